@@ -51,13 +51,10 @@ fab_status fab_report_flush(FILE *out, fab_error *err) {
 }
 
 fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_str_status(text, err));
+    FAB_PASS(fab_str_status(text, err));
     errno = 0;
     (void)fwrite(text->data, 1, text->length, out);
-    FAB_TRY(fab_report_flush(out, err));
-done:
-    return status;
+    return fab_report_flush(out, err);
 }
 
 fab_status fab_report_needs_graph(const fab_result *result, const char *format, fab_error *err) {

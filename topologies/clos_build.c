@@ -42,10 +42,8 @@ static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *le
 
 static fab_status add_access(build *b, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
-    const fab_tier_spec *spec = &b->spec->tier[0];
     uint16_t access = 0;
-    fab_link_class link_class =
-        fab_cable_class(FAB_LINK_ACCESS, 1, plan->tier[1].down_bps, spec->length_m, spec->latency_s);
+    fab_link_class link_class = fab_cable_class(b->spec, 1, true, plan->tier[1].down_bps, b->spec->tier[0].length_m);
     fab_status status = fab_builder_class(b->builder, &link_class, &access, err);
     for (uint32_t plane = 0; status == FAB_OK && plane < plan->ends.planes; plane++) {
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {
@@ -85,10 +83,9 @@ static void wire_block(build *b, uint32_t t, uint64_t copy, uint64_t block, uint
 
 static fab_status add_boundary(build *b, uint32_t t, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
-    const fab_tier_spec *spec = &b->spec->tier[t - 1];
     uint16_t index = 0;
     fab_link_class link_class =
-        fab_cable_class(FAB_LINK_FABRIC, t, plan->tier[t].down_bps, spec->length_m, spec->latency_s);
+        fab_cable_class(b->spec, t, true, plan->tier[t].down_bps, b->spec->tier[t - 1].length_m);
     fab_status status = fab_builder_class(b->builder, &link_class, &index, err);
     uint64_t copies = plan->attach.n_networks * plan->ends.planes;
     for (uint64_t copy = 0; status == FAB_OK && copy < copies; copy++) {

@@ -95,10 +95,7 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
     uint64_t children = top ? below->blocks : most;
     if (t == 2 && spec->pod != 0) {
         uint64_t leaves = 0;
-        fab_status status = leaves_of_pod(spec, plan, &leaves, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(leaves_of_pod(spec, plan, &leaves, err));
         if (top && leaves < below->blocks) {
             return fab_fail(err, FAB_EINPUT, "spine", "pods of %" PRIu64 " leaves need a tier above the spines",
                             leaves);

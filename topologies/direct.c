@@ -130,9 +130,8 @@ fab_status fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *
     describe_switches(plan, f);
     FAB_TRY(fab_ends_build(spec, &plan->ends, sink.builder, err));
     for (uint32_t t = 1; t <= plan->n_boundaries; t++) {
-        fab_link_class c = fab_cable_class(t == 1 ? FAB_LINK_ACCESS : FAB_LINK_FABRIC, t,
-                                           t == 1 ? plan->tier.down_bps : plan->cable_bps, spec->tier[t - 1].length_m,
-                                           spec->tier[0].latency_s);
+        fab_link_class c =
+            fab_cable_class(spec, t, false, t == 1 ? plan->tier.down_bps : plan->cable_bps, spec->tier[t - 1].length_m);
         FAB_TRY(fab_builder_class(sink.builder, &c, &sink.link_class[t], err));
     }
     for (uint32_t plane = 0; plane < plan->ends.planes; plane++) {

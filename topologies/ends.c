@@ -79,9 +79,12 @@ uint32_t fab_ends_nic_port(const fab_fabric *fabric, uint32_t plane) {
     return sharing_of(fabric) + 1 + plane;
 }
 
-fab_link_class fab_cable_class(fab_link_kind kind, uint32_t boundary, double capacity_bps, double length_m,
-                               double device_s) {
-    return (fab_link_class){.kind = kind,
+fab_link_class fab_cable_class(const fab_fabric_spec *spec, uint32_t boundary, bool is_tree, double capacity_bps,
+                               double length_m) {
+    double upper_s = spec->tier[is_tree ? boundary - 1 : 0].latency_s;
+    double lower_s = boundary > 1 ? spec->tier[is_tree ? boundary - 2 : 0].latency_s : 0; /* a NIC: none */
+    double device_s = (lower_s + upper_s) / 2;
+    return (fab_link_class){.kind = boundary == 1 ? FAB_LINK_ACCESS : FAB_LINK_FABRIC,
                             .tier = boundary,
                             .capacity_bps = capacity_bps,
                             .length_m = length_m,
@@ -89,7 +92,6 @@ fab_link_class fab_cable_class(fab_link_kind kind, uint32_t boundary, double cap
 }
 
 fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric *f = fab_builder_fabric(builder);
     uint32_t n_gpus = (uint32_t)ends->gpus;
     uint16_t scaleup = 0;
@@ -104,9 +106,9 @@ fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab
     f->n_servers = (uint32_t)ends->servers;
     f->n_rails = (uint32_t)ends->rails;
     f->n_planes = (uint32_t)ends->planes;
-    FAB_TRY(fab_builder_class(builder, &pcie_class, &pcie, err));
+    FAB_PASS(fab_builder_class(builder, &pcie_class, &pcie, err));
     if (ends->domains > 0) {
-        FAB_TRY(fab_builder_class(builder, &scaleup_class, &scaleup, err));
+        FAB_PASS(fab_builder_class(builder, &scaleup_class, &scaleup, err));
         for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
             uint32_t domain = gpu / f->gpus_per_domain;
             fab_builder_cable(builder, scaleup, gpu, 1, f->first[FAB_NODE_DOMAIN] + domain,
@@ -121,6 +123,5 @@ fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab
             fab_builder_cable(builder, pcie, gpu, 2 + i, f->first[FAB_NODE_NIC] + first + i, gpu % sharing + 1);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -39,9 +39,14 @@ fab_status fab_ends_build(const fab_fabric_spec *spec, const fab_ends *ends, fab
 /** Port of a NIC that leads to the switch of `plane`; the ones before it lead to its GPUs. */
 uint32_t fab_ends_nic_port(const fab_fabric *fabric, uint32_t plane);
 
-/** A network cable: its latency is that of one switch and of the way there. */
-fab_link_class fab_cable_class(fab_link_kind kind, uint32_t boundary, double capacity_bps, double length_m,
-                               double device_s);
+/**
+ * A network cable below tier `boundary`; 1 is the one between NIC and switch.
+ * Its latency is that of the way, and half of the forwarding latency of the switch at either end: along a path every
+ * switch counts once.
+ * @param[in] is_tree  A cable above the first tier joins that tier and the one below; else two switches of tier 1.
+ */
+fab_link_class fab_cable_class(const fab_fabric_spec *spec, uint32_t boundary, bool is_tree, double capacity_bps,
+                               double length_m);
 
 static inline uint64_t fab_ceil_div(uint64_t a, uint64_t b) {
     return b > 0 ? (a + b - 1) / b : 0;

@@ -21,19 +21,19 @@ static fab_status plan_clos(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
 
 /* Sizes are given, not derived; only the filling and the ports are checked. */
 static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_xgft *x = &spec->xgft;
     if (x->w[1] != 1 || x->p[1] != 1) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x->w[1], x->p[1]);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "xgft: w1 = %" PRIu64 ", p1 = %" PRIu64 ": a NIC port has one cable; use planes", x->w[1],
+                        x->p[1]);
     }
     if (spec->gpus == 0) {
         spec->gpus = fab_ends_behind(spec, x->ports);
     }
-    FAB_TRY(fab_ends_count(spec, &plan->ends, err));
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     if (plan->ends.nics > x->ports) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics,
-                 x->ports);
+        return fab_fail(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics,
+                        x->ports);
     }
     plan->attach = (fab_clos_attach){.n_networks = 1,
                                      .n_columns = 1,
@@ -56,13 +56,12 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
         tier->block_switches = t == 1 ? 1 : plan->tier[t - 1].block_switches * x->w[t];
         uint64_t need = fab_tier_ports(tier);
         if (need > tier->radix) {
-            FAB_FAIL(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
-                     "a %s needs %" PRIu64 " ports; its radix is %" PRIu64, fab_tier_name(FAB_WIRING_TREE, t), need,
-                     tier->radix);
+            return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
+                            "a %s needs %" PRIu64 " ports; its radix is %" PRIu64, fab_tier_name(FAB_WIRING_TREE, t),
+                            need, tier->radix);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {

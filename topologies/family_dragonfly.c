@@ -46,18 +46,17 @@ static fab_status balance(const fab_fabric_spec *spec, const fab_direct_plan *pl
 }
 
 static fab_status plan_dragonfly(fab_fabric_spec *spec, fab_direct_plan *plan, shape *s, fab_error *err) {
-    fab_status status = FAB_OK;
     bool is_given = spec->dragonfly.p != 0;
     uint64_t most_down = spec->tier[0].down;
-    FAB_TRY(fab_direct_init(spec, FAB_WIRING_DRAGONFLY, plan, err));
+    FAB_PASS(fab_direct_init(spec, FAB_WIRING_DRAGONFLY, plan, err));
     if (is_given) {
         s->d = spec->dragonfly;
         s->d.p = most_down != 0 && most_down < s->d.p ? most_down : s->d.p;
         spec->gpus = spec->gpus != 0 ? spec->gpus : fab_ends_behind(spec, s->d.p * s->d.a * s->d.g);
     }
-    FAB_TRY(fab_ends_count(spec, &plan->ends, err));
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     if (!is_given) {
-        FAB_TRY(balance(spec, plan, &s->d, err));
+        FAB_PASS(balance(spec, plan, &s->d, err));
         s->d.p = most_down != 0 && most_down < s->d.p ? most_down : s->d.p;
     }
     const fab_dragonfly *d = &s->d;
@@ -69,9 +68,7 @@ static fab_status plan_dragonfly(fab_fabric_spec *spec, fab_direct_plan *plan, s
     plan->n_boundaries = GLOBAL;
     plan->cables[LOCAL - 1] = d->g * (d->a * (d->a - 1) / 2) * d->trunk;
     plan->cables[GLOBAL - 1] = d->g * (d->g - 1) / 2 * s->pair;
-    FAB_TRY(fab_direct_check(spec, plan, err));
-done:
-    return status;
+    return fab_direct_check(spec, plan, err);
 }
 
 static void wire_group(const fab_dragonfly *d, uint64_t group, const fab_direct_sink *sink) {

@@ -87,13 +87,11 @@ static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint
                               fab_error *err) {
     const fab_network_cable *c = &b->net->net->cables[cable];
     const fab_tier_spec *tier = &b->spec->tier[boundary - 1];
-    const fab_tier_spec *device = &b->spec->tier[b->net->is_tree ? boundary - 1 : 0];
-    fab_link_kind kind = boundary == ACCESS ? FAB_LINK_ACCESS : FAB_LINK_FABRIC;
     double bps = c->rate_bps > 0      ? c->rate_bps
                  : tier->port_bps > 0 ? tier->port_bps
                                       : b->spec->nic_bps / (double)b->ends.planes;
     double length_m = c->length_m > 0 ? c->length_m : tier->length_m;
-    fab_link_class link_class = fab_cable_class(kind, boundary, bps, length_m, device->latency_s);
+    fab_link_class link_class = fab_cable_class(b->spec, boundary, b->net->is_tree, bps, length_m);
     if (c->latency_s > 0) {
         link_class.latency_s = c->latency_s; /* whole: a default for switches would come on top of what the file says */
     }
@@ -101,7 +99,6 @@ static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint
 }
 
 static fab_status add_access(const fab_installed_build *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_structure *net = b->net;
     fab_node_id base = b->f->first[FAB_NODE_SWITCH];
     for (uint32_t plane = 0; plane < net->n_planes; plane++) {
@@ -111,18 +108,16 @@ static fab_status add_access(const fab_installed_build *b, fab_error *err) {
             if (side == FAB_NETWORK_NONE) {
                 continue;
             }
-            FAB_TRY(cable_class(b, side >> 1, ACCESS, &link_class, err));
+            FAB_PASS(cable_class(b, side >> 1, ACCESS, &link_class, err));
             uint32_t index = net->switch_of[fab_network_far(net->net, side)->node];
             fab_builder_cable(b->builder, link_class, b->f->first[FAB_NODE_NIC] + nic, fab_ends_nic_port(b->f, plane),
                               base + index, take_port(b, index, side ^ 1U));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_trunks(const fab_installed_build *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_structure *net = b->net;
     fab_node_id base = b->f->first[FAB_NODE_SWITCH];
     for (uint32_t i = 0; i < net->n_trunks; i++) {
@@ -132,12 +127,11 @@ static fab_status add_trunks(const fab_installed_build *b, fab_error *err) {
         uint32_t lower = net->switch_of[fab_network_near(net->net, side[0])->node];
         uint32_t upper = net->switch_of[fab_network_near(net->net, side[1])->node];
         uint32_t boundary = net->is_tree ? net->switches[upper].tier : TRUNK;
-        FAB_TRY(cable_class(b, net->trunk[i], boundary, &link_class, err));
+        FAB_PASS(cable_class(b, net->trunk[i], boundary, &link_class, err));
         uint32_t lower_port = take_port(b, lower, side[0]);
         fab_builder_cable(b->builder, link_class, base + lower, lower_port, base + upper, take_port(b, upper, side[1]));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- planes, pods, rails ------------------------------------------------------------------------------------------ */
@@ -202,7 +196,6 @@ done:
 }
 
 static fab_status installed_describe(const fab_installed_build *b, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric *f = b->f;
     const fab_structure *net = b->net;
     uint32_t shared = 0;
@@ -219,11 +212,10 @@ static fab_status installed_describe(const fab_installed_build *b, fab_error *er
         f->switch_plane[i] = (uint16_t)net->switches[i].plane;
     }
     find_rails(b);
-    FAB_TRY(rails_apart(b, &shared, err));
+    FAB_PASS(rails_apart(b, &shared, err));
     f->rails_per_network = shared > 0 ? shared : f->n_rails;
     f->forwards_in_domain = shared > 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
@@ -237,17 +229,16 @@ static uint32_t count_access(const fab_structure *net) {
 }
 
 static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_structure *net = b->net;
     fab_fabric_spec spec = *b->spec;
     spec.planes = net->n_planes;
-    FAB_TRY(fab_ends_count(&spec, &b->ends, err));
-    FAB_TRY(fab_ends_check(&spec, &b->ends, err));
+    FAB_PASS(fab_ends_count(&spec, &b->ends, err));
+    FAB_PASS(fab_ends_check(&spec, &b->ends, err));
     if (b->ends.nics != (uint64_t)net->n_servers * net->nics_per_server) { /* Slurm: a cable stands for several */
-        FAB_FAIL(err, FAB_EINPUT, spec.file,
-                 "some hosts are below one switch and some below several: say how many NICs each has "
-                 "(nics-per-server=%" PRIu32 ")",
-                 net->nics_per_server);
+        return fab_fail(err, FAB_EINPUT, spec.file,
+                        "some hosts are below one switch and some below several: say how many NICs each has "
+                        "(nics-per-server=%" PRIu32 ")",
+                        net->nics_per_server);
     }
     b->n_cables = count_access(net) + net->n_trunks;
     fab_builder_sizes sizes = {.n_gpus = (uint32_t)b->ends.gpus,
@@ -258,13 +249,11 @@ static fab_status installed_begin(fab_installed_build *b, fab_error *err) {
     for (uint32_t i = 0; i < net->n_switches; i++) {
         sizes.n_switches[net->switches[i].tier]++;
     }
-    FAB_TRY(FAB_NEW(b->port, 2 * (size_t)net->net->n_cables, err));
-    FAB_TRY(FAB_NEW(b->next, net->n_switches, err));
-    FAB_TRY(fab_builder_new(&sizes, &b->builder, err));
+    FAB_PASS(FAB_NEW(b->port, 2 * (size_t)net->net->n_cables, err));
+    FAB_PASS(FAB_NEW(b->next, net->n_switches, err));
+    FAB_PASS(fab_builder_new(&sizes, &b->builder, err));
     b->f = fab_builder_fabric(b->builder);
-    FAB_TRY(fab_ends_build(&spec, &b->ends, b->builder, err));
-done:
-    return status;
+    return fab_ends_build(&spec, &b->ends, b->builder, err);
 }
 
 #define BYTES_PER_CABLE 400.0 /* of what was read, its names and shape, and the graph made of it */

@@ -21,10 +21,7 @@ static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fa
 }
 
 static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = fab_ends_count(spec, &plan->ends, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     uint64_t ports = spec->tier[0].radix * spec->tier[0].breakout;
     if (spec->tier[0].down != 0 && spec->tier[0].down < ports) {
         ports = spec->tier[0].down;

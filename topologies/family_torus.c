@@ -12,13 +12,13 @@ static uint64_t degree(uint64_t size) {
 }
 
 static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_torus *t = &spec->torus;
     if (t->n_dimensions == 0) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "a torus needs torus=, its switches in each dimension, such as torus=4,4,8");
     }
-    FAB_TRY(fab_direct_init(spec, FAB_WIRING_TORUS, plan, err));
-    FAB_TRY(fab_ends_count(spec, &plan->ends, err));
+    FAB_PASS(fab_direct_init(spec, FAB_WIRING_TORUS, plan, err));
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     plan->switches = t->switches;
     plan->even = spec->tier[0].down == 0;
     plan->tier.down = plan->even ? fab_ceil_div(plan->ends.nics, t->switches) : spec->tier[0].down;
@@ -27,9 +27,7 @@ static fab_status plan_torus(const fab_fabric_spec *spec, fab_direct_plan *plan,
         plan->tier.up += degree(t->size[i]);
         plan->cables[CABLES - 1] += t->switches * degree(t->size[i]) / 2;
     }
-    FAB_TRY(fab_direct_check(spec, plan, err));
-done:
-    return status;
+    return fab_direct_check(spec, plan, err);
 }
 
 static void wire(const void *argument, const fab_direct_sink *sink) {

@@ -151,10 +151,7 @@ fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, 
                            fab_floor_counts *out, fab_error *err) {
     const fab_floor_spec *s = &spec->floor;
     uint64_t *count = NULL;
-    fab_status status = FAB_NEW(count, f->n_classes, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(count, f->n_classes, err));
     fab_floor_counts c = {.given = true,
                           .halls = floor->n_halls,
                           .rows = floor->n_rows,

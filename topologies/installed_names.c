@@ -69,7 +69,6 @@ done:
 }
 
 static fab_status name_nics(const fab_installed_build *b, fab_names *names, const bool *duplicate, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_structure *net = b->net;
     uint32_t n_nics = net->n_servers * net->nics_per_server;
     for (uint32_t nic = 0; nic < n_nics; nic++) {
@@ -89,15 +88,13 @@ static fab_status name_nics(const fab_installed_build *b, fab_names *names, cons
         if (net->net->is_tree_of_names && net->nics_per_server > 1) {
             (void)snprintf(part, sizeof part, "/nic-%" PRIu32, nic % net->nics_per_server);
         }
-        FAB_TRY(name_node(b, names, b->f->first[FAB_NODE_NIC] + nic, node, duplicate[node], part, err));
+        FAB_PASS(name_node(b, names, b->f->first[FAB_NODE_NIC] + nic, node, duplicate[node], part, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Ports that are not called by their number on the box. */
 static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = b->f;
     const fab_structure *net = b->net;
     uint32_t link = 2 * (f->n_cables - b->n_cables); /* those inside servers come first */
@@ -107,7 +104,7 @@ static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab
             for (uint32_t i = 0; side != FAB_NETWORK_NONE && i < 2; i++, link++) {
                 const char *text = installed_port_text(b, side ^ i);
                 if (text[0] != '\0' && installed_port_number(text) != f->port[link]) {
-                    FAB_TRY(fab_names_set(names, &names->port[link], text, FAB_PORT_NAME_SIZE - 1, err));
+                    FAB_PASS(fab_names_set(names, &names->port[link], text, FAB_PORT_NAME_SIZE - 1, err));
                 }
             }
         }
@@ -118,12 +115,11 @@ static fab_status name_ports(const fab_installed_build *b, fab_names *names, fab
         for (uint32_t i = 0; i < 2; i++, link++) {
             const char *text = installed_port_text(b, side[i]);
             if (text[0] != '\0' && installed_port_number(text) != f->port[link]) {
-                FAB_TRY(fab_names_set(names, &names->port[link], text, FAB_PORT_NAME_SIZE - 1, err));
+                FAB_PASS(fab_names_set(names, &names->port[link], text, FAB_PORT_NAME_SIZE - 1, err));
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A name that two servers have gets the number of the server. */

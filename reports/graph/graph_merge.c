@@ -179,10 +179,7 @@ done:
 static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
     fab_graph_view named = *whole; /* levels are named as in the view to be */
     fab_graph_node one;
-    fab_status status = FAB_NEW(m->node, m->n_nodes, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(m->node, m->n_nodes, err));
     named.kind = m->kind;
     for (fab_node_id v = 0; v < whole->fabric->n_nodes; v++) {
         fab_graph_node *sum = &m->node[m->node_of[v]];
@@ -240,21 +237,19 @@ done:
 /* Number of the edge from `source` to `target`; `is_new` where there was none. */
 static fab_status find_edge(fab_graph_merge *m, edge_table *t, uint32_t source, uint32_t target, uint32_t *out,
                             bool *is_new, fab_error *err) {
-    fab_status status = FAB_OK;
     if (2 * ((size_t)m->n_edges + 1) > t->mask) {
-        FAB_TRY(resize(t, 2 * (t->mask + 1), err));
+        FAB_PASS(resize(t, 2 * (t->mask + 1), err));
     }
     size_t at = graph_merge_place_of(t, (uint64_t)source << 32 | target);
     *is_new = t->key[at] == UINT64_MAX;
     if (*is_new) {
-        FAB_TRY(FAB_GROW(m->edge, t->edge_capacity, (size_t)m->n_edges + 1, err));
-        FAB_TRY(FAB_GROW(m->use, t->use_capacity, ((size_t)m->n_edges + 1) * m->n_engines, err));
+        FAB_PASS(FAB_GROW(m->edge, t->edge_capacity, (size_t)m->n_edges + 1, err));
+        FAB_PASS(FAB_GROW(m->use, t->use_capacity, ((size_t)m->n_edges + 1) * m->n_engines, err));
         t->key[at] = (uint64_t)source << 32 | target;
         t->edge[at] = m->n_edges++;
     }
     *out = t->edge[at];
-done:
-    return status;
+    return FAB_OK;
 }
 
 static double larger(double a, double b) {
@@ -285,7 +280,6 @@ static void add_edge(fab_graph_edge *sum, const fab_graph_edge *one) {
 }
 
 static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph_edge *cable, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t a = m->node_of[cable->source];
     uint32_t b = m->node_of[cable->target];
     bool flipped = a > b; /* between switches without an order */
@@ -294,7 +288,7 @@ static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph
     if (a == b && cable->link_kind != FAB_LINK_FABRIC) {
         return FAB_OK;
     }
-    FAB_TRY(find_edge(m, t, flipped ? b : a, flipped ? a : b, &id, &is_new, err));
+    FAB_PASS(find_edge(m, t, flipped ? b : a, flipped ? a : b, &id, &is_new, err));
     fab_graph_edge *sum = &m->edge[id];
     fab_graph_use *use = m->use != NULL ? &m->use[(size_t)id * m->n_engines] : NULL;
     if (is_new) {
@@ -313,8 +307,7 @@ static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph
         }
         add_use(&use[e], &cable->use[e], flipped);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void end_edges(fab_graph_merge *m) {

@@ -234,10 +234,7 @@ const char *fab_graph_level_name(const fab_graph_view *view, uint32_t level) {
 static fab_status price_classes(fab_graph_view *view, fab_error *err) {
     const fab_fabric *f = view->fabric;
     const fab_fabric_result *about = view->result->n_fabrics > 0 ? &view->result->fabrics[0] : NULL;
-    fab_status status = FAB_NEW(view->class_usd, f->n_classes, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(view->class_usd, f->n_classes, err));
     view->has_cost = about != NULL && about->cost.total_usd > 0;
     for (uint16_t i = 0; i < f->n_classes; i++) {
         const fab_link_class *c = &f->classes[i];

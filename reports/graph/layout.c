@@ -287,7 +287,6 @@ static uint32_t band_of(const fab_graph_view *view, const fab_graph_node *node) 
 
 /* Columns of what belongs together; none where they would overlap. */
 static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = view->fabric;
     fab_graph_node node;
     uint32_t n = view->kind == FAB_VIEW_RAIL    ? f->n_rails
@@ -301,7 +300,7 @@ static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, 
     if (n < 2) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(out->band, n, err));
+    FAB_PASS(FAB_NEW(out->band, n, err));
     for (uint32_t i = 0; i < n; i++) {
         out->band[i] = (fab_graph_layout_band){i, HUGE_VALF, -HUGE_VALF, HUGE_VALF, -HUGE_VALF};
     }
@@ -324,8 +323,7 @@ static fab_status make_bands(const fab_graph_view *view, fab_graph_layout *out, 
             out->n_bands = 0; /* one is empty, or two overlap */
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_density density, fab_graph_layout *out,

@@ -43,22 +43,19 @@ static void put_title(fab_str *out, const char *text) {
 }
 
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_str_add(out, "{\"report\":");
-    FAB_TRY(fab_json_result(out, result, err));
+    FAB_PASS(fab_json_result(out, result, err));
     if (result->iteration_note[0] != '\0') {
         fab_str_add(out, ",\"iteration_note\":");
         fab_json_string(out, result->iteration_note);
     }
-    FAB_TRY(fab_html_graph(result, out, err));
-    FAB_TRY(fab_html_views(result, out, err));
-    FAB_TRY(fab_html_loads(result, out, err));
-    FAB_TRY(fab_html_criticality(result, out, err));
-    FAB_TRY(fab_html_blocks(result, out, err));
+    FAB_PASS(fab_html_graph(result, out, err));
+    FAB_PASS(fab_html_views(result, out, err));
+    FAB_PASS(fab_html_loads(result, out, err));
+    FAB_PASS(fab_html_criticality(result, out, err));
+    FAB_PASS(fab_html_blocks(result, out, err));
     fab_str_add(out, "}");
-    FAB_TRY(fab_str_status(out, err));
-done:
-    return status;
+    return fab_str_status(out, err);
 }
 
 static const char *title_of(const fab_result *result) {

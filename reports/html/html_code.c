@@ -77,7 +77,6 @@ static double six_digits(double value) {
 }
 
 fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) {
-    fab_status status = FAB_OK;
     *out = (fab_code_table){0};
     qsort(values, n, sizeof *values, code_by_value);
     size_t kept = unique(values, n);
@@ -92,11 +91,10 @@ fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fa
         }
         kept = unique(values, kept);
     }
-    FAB_TRY(FAB_NEW(out->value, kept, err));
+    FAB_PASS(FAB_NEW(out->value, kept, err));
     memcpy(out->value, values, kept * sizeof *values);
     out->n = kept;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_code_table_release(fab_code_table *table) {

@@ -23,9 +23,8 @@ typedef struct order {
 } order;
 
 static fab_status order_init(const fab_fabric *f, order *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(out->link, f->n_links, err));
-    FAB_TRY(FAB_NEW(out->values, f->n_links, err));
+    FAB_PASS(FAB_NEW(out->link, f->n_links, err));
+    FAB_PASS(FAB_NEW(out->values, f->n_links, err));
     for (uint32_t b = 1; b <= f->n_boundaries && b <= FAB_FABRIC_TIERS; b++) {
         for (uint32_t back = 0; back < 2; back++) {
             for (uint32_t c = 0; c < f->n_cables; c++) {
@@ -36,8 +35,7 @@ static fab_status order_init(const fab_fabric *f, order *out, fab_error *err) {
             out->end[out->n_ends++] = out->n;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void order_release(order *o) {
@@ -112,7 +110,6 @@ static double seconds_of(const fab_fabric *f, const order *o, const figures *rat
 /* One draw of an engine: {"phase":0,"engine":0,"draw":0,"ratio":...,"bytes":...} */
 static fab_status put_draw(const fab_result *result, size_t p, size_t e, uint64_t draw, order *o, fab_str *out,
                            fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_engine_result *engine = &result->phases[p].engines[e];
     size_t n_links = result->graph->n_links;
     figures ratio = {.exact = draw == 0 ? engine->utilisation : NULL,
@@ -120,7 +117,7 @@ static fab_status put_draw(const fab_result *result, size_t p, size_t e, uint64_
     figures bytes = {.exact = draw == 0 ? engine->load_bytes : NULL};
     fab_str_printf(out, "{\"phase\":%zu,\"engine\":%zu,\"draw\":%" PRIu64 ",\"seed\":%" PRIu64 ",", p, e, draw,
                    engine->seed + draw);
-    FAB_TRY(put_series(&ratio, o, "ratio", out, err));
+    FAB_PASS(put_series(&ratio, o, "ratio", out, err));
     if (bytes.exact != NULL) {
         double seconds = seconds_of(result->graph, o, &ratio, &bytes);
         fab_str_add(out, ",");
@@ -128,33 +125,29 @@ static fab_status put_draw(const fab_result *result, size_t p, size_t e, uint64_
             fab_str_add(out, "\"seconds\":");
             fab_json_number(out, seconds);
         } else {
-            FAB_TRY(put_series(&bytes, o, "bytes", out, err));
+            FAB_PASS(put_series(&bytes, o, "bytes", out, err));
         }
     }
     fab_str_add(out, "}");
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status put_taper(const fab_result *result, order *o, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_str_add(out, "\"taper\":[");
     for (size_t p = 0; p < result->n_phases; p++) {
         figures taper = {.near = result->phases[p].taper_ratio};
         fab_str_add(out, p > 0 ? ",{" : "{");
         if (taper.near != NULL) {
-            FAB_TRY(put_series(&taper, o, "ratio", out, err));
+            FAB_PASS(put_series(&taper, o, "ratio", out, err));
         }
         fab_str_add(out, "}");
     }
     fab_str_add(out, "],");
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Draws until the room is used up: the first one of every phase and engine, then the second ones, ... */
 static fab_status put_draws(const fab_result *result, order *o, fab_str *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t left_out = 0;
     size_t start = out->length;
     bool is_first = true;
@@ -175,13 +168,12 @@ static fab_status put_draws(const fab_result *result, order *o, fab_str *out, fa
                 }
                 fab_str_add(out, is_first ? "" : ",");
                 is_first = false;
-                FAB_TRY(put_draw(result, p, e, draw, o, out, err));
+                FAB_PASS(put_draw(result, p, e, draw, o, out, err));
             }
         }
     }
     fab_str_printf(out, "],\"left_out\":%" PRIu64, left_out);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err) {

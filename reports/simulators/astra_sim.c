@@ -100,29 +100,27 @@ static fab_status add_leaves(network *w, const fab_link_class *access, fab_error
 }
 
 static fab_status astra_describe(network *w, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = w->f;
     const fab_link_class *access = NULL;
     const fab_link_class *scale_up = NULL;
-    FAB_TRY(find_class(f, FAB_LINK_ACCESS, &access, err));
-    FAB_TRY(find_class(f, FAB_LINK_SCALEUP, &scale_up, err));
+    FAB_PASS(find_class(f, FAB_LINK_ACCESS, &access, err));
+    FAB_PASS(find_class(f, FAB_LINK_SCALEUP, &scale_up, err));
     if (access == NULL || !fab_is_tree(f)) {
-        FAB_FAIL(
+        return fab_fail(
             err, FAB_EUNSUPPORTED, NULL,
             "a Ring or FullyConnected of ASTRA-sim joins NPUs by links of their own; in a %s they share one NIC and "
             "the links of its switch",
             fab_wiring_name(f->wiring));
     }
-    FAB_TRY(check_server(f, access, err));
+    FAB_PASS(check_server(f, access, err));
     if (scale_up != NULL && f->gpus_per_domain > 1) {
         astra_add(w, "Switch", f->gpus_per_domain, scale_up->capacity_bps, scale_up->latency_s);
     }
-    FAB_TRY(add_leaves(w, access, err));
+    FAB_PASS(add_leaves(w, access, err));
     if (w->n == 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "one GPU alone is no dimension of ASTRA-sim");
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "one GPU alone is no dimension of ASTRA-sim");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void astra_print(const fab_result *result, const network *w, fab_str *text) {

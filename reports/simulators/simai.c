@@ -102,17 +102,14 @@ static void simai_print(const writer *w) {
 }
 
 static fab_status write_simai(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = result->graph;
     (void)style;
-    FAB_TRY(fab_report_needs_graph(result, "simai", err));
-    FAB_TRY(simai_check(f, err));
+    FAB_PASS(fab_report_needs_graph(result, "simai", err));
+    FAB_PASS(simai_check(f, err));
     const writer w = {.f = f, .out = out, .n_gpus = fab_n_gpus(f), .n_domains = fab_n_of(f, FAB_NODE_DOMAIN)};
     errno = 0;
     simai_print(&w);
-    FAB_TRY(fab_report_flush(out, err));
-done:
-    return status;
+    return fab_report_flush(out, err);
 }
 
 const fab_report_format fab_report_simai = {

@@ -54,5 +54,6 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(
         page, "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
-              "latency: one switch and the cable (mean). Switches do not count against the power of racks and halls");
+              "latency: the cable and half of the switch at either end (mean). Switches do not count against the power "
+              "of racks and halls");
 }

@@ -140,6 +140,10 @@ static void phase_put(fab_page *page, const fab_result *result, const fab_phase_
     fab_text_heading(page, fab_show(page, "PHASE %s", p->name),
                      strcmp(p->name, p->collective) == 0 ? NULL : p->collective);
     phase_put_shape(page, p);
+    if (p->flows == 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Has no flows: nothing moves, and it takes no time.");
+        return;
+    }
     if (p->network_flows == 0) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, "Stays inside the scale-up domains: the network carries nothing.");
         if (p->n_engines > 0) { /* the same under all of them */

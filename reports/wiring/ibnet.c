@@ -110,12 +110,11 @@ static void ibnet_put_node(const ibnet *w, fab_node_id v) {
 }
 
 static fab_status write_ibnet(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     ibnet w = {.f = result->graph, .out = out};
     (void)style;
-    FAB_TRY(fab_report_needs_graph(result, "ibnet", err));
-    FAB_TRY(fab_ib_check(w.f, err));
-    FAB_TRY(check_rates(w.f, err));
+    FAB_PASS(fab_report_needs_graph(result, "ibnet", err));
+    FAB_PASS(fab_ib_check(w.f, err));
+    FAB_PASS(check_rates(w.f, err));
     errno = 0;
     (void)fprintf(out, "#\n# Topology file: fabriscope %s, design %s\n#\n",
                   result->version != NULL ? result->version : "",
@@ -128,9 +127,7 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
             ibnet_put_node(&w, v);
         }
     }
-    FAB_TRY(fab_report_flush(out, err));
-done:
-    return status;
+    return fab_report_flush(out, err);
 }
 
 const fab_report_format fab_report_ibnet = {

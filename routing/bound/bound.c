@@ -41,23 +41,17 @@ done:
 }
 
 static fab_status bound_init(fab_bound_job *job, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(bound_find_links(job, err));
-    FAB_TRY(FAB_NEW(job->load, job->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(job->candidate, job->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(job->length, job->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(job->distance, job->demand->n_pairs, err));
-done:
-    return status;
+    FAB_PASS(bound_find_links(job, err));
+    FAB_PASS(FAB_NEW(job->load, job->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(job->candidate, job->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(job->length, job->fabric->n_links, err));
+    return FAB_NEW(job->distance, job->demand->n_pairs, err);
 }
 
 fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, double *out_most, fab_error *err) {
     double most = 0;
     memset(job->load, 0, job->fabric->n_links * sizeof *job->load);
-    fab_status status = fab_split_load(job->dag, split, job->demand, job->demand->rate, job->load, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_split_load(job->dag, split, job->demand, job->demand->rate, job->load, err));
     for (uint32_t i = 0; i < job->n_links; i++) {
         most = fmax(most, fab_bound_utilisation(job, i));
     }
@@ -114,18 +108,16 @@ static bool is_exact(const fab_bound_job *job, const fab_bound *bound) {
 
 /* Every switch splits evenly, against cuts. */
 static fab_status try_even(fab_bound_job *job, fab_bound *bound, fab_error *err) {
-    fab_status status = FAB_OK;
     bound->split = (fab_split){.rule = FAB_SPLIT_EQUAL};
     bound->rounds = 1;
-    FAB_TRY(fab_bound_measure(job, &bound->split, &bound->upper, err));
+    FAB_PASS(fab_bound_measure(job, &bound->split, &bound->upper, err));
     if (bound->upper > 0) {
-        FAB_TRY(fab_bound_certify_cuts(job, err));
+        FAB_PASS(fab_bound_certify_cuts(job, err));
         if (!is_exact(job, bound)) {
-            FAB_TRY(fab_bound_certify_full(job, bound->upper * (1 - FAB_BOUND_EXACT), err));
+            FAB_PASS(fab_bound_certify_full(job, bound->upper * (1 - FAB_BOUND_EXACT), err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status bound_solve(fab_bound_job *job, fab_bound_method method, fab_bound *bound, fab_error *err) {

@@ -87,14 +87,11 @@ static void consider(cuts *c, uint32_t boundary, uint32_t set, bool outward, dou
 }
 
 static fab_status allocate(uint32_t n, cuts *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(c->set_of, n, err));
-    FAB_TRY(FAB_NEW(c->out_rate, n, err));
-    FAB_TRY(FAB_NEW(c->in_rate, n, err));
-    FAB_TRY(FAB_NEW(c->out_capacity, n, err));
-    FAB_TRY(FAB_NEW(c->in_capacity, n, err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(c->set_of, n, err));
+    FAB_PASS(FAB_NEW(c->out_rate, n, err));
+    FAB_PASS(FAB_NEW(c->in_rate, n, err));
+    FAB_PASS(FAB_NEW(c->out_capacity, n, err));
+    return FAB_NEW(c->in_capacity, n, err);
 }
 
 fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {

@@ -136,36 +136,31 @@ static fab_status lp_add_entry(program *p, uint32_t row, size_t column, double v
 }
 
 static fab_status add_column(program *p, uint32_t trunk, double cost, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(p->columns, p->column_capacity, p->n_columns + 1, err));
-    FAB_TRY(FAB_GROW(p->column_trunk, p->trunk_capacity, p->n_columns + 1, err));
+    FAB_PASS(FAB_GROW(p->columns, p->column_capacity, p->n_columns + 1, err));
+    FAB_PASS(FAB_GROW(p->column_trunk, p->trunk_capacity, p->n_columns + 1, err));
     p->columns[p->n_columns] = (fab_column){.lower = 0, .upper = INFINITY, .cost = cost};
     p->column_trunk[p->n_columns++] = trunk;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Row of a trunk that carries something. */
 static fab_status capacity_row(program *p, uint32_t trunk, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     if (p->trunk_row[trunk] == FAB_NONE) {
-        FAB_TRY(lp_add_row(p, -INFINITY, 0, &p->trunk_row[trunk], err));
-        FAB_TRY(lp_add_entry(p, p->trunk_row[trunk], 0, -p->capacity[trunk] / p->unit, err));
+        FAB_PASS(lp_add_row(p, -INFINITY, 0, &p->trunk_row[trunk], err));
+        FAB_PASS(lp_add_entry(p, p->trunk_row[trunk], 0, -p->capacity[trunk] / p->unit, err));
     }
     *out = p->trunk_row[trunk];
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* What enters a trunk goes on to the next choice: to a column, or as a fixed amount. */
 static fab_status follow(program *p, uint32_t leaf, uint32_t trunk, size_t column, double amount, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t target = p->job->next_hops->leaf_node[leaf] - p->base;
     for (;;) {
         uint32_t row = 0;
-        FAB_TRY(capacity_row(p, trunk, &row, err));
+        FAB_PASS(capacity_row(p, trunk, &row, err));
         if (column > 0) {
-            FAB_TRY(lp_add_entry(p, row, column, 1, err));
+            FAB_PASS(lp_add_entry(p, row, column, 1, err));
         } else {
             p->fixed[trunk] += amount;
         }
@@ -179,19 +174,17 @@ static fab_status follow(program *p, uint32_t leaf, uint32_t trunk, size_t colum
             continue;
         }
         if (column > 0) {
-            FAB_TRY(lp_add_entry(p, row, column, -1, err));
+            FAB_PASS(lp_add_entry(p, row, column, -1, err));
         } else {
             p->rows[row].lower = p->rows[row].upper += amount;
         }
         break;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Switches on the minimal paths of a destination's demands, and a row where they have a choice. */
 static fab_status reach(program *p, uint32_t leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_bound_job *job = p->job;
     const fab_demand *demand = job->demand;
     const fab_node_id *node = job->next_hops->leaf_node;
@@ -221,15 +214,13 @@ static fab_status reach(program *p, uint32_t leaf, fab_error *err) {
         uint32_t v = p->reached[i];
         p->switch_row[v] = FAB_NONE;
         if (only_trunk(p, v, leaf) == FAB_NONE) {
-            FAB_TRY(lp_add_row(p, p->supply[v], p->supply[v], &p->switch_row[v], err));
+            FAB_PASS(lp_add_row(p, p->supply[v], p->supply[v], &p->switch_row[v], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_choice(program *p, uint32_t v, uint32_t leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_next_hop_list list = fab_next_hops_look(p->job->next_hops, v, leaf);
     uint32_t n = list.count;
     size_t first = p->n_columns;
@@ -240,35 +231,33 @@ static fab_status add_choice(program *p, uint32_t v, uint32_t leaf, fab_error *e
             known = p->column_trunk[c] == trunk;
         }
         if (!known) {
-            FAB_TRY(add_column(p, trunk, 0, err));
-            FAB_TRY(lp_add_entry(p, p->switch_row[v], p->n_columns - 1, 1, err));
-            FAB_TRY(follow(p, leaf, trunk, p->n_columns - 1, 0, err));
+            FAB_PASS(add_column(p, trunk, 0, err));
+            FAB_PASS(lp_add_entry(p, p->switch_row[v], p->n_columns - 1, 1, err));
+            FAB_PASS(follow(p, leaf, trunk, p->n_columns - 1, 0, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Stops early, with too many columns, where `max_columns` is passed. */
 static fab_status lp_build(program *p, size_t max_columns, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_switches = fab_n_switches(p->job->fabric);
-    FAB_TRY(find_trunks(p, err));
-    FAB_TRY(FAB_NEW(p->reached, n_switches, err));
-    FAB_TRY(FAB_NEW(p->seen, n_switches, err));
-    FAB_TRY(FAB_NEW(p->switch_row, n_switches, err));
-    FAB_TRY(FAB_NEW(p->supply, n_switches, err));
-    FAB_TRY(FAB_NEW(p->leaf_column, (size_t)p->job->demand->n_leaves + 1, err));
-    FAB_TRY(add_column(p, FAB_NONE, 1, err));
+    FAB_PASS(find_trunks(p, err));
+    FAB_PASS(FAB_NEW(p->reached, n_switches, err));
+    FAB_PASS(FAB_NEW(p->seen, n_switches, err));
+    FAB_PASS(FAB_NEW(p->switch_row, n_switches, err));
+    FAB_PASS(FAB_NEW(p->supply, n_switches, err));
+    FAB_PASS(FAB_NEW(p->leaf_column, (size_t)p->job->demand->n_leaves + 1, err));
+    FAB_PASS(add_column(p, FAB_NONE, 1, err));
     for (uint32_t leaf = 0; leaf < p->job->demand->n_leaves && p->n_columns <= max_columns; leaf++) {
         p->leaf_column[leaf] = (uint32_t)p->n_columns;
-        FAB_TRY(reach(p, leaf, err));
+        FAB_PASS(reach(p, leaf, err));
         for (uint32_t i = 0; i < p->n_reached; i++) {
             uint32_t v = p->reached[i];
             if (p->switch_row[v] != FAB_NONE) {
-                FAB_TRY(add_choice(p, v, leaf, err));
+                FAB_PASS(add_choice(p, v, leaf, err));
             } else if (p->supply[v] > 0) {
-                FAB_TRY(follow(p, leaf, only_trunk(p, v, leaf), 0, p->supply[v], err));
+                FAB_PASS(follow(p, leaf, only_trunk(p, v, leaf), 0, p->supply[v], err));
             }
         }
         p->leaf_column[leaf + 1] = (uint32_t)p->n_columns;
@@ -278,8 +267,7 @@ static fab_status lp_build(program *p, size_t max_columns, fab_error *err) {
             p->rows[p->trunk_row[trunk]].upper = -p->fixed[trunk];
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */

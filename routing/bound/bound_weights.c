@@ -106,45 +106,40 @@ static void lose_patience(const fab_bound_job *job, const fab_bound *bound, clim
 }
 
 static fab_status climb_init(const fab_bound_job *job, climb *c, fab_error *err) {
-    fab_status status = FAB_OK;
     c->step = FIRST_STEP;
     c->time = 1;
     c->gap = INFINITY;
-    FAB_TRY(FAB_NEW(c->price, job->n_links, err));
-    FAB_TRY(FAB_NEW(c->base, job->n_links, err));
-    FAB_TRY(FAB_NEW(c->best, job->n_links, err));
-    FAB_TRY(FAB_NEW(c->drift, job->n_links, err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(c->price, job->n_links, err));
+    FAB_PASS(FAB_NEW(c->base, job->n_links, err));
+    FAB_PASS(FAB_NEW(c->best, job->n_links, err));
+    return FAB_NEW(c->drift, job->n_links, err);
 }
 
 /* Rounds until the gap is small enough. The best prices stay at 0 where splitting evenly is not beaten. */
 static fab_status improve(fab_bound_job *job, climb *c, const fab_split *split, fab_bound *bound, fab_error *err) {
-    fab_status status = FAB_OK;
     while (gap_of(job, bound) > FAB_BOUND_GAP) {
         double most = 0;
         if (bound->rounds == MAX_ROUNDS) {
-            FAB_FAIL(err, FAB_ENOSOLUTION, NULL,
-                     "after %d rounds the optimum lies between %.6g and %.6g: a gap of %.2f %%, above %g %%",
-                     MAX_ROUNDS, job->lower, bound->upper, 100 * gap_of(job, bound), 100 * FAB_BOUND_GAP);
+            return fab_fail(err, FAB_ENOSOLUTION, NULL,
+                            "after %d rounds the optimum lies between %.6g and %.6g: a gap of %.2f %%, above %g %%",
+                            MAX_ROUNDS, job->lower, bound->upper, 100 * gap_of(job, bound), 100 * FAB_BOUND_GAP);
         }
         step_up(job, c);
         set_weights(job, c->price, split->weight);
-        FAB_TRY(fab_bound_measure(job, split, &most, err));
+        FAB_PASS(fab_bound_measure(job, split, &most, err));
         bound->rounds++;
         if (most < bound->upper) {
             bound->upper = most;
             memcpy(c->best, c->price, job->n_links * sizeof *c->best);
         }
         if (gap_of(job, bound) > FAB_BOUND_GAP) {
-            FAB_TRY(certify(job, c, bound->rounds, most, err));
+            FAB_PASS(certify(job, c, bound->rounds, most, err));
         }
         if (bound->rounds % PATIENCE == 0) {
             lose_patience(job, bound, c);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error *err) {

@@ -66,7 +66,6 @@ static uint32_t slot_of(const spread *s, fab_link_id link) {
 }
 
 static fab_status number_slots(spread *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_dependencies *d = s->d;
     s->n_used = d->first[s->n];
     s->bit = d->bit;
@@ -74,42 +73,37 @@ static fab_status number_slots(spread *s, fab_error *err) {
         return FAB_OK;
     }
     s->bit = NULL;
-    FAB_TRY(FAB_NEW(s->bit, d->word[s->n], err));
-    FAB_TRY(FAB_NEW(s->slot, d->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(s->bit, d->word[s->n], err));
+    FAB_PASS(FAB_NEW(s->slot, d->fabric->n_links, err));
     s->n_used = 0;
     for (uint32_t l = 0; l < d->fabric->n_links; l++) {
         if (d->place[l] != FAB_NONE && s->classes->link_first[l] == l) {
             s->slot[l] = s->n_used++;
         }
     }
-    FAB_TRY(FAB_NEW(s->row_of, s->n_used, err));
-done:
-    return status;
+    return FAB_NEW(s->row_of, s->n_used, err);
 }
 
 static fab_status new_spread(fab_dependencies *d, const fab_next_hops *t, const fab_switch_classes *classes, spread *s,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     size_t most_groups = 0;
     size_t most_words = 0;
     *s = (spread){
         .d = d, .t = t, .classes = classes, .base = d->fabric->first[FAB_NODE_SWITCH], .n = fab_n_switches(d->fabric)};
-    FAB_TRY(number_slots(s, err));
+    FAB_PASS(number_slots(s, err));
     for (uint32_t v = 0; v < s->n; v++) {
         size_t groups = t->group_first[v + 1] - t->group_first[v] + 1;
         size_t words = groups * (((size_t)d->first[v + 1] - d->first[v] + 63) / 64);
         most_groups = groups > most_groups ? groups : most_groups;
         most_words = words > most_words ? words : most_words;
     }
-    FAB_TRY(FAB_NEW(s->held, s->n, err));
-    FAB_TRY(FAB_NEW(s->fresh, s->n, err));
-    FAB_TRY(FAB_NEW(s->used, s->n_used, err));
-    FAB_TRY(FAB_NEW(s->queue, s->n, err));
-    FAB_TRY(FAB_NEW(s->of_group, most_groups, err));
-    FAB_TRY(FAB_NEW(s->members, most_words, err));
-    FAB_TRY(FAB_NEW(s->group_list, most_groups, err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(s->held, s->n, err));
+    FAB_PASS(FAB_NEW(s->fresh, s->n, err));
+    FAB_PASS(FAB_NEW(s->used, s->n_used, err));
+    FAB_PASS(FAB_NEW(s->queue, s->n, err));
+    FAB_PASS(FAB_NEW(s->of_group, most_groups, err));
+    FAB_PASS(FAB_NEW(s->members, most_words, err));
+    return FAB_NEW(s->group_list, most_groups, err);
 }
 
 static void release_spread(spread *s) {

@@ -58,10 +58,7 @@ static fab_status place_flows(const fab_demand_source *s, fab_demand *d, uint32_
             if (in_domain) {
                 continue;
             }
-            fab_status status = place_part(s, &flow, s->offer->rate[i], part, d, &src[at], &dst[at], &in_domain, err);
-            if (status != FAB_OK) {
-                return status;
-            }
+            FAB_PASS(place_part(s, &flow, s->offer->rate[i], part, d, &src[at], &dst[at], &in_domain, err));
             crossing += src[at] != FAB_NONE;
         }
     }
@@ -95,12 +92,11 @@ static void sort_parts(const uint32_t *key, const uint32_t *from, uint32_t n, ui
 /* Parts `order`, by destination and source, to pairs. d->pair_of holds the sources. */
 static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *order, uint32_t n, const uint32_t *dst,
                                    fab_demand *d, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t *pair_of = d->pair_of;
     for (uint32_t i = 0; i < n; i++) {
         d->n_pairs += i == 0 || dst[order[i]] != dst[order[i - 1]] || pair_of[order[i]] != pair_of[order[i - 1]];
     }
-    FAB_TRY(fab_demand_reserve(d, d->n_pairs, err));
+    FAB_PASS(fab_demand_reserve(d, d->n_pairs, err));
     uint32_t pair = FAB_NONE;
     uint32_t last = FAB_NONE; /* destination */
     for (uint32_t i = 0; i < n; i++) {
@@ -120,8 +116,7 @@ static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *o
     for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
         d->first[leaf + 1] += d->first[leaf];
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_error *err) {
@@ -194,17 +189,14 @@ done:
 /* --- both --------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) {
-    fab_status status = FAB_OK;
     if (n_pairs >= UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%llu pairs of leaves exceed the limit of %u",
-                 (unsigned long long)n_pairs, UINT32_MAX - 1);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%llu pairs of leaves exceed the limit of %u",
+                        (unsigned long long)n_pairs, UINT32_MAX - 1);
     }
-    FAB_TRY(FAB_NEW(d->src, n_pairs, err));
-    FAB_TRY(FAB_NEW(d->rate, n_pairs, err));
-    FAB_TRY(FAB_NEW(d->bytes, n_pairs, err));
-    FAB_TRY(FAB_NEW(d->parts, n_pairs, err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(d->src, n_pairs, err));
+    FAB_PASS(FAB_NEW(d->rate, n_pairs, err));
+    FAB_PASS(FAB_NEW(d->bytes, n_pairs, err));
+    return FAB_NEW(d->parts, n_pairs, err);
 }
 
 fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,

@@ -65,7 +65,6 @@ static uint32_t all_to_all_leaf_of(const counter *c, uint32_t gpu, uint32_t part
 
 /* Domains, and the distinct amounts that GPUs send: few. */
 static fab_status find_keys(counter *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_offer *offer = c->s->offer;
     uint32_t recent = 0;
     for (uint32_t g = 0; g < c->n; g++) {
@@ -83,14 +82,14 @@ static fab_status find_keys(counter *c, fab_error *err) {
             }
         }
         if (recent == c->n_keys) {
-            FAB_TRY(FAB_GROW(c->sent, c->sent_capacity, c->n_keys + 1, err));
+            FAB_PASS(FAB_GROW(c->sent, c->sent_capacity, c->n_keys + 1, err));
             c->sent[c->n_keys++] = most;
         }
         c->key[g] = recent;
     }
-    FAB_TRY(FAB_NEW(c->n_keyed, c->n_keys, err));
-    FAB_TRY(FAB_NEW(c->keyed_here, c->n_keys, err));
-    FAB_TRY(FAB_NEW(c->rate, c->n_keys * c->n_keys, err));
+    FAB_PASS(FAB_NEW(c->n_keyed, c->n_keys, err));
+    FAB_PASS(FAB_NEW(c->keyed_here, c->n_keys, err));
+    FAB_PASS(FAB_NEW(c->rate, c->n_keys * c->n_keys, err));
     for (uint32_t g = 0; g < c->n; g++) {
         c->n_keyed[c->key[g]]++;
     }
@@ -101,8 +100,7 @@ static fab_status find_keys(counter *c, fab_error *err) {
             c->rate[a * c->n_keys + b] = most > 0 ? bytes * offer->line_bps / most / c->d->n_parts : 0;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- host segments ------------------------------------------------------------------------------------------------ */
@@ -243,14 +241,13 @@ static void add_class(const counter *c, const combination *k, uint32_t to) {
 }
 
 static fab_status all_to_all_add_pairs(const counter *c, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_demand *d = c->d;
     uint64_t most = 0; /* pairs */
     for (uint32_t part = 0; part < d->n_parts; part++) {
         most += (uint64_t)c->combinations[part].n_leaves * c->combinations[part].n_leaves;
     }
     uint64_t all = (uint64_t)d->n_leaves * d->n_leaves;
-    FAB_TRY(fab_demand_reserve(d, most < all ? most : all, err));
+    FAB_PASS(fab_demand_reserve(d, most < all ? most : all, err));
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         bool any = false;
         for (uint32_t part = 0; part < d->n_parts; part++) {
@@ -269,8 +266,7 @@ static fab_status all_to_all_add_pairs(const counter *c, fab_error *err) {
         }
         d->first[dst + 1] = d->n_pairs;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void all_to_all_release(counter *c) {

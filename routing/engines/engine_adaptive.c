@@ -154,19 +154,18 @@ static fab_status count_paths(const fab_router *router, const fab_phase *phase, 
 }
 
 static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = p->router->fabric;
     const options *o = p->router->state;
     size_t n_records = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
-    FAB_TRY(count_paths(p->router, phase, &p->n_paths, err));
-    FAB_TRY(FAB_NEW(p->ports, f->n_links, err));
-    FAB_TRY(FAB_NEW(p->records, n_records * phase->n_flows, err));
-    FAB_TRY(FAB_NEW(p->segments, n_records, err));
-    FAB_TRY(FAB_NEW(p->hops, n_records, err));
-    FAB_TRY(FAB_NEW(p->record_of, p->n_paths, err));
-    FAB_TRY(FAB_NEW(p->order, p->n_paths, err));
+    FAB_PASS(count_paths(p->router, phase, &p->n_paths, err));
+    FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
+    FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
+    FAB_PASS(FAB_NEW(p->segments, n_records, err));
+    FAB_PASS(FAB_NEW(p->hops, n_records, err));
+    FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
+    FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
     if (o->downstream) {
-        FAB_TRY(FAB_NEW(p->prospects, fab_n_switches(f), err));
+        FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
     }
     for (fab_link_id link = 0; link < f->n_links; link++) {
         p->ports[link].per_bps = 1 / fab_class_of(f, link)->capacity_bps;
@@ -176,8 +175,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     }
     fab_rng rng = fab_rng_make(p->seed, ORDER_STREAM);
     fab_rng_shuffle(&rng, p->order, p->n_paths);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Cables between two leaves, the same on all minimal paths; FAB_NONE where there is no way. */
@@ -231,7 +229,6 @@ static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from,
 /* Paths of flow `i`, their ends written and the space between left open. */
 static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
                                     fab_error *err) {
-    fab_status status = FAB_OK;
     fab_flow flow = fab_phase_flow(phase, i);
     bool in_domain = stays_in_domain(p->router, &flow);
     uint32_t most = p->router->ports.n_planes * p->router->ports.nics_per_gpu;
@@ -242,7 +239,7 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
         uint32_t at = k % n_records;
         fab_host_segments *segments = &p->segments[at];
         if (k < n_records) {
-            FAB_TRY(find_record(p, &flow, at, rate / n_paths, &p->records[(size_t)most * i + at], err));
+            FAB_PASS(find_record(p, &flow, at, rate / n_paths, &p->records[(size_t)most * i + at], err));
             if (routes->between_switches) {
                 segments->n_head = 0;
                 segments->n_tail = 0;
@@ -250,14 +247,13 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
             p->records[(size_t)most * i + at].n_head = segments->n_head;
         }
         size_t end = routes->path_first[path];
-        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_SEGMENT_LINKS, err));
+        FAB_PASS(FAB_GROW(routes->link, routes->link_capacity, end + p->hops[at] + 2 * (size_t)FAB_SEGMENT_LINKS, err));
         end = copy_links(routes->link, end, segments->head, segments->n_head) + p->hops[at];
         routes->path_first[path + 1] = copy_links(routes->link, end, segments->tail, segments->n_tail);
         p->record_of[path] = most * i + at;
     }
     routes->flow_first[i + 1] = path;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_flows(placing *p, const fab_phase *phase, const double *rate, fab_routes *routes,

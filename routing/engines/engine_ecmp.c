@@ -99,10 +99,7 @@ static fab_status set_tiers(options *o, const char *value, size_t at,
             if (next != NULL) {
                 *next++ = '\0';
             }
-            fab_status status = read(item, &last, err);
-            if (status != FAB_OK) {
-                return status;
-            }
+            FAB_PASS(read(item, &last, err));
             item = next;
         }
         memcpy((char *)&o->tier[t] + at, &last, sizeof last);
@@ -153,11 +150,10 @@ static const fab_crc *crc_of(const options *o, const fab_hash_rule *rule) {
 
 /* All rules are linear: the value of a packet is that of an empty one, with what each field does to it. */
 static fab_status measure_effects(const fab_router *router, fab_error *err) {
-    fab_status status = FAB_OK;
     options *o = router->state;
     size_t n_nics = fab_n_of(router->fabric, FAB_NODE_NIC);
-    FAB_TRY(FAB_NEW(o->nic_effect, 2 * (size_t)o->n_rules * n_nics, err));
-    FAB_TRY(FAB_NEW(o->sport_value, (size_t)o->n_rules * SOURCE_PORTS, err));
+    FAB_PASS(FAB_NEW(o->nic_effect, 2 * (size_t)o->n_rules * n_nics, err));
+    FAB_PASS(FAB_NEW(o->sport_value, (size_t)o->n_rules * SOURCE_PORTS, err));
     for (uint32_t slot = 0; slot < o->n_rules; slot++) {
         const fab_hash_rule *rule = &o->rule[slot];
         const fab_hash_packet none = {0};
@@ -175,8 +171,7 @@ static fab_status measure_effects(const fab_router *router, fab_error *err) {
             o->sport_value[(size_t)slot * SOURCE_PORTS + i] = fab_hash_packet_value(rule, crc_of(o, rule), &rest);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Groups without weights or buckets, and values that are read and not drawn. */

@@ -72,10 +72,7 @@ static fab_status file_split(const fab_router *router, const fab_dag *dag, const
     }
     size_t n_links = router->fabric->n_links;
     double *share = NULL;
-    fab_status status = fab_allocate(t->n_leaves, n_links * sizeof *share, &share, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_allocate(t->n_leaves, n_links * sizeof *share, &share, err));
     for (uint32_t v = 0; v < fab_n_switches(router->fabric); v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
             fab_next_hop_list next = fab_next_hops_look(t, v, leaf);

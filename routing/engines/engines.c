@@ -177,10 +177,7 @@ static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, ch
         return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice", router->engine->name,
                         item);
     }
-    fab_status status = set_option(spec, router, item, value, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(set_option(spec, router, item, value, err));
     if (value[0] == '\0') {
         return fab_fail(err, FAB_EINPUT, spec->where, "engine %s, option %s: the value is empty", router->engine->name,
                         item);
@@ -217,18 +214,17 @@ static void write_label(fab_router *router, const char *const *values) {
  * it is where none is named. */
 static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, const char **out_tables,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     const char *values[MOST_OPTIONS] = {0};
     const fab_engine_option *table = router->engine->options;
     for (size_t i = 0; table[i].key != NULL; i++) {
-        FAB_TRY(set_option(spec, router, table[i].key, table[i].value, err));
+        FAB_PASS(set_option(spec, router, table[i].key, table[i].value, err));
     }
     for (char *item = options; item != NULL;) {
         char *next = strchr(item, ',');
         if (next != NULL) {
             *next++ = '\0';
         }
-        FAB_TRY(apply_item(spec, router, item, values, err));
+        FAB_PASS(apply_item(spec, router, item, values, err));
         item = next;
     }
     for (size_t i = 0; table[i].key != NULL; i++) {
@@ -237,8 +233,7 @@ static fab_status apply_options(const fab_engine_spec *spec, fab_router *router,
         }
     }
     write_label(router, values);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Digits of D-mod-K: parents of a switch of each tier, and ports of the widest leaf. */
@@ -288,7 +283,6 @@ static uint32_t n_kept_groups(const fab_next_hops *t) {
 
 /* Links and where they lead, side by side: those of a large fabric do not stay in the cache. */
 static fab_status pack_steps(fab_router *router, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     const fab_next_hops *t = router->next_hops;
     uint32_t base = f->first[FAB_NODE_SWITCH];
@@ -299,10 +293,10 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
     if (!router->is_modulo) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(router->step, n, err));
-    FAB_TRY(FAB_NEW(router->step_switch, t->n_switches, err));
-    FAB_TRY(FAB_NEW(router->step_group, n_groups, err));
-    FAB_TRY(FAB_NEW(router->step_slot, t->n_slots, err));
+    FAB_PASS(FAB_NEW(router->step, n, err));
+    FAB_PASS(FAB_NEW(router->step_switch, t->n_switches, err));
+    FAB_PASS(FAB_NEW(router->step_group, n_groups, err));
+    FAB_PASS(FAB_NEW(router->step_slot, t->n_slots, err));
     router->gathers = fab_cpu_gathers();
     for (uint32_t v = 0; v < t->n_switches; v++) {
         uint8_t tier = router->switch_tier[v];
@@ -324,8 +318,7 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
         fab_link_id link = f->out_link[first + i];
         router->step[i] = (fab_step){link, fab_head(f, link) - base};
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Needs port_stride. */

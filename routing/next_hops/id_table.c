@@ -14,11 +14,10 @@ static void id_table_put(uint64_t *slot, size_t size, uint64_t value) {
 }
 
 fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) {
-    fab_status status = FAB_OK;
     if (2 * ((size_t)table->n + 1) > table->size) {
         size_t size = table->size > 0 ? 2 * table->size : 1024;
         uint64_t *slot = NULL;
-        FAB_TRY(FAB_NEW(slot, size, err));
+        FAB_PASS(FAB_NEW(slot, size, err));
         for (size_t i = 0; i < table->size; i++) {
             if (table->slot[i] != 0) {
                 id_table_put(slot, size, table->slot[i]);
@@ -30,8 +29,7 @@ fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) {
     }
     id_table_put(table->slot, table->size, (uint64_t)tag << 32 | (table->n + 1));
     table->n++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_id_table_clear(fab_id_table *table) {

@@ -22,11 +22,10 @@ typedef struct search {
 /* A cable is two links, so whoever has a link to a switch is found among the heads of the switch's own links. */
 static fab_status find_neighbours(const fab_fabric *f, const uint64_t *dead, uint32_t n_switches, search *s,
                                   fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(s->in_first, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW(s->in, n_switches > 0 ? f->out_first[f->n_nodes] - f->out_first[base] : 0, err));
+    FAB_PASS(FAB_NEW(s->in_first, (size_t)n_switches + 1, err));
+    FAB_PASS(FAB_NEW(s->in, n_switches > 0 ? f->out_first[f->n_nodes] - f->out_first[base] : 0, err));
     for (uint32_t u = 0; u < n_switches; u++) {
         uint32_t previous = FAB_NONE;
         s->in_first[u] = n;
@@ -40,14 +39,12 @@ static fab_status find_neighbours(const fab_fabric *f, const uint64_t *dead, uin
         }
     }
     s->in_first[n_switches] = n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The number of a set, which may be known: switches of a kind see most leaves alike. */
 static fab_status intern(fab_leaf_sets *out, const fab_leaf_set *set, uint32_t hops, uint32_t nearer, uint32_t *id,
                          fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t digest = (uint64_t)hops << 32 | nearer;
     for (size_t w = 0; w < FAB_SET_WORDS; w++) {
         digest = fab_mix64(digest) ^ set->word[w];
@@ -61,18 +58,18 @@ static fab_status intern(fab_leaf_sets *out, const fab_leaf_set *set, uint32_t h
     }
     size_t n = out->table.n;
     if (n >= FAB_NONE - 1) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: more than %u sets of leaves", FAB_NONE - 1);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: more than %u sets of leaves",
+                        FAB_NONE - 1);
     }
-    FAB_TRY(FAB_GROW(out->set, out->set_capacity, n + 1, err));
-    FAB_TRY(FAB_GROW(out->hops, out->hops_capacity, n + 1, err));
-    FAB_TRY(FAB_GROW(out->nearer, out->nearer_capacity, n + 1, err));
-    FAB_TRY(fab_id_table_add(&out->table, tag, err));
+    FAB_PASS(FAB_GROW(out->set, out->set_capacity, n + 1, err));
+    FAB_PASS(FAB_GROW(out->hops, out->hops_capacity, n + 1, err));
+    FAB_PASS(FAB_GROW(out->nearer, out->nearer_capacity, n + 1, err));
+    FAB_PASS(fab_id_table_add(&out->table, tag, err));
     out->set[n] = *set;
     out->hops[n] = hops;
     out->nearer[n] = nearer;
     *id = (uint32_t)n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Takes v into the front. */
@@ -109,7 +106,6 @@ static void leaf_sets_push(search *s, uint32_t u, const fab_leaf_set *set) {
 
 /* The front of the next distance. */
 static fab_status leaf_sets_step(search *s, fab_leaf_sets *out, uint32_t block, uint32_t hops, fab_error *err) {
-    fab_status status = FAB_OK;
     s->n_fresh = 0;
     for (uint32_t i = 0; i < s->n_front; i++) {
         leaf_sets_push(s, s->front[i], &out->set[s->front_set[i]]);
@@ -126,16 +122,14 @@ static fab_status leaf_sets_step(search *s, fab_leaf_sets *out, uint32_t block, 
         s->next[v] = (fab_leaf_set){0};
         s->touched[v] = false;
         if (any != 0) {
-            FAB_TRY(leaf_sets_keep(out, s, v, block, hops, &set, err));
+            FAB_PASS(leaf_sets_keep(out, s, v, block, hops, &set, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status search_block(search *s, fab_leaf_sets *out, const fab_node_id *leaf_node, uint32_t base,
                                uint32_t block, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t per_block = 64 * FAB_SET_WORDS;
     uint32_t first = block * per_block;
     uint32_t end = out->n_leaves - first < per_block ? out->n_leaves : first + per_block;
@@ -149,13 +143,12 @@ static fab_status search_block(search *s, fab_leaf_sets *out, const fab_node_id 
     for (uint32_t i = 0; i < end - first; i++) {
         fab_leaf_set self = {0};
         self.word[i / 64] = UINT64_C(1) << (i % 64);
-        FAB_TRY(leaf_sets_keep(out, s, leaf_node[first + i] - base, block, 0, &self, err));
+        FAB_PASS(leaf_sets_keep(out, s, leaf_node[first + i] - base, block, 0, &self, err));
     }
     for (uint32_t hops = 1; s->n_front > 0; hops++) {
-        FAB_TRY(leaf_sets_step(s, out, block, hops, err));
+        FAB_PASS(leaf_sets_step(s, out, block, hops, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, const fab_node_id *leaf_node,

@@ -51,9 +51,8 @@ static void find_transit(fab_hops_index *x) {
 
 /* Where a row has a group is needed for few groups: from its first leaf to its last. */
 static fab_status find_spans(fab_hops_index *x, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = x->next_hops;
-    FAB_TRY(FAB_NEW(x->span, t->group_first[t->n_switches], err));
+    FAB_PASS(FAB_NEW(x->span, t->group_first[t->n_switches], err));
     for (uint32_t g = 0; g < t->group_first[t->n_switches]; g++) {
         x->span[g] = (fab_leaf_span){FAB_NONE, 0};
     }
@@ -67,8 +66,7 @@ static fab_status find_spans(fab_hops_index *x, fab_error *err) {
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status list_neighbours(fab_hops_index *x, fab_error *err) {
@@ -233,33 +231,30 @@ static inline void remove_slot(fab_masked_hops *m, uint32_t v, uint32_t slot, ui
 }
 
 static fab_status begin_row(fab_masked_hops *m, uint32_t v, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t size = 1 + 2 * (size_t)m->n_words;
     const size_t at = 2 * (size_t)m->n_words + m->n_lost * size;
     if (at + size > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u switches have lost leaves, of which %u are too many to note",
-                 m->n_lost + 1, m->t->n_leaves);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u switches have lost leaves, of which %u are too many to note",
+                        m->n_lost + 1, m->t->n_leaves);
     }
-    FAB_TRY(FAB_GROW(m->row, m->row_capacity, at + size, err));
+    FAB_PASS(FAB_GROW(m->row, m->row_capacity, at + size, err));
     memset(m->row + at, 0, size * sizeof *m->row);
     m->row[at] = m->n_lost;
     m->row_of[v] = (uint32_t)at + 1;
     m->lost[m->n_lost++] = (fab_loser){v, m->row_of[v], FAB_NONE, 0, FAB_NONE, 0};
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status lose(fab_masked_hops *m, uint32_t v, uint32_t leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t word = leaf / 64;
     const uint64_t bit = UINT64_C(1) << (leaf % 64);
     if (m->row_of[v] == FAB_NO_LEAF) {
-        FAB_TRY(begin_row(m, v, err));
+        FAB_PASS(begin_row(m, v, err));
     }
     uint64_t *row = m->row + m->row_of[v];
     fab_loser *lost = &m->lost[row[-1]];
     if (lost->fresh_first > lost->fresh_last) {
-        FAB_TRY(FAB_GROW(m->queue, m->queue_capacity, m->n_queue + 1, err));
+        FAB_PASS(FAB_GROW(m->queue, m->queue_capacity, m->n_queue + 1, err));
         m->queue[m->n_queue++] = (uint32_t)row[-1];
     }
     lost->first = word < lost->first ? word : lost->first;
@@ -269,13 +264,11 @@ static fab_status lose(fab_masked_hops *m, uint32_t v, uint32_t leaf, fab_error 
     row[word] |= bit;
     row[m->n_words + word] |= bit;
     m->lost_leaf[word] |= bit;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Groups of a switch whose links are all dead, and the leaves that they served. */
 static fab_status lose_groups(fab_masked_hops *m, uint32_t v, const uint64_t *wanted, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = m->t;
     const uint32_t first = t->group_first[v];
     const uint32_t n_dead = m->n_removed[v] & ~FAB_HAS_LOST;
@@ -287,12 +280,11 @@ static fab_status lose_groups(fab_masked_hops *m, uint32_t v, const uint64_t *wa
         }
         for (uint32_t leaf = m->index->span[g].first; !alive && leaf <= m->index->span[g].last; leaf++) {
             if (fab_next_hops_group(t, v, leaf) == g - first + 1 && (wanted == NULL || fab_has_leaf(wanted, leaf))) {
-                FAB_TRY(lose(m, v, leaf, err));
+                FAB_PASS(lose(m, v, leaf, err));
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whether the way from switch v to a leaf has lost its last next hop. *healthy: its group, if a member is left for
@@ -316,22 +308,19 @@ static bool has_no_next_hop(const fab_masked_hops *m, uint32_t v, uint32_t leaf,
 }
 
 static fab_status lose_some(fab_masked_hops *m, uint32_t v, uint32_t word, uint64_t leaves, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t whole = 0;
     for (; leaves != 0; leaves &= leaves - 1) {
         uint32_t leaf = word * 64 + (uint32_t)__builtin_ctzll(leaves);
         if (has_no_next_hop(m, v, leaf, &whole)) {
-            FAB_TRY(lose(m, v, leaf, err));
+            FAB_PASS(lose(m, v, leaf, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Those whose way to a leaf led through a switch that has lost it. First in, first out: most switches are looked at
  * when all their next hops have been. */
 static fab_status spread(fab_masked_hops *m, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_hops_index *x = m->index;
     for (size_t i = 0; i < m->n_queue; i++) {
         fab_loser *lost = &m->lost[m->queue[i]];
@@ -345,7 +334,7 @@ static fab_status spread(fab_masked_hops *m, fab_error *err) {
                 const uint64_t rest = leaves & ~m->row[m->row_of[v] + w];
                 m->near[v] = m->stamp;
                 if (rest != 0) {
-                    FAB_TRY(lose_some(m, v, w, rest, err));
+                    FAB_PASS(lose_some(m, v, w, rest, err));
                 }
             }
             m->row[fresh] = 0;
@@ -353,8 +342,7 @@ static fab_status spread(fab_masked_hops *m, fab_error *err) {
         lost->fresh_first = FAB_NONE;
         lost->fresh_last = 0;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whether a switch has lost all that a neighbour has. */

@@ -118,17 +118,15 @@ static fab_status find_patterns(maker *m, uint32_t v, uint32_t block, const uint
 }
 
 static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err) {
-    fab_status status = FAB_OK;
     if (m->n_groups == UINT16_MAX) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
+        return fab_fail(err, FAB_EINPUT, NULL, "a switch has more than %u groups of next hops", UINT16_MAX);
     }
     fab_port_list *l = &m->patterns.list[list];
-    FAB_TRY(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
+    FAB_PASS(FAB_GROW(m->t->group, m->group_capacity, m->n_kept_groups + 1, err));
     m->t->group[m->n_kept_groups++] = (fab_next_hop_group){l->first, l->count};
     l->owner = v + 1;
     l->number = (uint16_t)++m->n_groups;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status share_chunk(maker *m, const uint16_t *groups, uint32_t *out, fab_error *err) {
@@ -148,19 +146,16 @@ static fab_status share_chunk(maker *m, const uint16_t *groups, uint32_t *out, f
             return FAB_OK;
         }
     }
-    fab_status status = FAB_OK;
     uint32_t id = m->chunk_table.n;
-    FAB_TRY(FAB_GROW(t->chunk, m->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
-    FAB_TRY(fab_id_table_add(&m->chunk_table, tag, err));
+    FAB_PASS(FAB_GROW(t->chunk, m->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
+    FAB_PASS(fab_id_table_add(&m->chunk_table, tag, err));
     memcpy(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words);
     *out = id;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Numbers the groups of 64 leaves. Most often the switch before called them the same. */
 static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint16_t groups[FAB_CHUNK_LEAVES];
     uint16_t number_of[FAB_CHUNK_LEAVES + 1] = {0};
     uint16_t *number = m->patterns.class_number + pattern->first_class;
@@ -169,7 +164,7 @@ static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, ui
         uint32_t id = m->patterns.class_list[pattern->first_class + c];
         const fab_port_list *list = &m->patterns.list[id];
         if (list->owner != v + 1) {
-            FAB_TRY(add_group(m, v, id, err));
+            FAB_PASS(add_group(m, v, id, err));
         }
         same = same && number[c] == list->number;
         number[c] = list->number;
@@ -179,11 +174,10 @@ static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, ui
         for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
             groups[i] = number_of[pattern->class_of[i]];
         }
-        FAB_TRY(share_chunk(m, groups, &pattern->chunk, err));
+        FAB_PASS(share_chunk(m, groups, &pattern->chunk, err));
     }
     *out = pattern->chunk;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Counts the groups of a switch. Most often they are those of the switch before. */
@@ -202,7 +196,6 @@ static void share_groups(maker *m, uint32_t v) {
 }
 
 static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_next_hops *t = m->t;
     m->n_groups = 0;
     find_ports(m, v);
@@ -211,15 +204,14 @@ static fab_status make_switch(maker *m, uint32_t v, fab_error *err) {
         if (m->distances.view[(size_t)v * m->distances.n_blocks + block] == FAB_NONE) {
             continue; /* leaves of another plane */
         }
-        FAB_TRY(find_patterns(m, v, block, &patterns, err));
+        FAB_PASS(find_patterns(m, v, block, &patterns, err));
         for (uint32_t w = 0; w < FAB_SET_WORDS && block * FAB_SET_WORDS + w < t->n_chunks_per_row; w++) {
             size_t word = (size_t)block * FAB_SET_WORDS + w;
-            FAB_TRY(make_chunk(m, v, &m->patterns.pattern[patterns[w]], &t->chunk_of[word * m->n_switches + v], err));
+            FAB_PASS(make_chunk(m, v, &m->patterns.pattern[patterns[w]], &t->chunk_of[word * m->n_switches + v], err));
         }
     }
     share_groups(m, v);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Bit sets of slots as lists. */

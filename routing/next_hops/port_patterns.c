@@ -97,24 +97,23 @@ static inline bool patterns_is_same(const uint64_t *a, const uint64_t *b, uint32
 
 static fab_status patterns_add_list(fab_port_patterns *p, const uint64_t *mask, uint32_t tag, uint32_t *out,
                                     fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t list = p->list_table.n;
-    FAB_TRY(FAB_GROW(p->list, p->list_capacity, (size_t)list + 1, err));
-    FAB_TRY(FAB_GROW(p->list_mask, p->list_mask_capacity, ((size_t)list + 1) * p->n_words, err));
-    FAB_TRY(fab_id_table_add(&p->list_table, tag, err));
+    FAB_PASS(FAB_GROW(p->list, p->list_capacity, (size_t)list + 1, err));
+    FAB_PASS(FAB_GROW(p->list_mask, p->list_mask_capacity, ((size_t)list + 1) * p->n_words, err));
+    FAB_PASS(fab_id_table_add(&p->list_table, tag, err));
     memcpy(p->list_mask + (size_t)list * p->n_words, mask, p->n_words * sizeof *mask);
     uint32_t count = 0;
     for (uint32_t w = 0; w < p->n_words; w++) {
         count += (uint32_t)__builtin_popcountll(mask[w]);
     }
     if (p->n_list_slots + count > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: lists of more than %u next hops", UINT32_MAX);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the fabric is too large: lists of more than %u next hops",
+                        UINT32_MAX);
     }
     p->list[list] = (fab_port_list){.first = (uint32_t)p->n_list_slots, .count = count};
     p->n_list_slots += count;
     *out = list;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_list(fab_port_patterns *p, const uint64_t *mask, uint32_t *out, fab_error *err) {
@@ -177,7 +176,6 @@ static bool is_empty(const uint64_t *mask, uint32_t n) {
 }
 
 static fab_status find_classes(fab_port_patterns *p, fab_port_pattern *out, fab_error *err) {
-    fab_status status = FAB_OK;
     p->serial++;
     for (uint32_t leaf = 0; leaf < 64; leaf++) {
         const uint64_t *mask = p->mask + (size_t)leaf * p->n_words;
@@ -190,7 +188,7 @@ static fab_status find_classes(fab_port_patterns *p, fab_port_pattern *out, fab_
             continue;
         }
         uint32_t list = 0;
-        FAB_TRY(find_list(p, mask, &list, err));
+        FAB_PASS(find_list(p, mask, &list, err));
         if (p->list[list].pattern != p->serial) {
             p->list[list].pattern = p->serial;
             p->list[list].local = (uint8_t)(out->n_classes + 1);
@@ -201,19 +199,17 @@ static fab_status find_classes(fab_port_patterns *p, fab_port_pattern *out, fab_
         out->class_of[leaf] = p->list[list].local;
     }
     p->n_class_lists += out->n_classes;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_pattern(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word, uint32_t tag,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t id = p->pattern_table.n;
-    FAB_TRY(FAB_GROW(p->pattern, p->pattern_capacity, (size_t)id + 1, err));
-    FAB_TRY(FAB_GROW(p->key_slot, p->key_slot_capacity, p->n_keys + sets->n, err));
-    FAB_TRY(FAB_GROW(p->key_word, p->key_word_capacity, p->n_keys + sets->n, err));
-    FAB_TRY(FAB_GROW(p->class_list, p->class_list_capacity, p->n_class_lists + 64, err));
-    FAB_TRY(FAB_GROW(p->class_number, p->class_number_capacity, p->n_class_lists + 64, err));
+    FAB_PASS(FAB_GROW(p->pattern, p->pattern_capacity, (size_t)id + 1, err));
+    FAB_PASS(FAB_GROW(p->key_slot, p->key_slot_capacity, p->n_keys + sets->n, err));
+    FAB_PASS(FAB_GROW(p->key_word, p->key_word_capacity, p->n_keys + sets->n, err));
+    FAB_PASS(FAB_GROW(p->class_list, p->class_list_capacity, p->n_class_lists + 64, err));
+    FAB_PASS(FAB_GROW(p->class_number, p->class_number_capacity, p->n_class_lists + 64, err));
     fab_port_pattern *out = &p->pattern[id];
     *out = (fab_port_pattern){.first_key = p->n_keys, .first_class = p->n_class_lists, .chunk = FAB_NONE};
     for (uint32_t i = 0; i < sets->n; i++) {
@@ -224,10 +220,8 @@ static fab_status add_pattern(fab_port_patterns *p, const fab_port_sets *sets, u
         }
     }
     find_masks(p, sets, word);
-    FAB_TRY(find_classes(p, out, err));
-    FAB_TRY(fab_id_table_add(&p->pattern_table, tag, err));
-done:
-    return status;
+    FAB_PASS(find_classes(p, out, err));
+    return fab_id_table_add(&p->pattern_table, tag, err);
 }
 
 static fab_status find_pattern(fab_port_patterns *p, const fab_port_sets *sets, uint32_t word, uint32_t *out,
@@ -277,20 +271,18 @@ static void reserve_patterns(fab_port_patterns *p, uint32_t n_keys, uint32_t n_p
 
 fab_status fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
                                    const fab_port_sets *sets, const uint32_t **out, fab_error *err) {
-    fab_status status = FAB_OK;
     reserve_patterns(p, n_keys, sets->n);
     uint32_t id = p->block_table.n;
-    FAB_TRY(FAB_GROW(p->block, p->block_capacity, (size_t)id + 1, err));
-    FAB_TRY(FAB_GROW(p->block_key, p->block_key_capacity, p->n_block_keys + n_keys, err));
+    FAB_PASS(FAB_GROW(p->block, p->block_capacity, (size_t)id + 1, err));
+    FAB_PASS(FAB_GROW(p->block_key, p->block_key_capacity, p->n_block_keys + n_keys, err));
     fab_port_block *block = &p->block[id];
     *block = (fab_port_block){.first_key = p->n_block_keys, .n_keys = n_keys};
     for (uint32_t w = 0; w < FAB_SET_WORDS; w++) {
-        FAB_TRY(find_pattern(p, sets, w, &block->pattern[w], err));
+        FAB_PASS(find_pattern(p, sets, w, &block->pattern[w], err));
     }
-    FAB_TRY(fab_id_table_add(&p->block_table, key_tag(p, key, n_keys), err));
+    FAB_PASS(fab_id_table_add(&p->block_table, key_tag(p, key, n_keys), err));
     memcpy(p->block_key + p->n_block_keys, key, n_keys * sizeof *key);
     p->n_block_keys += n_keys;
     *out = block->pattern;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -224,14 +224,13 @@ done:
 
 /* *out_alike false: not equitable after all. */
 static fab_status classes_find_links(search *s, bool *out_alike, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_switch_classes *t = s->classes;
     for (uint32_t l = 0; l < s->f->n_links; l++) {
         t->link_first[l] = FAB_NONE;
     }
     *out_alike = true;
     for (uint32_t v = 0; v < s->n_switches && *out_alike; v++) {
-        FAB_TRY(bundle_links(s, v, out_alike, err));
+        FAB_PASS(bundle_links(s, v, out_alike, err));
     }
     for (uint32_t l = 0; *out_alike && l < s->f->n_links; l++) {
         if (t->link_first[l] == FAB_NONE) {
@@ -243,34 +242,31 @@ static fab_status classes_find_links(search *s, bool *out_alike, fab_error *err)
         t->link_first[l] = b->link;
         t->link_count[b->link] = b->count;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *err) {
-    fab_status status = FAB_OK;
     bool alike = false;
     uint32_t degree = 0;
     for (uint32_t v = s->base; v < s->base + s->n_switches; v++) {
         uint32_t own = s->f->out_first[v + 1] - s->f->out_first[v];
         degree = own > degree ? own : degree;
     }
-    FAB_TRY(FAB_NEW(s->classes, 1, err));
+    FAB_PASS(FAB_NEW(s->classes, 1, err));
     s->classes->n_links = s->f->n_links;
-    FAB_TRY(FAB_NEW(s->classes->first, s->n_switches, err));
-    FAB_TRY(FAB_NEW(s->classes->size, s->n_switches, err));
-    FAB_TRY(FAB_NEW(s->classes->link_first, s->f->n_links, err));
-    FAB_TRY(FAB_NEW(s->classes->link_count, s->f->n_links, err));
-    FAB_TRY(FAB_NEW(s->ends, degree, err));
-    FAB_TRY(FAB_NEW(s->first_bundle, s->n_switches, err));
-    FAB_TRY(number_classes(s, err));
-    FAB_TRY(classes_find_links(s, &alike, err));
+    FAB_PASS(FAB_NEW(s->classes->first, s->n_switches, err));
+    FAB_PASS(FAB_NEW(s->classes->size, s->n_switches, err));
+    FAB_PASS(FAB_NEW(s->classes->link_first, s->f->n_links, err));
+    FAB_PASS(FAB_NEW(s->classes->link_count, s->f->n_links, err));
+    FAB_PASS(FAB_NEW(s->ends, degree, err));
+    FAB_PASS(FAB_NEW(s->first_bundle, s->n_switches, err));
+    FAB_PASS(number_classes(s, err));
+    FAB_PASS(classes_find_links(s, &alike, err));
     if (alike) {
         *out = s->classes;
         s->classes = NULL;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_switch_classes_find(const fab_fabric *fabric, const fab_next_hops *next_hops, fab_switch_classes **out,

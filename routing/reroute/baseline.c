@@ -47,9 +47,8 @@ static void find_record(const fab_baseline *b, uint32_t path, fab_path_record *o
 
 /* Which value modulo engines look at, switch by switch. */
 static fab_status find_choices(fab_baseline *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = b->router->next_hops;
-    FAB_TRY(FAB_NEW(b->leaf, t->n_leaves, err));
+    FAB_PASS(FAB_NEW(b->leaf, t->n_leaves, err));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         b->leaf[leaf] = (fab_leaf_way){.chunk_of = t->chunk_of + (size_t)(leaf / FAB_CHUNK_LEAVES) * t->n_switches,
                                        .word = (uint16_t)(leaf % FAB_CHUNK_LEAVES / 2),
@@ -59,7 +58,7 @@ static fab_status find_choices(fab_baseline *b, fab_error *err) {
     if (!b->router->is_modulo_healthy) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(b->choice, t->n_switches, err));
+    FAB_PASS(FAB_NEW(b->choice, t->n_switches, err));
     b->has_few_values = true;
     for (uint32_t v = 0; v < t->n_switches; v++) {
         uint8_t tier = b->router->switch_tier[v];
@@ -69,14 +68,12 @@ static fab_status find_choices(fab_baseline *b, fab_error *err) {
                                     .shift = b->router->modulo_shift[tier]};
         b->has_few_values = b->has_few_values && b->choice[v].slot < FAB_RECORD_VALUES;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_records(fab_baseline *b, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_allocate((size_t)b->n_paths + 1, CACHE_LINE, &b->record_memory, err));
-    FAB_TRY(FAB_NEW(b->key, b->n_paths, err));
+    FAB_PASS(fab_allocate((size_t)b->n_paths + 1, CACHE_LINE, &b->record_memory, err));
+    FAB_PASS(FAB_NEW(b->key, b->n_paths, err));
     size_t beyond = (size_t)((uintptr_t)b->record_memory % CACHE_LINE);
     b->record = (fab_path_record *)(void *)((char *)b->record_memory + (beyond > 0 ? CACHE_LINE - beyond : 0));
     for (uint32_t flow = 0; flow < b->n_flows; flow++) {
@@ -97,17 +94,15 @@ static fab_status find_records(fab_baseline *b, fab_error *err) {
     for (uint32_t path = 0; path < b->n_paths; path++) {
         memcpy(b->record[path].value, b->key[path].value, sizeof b->record[path].value);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status index_links(fab_baseline *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_routes *r = &b->routes;
     const uint32_t n_links = b->fabric->n_links;
     const uint32_t *place = b->index->place;
-    FAB_TRY(FAB_NEW(b->first, (size_t)n_links + 2, err));
-    FAB_TRY(FAB_NEW(b->crossing, r->path_first[b->n_paths], err));
+    FAB_PASS(FAB_NEW(b->first, (size_t)n_links + 2, err));
+    FAB_PASS(FAB_NEW(b->crossing, r->path_first[b->n_paths], err));
     for (size_t i = 0; i < r->path_first[b->n_paths]; i++) { /* places are shifted by two while they are filled */
         b->first[place[r->link[i]] + 2]++;
     }
@@ -122,15 +117,13 @@ static fab_status index_links(fab_baseline *b, fab_error *err) {
             b->crossing[b->first[place[r->link[r->path_first[path] + i]] + 1]++] = (fab_crossing){path, at};
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status index_leaves(fab_baseline *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n_leaves = b->router->next_hops->n_leaves;
-    FAB_TRY(FAB_NEW(b->to_first, (size_t)n_leaves + 2, err));
-    FAB_TRY(FAB_NEW(b->to, b->n_paths, err));
+    FAB_PASS(FAB_NEW(b->to_first, (size_t)n_leaves + 2, err));
+    FAB_PASS(FAB_NEW(b->to, b->n_paths, err));
     for (uint32_t path = 0; path < b->n_paths; path++) {
         if (b->record[path].column != FAB_NONE) {
             b->to_first[b->record[path].column + 2]++;
@@ -144,8 +137,7 @@ static fab_status index_leaves(fab_baseline *b, fab_error *err) {
             b->to[b->to_first[b->record[path].column + 1]++] = path;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whether sums of rates of paths round nowhere: all are multiples of a power of two, and all of them together are no

@@ -114,7 +114,6 @@ static void fetch_records(const fab_reroute *r, uint32_t first) {
 }
 
 static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = r->b->router;
     const bool at_once = on_loss != FAB_LOSS_NONE && router->is_modulo_healthy && r->b->has_few_values &&
                          (!router->resilient || r->masked.healthy == router->next_hops);
@@ -125,22 +124,20 @@ static fab_status route_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *
         uint32_t count = residual < FAB_REROUTE_PATHS ? residual : FAB_REROUTE_PATHS;
         fetch_records(r, i + FAB_REROUTE_PATHS);
         if (at_once) {
-            FAB_TRY(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));
+            FAB_PASS(fab_reroute_paths(r, r->path + i, count, &n, r->path_first + i, err));
         }
         for (uint32_t k = i; k < i + count && !at_once; k++) {
             uint32_t from = 0;
             (void)fab_reroute_take(r, r->path[k], &from);
             r->path_first[k] = n;
             if (on_loss != FAB_LOSS_NONE) {
-                FAB_TRY(fab_reroute_path(r, r->path[k], from, &n, err));
+                FAB_PASS(fab_reroute_path(r, r->path[k], from, &n, err));
             }
-            FAB_TRY(fab_reroute_shift(r, r->path[k], r->link + r->path_first[k], n - r->path_first[k], err));
+            FAB_PASS(fab_reroute_shift(r, r->path[k], r->link + r->path_first[k], n - r->path_first[k], err));
         }
         r->path_first[i + count] = n;
     }
-    FAB_TRY(fab_reroute_move(r, err));
-done:
-    return status;
+    return fab_reroute_move(r, err);
 }
 
 fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_reroute_plan *out,
@@ -166,16 +163,12 @@ fab_status fab_reroute_begin(fab_reroute *r, const fab_mask *mask, fab_reroute_w
 }
 
 fab_status fab_reroute_touched(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_reroute_touch(r, on_loss, err));
-    FAB_TRY(route_touched(r, on_loss, err));
-done:
-    return status;
+    FAB_PASS(fab_reroute_touch(r, on_loss, err));
+    return route_touched(r, on_loss, err);
 }
 
 fab_status fab_reroute_end(fab_reroute *r, fab_on_loss on_loss, bool in_full, fab_rerouted *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_reroute_list_changed(r, err));
+    FAB_PASS(fab_reroute_list_changed(r, err));
     find_worst(r, in_full);
     r->is_dirty = in_full;
     *out = (fab_rerouted){.on_loss = on_loss,
@@ -193,22 +186,18 @@ fab_status fab_reroute_end(fab_reroute *r, fab_on_loss on_loss, bool in_full, fa
                           .changed = r->has_halves ? r->changed : r->swap,
                           .worst_ratio = r->worst_ratio,
                           .worst_link = r->worst_link};
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_reroute_apply(fab_reroute *r, const fab_mask *mask, fab_reroute_when when, fab_rerouted *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     fab_reroute_plan plan = {0};
-    FAB_TRY(fab_reroute_begin(r, mask, when, &plan, err));
+    FAB_PASS(fab_reroute_begin(r, mask, when, &plan, err));
     bool in_full = plan.on_loss == FAB_LOSS_RECONVERGE && plan.any_dead;
     if (in_full) {
-        FAB_TRY(fab_reroute_in_full(r, err));
+        FAB_PASS(fab_reroute_in_full(r, err));
     } else if (plan.on_loss != FAB_LOSS_RECONVERGE) {
-        FAB_TRY(fab_reroute_touched(r, plan.on_loss, err));
+        FAB_PASS(fab_reroute_touched(r, plan.on_loss, err));
     }
-    FAB_TRY(fab_reroute_end(r, plan.on_loss, in_full, out, err));
-done:
-    return status;
+    return fab_reroute_end(r, plan.on_loss, in_full, out, err);
 }

@@ -138,7 +138,6 @@ static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gon
 }
 
 fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_routes *before = &r->b->routes;
     const fab_link_id *link = r->link + r->path_first[r->n_touched];
     const size_t n = end - r->path_first[r->n_touched];
@@ -146,16 +145,15 @@ fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t
     for (size_t i = 0; i < n; i++) {
         r->load[link[i]] += r->part[flow];
     }
-    FAB_TRY(FAB_GROW(r->path, r->path_capacity, (size_t)r->n_touched + 1, err));
-    FAB_TRY(FAB_GROW(r->path_first, r->first_capacity, (size_t)r->n_touched + 2, err));
+    FAB_PASS(FAB_GROW(r->path, r->path_capacity, (size_t)r->n_touched + 1, err));
+    FAB_PASS(FAB_GROW(r->path_first, r->first_capacity, (size_t)r->n_touched + 2, err));
     if (n > 0) {
         r->n_moved += r->flow_first != before->flow_first || n != first[path + 1] - first[path] ||
                       memcmp(before->link + first[path], link, n * sizeof *link) != 0;
     }
     r->path[r->n_touched++] = path;
     r->path_first[r->n_touched] = end;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of an engine that routes whole phases. */
@@ -185,20 +183,18 @@ done:
 }
 
 static fab_status full_walk_all(fab_reroute *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     size_t n = 0;
     for (uint32_t path = 0; path < b->n_paths; path++) {
         uint32_t flow = b->record[path].flow;
         size_t first = n;
-        FAB_TRY(fab_reroute_path(r, path, 0, &n, err));
+        FAB_PASS(fab_reroute_path(r, path, 0, &n, err));
         if (n == first) {
             fab_reroute_lose(r, flow, r->part[flow]);
         }
-        FAB_TRY(fab_reroute_list(r, flow, path, n, err));
+        FAB_PASS(fab_reroute_list(r, flow, path, n, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of an engine that makes tables of its own. */

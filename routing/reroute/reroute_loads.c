@@ -15,11 +15,8 @@ void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps) {
 }
 
 static fab_status reserve(fab_reroute *r, size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(r->swap, r->swap_capacity, 2 * (r->n_swaps + n + 1), err));
-    FAB_TRY(FAB_GROW(r->swap_bps, r->bps_capacity, r->n_swaps + n + 1, err));
-done:
-    return status;
+    FAB_PASS(FAB_GROW(r->swap, r->swap_capacity, 2 * (r->n_swaps + n + 1), err));
+    return FAB_GROW(r->swap_bps, r->bps_capacity, r->n_swaps + n + 1, err);
 }
 
 /* Nothing where they are the same. */
@@ -33,14 +30,13 @@ static inline void note(fab_reroute *r, fab_link_id off, fab_link_id on, double 
 /* What a path and its route have in common stays: the part before the switches and the part behind, and hops between
  * them. */
 fab_status fab_reroute_shift(fab_reroute *r, uint32_t path, const fab_link_id *to, size_t n_to, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_path_record *record = &r->b->record[path];
     const fab_link_id *from = fab_record_links(r->b, path);
     const fab_link_id nowhere = r->b->fabric->n_links;
     const bool is_lost = n_to == 0;
     const size_t n_before = r->n_swaps;
     size_t n_from = record->n;
-    FAB_TRY(reserve(r, n_from + n_to, err));
+    FAB_PASS(reserve(r, n_from + n_to, err));
     while (n_from != n_to && n_from > 0 && n_to > 0 && from[n_from - 1] == to[n_to - 1]) {
         n_from--;
         n_to--;
@@ -54,8 +50,7 @@ fab_status fab_reroute_shift(fab_reroute *r, uint32_t path, const fab_link_id *t
     } else {
         r->n_moved += r->n_swaps > n_before;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of a sum that should have come to nothing. */
@@ -71,14 +66,13 @@ static void drop_rests(fab_reroute *r) {
 /* Old routes are taken off first: then a load that is being added to only grows, and the last value of the fullest link
  * is the largest ever seen. Leaves out links that are slow, which are few. */
 fab_status fab_reroute_move(fab_reroute *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     const fab_link_id n_links = b->fabric->n_links;
     const size_t n = r->n_swaps;
     double *load = r->load;
     double worst_ratio = r->worst_ratio;
     const double same = r->b->same_per_bps;
-    FAB_TRY(FAB_GROW(r->swap, r->swap_capacity, 2 * (n + AHEAD), err));
+    FAB_PASS(FAB_GROW(r->swap, r->swap_capacity, 2 * (n + AHEAD), err));
     memset(r->swap + 2 * n, 0, (size_t)2 * AHEAD * sizeof *r->swap);
     const fab_link_id *swap = r->swap;
     const double *bps = r->swap_bps;
@@ -99,24 +93,21 @@ fab_status fab_reroute_move(fab_reroute *r, fab_error *err) {
             worst_ratio = r->worst_ratio;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- flows that begin or end elsewhere ---------------------------------------------------------------------------- */
 
 fab_status fab_reroute_lift_path(fab_reroute *r, uint32_t path, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_path_record *record = &r->b->record[path];
     const fab_link_id *link = fab_record_links(r->b, path);
-    FAB_TRY(reserve(r, record->n, err));
+    FAB_PASS(reserve(r, record->n, err));
     for (uint32_t i = 0; i < record->n; i++) {
         note(r, link[i], r->b->fabric->n_links, record->part_bps);
     }
     r->has_halves = true;
     r->from[path] = 0; /* as if it were listed */
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_reroute_forget(fab_reroute *r, uint32_t path) {
@@ -125,8 +116,7 @@ void fab_reroute_forget(fab_reroute *r, uint32_t path) {
 
 fab_status fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, const fab_link_id *link, size_t n,
                               fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(reserve(r, n, err));
+    FAB_PASS(reserve(r, n, err));
     for (size_t i = 0; i < n; i++) {
         note(r, r->b->fabric->n_links, link[i], part_bps);
         r->load[link[i]] += part_bps;
@@ -134,29 +124,26 @@ fab_status fab_reroute_put_on(fab_reroute *r, uint32_t flow, double part_bps, co
     }
     r->has_halves = true;
     r->goes_reverse = r->goes_reverse && part_bps == r->b->part[flow];
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- afterwards --------------------------------------------------------------------------------------------------- */
 
 /* Nowhere is no link. */
 fab_status fab_reroute_list_changed(fab_reroute *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_link_id nowhere = r->b->fabric->n_links;
     size_t n = 0;
     r->n_changed = 2 * r->n_swaps;
     if (!r->has_halves) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_GROW(r->changed, r->changed_capacity, 2 * r->n_swaps + 1, err));
+    FAB_PASS(FAB_GROW(r->changed, r->changed_capacity, 2 * r->n_swaps + 1, err));
     for (size_t i = 0; i < 2 * r->n_swaps; i++) {
         r->changed[n] = r->swap[i];
         n += r->swap[i] != nowhere;
     }
     r->n_changed = n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_reroute_restore(fab_reroute *r) {

@@ -44,9 +44,8 @@ void fab_migration_free(fab_migration *m) {
 }
 
 static fab_status next_stamp(fab_reroute *r, fab_error *err) {
-    fab_status status = FAB_OK;
     if (r->migration == NULL) {
-        FAB_TRY(migration_new(r->b, &r->migration, err));
+        FAB_PASS(migration_new(r->b, &r->migration, err));
     }
     if (++r->migration->stamp == 0) { /* after 2^32 calls */
         memset(r->migration->flow_stamp, 0, r->b->n_flows * sizeof *r->migration->flow_stamp);
@@ -54,8 +53,7 @@ static fab_status next_stamp(fab_reroute *r, fab_error *err) {
         r->migration->stamp = 1;
     }
     r->migration->n = 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void list_flows_of(fab_reroute *r, uint32_t gpu) {
@@ -92,37 +90,33 @@ static fab_status migrated_list_flows(fab_reroute *r, const uint32_t *moved, siz
 /* --- what they offer ---------------------------------------------------------------------------------------------- */
 
 static fab_status list_nic(fab_migration *m, uint32_t nic, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_migrated_bytes *x = &m->bytes[nic];
     if (x->sent_before + x->sent_after + x->received_before + x->received_after == 0) {
-        FAB_TRY(FAB_GROW(m->nic, m->nic_capacity, m->n_nics + 1, err));
+        FAB_PASS(FAB_GROW(m->nic, m->nic_capacity, m->n_nics + 1, err));
         m->nic[m->n_nics++] = nic;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Bytes of one flow, where it was and where it is. */
 static fab_status count_bytes(fab_reroute *r, const fab_flow *flow, bool after, bool *out_in_domain, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_migration *m = r->migration;
     const fab_ports *ports = &r->b->router->ports;
     const double part = (double)flow->bytes / ports->nics_per_gpu;
     for (uint32_t i = 0; i < ports->nics_per_gpu; i++) {
         uint32_t src = 0;
         uint32_t dst = 0;
-        FAB_TRY(fab_flow_nics(r->b->fabric, ports, flow->src, flow->dst, i, &src, &dst, err));
+        FAB_PASS(fab_flow_nics(r->b->fabric, ports, flow->src, flow->dst, i, &src, &dst, err));
         *out_in_domain = src == FAB_NONE;
         if (src == FAB_NONE || part == 0) {
             continue;
         }
-        FAB_TRY(list_nic(m, src, err));
+        FAB_PASS(list_nic(m, src, err));
         *(after ? &m->bytes[src].sent_after : &m->bytes[src].sent_before) += part;
-        FAB_TRY(list_nic(m, dst, err));
+        FAB_PASS(list_nic(m, dst, err));
         *(after ? &m->bytes[dst].received_after : &m->bytes[dst].received_before) += part;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Flows that stay at a NIC still share it with as many bytes. */
@@ -188,15 +182,14 @@ done:
 
 /* Over the tables of the healthy fabric, which know nothing of what is dead. */
 static fab_status walk_whole(fab_reroute *r, const fab_flow_part *part, uint32_t plane, size_t *n, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const size_t first = *n;
     bool is_lost = false;
     fab_host_segments segments = {0};
-    FAB_TRY(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, plane, &segments, err));
-    FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + 2 * (size_t)FAB_SEGMENT_LINKS, err));
+    FAB_PASS(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, plane, &segments, err));
+    FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + 2 * (size_t)FAB_SEGMENT_LINKS, err));
     memcpy(r->link + *n, segments.head, segments.n_head * sizeof *segments.head);
     *n += segments.n_head;
     if (!segments.in_domain) {
@@ -207,7 +200,7 @@ static fab_status walk_whole(fab_reroute *r, const fab_flow_part *part, uint32_t
             fab_link_id link = fab_router_next(router, r->b->request.seed, v, column, &key);
             is_lost = link == FAB_NONE;
             if (!is_lost) {
-                FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + 1 + FAB_SEGMENT_LINKS, err));
+                FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + 1 + FAB_SEGMENT_LINKS, err));
                 r->link[(*n)++] = link;
                 v = fab_head(f, link);
             }
@@ -219,8 +212,7 @@ static fab_status walk_whole(fab_reroute *r, const fab_flow_part *part, uint32_t
         is_lost = fab_mask_link_is_dead(r->mask, r->link[i]);
     }
     *n = is_lost ? first : *n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_loss on_loss, size_t *n_links,
@@ -238,41 +230,36 @@ fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_
 /* --- a call ------------------------------------------------------------------------------------------------------- */
 
 static fab_status take_off(fab_reroute *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t *flow_first = r->b->routes.flow_first;
     r->asks_any_leaf = true;
     for (uint32_t i = 0; i < r->migration->n; i++) {
         uint32_t flow = r->migration->flow[i];
         for (uint32_t path = flow_first[flow]; path < flow_first[flow + 1]; path++) {
-            FAB_TRY(fab_reroute_lift_path(r, path, err));
+            FAB_PASS(fab_reroute_lift_path(r, path, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* All that a mask touches, but the flows that moved, which are off. */
 static fab_status route_others(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t *flow_first = r->b->routes.flow_first;
-    FAB_TRY(take_off(r, err));
-    FAB_TRY(fab_reroute_touched(r, on_loss, err));
+    FAB_PASS(take_off(r, err));
+    FAB_PASS(fab_reroute_touched(r, on_loss, err));
     for (uint32_t i = 0; i < r->migration->n; i++) {
         uint32_t flow = r->migration->flow[i];
         for (uint32_t path = flow_first[flow]; path < flow_first[flow + 1]; path++) {
             fab_reroute_forget(r, path);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A path that has just been walked. */
 static fab_status put_on(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) {
-    fab_status status = FAB_OK;
     const double part = r->migration->part[flow];
     const size_t first = r->path_first[r->n_touched];
-    FAB_TRY(fab_reroute_put_on(r, flow, part, r->link + first, end - first, err));
+    FAB_PASS(fab_reroute_put_on(r, flow, part, r->link + first, end - first, err));
     if (end == first) {
         fab_reroute_lose(r, flow, part);
     } else {
@@ -280,44 +267,40 @@ static fab_status put_on(fab_reroute *r, uint32_t flow, uint32_t path, size_t en
     }
     r->path[r->n_touched++] = path;
     r->path_first[r->n_touched] = end;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status move(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
-    FAB_TRY(route_others(r, on_loss, err));
+    FAB_PASS(route_others(r, on_loss, err));
     size_t n = r->path_first[r->n_touched];
     for (uint32_t i = 0; i < r->migration->n; i++) {
         uint32_t flow = r->migration->flow[i];
         uint32_t first = b->routes.flow_first[flow];
         for (uint32_t path = first; path < b->routes.flow_first[flow + 1]; path++) {
-            FAB_TRY(fab_migration_walk(r, flow, path - first, on_loss, &n, err));
-            FAB_TRY(put_on(r, flow, path, n, err));
+            FAB_PASS(fab_migration_walk(r, flow, path - first, on_loss, &n, err));
+            FAB_PASS(put_on(r, flow, path, n, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_reroute_migrated(fab_reroute *r, const fab_mask *mask, const uint32_t *moved, size_t n_moved,
                                 const uint32_t *new_gpu, fab_rerouted *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_reroute_plan plan;
-    FAB_TRY(next_stamp(r, err));
+    FAB_PASS(next_stamp(r, err));
     r->migration->new_gpu = new_gpu;
-    FAB_TRY(migrated_list_flows(r, moved, n_moved, err));
+    FAB_PASS(migrated_list_flows(r, moved, n_moved, err));
     if (r->migration->n == 0) {
         return fab_reroute_apply(r, mask, FAB_WHEN_CONVERGED, out, err);
     }
-    FAB_TRY(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
-    FAB_TRY(find_rates(r, err));
+    FAB_PASS(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
+    FAB_PASS(find_rates(r, err));
     const fab_engine *engine = r->b->router->engine;
     bool in_full =
         !r->migration->is_local || plan.on_loss == FAB_LOSS_RECONVERGE || r->b->router->splits || engine->route != NULL;
-    FAB_TRY(in_full ? fab_migration_in_full(r, &plan, err) : move(r, plan.on_loss, err));
-    FAB_TRY(fab_reroute_end(r, plan.on_loss, in_full, out, err));
+    FAB_PASS(in_full ? fab_migration_in_full(r, &plan, err) : move(r, plan.on_loss, err));
+    FAB_PASS(fab_reroute_end(r, plan.on_loss, in_full, out, err));
     if (r->migration->is_renumbered && !r->b->router->splits) {
         r->migration->routes = (fab_routes){.n_flows = r->b->n_flows,
                                             .flow_first = r->migration->flow_first,
@@ -325,8 +308,7 @@ fab_status fab_reroute_migrated(fab_reroute *r, const fab_mask *mask, const uint
                                             .link = r->link};
         out->routes = &r->migration->routes;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- many placements ---------------------------------------------------------------------------------------------- */
@@ -351,45 +333,41 @@ bool fab_baseline_is_separable(const fab_baseline *b) {
 
 fab_status fab_reroute_lift(fab_reroute *r, const fab_mask *mask, const uint32_t *gpu, size_t n, fab_rerouted *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     fab_reroute_plan plan;
     if (!fab_baseline_is_separable(r->b)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s decides on all flows at once: none can be lifted alone",
-                 r->b->router->engine->name);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s decides on all flows at once: none can be lifted alone",
+                        r->b->router->engine->name);
     }
-    FAB_TRY(next_stamp(r, err));
+    FAB_PASS(next_stamp(r, err));
     for (size_t i = 0; i < n; i++) {
         list_flows_of(r, gpu[i]);
     }
-    FAB_TRY(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
-    FAB_TRY(route_others(r, plan.on_loss, err));
-    FAB_TRY(fab_reroute_end(r, plan.on_loss, false, out, err));
+    FAB_PASS(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
+    FAB_PASS(route_others(r, plan.on_loss, err));
+    FAB_PASS(fab_reroute_end(r, plan.on_loss, false, out, err));
     r->migration->on_loss = plan.on_loss;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_reroute_walk(fab_reroute *r, const uint32_t *flow, size_t n, const uint32_t *new_gpu, fab_walked *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     fab_migration *m = r->migration;
     size_t n_links = r->path_first[r->n_touched]; /* what the last call returned is below */
     size_t n_paths = 0;
     m->new_gpu = new_gpu;
-    FAB_TRY(FAB_GROW(m->walked_first, m->first_capacity, 1, err));
+    FAB_PASS(FAB_GROW(m->walked_first, m->first_capacity, 1, err));
     m->walked_first[0] = n_links;
     for (size_t i = 0; i < n; i++) {
         uint32_t count = b->routes.flow_first[flow[i] + 1] - b->routes.flow_first[flow[i]];
-        FAB_TRY(FAB_GROW(m->walked_first, m->first_capacity, n_paths + count + 1, err));
-        FAB_TRY(FAB_GROW(m->walked_part, m->part_capacity, n_paths + count, err));
+        FAB_PASS(FAB_GROW(m->walked_first, m->first_capacity, n_paths + count + 1, err));
+        FAB_PASS(FAB_GROW(m->walked_part, m->part_capacity, n_paths + count, err));
         for (uint32_t k = 0; k < count; k++) {
-            FAB_TRY(fab_migration_walk(r, flow[i], k, m->on_loss, &n_links, err));
+            FAB_PASS(fab_migration_walk(r, flow[i], k, m->on_loss, &n_links, err));
             m->walked_part[n_paths++] = b->part[flow[i]];
             m->walked_first[n_paths] = n_links;
         }
     }
     *out = (fab_walked){n_paths, m->walked_first, r->link, m->walked_part};
-done:
-    return status;
+    return FAB_OK;
 }

@@ -215,11 +215,10 @@ static inline void shift_hops(fab_reroute *r, uint32_t path, const fab_path_walk
 /* From a path out of the ordinary on: those that are written are put aside, and all are written again. */
 static fab_status write_again(fab_reroute *r, const uint32_t *path, uint32_t i, uint32_t n, size_t *first,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t begin = first[i];
     const size_t size = first[n] - begin;
     size_t at = begin;
-    FAB_TRY(FAB_GROW(r->aside, r->aside_capacity, size + 1, err));
+    FAB_PASS(FAB_GROW(r->aside, r->aside_capacity, size + 1, err));
     memcpy(r->aside, r->link + begin, size * sizeof *r->aside);
     for (; i < n; i++) {
         const fab_path_walker *walker = &r->walkers[i];
@@ -227,28 +226,26 @@ static fab_status write_again(fab_reroute *r, const uint32_t *path, uint32_t i, 
         const size_t n_links = first[i + 1] - first[i];
         first[i] = at;
         if (is_walked(walker)) {
-            FAB_TRY(FAB_GROW(r->link, r->link_capacity, at + n_links, err));
+            FAB_PASS(FAB_GROW(r->link, r->link_capacity, at + n_links, err));
             memcpy(r->link + at, to, n_links * sizeof *to);
             at += n_links;
         } else {
-            FAB_TRY(fab_reroute_path(r, path[i], walker->from, &at, err));
+            FAB_PASS(fab_reroute_path(r, path[i], walker->from, &at, err));
         }
-        FAB_TRY(fab_reroute_shift(r, path[i], r->link + first[i], at - first[i], err));
+        FAB_PASS(fab_reroute_shift(r, path[i], r->link + first[i], at - first[i], err));
     }
     first[n] = at;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, size_t *n_links, size_t *first,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t most = (size_t)n * r->b->most_links;
     fab_path_walker *list[FAB_REROUTE_PATHS + 1];
     uint32_t i = 0;
-    FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n_links + most + FAB_RECORD_LINKS, err));
-    FAB_TRY(FAB_GROW(r->swap, r->swap_capacity, 2 * (r->n_swaps + most + 1), err));
-    FAB_TRY(FAB_GROW(r->swap_bps, r->bps_capacity, r->n_swaps + most + 1, err));
+    FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n_links + most + FAB_RECORD_LINKS, err));
+    FAB_PASS(FAB_GROW(r->swap, r->swap_capacity, 2 * (r->n_swaps + most + 1), err));
+    FAB_PASS(FAB_GROW(r->swap_bps, r->bps_capacity, r->n_swaps + most + 1, err));
     uint32_t residual = paths_start(r, path, n, *n_links, first, list);
     find_first(r, list, residual);
     while (residual > 0) {
@@ -258,9 +255,8 @@ fab_status fab_reroute_paths(fab_reroute *r, const uint32_t *path, uint32_t n, s
         shift_hops(r, path[i], &r->walkers[i], r->link + first[i]);
     }
     if (i < n) {
-        FAB_TRY(write_again(r, path, i, n, first, err));
+        FAB_PASS(write_again(r, path, i, n, first, err));
     }
     *n_links = first[n];
-done:
-    return status;
+    return FAB_OK;
 }

@@ -59,15 +59,13 @@ static bool all_alive(const fab_reroute *r, const fab_link_id *link, uint32_t n)
 }
 
 static fab_status reroute_append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
-    fab_status status = FAB_OK;
     if (*n + count > r->link_capacity) {
-        FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + count, err));
+        FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + count, err));
     }
     for (uint32_t i = 0; i < count; i++) {
         r->link[(*n)++] = link[i];
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_host_segments *segments,
@@ -131,7 +129,6 @@ static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error
 }
 
 fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_baseline *b = r->b;
     const fab_path_record *record = &b->record[path];
     const fab_link_id *old = fab_record_links(b, path);
@@ -143,16 +140,15 @@ fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t
     }
     if (!r->cuts_segments || (all_alive(r, old, record->n_head) && all_alive(r, tail, record->n_tail))) {
         const uint32_t n_kept = from < record->n_head ? record->n_head : from;
-        FAB_TRY(reroute_append(r, n_links, old, n_kept, err));
-        FAB_TRY(reroute_walk_path(r, fab_tail(b->fabric, old[n_kept]) - b->fabric->first[FAB_NODE_SWITCH],
-                                  b->leaf[record->column].at, record->column, &b->key[path], n_links, &found, err));
+        FAB_PASS(reroute_append(r, n_links, old, n_kept, err));
+        FAB_PASS(reroute_walk_path(r, fab_tail(b->fabric, old[n_kept]) - b->fabric->first[FAB_NODE_SWITCH],
+                                   b->leaf[record->column].at, record->column, &b->key[path], n_links, &found, err));
     }
     if (found) {
-        FAB_TRY(reroute_append(r, n_links, tail, record->n_tail, err));
+        FAB_PASS(reroute_append(r, n_links, tail, record->n_tail, err));
     } else {
         *n_links = first;
-        FAB_TRY(try_planes(r, path, n_links, err));
+        FAB_PASS(try_planes(r, path, n_links, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -51,10 +51,9 @@ typedef struct targets {
 } targets;
 
 static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = dag->fabric;
-    FAB_TRY(FAB_NEW(dag->capacity, f->n_classes, err));
-    FAB_TRY(FAB_NEW(t->class_rank, f->n_classes, err));
+    FAB_PASS(FAB_NEW(dag->capacity, f->n_classes, err));
+    FAB_PASS(FAB_NEW(t->class_rank, f->n_classes, err));
     for (uint32_t c = 0; c < f->n_classes; c++) {
         uint16_t rank = 0;
         bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
@@ -66,14 +65,14 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
         t->class_rank[c] = rank;
     }
     if ((uint64_t)dag->n_switches * t->n_capacities > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u switches and %u capacities are too many", dag->n_switches,
-                 t->n_capacities);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u switches and %u capacities are too many", dag->n_switches,
+                        t->n_capacities);
     }
     size_t n = (size_t)dag->n_switches * t->n_capacities;
     const fab_link_id *link = f->out_link + f->out_first[dag->base];
     uint32_t n_ports = f->out_first[f->n_nodes] - f->out_first[dag->base];
-    FAB_TRY(FAB_NEW(t->of_port, n_ports, err));
-    FAB_TRY(FAB_NEW(t->digest, n, err));
+    FAB_PASS(FAB_NEW(t->of_port, n_ports, err));
+    FAB_PASS(FAB_NEW(t->digest, n, err));
     for (uint32_t i = 0; i < n; i++) {
         t->digest[i] = fab_mix64(i);
     }
@@ -84,8 +83,7 @@ static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
             t->of_port[i] = head * t->n_capacities + t->class_rank[f->cable_class[link[i] >> 1]];
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const uint32_t *target,
@@ -106,10 +104,9 @@ static bool is_list(const fab_dag *dag, const targets *t, uint32_t list, const u
 static fab_status dag_add_list(fab_dag *dag, targets *t, const uint32_t *target, const fab_next_hop_list *next,
                                fab_error *err) {
     uint32_t n = next->count;
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(dag->head, t->head_capacity, t->n_used + n, err));
-    FAB_TRY(FAB_GROW(dag->rank, t->rank_capacity, t->n_used + n, err));
-    FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, (size_t)dag->n_lists + 2, err));
+    FAB_PASS(FAB_GROW(dag->head, t->head_capacity, t->n_used + n, err));
+    FAB_PASS(FAB_GROW(dag->rank, t->rank_capacity, t->n_used + n, err));
+    FAB_PASS(FAB_GROW(dag->list_first, t->first_capacity, (size_t)dag->n_lists + 2, err));
     for (uint32_t i = 0; i < n; i++) {
         uint32_t to = target[next->slot[i]];
         dag->head[t->n_used] = to / t->n_capacities;
@@ -117,8 +114,7 @@ static fab_status dag_add_list(fab_dag *dag, targets *t, const uint32_t *target,
     }
     dag->list_first[++dag->n_lists] = (uint32_t)t->n_used;
     dag->widest = n > dag->widest ? n : dag->widest;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* `target`: of the links of the switch. */
@@ -136,14 +132,13 @@ static uint32_t *find_list(const fab_dag *dag, const targets *t, const uint32_t 
 }
 
 static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_dag *dag = c->dag;
     t->table_size = 16;
     while (t->table_size < 2 * (size_t)dag->n_groups) {
         t->table_size *= 2;
     }
-    FAB_TRY(FAB_NEW(t->table, t->table_size, err));
-    FAB_TRY(FAB_GROW(dag->list_first, t->first_capacity, 1, err));
+    FAB_PASS(FAB_NEW(t->table, t->table_size, err));
+    FAB_PASS(FAB_GROW(dag->list_first, t->first_capacity, 1, err));
     dag->list_first[0] = 0;
     for (uint32_t v = 0; v < dag->n_switches; v++) {
         if (!fab_dag_has(dag, v)) {
@@ -155,21 +150,19 @@ static fab_status number_lists(compiler *c, targets *t, fab_error *err) {
             fab_next_hop_list next = fab_next_hops_of_group(dag->next_hops, v, group);
             uint32_t *list = find_list(dag, t, target, &next);
             if (*list == 0) {
-                FAB_TRY(dag_add_list(dag, t, target, &next, err));
+                FAB_PASS(dag_add_list(dag, t, target, &next, err));
                 *list = dag->n_lists;
             }
             c->list_of[group] = *list - 1;
             c->first_head[group] = dag->head[dag->list_first[*list - 1]];
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Where all links live: a cable that is dead one way has a class of its own. */
 static fab_status find_alike(fab_dag *dag, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(dag->alike, dag->n_lists, err));
+    FAB_PASS(FAB_NEW(dag->alike, dag->n_lists, err));
     for (uint32_t list = 0; dag->classes != NULL && dag->next_hops->dead_link == NULL && list < dag->n_lists; list++) {
         uint32_t first = dag->list_first[list];
         dag->alike[list] = 1;
@@ -180,8 +173,7 @@ static fab_status find_alike(fab_dag *dag, fab_error *err) {
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_lists(compiler *c, fab_error *err) {
@@ -222,7 +214,6 @@ static uint32_t read_row(compiler *c, const uint16_t *row, uint32_t n, fab_dag_e
 
 /* Entries of all switches, distances not yet known. Switches that share a chunk share what it says. */
 static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_dag *dag = c->dag;
     const fab_next_hops *t = dag->next_hops;
     uint32_t first = block * FAB_BLOCK_LEAVES;
@@ -237,22 +228,20 @@ static fab_status read_tables(compiler *c, uint32_t block, fab_error *err) {
         uint32_t chunk = t->chunk_of[(size_t)block * t->n_switches + v];
         chunk_parts *known = &c->of_chunk[chunk];
         if (known->block != block + 1) {
-            FAB_TRY(FAB_GROW(c->part, c->part_capacity, (size_t)n_parts + n, err));
+            FAB_PASS(FAB_GROW(c->part, c->part_capacity, (size_t)n_parts + n, err));
             *known = (chunk_parts){.block = block + 1, .first = n_parts};
             fab_chunk_unpack(t->chunk + (size_t)chunk * FAB_CHUNK_WORDS, row);
             known->n = read_row(c, row, n, c->part + n_parts);
             n_parts += known->n;
         }
-        FAB_TRY(FAB_GROW(c->pending, c->pending_capacity, c->n_pending + known->n, err));
+        FAB_PASS(FAB_GROW(c->pending, c->pending_capacity, c->n_pending + known->n, err));
         for (uint32_t i = known->first; i < known->first + known->n; i++) {
             c->pending[c->n_pending++] =
                 (fab_dag_entry){.leaves = c->part[i].leaves, .v = v, .group = t->group_first[v] + c->part[i].group - 1};
         }
     }
-    FAB_TRY(FAB_GROW(c->found, c->found_capacity, c->n_pending, err));
-    FAB_TRY(FAB_GROW(c->size, c->size_capacity, c->n_pending + 1, err));
-done:
-    return status;
+    FAB_PASS(FAB_GROW(c->found, c->found_capacity, c->n_pending, err));
+    return FAB_GROW(c->size, c->size_capacity, c->n_pending + 1, err);
 }
 
 static uint32_t count_chunks(const fab_next_hops *t) {
@@ -295,14 +284,13 @@ static uint32_t take_level(compiler *c, uint32_t *out_n_runs) {
 
 /* Appends what take_level found, run by run. */
 static fab_status append_runs(compiler *c, uint32_t level, uint32_t n, uint32_t n_runs, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_dag *dag = c->dag;
     if (dag->n_entries + n >= UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the shortest paths of all destinations need more than %u entries",
-                 UINT32_MAX);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "the shortest paths of all destinations need more than %u entries",
+                        UINT32_MAX);
     }
-    FAB_TRY(FAB_GROW(dag->entry, dag->entry_capacity, dag->n_entries + n, err));
-    FAB_TRY(FAB_GROW(dag->run, dag->run_capacity, dag->n_runs + n_runs + 1, err));
+    FAB_PASS(FAB_GROW(dag->entry, dag->entry_capacity, dag->n_entries + n, err));
+    FAB_PASS(FAB_GROW(dag->run, dag->run_capacity, dag->n_runs + n_runs + 1, err));
     for (uint32_t i = 0, at = (uint32_t)dag->n_entries; i < n_runs; i++) {
         dag->run[dag->n_runs++] = (fab_dag_run){.first = at, .level = level};
         at += c->size[i];
@@ -315,16 +303,14 @@ static fab_status append_runs(compiler *c, uint32_t level, uint32_t n, uint32_t 
         dag->entry[c->size[c->run_of[list]]++] = c->found[i];
     }
     dag->n_entries += n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status compile_block(compiler *c, uint32_t block, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_dag *dag = c->dag;
     uint64_t *reach = dag->reach + (size_t)block * dag->n_leaves;
     uint32_t last = (block + 1) * FAB_BLOCK_LEAVES < dag->n_leaves ? (block + 1) * FAB_BLOCK_LEAVES : dag->n_leaves;
-    FAB_TRY(read_tables(c, block, err));
+    FAB_PASS(read_tables(c, block, err));
     memset(c->near, 0, dag->n_switches * sizeof *c->near);
     for (uint32_t d = block * FAB_BLOCK_LEAVES; d < last; d++) {
         c->near[dag->leaf[d]] = reach[d] = UINT64_C(1) << (d % FAB_BLOCK_LEAVES);
@@ -334,9 +320,9 @@ static fab_status compile_block(compiler *c, uint32_t block, fab_error *err) {
         memset(c->far, 0, dag->n_switches * sizeof *c->far);
         uint32_t n = take_level(c, &n_runs);
         if (n == 0) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "next hops that lead nowhere");
+            return fab_fail(err, FAB_EINTERNAL, NULL, "next hops that lead nowhere");
         }
-        FAB_TRY(append_runs(c, level, n, n_runs, err));
+        FAB_PASS(append_runs(c, level, n, n_runs, err));
         for (uint32_t d = 0; d < dag->n_leaves; d++) {
             reach[d] |= c->far[dag->leaf[d]];
         }
@@ -347,8 +333,7 @@ static fab_status compile_block(compiler *c, uint32_t block, fab_error *err) {
     dag->block_run[block + 1] = (uint32_t)dag->n_runs;
     uint32_t n_runs = dag->block_run[block + 1] - dag->block_run[block];
     dag->longest = n_runs > dag->longest ? n_runs : dag->longest;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void free_whole(fab_dag_whole *whole) { // NOLINT(misc-no-recursion): a whole DAG has none

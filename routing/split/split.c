@@ -31,11 +31,10 @@ static void split_release(work *w) {
 
 /* Weights, scaled so that the largest is in [1, 2). */
 static fab_status take_weights(fab_pass *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = p->dag->fabric;
     const double *given = p->split->weight;
     double most = 0;
-    FAB_TRY(FAB_NEW(p->weight, f->n_links, err));
+    FAB_PASS(FAB_NEW(p->weight, f->n_links, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
         most = fab_class_of(f, l)->kind == FAB_LINK_FABRIC ? fmax(most, given[l]) : most;
     }
@@ -47,12 +46,12 @@ static fab_status take_weights(fab_pass *p, fab_error *err) {
         p->weight[l] = given[l] * scale;
         if (!(p->weight[l] >= 1 / WEIGHT_SPREAD && isnormal(most))) {
             char name[FAB_LINK_NAME_SIZE];
-            FAB_FAIL(err, FAB_EINPUT, NULL, "the weight of %s is %g; all must be above 0 and within a factor of %g",
-                     fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
+            return fab_fail(err, FAB_EINPUT, NULL,
+                            "the weight of %s is %g; all must be above 0 and within a factor of %g",
+                            fab_link_name(f, l, name), given[l], WEIGHT_SPREAD);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint32_t n_levels(const fab_dag *dag) {
@@ -64,7 +63,6 @@ static uint32_t n_levels(const fab_dag *dag) {
 }
 
 static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work *w, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_pass *p = &w->pass;
     size_t switch_rows =
         (size_t)dag->n_switches * (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT ? 2 : 1);
@@ -73,7 +71,7 @@ static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work
     size_t rows = switch_rows + scratch_rows + scale_rows;
     p->dag = dag;
     p->split = split;
-    FAB_TRY(FAB_NEW(w->rows, rows * FAB_ROW + 8, err));
+    FAB_PASS(FAB_NEW(w->rows, rows * FAB_ROW + 8, err));
     p->held = w->rows + (64 - (uintptr_t)w->rows % 64) % 64 / sizeof *w->rows; /* rows begin with cache lines */
     p->part = p->held + (switch_rows - dag->n_switches) * FAB_ROW;
     p->scratch = p->held + switch_rows * FAB_ROW;
@@ -81,15 +79,14 @@ static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work
     for (size_t i = 0; i < scale_rows * FAB_ROW; i++) {
         p->scale[i] = 1;
     }
-    FAB_TRY(FAB_NEW(p->active, dag->n_switches, err));
-    FAB_TRY(FAB_NEW(p->even, dag->longest, err));
-    FAB_TRY(FAB_NEW(p->row, (size_t)dag->widest + FAB_STEP, err));
-    FAB_TRY(FAB_NEW(p->factor, (size_t)dag->widest + FAB_STEP, err));
+    FAB_PASS(FAB_NEW(p->active, dag->n_switches, err));
+    FAB_PASS(FAB_NEW(p->even, dag->longest, err));
+    FAB_PASS(FAB_NEW(p->row, (size_t)dag->widest + FAB_STEP, err));
+    FAB_PASS(FAB_NEW(p->factor, (size_t)dag->widest + FAB_STEP, err));
     if (split->rule == FAB_SPLIT_WEIGHT) {
-        FAB_TRY(take_weights(p, err));
+        FAB_PASS(take_weights(p, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- switches that are alike -------------------------------------------------------------------------------------- */
@@ -214,7 +211,6 @@ static const double *given_shares(const fab_pass *p) {
 }
 
 static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t size = p->dag->n_switches * sizeof *holding;
     bool in_range = true;
     if (p->split->rule == FAB_SPLIT_SHARE) {
@@ -226,7 +222,7 @@ static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
         fab_pass_mark(p);
         in_range = fab_pass_prepare(p);
         if (!in_range) {
-            FAB_TRY(fab_pass_share_wide(p, err));
+            FAB_PASS(fab_pass_share_wide(p, err));
         }
         memcpy(p->active, holding, size);
     }
@@ -234,8 +230,7 @@ static fab_status load_block(fab_pass *p, uint64_t *holding, fab_error *err) {
         return fab_pass_load_shares(p, err);
     }
     fab_pass_load(p);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_split_load(const fab_dag *dag, const fab_split *split, const fab_demand *demand, const double *amount,
@@ -282,7 +277,6 @@ done:
 /* --- folds -------------------------------------------------------------------------------------------------------- */
 
 static fab_status fold_block(fab_pass *p, fab_fold fold, fab_error *err) {
-    fab_status status = FAB_OK;
     if (p->split->rule == FAB_SPLIT_SHARE) {
         p->share = given_shares(p);
         return fab_pass_fold_shares(p, fold, err);
@@ -290,12 +284,11 @@ static fab_status fold_block(fab_pass *p, fab_fold fold, fab_error *err) {
     fab_pass_mark(p);
     /* but for the mean folds ask which paths there are, not for their shares */
     if (fold == FAB_FOLD_EXPECTED && !fab_pass_prepare(p)) {
-        FAB_TRY(fab_pass_share_wide(p, err));
+        FAB_PASS(fab_pass_share_wide(p, err));
         return fab_pass_fold_shares(p, fold, err);
     }
     fab_pass_fold(p, fold);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,

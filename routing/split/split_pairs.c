@@ -135,7 +135,6 @@ static wide split_pairs_part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-n
 
 /* Shares of the next hops of a switch, adding up to 1. */
 static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, double *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_split *split = w->split;
     wide sum = {0, 0};
     switch (split->rule) {
@@ -155,15 +154,14 @@ static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, dou
             sum = split_pairs_add(sum, through(w, fab_next_hop(list, i)));
         }
         if (!(sum.mantissa > 0)) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "the next hops of a switch have no weight between them");
+            return fab_fail(err, FAB_EINPUT, NULL, "the next hops of a switch have no weight between them");
         }
         for (uint32_t i = 0; i < list->count; i++) {
             out[i] = scaled(through(w, fab_next_hop(list, i)), sum.exponent) / sum.mantissa;
         }
         break;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status unreachable(const fab_pair_walk *w, uint32_t src, fab_error *err) {
@@ -191,13 +189,12 @@ static void note_link(fab_pair_walk *w, fab_link_id link, double amount, uint32_
 
 /* Sends on what a switch holds. `n_links` and `n_next` grow. */
 static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint32_t *n_next, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_next_hop_list list = fab_next_hops_look(w->next_hops, v, w->dst);
     uint32_t from = *n_links;
-    FAB_TRY(FAB_GROW(w->link, w->link_capacity, (size_t)*n_links + list.count, err));
-    FAB_TRY(FAB_GROW(w->share, w->share_capacity, (size_t)*n_links + list.count, err));
-    FAB_TRY(FAB_GROW(w->part_of, w->part_capacity, list.count, err));
-    FAB_TRY(share_out(w, &list, w->part_of, err));
+    FAB_PASS(FAB_GROW(w->link, w->link_capacity, (size_t)*n_links + list.count, err));
+    FAB_PASS(FAB_GROW(w->share, w->share_capacity, (size_t)*n_links + list.count, err));
+    FAB_PASS(FAB_GROW(w->part_of, w->part_capacity, list.count, err));
+    FAB_PASS(share_out(w, &list, w->part_of, err));
     for (uint32_t i = 0; i < list.count; i++) {
         double amount = w->held[v] * w->part_of[i];
         if (!(amount > 0)) {
@@ -213,12 +210,10 @@ static fab_status send_on(fab_pair_walk *w, uint32_t v, uint32_t *n_links, uint3
         w->held[head] += amount;
         note_link(w, link, amount, from, n_links);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_pair_links *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_links = 0;
     uint32_t n_front = 1;
     uint32_t target = w->next_hops->leaf_node[dst] - w->base;
@@ -236,7 +231,7 @@ fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_p
     while (n_front > 0 && w->front[0] != target) { /* all paths are equally long: they arrive together */
         uint32_t n_next = 0;
         for (uint32_t i = 0; i < n_front; i++) {
-            FAB_TRY(send_on(w, w->front[i], &n_links, &n_next, err));
+            FAB_PASS(send_on(w, w->front[i], &n_links, &n_next, err));
         }
         uint32_t *was = w->front;
         w->front = w->next;
@@ -244,6 +239,5 @@ fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_p
         n_front = n_next;
     }
     *out = (fab_pair_links){n_links, w->link, w->share};
-done:
-    return status;
+    return FAB_OK;
 }

@@ -40,10 +40,7 @@ fab_status fab_pass_load_shares(fab_pass *p, fab_error *err) {
                         *active |= UINT64_C(1) << k;
                     }
                 }
-                fab_status status = check_shares(p, e, k, sum, err);
-                if (status != FAB_OK) {
-                    return status;
-                }
+                FAB_PASS(check_shares(p, e, k, sum, err));
             }
         }
     }
@@ -91,7 +88,6 @@ static fab_status fold_leaf(fab_pass *p, const hops *h, const fab_dag_entry *e, 
 }
 
 fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_dag *dag = p->dag;
     mark(p);
     for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
@@ -101,10 +97,9 @@ fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) {
         hops h = hops_of(dag, run);
         for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
             FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {
-                FAB_TRY(fold_leaf(p, &h, e, k, fold, err));
+                FAB_PASS(fold_leaf(p, &h, e, k, fold, err));
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }

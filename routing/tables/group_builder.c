@@ -49,7 +49,6 @@ static bool is_group(const fab_group_builder *b, uint32_t group, const fab_link_
 
 fab_status fab_group_builder_add(fab_group_builder *b, const fab_link_id *links, const double *weight, uint32_t count,
                                  uint32_t *out_group, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t tag = tag_of(links, weight, count);
     size_t probe = 0;
     for (uint32_t id; (id = fab_id_table_next(&b->table, tag, &probe)) != UINT32_MAX;) {
@@ -59,12 +58,12 @@ fab_status fab_group_builder_add(fab_group_builder *b, const fab_link_id *links,
         }
     }
     if (b->n_members + count > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "groups of next hops have more than %u members", UINT32_MAX);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "groups of next hops have more than %u members", UINT32_MAX);
     }
-    FAB_TRY(FAB_GROW(b->group_link, b->group_capacity, (size_t)b->table.n + 2, err));
-    FAB_TRY(FAB_GROW(b->member, b->member_capacity, b->n_members + count, err));
-    FAB_TRY(FAB_GROW(b->weight, b->weight_capacity, b->n_members + count, err));
-    FAB_TRY(fab_id_table_add(&b->table, tag, err));
+    FAB_PASS(FAB_GROW(b->group_link, b->group_capacity, (size_t)b->table.n + 2, err));
+    FAB_PASS(FAB_GROW(b->member, b->member_capacity, b->n_members + count, err));
+    FAB_PASS(FAB_GROW(b->weight, b->weight_capacity, b->n_members + count, err));
+    FAB_PASS(fab_id_table_add(&b->table, tag, err));
     for (uint32_t i = 0; i < count; i++) {
         b->member[b->n_members] = links[i];
         b->weight[b->n_members++] = weight != NULL ? weight[i] : 0;
@@ -72,8 +71,7 @@ fab_status fab_group_builder_add(fab_group_builder *b, const fab_link_id *links,
     b->weighted = b->weighted || weight != NULL;
     b->group_link[b->table.n] = (uint32_t)b->n_members;
     *out_group = b->table.n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- assembly ----------------------------------------------------------------------------------------------------- */
@@ -90,7 +88,6 @@ typedef struct assembly {
 static fab_status share_chunk(assembly *a, const uint16_t *groups, uint32_t *out, fab_error *err) {
     uint32_t words[FAB_CHUNK_WORDS];
     fab_next_hops *t = a->t;
-    fab_status status = FAB_OK;
     uint64_t digest = 0;
     fab_chunk_pack(groups, words);
     for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
@@ -106,12 +103,11 @@ static fab_status share_chunk(assembly *a, const uint16_t *groups, uint32_t *out
         }
     }
     uint32_t id = a->chunks.n;
-    FAB_TRY(FAB_GROW(t->chunk, a->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
-    FAB_TRY(fab_id_table_add(&a->chunks, tag, err));
+    FAB_PASS(FAB_GROW(t->chunk, a->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
+    FAB_PASS(fab_id_table_add(&a->chunks, tag, err));
     memcpy(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words);
     *out = id;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Positions of links among those of a switch. Both are by port. */
@@ -150,7 +146,6 @@ static fab_status number_group(assembly *a, uint32_t v, uint32_t group, uint16_t
 static fab_status group_add_switch(assembly *a, uint32_t v, fab_error *err) {
     fab_next_hops *t = a->t;
     const uint32_t *group_of = a->b->group_of + (size_t)v * t->n_leaves;
-    fab_status status = FAB_OK;
     t->group_first[v] = (uint32_t)a->n_groups;
     t->group_at[v] = t->group_first[v];
     for (uint32_t p = 0; p < t->n_chunks_per_row; p++) {
@@ -158,13 +153,12 @@ static fab_status group_add_switch(assembly *a, uint32_t v, fab_error *err) {
         for (uint32_t i = 0; i < FAB_CHUNK_LEAVES && p * FAB_CHUNK_LEAVES + i < t->n_leaves; i++) {
             uint32_t group = group_of[p * FAB_CHUNK_LEAVES + i];
             if (group != 0) {
-                FAB_TRY(number_group(a, v, group - 1, &groups[i], err));
+                FAB_PASS(number_group(a, v, group - 1, &groups[i], err));
             }
         }
-        FAB_TRY(share_chunk(a, groups, &t->chunk_of[(size_t)p * t->n_switches + v], err));
+        FAB_PASS(share_chunk(a, groups, &t->chunk_of[(size_t)p * t->n_switches + v], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static size_t group_measure(const assembly *a) {

@@ -171,7 +171,6 @@ done:
 
 /* Whose LID it is. FAB_NONE: of nobody who takes part in traffic. */
 static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error *err) {
-    fab_status status = FAB_OK;
     named n = {0};
     fab_token kind = fab_text_rest(r->in);
     bool is_switch = false;
@@ -198,16 +197,14 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
     if (!is_switch && d.length >= size && memcmp(d.text + d.length - size, IN_SWITCH, size) == 0) {
         return FAB_OK;
     }
-    FAB_TRY(find_node(r, &n, is_switch ? FAB_NODE_SWITCH : FAB_NODE_NIC, &out->node, err));
+    FAB_PASS(find_node(r, &n, is_switch ? FAB_NODE_SWITCH : FAB_NODE_NIC, &out->node, err));
     out->node_text = n.description;
     out->nic_port = n.guid_port;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* `0x0004 003 # Channel Adapter portguid 0x0002c90000000003: 'server-0 HCA-1'`, or behind the port `: (...)`. */
 static fab_status read_entry(reader *r, entry *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t lid = 0;
     out->lid_text = fab_text_token(r->in);
     fab_token digits = out->lid_text;
@@ -231,19 +228,17 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
                               out->port_text, err);
     }
     if (fab_text_take(r->in, "# ")) {
-        FAB_TRY(read_owner(r, "", out, err));
+        FAB_PASS(read_owner(r, "", out, err));
     } else if (fab_text_take(r->in, ": (")) {
-        FAB_TRY(read_owner(r, ")", out, err));
+        FAB_PASS(read_owner(r, ")", out, err));
     } else {
-        FAB_TRY(lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
+        FAB_PASS(lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A line for a switch carries no traffic of ours; it is only held against the fabric. */
 static fab_status check_switch_entry(const reader *r, const entry *e, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_link_id link = FAB_NONE;
     if ((e->port == 0) != (e->node == r->v)) {
         return fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT,
@@ -252,11 +247,10 @@ static fab_status check_switch_entry(const reader *r, const entry *e, fab_error 
                               e->port_text, err);
     }
     if (e->port != 0) {
-        FAB_TRY(fab_text_port(r->in, r->f, r->v, e->port_text, e->port, &link, err));
-        FAB_TRY(fab_text_next_hop(r->in, r->f, e->port_text, link, err));
+        FAB_PASS(fab_text_port(r->in, r->f, r->v, e->port_text, e->port, &link, err));
+        FAB_PASS(fab_text_next_hop(r->in, r->f, e->port_text, link, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A port has one LID, over all switches. */
@@ -392,7 +386,6 @@ done:
 
 /* Stands on the line of switch v for a destination, which has been read before. */
 static fab_status go_to(reader *r, fab_node_id v, uint32_t destination, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t head = r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
     fab_text_rewind(r->in);
     r->v = v;
@@ -404,14 +397,13 @@ static fab_status go_to(reader *r, fab_node_id v, uint32_t destination, fab_erro
         if (r->in->line <= head || !fab_text_take(&ahead, "0x")) {
             continue;
         }
-        FAB_TRY(read_entry(r, &e, err));
+        FAB_PASS(read_entry(r, &e, err));
         if (e.node != FAB_NONE && fab_kind_of(r->f, e.node) == FAB_NODE_NIC &&
             destination_of(r, e.node, &up) == destination && up != FAB_NONE) {
             break;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_loops(reader *r, fab_error *err) {
@@ -433,11 +425,10 @@ done:
 
 /* What its own leaf does not deliver reaches nobody. */
 static fab_status drop_unreached(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     uint32_t n = r->out->n_destinations;
     uint32_t n_unreached = 0;
-    FAB_TRY(FAB_NEW(r->out->unreached, n, err));
+    FAB_PASS(FAB_NEW(r->out->unreached, n, err));
     for (fab_link_id up = 0; up < f->n_links; up += 2) {
         if (fab_class_of(f, up)->kind != FAB_LINK_ACCESS) {
             continue;
@@ -457,8 +448,7 @@ static fab_status drop_unreached(reader *r, fab_error *err) {
         free(r->out->unreached);
         r->out->unreached = NULL;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {

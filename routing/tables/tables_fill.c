@@ -17,14 +17,13 @@ static void tables_release(access_ports *a) {
 }
 
 static fab_status list_ports(const fab_router *router, access_ports *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     const fab_next_hops *t = router->next_hops;
     size_t most = (size_t)t->n_leaves * router->port_stride;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(out->first, (size_t)t->n_leaves + 1, err));
-    FAB_TRY(FAB_NEW(out->destination, most, err));
-    FAB_TRY(FAB_NEW(out->key, most, err));
+    FAB_PASS(FAB_NEW(out->first, (size_t)t->n_leaves + 1, err));
+    FAB_PASS(FAB_NEW(out->destination, most, err));
+    FAB_PASS(FAB_NEW(out->key, most, err));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         fab_node_id v = t->leaf_node[leaf];
         out->first[leaf] = n;
@@ -41,8 +40,7 @@ static fab_status list_ports(const fab_router *router, access_ports *out, fab_er
         }
     }
     out->first[t->n_leaves] = n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The entries of switch v for the ports of a leaf, by the formula of modulo engines. */

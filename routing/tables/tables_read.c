@@ -74,18 +74,16 @@ static fab_status expect_line(reader *r, const char *text, fab_error *err) {
 
 /* The next hop behind a port. */
 static fab_status read_port(const reader *r, fab_node_id v, fab_token t, fab_link_id *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t port = 0;
     fab_link_id link = FAB_NONE;
     if (!fab_token_number(t, &port)) {
         return fab_text_wrong(&r->in, t.column, FAB_EINPUT,
                               t.length > 0 ? "is neither a port number nor -" : "expected a port number", t, err);
     }
-    FAB_TRY(fab_text_port(&r->in, r->f, v, t, port, &link, err));
-    FAB_TRY(fab_text_next_hop(&r->in, r->f, t, link, err));
+    FAB_PASS(fab_text_port(&r->in, r->f, v, t, port, &link, err));
+    FAB_PASS(fab_text_next_hop(&r->in, r->f, t, link, err));
     *out = link;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* `-` is no route, on purpose. */
@@ -200,7 +198,6 @@ static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_er
 
 /* The group of switch v for all NIC ports of a leaf. */
 static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_token t = fab_text_token(&r->in);
     fab_token more = fab_text_token(&r->in);
     uint32_t count = 0;
@@ -225,18 +222,17 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
             size_t left = (size_t)(t.text + t.length - rest.text);
             const char *comma = memchr(rest.text, ',', left);
             rest.length = comma != NULL ? (size_t)(comma - rest.text) : left;
-            FAB_TRY(read_member(r, v, rest, count, err));
+            FAB_PASS(read_member(r, v, rest, count, err));
             rest.text += rest.length + 1;
             rest.column += rest.length + 1;
         }
-        FAB_TRY(check_sum(r, t, count, err));
+        FAB_PASS(check_sum(r, t, count, err));
         r->last = (last_group){.text = t, .v = v};
-        FAB_TRY(fab_group_builder_add(r->groups, r->links, r->weight[0] > 0 ? r->weight : NULL, count, &r->last.group,
-                                      err));
+        FAB_PASS(fab_group_builder_add(r->groups, r->links, r->weight[0] > 0 ? r->weight : NULL, count, &r->last.group,
+                                       err));
     }
     fab_group_builder_set(r->groups, v - r->f->first[FAB_NODE_SWITCH], leaf, r->last.group);
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {

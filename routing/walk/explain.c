@@ -82,25 +82,23 @@ static fab_status explain_walk(const fab_router *router, const fab_host_segments
 
 fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint32_t path, uint64_t seed,
                             fab_explained_path *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_ports *ports = &router->ports;
     fab_host_segments segments = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     out->n_links = out->n_decisions = 0;
     if (router->engine->route != NULL || router->splits) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s does not decide path by path", router->engine->name);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s does not decide path by path", router->engine->name);
     }
     out->queue_pair = key.queue_pair;
     out->plane = fab_plane_of(router, flow, key.queue_pair, seed);
-    FAB_TRY(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, out->plane,
-                                 &segments, err));
-    FAB_TRY(add_links(out, segments.head, segments.n_head, err));
+    FAB_PASS(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, out->plane,
+                                  &segments, err));
+    FAB_PASS(add_links(out, segments.head, segments.n_head, err));
     if (!segments.in_domain) {
-        FAB_TRY(explain_walk(router, &segments, &key, seed, out, err));
-        FAB_TRY(add_links(out, segments.tail, segments.n_tail, err));
+        FAB_PASS(explain_walk(router, &segments, &key, seed, out, err));
+        FAB_PASS(add_links(out, segments.tail, segments.n_tail, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The switch that a path leaves the fabric from. */
@@ -114,14 +112,13 @@ static fab_node_id last_switch(const fab_fabric *f, const fab_link_id *link, siz
 
 fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, size_t n_links, uint32_t queue_pair,
                              fab_explained_path *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     fab_node_id to = last_switch(f, link, n_links);
     out->n_links = out->n_decisions = 0;
     out->queue_pair = queue_pair;
     out->plane = to != FAB_NONE ? f->switch_plane[to - base] : 0;
-    FAB_TRY(add_links(out, link, n_links, err));
+    FAB_PASS(add_links(out, link, n_links, err));
     for (size_t i = 0; i < n_links; i++) {
         fab_decision decision = {.node = fab_tail(f, link[i]), .link = link[i]};
         if (fab_class_of(f, link[i])->kind != FAB_LINK_FABRIC) {
@@ -136,8 +133,7 @@ fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, 
         if (decision.count != 1) {
             (void)snprintf(decision.reason, sizeof decision.reason, "least loaded when the flow came");
         }
-        FAB_TRY(add_decision(out, &decision, err));
+        FAB_PASS(add_decision(out, &decision, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

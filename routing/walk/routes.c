@@ -39,10 +39,7 @@ static fab_status write_rest(writer *w, uint32_t i, fab_error *err) {
         if (link == FAB_NONE) {
             return fab_walk_unreachable(&w->walk, w->router, i, err);
         }
-        fab_status status = routes_append(w->routes, &w->n_links, &link, 1, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(routes_append(w->routes, &w->n_links, &link, 1, err));
         v = fab_head(f, link);
     }
     return FAB_OK;
@@ -72,53 +69,49 @@ static void write_hops(writer *w) {
 }
 
 static fab_status write_paths(writer *w, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_routes *routes = w->routes;
     const fab_walk *walk = &w->walk;
     bool segments = !routes->between_switches;
     for (uint32_t i = 0; i < walk->n; i++) {
         routes->path_first[w->n_paths++] = w->n_links;
         if (segments) {
-            FAB_TRY(routes_append(routes, &w->n_links, walk->segments[i].head, walk->segments[i].n_head, err));
+            FAB_PASS(routes_append(routes, &w->n_links, walk->segments[i].head, walk->segments[i].n_head, err));
         }
-        FAB_TRY(FAB_GROW(routes->link, routes->link_capacity, w->n_links + walk->n_hops[i], err)); /* after rests */
+        FAB_PASS(FAB_GROW(routes->link, routes->link_capacity, w->n_links + walk->n_hops[i], err)); /* after rests */
         for (uint32_t k = 0; k < walk->n_hops[i]; k++) {
             routes->link[w->n_links++] = walk->hop[k][i];
         }
         if (walk->at[i] != walk->target[i]) {
-            FAB_TRY(write_rest(w, i, err));
+            FAB_PASS(write_rest(w, i, err));
         }
         if (segments) {
-            FAB_TRY(routes_append(routes, &w->n_links, walk->segments[i].tail, walk->segments[i].n_tail, err));
+            FAB_PASS(routes_append(routes, &w->n_links, walk->segments[i].tail, walk->segments[i].n_tail, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status routes_flush(writer *w, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_routes *routes = w->routes;
     fab_walk *walk = &w->walk;
     const size_t n = walk->n;
     walk->wants_groups = routes->group != NULL;
     fab_walk_begin(walk, w->router, w->seed);
-    FAB_TRY(fab_walk_run(walk, w->router, w->seed, err));
-    FAB_TRY(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + n + 1, err));
-    FAB_TRY(
+    FAB_PASS(fab_walk_run(walk, w->router, w->seed, err));
+    FAB_PASS(FAB_GROW(routes->path_first, routes->path_capacity, w->n_paths + n + 1, err));
+    FAB_PASS(
         FAB_GROW(routes->link, routes->link_capacity, w->n_links + n * (FAB_WALK_HOPS + 2 * FAB_SEGMENT_LINKS), err));
     if (routes->group != NULL) {
-        FAB_TRY(FAB_GROW(routes->group, routes->group_capacity, w->n_links + n * FAB_WALK_HOPS, err));
+        FAB_PASS(FAB_GROW(routes->group, routes->group_capacity, w->n_links + n * FAB_WALK_HOPS, err));
     }
     if (routes->between_switches && walk->n_left == 0) {
         write_hops(w);
     } else {
-        FAB_TRY(write_paths(w, err));
+        FAB_PASS(write_paths(w, err));
     }
     routes->path_first[w->n_paths] = w->n_links;
     walk->n = 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* None may be left from another engine. Paths longer than a walk holds are finished without groups. */
@@ -143,7 +136,6 @@ uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t q
 
 /* Rows of an all-to-all between GPUs with one port each: nothing has to be looked up but where they are plugged in. */
 static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, uint32_t n_flows, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_port_end *end = w->router->end + phase->all.first;
     const uint32_t n = phase->all.n;
     const uint32_t n_queue_pairs = w->router->queue_pairs;
@@ -164,16 +156,15 @@ static fab_status add_rows(writer *w, const fab_phase *phase, uint64_t first, ui
             for (uint32_t qp = 0; qp < count; qp++) {
                 fab_walk_add_ends(&w->walk, source, in_domain ? source : &end[to], 0, qp);
                 if (w->walk.n == FAB_WALK_PATHS) {
-                    FAB_TRY(routes_flush(w, err));
+                    FAB_PASS(routes_flush(w, err));
                 }
             }
         }
     }
-    FAB_TRY(routes_flush(w, err));
+    FAB_PASS(routes_flush(w, err));
     w->routes->flow_first[n_flows] = (uint32_t)n_paths;
     w->routes->n_flows = n_flows;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of two GPUs with one port each, in different domains. */
@@ -284,13 +275,12 @@ static uint32_t sender_on(const fab_fabric *f, fab_node_id leaf, uint32_t dst_ni
 
 fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_node_id *src_leaf,
                               const uint32_t *dst_nic, fab_routes *routes, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     writer w = {.router = router, .routes = routes};
     routes->n_flows = 0;
     routes->between_switches = true;
-    FAB_TRY(start_groups(router, routes, err));
-    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
+    FAB_PASS(start_groups(router, routes, err));
+    FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         fab_link_id down = router->ports.nic_access[(size_t)dst_nic[i] * router->ports.n_planes] ^ 1U;
         const fab_host_segments segments = {
@@ -299,23 +289,21 @@ fab_status fab_route_to_ports(const fab_router *router, uint32_t n, const fab_no
         routes->flow_first[i] = i;
         fab_walk_add(&w.walk, router, &segments, &key);
         if (w.walk.n == FAB_WALK_PATHS) {
-            FAB_TRY(routes_flush(&w, err));
+            FAB_PASS(routes_flush(&w, err));
         }
     }
-    FAB_TRY(routes_flush(&w, err));
+    FAB_PASS(routes_flush(&w, err));
     routes->flow_first[n] = n;
     routes->n_flows = n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n_rounds, fab_routes *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_paths = 0;
     size_t n_links = 0;
     out->n_flows = 0;
-    FAB_TRY(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)all->n_flows + 1, err));
+    FAB_PASS(FAB_GROW(out->flow_first, out->flow_capacity, (size_t)all->n_flows + 1, err));
     for (uint32_t flow = 0; flow < all->n_flows; flow++) {
         size_t first = all->flow_first[flow];
         size_t count = all->flow_first[flow + 1] - first;
@@ -324,17 +312,16 @@ fab_status fab_routes_of_round(const fab_routes *all, uint32_t round, uint32_t n
             first += count * round;
         }
         out->flow_first[flow] = (uint32_t)n_paths;
-        FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + count + 1, err));
+        FAB_PASS(FAB_GROW(out->path_first, out->path_capacity, n_paths + count + 1, err));
         for (size_t path = first; path < first + count; path++) {
             out->path_first[n_paths++] = n_links;
-            FAB_TRY(routes_append(out, &n_links, all->link + all->path_first[path],
-                                  (uint32_t)(all->path_first[path + 1] - all->path_first[path]), err));
+            FAB_PASS(routes_append(out, &n_links, all->link + all->path_first[path],
+                                   (uint32_t)(all->path_first[path + 1] - all->path_first[path]), err));
         }
     }
-    FAB_TRY(FAB_GROW(out->path_first, out->path_capacity, n_paths + 1, err));
+    FAB_PASS(FAB_GROW(out->path_first, out->path_capacity, n_paths + 1, err));
     out->flow_first[all->n_flows] = (uint32_t)n_paths;
     out->path_first[n_paths] = n_links;
     out->n_flows = all->n_flows;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -122,8 +122,9 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* A file without a name: in the folder of TMPDIR, where that is not to be had in that of the system, or in shared memory where the disk takes none. No stream of the C library in
- * memory: one that cannot grow loses bytes without a word. */
+/* A file without a name: in the folder of TMPDIR, where that is not to be had in that of the system, or in shared
+ * memory where the disk takes none. No stream of the C library in memory: one that cannot grow loses bytes without a
+ * word. */
 static FILE *open_spool(void) {
     const char *folder = getenv("TMPDIR");
     FILE *spool = NULL;

@@ -69,40 +69,36 @@ static bool is_healthy(const fab_state *state) {
 
 static fab_status find_place(fab_workspace *w, const fab_case *at, size_t phase, workspace_place **out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
-    FAB_TRY(fab_context_traffic(w->context, &traffic, err));
+    FAB_PASS(fab_context_traffic(w->context, &traffic, err));
     if (w->places == NULL) {
-        FAB_TRY(FAB_NEW(w->places, fab_context_what(w->context)->n_engines * traffic->n_phases, err));
+        FAB_PASS(FAB_NEW(w->places, fab_context_what(w->context)->n_engines * traffic->n_phases, err));
         w->n_places = fab_context_what(w->context)->n_engines * traffic->n_phases;
     }
     *out = &w->places[at->engine * traffic->n_phases + phase];
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_loads(fab_workspace *w, const fab_case *at, const fab_state *state, const fab_rerouted **out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     size_t phase = 0;
     workspace_place *place = NULL;
     const fab_baseline *baseline = NULL;
-    FAB_TRY(fab_context_duplicate(w->context, at->phase, &phase, err));
-    FAB_TRY(fab_context_baseline(w->context, at->engine, phase, &baseline, err));
-    FAB_TRY(find_place(w, at, phase, &place, err));
+    FAB_PASS(fab_context_duplicate(w->context, at->phase, &phase, err));
+    FAB_PASS(fab_context_baseline(w->context, at->engine, phase, &baseline, err));
+    FAB_PASS(find_place(w, at, phase, &place, err));
     if (place->reroute == NULL) {
-        FAB_TRY(fab_reroute_new(baseline, &place->reroute, err));
+        FAB_PASS(fab_reroute_new(baseline, &place->reroute, err));
     }
     if (place->version != w->key.version) {
         place->version = 0;
-        FAB_TRY(state->n_moved > 0 ? fab_reroute_migrated(place->reroute, state->mask, state->moved, state->n_moved,
-                                                          state->new_gpu, &place->loads, err)
-                                   : fab_reroute_apply(place->reroute, state->mask, state->when, &place->loads, err));
+        FAB_PASS(state->n_moved > 0 ? fab_reroute_migrated(place->reroute, state->mask, state->moved, state->n_moved,
+                                                           state->new_gpu, &place->loads, err)
+                                    : fab_reroute_apply(place->reroute, state->mask, state->when, &place->loads, err));
         place->version = w->key.version;
     }
     *out = &place->loads;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
@@ -132,38 +128,35 @@ done:
 
 static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_state *state, fab_phase_seconds *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = NULL;
     const fab_estimator *estimator = NULL;
     const fab_rerouted *loads = NULL;
     const fab_traffic *traffic = NULL;
     workspace_place *place = NULL;
-    FAB_TRY(fab_context_router(w->context, at->engine, &router, err));
-    FAB_TRY(fab_context_traffic(w->context, &traffic, err));
+    FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
+    FAB_PASS(fab_context_traffic(w->context, &traffic, err));
     if (fab_router_splits(router)) {
-        FAB_TRY(time_split(w, at, router, state, out, err));
+        FAB_PASS(time_split(w, at, router, state, out, err));
     } else {
-        FAB_TRY(find_loads(w, at, state, &loads, err));
-        FAB_TRY(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
-        FAB_TRY(find_place(w, at, at->phase, &place, err));
+        FAB_PASS(find_loads(w, at, state, &loads, err));
+        FAB_PASS(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
+        FAB_PASS(find_place(w, at, at->phase, &place, err));
         if (place->reader == NULL) {
-            FAB_TRY(fab_estimator_reader_new(estimator, &place->reader, err));
+            FAB_PASS(fab_estimator_reader_new(estimator, &place->reader, err));
         }
-        FAB_TRY(fab_estimator_read(place->reader, state->mask, loads, state->n_moved > 0, out, err));
+        FAB_PASS(fab_estimator_read(place->reader, state->mask, loads, state->n_moved > 0, out, err));
     }
     if (isnan(out->transfer_s)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
-                 traffic->phases[at->phase].name);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
+                        traffic->phases[at->phase].name);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_needs *needs, const fab_state *state,
                                fab_evaluated *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_engine_run run = {.rates = (needs->what & FAB_NEED_RATES) != 0,
                           .keep_flows = (needs->what & FAB_NEED_FLOWS) != 0,
                           .keep_routes = (needs->what & FAB_NEED_PATHS) != 0,
@@ -176,35 +169,33 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                           .dependencies = needs->dependencies,
                           .trace = needs->trace};
     if (!is_healthy(state)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
     }
-    FAB_TRY(fab_context_prepared(w->context, at->phase, &run.prepared, err));
-    FAB_TRY(fab_context_router(w->context, at->engine, &run.router, err));
+    FAB_PASS(fab_context_prepared(w->context, at->phase, &run.prepared, err));
+    FAB_PASS(fab_context_router(w->context, at->engine, &run.router, err));
     if ((needs->what & FAB_NEED_GAP) != 0) {
-        FAB_TRY(fab_context_bound(w->context, at->phase, &run.bound, err));
+        FAB_PASS(fab_context_bound(w->context, at->phase, &run.bound, err));
     }
     run.seed = fab_context_seed(w->context, run.router);
     if (needs->trace != NULL) {
         fab_trace_clear(needs->trace, run.prepared->fabric, run.prepared->phase);
     }
-    FAB_TRY(fab_measure_run(&run, &out->figures, err));
+    FAB_PASS(fab_measure_run(&run, &out->figures, err));
     if (needs->trace != NULL && isnan(out->figures.mean_rate)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, fab_router_label(run.router),
-                 "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
-                 run.prepared->phase->name, run.prepared->phase->n_flows);
+        return fab_fail(err, FAB_EUNSUPPORTED, fab_router_label(run.router),
+                        "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
+                        run.prepared->phase->name, run.prepared->phase->n_flows);
     }
     out->bytes = w->scratch.bytes;
     out->utilisation = w->scratch.use;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 /* A workspace for another draw: with its own traffic, where that is drawn. It lends it the scratch memory. */
 static fab_status open_draw(fab_workspace *w, uint64_t draw, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request request = {.base = w->context, .draw = fab_context_what(w->context)->draw + draw};
     if (w->drawn != NULL && fab_context_what(w->drawn)->draw == request.draw) {
         return FAB_OK;
@@ -213,10 +204,8 @@ static fab_status open_draw(fab_workspace *w, uint64_t draw, fab_error *err) {
     w->of_drawn = NULL;
     fab_context_free(w->drawn);
     w->drawn = NULL;
-    FAB_TRY(fab_context_new(&request, &w->drawn, err));
-    FAB_TRY(fab_workspace_new(w->drawn, &w->of_drawn, err));
-done:
-    return status;
+    FAB_PASS(fab_context_new(&request, &w->drawn, err));
+    return fab_workspace_new(w->drawn, &w->of_drawn, err);
 }
 
 static void swap_scratch(fab_workspace *a, fab_workspace *b) {
@@ -239,28 +228,26 @@ done:
 
 fab_status fab_evaluate(fab_workspace *w, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
                         fab_error *err) {
-    fab_status status = FAB_OK;
     fab_state state = at->state != NULL ? *at->state : (fab_state){.mask = NULL};
     fab_evaluated found = {.loads = NULL};
     if (at->draw > 0) {
         return evaluate_draw(w, at, needs, out, err);
     }
     if (state.mask == NULL && (needs->what & (FAB_NEED_LOADS | FAB_NEED_TIME)) != 0) {
-        FAB_TRY(w->has_nothing ? FAB_OK : fab_mask_init(fab_context_what(w->context)->fabric, NULL, &w->nothing, err));
+        FAB_PASS(w->has_nothing ? FAB_OK : fab_mask_init(fab_context_what(w->context)->fabric, NULL, &w->nothing, err));
         w->has_nothing = true;
         state.mask = &w->nothing;
     }
-    FAB_TRY(fab_state_key_take(&w->key, &state, err));
+    FAB_PASS(fab_state_key_take(&w->key, &state, err));
     if ((needs->what & FAB_NEED_LOADS) != 0) {
-        FAB_TRY(find_loads(w, at, &state, &found.loads, err));
+        FAB_PASS(find_loads(w, at, &state, &found.loads, err));
     }
     if ((needs->what & FAB_NEED_TIME) != 0) {
-        FAB_TRY(find_time(w, at, &state, &found.time, err));
+        FAB_PASS(find_time(w, at, &state, &found.time, err));
     }
     if ((needs->what & FAB_NEED_FIGURES) != 0) {
-        FAB_TRY(find_figures(w, at, needs, &state, &found, err));
+        FAB_PASS(find_figures(w, at, needs, &state, &found, err));
     }
     *out = found;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -74,26 +74,24 @@ static void to_floats(const double *values, size_t n, float *out) {
 }
 
 static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     const run *c = argument;
     const fab_context *context = c->replay->context;
     const fab_prepared_phase *prepared = NULL;
     const fab_bound *bound = NULL;
     fab_phase_result *out = &c->phases[phase];
     (void)worker;
-    FAB_TRY(fab_context_prepared(context, phase, &prepared, err));
+    FAB_PASS(fab_context_prepared(context, phase, &prepared, err));
     if (c->replay->bound) {
-        FAB_TRY(fab_context_bound(context, phase, &bound, err));
+        FAB_PASS(fab_context_bound(context, phase, &bound, err));
     }
-    FAB_TRY(fab_measure_phase(prepared, bound, out, err));
+    FAB_PASS(fab_measure_phase(prepared, bound, out, err));
     out->drawn_per_seed = is_drawn_per_seed(c);
     if (c->replay->keep_seeds > 0) {
-        FAB_TRY(FAB_NEW(out->taper_ratio, prepared->fabric->n_links, err));
+        FAB_PASS(FAB_NEW(out->taper_ratio, prepared->fabric->n_links, err));
         to_floats(prepared->spray, prepared->fabric->n_links, out->taper_ratio);
-        FAB_TRY(fab_block_bytes(prepared->fabric, prepared->phase, out, err));
+        FAB_PASS(fab_block_bytes(prepared->fabric, prepared->phase, out, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status copy_links(const double *from, size_t n, double **out, fab_error *err) {
@@ -105,7 +103,6 @@ static fab_status copy_links(const double *from, size_t n, double **out, fab_err
 }
 
 static fab_status keep_item(const run *c, const item *it, const fab_evaluated *found, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n_links = c->what->fabric->n_links;
     const fab_router *router = c->routers[it->engine];
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
@@ -116,18 +113,16 @@ static fab_status keep_item(const run *c, const item *it, const fab_evaluated *f
         result->queueing_s = fab_router_queueing_s(router);
     }
     if (it->draw == 0 && c->replay->keep_loads) {
-        FAB_TRY(copy_links(found->bytes, n_links, &result->load_bytes, err));
-        FAB_TRY(copy_links(found->utilisation, n_links, &result->utilisation, err));
+        FAB_PASS(copy_links(found->bytes, n_links, &result->load_bytes, err));
+        FAB_PASS(copy_links(found->utilisation, n_links, &result->utilisation, err));
     }
     if (it->draw > 0 && it->draw <= result->n_more) { /* every draw has its own row: threads do not share them */
         to_floats(found->utilisation, n_links, result->more_utilisation + (it->draw - 1) * n_links);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     run *c = argument;
     const fab_replay *replay = c->replay;
     const item *it = &c->items[index];
@@ -146,17 +141,16 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
                              .advance_context = &progress};
     atomic_init(&progress.done, 0);
     if (it->draw == 0) {
-        FAB_TRY(fab_dependencies_init(c->what->fabric, dependencies, err));
+        FAB_PASS(fab_dependencies_init(c->what->fabric, dependencies, err));
     }
     if (c->workers[worker] == NULL) {
-        FAB_TRY(fab_workspace_new(replay->context, &c->workers[worker], err));
+        FAB_PASS(fab_workspace_new(replay->context, &c->workers[worker], err));
     }
-    FAB_TRY(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
+    FAB_PASS(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
     c->figures[index] = found.figures;
-    FAB_TRY(keep_item(c, it, &found, err));
+    FAB_PASS(keep_item(c, it, &found, err));
     tell_progress(c, ITEM_TICKS - atomic_load(&progress.done)); /* what its parts did not tell */
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_result *out, fab_error *err) {
@@ -168,67 +162,57 @@ static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_resul
 
 static fab_status list_items(run *c, fab_error *err) {
     const fab_replay *replay = c->replay;
-    fab_status status = FAB_OK;
     size_t capacity = 0;
     for (uint32_t phase = 0; phase < c->traffic->n_phases; phase++) {
         for (uint32_t engine = 0; engine < c->what->n_engines; engine++) {
             uint64_t n = varies(c, engine) ? replay->n_seeds : 1;
-            FAB_TRY(reserve_draws(c, n, &c->phases[phase].engines[engine], err));
-            FAB_TRY(FAB_GROW(c->items, capacity, c->n_items + n, err));
+            FAB_PASS(reserve_draws(c, n, &c->phases[phase].engines[engine], err));
+            FAB_PASS(FAB_GROW(c->items, capacity, c->n_items + n, err));
             for (uint64_t draw = 0; draw < n; draw++) {
                 c->items[c->n_items++] = (item){phase, engine, draw};
             }
         }
     }
-    FAB_TRY(FAB_NEW(c->figures, c->n_items, err));
-done:
-    return status;
+    return FAB_NEW(c->figures, c->n_items, err);
 }
 
 /* What all items stand on, before they start: who is refused is refused in this order. */
 static fab_status prepare_context(run *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context *context = c->replay->context;
     const fab_next_hops *next_hops = NULL;
     const fab_dag *dag = NULL;
-    FAB_TRY(fab_replay_check_tables(c->replay, err));
-    FAB_TRY(fab_context_next_hops(context, &next_hops, err));
-    FAB_TRY(fab_context_dag(context, &dag, err));
-    FAB_TRY(fab_context_traffic(context, &c->traffic, err));
-    FAB_TRY(fab_replay_check_routers(c->replay, err));
-    FAB_TRY(fab_allocate(c->what->n_engines, sizeof(const fab_router *), &c->routers, err));
+    FAB_PASS(fab_replay_check_tables(c->replay, err));
+    FAB_PASS(fab_context_next_hops(context, &next_hops, err));
+    FAB_PASS(fab_context_dag(context, &dag, err));
+    FAB_PASS(fab_context_traffic(context, &c->traffic, err));
+    FAB_PASS(fab_replay_check_routers(c->replay, err));
+    FAB_PASS(fab_allocate(c->what->n_engines, sizeof(const fab_router *), &c->routers, err));
     for (size_t e = 0; e < c->what->n_engines; e++) {
-        FAB_TRY(fab_context_router(context, e, &c->routers[e], err));
+        FAB_PASS(fab_context_router(context, e, &c->routers[e], err));
     }
-    FAB_TRY(fab_replay_check_paths(c->replay, err));
-done:
-    return status;
+    return fab_replay_check_paths(c->replay, err);
 }
 
 static fab_status replay_prepare(run *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n_engines = c->what->n_engines;
-    FAB_TRY(prepare_context(c, err));
-    FAB_TRY(fab_allocate(c->replay->n_threads, sizeof(fab_workspace *), &c->workers, err));
-    FAB_TRY(FAB_NEW(c->phases, c->traffic->n_phases, err));
+    FAB_PASS(prepare_context(c, err));
+    FAB_PASS(fab_allocate(c->replay->n_threads, sizeof(fab_workspace *), &c->workers, err));
+    FAB_PASS(FAB_NEW(c->phases, c->traffic->n_phases, err));
     for (size_t p = 0; p < c->traffic->n_phases; p++) {
-        FAB_TRY(FAB_NEW(c->phases[p].engines, n_engines, err));
+        FAB_PASS(FAB_NEW(c->phases[p].engines, n_engines, err));
         c->phases[p].n_engines = n_engines;
     }
-    FAB_TRY(FAB_NEW(c->dependencies, c->traffic->n_phases * n_engines, err));
-    FAB_TRY(list_items(c, err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(c->dependencies, c->traffic->n_phases * n_engines, err));
+    return list_items(c, err);
 }
 
 /* On one thread: igraph decides. */
 static fab_status check_deadlocks(run *c, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t p = 0; p < c->traffic->n_phases; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *out = &c->phases[p].engines[e];
             fab_deadlock found;
-            FAB_TRY(fab_deadlock_check(&c->dependencies[p * c->what->n_engines + e], &found, err));
+            FAB_PASS(fab_deadlock_check(&c->dependencies[p * c->what->n_engines + e], &found, err));
             out->deadlock_free = found.free;
             out->dependencies = found.dependencies;
             out->n_cycle = found.n_cycle;
@@ -237,8 +221,7 @@ static fab_status check_deadlocks(run *c, fab_error *err) {
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* One figure of all draws of an engine. */
@@ -247,15 +230,6 @@ static void replay_gather(const fab_figures *figures, size_t n, size_t offset, d
         memcpy(&values[i], (const char *)&figures[i] + offset, sizeof values[i]);
     }
     fab_stat_of(values, n, out);
-}
-
-/* Of the slowest path of a phase; inside a server forward and reverse to the scale-up switch. */
-static double slowest_latency_s(const fab_fabric *f, const fab_engine_result *r) {
-    double inside_s = 0;
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        inside_s = f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(inside_s, 2 * f->classes[k].latency_s) : inside_s;
-    }
-    return r->paths.n_flows > 0 ? r->paths.latency_s.max : inside_s;
 }
 
 /* Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
@@ -293,7 +267,6 @@ static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *
 /* Time and what follows from it, of one engine's draws. */
 static void gather_times(const run *c, size_t phase, const fab_figures *s, double *values, fab_engine_result *r) {
     const fab_phase *p = &c->traffic->phases[phase];
-    double executions = (double)p->executions;
     r->has_time = c->replay->rates;
     r->has_rates = c->replay->rates;
     for (size_t i = 0; i < r->n_seeds; i++) {
@@ -303,7 +276,7 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     if (!r->has_time) {
         return;
     }
-    r->latency_s = (double)p->steps * executions * slowest_latency_s(c->what->fabric, r);
+    r->latency_s = fab_phase_latency_s(c->what->fabric, p, r->paths.n_flows > 0, r->paths.latency_s.max);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     for (size_t i = 0; i < r->n_seeds; i++) {
         values[i] = s[i].transfer_s + r->latency_s;

@@ -233,7 +233,6 @@ fab_status fab_replay_check_routers(const fab_replay *replay, fab_error *err) {
 }
 
 fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context *context = replay->context;
     const fab_context_request *what = fab_context_what(context);
     const fab_replay_sizes *s = NULL;
@@ -242,21 +241,19 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
     total t = {0};
     char more[96];
     char flows[32];
-    FAB_TRY(fab_context_sizes(context, &s, err));
-    FAB_TRY(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(fab_context_sizes(context, &s, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
         const fab_phase *phase = &traffic->phases[p];
         t.traffic += listed_bytes(phase);
         t.prepared_phases += prepared_bytes(replay, s, phase);
         for (size_t e = 0; e < what->n_engines; e++) {
-            FAB_TRY(fab_context_router(context, e, &router, err));
+            FAB_PASS(fab_context_router(context, e, &router, err));
             memory_add_item(replay, s, traffic, phase, router, &t);
         }
     }
     double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.prepared_phases + t.results +
                    workers_bytes(replay, traffic, &t);
     (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
-    FAB_TRY(fab_context_check(what, bytes, more, err));
-done:
-    return status;
+    return fab_context_check(what, bytes, more, err);
 }

@@ -185,7 +185,6 @@ done:
 /* The class of a cable at a fraction; the new ones stand behind those that were there. */
 static fab_status weak_class(fab_fabric *f, uint16_t healthy, double ratio, uint16_t n_complete, size_t *capacity,
                              uint16_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_link_class wanted = f->classes[healthy];
     wanted.capacity_bps *= ratio;
     for (uint16_t i = n_complete; i < f->n_classes; i++) {
@@ -197,30 +196,27 @@ static fab_status weak_class(fab_fabric *f, uint16_t healthy, double ratio, uint
         }
     }
     if (f->n_classes == MAX_CLASS) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, OPTION, "more than %d classes of links", MAX_CLASS);
+        return fab_fail(err, FAB_EUNSUPPORTED, OPTION, "more than %d classes of links", MAX_CLASS);
     }
-    FAB_TRY(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
+    FAB_PASS(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
     f->classes[f->n_classes] = wanted;
     *out = f->n_classes++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric *f = weak->fabric;
     uint16_t n_complete = f->n_classes;
     size_t capacity = f->n_classes;
     for (uint32_t c = 0; c < f->n_cables; c++) {
         if (cable[c] < HEALTHY) {
-            FAB_TRY(weak_class(f, f->cable_class[c], cable[c], n_complete, &capacity, &f->cable_class[c], err));
+            FAB_PASS(weak_class(f, f->cable_class[c], cable[c], n_complete, &capacity, &f->cable_class[c], err));
             weak->link[2 * (size_t)c] = 1;
             weak->link[2 * (size_t)c + 1] = 1;
             weak->n_cables++;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,

@@ -122,10 +122,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
         sorted = sorted && f->port[links[i - 1]] <= f->port[links[i]];
     }
     if (!sorted) {
-        fab_status status = FAB_GROW(*scratch, *capacity, n, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(FAB_GROW(*scratch, *capacity, n, err));
         for (uint32_t i = 0; i < n; i++) {
             (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
         }

@@ -131,7 +131,6 @@ static fab_status parse_fraction(const char *text, double *out, fab_error *err) 
 
 fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, const char *text, fab_component *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
     char name[FAB_COMPONENT_NAME_SIZE];
     fab_component c = {.fraction = 0};
     uint64_t id = 0;
@@ -139,30 +138,29 @@ fab_status fab_component_parse(const fab_fabric *f, const fab_racks *racks, cons
     const char *times = strrchr(text, '*');
     size_t n = times != NULL ? (size_t)(times - text) : strlen(text);
     if (n == 0 || n >= sizeof name) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.60s' names no component; as leaf-3, nic-7, leaf-0:17 > spine-0:1, server-4",
-                 text);
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "'%.60s' names no component; as leaf-3, nic-7, leaf-0:17 > spine-0:1, server-4", text);
     }
     memcpy(name, text, n);
     name[n] = '\0';
     if (times != NULL) {
-        FAB_TRY(parse_fraction(times + 1, &c.fraction, err));
+        FAB_PASS(parse_fraction(times + 1, &c.fraction, err));
     }
     bool is_installed = fab_names_find_node(f->names, name, n) != FAB_NONE; /* its name may look like a port's */
     bool is_group = !is_installed && parse_group(f, name, &c.kind, &id);
     if (!is_installed && (strchr(name, '>') != NULL || (strchr(name, ':') != NULL && !is_group))) {
         c.kind = strchr(name, '>') != NULL ? FAB_COMPONENT_LINK : FAB_COMPONENT_PORT;
-        FAB_TRY(fab_link_parse(f, name, &c.id, err));
+        FAB_PASS(fab_link_parse(f, name, &c.id, err));
     } else if (is_group) {
-        FAB_TRY(check_id(f, racks, c.kind, id, err));
+        FAB_PASS(check_id(f, racks, c.kind, id, err));
         c.id = (uint32_t)id;
     } else {
-        FAB_TRY(fab_node_parse(f, name, &node, err));
-        FAB_TRY(set_node(f, node, &c, err));
+        FAB_PASS(fab_node_parse(f, name, &node, err));
+        FAB_PASS(set_node(f, node, &c, err));
     }
-    FAB_TRY(fab_component_check(f, racks, &c, err));
+    FAB_PASS(fab_component_check(f, racks, &c, err));
     *out = c;
-done:
-    return status;
+    return FAB_OK;
 }
 
 const char *fab_component_name(const fab_fabric *f, const fab_component *c, char *out) {
@@ -308,10 +306,7 @@ static void mask_cut(fab_mask *m, const fab_component *c) {
 fab_status fab_mask_set(fab_mask *mask, const fab_component *components, size_t n, fab_error *err) {
     mask_clear(mask);
     for (size_t i = 0; i < n; i++) {
-        fab_status status = fab_component_check(mask->fabric, &mask->racks, &components[i], err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_component_check(mask->fabric, &mask->racks, &components[i], err));
     }
     for (size_t i = 0; i < n; i++) {
         mask_cut(mask, &components[i]);

@@ -80,23 +80,21 @@ static char plain(char c) {
 }
 
 fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name, size_t most, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n = strlen(name);
     if (n > most) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "the name '%.60s...' has %zu bytes; the limit is %zu", name, n, most);
+        return fab_fail(err, FAB_EINPUT, NULL, "the name '%.60s...' has %zu bytes; the limit is %zu", name, n, most);
     }
     if (names->n_text + n + 1 >= FAB_NAME_NONE) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "more than %u bytes of names", FAB_NAME_NONE);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more than %u bytes of names", FAB_NAME_NONE);
     }
-    FAB_TRY(FAB_GROW(names->text, names->capacity, names->n_text + n + 1, err));
+    FAB_PASS(FAB_GROW(names->text, names->capacity, names->n_text + n + 1, err));
     *out_slot = (uint32_t)names->n_text;
     for (size_t i = 0; i < n; i++) {
         names->text[names->n_text + i] = plain(name[i]);
     }
     names->text[names->n_text + n] = '\0';
     names->n_text += n + 1;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- look-up ------------------------------------------------------------------------------------------------------ */
@@ -179,16 +177,13 @@ done:
 }
 
 fab_status fab_names_finish(fab_names *names, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = 0;
-    FAB_TRY(sort_names(names, names->node, names->n_nodes, "boxes", &names->sorted, &names->n_sorted, err));
-    FAB_TRY(sort_names(names, names->server, names->n_servers, "servers", &names->sorted_server, &n, err));
+    FAB_PASS(sort_names(names, names->node, names->n_nodes, "boxes", &names->sorted, &names->n_sorted, err));
+    FAB_PASS(sort_names(names, names->server, names->n_servers, "servers", &names->sorted_server, &n, err));
     if (n != 0 && n != names->n_servers) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "%u of %u servers have a name", n, names->n_servers);
+        return fab_fail(err, FAB_EINTERNAL, NULL, "%u of %u servers have a name", n, names->n_servers);
     }
-    FAB_TRY(sort_guids(names, err));
-done:
-    return status;
+    return sort_guids(names, err);
 }
 
 /* Order of a name and n bytes of text. */

@@ -9,20 +9,18 @@
 #include <string.h>
 
 static fab_status add_box(const fab_fabric *f, fab_network *net, fab_node_id v, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     char label[FAB_IB_DESCRIPTION];
     char host[FAB_NODE_NAME_SIZE];
     bool is_nic = fab_kind_of(f, v) == FAB_NODE_NIC;
     (void)fab_ib_description(f, v, label);
-    FAB_TRY(fab_network_add_node(net, label, strlen(label), 0, out, err));
+    FAB_PASS(fab_network_add_node(net, label, strlen(label), 0, out, err));
     fab_network_node *node = &net->nodes[*out];
     node->kind = is_nic ? FAB_NETWORK_ADAPTER : FAB_NETWORK_SWITCH;
     if (is_nic && node->host == NULL) {
         (void)fab_server_name(f, (v - f->first[FAB_NODE_NIC]) / f->nics_per_server, host);
-        FAB_TRY(fab_network_text(net, host, strlen(host), &node->host, err));
+        FAB_PASS(fab_network_text(net, host, strlen(host), &node->host, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Scale-up domains of several servers: schedulers keep jobs within them. */

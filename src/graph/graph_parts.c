@@ -9,13 +9,11 @@
 #define NONE UINT32_MAX
 
 fab_status fab_edges_add(fab_edges *edges, uint32_t tail, uint32_t head, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(edges->ends, edges->capacity, 2 * (edges->n + 1), err));
+    FAB_PASS(FAB_GROW(edges->ends, edges->capacity, 2 * (edges->n + 1), err));
     edges->ends[2 * edges->n] = tail;
     edges->ends[2 * edges->n + 1] = head;
     edges->n++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_edges_release(fab_edges *edges) {

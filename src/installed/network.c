@@ -43,10 +43,7 @@ fab_status fab_network_text(fab_network *net, const char *text, size_t n, const 
     if (m->chunks == NULL || m->chunks->size - m->chunks->used < n + 1) {
         size_t size = n + 1 > CHUNK ? n + 1 : CHUNK;
         char *bytes = NULL;
-        fab_status status = fab_allocate(1, sizeof(chunk) + size, &bytes, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_allocate(1, sizeof(chunk) + size, &bytes, err));
         chunk *c = (chunk *)(void *)bytes;
         *c = (chunk){.next = m->chunks, .size = size};
         m->chunks = c;
@@ -96,10 +93,7 @@ static fab_status reserve(table *t, size_t n_used, fab_error *err) {
         return FAB_OK;
     }
     table wider = {.n_slots = t->n_slots > 0 ? 2 * t->n_slots : 256};
-    fab_status status = FAB_NEW(wider.slots, wider.n_slots, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(wider.slots, wider.n_slots, err));
     for (size_t i = 0; i < t->n_slots; i++) {
         if (t->slots[i].index != 0) {
             network_put(&wider, t->slots[i].hash, t->slots[i].index - 1);
@@ -168,7 +162,6 @@ uint32_t fab_network_find(const fab_network *net, const char *name, size_t n) {
 
 fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, size_t line, uint32_t *out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     struct fab_network_memory *m = net->memory;
     uint32_t hash = hash_name(name, n);
     uint32_t found = find_node(net, hash, name, n);
@@ -177,18 +170,17 @@ fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, si
         return FAB_OK;
     }
     if (net->n_nodes == MOST_NODES) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, net->path, "more than %" PRIu32 " nodes", MOST_NODES);
+        return fab_fail(err, FAB_EUNSUPPORTED, net->path, "more than %" PRIu32 " nodes", MOST_NODES);
     }
-    FAB_TRY(FAB_GROW(net->nodes, m->node_capacity, net->n_nodes + 1, err));
-    FAB_TRY(reserve(&m->nodes, net->n_nodes, err));
+    FAB_PASS(FAB_GROW(net->nodes, m->node_capacity, net->n_nodes + 1, err));
+    FAB_PASS(reserve(&m->nodes, net->n_nodes, err));
     fab_network_node *node = &net->nodes[net->n_nodes];
     *node = (fab_network_node){.rank = FAB_NETWORK_NONE, .line = line};
-    FAB_TRY(fab_network_text(net, name, n, &node->name, err));
+    FAB_PASS(fab_network_text(net, name, n, &node->name, err));
     node->label = node->name;
     network_put(&m->nodes, hash, net->n_nodes);
     *out = net->n_nodes++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- cables ------------------------------------------------------------------------------------------------------- */
@@ -241,7 +233,6 @@ static void complete(fab_network_cable *old, const fab_network_cable *cable, uin
 }
 
 fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cable, bool *out_old, fab_error *err) {
-    fab_status status = FAB_OK;
     struct fab_network_memory *m = net->memory;
     const fab_network_end *e = cable->end;
     uint32_t at[2] = {FAB_NETWORK_NONE, FAB_NETWORK_NONE};
@@ -266,22 +257,21 @@ fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cabl
     if (e[0].node == e[1].node && e[0].port != NULL && e[1].port != NULL && strcmp(e[0].port, e[1].port) == 0) {
         char where[sizeof err->where];
         (void)snprintf(where, sizeof where, "%.150s:%zu", net->path, e[0].line);
-        FAB_FAIL(err, FAB_EINPUT, where, "port %s of '%.60s' is joined to itself", e[0].port,
-                 net->nodes[e[0].node].label);
+        return fab_fail(err, FAB_EINPUT, where, "port %s of '%.60s' is joined to itself", e[0].port,
+                        net->nodes[e[0].node].label);
     }
-    FAB_TRY(FAB_GROW(net->cables, m->cable_capacity, net->n_cables + 1, err));
-    FAB_TRY(reserve(&m->ends, 2 * (size_t)net->n_cables, err));
+    FAB_PASS(FAB_GROW(net->cables, m->cable_capacity, net->n_cables + 1, err));
+    FAB_PASS(reserve(&m->ends, 2 * (size_t)net->n_cables, err));
     uint32_t index = net->n_cables++;
     net->cables[index] = *cable;
     for (uint32_t i = 0; i < 2; i++) {
         fab_network_end *end = &net->cables[index].end[i];
         if (end->port != NULL) {
-            FAB_TRY(fab_network_text(net, end->port, strlen(end->port), &end->port, err));
+            FAB_PASS(fab_network_text(net, end->port, strlen(end->port), &end->port, err));
             network_put(&m->ends, hash[i], 2 * index + i);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_network_drop_cables(fab_network *net, const bool *drop) {
@@ -300,34 +290,30 @@ void fab_network_drop_cables(fab_network *net, const bool *drop) {
 
 fab_status fab_network_add_group(fab_network *net, const char *name, size_t n, const uint32_t *members,
                                  uint32_t n_members, fab_error *err) {
-    fab_status status = FAB_OK;
     struct fab_network_memory *m = net->memory;
-    FAB_TRY(FAB_GROW(net->groups, m->group_capacity, net->n_groups + 1, err));
-    FAB_TRY(FAB_GROW(net->member, m->member_capacity, (size_t)net->n_members + n_members, err));
+    FAB_PASS(FAB_GROW(net->groups, m->group_capacity, net->n_groups + 1, err));
+    FAB_PASS(FAB_GROW(net->member, m->member_capacity, (size_t)net->n_members + n_members, err));
     fab_network_group *group = &net->groups[net->n_groups];
     *group = (fab_network_group){.first = net->n_members, .n = n_members};
-    FAB_TRY(fab_network_text(net, name, n, &group->name, err));
+    FAB_PASS(fab_network_text(net, name, n, &group->name, err));
     if (n_members > 0) {
         memcpy(net->member + net->n_members, members, n_members * sizeof *members);
     }
     net->n_members += n_members;
     net->n_groups++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, const char *fmt, ...) {
-    fab_status status = FAB_OK;
     char text[256];
     va_list arguments;
     va_start(arguments, fmt);
     (void)vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    FAB_TRY(FAB_GROW(net->notes, net->memory->note_capacity, net->n_notes + 1, err));
+    FAB_PASS(FAB_GROW(net->notes, net->memory->note_capacity, net->n_notes + 1, err));
     fab_network_note *note = &net->notes[net->n_notes];
     *note = (fab_network_note){.line = line};
-    FAB_TRY(fab_network_text(net, text, strlen(text), &note->text, err));
+    FAB_PASS(fab_network_text(net, text, strlen(text), &note->text, err));
     net->n_notes++;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -509,11 +509,10 @@ FAB_INLINE void enqueue(filling *q, const bool general) {
 }
 
 fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder, fab_error *err) {
-    fab_status status = FAB_OK;
     bool general = sharing->weight != NULL || sharing->share != NULL;
     filling q = {.m = solver, .s = sharing, .bottleneck = out_holder, .free_chunk = NO_LINK};
-    FAB_TRY(solver_reserve(solver, sharing, general, N_BUCKETS, err));
-    FAB_TRY(solver_index(solver, sharing, general, err));
+    FAB_PASS(solver_reserve(solver, sharing, general, N_BUCKETS, err));
+    FAB_PASS(solver_index(solver, sharing, general, err));
     memset(solver->stopped, 0, ((size_t)sharing->n_flows / 64 + 1) * sizeof *solver->stopped);
     memset(q.head, 0xff, sizeof q.head);
     solver->levels[0] = 0;
@@ -527,8 +526,7 @@ fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_
         enqueue(&q, false);
         fill_up(&q, false);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,

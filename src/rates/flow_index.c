@@ -30,47 +30,43 @@ void fab_max_min_free(fab_max_min *solver) {
 }
 
 fab_status solver_reserve_check(fab_max_min *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(SOLVER_GROW(m->check, m->check_capacity, (size_t)m->n_kept + 1, err));
-done:
-    return status;
+    return SOLVER_GROW(m->check, m->check_capacity, (size_t)m->n_kept + 1, err);
 }
 
 fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, uint32_t n_buckets, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_ids = (size_t)s->n_links + 1 + (s->limit != NULL ? s->n_flows : 0);
     size_t n_entries = (size_t)(s->first[s->n_flows] - s->first[0]);
     if (n_ids >= NO_LINK || n_entries >= UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "%zu links and limits, %zu crossings of flows and links; at most %u of each can be solved at once",
-                 n_ids - 1, n_entries, NO_LINK - 2);
+        return fab_fail(
+            err, FAB_EUNSUPPORTED, NULL,
+            "%zu links and limits, %zu crossings of flows and links; at most %u of each can be solved at once",
+            n_ids - 1, n_entries, NO_LINK - 2);
     }
-    FAB_TRY(SOLVER_GROW(m->links, m->links_capacity, n_ids, err));
-    FAB_TRY(SOLVER_GROW(m->first, m->first_capacity, (size_t)s->n_links + 1, err));
-    FAB_TRY(SOLVER_GROW(m->levels, m->levels_capacity, n_ids + 1, err));
-    FAB_TRY(SOLVER_GROW(m->number, m->number_capacity, (size_t)s->n_links + 1, err));
-    FAB_TRY(SOLVER_GROW(m->kept, m->kept_capacity, (size_t)s->n_links + 1, err));
-    FAB_TRY(SOLVER_GROW(m->ends, m->ends_capacity, (size_t)s->n_links + 1, err));
-    FAB_TRY(SOLVER_GROW(m->n_flows, m->n_flows_capacity, (size_t)s->n_links + 1, err));
-    FAB_TRY(SOLVER_GROW(m->place, m->place_capacity, (size_t)s->n_links + 1, err));
-    FAB_TRY(SOLVER_GROW(m->flow, m->flow_capacity, n_entries + 1, err));
-    FAB_TRY(SOLVER_GROW(m->crossings, m->crossings_capacity, n_entries + 1, err));
-    FAB_TRY(SOLVER_GROW(m->stopped, m->stopped_capacity, (size_t)s->n_flows / 64 + 1, err));
-    FAB_TRY(SOLVER_GROW(m->records, m->records_capacity, (size_t)s->n_flows + RECORDS_AHEAD, err));
-    FAB_TRY(SOLVER_GROW(m->chunks, m->chunks_capacity, n_ids / CHUNK_LINKS + n_buckets + 2, err));
-    FAB_TRY(SOLVER_GROW(m->heap, m->heap_capacity, n_ids, err));
-    FAB_TRY(SOLVER_GROW(m->waiting, m->waiting_capacity, n_ids, err));
-    FAB_TRY(SOLVER_GROW(m->ready, m->ready_capacity, n_ids, err));
-    FAB_TRY(SOLVER_GROW(m->turns, m->turns_capacity, n_ids, err));
+    FAB_PASS(SOLVER_GROW(m->links, m->links_capacity, n_ids, err));
+    FAB_PASS(SOLVER_GROW(m->first, m->first_capacity, (size_t)s->n_links + 1, err));
+    FAB_PASS(SOLVER_GROW(m->levels, m->levels_capacity, n_ids + 1, err));
+    FAB_PASS(SOLVER_GROW(m->number, m->number_capacity, (size_t)s->n_links + 1, err));
+    FAB_PASS(SOLVER_GROW(m->kept, m->kept_capacity, (size_t)s->n_links + 1, err));
+    FAB_PASS(SOLVER_GROW(m->ends, m->ends_capacity, (size_t)s->n_links + 1, err));
+    FAB_PASS(SOLVER_GROW(m->n_flows, m->n_flows_capacity, (size_t)s->n_links + 1, err));
+    FAB_PASS(SOLVER_GROW(m->place, m->place_capacity, (size_t)s->n_links + 1, err));
+    FAB_PASS(SOLVER_GROW(m->flow, m->flow_capacity, n_entries + 1, err));
+    FAB_PASS(SOLVER_GROW(m->crossings, m->crossings_capacity, n_entries + 1, err));
+    FAB_PASS(SOLVER_GROW(m->stopped, m->stopped_capacity, (size_t)s->n_flows / 64 + 1, err));
+    FAB_PASS(SOLVER_GROW(m->records, m->records_capacity, (size_t)s->n_flows + RECORDS_AHEAD, err));
+    FAB_PASS(SOLVER_GROW(m->chunks, m->chunks_capacity, n_ids / CHUNK_LINKS + n_buckets + 2, err));
+    FAB_PASS(SOLVER_GROW(m->heap, m->heap_capacity, n_ids, err));
+    FAB_PASS(SOLVER_GROW(m->waiting, m->waiting_capacity, n_ids, err));
+    FAB_PASS(SOLVER_GROW(m->ready, m->ready_capacity, n_ids, err));
+    FAB_PASS(SOLVER_GROW(m->turns, m->turns_capacity, n_ids, err));
     if (general) {
-        FAB_TRY(SOLVER_GROW(m->weight, m->weight_capacity, n_ids, err));
-        FAB_TRY(SOLVER_GROW(m->summed, m->summed_capacity, n_ids, err));
+        FAB_PASS(SOLVER_GROW(m->weight, m->weight_capacity, n_ids, err));
+        FAB_PASS(SOLVER_GROW(m->summed, m->summed_capacity, n_ids, err));
     }
     if (s->share != NULL) {
-        FAB_TRY(SOLVER_GROW(m->flow_share, m->flow_share_capacity, n_entries + 1, err));
+        FAB_PASS(SOLVER_GROW(m->flow_share, m->flow_share_capacity, n_entries + 1, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static double grown_bytes(double n, size_t size) {
@@ -366,18 +362,16 @@ static void add_limits(fab_max_min *m, const fab_sharing *s, bool general) {
 }
 
 fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(count_flows(m, s, err));
+    FAB_PASS(count_flows(m, s, err));
     keep_links(m, s);
     uint32_t shift = range_shift(m->n_kept);
     bool is_short = (uint64_t)s->n_flows << shift <= UINT32_MAX;
     if (is_short ? sort_crossings(m, s, shift, true) : sort_crossings(m, s, shift, false)) {
-        FAB_TRY(name_twice(m, s, err));
+        FAB_PASS(name_twice(m, s, err));
     }
     if (general) {
         add_weights(m, s);
     }
     add_limits(m, s, general);
-done:
-    return status;
+    return FAB_OK;
 }

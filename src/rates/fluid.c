@@ -41,14 +41,13 @@ static bool counts_link(const fab_fluid *fluid, uint32_t l, uint32_t own) {
 
 /* Routes without the links that can hold nobody, and room for the lists of the others. */
 static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_sharing *s = fluid->sharing;
     uint64_t n_hops = 0;
-    FAB_TRY(FAB_NEW(fluid->first, (size_t)s->n_flows + 1, err));
-    FAB_TRY(FAB_NEW(fluid->listed, (size_t)s->n_links + 1, err));
-    FAB_TRY(FAB_NEW(fluid->hops, (size_t)(s->first[s->n_flows] - s->first[0]), err));
+    FAB_PASS(FAB_NEW(fluid->first, (size_t)s->n_flows + 1, err));
+    FAB_PASS(FAB_NEW(fluid->listed, (size_t)s->n_links + 1, err));
+    FAB_PASS(FAB_NEW(fluid->hops, (size_t)(s->first[s->n_flows] - s->first[0]), err));
     if (s->share != NULL) {
-        FAB_TRY(FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err));
+        FAB_PASS(FAB_NEW(fluid->share, (size_t)(s->first[s->n_flows] - s->first[0]), err));
     }
     count_routes(fluid);
     for (uint32_t f = 0; f < s->n_flows; f++) {
@@ -57,7 +56,8 @@ static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
             if (counts_link(fluid, s->link[e], own)) {
                 fluid_link *link = &fluid->links[s->link[e]];
                 if (link->mark == f + 1) {
-                    FAB_FAIL(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f, s->link[e]);
+                    return fab_fail(err, FAB_EINPUT, NULL, "flow %u names link %u twice; once is enough", f,
+                                    s->link[e]);
                 }
                 link->mark = f + 1;
                 if (s->share != NULL) {
@@ -75,9 +75,7 @@ static fab_status copy_routes(fab_fluid *fluid, fab_error *err) {
         fluid->links[l].n_on = 0;
         fluid->links[l].capacity = s->capacity[l];
     }
-    FAB_TRY(FAB_NEW(fluid->places, (size_t)n_hops, err));
-done:
-    return status;
+    return FAB_NEW(fluid->places, (size_t)n_hops, err);
 }
 
 /* Those of fab_fluid_new() and fluid_set_init(). */
@@ -204,11 +202,10 @@ static int fluid_by_number(const void *a, const void *b) {
 }
 
 fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out_flows, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t begin = fluid->n_ended;
     fluid->now = now_s;
     while (fluid->n_events > 0 && fluid->events[0].ends <= now_s * (1 + FLUID_TIE)) {
-        FAB_TRY(FAB_GROW(fluid->ended, fluid->ended_capacity, fluid->n_ended + 1, err));
+        FAB_PASS(FAB_GROW(fluid->ended, fluid->ended_capacity, fluid->n_ended + 1, err));
         uint32_t f = fluid_event_take(fluid);
         fluid->flows[f].phase = FLUID_ENDED;
         fluid->ended[fluid->n_ended++] = f;
@@ -219,8 +216,7 @@ fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out
         qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, fluid_by_number);
     }
     fluid->counts.completions += *out_n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fluid_let_go(fab_fluid *fluid) {
@@ -238,43 +234,39 @@ void fluid_let_go(fab_fluid *fluid) {
 
 /* All ends of one instant, those of transfers without bits that follow on them too. */
 static fab_status run_instant(fab_fluid *fluid, double now_s, fab_fluid_done *done, void *context, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t *flows = NULL;
     size_t n = 0;
     size_t begin = fluid->n_ended;
-    FAB_TRY(fluid_take_ended(fluid, now_s, &flows, &n, err));
+    FAB_PASS(fluid_take_ended(fluid, now_s, &flows, &n, err));
     while (n > 0) {
         for (size_t i = 0; done != NULL && i < n; i++) {
-            FAB_TRY(done(context, fluid, fluid->ended[begin + i], now_s, err));
+            FAB_PASS(done(context, fluid, fluid->ended[begin + i], now_s, err));
         }
         begin = fluid->n_ended;
-        FAB_TRY(fluid_take_ended(fluid, now_s, &flows, &n, err));
+        FAB_PASS(fluid_take_ended(fluid, now_s, &flows, &n, err));
     }
     fluid_let_go(fluid);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_fluid_run(fab_fluid *fluid, double until_s, fab_fluid_done *done, void *context, double *out_now_s,
                          fab_error *err) {
-    fab_status status = FAB_OK;
     if (!(until_s >= fluid->now)) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "the simulation stands at %.9g s; it cannot run to %.9g s", fluid->now,
-                 until_s);
+        return fab_fail(err, FAB_EINPUT, NULL, "the simulation stands at %.9g s; it cannot run to %.9g s", fluid->now,
+                        until_s);
     }
     for (;;) {
-        FAB_TRY(fluid_settle(fluid, err));
+        FAB_PASS(fluid_settle(fluid, err));
         double next = fluid_next(fluid);
         if (next == INFINITY && fluid->n_events > 0) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u never ends", fluid->events[0].flow);
+            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u never ends", fluid->events[0].flow);
         }
         if (next > until_s || next == INFINITY) {
             break;
         }
-        FAB_TRY(run_instant(fluid, fmax(next, fluid->now), done, context, err));
+        FAB_PASS(run_instant(fluid, fmax(next, fluid->now), done, context, err));
     }
     fluid->now = isfinite(until_s) ? until_s : fluid->now;
     *out_now_s = fluid->now;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -66,10 +66,7 @@ done:
 }
 
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
-    fab_status status = check_bits(sharing, bits, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(check_bits(sharing, bits, err));
     return is_proportional(sharing, bits) ? solve_once(sharing, bits, out_finish_s, err)
                                           : simulate(sharing, bits, out_finish_s, err);
 }

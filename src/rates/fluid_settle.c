@@ -24,24 +24,22 @@ void fluid_set_release(fluid_set *set) {
 /* --- the set ------------------------------------------------------------------------------------------------------ */
 
 fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) {
-    fab_status status = FAB_OK;
     fluid_set *set = &fluid->set;
     size_t n_flows = (size_t)fluid->sharing->n_flows + 1;
     size_t n_hops = (size_t)fluid->first[fluid->sharing->n_flows] + 1;
-    FAB_TRY(FAB_NEW(set->flow, n_flows, err));
-    FAB_TRY(FAB_NEW(set->first, n_flows, err));
-    FAB_TRY(FAB_NEW(set->bottleneck, n_flows, err));
-    FAB_TRY(FAB_NEW(set->rate, n_flows, err));
-    FAB_TRY(FAB_NEW(set->weight, n_flows, err));
-    FAB_TRY(FAB_NEW(set->limit, n_flows, err));
-    FAB_TRY(FAB_NEW(set->link, n_hops, err));
-    FAB_TRY(FAB_NEW(set->local, (size_t)fluid->sharing->n_links + 1, err));
-    FAB_TRY(FAB_NEW(set->capacity, (size_t)fluid->sharing->n_links + 1, err));
+    FAB_PASS(FAB_NEW(set->flow, n_flows, err));
+    FAB_PASS(FAB_NEW(set->first, n_flows, err));
+    FAB_PASS(FAB_NEW(set->bottleneck, n_flows, err));
+    FAB_PASS(FAB_NEW(set->rate, n_flows, err));
+    FAB_PASS(FAB_NEW(set->weight, n_flows, err));
+    FAB_PASS(FAB_NEW(set->limit, n_flows, err));
+    FAB_PASS(FAB_NEW(set->link, n_hops, err));
+    FAB_PASS(FAB_NEW(set->local, (size_t)fluid->sharing->n_links + 1, err));
+    FAB_PASS(FAB_NEW(set->capacity, (size_t)fluid->sharing->n_links + 1, err));
     if (fluid->share != NULL) {
-        FAB_TRY(FAB_NEW(set->share, n_hops, err));
+        FAB_PASS(FAB_NEW(set->share, n_hops, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void fluid_join(fab_fluid *fluid, uint32_t f) {
@@ -273,7 +271,6 @@ static void fluid_apply(fab_fluid *fluid) {
 }
 
 fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
-    fab_status status = FAB_OK;
     bool grown = true;
     bool is_whole = false;
     bool is_stuck = false;
@@ -289,7 +286,7 @@ fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
         if (is_whole) {
             join_all(fluid);
         }
-        FAB_TRY(fill_set(fluid, is_whole, err));
+        FAB_PASS(fill_set(fluid, is_whole, err));
         if (!is_whole) {
             fluid_widen(fluid, &grown, &is_stuck);
             is_stuck = is_stuck && !grown;
@@ -299,6 +296,5 @@ fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
     fluid_apply(fluid);
     fluid->counts.whole_solves += is_whole;
     fluid->counts.partial_solves += !is_whole;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -1,7 +1,7 @@
 /**
  * @file fluid_state.h
- * What a fluid simulation holds, and the steps that fab_fluid_run() and fab_schedule_run() are made of: settle, look at
- * the next end, take what ends then, start what follows, let go.
+ * What a fluid simulation holds, and the steps that fab_fluid_run() is made of: settle, look at the next end, take what
+ * ends then, start what follows, let go.
  */
 #ifndef FLUID_STATE_H
 #define FLUID_STATE_H

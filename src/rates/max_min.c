@@ -185,11 +185,10 @@ static bool find_holder(const fab_max_min *m, const fab_sharing *s, uint32_t f, 
 /* Holds the rates of the records against the definition of max-min fairness, and hands them out. */
 static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate, uint32_t *out_bottleneck,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(solver_reserve_check(m, err));
+    FAB_PASS(solver_reserve_check(m, err));
     take_claims(m, s);
     bool holds = check_flows(m, s, out_rate, out_bottleneck);
-    FAB_TRY(check_links(m, s, &holds, err));
+    FAB_PASS(check_links(m, s, &holds, err));
     if (holds) {
         return FAB_OK;
     }
@@ -197,27 +196,23 @@ static fab_status certify(fab_max_min *m, const fab_sharing *s, double *out_rate
     for (uint32_t f = 0; f < s->n_flows; f++) {
         uint32_t bottleneck = FAB_NO_BOTTLENECK;
         if (s->limit != NULL && out_rate[f] > s->limit[f]) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u has %.17g bit/s; its limit is %.17g", f, out_rate[f],
-                     s->limit[f]);
+            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u has %.17g bit/s; its limit is %.17g", f, out_rate[f],
+                            s->limit[f]);
         }
         if (!find_holder(m, s, f, FILL_SLACK, &bottleneck) && !find_holder(m, s, f, TOLERANCE, &bottleneck)) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: it has no bottleneck", f,
-                     out_rate[f]);
+            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u could have more than %.17g bit/s: it has no bottleneck",
+                            f, out_rate[f]);
         }
         if (out_bottleneck != NULL) {
             out_bottleneck[f] = bottleneck;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
                              uint32_t *out_bottleneck, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(check_sharing(sharing, err));
-    FAB_TRY(fill_records(solver, sharing, NULL, err));
-    FAB_TRY(certify(solver, sharing, out_rate, out_bottleneck, err));
-done:
-    return status;
+    FAB_PASS(check_sharing(sharing, err));
+    FAB_PASS(fill_records(solver, sharing, NULL, err));
+    return certify(solver, sharing, out_rate, out_bottleneck, err);
 }

@@ -93,7 +93,6 @@ static fab_status check_alike(const fab_mix_design *a, const fab_mix_design *b, 
 }
 
 static fab_status pair_up(fab_mix *mix, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_mix_design *first = NULL;
     for (size_t i = 0; i < mix->n_designs; i++) {
         fab_mix_design *d = &mix->designs[i];
@@ -101,13 +100,12 @@ static fab_status pair_up(fab_mix *mix, fab_error *err) {
             continue;
         }
         first = first == NULL ? d : first;
-        FAB_TRY(check_alike(first, d, err));
-        FAB_TRY(FAB_NEW(d->engines, d->job[0].n_engines, err));
+        FAB_PASS(check_alike(first, d, err));
+        FAB_PASS(FAB_NEW(d->engines, d->job[0].n_engines, err));
         d->n_engines = d->job[0].n_engines;
         mix->n_compared++;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static double least_time(const fab_mix *mix, size_t e, size_t job) {

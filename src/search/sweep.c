@@ -89,22 +89,20 @@ static void keep_engine(const fab_result *result, size_t e, fab_sweep_engine *ou
 }
 
 static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
-    fab_status status = FAB_OK;
     keep_fabric(&result->fabrics[0], out);
     (void)snprintf(out->traffic, sizeof out->traffic, "%s", result->traffic);
-    FAB_TRY(FAB_NEW(out->phases, result->n_phases, err));
+    FAB_PASS(FAB_NEW(out->phases, result->n_phases, err));
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
-        FAB_TRY(keep_phase(&result->phases[p], &out->phases[p], err));
+        FAB_PASS(keep_phase(&result->phases[p], &out->phases[p], err));
     }
-    FAB_TRY(FAB_NEW(out->engines, n_engines, err));
+    FAB_PASS(FAB_NEW(out->engines, n_engines, err));
     out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
         keep_engine(result, e, &out->engines[e]);
     }
     out->is_built = true;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- one point ---------------------------------------------------------------------------------------------------- */

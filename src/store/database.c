@@ -84,7 +84,6 @@ static fab_status immutable_uri(const char *path, char *out, size_t size, fab_er
 }
 
 fab_status database_open(database *db, const char *path, database_mode mode, fab_error *err) {
-    fab_status status = FAB_OK;
     char uri[3 * STORE_PATH_SIZE];
     int flags = SQLITE_OPEN_NOMUTEX;
     const char *name = path;
@@ -97,23 +96,21 @@ fab_status database_open(database *db, const char *path, database_mode mode, fab
         flags |= SQLITE_OPEN_READONLY;
     }
     if (mode == DATABASE_IMMUTABLE) {
-        FAB_TRY(immutable_uri(path, uri, sizeof uri, err));
+        FAB_PASS(immutable_uri(path, uri, sizeof uri, err));
         flags |= SQLITE_OPEN_URI;
         name = uri;
     }
     int code = sqlite3_open_v2(name, &db->handle, flags, NULL);
     if (code != SQLITE_OK) {
-        FAB_FAIL(err, (code & 0xff) == SQLITE_NOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s: %s",
-                 sqlite3_errstr(code), system_reason(db));
+        return fab_fail(err, (code & 0xff) == SQLITE_NOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s: %s",
+                        sqlite3_errstr(code), system_reason(db));
     }
     (void)sqlite3_busy_timeout(db->handle, BUSY_MS);
     /* A file from elsewhere may hold anything: nothing in it is run, and nothing that looks wrong is believed. */
     (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     (void)sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-    FAB_TRY(database_run(db, "PRAGMA cell_size_check = ON", err));
-done:
-    return status;
+    return database_run(db, "PRAGMA cell_size_check = ON", err);
 }
 
 void database_close(database *db) {
@@ -191,18 +188,15 @@ fab_status database_brand(const database *db, fab_error *err) {
 /* Nobody sees the file before it is complete: there is nothing to go back to, and nobody to lock out. The same
  * statements give the same bytes: page size and the rest do not depend on how SQLite was built. */
 fab_status database_begin_new(database *db, const char *path, const char *schema, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(database_open(db, path, DATABASE_CREATE, err));
-    FAB_TRY(database_run(db,
-                         "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE; PRAGMA encoding = 'UTF-8'; "
-                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
-                         "PRAGMA secure_delete = ON; PRAGMA cache_size = -65536",
-                         err));
-    FAB_TRY(database_run(db, "BEGIN", err));
-    FAB_TRY(database_brand(db, err));
-    FAB_TRY(database_run(db, schema, err));
-done:
-    return status;
+    FAB_PASS(database_open(db, path, DATABASE_CREATE, err));
+    FAB_PASS(database_run(db,
+                          "PRAGMA page_size = 4096; PRAGMA auto_vacuum = NONE; PRAGMA encoding = 'UTF-8'; "
+                          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
+                          "PRAGMA secure_delete = ON; PRAGMA cache_size = -65536",
+                          err));
+    FAB_PASS(database_run(db, "BEGIN", err));
+    FAB_PASS(database_brand(db, err));
+    return database_run(db, schema, err);
 }
 
 fab_status database_end_new(database *db, fab_error *err) {
@@ -212,25 +206,23 @@ fab_status database_end_new(database *db, fab_error *err) {
 }
 
 fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) {
-    fab_status status = FAB_OK;
     int64_t id = 0;
     int64_t version = 0;
     int64_t n_tables = 0;
-    FAB_TRY(database_integer(db, "PRAGMA application_id", &id, err));
-    FAB_TRY(database_integer(db, "PRAGMA user_version", &version, err));
-    FAB_TRY(database_integer(db, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
+    FAB_PASS(database_integer(db, "PRAGMA application_id", &id, err));
+    FAB_PASS(database_integer(db, "PRAGMA user_version", &version, err));
+    FAB_PASS(database_integer(db, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
     *out_empty = id == 0 && version == 0 && n_tables == 0;
     db->is_foreign = !*out_empty && id != STORE_APPLICATION_ID;
     if (db->is_foreign) {
-        FAB_FAIL(err, FAB_EINPUT, db->path, "is no store of a study: its application id is %" PRId64 ", not %d", id,
-                 STORE_APPLICATION_ID);
+        return fab_fail(err, FAB_EINPUT, db->path, "is no store of a study: its application id is %" PRId64 ", not %d",
+                        id, STORE_APPLICATION_ID);
     }
     if (version > STORE_SCHEMA) {
         db->is_foreign = true;
-        FAB_FAIL(err, FAB_EINPUT, db->path,
-                 "has schema version %" PRId64 "; this program knows versions up to %d: a newer one wrote it", version,
-                 STORE_SCHEMA);
+        return fab_fail(err, FAB_EINPUT, db->path,
+                        "has schema version %" PRId64 "; this program knows versions up to %d: a newer one wrote it",
+                        version, STORE_SCHEMA);
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -110,11 +110,9 @@ fab_status database_digest(const database *db, uint64_t *out, fab_error *err) {
         "SELECT * FROM failed ORDER BY scenario, component",
         "SELECT * FROM by_component ORDER BY variant, component",
     };
-    fab_status status = FAB_OK;
     *out = 0;
     for (size_t i = 0; i < sizeof TABLES / sizeof TABLES[0]; i++) {
-        FAB_TRY(check_digest_table(db, TABLES[i], out, err));
+        FAB_PASS(check_digest_table(db, TABLES[i], out, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -40,7 +40,7 @@ fab_status folder_move(const char *folder, const char *from, const char *to, fab
     fab_status status = FAB_OK;
     FAB_TRY(fab_save_sync(from, err));
     if (rename(from, to) != 0) {
-        FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
+        return fab_fail(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
     FAB_TRY(fab_save_sync(folder, err));
 done:

@@ -67,12 +67,10 @@ static fab_status busy(const gathering *g, size_t shard, const store_holder *hol
 
 /* Reads what will be read again: a block that is damaged must be known before anything is written. */
 static fab_status check_blocks(gathering *g, shard_reader *reader, size_t first, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t i = first; i < g->n_entries; i++) {
-        FAB_TRY(row_reader_get(&reader->rows, g->plan, g->entry[i].block, g->entry[i].digest, &g->rows, err));
+        FAB_PASS(row_reader_get(&reader->rows, g->plan, g->entry[i].block, g->entry[i].digest, &g->rows, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab_error *err) {
@@ -153,12 +151,9 @@ static fab_status open_shard(gathering *g, size_t shard, shard_reader **out, fab
 }
 
 static fab_status read_block(gathering *g, const entry *e, row_block *out, fab_error *err) {
-    fab_status status = FAB_OK;
     shard_reader *reader = NULL;
-    FAB_TRY(open_shard(g, e->shard, &reader, err));
-    FAB_TRY(row_reader_get(&reader->rows, g->plan, e->block, e->digest, out, err));
-done:
-    return status;
+    FAB_PASS(open_shard(g, e->shard, &reader, err));
+    return row_reader_get(&reader->rows, g->plan, e->block, e->digest, out, err);
 }
 
 static bool same_failed(const fab_block *a, const fab_block *b, uint64_t i) {

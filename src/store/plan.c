@@ -203,21 +203,20 @@ fab_status fab_store_file_digest(const char *path, char out[17], fab_error *err)
 }
 
 fab_status fab_plan_check_files(const char *folder, const fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     char files[STORE_PATH_SIZE];
     char path[STORE_PATH_SIZE];
     char digest[17];
-    FAB_TRY(folder_path(folder, STORE_FILES, files, err));
+    FAB_PASS(folder_path(folder, STORE_FILES, files, err));
     for (size_t i = 0; i < plan->n_files; i++) {
-        FAB_TRY(folder_path(files, plan->files[i].name, path, err));
-        FAB_TRY(digest_file(path, NULL, digest, err));
+        FAB_PASS(folder_path(files, plan->files[i].name, path, err));
+        FAB_PASS(digest_file(path, NULL, digest, err));
         if (strcmp(digest, plan->files[i].digest) != 0) {
-            FAB_FAIL(err, FAB_EINPUT, path, "is not the copy of '%.100s' that was planned with: digest %s, not %s",
-                     plan->files[i].given, digest, plan->files[i].digest);
+            return fab_fail(err, FAB_EINPUT, path,
+                            "is not the copy of '%.100s' that was planned with: digest %s, not %s",
+                            plan->files[i].given, digest, plan->files[i].digest);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error *err) {

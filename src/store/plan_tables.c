@@ -92,19 +92,16 @@ static void bind_file(const fab_plan *p, size_t i, sqlite3_stmt *s, int *code) {
 }
 
 fab_status plan_tables_put(const database *db, const fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_names = plan->scenario_names != NULL ? (size_t)plan->n_scenarios : 0;
-    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", 1,
-                          bind_plan, err));
-    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO variant VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", plan->n_variants,
-                          bind_variant, err));
-    FAB_TRY(
+    FAB_PASS(plan_put_rows(db, plan, "INSERT INTO plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", 1,
+                           bind_plan, err));
+    FAB_PASS(plan_put_rows(db, plan, "INSERT INTO variant VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", plan->n_variants,
+                           bind_variant, err));
+    FAB_PASS(
         plan_put_rows(db, plan, "INSERT INTO component VALUES (?, ?, ?, ?)", plan->n_components, bind_component, err));
-    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO scenario VALUES (?, ?)", n_names, bind_scenario, err));
-    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO rate VALUES (?, ?, ?)", plan->n_rates, bind_rate, err));
-    FAB_TRY(plan_put_rows(db, plan, "INSERT INTO file VALUES (?, ?, ?)", plan->n_files, bind_file, err));
-done:
-    return status;
+    FAB_PASS(plan_put_rows(db, plan, "INSERT INTO scenario VALUES (?, ?)", n_names, bind_scenario, err));
+    FAB_PASS(plan_put_rows(db, plan, "INSERT INTO rate VALUES (?, ?, ?)", plan->n_rates, bind_rate, err));
+    return plan_put_rows(db, plan, "INSERT INTO file VALUES (?, ?, ?)", plan->n_files, bind_file, err);
 }
 
 /* --- get ---------------------------------------------------------------------------------------------------------- */
@@ -259,28 +256,25 @@ static fab_status count_rows(const database *db, const char *sql, size_t *out, f
 }
 
 fab_status plan_tables_get(const database *db, fab_plan *out, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_names = 0;
-    FAB_TRY(get_plan_row(db, out, err));
-    FAB_TRY(count_rows(db, "SELECT count(*) FROM variant", &out->n_variants, err));
-    FAB_TRY(FAB_NEW(out->variants, out->n_variants, err));
-    FAB_TRY(get_rows(db, out, "SELECT * FROM variant ORDER BY variant", out->n_variants, take_variant, err));
-    FAB_TRY(count_rows(db, "SELECT count(*) FROM component", &out->n_components, err));
-    FAB_TRY(FAB_NEW(out->components, out->n_components, err));
-    FAB_TRY(get_rows(db, out, "SELECT * FROM component ORDER BY component", out->n_components, take_component, err));
-    FAB_TRY(count_rows(db, "SELECT count(*) FROM rate", &out->n_rates, err));
-    FAB_TRY(FAB_NEW(out->rates, out->n_rates, err));
-    FAB_TRY(get_rows(db, out, "SELECT * FROM rate ORDER BY rowid", out->n_rates, take_rate, err));
-    FAB_TRY(count_rows(db, "SELECT count(*) FROM file", &out->n_files, err));
-    FAB_TRY(FAB_NEW(out->files, out->n_files, err));
-    FAB_TRY(get_rows(db, out, "SELECT * FROM file ORDER BY rowid", out->n_files, take_file, err));
-    FAB_TRY(count_rows(db, "SELECT count(*) FROM scenario", &n_names, err));
+    FAB_PASS(get_plan_row(db, out, err));
+    FAB_PASS(count_rows(db, "SELECT count(*) FROM variant", &out->n_variants, err));
+    FAB_PASS(FAB_NEW(out->variants, out->n_variants, err));
+    FAB_PASS(get_rows(db, out, "SELECT * FROM variant ORDER BY variant", out->n_variants, take_variant, err));
+    FAB_PASS(count_rows(db, "SELECT count(*) FROM component", &out->n_components, err));
+    FAB_PASS(FAB_NEW(out->components, out->n_components, err));
+    FAB_PASS(get_rows(db, out, "SELECT * FROM component ORDER BY component", out->n_components, take_component, err));
+    FAB_PASS(count_rows(db, "SELECT count(*) FROM rate", &out->n_rates, err));
+    FAB_PASS(FAB_NEW(out->rates, out->n_rates, err));
+    FAB_PASS(get_rows(db, out, "SELECT * FROM rate ORDER BY rowid", out->n_rates, take_rate, err));
+    FAB_PASS(count_rows(db, "SELECT count(*) FROM file", &out->n_files, err));
+    FAB_PASS(FAB_NEW(out->files, out->n_files, err));
+    FAB_PASS(get_rows(db, out, "SELECT * FROM file ORDER BY rowid", out->n_files, take_file, err));
+    FAB_PASS(count_rows(db, "SELECT count(*) FROM scenario", &n_names, err));
     if (n_names > 0) {
-        FAB_TRY(FAB_NEW(out->scenario_names, (size_t)out->n_scenarios, err));
-        FAB_TRY(get_rows(db, out, "SELECT * FROM scenario ORDER BY scenario", (size_t)out->n_scenarios, take_scenario,
-                         err));
+        FAB_PASS(FAB_NEW(out->scenario_names, (size_t)out->n_scenarios, err));
+        FAB_PASS(get_rows(db, out, "SELECT * FROM scenario ORDER BY scenario", (size_t)out->n_scenarios, take_scenario,
+                          err));
     }
-    FAB_TRY(check_seal(db, out, err));
-done:
-    return status;
+    return check_seal(db, out, err);
 }

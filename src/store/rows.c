@@ -60,13 +60,10 @@ uint64_t block_size(const fab_plan *plan, uint64_t number) {
 /* --- put ---------------------------------------------------------------------------------------------------------- */
 
 fab_status row_writer_init(row_writer *writer, const database *db, fab_error *err) {
-    fab_status status = FAB_OK;
     writer->db = db;
-    FAB_TRY(database_prepare(db, SQL_PUT_OUTCOME, &writer->outcome, err));
-    FAB_TRY(database_prepare(db, SQL_PUT_HISTORY, &writer->history, err));
-    FAB_TRY(database_prepare(db, SQL_PUT_FAILED, &writer->failed, err));
-done:
-    return status;
+    FAB_PASS(database_prepare(db, SQL_PUT_OUTCOME, &writer->outcome, err));
+    FAB_PASS(database_prepare(db, SQL_PUT_HISTORY, &writer->history, err));
+    return database_prepare(db, SQL_PUT_FAILED, &writer->failed, err);
 }
 
 void row_writer_release(row_writer *writer) {
@@ -121,21 +118,19 @@ static fab_status put_failed(row_writer *w, uint64_t scenario, uint32_t componen
 
 /* Table by table: consecutive keys go onto the same page. */
 fab_status row_writer_put(row_writer *writer, const fab_plan *plan, const fab_block *block, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_rows = (size_t)block->n_scenarios * plan->n_variants;
     for (size_t i = 0; i < n_rows; i++) {
-        FAB_TRY(put_outcome(writer, &block->outcome[i], err));
+        FAB_PASS(put_outcome(writer, &block->outcome[i], err));
     }
     for (size_t i = 0; i < n_rows && plan->span_s > 0; i++) {
-        FAB_TRY(put_history(writer, &block->outcome[i], err));
+        FAB_PASS(put_history(writer, &block->outcome[i], err));
     }
     for (uint64_t i = 0; i < block->n_scenarios; i++) {
         for (size_t k = block->first[i]; k < block->first[i + 1]; k++) {
-            FAB_TRY(put_failed(writer, block->number * plan->block + i, block->component[k], err));
+            FAB_PASS(put_failed(writer, block->number * plan->block + i, block->component[k], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- read --------------------------------------------------------------------------------------------------------- */
@@ -148,13 +143,10 @@ void row_block_release(row_block *block) {
 #define BETWEEN " WHERE scenario >= ? AND scenario < ? ORDER BY 1, 2"
 
 fab_status row_reader_init(row_reader *reader, const database *db, fab_error *err) {
-    fab_status status = FAB_OK;
     reader->db = db;
-    FAB_TRY(database_prepare(db, "SELECT * FROM outcome" BETWEEN, &reader->outcome, err));
-    FAB_TRY(database_prepare(db, "SELECT * FROM history" BETWEEN, &reader->history, err));
-    FAB_TRY(database_prepare(db, "SELECT * FROM failed" BETWEEN, &reader->failed, err));
-done:
-    return status;
+    FAB_PASS(database_prepare(db, "SELECT * FROM outcome" BETWEEN, &reader->outcome, err));
+    FAB_PASS(database_prepare(db, "SELECT * FROM history" BETWEEN, &reader->history, err));
+    return database_prepare(db, "SELECT * FROM failed" BETWEEN, &reader->failed, err);
 }
 
 void row_reader_release(row_reader *reader) {
@@ -269,13 +261,11 @@ done:
 
 fab_status row_reader_get(row_reader *reader, const fab_plan *plan, uint64_t number, uint64_t digest, row_block *out,
                           fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(get_rows(reader, plan, number, out, err));
-    FAB_TRY(get_failed(reader, plan, number, out, err));
+    FAB_PASS(get_rows(reader, plan, number, out, err));
+    FAB_PASS(get_failed(reader, plan, number, out, err));
     out->block = (fab_block){number, block_size(plan, number), out->outcome, out->first, out->component};
     if (block_digest(plan, &out->block) != digest) {
-        FAB_TRY(missing_rows(reader, plan, number, err));
+        FAB_PASS(missing_rows(reader, plan, number, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

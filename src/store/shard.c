@@ -45,7 +45,6 @@ done:
 }
 
 static fab_status open_database(fab_shard *s, const char *path, fab_error *err) {
-    fab_status status = FAB_OK;
     bool empty = false;
     fab_error inner = {.code = FAB_OK};
     FAB_TRY(database_open(&s->db, path, DATABASE_CREATE, err));
@@ -56,12 +55,10 @@ static fab_status open_database(fab_shard *s, const char *path, fab_error *err) 
     }
     FAB_TRY(database_run(&s->db, SETTINGS, err));
     if (empty) {
-        FAB_TRY(make_tables(&s->db, s->plan, s->name, err));
+        FAB_PASS(make_tables(&s->db, s->plan, s->name, err));
     }
-    FAB_TRY(row_writer_init(&s->rows, &s->db, err));
-    FAB_TRY(database_prepare(&s->db, "INSERT INTO block VALUES (?, ?)", &s->put_block, err));
-done:
-    return status;
+    FAB_PASS(row_writer_init(&s->rows, &s->db, err));
+    return database_prepare(&s->db, "INSERT INTO block VALUES (?, ?)", &s->put_block, err);
 }
 
 fab_status fab_shard_open(const char *folder, const fab_plan *plan, uint32_t index, uint32_t n, fab_shard **out,
@@ -105,29 +102,25 @@ void fab_shard_close(fab_shard *shard) {
 }
 
 fab_status fab_shard_put(fab_shard *shard, const fab_block *block, fab_error *err) {
-    fab_status status = FAB_OK;
     int code = SQLITE_OK;
     if (block->number >= fab_plan_n_blocks(shard->plan) ||
         block->n_scenarios != block_size(shard->plan, block->number)) {
-        FAB_FAIL(err, FAB_EINTERNAL, shard->db.path, "block %" PRIu64 " of %" PRIu64 " scenarios", block->number,
-                 block->n_scenarios);
+        return fab_fail(err, FAB_EINTERNAL, shard->db.path, "block %" PRIu64 " of %" PRIu64 " scenarios", block->number,
+                        block->n_scenarios);
     }
     if (!shard->is_open) {
-        FAB_TRY(database_run(&shard->db, "BEGIN IMMEDIATE", err));
+        FAB_PASS(database_run(&shard->db, "BEGIN IMMEDIATE", err));
         shard->is_open = true;
     }
-    FAB_TRY(row_writer_put(&shard->rows, shard->plan, block, err));
+    FAB_PASS(row_writer_put(&shard->rows, shard->plan, block, err));
     bind_integer(shard->put_block, 1, block->number, &code);
     bind_integer(shard->put_block, 2, block_digest(shard->plan, block), &code);
-    FAB_TRY(code == SQLITE_OK ? database_put(&shard->db, shard->put_block, err) : database_fail(&shard->db, code, err));
-done:
-    return status;
+    return code == SQLITE_OK ? database_put(&shard->db, shard->put_block, err) : database_fail(&shard->db, code, err);
 }
 
 fab_status fab_shard_commit(fab_shard *shard, fab_error *err) {
-    fab_status status = FAB_OK;
     if (shard->is_open) {
-        FAB_TRY(database_run(&shard->db, "COMMIT", err));
+        FAB_PASS(database_run(&shard->db, "COMMIT", err));
         shard->is_open = false;
     }
     FAB_TRY(database_has_moved(&shard->db) ? database_fail(&shard->db, SQLITE_READONLY, err) : FAB_OK);

@@ -94,35 +94,31 @@ done:
  *  - written by a process of this machine: through SQLite's shared memory;
  *  - written on another machine: not at all, as memory is not shared with it. */
 static fab_status open_file(const char *path, shard_reader *r, bool *out_taken, store_holder *holder, fab_error *err) {
-    fab_status status = FAB_OK;
     if (log_size(path) >= 0) {
         recover(path);
     }
-    FAB_TRY(store_lock_take(path, true, &r->lock, out_taken, holder, err));
+    FAB_PASS(store_lock_take(path, true, &r->lock, out_taken, holder, err));
     if (*out_taken || holder->is_here) {
         bool still = *out_taken && log_size(path) <= 0;
-        FAB_TRY(database_open(&r->db, path, still ? DATABASE_IMMUTABLE : DATABASE_READ, err));
+        FAB_PASS(database_open(&r->db, path, still ? DATABASE_IMMUTABLE : DATABASE_READ, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status try_open(const char *path, const fab_plan *plan, shard_name name, shard_reader *out, bool *out_open,
                            bool *out_taken, store_holder *holder, fab_error *err) {
-    fab_status status = FAB_OK;
     bool empty = false;
-    FAB_TRY(open_file(path, out, out_taken, holder, err));
+    FAB_PASS(open_file(path, out, out_taken, holder, err));
     *out_open = out->db.handle != NULL;
     if (*out_open) {
         holder->text[0] = '\0';
-        FAB_TRY(shard_check(&out->db, plan, name, &empty, err));
+        FAB_PASS(shard_check(&out->db, plan, name, &empty, err));
         *out_open = !empty;
     }
     if (*out_open) {
-        FAB_TRY(row_reader_init(&out->rows, &out->db, err));
+        FAB_PASS(row_reader_init(&out->rows, &out->db, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_name name, shard_reader *out,

@@ -42,42 +42,39 @@ static fab_status check_plan(const char *folder, const fab_store *store, fab_err
 
 /* Results of before there was a digest are read unchecked. */
 static fab_status check_digest(fab_store *store, fab_error *err) {
-    fab_status status = FAB_OK;
     const database *db = &store->db;
     bool unchecked = false;
     uint64_t digest = 0;
     int64_t stored = 0;
-    FAB_TRY(database_check_schema(db, SCHEMA_RESULTS_UNCHECKED, &unchecked, err));
+    FAB_PASS(database_check_schema(db, SCHEMA_RESULTS_UNCHECKED, &unchecked, err));
     store->is_checked = !unchecked;
-    FAB_TRY(unchecked ? FAB_OK : database_check_schema(db, SCHEMA_RESULTS, NULL, err));
-    FAB_TRY(database_integer(db, "SELECT n_done FROM gathered", (int64_t *)&store->n_done, err));
+    FAB_PASS(unchecked ? FAB_OK : database_check_schema(db, SCHEMA_RESULTS, NULL, err));
+    FAB_PASS(database_integer(db, "SELECT n_done FROM gathered", (int64_t *)&store->n_done, err));
     if (!unchecked) {
-        FAB_TRY(database_digest(db, &digest, err));
-        FAB_TRY(database_integer(db, "SELECT digest FROM gathered", &stored, err));
+        FAB_PASS(database_digest(db, &digest, err));
+        FAB_PASS(database_integer(db, "SELECT digest FROM gathered", &stored, err));
         if (fab_mix64(digest ^ store->n_done) != (uint64_t)stored) {
-            FAB_FAIL(err, FAB_EINPUT, db->path,
-                     "is not as it was gathered: its rows do not have the digest that it names; gather again");
+            return fab_fail(err, FAB_EINPUT, db->path,
+                            "is not as it was gathered: its rows do not have the digest that it names; gather again");
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status open_results(const char *folder, fab_store *store, fab_error *err) {
-    fab_status status = FAB_OK;
     char path[STORE_PATH_SIZE];
     bool empty = false;
     FAB_TRY(folder_path(folder, STORE_RESULTS, path, err));
     if (folder_size_of(path) < 0) {
         fab_plan plan = {.program = NULL};
-        FAB_TRY(fab_plan_read(folder, &plan, err)); /* says so where it is no store at all */
+        FAB_PASS(fab_plan_read(folder, &plan, err)); /* says so where it is no store at all */
         fab_plan_release(&plan);
-        FAB_FAIL(err, FAB_EINPUT, folder, "nothing is gathered yet: there is no " STORE_RESULTS);
+        return fab_fail(err, FAB_EINPUT, folder, "nothing is gathered yet: there is no " STORE_RESULTS);
     }
-    FAB_TRY(database_open(&store->db, path, DATABASE_READ, err));
-    FAB_TRY(database_check_brand(&store->db, &empty, err));
+    FAB_PASS(database_open(&store->db, path, DATABASE_READ, err));
+    FAB_PASS(database_check_brand(&store->db, &empty, err));
     if (empty) {
-        FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
+        return fab_fail(err, FAB_EINPUT, path, "is no store of a study: an empty database");
     }
     FAB_TRY(database_run(&store->db, "PRAGMA cache_size = -65536", err));
     FAB_TRY(check_digest(store, err));

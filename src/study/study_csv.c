@@ -112,36 +112,34 @@ static fab_status add_failed(csv *c, const study_rows *rows, fab_error *err) {
 }
 
 static fab_status study_flush(csv *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_str_status(&c->text, err));
+    FAB_PASS(fab_str_status(&c->text, err));
     errno = 0;
     if (c->text.length > 0 && fwrite(c->text.data, 1, c->text.length, c->out) != c->text.length) {
-        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the rows: %s", errno != 0 ? strerror(errno) : "a write failed");
+        return fab_fail(err, FAB_EIO, NULL, "cannot write the rows: %s",
+                        errno != 0 ? strerror(errno) : "a write failed");
     }
     c->text.length = 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Texts that return. */
 static fab_status study_prepare(csv *c, fab_error *err) {
     const fab_plan *plan = fab_store_plan(c->results->store);
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(c->cache, (size_t)1 << CACHE_BITS, err));
-    FAB_TRY(FAB_NEW(c->variant, plan->n_variants, err));
+    FAB_PASS(FAB_NEW(c->cache, (size_t)1 << CACHE_BITS, err));
+    FAB_PASS(FAB_NEW(c->variant, plan->n_variants, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         fab_str_add(&c->variant[v], ",");
         fab_str_add_csv(&c->variant[v], plan->variants[v].engine);
         fab_str_add(&c->variant[v], ",");
         fab_str_add_csv(&c->variant[v], plan->variants[v].policy);
         fab_str_add(&c->variant[v], ",");
-        FAB_TRY(fab_str_status(&c->variant[v], err));
+        FAB_PASS(fab_str_status(&c->variant[v], err));
     }
-    FAB_TRY(FAB_NEW(c->component, plan->n_components, err));
+    FAB_PASS(FAB_NEW(c->component, plan->n_components, err));
     for (size_t i = 0; i < plan->n_components && plan->span_s <= 0; i++) {
         char name[FAB_COMPONENT_NAME_SIZE];
         fab_str_add(&c->component[i], fab_component_name(c->results->fabric, &c->results->component[i], name));
-        FAB_TRY(fab_str_status(&c->component[i], err));
+        FAB_PASS(fab_str_status(&c->component[i], err));
     }
     fab_str_add(&c->text, "scenario,engine,policy,state,slowdown,time_s,worst_ratio,fullest,lost_ratio,n_disconnected,"
                           "n_moved,n_collisions");
@@ -149,8 +147,7 @@ static fab_status study_prepare(csv *c, fab_error *err) {
                               ? ",goodput,restart_ratio,redo_ratio,slow_ratio,wait_ratio,n_failures,n_stops"
                               : ",failed");
     fab_str_add(&c->text, plan->span_s <= 0 && plan->scenario_names != NULL ? ",name\n" : "\n");
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void study_release(csv *c) {

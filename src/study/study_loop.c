@@ -57,22 +57,20 @@ static uint64_t size_of_block(const fab_plan *plan, uint64_t block) {
 /* --- computing ---------------------------------------------------------------------------------------------------- */
 
 static fab_status compute(const loop *l, size_t thread, slot *s, fab_error *err) {
-    fab_status status = FAB_OK;
     s->n_scenarios = size_of_block(l->plan, s->number);
     s->first[0] = 0;
     for (uint64_t i = 0; i < s->n_scenarios; i++) {
         const uint32_t *component = NULL;
         size_t n = 0;
-        FAB_TRY(l->assess(l->context, thread, s->number * l->plan->block + i, s->outcome + i * l->plan->n_variants,
-                          &component, &n, err));
-        FAB_TRY(FAB_GROW(s->component, s->capacity, s->first[i] + n + 1, err));
+        FAB_PASS(l->assess(l->context, thread, s->number * l->plan->block + i, s->outcome + i * l->plan->n_variants,
+                           &component, &n, err));
+        FAB_PASS(FAB_GROW(s->component, s->capacity, s->first[i] + n + 1, err));
         if (n > 0) {
             memcpy(s->component + s->first[i], component, n * sizeof *component);
         }
         s->first[i + 1] = s->first[i] + n;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static bool should_stop(const loop *l) {
@@ -203,16 +201,14 @@ done:
 
 /* Room for blocks that wait until a slower one before them is stored. */
 static fab_status make_slots(loop *l, size_t n_threads, fab_error *err) {
-    fab_status status = FAB_OK;
     l->n_slots = n_threads > 1 ? 4 * n_threads : 1;
     l->n_slots = l->n_slots < l->n_todo ? l->n_slots : l->n_todo;
-    FAB_TRY(FAB_NEW(l->slots, l->n_slots, err));
+    FAB_PASS(FAB_NEW(l->slots, l->n_slots, err));
     for (size_t i = 0; i < l->n_slots; i++) {
-        FAB_TRY(FAB_NEW(l->slots[i].outcome, (size_t)l->plan->block * l->plan->n_variants, err));
-        FAB_TRY(FAB_NEW(l->slots[i].first, (size_t)l->plan->block + 1, err));
+        FAB_PASS(FAB_NEW(l->slots[i].outcome, (size_t)l->plan->block * l->plan->n_variants, err));
+        FAB_PASS(FAB_NEW(l->slots[i].first, (size_t)l->plan->block + 1, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status run_threads(loop *l, fab_shard *shard, size_t n_threads, fab_study_tally *tally, fab_error *err) {

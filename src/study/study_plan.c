@@ -58,25 +58,23 @@ done:
 }
 
 static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t at = 0;
     size_t n = 0;
     if (strncmp(r->traffic, "file:", 5) == 0) {
-        FAB_TRY(add_file(plan, r->traffic + 5, strlen(r->traffic + 5), err));
+        FAB_PASS(add_file(plan, r->traffic + 5, strlen(r->traffic + 5), err));
     }
     if (strncmp(r->scenarios, "file:", 5) == 0) {
-        FAB_TRY(add_file(plan, r->scenarios + 5, strlen(r->scenarios + 5), err));
+        FAB_PASS(add_file(plan, r->scenarios + 5, strlen(r->scenarios + 5), err));
     }
     if (r->design->fabric.file[0] != '\0') {
-        FAB_TRY(add_file(plan, r->design->fabric.file, strlen(r->design->fabric.file), err));
+        FAB_PASS(add_file(plan, r->design->fabric.file, strlen(r->design->fabric.file), err));
     }
     for (size_t e = 0; e < r->design->n_engines; e++) {
         if (fab_engine_path(r->design->engines[e].text, &at, &n)) {
-            FAB_TRY(add_file(plan, r->design->engines[e].text + at, n, err));
+            FAB_PASS(add_file(plan, r->design->engines[e].text + at, n, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- facts -------------------------------------------------------------------------------------------------------- */

@@ -56,14 +56,12 @@ static fab_failure_rates rates_of(const fab_plan *plan) {
 static fab_status open_histories(fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_failure_rates rates = rates_of(plan);
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
+    FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
     if (fab_scenarios_count(r->histories) != plan->n_scenarios || fab_scenarios_span_s(r->histories) != plan->span_s) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
-                 plan->scenarios, plan->n_scenarios, plan->span_s);
+        return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
+                        plan->scenarios, plan->n_scenarios, plan->span_s);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {

@@ -19,17 +19,15 @@ static const char FAILED[] = "SELECT scenario, component FROM failed ORDER BY sc
 
 fab_status study_rows_init(study_rows *rows, const fab_study_results *results, fab_error *err) {
     const fab_plan *plan = fab_store_plan(results->store);
-    fab_status status = FAB_OK;
     rows->results = results;
-    FAB_TRY(FAB_NEW(rows->row, plan->n_variants, err));
-    FAB_TRY(fab_query_new(results->store, plan->span_s > 0 ? HISTORIES : SETS, NULL, 0, &rows->outcomes, err));
-    FAB_TRY(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
+    FAB_PASS(FAB_NEW(rows->row, plan->n_variants, err));
+    FAB_PASS(fab_query_new(results->store, plan->span_s > 0 ? HISTORIES : SETS, NULL, 0, &rows->outcomes, err));
+    FAB_PASS(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
     if (plan->span_s <= 0) {
-        FAB_TRY(fab_query_new(results->store, FAILED, NULL, 0, &rows->failed, err));
-        FAB_TRY(fab_query_next(rows->failed, &rows->more_failed, err));
+        FAB_PASS(fab_query_new(results->store, FAILED, NULL, 0, &rows->failed, err));
+        FAB_PASS(fab_query_next(rows->failed, &rows->more_failed, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 void study_rows_release(study_rows *rows) {
@@ -75,25 +73,22 @@ static fab_outcome read_row(const fab_query *q, bool is_history) {
 }
 
 static fab_status read_failed(study_rows *rows, uint64_t scenario, fab_error *err) {
-    fab_status status = FAB_OK;
     rows->n_components = 0;
     while (rows->more_failed && (uint64_t)fab_query_integer(rows->failed, 0) == scenario) {
-        FAB_TRY(FAB_GROW(rows->component, rows->component_capacity, rows->n_components + 1, err));
+        FAB_PASS(FAB_GROW(rows->component, rows->component_capacity, rows->n_components + 1, err));
         rows->component[rows->n_components++] = small(rows->failed, 1);
-        FAB_TRY(fab_query_next(rows->failed, &rows->more_failed, err));
+        FAB_PASS(fab_query_next(rows->failed, &rows->more_failed, err));
     }
     if (rows->more_failed && (uint64_t)fab_query_integer(rows->failed, 0) < scenario) {
-        FAB_FAIL(err, FAB_EINPUT, NULL,
-                 "the store is damaged: scenario %" PRId64 " fails components and has no outcome",
-                 fab_query_integer(rows->failed, 0));
+        return fab_fail(err, FAB_EINPUT, NULL,
+                        "the store is damaged: scenario %" PRId64 " fails components and has no outcome",
+                        fab_query_integer(rows->failed, 0));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) {
     const fab_plan *plan = fab_store_plan(rows->results->store);
-    fab_status status = FAB_OK;
     *out_more = rows->more_outcomes;
     if (!rows->more_outcomes) {
         return FAB_OK;
@@ -103,14 +98,14 @@ fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) {
             rows->row[v] = read_row(rows->outcomes, plan->span_s > 0);
         }
         if (!rows->more_outcomes || rows->row[v].scenario != rows->row[0].scenario || rows->row[v].variant != v) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "the store is damaged: scenario %" PRIu64 " has no outcome of variant %zu",
-                     rows->row[0].scenario, v);
+            return fab_fail(err, FAB_EINPUT, NULL,
+                            "the store is damaged: scenario %" PRIu64 " has no outcome of variant %zu",
+                            rows->row[0].scenario, v);
         }
-        FAB_TRY(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
+        FAB_PASS(fab_query_next(rows->outcomes, &rows->more_outcomes, err));
     }
     if (rows->failed != NULL) {
-        FAB_TRY(read_failed(rows, rows->row[0].scenario, err));
+        FAB_PASS(read_failed(rows, rows->row[0].scenario, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -83,20 +83,18 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
 }
 
 static fab_status restore_policies(const fab_plan *plan, restored *out, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_engines = out->design->n_engines;
     size_t n = n_engines > 0 ? plan->n_variants / n_engines : 0;
     if (n == 0 || n * n_engines != plan->n_variants) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "the plan is damaged: %zu variants of %zu engines", plan->n_variants,
-                 n_engines);
+        return fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: %zu variants of %zu engines", plan->n_variants,
+                        n_engines);
     }
-    FAB_TRY(FAB_NEW(out->policies, n, err));
+    FAB_PASS(FAB_NEW(out->policies, n, err));
     out->n_policies = n;
     for (size_t i = 0; i < n; i++) {
-        FAB_TRY(fab_policy_parse(plan->variants[i].policy, &out->policies[i], err));
+        FAB_PASS(fab_policy_parse(plan->variants[i].policy, &out->policies[i], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_failure_rates restore_rates(const fab_plan *plan) {
@@ -113,20 +111,18 @@ static fab_failure_rates restore_rates(const fab_plan *plan) {
 }
 
 static fab_status study_restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(out->design, 1, err));
-    FAB_TRY(restore_design(folder, plan, out->design, err));
-    FAB_TRY(restore_policies(plan, out, err));
-    FAB_TRY(fab_plan_check_files(folder, plan, err));
-    FAB_TRY(restore_text(folder, plan, plan->traffic, &out->traffic, err));
-    FAB_TRY(restore_text(folder, plan, plan->scenarios, &out->scenarios, err));
-    FAB_TRY(FAB_NEW(out->engines, out->design->n_engines, err));
+    FAB_PASS(FAB_NEW(out->design, 1, err));
+    FAB_PASS(restore_design(folder, plan, out->design, err));
+    FAB_PASS(restore_policies(plan, out, err));
+    FAB_PASS(fab_plan_check_files(folder, plan, err));
+    FAB_PASS(restore_text(folder, plan, plan->traffic, &out->traffic, err));
+    FAB_PASS(restore_text(folder, plan, plan->scenarios, &out->scenarios, err));
+    FAB_PASS(FAB_NEW(out->engines, out->design->n_engines, err));
     for (size_t e = 0; e < out->design->n_engines; e++) {
         out->engines[e] = out->design->engines[e];
-        FAB_TRY(restore_engine(folder, plan, &out->engines[e], err));
+        FAB_PASS(restore_engine(folder, plan, &out->engines[e], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* All that follows from the plan is found again, and makes the same plan: else rows would go together that do not. */

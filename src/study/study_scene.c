@@ -130,21 +130,19 @@ void study_scene_release(study_scene *scene) {
 }
 
 static fab_status describe_components(const study_scene *scene, fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     char name[FAB_COMPONENT_NAME_SIZE];
-    FAB_TRY(FAB_NEW(plan->components, scene->n_components, err));
+    FAB_PASS(FAB_NEW(plan->components, scene->n_components, err));
     plan->n_components = scene->n_components;
     for (size_t i = 0; i < scene->n_components; i++) {
         fab_store_component *to = &plan->components[i];
         fab_component c = scene->component[i];
         to->residual = c.fraction;
         c.fraction = 0; /* its name alone */
-        FAB_TRY((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
-        FAB_TRY((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
-                                                                                                  : FAB_ENOMEM);
+        FAB_PASS((to->kind = fab_strdup(fab_component_kinds[c.kind], err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_PASS((to->name = fab_strdup(fab_component_name(scene->fabric, &c, name), err)) != NULL ? FAB_OK
+                                                                                                   : FAB_ENOMEM);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status describe_scenarios(const study_scene *scene, fab_plan *plan, fab_error *err) {
@@ -164,21 +162,18 @@ done:
 }
 
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) {
-    fab_status status = FAB_OK;
     plan->n_scenarios = fab_scenarios_count(scene->scenarios);
     plan->block = fab_plan_block(plan->n_scenarios);
     plan->span_s = fab_scenarios_span_s(scene->scenarios);
     if (plan->n_variants != fab_assessment_variants(scene->assessment)) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "%zu variants are planned, %zu assessed", plan->n_variants,
-                 fab_assessment_variants(scene->assessment));
+        return fab_fail(err, FAB_EINTERNAL, NULL, "%zu variants are planned, %zu assessed", plan->n_variants,
+                        fab_assessment_variants(scene->assessment));
     }
     for (size_t v = 0; v < plan->n_variants; v++) {
         plan->variants[v].healthy = fab_assessment_healthy(scene->assessment, (uint32_t)v);
     }
-    FAB_TRY(describe_components(scene, plan, err));
-    FAB_TRY(describe_scenarios(scene, plan, err));
-done:
-    return status;
+    FAB_PASS(describe_components(scene, plan, err));
+    return describe_scenarios(scene, plan, err);
 }
 
 /* --- one scenario ------------------------------------------------------------------------------------------------- */
@@ -203,16 +198,15 @@ static int by_index(const void *a, const void *b) {
 
 /* Components of a list may repeat. */
 static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     const study_scene *scene = w->scene;
     size_t n = scene->scenarios->source == SOURCE_HISTORIES ? 0 : w->scenario.n_components;
     size_t kept = 0;
-    FAB_TRY(FAB_GROW(w->component, w->capacity, n + 1, err));
+    FAB_PASS(FAB_GROW(w->component, w->capacity, n + 1, err));
     for (size_t i = 0; i < n; i++) {
         const fab_component c = normal(w->scenario.component[i]);
         const fab_component *found = bsearch(&c, scene->component, scene->n_components, sizeof c, by_component);
         if (found == NULL) {
-            FAB_FAIL(err, FAB_EINTERNAL, NULL, "a component that is not in the plan");
+            return fab_fail(err, FAB_EINTERNAL, NULL, "a component that is not in the plan");
         }
         w->component[i] = (uint32_t)(found - scene->component);
     }
@@ -225,8 +219,7 @@ static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err
         }
     }
     *out_n = kept;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,

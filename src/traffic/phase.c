@@ -37,20 +37,18 @@ done:
 }
 
 fab_status fab_phase_reserve(fab_phase_builder *builder, uint64_t capacity, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_phase *phase = &builder->phase;
     size_t grown[4] = {builder->capacity, builder->capacity, builder->capacity, builder->capacity};
     if (capacity >= UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32,
-                 phase->name, capacity, UINT32_MAX - 1);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase '%s' may have %" PRIu64 " flows; the limit is %" PRIu32,
+                        phase->name, capacity, UINT32_MAX - 1);
     }
-    FAB_TRY(FAB_GROW(phase->src, grown[0], (size_t)capacity, err));
-    FAB_TRY(FAB_GROW(phase->dst, grown[1], (size_t)capacity, err));
-    FAB_TRY(FAB_GROW(phase->bytes, grown[2], (size_t)capacity, err));
-    FAB_TRY(FAB_GROW(phase->comm, grown[3], (size_t)capacity, err));
+    FAB_PASS(FAB_GROW(phase->src, grown[0], (size_t)capacity, err));
+    FAB_PASS(FAB_GROW(phase->dst, grown[1], (size_t)capacity, err));
+    FAB_PASS(FAB_GROW(phase->bytes, grown[2], (size_t)capacity, err));
+    FAB_PASS(FAB_GROW(phase->comm, grown[3], (size_t)capacity, err));
     builder->capacity = grown[0];
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Copies an array to where its elements belong, and back. */

@@ -128,16 +128,13 @@ static fab_status check_attributes(const char *data, size_t size, const char *fi
 }
 
 fab_status xml_text_check(const char *data, size_t size, const char *file, fab_error *err) {
-    fab_status status = FAB_OK;
     if (size > FAB_XML_MAX_BYTES) {
-        FAB_FAIL(err, FAB_EINPUT, file, "%zu bytes are more than the limit of %zu", size, FAB_XML_MAX_BYTES);
+        return fab_fail(err, FAB_EINPUT, file, "%zu bytes are more than the limit of %zu", size, FAB_XML_MAX_BYTES);
     }
     if (size == 0 || (size == 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0)) {
-        FAB_TRY(text_fail_at(data, 0, file, err, "the file is empty"));
+        FAB_PASS(text_fail_at(data, 0, file, err, "the file is empty"));
     }
-    FAB_TRY(check_bytes(data, size, file, err));
-    FAB_TRY(check_encoding(data, size, file, err));
-    FAB_TRY(check_attributes(data, size, file, err));
-done:
-    return status;
+    FAB_PASS(check_bytes(data, size, file, err));
+    FAB_PASS(check_encoding(data, size, file, err));
+    return check_attributes(data, size, file, err);
 }

@@ -10,14 +10,12 @@
 #define BUFFER_SIZE ((size_t)1 << 20)
 
 fab_status fab_xml_writer_init(fab_xml_writer *writer, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     char *buffer = NULL;
-    FAB_TRY(FAB_NEW(buffer, BUFFER_SIZE, err));
+    FAB_PASS(FAB_NEW(buffer, BUFFER_SIZE, err));
     *writer = (fab_xml_writer){.out = out, .buffer = buffer};
     static const char DECLARATION[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
     fab_xml_write_raw(writer, DECLARATION, sizeof DECLARATION - 1);
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_xml_writer_release(fab_xml_writer *writer) {

@@ -18,9 +18,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define FLOWS_PER_GPU 16      /* of the row max-min */
-#define RING_STEPS    64      /* of the 2 (r - 1) of a ring all-reduce */
-#define RING_BYTES    1048576 /* of a message */
+#define FLOWS_PER_GPU 16 /* of the row max-min */
 #define RANDOM_FLOWS  10000
 
 typedef struct bench {
@@ -154,38 +152,6 @@ done:
     return status;
 }
 
-/* Rings over the GPUs of equal place in their servers; servers stand in a random order. Flow of GPU g: to the next. */
-static fab_status ring_flows(const bench *b, uint32_t *next_gpu, fab_phase *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t n = fab_n_gpus(b->fabric);
-    uint32_t per_server = b->fabric->gpus_per_server;
-    uint32_t n_servers = n / per_server;
-    uint32_t *order = NULL;
-    fab_rng rng = fab_rng_make(1, 3);
-    FAB_TRY(FAB_NEW(order, n_servers, err));
-    FAB_TRY(FAB_NEW(out->src, n, err));
-    FAB_TRY(FAB_NEW(out->dst, n, err));
-    FAB_TRY(FAB_NEW(out->bytes, n, err));
-    FAB_TRY(FAB_NEW(out->comm, n, err));
-    for (uint32_t i = 0; i < n_servers; i++) {
-        order[i] = i;
-    }
-    fab_rng_shuffle(&rng, order, n_servers);
-    out->n_flows = (uint64_t)n_servers * per_server;
-    for (uint32_t i = 0; i < n_servers; i++) {
-        for (uint32_t k = 0; k < per_server; k++) {
-            uint32_t g = order[i] * per_server + k;
-            out->src[g] = g;
-            out->dst[g] = order[(i + 1) % n_servers] * per_server + k;
-            out->bytes[g] = RING_BYTES;
-            next_gpu[g] = out->dst[g];
-        }
-    }
-done:
-    free(order);
-    return status;
-}
-
 static void phase_release(fab_phase *p) {
     free(p->src);
     free(p->dst);
@@ -258,79 +224,6 @@ done:
     return status;
 }
 
-/* Message m = step * n + g goes from GPU g to the next, once that of the step before has come to g. */
-static fab_status ring_schedule(const bench *b, const uint32_t *next_gpu, uint32_t n, fab_schedule *out,
-                                fab_error *err) {
-    fab_status status = FAB_OK;
-    (void)b;
-    uint64_t n_messages = (uint64_t)n * RING_STEPS;
-    uint32_t *flow = NULL;
-    double *bits = NULL;
-    uint64_t *first = NULL;
-    uint64_t *next = NULL;
-    FAB_TRY(FAB_NEW(flow, n_messages, err));
-    FAB_TRY(FAB_NEW(bits, n_messages, err));
-    FAB_TRY(FAB_NEW(first, n_messages + 1, err));
-    FAB_TRY(FAB_NEW(next, n_messages, err));
-    for (uint64_t m = 0; m < n_messages; m++) {
-        flow[m] = (uint32_t)(m % n);
-        bits[m] = 8.0 * RING_BYTES;
-        first[m + 1] = first[m];
-        if (m + n < n_messages) {
-            next[first[m + 1]++] = (m / n + 1) * n + next_gpu[m % n];
-        }
-    }
-    *out = (fab_schedule){.n_messages = n_messages, .flow = flow, .bits = bits, .next_first = first, .next = next};
-    return FAB_OK;
-done:
-    free(flow);
-    free(bits);
-    free(first);
-    free(next);
-    return status;
-}
-
-static fab_status path_latencies(const bench *b, const load *l, double **out, fab_error *err) {
-    fab_status status = FAB_NEW(*out, l->sharing.n_flows, err);
-    for (uint32_t f = 0; status == FAB_OK && f < l->sharing.n_flows; f++) {
-        for (uint64_t e = l->first[f]; e < l->first[f + 1]; e++) {
-            (*out)[f] += fab_class_of(b->fabric, l->link[e])->latency_s;
-        }
-    }
-    return status;
-}
-
-static fab_status measure_ring(const bench *b, const char *argument, figure *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_phase phase = {0};
-    fab_schedule schedule = {0};
-    load l = {0};
-    uint32_t *next_gpu = NULL;
-    double *latency = NULL;
-    FAB_TRY(FAB_NEW(next_gpu, fab_n_gpus(b->fabric), err));
-    FAB_TRY(ring_flows(b, next_gpu, &phase, err));
-    FAB_TRY(load_make(b, "ecmp", &phase, 1, &l, err));
-    FAB_TRY(ring_schedule(b, next_gpu, l.sharing.n_flows, &schedule, err));
-    FAB_TRY(path_latencies(b, &l, &latency, err));
-    schedule.latency_s = strcmp(argument, "latency") == 0 ? latency : NULL;
-    for (uint32_t run = 0; run < b->n_runs; run++) {
-        double start = bench_now();
-        FAB_TRY(fab_schedule_run(&l.sharing, &schedule, NULL, &out->end_s, err));
-        keep_run(out, start);
-    }
-    out->units = schedule.n_messages;
-done:
-    phase_release(&phase);
-    free((void *)schedule.flow);
-    free((void *)schedule.bits);
-    free((void *)schedule.next_first);
-    free((void *)schedule.next);
-    free(next_gpu);
-    free(latency);
-    load_release(&l);
-    return status;
-}
-
 static void bench_release(bench *b) {
     fab_next_hops_free(b->next_hops);
     fab_fabric_free(b->fabric);
@@ -391,14 +284,9 @@ static fab_status measure_whole(const bench *b, const char *argument, figure *ou
 }
 
 static const row ROWS[] = {
-    {"max-min", "flow-link", measure_max_min, "again"},
-    {"max-min-first", "flow-link", measure_max_min, "first"},
-    {"equal-ecmp", "flow", measure_equal, "ecmp"},
-    {"ring", "completion", measure_ring, ""},
-    {"ring-latency", "completion", measure_ring, "latency"},
-    {"whole-permutation", "flow", measure_whole, "permutation"},
-    {"whole-random", "flow", measure_whole, "random"},
-    {"whole-random-equal", "flow", measure_whole, "random-equal"},
+    {"max-min", "flow-link", measure_max_min, "again"}, {"max-min-first", "flow-link", measure_max_min, "first"},
+    {"equal-ecmp", "flow", measure_equal, "ecmp"},      {"whole-permutation", "flow", measure_whole, "permutation"},
+    {"whole-random", "flow", measure_whole, "random"},  {"whole-random-equal", "flow", measure_whole, "random-equal"},
 };
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 

@@ -25,10 +25,10 @@ refuse() { # refuse TEXT DESIGN
   "$program" build "$2" --format astra-sim --quiet >out 2>err || code=$?
   [[ $code -eq 3 && ! -s out ]] && grep -qE -e "$1" err || fail "$2: exit code $code: $(<err)"
 }
-network clos:gpus=32,radix=64 "[('Switch', 8, 3600.0, 500.0), ('Switch', 4, 400.0, 614.7)]"
-network rail-spine:gpus=64,radix=64,domain-latency=2us,latency=500ns,length=10m "[('Switch', 8, 3600.0, 1000.0), ('Switch', 8, 400.0, 549.0)]"
-network rail-only:gpus=128,radix=16,nic=800Gb/s "[('Switch', 8, 3600.0, 500.0), ('Switch', 16, 800.0, 614.7)]"
-network clos:gpus=8,radix=64,gpus-per-server=1,domain=1 "[('Switch', 8, 400.0, 614.7)]"
+network clos:gpus=32,radix=64 "[('Switch', 8, 3600.0, 500.0), ('Switch', 4, 400.0, 314.7)]"
+network rail-spine:gpus=64,radix=64,domain-latency=2us,latency=500ns,length=10m "[('Switch', 8, 3600.0, 1000.0), ('Switch', 8, 400.0, 299.0)]"
+network rail-only:gpus=128,radix=16,nic=800Gb/s "[('Switch', 8, 3600.0, 500.0), ('Switch', 16, 800.0, 314.7)]"
+network clos:gpus=8,radix=64,gpus-per-server=1,domain=1 "[('Switch', 8, 400.0, 314.7)]"
 network clos:gpus=8,radix=64 "[('Switch', 8, 3600.0, 500.0)]"
 "$program" build clos:gpus=32,radix=64 --export net.astra-sim.yml --quiet >/dev/null
 "$program" build clos:gpus=32,radix=64 --format astra-sim --quiet | cmp - net.astra-sim.yml || fail "--export writes other bytes"

@@ -59,7 +59,7 @@ static void check_least_bytes(const fab_algorithm *a, const situation *s, const 
 }
 
 /* Bytes of every pair in every phase, from the messages and from the flows. */
-static void check_phases(const fab_algorithm *a, const situation *s, const fab_message_list *list,
+static void check_phases(const fab_algorithm *a, const situation *s, const oracle_message_list *list,
                          const fab_phase *phases, size_t n_phases) {
     uint32_t n = fab_n_gpus(s->fabric);
     double *sum = calloc((size_t)n * n, sizeof *sum);
@@ -87,13 +87,13 @@ static void check_phases(const fab_algorithm *a, const situation *s, const fab_m
 static void check_one(const fab_algorithm *a, const situation *s, const char *pattern, double bytes,
                       uint32_t channels) {
     fab_communicator c = {.members = s->members, .n = s->r, .bytes = bytes, .channels = channels};
-    fab_message_list list;
-    fab_collective_cost cost;
+    oracle_message_list list;
+    oracle_collective_cost cost;
     oracle_outcome o;
     fab_error err = {.code = FAB_OK};
     for (uint32_t chunks = 1; chunks <= 3; chunks += 2) {
-        cr_assert_eq(fab_collective_formula(a, s->fabric, &c, &cost, &err), FAB_OK, "%s", err.text);
-        cr_assert_eq(fab_collective_schedule(a, s->fabric, &c, chunks, &list, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(oracle_collective_formula(a, s->fabric, &c, &cost, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(oracle_collective_messages(a, s->fabric, &c, chunks, &list, &err), FAB_OK, "%s", err.text);
         oracle_run_collective(&list, s->members, s->r, &o);
         cr_assert_not(o.circular);
         cr_assert_not(o.foreign, "%s: a message waits for one that never reaches its source", a->name);
@@ -129,7 +129,7 @@ static void check_one(const fab_algorithm *a, const situation *s, const char *pa
             cr_assert_eq(steps, cost.steps);
             fab_traffic_release(&traffic);
         }
-        fab_message_list_release(&list);
+        oracle_message_list_release(&list);
     }
 }
 
@@ -149,7 +149,7 @@ static uint64_t check_pattern(const char *design, uint32_t first, uint32_t r, ui
         bool has_channels = is(a, "ring") || is(a, "tree");
         fab_communicator c = {.members = s.members, .n = r, .bytes = bytes, .channels = has_channels ? channels : 0};
         fab_error err = {.code = FAB_OK};
-        if (fab_algorithm_check(a, s.fabric, &c, &err) != FAB_OK) {
+        if (oracle_algorithm_check(a, s.fabric, &c, &err) != FAB_OK) {
             cr_assert(err.code == FAB_EINPUT || err.code == FAB_EUNSUPPORTED);
             cr_assert(strstr(err.text, "choose") != NULL || strstr(err.text, "channel") != NULL, "%s", err.text);
             continue;
@@ -215,7 +215,7 @@ Test(oracle_collective, random_members) {
             for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
                 fab_communicator c = {.members = s.members, .n = s.r, .bytes = 1e6};
                 fab_error err = {.code = FAB_OK};
-                if (fab_algorithm_check(a, s.fabric, &c, &err) == FAB_OK) {
+                if (oracle_algorithm_check(a, s.fabric, &c, &err) == FAB_OK) {
                     check_one(a, &s, NULL, 1e6, 0);
                     seen[a->operation]++;
                 }

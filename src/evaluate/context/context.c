@@ -57,15 +57,12 @@ fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes 
 }
 
 static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_replay_sizes *sizes = NULL;
     fab_context *c = context;
     (void)index;
-    FAB_TRY(fab_context_sizes(c, &sizes, err));
-    FAB_TRY(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes), "", err));
-    FAB_TRY(fab_next_hops_new(c->what.fabric, NULL, &c->parts->next_hops, err));
-done:
-    return status;
+    FAB_PASS(fab_context_sizes(c, &sizes, err));
+    FAB_PASS(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes), "", err));
+    return fab_next_hops_new(c->what.fabric, NULL, &c->parts->next_hops, err);
 }
 
 fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops **out, fab_error *err) {
@@ -76,18 +73,15 @@ fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops
 }
 
 static fab_status build_dag(void *context, size_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     const fab_replay_sizes *sizes = NULL;
     fab_context *c = context;
     (void)index;
-    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
-    FAB_TRY(fab_context_sizes(c, &sizes, err));
-    FAB_TRY(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_dags_bytes(sizes), "",
-                              err));
-    FAB_TRY(fab_dag_new(c->what.fabric, next_hops, &c->parts->dag, err));
-done:
-    return status;
+    FAB_PASS(fab_context_next_hops(c, &next_hops, err));
+    FAB_PASS(fab_context_sizes(c, &sizes, err));
+    FAB_PASS(fab_context_check(&c->what, fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_dags_bytes(sizes),
+                               "", err));
+    return fab_dag_new(c->what.fabric, next_hops, &c->parts->dag, err);
 }
 
 fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_error *err) {
@@ -113,18 +107,14 @@ fab_status fab_context_ports(const fab_context *context, const fab_ports **out, 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
 static fab_status build_router(void *context, size_t engine, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     const fab_replay_sizes *sizes = NULL;
     fab_context *c = context;
-    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
-    FAB_TRY(fab_context_sizes(c, &sizes, err));
+    FAB_PASS(fab_context_next_hops(c, &next_hops, err));
+    FAB_PASS(fab_context_sizes(c, &sizes, err));
     double bytes = fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_routers_bytes(&c->what, sizes);
-    FAB_TRY(fab_context_check(&c->what, bytes, " with the tables of the engines", err));
-    FAB_TRY(
-        fab_router_new(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err));
-done:
-    return status;
+    FAB_PASS(fab_context_check(&c->what, bytes, " with the tables of the engines", err));
+    return fab_router_new(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err);
 }
 
 /* Follows an engine to where it is built. */
@@ -144,14 +134,11 @@ fab_status fab_context_router(const fab_context *context, size_t engine, const f
 }
 
 static fab_status build_index(void *context, size_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     fab_context *c = context;
     (void)index;
-    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
-    FAB_TRY(fab_hops_index_init(c->what.fabric, next_hops, &c->parts->index, err));
-done:
-    return status;
+    FAB_PASS(fab_context_next_hops(c, &next_hops, err));
+    return fab_hops_index_init(c->what.fabric, next_hops, &c->parts->index, err);
 }
 
 static fab_status build_own_index(void *context, size_t engine, fab_error *err) {
@@ -161,22 +148,20 @@ static fab_status build_own_index(void *context, size_t engine, fab_error *err) 
 }
 
 fab_status fab_context_index(const fab_context *context, size_t engine, const fab_hops_index **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = NULL;
     const fab_next_hops *next_hops = NULL;
-    FAB_TRY(fab_context_router(context, engine, &router, err));
-    FAB_TRY(fab_context_next_hops(context, &next_hops, err));
+    FAB_PASS(fab_context_router(context, engine, &router, err));
+    FAB_PASS(fab_context_next_hops(context, &next_hops, err));
     if (fab_router_next_hops(router) == next_hops) {
         fab_context *c = (fab_context *)fabric_owner(context);
-        FAB_TRY(fab_once_run(&c->parts->index_once, build_index, c, 0, err));
+        FAB_PASS(fab_once_run(&c->parts->index_once, build_index, c, 0, err));
         *out = &c->parts->index;
     } else {
         fab_context *c = engine_owner(context, &engine);
-        FAB_TRY(fab_once_run(&c->parts->engines[engine].index_once, build_own_index, c, engine, err));
+        FAB_PASS(fab_once_run(&c->parts->engines[engine].index_once, build_own_index, c, engine, err));
         *out = &c->parts->engines[engine].index;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status engines_init(fab_context *c, fab_error *err) {

@@ -6,20 +6,18 @@
 #include <stdlib.h>
 
 static fab_status list_baselines(void *context, size_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     fab_context *c = context;
     context_parts *p = c->parts;
     (void)index;
-    FAB_TRY(fab_context_traffic(c, &traffic, err));
+    FAB_PASS(fab_context_traffic(c, &traffic, err));
     const size_t n = c->what.n_engines * traffic->n_phases;
-    FAB_TRY(FAB_NEW(p->baselines, n, err));
+    FAB_PASS(FAB_NEW(p->baselines, n, err));
     for (size_t i = 0; i < n; i++) {
         fab_once_init(&p->baselines[i].baseline_once);
         fab_once_init(&p->baselines[i].estimator_once);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 void context_baselines_release(fab_context *c) {
@@ -36,73 +34,61 @@ void context_baselines_release(fab_context *c) {
 
 /* Place of a phase under an engine. */
 static fab_status find_place(const fab_context *context, size_t engine, size_t phase, size_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = (fab_context *)context;
-    FAB_TRY(fab_once_run(&c->parts->baselines_once, list_baselines, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->baselines_once, list_baselines, c, 0, err));
     if (engine >= c->what.n_engines || phase >= c->parts->traffic->n_phases) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "phase %zu of %zu under engine %zu of %zu", phase,
-                 c->parts->traffic->n_phases, engine, c->what.n_engines);
+        return fab_fail(err, FAB_EINTERNAL, NULL, "phase %zu of %zu under engine %zu of %zu", phase,
+                        c->parts->traffic->n_phases, engine, c->what.n_engines);
     }
     *out = engine * c->parts->traffic->n_phases + phase;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_baseline(void *context, size_t place, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = context;
     const size_t n_phases = c->parts->traffic->n_phases;
     fab_baseline_request request = {.phase = &c->parts->traffic->phases[place % n_phases]};
-    FAB_TRY(fab_context_router(c, place / n_phases, &request.router, err));
-    FAB_TRY(fab_context_offer(c, place % n_phases, &request.offer, err));
-    FAB_TRY(fab_context_index(c, place / n_phases, &request.index, err));
+    FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
+    FAB_PASS(fab_context_offer(c, place % n_phases, &request.offer, err));
+    FAB_PASS(fab_context_index(c, place / n_phases, &request.index, err));
     if (fab_router_splits(request.router)) {
-        FAB_TRY(fab_context_dag(c, &request.dag, err));
+        FAB_PASS(fab_context_dag(c, &request.dag, err));
     }
     request.seed = fab_context_seed(c, request.router);
-    FAB_TRY(fab_baseline_new(&request, &c->parts->baselines[place].baseline, err));
-done:
-    return status;
+    return fab_baseline_new(&request, &c->parts->baselines[place].baseline, err);
 }
 
 fab_status fab_context_baseline(const fab_context *context, size_t engine, size_t phase, const fab_baseline **out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = (fab_context *)context;
     size_t place = 0;
-    FAB_TRY(fab_context_duplicate(context, phase, &phase, err));
-    FAB_TRY(find_place(context, engine, phase, &place, err));
-    FAB_TRY(fab_once_run(&c->parts->baselines[place].baseline_once, build_baseline, c, place, err));
+    FAB_PASS(fab_context_duplicate(context, phase, &phase, err));
+    FAB_PASS(find_place(context, engine, phase, &place, err));
+    FAB_PASS(fab_once_run(&c->parts->baselines[place].baseline_once, build_baseline, c, place, err));
     *out = c->parts->baselines[place].baseline;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_estimator(void *context, size_t place, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = context;
     const fab_baseline *baseline = NULL;
     const size_t n_phases = c->parts->traffic->n_phases;
     fab_estimator_request request = {.fabric = c->what.fabric, .phase = &c->parts->traffic->phases[place % n_phases]};
-    FAB_TRY(fab_context_baseline(c, place / n_phases, place % n_phases, &baseline, err));
-    FAB_TRY(fab_context_router(c, place / n_phases, &request.router, err));
-    FAB_TRY(fab_context_offer(c, place % n_phases, &request.offer, err));
+    FAB_PASS(fab_context_baseline(c, place / n_phases, place % n_phases, &baseline, err));
+    FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
+    FAB_PASS(fab_context_offer(c, place % n_phases, &request.offer, err));
     request.routes = fab_baseline_routes(baseline);
-    FAB_TRY(fab_estimator_new(&request, &c->parts->baselines[place].estimator, err));
-done:
-    return status;
+    return fab_estimator_new(&request, &c->parts->baselines[place].estimator, err);
 }
 
 fab_status fab_context_estimator(const fab_context *context, size_t engine, size_t phase, const fab_estimator **out,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = (fab_context *)context;
     size_t place = 0;
-    FAB_TRY(find_place(context, engine, phase, &place, err));
-    FAB_TRY(fab_once_run(&c->parts->baselines[place].estimator_once, build_estimator, c, place, err));
+    FAB_PASS(find_place(context, engine, phase, &place, err));
+    FAB_PASS(fab_once_run(&c->parts->baselines[place].estimator_once, build_estimator, c, place, err));
     *out = c->parts->baselines[place].estimator;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- counts ------------------------------------------------------------------------------------------------------- */

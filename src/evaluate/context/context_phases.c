@@ -54,49 +54,39 @@ static fab_status owner_of(const fab_context *context, size_t phase, fab_context
 /* --- what is asked for -------------------------------------------------------------------------------------------- */
 
 static fab_status build_offer(void *context, size_t phase, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_ports *ports = NULL;
     fab_context *c = context;
-    FAB_TRY(fab_context_ports(c, &ports, err));
-    FAB_TRY(
-        fab_offer_init(c->what.fabric, ports, &c->parts->traffic->phases[phase], &c->parts->phases[phase].offer, err));
-done:
-    return status;
+    FAB_PASS(fab_context_ports(c, &ports, err));
+    return fab_offer_init(c->what.fabric, ports, &c->parts->traffic->phases[phase], &c->parts->phases[phase].offer,
+                          err);
 }
 
 fab_status fab_context_offer(const fab_context *context, size_t phase, const fab_offer **out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = NULL;
-    FAB_TRY(owner_of(context, phase, &c, err));
-    FAB_TRY(fab_once_run(&c->parts->phases[phase].offer_once, build_offer, c, phase, err));
+    FAB_PASS(owner_of(context, phase, &c, err));
+    FAB_PASS(fab_once_run(&c->parts->phases[phase].offer_once, build_offer, c, phase, err));
     *out = &c->parts->phases[phase].offer;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_demand(void *context, size_t phase, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     const fab_ports *ports = NULL;
     const fab_offer *offer = NULL;
     fab_context *c = context;
-    FAB_TRY(fab_context_offer(c, phase, &offer, err));
-    FAB_TRY(fab_context_ports(c, &ports, err));
-    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
-    FAB_TRY(fab_demand_init(c->what.fabric, ports, next_hops, &c->parts->traffic->phases[phase], offer,
-                            &c->parts->phases[phase].demand, err));
-done:
-    return status;
+    FAB_PASS(fab_context_offer(c, phase, &offer, err));
+    FAB_PASS(fab_context_ports(c, &ports, err));
+    FAB_PASS(fab_context_next_hops(c, &next_hops, err));
+    return fab_demand_init(c->what.fabric, ports, next_hops, &c->parts->traffic->phases[phase], offer,
+                           &c->parts->phases[phase].demand, err);
 }
 
 fab_status fab_context_demand(const fab_context *context, size_t phase, const fab_demand **out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = NULL;
-    FAB_TRY(owner_of(context, phase, &c, err));
-    FAB_TRY(fab_once_run(&c->parts->phases[phase].demand_once, build_demand, c, phase, err));
+    FAB_PASS(owner_of(context, phase, &c, err));
+    FAB_PASS(fab_once_run(&c->parts->phases[phase].demand_once, build_demand, c, phase, err));
     *out = &c->parts->phases[phase].demand;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_prepared(void *context, size_t phase, fab_error *err) {
@@ -105,38 +95,31 @@ static fab_status build_prepared(void *context, size_t phase, fab_error *err) {
 
 fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = NULL;
-    FAB_TRY(owner_of(context, phase, &c, err));
-    FAB_TRY(fab_once_run(&c->parts->phases[phase].prepared_once, build_prepared, c, phase, err));
+    FAB_PASS(owner_of(context, phase, &c, err));
+    FAB_PASS(fab_once_run(&c->parts->phases[phase].prepared_once, build_prepared, c, phase, err));
     *out = &c->parts->phases[phase].prepared;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_bound(void *context, size_t phase, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     const fab_dag *dag = NULL;
     const fab_demand *demand = NULL;
     fab_context *c = context;
-    FAB_TRY(fab_context_demand(c, phase, &demand, err));
-    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
-    FAB_TRY(fab_context_dag(c, &dag, err));
-    FAB_TRY(
-        fab_bound_find(c->what.fabric, dag, next_hops, demand, FAB_BOUND_TRIVIAL, &c->parts->phases[phase].bound, err));
-done:
-    return status;
+    FAB_PASS(fab_context_demand(c, phase, &demand, err));
+    FAB_PASS(fab_context_next_hops(c, &next_hops, err));
+    FAB_PASS(fab_context_dag(c, &dag, err));
+    return fab_bound_find(c->what.fabric, dag, next_hops, demand, FAB_BOUND_TRIVIAL, &c->parts->phases[phase].bound,
+                          err);
 }
 
 fab_status fab_context_bound(const fab_context *context, size_t phase, const fab_bound **out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = NULL;
-    FAB_TRY(owner_of(context, phase, &c, err));
-    FAB_TRY(fab_once_run(&c->parts->phases[phase].bound_once, build_bound, c, phase, err));
+    FAB_PASS(owner_of(context, phase, &c, err));
+    FAB_PASS(fab_once_run(&c->parts->phases[phase].bound_once, build_bound, c, phase, err));
     *out = &c->parts->phases[phase].bound;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- duplicates --------------------------------------------------------------------------------------------------- */
@@ -148,7 +131,6 @@ static bool same_array(const void *a, const void *b, size_t bytes) {
 /* The same flows at the same offered rates: then routes and loads are the same, under any engine. With bytes in
  * proportion they stay so wherever ranks go. */
 static fab_status compare_phases(const fab_context *c, size_t a, size_t b, bool *out_same, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_phase *x = &c->parts->traffic->phases[a];
     const fab_phase *y = &c->parts->traffic->phases[b];
     const fab_offer *offer_a = NULL;
@@ -162,36 +144,31 @@ static fab_status compare_phases(const fab_context *c, size_t a, size_t b, bool 
         same = fabs((double)x->bytes[i] * ratio - (double)y->bytes[i]) <= (double)y->bytes[i] * SAME_BYTES;
     }
     if (same) {
-        FAB_TRY(fab_context_offer(c, a, &offer_a, err));
-        FAB_TRY(fab_context_offer(c, b, &offer_b, err));
+        FAB_PASS(fab_context_offer(c, a, &offer_a, err));
+        FAB_PASS(fab_context_offer(c, b, &offer_b, err));
         same = same_array(offer_a->rate, offer_b->rate, n * sizeof *offer_a->rate);
     }
     *out_same = same;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_duplicate(void *context, size_t phase, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = context;
     size_t found = 0;
     for (bool same = false; found < phase; found++) {
-        FAB_TRY(compare_phases(c, found, phase, &same, err));
+        FAB_PASS(compare_phases(c, found, phase, &same, err));
         if (same) {
             break;
         }
     }
     c->parts->phases[phase].duplicate_of = found;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_context_duplicate(const fab_context *context, size_t phase, size_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = NULL;
-    FAB_TRY(owner_of(context, phase, &c, err));
-    FAB_TRY(fab_once_run(&c->parts->phases[phase].duplicate_once, find_duplicate, c, phase, err));
+    FAB_PASS(owner_of(context, phase, &c, err));
+    FAB_PASS(fab_once_run(&c->parts->phases[phase].duplicate_once, find_duplicate, c, phase, err));
     *out = c->parts->phases[phase].duplicate_of;
-done:
-    return status;
+    return FAB_OK;
 }

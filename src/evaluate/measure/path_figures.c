@@ -240,6 +240,8 @@ typedef struct all_segments {
     double mean_s;          /* of a flow, both ends */
     double n_parts;         /* of all flows that leave their domain */
     double largest_rate;    /* no flow is offered more */
+    double changing;        /* part of the flows that change rails, so that a GPU of either domain relays */
+    double relaying_s;      /* what that takes at most */
 } all_segments;
 
 static double pcie_of(const fab_fabric *f, fab_node_id nic) {
@@ -252,8 +254,7 @@ static double pcie_of(const fab_fabric *f, fab_node_id nic) {
     return latency_s;
 }
 
-/* The bytes of NICs say how many parts use their ports. GPUs that relay between rails cross their domain as well:
- * no longer than twice over any scale-up link. */
+/* The bytes of NICs say how many parts use their ports. */
 static fab_status measure_all_segments(const fab_router *router, const fab_phase *phase, const fab_offer *offer,
                                        all_segments *out, fab_error *err) {
     const fab_fabric *f = fab_router_fabric(router);
@@ -285,6 +286,19 @@ static fab_status measure_all_segments(const fab_router *router, const fab_phase
     return status;
 }
 
+/* `count` flows of an all-to-all, of which the usual part is relayed. */
+static void add_all(fab_path_tally *t, const all_segments *segments, span flow, double rate_bps, double count) {
+    if (segments->changing < 1) {
+        add_flows(t, &flow, rate_bps, count * (1 - segments->changing));
+    }
+    if (segments->changing > 0) {
+        flow.latency_s.min += segments->relaying_s;
+        flow.latency_s.mean += segments->relaying_s;
+        flow.latency_s.max += segments->relaying_s;
+        add_flows(t, &flow, rate_bps, count * segments->changing);
+    }
+}
+
 /* Parts between two ports of one leaf, which no pair of the demand holds. */
 static void add_own_leaf(fab_path_tally *t, const all_segments *segments, double n_parts, double parts_per_flow) {
     span paths = NOTHING;
@@ -297,11 +311,12 @@ static void add_own_leaf(fab_path_tally *t, const all_segments *segments, double
     }
     if (n_parts > 0.5) {
         paths.hops = (fab_path_range){2, 2, 2};
-        add_flows(t, &paths, segments->largest_rate, n_parts / parts_per_flow);
+        add_all(t, segments, paths, segments->largest_rate, n_parts / parts_per_flow);
     }
 }
 
-/* Part of the flows between domains that change rails, so that a GPU of either domain relays. */
+/* Part of the flows between domains that change rails. They cross either domain as well: no longer than twice over any
+ * scale-up link. */
 static fab_status changing_rails(const fab_router *router, const fab_all_to_all *all, double *out_ratio,
                                  fab_error *err) {
     fab_status status = FAB_OK;
@@ -343,17 +358,15 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
                                const fab_phase *phase, const fab_offer *offer, fab_error *err) {
     const fab_fabric *f = fab_router_fabric(t->router);
     all_segments segments = {0};
-    double relaying_s = 0; /* at most */
     double n_parts = demand->n_parts;
-    double changing = 0;
     fab_status status = measure_all_segments(t->router, phase, offer, &segments, err);
     double own_leaf = segments.n_parts;
     if (status == FAB_OK && f->forwards_in_domain) {
-        status = changing_rails(t->router, &phase->all, &changing, err);
+        status = changing_rails(t->router, &phase->all, &segments.changing, err);
     }
     for (uint32_t k = 0; f->forwards_in_domain && k < f->n_classes; k++) {
         if (f->classes[k].kind == FAB_LINK_SCALEUP) {
-            relaying_s = fmax(relaying_s, 2 * f->classes[k].latency_s);
+            segments.relaying_s = fmax(segments.relaying_s, 2 * f->classes[k].latency_s);
         }
     }
     for (uint32_t dst = 0; status == FAB_OK && dst < demand->n_leaves; dst++) {
@@ -364,15 +377,15 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
             double hops = pairs->hops[i] + 2;
             const span paths = {.hops = {hops, hops, hops},
                                 .latency_s = {pairs->shortest_s[i] + from->min_s + to->min_s, pairs->expected_s[i],
-                                              pairs->longest_s[i] + from->max_s + to->max_s + relaying_s},
+                                              pairs->longest_s[i] + from->max_s + to->max_s},
                                 .spread_s = pairs->longest_s[i] - pairs->shortest_s[i]};
-            add_flows(t, &paths, demand->rate[i] / parts * n_parts, parts / n_parts);
+            add_all(t, &segments, paths, demand->rate[i] / parts * n_parts, parts / n_parts);
             own_leaf -= parts;
         }
     }
     if (status == FAB_OK) {
         add_own_leaf(t, &segments, own_leaf, n_parts);
-        t->sum.latency_s.mean += (segments.mean_s + changing * relaying_s) * t->weight;
+        t->sum.latency_s.mean += segments.mean_s * t->weight;
     }
     free(segments.of_leaf);
     return status;
@@ -442,4 +455,13 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
 done:
     FAB_FREE_ALL(x, longest_s);
     return status;
+}
+
+double fab_phase_latency_s(const fab_fabric *fabric, const fab_phase *phase, bool in_network, double path_s) {
+    double slowest_s = in_network ? path_s : 0;
+    for (uint32_t k = 0; !in_network && k < fabric->n_classes; k++) {
+        const fab_link_class *c = &fabric->classes[k];
+        slowest_s = c->kind == FAB_LINK_SCALEUP ? fmax(slowest_s, 2 * c->latency_s) : slowest_s;
+    }
+    return phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * slowest_s : 0;
 }

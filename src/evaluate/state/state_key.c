@@ -23,7 +23,6 @@ static bool is_same(const fab_state_key *key, const fab_state *state) {
 }
 
 fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_mask *mask = state->mask;
     const uint32_t n_links = mask != NULL ? mask->n_links : 0;
     if (is_same(key, state)) {
@@ -31,10 +30,10 @@ fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_er
     }
     key->is_set = false;
     key->version++;
-    FAB_TRY(FAB_GROW(key->link, key->link_capacity, n_links, err));
-    FAB_TRY(FAB_GROW(key->residual, key->left_capacity, n_links, err));
-    FAB_TRY(FAB_GROW(key->moved, key->moved_capacity, state->n_moved, err));
-    FAB_TRY(FAB_GROW(key->new_gpu, key->new_capacity, state->n_moved, err));
+    FAB_PASS(FAB_GROW(key->link, key->link_capacity, n_links, err));
+    FAB_PASS(FAB_GROW(key->residual, key->left_capacity, n_links, err));
+    FAB_PASS(FAB_GROW(key->moved, key->moved_capacity, state->n_moved, err));
+    FAB_PASS(FAB_GROW(key->new_gpu, key->new_capacity, state->n_moved, err));
     for (uint32_t i = 0; i < n_links; i++) {
         key->link[i] = mask->link[i];
         key->residual[i] = mask->residual[mask->link[i]];
@@ -47,6 +46,5 @@ fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_er
     key->n_links = n_links;
     key->n_moved = state->n_moved;
     key->is_set = true;
-done:
-    return status;
+    return FAB_OK;
 }

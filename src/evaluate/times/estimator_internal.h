@@ -45,7 +45,6 @@ struct fab_estimator {
     double *latency_s; /* [n_latencies], descending, of paths in the network */
     uint32_t *n_with;  /* paths that have it */
     uint32_t n_latencies;
-    double scale_up_s;   /* latency inside a scale-up domain */
     double *limit_bps;   /* [flow]: what its receiver's window lets it have; NULL: no windows */
     double most_limit_s; /* that one of them makes its flow last */
 };

@@ -34,14 +34,13 @@ void fab_estimator_reader_free(fab_estimator_reader *t) {
 
 /* Loads of the healthy fabric again. */
 static fab_status estimator_restore(fab_estimator_reader *t, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     size_t n_links = c->request.fabric->n_links;
     if (t->load == NULL) {
-        FAB_TRY(FAB_NEW(t->load, n_links, err));
+        FAB_PASS(FAB_NEW(t->load, n_links, err));
     }
     if (t->relayed == NULL && c->relayed != NULL) {
-        FAB_TRY(FAB_NEW(t->relayed, n_links, err));
+        FAB_PASS(FAB_NEW(t->relayed, n_links, err));
     }
     if (t->is_dirty) {
         memcpy(t->load, c->load, n_links * sizeof *t->load);
@@ -54,8 +53,7 @@ static fab_status estimator_restore(fab_estimator_reader *t, fab_error *err) {
     }
     t->n_changed = 0;
     t->is_dirty = true; /* until all has gone well */
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- latency ------------------------------------------------------------------------------------------------------ */
@@ -138,19 +136,16 @@ static bool estimator_is_same(const fab_link_id *a, size_t n_a, const fab_link_i
 }
 
 static fab_status note_changes(fab_estimator_reader *t, const fab_link_id *link, size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
     if (t->n_changed + n > t->changed_capacity) {
-        FAB_TRY(FAB_GROW(t->changed, t->changed_capacity, t->n_changed + n, err));
+        FAB_PASS(FAB_GROW(t->changed, t->changed_capacity, t->n_changed + n, err));
     }
     for (size_t i = 0; i < n; i++) {
         t->changed[t->n_changed++] = link[i];
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status apply_changes(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     const fab_routes *before = c->request.routes;
     const bool trims = c->relayed == NULL;
@@ -170,20 +165,18 @@ static fab_status apply_changes(fab_estimator_reader *t, const fab_rerouted *r, 
         for (; trims && n_from > 0 && n_to > 0 && from[n_from - 1] == to[n_to - 1]; n_to--) {
             n_from--;
         }
-        FAB_TRY(note_changes(t, from, n_from, err));
-        FAB_TRY(note_changes(t, to, n_to, err));
+        FAB_PASS(note_changes(t, from, n_from, err));
+        FAB_PASS(note_changes(t, to, n_to, err));
         estimator_add_path(c, t->load, t->relayed, flow, from, n_from, -1);
         estimator_add_path(c, t->load, t->relayed, flow, to, n_to, 1);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status apply_renewed(fab_estimator_reader *t, const fab_rerouted *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     size_t n_links = c->request.fabric->n_links;
-    FAB_TRY(estimator_assemble(t, r, err));
+    FAB_PASS(estimator_assemble(t, r, err));
     memset(t->load, 0, n_links * sizeof *t->load);
     if (t->relayed != NULL) {
         memset(t->relayed, 0, n_links * sizeof *t->relayed);
@@ -193,8 +186,7 @@ static fab_status apply_renewed(fab_estimator_reader *t, const fab_rerouted *r, 
         estimator_add_path(c, t->load, t->relayed, c->flow_of[path], t->routes.link + first,
                            t->routes.path_first[path + 1] - first, 1);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 typedef struct bounds {
@@ -271,7 +263,6 @@ static double relay_s(const fab_estimator_reader *t, const fab_mask *mask, bool 
 
 /* Adds what windows make flows last. */
 static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
     double most_s = c->most_limit_s;
@@ -280,9 +271,9 @@ static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *e
     }
     if (t->is_renewed) {
         if (t->limit_bps == NULL) {
-            FAB_TRY(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
+            FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
         }
-        FAB_TRY(fab_flow_limits_of_routes(c->request.router, &chunk, t->limit_bps, err));
+        FAB_PASS(fab_flow_limits_of_routes(c->request.router, &chunk, t->limit_bps, err));
         most_s = 0;
         for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
             most_s = fmax(most_s, c->bits[flow] / t->limit_bps[flow]);
@@ -290,37 +281,34 @@ static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *e
     }
     b->least_s = fmax(b->least_s, most_s);
     b->most_s = fmax(b->most_s, most_s);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
                              fab_phase_seconds *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
-    FAB_TRY(estimator_restore(t, err));
+    FAB_PASS(estimator_restore(t, err));
     t->is_renewed = r->in_full || (c->limit_bps != NULL && r->n_touched > 0);
-    FAB_TRY(t->is_renewed ? apply_renewed(t, r, err) : apply_changes(t, r, err));
+    FAB_PASS(t->is_renewed ? apply_renewed(t, r, err) : apply_changes(t, r, err));
     bounds b = t->is_renewed ? bound_all(t, mask) : bound_changes(t, mask);
-    FAB_TRY(bound_windows(t, &b, err));
+    FAB_PASS(bound_windows(t, &b, err));
     bool agree = b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
     if (!agree) {
-        FAB_TRY(estimator_settle(t, mask, r, b.least_s, &agree, err));
+        FAB_PASS(estimator_settle(t, mask, r, b.least_s, &agree, err));
     }
     out->transfer_s = b.least_s;
     if (!agree) {
         if (!t->is_renewed) {
-            FAB_TRY(estimator_assemble(t, r, err));
+            FAB_PASS(estimator_assemble(t, r, err));
         }
-        FAB_TRY(estimator_simulate(t, mask, &out->transfer_s, err));
+        FAB_PASS(estimator_simulate(t, mask, &out->transfer_s, err));
         out->is_simulated = true;
     }
     out->transfer_s += relay_s(t, mask, has_moved);
     t->is_dirty = t->is_renewed;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Flows have other numbers of paths than before: an estimator of its own. */
@@ -344,9 +332,7 @@ done:
 
 fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
                               fab_phase_seconds *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
-    const fab_phase *phase = c->request.phase;
     fab_phase_seconds found = {0};
     double path_s = 0;
     if (r->routes != NULL) {
@@ -355,12 +341,11 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     if (c->s_per_ratio > 0 && c->limit_bps == NULL && !has_moved) {
         found.transfer_s = read_ratio(c, mask, r) + relay_s(t, mask, false);
     } else {
-        FAB_TRY(read_loads(t, mask, r, has_moved, &found, err));
+        FAB_PASS(read_loads(t, mask, r, has_moved, &found, err));
     }
-    FAB_TRY(slowest_path(t, r, has_moved, &path_s, err));
+    FAB_PASS(slowest_path(t, r, has_moved, &path_s, err));
     found.in_network = path_s >= 0;
-    found.latency_s = (double)phase->steps * (double)phase->executions * (found.in_network ? path_s : c->scale_up_s);
+    found.latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, found.in_network, path_s);
     *out = found;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -48,18 +48,16 @@ typedef struct run {
 } run;
 
 static fab_status open_reader(fab_estimator_reader *t, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     if (t->slot == NULL) {
-        FAB_TRY(FAB_NEW(t->slot, c->n_paths, err));
+        FAB_PASS(FAB_NEW(t->slot, c->n_paths, err));
         memset(t->slot, 0xff, c->n_paths * sizeof *t->slot);
     }
     if (t->candidate == NULL) {
-        FAB_TRY(FAB_NEW(t->candidate, c->request.fabric->n_links, err));
+        FAB_PASS(FAB_NEW(t->candidate, c->request.fabric->n_links, err));
         memset(t->candidate, 0xff, c->request.fabric->n_links * sizeof *t->candidate);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* False if there are too many. */
@@ -102,7 +100,6 @@ static bool add_open(run *s) {
 }
 
 static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_estimator_reader *t = s->t;
     const fab_estimator *c = t->estimator;
     const fab_routes *before = c->request.routes;
@@ -116,7 +113,7 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
     runner.weight = 1.0 / (before->flow_first[flow + 1] - before->flow_first[flow]);
     for (size_t i = 0; i < n; i++) {
         if (t->candidate[link[i]] != FAB_NONE) {
-            FAB_TRY(FAB_GROW(s->at, s->at_capacity, s->n_at + 1, err));
+            FAB_PASS(FAB_GROW(s->at, s->at_capacity, s->n_at + 1, err));
             s->at[s->n_at++] = t->candidate[link[i]];
         } else {
             runner.level = fmin(runner.level, estimator_capacity(c, s->mask, link[i]) / t->load[link[i]].weight);
@@ -127,11 +124,10 @@ static fab_status add_runner(run *s, uint32_t path, const fab_link_id *link, siz
         runner.level = fmin(runner.level, estimator_limits(t)[flow]);
     }
     if (runner.n > 0) {
-        FAB_TRY(FAB_GROW(t->runner, t->runner_capacity, s->n + 1, err));
+        FAB_PASS(FAB_GROW(t->runner, t->runner_capacity, s->n + 1, err));
         t->runner[s->n++] = runner;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Everybody who crosses one of the links. */

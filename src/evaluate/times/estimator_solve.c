@@ -41,21 +41,18 @@ done:
 }
 
 static fab_status open_arrays(fab_estimator_reader *t, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     if (t->path_first != NULL) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(t->capacity, c->request.fabric->n_links, err));
-    FAB_TRY(FAB_NEW(t->part, c->n_paths, err));
-    FAB_TRY(FAB_NEW(t->path_bits, c->n_paths, err));
-    FAB_TRY(FAB_NEW(t->finish_s, c->n_paths, err));
+    FAB_PASS(FAB_NEW(t->capacity, c->request.fabric->n_links, err));
+    FAB_PASS(FAB_NEW(t->part, c->n_paths, err));
+    FAB_PASS(FAB_NEW(t->path_bits, c->n_paths, err));
+    FAB_PASS(FAB_NEW(t->finish_s, c->n_paths, err));
     if (c->limit_bps != NULL) {
-        FAB_TRY(FAB_NEW(t->limit, c->n_paths, err));
+        FAB_PASS(FAB_NEW(t->limit, c->n_paths, err));
     }
-    FAB_TRY(FAB_NEW(t->path_first, (size_t)c->n_paths + 1, err));
-done:
-    return status;
+    return FAB_NEW(t->path_first, (size_t)c->n_paths + 1, err);
 }
 
 /* As the solver wants them: without what is relayed before, in place. */
@@ -84,10 +81,9 @@ static void estimator_prepare(fab_estimator_reader *t, const fab_mask *mask) {
 }
 
 fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator *c = t->estimator;
     double last_s = 0;
-    FAB_TRY(open_arrays(t, err));
+    FAB_PASS(open_arrays(t, err));
     estimator_prepare(t, mask);
     const fab_sharing sharing = {.n_flows = c->n_paths,
                                  .n_links = c->request.fabric->n_links,
@@ -96,11 +92,10 @@ fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, dou
                                  .link = t->routes.link,
                                  .weight = t->part,
                                  .limit = t->limit};
-    FAB_TRY(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
+    FAB_PASS(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
     for (uint32_t path = 0; path < c->n_paths; path++) {
         last_s = fmax(last_s, t->finish_s[path]);
     }
     *out_s = last_s;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -58,14 +58,13 @@ double estimator_capacity(const fab_estimator *c, const fab_mask *mask, fab_link
 }
 
 static fab_status add_paths(fab_estimator *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = c->request.fabric;
     const fab_routes *r = c->request.routes;
-    FAB_TRY(FAB_NEW(c->flow_of, c->n_paths, err));
-    FAB_TRY(FAB_NEW(c->bits, r->n_flows, err));
-    FAB_TRY(FAB_NEW(c->load, f->n_links, err));
+    FAB_PASS(FAB_NEW(c->flow_of, c->n_paths, err));
+    FAB_PASS(FAB_NEW(c->bits, r->n_flows, err));
+    FAB_PASS(FAB_NEW(c->load, f->n_links, err));
     if (f->stores_and_forwards) {
-        FAB_TRY(FAB_NEW(c->relayed, f->n_links, err));
+        FAB_PASS(FAB_NEW(c->relayed, f->n_links, err));
     }
     c->is_even = true;
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
@@ -80,16 +79,14 @@ static fab_status add_paths(fab_estimator *c, fab_error *err) {
     for (uint32_t l = 0; c->relayed != NULL && l < f->n_links; l++) {
         c->relay_s = fmax(c->relay_s, c->relayed[l] / fab_class_of(f, l)->capacity_bps);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status index_links(fab_estimator *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_routes *r = c->request.routes;
     uint32_t n_links = c->request.fabric->n_links;
-    FAB_TRY(FAB_NEW(c->first, (size_t)n_links + 2, err));
-    FAB_TRY(FAB_NEW(c->crossing, r->path_first[c->n_paths], err));
+    FAB_PASS(FAB_NEW(c->first, (size_t)n_links + 2, err));
+    FAB_PASS(FAB_NEW(c->crossing, r->path_first[c->n_paths], err));
     for (size_t i = 0; i < r->path_first[c->n_paths]; i++) { /* places are shifted by two while they are filled */
         c->first[r->link[i] + 2]++;
     }
@@ -101,8 +98,7 @@ static fab_status index_links(fab_estimator *c, fab_error *err) {
             c->crossing[c->first[r->link[i] + 1]++] = path;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- orders ------------------------------------------------------------------------------------------------------- */
@@ -147,12 +143,11 @@ static uint32_t place_of(const fab_estimator *c, double s) {
 }
 
 static fab_status count_latency(fab_estimator *c, double s, size_t *capacity, size_t *with_capacity, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t at = place_of(c, s);
     if (at == c->n_latencies || c->latency_s[at] != s) {
         const size_t n_behind = c->n_latencies - at;
-        FAB_TRY(FAB_GROW(c->latency_s, *capacity, (size_t)c->n_latencies + 1, err));
-        FAB_TRY(FAB_GROW(c->n_with, *with_capacity, (size_t)c->n_latencies + 1, err));
+        FAB_PASS(FAB_GROW(c->latency_s, *capacity, (size_t)c->n_latencies + 1, err));
+        FAB_PASS(FAB_GROW(c->n_with, *with_capacity, (size_t)c->n_latencies + 1, err));
         memmove(c->latency_s + at + 1, c->latency_s + at, n_behind * sizeof *c->latency_s);
         memmove(c->n_with + at + 1, c->n_with + at, n_behind * sizeof *c->n_with);
         c->latency_s[at] = s;
@@ -160,12 +155,10 @@ static fab_status count_latency(fab_estimator *c, double s, size_t *capacity, si
         c->n_latencies++;
     }
     c->n_with[at]++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status count_latencies(fab_estimator *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = c->request.fabric;
     const fab_routes *r = c->request.routes;
     size_t capacity = 0;
@@ -173,14 +166,9 @@ static fab_status count_latencies(fab_estimator *c, fab_error *err) {
     for (uint32_t path = 0; path < c->n_paths; path++) {
         size_t first = r->path_first[path];
         double s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
-        FAB_TRY(s >= 0 ? count_latency(c, s, &capacity, &with_capacity, err) : FAB_OK);
+        FAB_PASS(s >= 0 ? count_latency(c, s, &capacity, &with_capacity, err) : FAB_OK);
     }
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        c->scale_up_s =
-            f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(c->scale_up_s, 2 * f->classes[k].latency_s) : c->scale_up_s;
-    }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* In a tree a minimal path goes up as often as down, so that its length says which tiers it crosses. */
@@ -224,19 +212,17 @@ static void find_scale(fab_estimator *c) {
 }
 
 static fab_status find_limits(fab_estimator *c, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_estimator_request *q = &c->request;
     const fab_path_chunk chunk = {.routes = q->routes, .phase = q->phase};
     if (!fab_router_reorders(q->router)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
-    FAB_TRY(fab_flow_limits_of_routes(q->router, &chunk, c->limit_bps, err));
+    FAB_PASS(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
+    FAB_PASS(fab_flow_limits_of_routes(q->router, &chunk, c->limit_bps, err));
     for (uint32_t flow = 0; flow < q->routes->n_flows; flow++) {
         c->most_limit_s = fmax(c->most_limit_s, c->bits[flow] / c->limit_bps[flow]);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -47,7 +47,6 @@ static void relay_add_flow(const fab_prepared_phase *s, uint64_t flow, double *b
 }
 
 fab_status fab_relay_find(const fab_prepared_phase *prepared, double **out_bytes, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = prepared->fabric;
     double *bytes = NULL;
     *out_bytes = NULL;
@@ -55,7 +54,7 @@ fab_status fab_relay_find(const fab_prepared_phase *prepared, double **out_bytes
     if (!f->stores_and_forwards) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(bytes, f->n_links, err));
+    FAB_PASS(FAB_NEW(bytes, f->n_links, err));
     for (uint64_t flow = 0; flow < prepared->phase->n_flows; flow++) {
         relay_add_flow(prepared, flow, bytes);
     }
@@ -63,6 +62,5 @@ fab_status fab_relay_find(const fab_prepared_phase *prepared, double **out_bytes
         *out_s = fmax(*out_s, bytes[l] * BITS / fab_prepared_capacity(prepared, l));
     }
     *out_bytes = bytes;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -30,7 +30,6 @@ typedef struct attempt {
 } attempt;
 
 static fab_status open_attempt(attempt *a, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_split_seconds_request *q = a->q;
     bool any_dead = false;
     for (uint32_t i = 0; i < q->mask->n_links; i++) {
@@ -38,14 +37,14 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
     }
     a->dag = fab_router_dag(q->router, NULL);
     if (any_dead) {
-        FAB_TRY(fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err));
+        FAB_PASS(fab_next_hops_new(q->fabric, q->mask->dead_link, &a->next_hops, err));
     }
-    FAB_TRY(fab_router_over(q->router, a->next_hops, &a->router, err));
+    FAB_PASS(fab_router_over(q->router, a->next_hops, &a->router, err));
     if (a->dag == NULL && !any_dead) {
         a->dag = q->dag;
     }
     if (a->dag == NULL) {
-        FAB_TRY(fab_dag_new(q->fabric, fab_router_next_hops(a->router), &a->own_dag, err));
+        FAB_PASS(fab_dag_new(q->fabric, fab_router_next_hops(a->router), &a->own_dag, err));
         a->dag = a->own_dag;
     }
     fab_prepared_phase *s = &a->prepared;
@@ -58,14 +57,12 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
                               .offer = q->offer,
                               .demand = &a->demand,
                               .residual = q->mask->residual};
-    FAB_TRY(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &a->demand, err));
-    FAB_TRY(fab_relay_find(s, &s->relay, &s->relay_s, err));
-    FAB_TRY(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
-    FAB_TRY(FAB_NEW(a->bytes, q->fabric->n_links, err));
+    FAB_PASS(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &a->demand, err));
+    FAB_PASS(fab_relay_find(s, &s->relay, &s->relay_s, err));
+    FAB_PASS(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
+    FAB_PASS(FAB_NEW(a->bytes, q->fabric->n_links, err));
     memcpy(a->bytes, s->demand->segment_bytes, q->fabric->n_links * sizeof *a->bytes);
-    FAB_TRY(fab_split_load(a->dag, &a->split, s->demand, s->demand->bytes, a->bytes, err));
-done:
-    return status;
+    return fab_split_load(a->dag, &a->split, s->demand, s->demand->bytes, a->bytes, err);
 }
 
 static void close_attempt(attempt *a) {
@@ -115,17 +112,16 @@ static uint32_t segments_of(const attempt *a, uint64_t flow, uint32_t part, fab_
 
 /* When the last flow ends at the latest, if each has its share of the links that it crosses. */
 static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_demand *d = a->prepared.demand;
     const fab_phase *phase = a->q->phase;
     fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
     double last_s = 0;
-    FAB_TRY(FAB_NEW(a->shares, a->q->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(a->of_pair, d->n_pairs, err));
+    FAB_PASS(FAB_NEW(a->shares, a->q->fabric->n_links, err));
+    FAB_PASS(FAB_NEW(a->of_pair, d->n_pairs, err));
     for (uint32_t i = 0; i < d->n_pairs; i++) {
         a->of_pair[i] = (double)d->parts[i] / d->n_parts;
     }
-    FAB_TRY(fab_split_load(a->dag, &a->split, d, a->of_pair, a->shares, err));
+    FAB_PASS(fab_split_load(a->dag, &a->split, d, a->of_pair, a->shares, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         for (uint32_t part = 0; part < d->n_parts; part++) {
             uint32_t n = segments_of(a, flow, part, segments);
@@ -137,7 +133,7 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     for (uint32_t l = 0; l < a->q->fabric->n_links; l++) {
         a->shares[l] /= capacity_of(a, l);
     }
-    FAB_TRY(fab_split_fold(a->dag, &a->split, FAB_FOLD_MAX, a->shares, d, a->of_pair, err));
+    FAB_PASS(fab_split_fold(a->dag, &a->split, FAB_FOLD_MAX, a->shares, d, a->of_pair, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         double worst = 0;
         for (uint32_t part = 0; part < d->n_parts; part++) {
@@ -152,23 +148,20 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
         last_s = fmax(last_s, worst * (double)fab_phase_flow(phase, flow).bytes * BITS);
     }
     *out_s = last_s;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* That a receiver's window makes the slowest flow last. */
 static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_phase *phase = a->q->phase;
     double most = 0;
-    FAB_TRY(FAB_NEW(a->limit, phase->n_flows, err));
-    FAB_TRY(fab_flow_limits_of_split(a->router, a->dag, &a->split, a->prepared.demand, phase, a->limit, err));
+    FAB_PASS(FAB_NEW(a->limit, phase->n_flows, err));
+    FAB_PASS(fab_flow_limits_of_split(a->router, a->dag, &a->split, a->prepared.demand, phase, a->limit, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         most = fmax(most, (double)fab_phase_flow(phase, flow).bytes * BITS / a->limit[flow]);
     }
     *out_s = most;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
@@ -179,14 +172,6 @@ static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
     *out_s = sample.transfer_s;
     fab_scratch_release(&scratch);
     return status;
-}
-
-static double path_latency_s(const fab_fabric *f, const fab_path_figures *paths) {
-    double inside_s = 0;
-    for (uint32_t k = 0; k < f->n_classes; k++) {
-        inside_s = f->classes[k].kind == FAB_LINK_SCALEUP ? fmax(inside_s, 2 * f->classes[k].latency_s) : inside_s;
-    }
-    return paths->n_flows > 0 ? paths->latency_s.max : inside_s;
 }
 
 fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out, fab_error *err) {
@@ -217,7 +202,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
         found.is_simulated = true;
     }
     found.in_network = paths.n_flows > 0;
-    found.latency_s = (double)phase->steps * (double)phase->executions * path_latency_s(request->fabric, &paths);
+    found.latency_s = fab_phase_latency_s(request->fabric, phase, found.in_network, paths.latency_s.max);
     *out = found;
 done:
     close_attempt(&a);

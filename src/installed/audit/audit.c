@@ -31,25 +31,21 @@ static const char *or_empty(const char *text) {
 }
 
 fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_audit *out = a->out;
-    FAB_TRY(FAB_GROW(out->findings, out->memory->capacity, out->n_findings + 1, err));
+    FAB_PASS(FAB_GROW(out->findings, out->memory->capacity, out->n_findings + 1, err));
     fab_finding *f = &out->findings[out->n_findings++];
     *f = *finding;
     const char **texts[] = {&f->node, &f->port, &f->other, &f->other_port, &f->text, &f->work};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) { /* of a network that may be gone before the audit */
-        FAB_TRY(fab_network_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
+        FAB_PASS(fab_network_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(a->out->lacks, a->lack_capacity, (size_t)a->out->n_lacks + 1, err));
+    FAB_PASS(FAB_GROW(a->out->lacks, a->lack_capacity, (size_t)a->out->n_lacks + 1, err));
     a->out->lacks[a->out->n_lacks++] = *lack;
-done:
-    return status;
+    return FAB_OK;
 }
 
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
@@ -145,14 +141,11 @@ static void count(auditor *a) {
 }
 
 fab_status fab_audit_open(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(a->out, 1, err));
-    FAB_TRY(FAB_NEW(a->out->memory, 1, err));
-    FAB_TRY(fab_network_new("", &a->out->memory->texts, err));
+    FAB_PASS(FAB_NEW(a->out, 1, err));
+    FAB_PASS(FAB_NEW(a->out->memory, 1, err));
+    FAB_PASS(fab_network_new("", &a->out->memory->texts, err));
     count(a);
-    FAB_TRY(find_usual_rates(a, err));
-done:
-    return status;
+    return find_usual_rates(a, err);
 }
 
 void fab_audit_close(auditor *a) {

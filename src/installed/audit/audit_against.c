@@ -86,7 +86,6 @@ done:
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 static fab_status look_at_boxes(comparison *c, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
         const fab_network_node *node = &c->plan->nodes[v];
         if (c->there[v] != FAB_NETWORK_NONE || node->kind == FAB_NETWORK_SERVICE) {
@@ -100,12 +99,11 @@ static fab_status look_at_boxes(comparison *c, fab_error *err) {
             f.damage_bps += c->plan->cables[c->plan_shape->side[k] >> 1].rate_bps;
             f.cables++;
         }
-        FAB_TRY(fab_audit_text(&c->a, &f.work, err, "Install %s, or switch it on, and plug its %u cable%s.",
-                               node->label, (unsigned)f.cables, f.cables == 1 ? "" : "s"));
-        FAB_TRY(fab_audit_add(&c->a, &f, err));
+        FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Install %s, or switch it on, and plug its %u cable%s.",
+                                node->label, (unsigned)f.cables, f.cables == 1 ? "" : "s"));
+        FAB_PASS(fab_audit_add(&c->a, &f, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- cables ------------------------------------------------------------------------------------------------------- */
@@ -130,22 +128,18 @@ static uint32_t find_side(const comparison *c, uint32_t node, const char *port, 
 }
 
 static fab_status report_missing(comparison *c, uint32_t cable, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network_cable *p = &c->plan->cables[cable];
     const auditor planned = {.net = c->plan};
     fab_finding f = fab_audit_finding(&planned, FAB_FINDING_MISSING_CABLE, &p->end[0], &p->end[1]);
     f.damage_bps = p->rate_bps;
     f.text = "this cable is planned and not there";
-    FAB_TRY(fab_audit_text(&c->a, &f.work, err, "Plug a cable from %s:%s to %s:%s.", f.node, f.port, f.other,
-                           f.other_port));
-    FAB_TRY(fab_audit_add(&c->a, &f, err));
-done:
-    return status;
+    FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Plug a cable from %s:%s to %s:%s.", f.node, f.port, f.other,
+                            f.other_port));
+    return fab_audit_add(&c->a, &f, err);
 }
 
 /* `side`: what is plugged in at end i of a planned cable instead. */
 static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uint32_t side, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network_cable *p = &c->plan->cables[cable];
     const fab_network_end *far = fab_network_far(c->a.net, side);
     fab_finding f = {.kind = FAB_FINDING_MISWIRED,
@@ -156,14 +150,13 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
                      .other = fab_audit_label(&c->a, far->node),
                      .other_port = fab_audit_port(far),
                      .line = fab_network_near(c->a.net, side)->line};
-    FAB_TRY(fab_audit_text(&c->a, &f.text, err, "leads to %s:%s instead of %s:%s", f.other, f.other_port,
-                           c->plan->nodes[p->end[i ^ 1].node].label, fab_audit_port(&p->end[i ^ 1])));
-    FAB_TRY(fab_audit_text(&c->a, &f.work, err, "Move the far end from %s:%s to %s:%s.", f.other, f.other_port,
-                           c->plan->nodes[p->end[i ^ 1].node].label, fab_audit_port(&p->end[i ^ 1])));
-    FAB_TRY(fab_audit_add(&c->a, &f, err));
+    FAB_PASS(fab_audit_text(&c->a, &f.text, err, "leads to %s:%s instead of %s:%s", f.other, f.other_port,
+                            c->plan->nodes[p->end[i ^ 1].node].label, fab_audit_port(&p->end[i ^ 1])));
+    FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Move the far end from %s:%s to %s:%s.", f.other, f.other_port,
+                            c->plan->nodes[p->end[i ^ 1].node].label, fab_audit_port(&p->end[i ^ 1])));
+    FAB_PASS(fab_audit_add(&c->a, &f, err));
     c->found[side >> 1] = 1;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static bool is_planned(const comparison *c, uint32_t cable) {
@@ -209,7 +202,6 @@ done:
 }
 
 static fab_status look_for_more(comparison *c, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t cable = 0; cable < c->a.net->n_cables; cable++) {
         const fab_network_cable *p = &c->a.net->cables[cable];
         if (c->found[cable] != 0 || fab_audit_boundary_of(&c->a, cable) == 0) {
@@ -219,10 +211,9 @@ static fab_status look_for_more(comparison *c, fab_error *err) {
         f.text = "this cable is not planned";
         f.work = "Remove it, or put it into the plan.";
         f.line = p->end[0].line != 0 ? p->end[0].line : p->end[1].line;
-        FAB_TRY(fab_audit_add(&c->a, &f, err));
+        FAB_PASS(fab_audit_add(&c->a, &f, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void audit_against_count_boundaries(comparison *c) {

@@ -39,7 +39,6 @@ done:
 
 /* Where every cable of a boundary departs from the plan in the same way, that is one finding and not thousands. */
 static fab_status look_at_boundary(auditor *a, uint32_t t, boundary_rates *rates, fab_error *err) {
-    fab_status status = FAB_OK;
     boundary_rates r = {.is_uniform = true};
     for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
         double bps = a->net->cables[cable].rate_bps;
@@ -58,18 +57,16 @@ static fab_status look_at_boundary(auditor *a, uint32_t t, boundary_rates *rates
                          .cables = r.n,
                          .work = "Look at the ports' settings, and at the kind of cables and transceivers; if this is "
                                  "how it is meant, put it into the plan."};
-        FAB_TRY(fab_audit_text(a, &f.text, err, "all %u cables below tier %u (%s) run at %g Gb/s, planned at %g Gb/s",
-                               (unsigned)r.n, (unsigned)t, t == 1 ? "of hosts" : "between switches", r.bps / 1e9,
-                               r.planned_bps / 1e9));
-        FAB_TRY(fab_audit_add(a, &f, err));
+        FAB_PASS(fab_audit_text(a, &f.text, err, "all %u cables below tier %u (%s) run at %g Gb/s, planned at %g Gb/s",
+                                (unsigned)r.n, (unsigned)t, t == 1 ? "of hosts" : "between switches", r.bps / 1e9,
+                                r.planned_bps / 1e9));
+        FAB_PASS(fab_audit_add(a, &f, err));
     }
     *rates = r;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network_cable *c = &a->net->cables[cable];
     uint32_t says = c->end[0].line != 0 ? 0 : 1;
     const fab_network_end *here = &c->end[says];
@@ -78,19 +75,16 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
     f.line = here->line;
     f.text = "the other end alone reports this cable";
     f.work = "Look at both ports: the end that is silent may be down, or be another box.";
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    return fab_audit_add(a, &f, err);
 }
 
 fab_status fab_audit_cables(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
     double usual[FAB_AUDIT_BOUNDARIES + 1];
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
     for (uint32_t t = 0; t <= FAB_AUDIT_BOUNDARIES; t++) {
         usual[t] = t > 0 && t <= a->shape->n_tiers ? fab_audit_usual_rate(a, t) : 0;
         if (t > 0 && a->planned_bps != NULL) {
-            FAB_TRY(look_at_boundary(a, t, &rates[t], err));
+            FAB_PASS(look_at_boundary(a, t, &rates[t], err));
         }
     }
     for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
@@ -98,10 +92,10 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
         uint32_t t = fab_audit_boundary_of(a, cable);
         bool is_told = t <= FAB_AUDIT_BOUNDARIES && rates[t].is_uniform && is_planned(a, cable);
         if (t > 0 && t <= FAB_AUDIT_BOUNDARIES && c->rate_bps > 0 && !is_told) {
-            FAB_TRY(look_at_speed(a, cable, usual[t], err));
+            FAB_PASS(look_at_speed(a, cable, usual[t], err));
         }
         if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0)) {
-            FAB_TRY(look_at_ends(a, cable, err));
+            FAB_PASS(look_at_ends(a, cable, err));
         }
     }
     for (uint32_t i = 0; i < a->net->n_notes; i++) {
@@ -109,8 +103,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
                                .text = a->net->notes[i].text,
                                .work = "Read the fabric again; if it stays, look at both boxes.",
                                .line = a->net->notes[i].line};
-        FAB_TRY(fab_audit_add(a, &f, err));
+        FAB_PASS(fab_audit_add(a, &f, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

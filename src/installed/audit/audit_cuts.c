@@ -68,21 +68,17 @@ done:
 }
 
 static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_t hosts, uint32_t all, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_finding f = {.kind = FAB_FINDING_UNREACHABLE,
                      .damage_bps = hosts * fab_audit_usual_rate(a, 1),
                      .node = fab_audit_label(a, c->node[root]),
                      .work = "Find the cables or switches that should join the two parts."};
-    FAB_TRY(fab_audit_text(a, &f.text, err, "%u of %u hosts, this one among them, are joined to no other part",
-                           (unsigned)hosts, (unsigned)all));
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u hosts, this one among them, are joined to no other part",
+                            (unsigned)hosts, (unsigned)all));
+    return fab_audit_add(a, &f, err);
 }
 
 /* Only where most of the switches of the tier are no single point themselves: a fabric may be built that way. */
 static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t tier = 1; tier <= a->shape->n_tiers; tier++) {
         uint32_t n = 0;
         uint32_t n_cut = 0;
@@ -100,14 +96,13 @@ static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
                              .damage_bps = c->cut[v] * fab_audit_usual_rate(a, 1),
                              .node = fab_audit_label(a, c->node[v]),
                              .work = "Give the hosts behind it, or the switches between, another way."};
-            FAB_TRY(fab_audit_text(a, &f.text, err,
-                                   "its failure alone cuts off %u host%s; most of its peers cut off none",
-                                   (unsigned)c->cut[v], c->cut[v] > 1 ? "s" : ""));
-            FAB_TRY(fab_audit_add(a, &f, err));
+            FAB_PASS(fab_audit_text(a, &f.text, err,
+                                    "its failure alone cuts off %u host%s; most of its peers cut off none",
+                                    (unsigned)c->cut[v], c->cut[v] > 1 ? "s" : ""));
+            FAB_PASS(fab_audit_add(a, &f, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status report(auditor *a, const cuts *c, fab_error *err) {

@@ -89,8 +89,7 @@ static uint32_t audit_names_index_of(const grid *g, uint32_t axis, unsigned long
 
 /* Values of an axis; of the only one all between the least and the largest. */
 static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(g->value[axis], g->n, err));
+    FAB_PASS(FAB_NEW(g->value[axis], g->n, err));
     for (uint32_t i = 0; i < g->n; i++) {
         g->value[axis][i] = g->switches[i].at[axis];
     }
@@ -110,14 +109,13 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
         for (uint32_t i = 1; i < g->n; i++) {
             least = g->switches[i].at[axis] < least ? g->switches[i].at[axis] : least;
         }
-        FAB_TRY(FAB_NEW(g->value[axis], span, err));
+        FAB_PASS(FAB_NEW(g->value[axis], span, err));
         for (unsigned long i = 0; i < span; i++) {
             g->value[axis][i] = least + i;
         }
         g->n_values[axis] = (uint32_t)span;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* What a switch of the tier has: the most cables of one of its peers. */
@@ -143,7 +141,6 @@ static double capacity_of(const auditor *a, const grid *g, uint32_t *out_cables)
 
 static fab_status audit_names_report(auditor *a, const grid *g, uint32_t cell, const char *role, size_t n_role,
                                      fab_error *err) {
-    fab_status status = FAB_OK;
     char name[128];
     const char *separator = role[n_role] == '_' ? "_" : "-";
     size_t n = (size_t)snprintf(name, sizeof name, "%.*s", (int)(n_role < 64 ? n_role : 64), role);
@@ -157,18 +154,15 @@ static fab_status audit_names_report(auditor *a, const grid *g, uint32_t cell, c
     }
     fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH, .node = name};
     f.damage_bps = capacity_of(a, g, &f.cables);
-    FAB_TRY(fab_audit_text(a, &f.text, err, "there is no %s, though %u of its %u peers are there", name, (unsigned)g->n,
-                           (unsigned)g->cells));
-    FAB_TRY(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
-                           (unsigned)f.cables));
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "there is no %s, though %u of its %u peers are there", name,
+                            (unsigned)g->n, (unsigned)g->cells));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
+                            (unsigned)f.cables));
+    return fab_audit_add(a, &f, err);
 }
 
 /* The absent switch of a cell with its peers, for what it would be joined to; after its report. */
 static fab_status remember(auditor *a, const grid *g, uint32_t cell, uint32_t tier, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_audit *out = a->out;
     uint32_t at[AXES] = {0};
     for (uint32_t axis = g->axes, rest = cell; axis-- > 0; rest /= g->n_values[axis]) {
@@ -183,19 +177,18 @@ static fab_status remember(auditor *a, const grid *g, uint32_t cell, uint32_t ti
                 same = same && (other == axis || g->switches[i].at[other] == g->value[other][at[other]]);
             }
             if (same) {
-                FAB_TRY(FAB_GROW(a->peer, a->peer_capacity, (size_t)a->n_peers + 1, err));
+                FAB_PASS(FAB_GROW(a->peer, a->peer_capacity, (size_t)a->n_peers + 1, err));
                 a->peer[a->n_peers++] = g->switches[i].node;
             }
         }
     }
     s.first[AXES] = a->n_peers;
-    FAB_TRY(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
+    FAB_PASS(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
     if (tier == 1 && out->n_absent_leaves++ == 0) {
         out->absent_leaf = a->net->n_nodes + out->n_absent;
     }
     a->absent[out->n_absent++] = s;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status look_at_grid(auditor *a, grid *g, uint32_t tier, const char *role, size_t n_role, fab_error *err) {

@@ -29,10 +29,9 @@ static int by_server(const void *x, const void *y) {
 }
 
 static fab_status audit_rails_gather(const auditor *a, rails *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_shape *s = a->shape;
-    FAB_TRY(FAB_NEW(r->plugs, 2 * (size_t)a->net->n_cables, err));
-    FAB_TRY(FAB_NEW(r->first, (size_t)s->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(r->plugs, 2 * (size_t)a->net->n_cables, err));
+    FAB_PASS(FAB_NEW(r->first, (size_t)s->n_servers + 1, err));
     for (uint32_t v = 0; v < a->net->n_nodes; v++) {
         for (uint32_t k = s->first[v]; s->server[v] != FAB_NETWORK_NONE && k < s->first[v + 1]; k++) {
             if (s->tier[fab_network_far(a->net, s->side[k])->node] == 1) {
@@ -47,8 +46,7 @@ static fab_status audit_rails_gather(const auditor *a, rails *r, fab_error *err)
     for (uint32_t i = 0; i < s->n_servers; i++) {
         r->first[i + 1] += r->first[i];
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint32_t audit_rails_leaf_of(const auditor *a, const plug *p) {
@@ -65,7 +63,6 @@ static bool is_astray(const auditor *a, const plug *p) {
 }
 
 static fab_status report_swap(auditor *a, const plug *p, const plug *q, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network_cable *c = &a->net->cables[p->side >> 1];
     const fab_network_end *one = fab_network_far(a->net, p->side);
     const fab_network_end *two = fab_network_far(a->net, q->side);
@@ -73,28 +70,23 @@ static fab_status report_swap(auditor *a, const plug *p, const plug *q, fab_erro
     f.damage_bps = 2 * c->rate_bps;
     f.cables = 2;
     f.line = one->line;
-    FAB_TRY(fab_audit_text(a, &f.text, err, "'%s' and '%s' are on each other's rail", fab_audit_label(a, p->node),
-                           fab_audit_label(a, q->node)));
-    FAB_TRY(fab_audit_text(a, &f.work, err, "Exchange the two cables at the leaves: '%s' belongs on %s%s%s.",
-                           fab_audit_label(a, p->node), f.other, f.other_port[0] != '\0' ? ", port " : "",
-                           f.other_port));
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "'%s' and '%s' are on each other's rail", fab_audit_label(a, p->node),
+                            fab_audit_label(a, q->node)));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the two cables at the leaves: '%s' belongs on %s%s%s.",
+                            fab_audit_label(a, p->node), f.other, f.other_port[0] != '\0' ? ", port " : "",
+                            f.other_port));
+    return fab_audit_add(a, &f, err);
 }
 
 static fab_status report_astray(auditor *a, const plug *p, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network_end *end = fab_network_far(a->net, p->side);
     fab_finding f = fab_audit_finding(a, FAB_FINDING_WRONG_RAIL, fab_network_near(a->net, p->side), end);
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
     f.work = "Move the cable to the leaf of its rail.";
-    FAB_TRY(fab_audit_text(a, &f.text, err, "this adapter is number %u of its host, on a leaf of number %u",
-                           (unsigned)p->slot, (unsigned)audit_rails_rail_of(a, p)));
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "this adapter is number %u of its host, on a leaf of number %u",
+                            (unsigned)p->slot, (unsigned)audit_rails_rail_of(a, p)));
+    return fab_audit_add(a, &f, err);
 }
 
 #define MOST_ADAPTERS 64
@@ -128,16 +120,14 @@ static bool follows_rails(const auditor *a, const plug *plugs, uint32_t n, const
 
 /* Pairs that cross are one finding. */
 static fab_status look_at_server(auditor *a, const plug *plugs, uint32_t n, const uint32_t *other, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t i = 0; i < n; i++) {
         if (other[i] != FAB_NETWORK_NONE && other[i] > i) {
-            FAB_TRY(report_swap(a, &plugs[i], &plugs[other[i]], err));
+            FAB_PASS(report_swap(a, &plugs[i], &plugs[other[i]], err));
         } else if (other[i] == FAB_NETWORK_NONE && is_astray(a, &plugs[i])) {
-            FAB_TRY(report_astray(a, &plugs[i], err));
+            FAB_PASS(report_astray(a, &plugs[i], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- adapters that are not there ---------------------------------------------------------------------------------- */
@@ -189,7 +179,6 @@ static bool has_nameless(const auditor *a, const rails *r, uint32_t server, uint
 
 static fab_status look_for_missing(auditor *a, const rails *r, uint32_t server, uint32_t n_slots, double rate_bps,
                                    fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t slot = 0; slot < n_slots; slot++) {
         bool has = false;
         for (uint32_t i = r->first[server]; i < r->first[server + 1]; i++) {
@@ -202,14 +191,13 @@ static fab_status look_for_missing(auditor *a, const rails *r, uint32_t server, 
                          .damage_bps = rate_bps,
                          .cables = 1,
                          .node = a->shape->server_name[server]};
-        FAB_TRY(fab_audit_text(a, &f.text, err, "its adapter of rail %u is not in the network; those of its peers are",
-                               (unsigned)slot));
-        FAB_TRY(fab_audit_text(a, &f.work, err, "Look for adapter %u (HCA-%u, mlx5_%u) of %s and its cable.",
-                               (unsigned)slot, (unsigned)slot + 1, (unsigned)slot, f.node));
-        FAB_TRY(fab_audit_add(a, &f, err));
+        FAB_PASS(fab_audit_text(a, &f.text, err, "its adapter of rail %u is not in the network; those of its peers are",
+                                (unsigned)slot));
+        FAB_PASS(fab_audit_text(a, &f.work, err, "Look for adapter %u (HCA-%u, mlx5_%u) of %s and its cable.",
+                                (unsigned)slot, (unsigned)slot + 1, (unsigned)slot, f.node));
+        FAB_PASS(fab_audit_add(a, &f, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_audit_rails(auditor *a, fab_error *err) {

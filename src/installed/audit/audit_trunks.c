@@ -123,7 +123,6 @@ static const char *free_ports(const auditor *a, const trunks *t, uint32_t from, 
 }
 
 static fab_status report_missing(auditor *a, const trunks *t, uint32_t x, uint32_t y, uint32_t there, fab_error *err) {
-    fab_status status = FAB_OK;
     char here[64];
     char far[64];
     uint32_t lower = t->lower[x];
@@ -136,31 +135,26 @@ static fab_status report_missing(auditor *a, const trunks *t, uint32_t x, uint32
                      .port = free_ports(a, t, lower, upper, here, sizeof here),
                      .other = fab_audit_label(a, upper),
                      .other_port = free_ports(a, t, upper, lower, far, sizeof far)};
-    FAB_TRY(fab_audit_text(a, &f.text, err, "%u of %u cables of this trunk are missing", (unsigned)lacks,
-                           (unsigned)t->usual));
-    FAB_TRY(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)lacks,
-                           lacks > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
-                           f.other_port[0] != '\0' ? ", port " : "", f.other_port));
-    FAB_TRY(fab_audit_add(a, &f, err));
+    FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u cables of this trunk are missing", (unsigned)lacks,
+                            (unsigned)t->usual));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)lacks,
+                            lacks > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
+                            f.other_port[0] != '\0' ? ", port " : "", f.other_port));
+    FAB_PASS(fab_audit_add(a, &f, err));
     const fab_audit_lack lack = {.node = {lower, upper}, .cables = lacks, .rate_bps = t->rate_bps};
-    FAB_TRY(fab_audit_add_lack(a, &lack, err));
-done:
-    return status;
+    return fab_audit_add_lack(a, &lack, err);
 }
 
 static fab_status report_extra(auditor *a, const trunks *t, uint32_t x, uint32_t y, uint32_t there, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t more = there - t->usual;
     fab_finding f = {.kind = FAB_FINDING_EXTRA_CABLE,
                      .cables = more,
                      .node = fab_audit_label(a, t->lower[x]),
                      .other = fab_audit_label(a, t->upper[y]),
                      .work = "See whether a trunk that lacks a cable should have it."};
-    FAB_TRY(
+    FAB_PASS(
         fab_audit_text(a, &f.text, err, "this trunk has %u cables, its peers %u", (unsigned)there, (unsigned)t->usual));
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    return fab_audit_add(a, &f, err);
 }
 
 /* What most trunks of the block have. */
@@ -186,13 +180,12 @@ static uint32_t usual_count(const trunks *t) {
 }
 
 static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t joined = 0;
     size_t n = (size_t)t->n_lower * t->n_upper;
     fab_audit_boundary *b = &a->out->boundary[t->tier - 1];
     free(t->count);
     t->count = NULL;
-    FAB_TRY(FAB_NEW(t->count, n, err));
+    FAB_PASS(FAB_NEW(t->count, n, err));
     for (uint32_t x = 0; x < t->n_lower; x++) {
         for (uint32_t j = a->shape->first[t->lower[x]]; j < a->shape->first[t->lower[x] + 1]; j++) {
             uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
@@ -211,13 +204,12 @@ static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
         uint32_t x = (uint32_t)(i / t->n_upper);
         uint32_t y = (uint32_t)(i % t->n_upper);
         if (t->count[i] < planned) {
-            FAB_TRY(report_missing(a, t, x, y, t->count[i], err));
+            FAB_PASS(report_missing(a, t, x, y, t->count[i], err));
         } else if (t->count[i] > planned) {
-            FAB_TRY(report_extra(a, t, x, y, t->count[i], err));
+            FAB_PASS(report_extra(a, t, x, y, t->count[i], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- absent switches ---------------------------------------------------------------------------------------------- */
@@ -242,7 +234,6 @@ static uint32_t block_of_absent(const auditor *a, const trunks *t, const absent_
 
 /* Trunks from an absent switch to all switches of the other tier of its block, absent ones that are placed included. */
 static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     absent_switch *s = &a->absent[index];
     uint32_t n = a->net->n_nodes;
     s->block = block_of_absent(a, t, s);
@@ -254,40 +245,37 @@ static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error 
     for (uint32_t v = 0; v < n; v++) {
         if (t->block[v] == s->block && a->shape->tier[v] != s->tier) {
             lack.node[0] = v;
-            FAB_TRY(fab_audit_add_lack(a, &lack, err));
+            FAB_PASS(fab_audit_add_lack(a, &lack, err));
         }
     }
     for (uint32_t i = 0; i < index; i++) {
         if (a->absent[i].block == s->block && a->absent[i].tier != s->tier) {
             lack.node[0] = n + i;
-            FAB_TRY(fab_audit_add_lack(a, &lack, err));
+            FAB_PASS(fab_audit_add_lack(a, &lack, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
-    fab_status status = FAB_OK;
     t->rate_bps = fab_audit_usual_rate(a, t->tier);
     memset(t->usual_of, 0, a->net->n_nodes * sizeof *t->usual_of);
-    FAB_TRY(find_blocks(a, t, err));
+    FAB_PASS(find_blocks(a, t, err));
     for (uint32_t v = 0; v < a->net->n_nodes; v++) {
         if (t->block[v] == v) {
             audit_trunks_gather(a, t, v);
             if (t->n_lower > 0 && t->n_upper > 0) {
-                FAB_TRY(look_at_block(a, t, err));
+                FAB_PASS(look_at_block(a, t, err));
             }
         }
     }
     for (uint32_t i = 0; i < a->out->n_absent; i++) {
         a->absent[i].block = FAB_NETWORK_NONE;
         if (a->absent[i].tier == t->tier || a->absent[i].tier + 1 == t->tier) {
-            FAB_TRY(place_absent(a, t, i, err));
+            FAB_PASS(place_absent(a, t, i, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_audit_trunks(auditor *a, fab_error *err) {

@@ -67,7 +67,6 @@ static bool names_host(const char *label, const char **out_blank) {
 
 fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network_kind kind, const char *text, size_t n,
                                    fab_error *err) {
-    fab_status status = FAB_OK;
     fab_network_node *node = &net->nodes[index];
     const char *blank = NULL;
     while (n > 0 && text[n - 1] == ' ') {
@@ -80,17 +79,16 @@ fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network
     node->kind = kind;
     bool is_known = strlen(node->label) == n && memcmp(node->label, text, n) == 0; /* a port's line repeats it */
     if (n > 0 && !is_known) {
-        FAB_TRY(fab_network_text(net, text, n, &node->label, err));
+        FAB_PASS(fab_network_text(net, text, n, &node->label, err));
     }
     if (kind == FAB_NETWORK_ADAPTER && strstr(node->label, "Aggregation Node") != NULL) {
         node->kind = FAB_NETWORK_SERVICE;
     }
     node->host = is_known ? node->host : NULL;
     if (node->host == NULL && node->kind == FAB_NETWORK_ADAPTER && names_host(node->label, &blank)) {
-        FAB_TRY(fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err));
+        FAB_PASS(fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err) {

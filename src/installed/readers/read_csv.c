@@ -122,10 +122,7 @@ static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
         if (n == COLUMNS) {
             return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "more than 32 columns");
         }
-        fab_status status = read_cell(r, &r->cells[n++], err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(read_cell(r, &r->cells[n++], err));
         if (r->in->at == r->in->behind) {
             *out_n = n;
             return FAB_OK;
@@ -178,21 +175,18 @@ static const cell *cell_of(const reader *r, int known) {
 
 /* "server-0/nic-1" is an adapter of server-0, and so are "server-0 HCA-2" and "server-0 mlx5_1". */
 static fab_status add_node(const reader *r, const cell *from, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     if (from->text[0] == '\0') {
         return fab_text_refuse(r->in, (fab_token){.column = from->column}, FAB_EINPUT, err,
                                "a cable without a node at this end");
     }
-    FAB_TRY(fab_network_add_node(r->net, from->text, strlen(from->text), r->in->line, out, err));
+    FAB_PASS(fab_network_add_node(r->net, from->text, strlen(from->text), r->in->line, out, err));
     fab_network_node *node = &r->net->nodes[*out];
     const char *slash = strchr(from->text, '/');
     if (node->host == NULL && slash != NULL && strncmp(slash + 1, "nic-", 4) == 0) {
-        FAB_TRY(fab_network_text(r->net, from->text, (size_t)(slash - from->text), &node->host, err));
+        FAB_PASS(fab_network_text(r->net, from->text, (size_t)(slash - from->text), &node->host, err));
         node->kind = FAB_NETWORK_ADAPTER;
     }
-    FAB_TRY(fab_network_ib_host(r->net, *out, err));
-done:
-    return status;
+    return fab_network_ib_host(r->net, *out, err);
 }
 
 /* "400G", as transceivers are called: of a cable it means bits. */

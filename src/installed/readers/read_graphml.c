@@ -173,16 +173,13 @@ static bool is_number(const char *text) {
 
 /* Adapters of our own export are called what InfiniBand tools would call them, as in fab/ib_names.h. */
 static fab_status name_adapter(reader *r, fab_network_node *node, uint32_t server, fab_error *err) {
-    fab_status status = FAB_OK;
     char text[64];
     r->adapters_of_it = server == r->last_server ? r->adapters_of_it + 1 : 1;
     r->last_server = server;
     int n = snprintf(text, sizeof text, "server-%" PRIu32 " HCA-%" PRIu32, server, r->adapters_of_it);
-    FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->label, err));
+    FAB_PASS(fab_network_text(r->net, text, (size_t)n, &node->label, err));
     n = snprintf(text, sizeof text, "server-%" PRIu32, server);
-    FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->host, err));
-done:
-    return status;
+    return fab_network_text(r->net, text, (size_t)n, &node->host, err);
 }
 
 static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
@@ -277,48 +274,44 @@ done:
 /* --- tags --------------------------------------------------------------------------------------------------------- */
 
 static fab_status start_key(reader *r, const fab_xml_stream *at, fab_error *err) {
-    fab_status status = FAB_OK;
     char id[ID];
     const char *domain = fab_xml_stream_attribute(at, "for");
     if (r->n_keys == KEYS) {
-        FAB_TRY(fab_xml_stream_wrong(at, err, "more than %d keys", KEYS));
+        FAB_PASS(fab_xml_stream_wrong(at, err, "more than %d keys", KEYS));
     }
-    FAB_TRY(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
+    FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
     key *k = &r->keys[r->n_keys];
     *k = (key){.id = NULL};
     domain = domain != NULL ? domain : "";
-    FAB_TRY(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
-    FAB_TRY(attribute(at, id, "id", err));
+    FAB_PASS(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
+    FAB_PASS(attribute(at, id, "id", err));
     for (size_t i = 0; i < r->n_keys; i++) {
         if (strcmp(r->keys[i].id, id) == 0) {
-            FAB_TRY(fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
+            FAB_PASS(fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
         }
     }
-    FAB_TRY(fab_network_text(r->net, id, strlen(id), &k->id, err));
+    FAB_PASS(fab_network_text(r->net, id, strlen(id), &k->id, err));
     const char *name = fab_xml_stream_attribute(at, "attr.name");
     k->meaning = fab_graphml_meaning_of(k->domain, name != NULL ? name : id);
     r->n_keys++;
     r->scope = KEY;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status start_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
-    fab_status status = FAB_OK;
     static const char *const PORTS[2] = {"sourceport", "targetport"};
-    FAB_TRY(attribute(at, r->e.id, "source", err));
-    FAB_TRY(attribute(at, r->e.other, "target", err));
+    FAB_PASS(attribute(at, r->e.id, "source", err));
+    FAB_PASS(attribute(at, r->e.other, "target", err));
     for (uint32_t i = 0; i < 2; i++) {
         const char *port = fab_xml_stream_attribute(at, PORTS[i]);
         if (port != NULL) {
-            FAB_TRY(graphml_copy(at, r->e.port[i], port, PORTS[i], err));
+            FAB_PASS(graphml_copy(at, r->e.port[i], port, PORTS[i], err));
             r->e.has |= UINT64_C(1) << (FAB_GRAPHML_SOURCE_PORT + i);
         }
     }
     const char *directed = fab_xml_stream_attribute(at, "directed");
     r->e.is_directed = directed != NULL ? strcmp(directed, "true") == 0 : r->directed;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The meaning of <data>. Data mostly come in the order of the keys: the next one is tried first. */
@@ -395,42 +388,38 @@ static fab_status graphml_on_start(void *context, const fab_xml_stream *at, cons
 }
 
 static fab_status set_defaults(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t i = 0; i < r->n_keys; i++) {
         if (r->keys[i].initial != NULL && fab_graphml_is_for(r->keys[i].domain, name)) {
-            FAB_TRY(graphml_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
+            FAB_PASS(graphml_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status graphml_on_end(void *context, const fab_xml_stream *at, const char *name, const char *text,
                                  fab_error *err) {
     reader *r = context;
-    fab_status status = FAB_OK;
     if (strcmp(name, "data") == 0) {
-        FAB_TRY(graphml_set(r, at, r->data, text, err));
+        FAB_PASS(graphml_set(r, at, r->data, text, err));
         r->in_data = false;
     } else if (r->in_data) {
-        FAB_TRY(r->in_label ? graphml_set(r, at, FAB_GRAPHML_LABEL, text, err) : FAB_OK);
+        FAB_PASS(r->in_label ? graphml_set(r, at, FAB_GRAPHML_LABEL, text, err) : FAB_OK);
         r->in_label = false;
     } else if (r->in_default) {
-        FAB_TRY(fab_network_text(r->net, text, strlen(text), &r->keys[r->n_keys - 1].initial, err));
+        FAB_PASS(fab_network_text(r->net, text, strlen(text), &r->keys[r->n_keys - 1].initial, err));
         r->in_default = false;
     } else if (strcmp(name, "node") == 0) {
-        FAB_TRY(set_defaults(r, at, name, err));
-        FAB_TRY(end_node(r, at, err));
+        FAB_PASS(set_defaults(r, at, name, err));
+        FAB_PASS(end_node(r, at, err));
         r->scope = GRAPH;
     } else if (strcmp(name, "edge") == 0) {
-        FAB_TRY(set_defaults(r, at, name, err));
-        FAB_TRY(end_edge(r, at, err));
+        FAB_PASS(set_defaults(r, at, name, err));
+        FAB_PASS(end_edge(r, at, err));
         r->scope = GRAPH;
     } else if (strcmp(name, "key") == 0 || strcmp(name, "graph") == 0) {
         r->scope = OUTSIDE;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- behind the last tag ------------------------------------------------------------------------------------------ */

@@ -101,26 +101,24 @@ static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *e
 }
 
 static fab_status read_lines(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t tier = TIERS;
     while (fab_text_next(r->in)) {
         fab_token key = fab_text_token(r->in);
         if (!htsim_is_word(key, "Tier")) {
-            FAB_TRY(read_key(r, key, tier, err));
+            FAB_PASS(read_key(r, key, tier, err));
             continue;
         }
         figure number = {0};
-        FAB_TRY(read_figure(r, key, 0, TIERS - 1, &number, err));
+        FAB_PASS(read_figure(r, key, 0, TIERS - 1, &number, err));
         tier = number.value;
         if (r->section[tier].line > 0) {
-            FAB_TRY(fab_text_refuse(r->in, (fab_token){.column = key.column}, FAB_EINPUT, err,
-                                    "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
-                                    r->section[tier].line));
+            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, FAB_EINPUT, err,
+                                     "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
+                                     r->section[tier].line));
         }
         r->section[tier] = number;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- do the figures fit? ------------------------------------------------------------------------------------------ */
@@ -218,7 +216,6 @@ static fab_status plan_cores(const reader *r, plan *p, fab_error *err) {
 
 /* Leaves, spines and cores from the radices. */
 static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const figure *tor = r->tier[0];
     const figure *agg = r->tier[1];
     uint64_t pod = divisor(&r->header[PODSIZE]);
@@ -240,19 +237,19 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
         return wrong_at(r, &tor[BUNDLE], err, "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
     }
     p.leaves = pod / divisor(&tor[DOWN]);
-    FAB_TRY(plan_spines(r, &p, err));
+    FAB_PASS(plan_spines(r, &p, err));
     if (p.tiers == 3) {
-        FAB_TRY(plan_cores(r, &p, err));
+        FAB_PASS(plan_cores(r, &p, err));
     }
     p.cables = p.hosts + p.pods * p.leaves * tor[UP].value + (p.tiers == 3 ? p.pods * p.spines * agg[UP].value : 0);
     if (p.cables > MOST_CABLES) {
         char where[WHERE];
         (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->header[NODES].line);
-        FAB_FAIL(err, FAB_EUNSUPPORTED, where, "%" PRIu64 " cables; the limit is %" PRIu64, p.cables, MOST_CABLES);
+        return fab_fail(err, FAB_EUNSUPPORTED, where, "%" PRIu64 " cables; the limit is %" PRIu64, p.cables,
+                        MOST_CABLES);
     }
     *out = p;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- the network -------------------------------------------------------------------------------------------------- */
@@ -273,7 +270,6 @@ static fab_status add_box(fab_network *net, const char *kind, uint64_t number, u
 
 /* A bundle between a box and the one above, whose tier (from 0) has the cables. */
 static fab_status add_bundle(const reader *r, size_t tier, uint32_t below, uint32_t above, fab_error *err) {
-    fab_status status = FAB_OK;
     const figure *f = r->tier[tier];
     uint64_t half_ns = f[SWITCH_LATENCY].value + (tier > 0 ? r->tier[tier - 1][SWITCH_LATENCY].value : 0);
     size_t line = r->section[tier].line;
@@ -281,48 +277,43 @@ static fab_status add_bundle(const reader *r, size_t tier, uint32_t below, uint3
                                      .rate_bps = (double)f[SPEED].value * 1e9,
                                      .latency_s = ((double)f[LINK_LATENCY].value + (double)half_ns / 2) * 1e-9};
     for (uint64_t i = 0; i < f[BUNDLE].value; i++) {
-        FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
+        FAB_PASS(fab_network_add_cable(r->net, &cable, NULL, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Boxes in the order hosts, leaves, spines, cores: first[] are the nodes of their number 0. */
 static fab_status add_boxes(const reader *r, const plan *p, uint32_t first[4], fab_error *err) {
     static const char *const KINDS[] = {"host", "tor", "agg", "core"};
-    fab_status status = FAB_OK;
     const uint64_t n[] = {p->hosts, p->pods * p->leaves, p->pods * p->spines, p->cores};
     for (uint32_t tier = 0; tier < 4; tier++) {
         first[tier] = r->net->n_nodes;
         for (uint64_t i = 0; i < n[tier]; i++) {
             uint32_t node = 0;
             size_t line = tier == 0 ? r->header[NODES].line : r->section[tier - 1].line;
-            FAB_TRY(add_box(r->net, KINDS[tier], i, tier, line, &node, err));
+            FAB_PASS(add_box(r->net, KINDS[tier], i, tier, line, &node, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_cables(const reader *r, const plan *p, const uint32_t first[4], fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t per_leaf = divisor(&r->tier[0][DOWN]);
     for (uint64_t host = 0; host < p->hosts; host++) {
-        FAB_TRY(add_bundle(r, 0, first[0] + (uint32_t)host, first[1] + (uint32_t)(host / per_leaf), err));
+        FAB_PASS(add_bundle(r, 0, first[0] + (uint32_t)host, first[1] + (uint32_t)(host / per_leaf), err));
     }
     for (uint64_t leaf = 0; leaf < p->pods * p->leaves; leaf++) {
         for (uint64_t i = 0; i < p->spines; i++) {
             uint64_t spine = leaf / p->leaves * p->spines + i;
-            FAB_TRY(add_bundle(r, 1, first[1] + (uint32_t)leaf, first[2] + (uint32_t)spine, err));
+            FAB_PASS(add_bundle(r, 1, first[1] + (uint32_t)leaf, first[2] + (uint32_t)spine, err));
         }
     }
     for (uint64_t spine = 0; spine < p->pods * p->spines && p->tiers == 3; spine++) {
         for (uint64_t core = spine % p->spines; core < p->cores; core += p->spines) {
-            FAB_TRY(add_bundle(r, 2, first[2] + (uint32_t)spine, first[3] + (uint32_t)core, err));
+            FAB_PASS(add_bundle(r, 2, first[2] + (uint32_t)spine, first[3] + (uint32_t)core, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_htsim(const char *path, fab_network *net, fab_error *err) {

@@ -129,23 +129,20 @@ static void read_rate(const reader *r, fab_network_cable *cable) {
 
 /* [17]["[ext 3]"]<TAB>"H-..."[1](portguid) # "remote description" lid D 4xNDR */
 static fab_status read_cable(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     char here[8];
     char there[8];
     fab_token name = {0};
     fab_network_cable cable = {.end = {{.node = r->node, .port = here, .line = r->in->line}, {.port = there}}};
-    FAB_TRY(read_port(r, here, err));
+    FAB_PASS(read_port(r, here, err));
     if (fab_text_take(r->in, "[") || fab_text_take(r->in, "(")) { /* what stands on the box; or the port's GUID */
         r->in->at += strcspn(r->in->at, "])\"\n");
         r->in->at += r->in->at < r->in->behind && *r->in->at != '"' ? 1 : 0;
     }
-    FAB_TRY(read_name(r, &name, err));
-    FAB_TRY(read_port(r, there, err));
-    FAB_TRY(fab_network_add_node(r->net, name.text, name.length, r->in->line, &cable.end[1].node, err));
+    FAB_PASS(read_name(r, &name, err));
+    FAB_PASS(read_port(r, there, err));
+    FAB_PASS(fab_network_add_node(r->net, name.text, name.length, r->in->line, &cable.end[1].node, err));
     read_rate(r, &cable);
-    FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
-done:
-    return status;
+    return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
 static const struct {
@@ -193,18 +190,16 @@ done:
 
 /* Nodes that others name and that have no record of their own. */
 static fab_status close_records(const reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t i = 0; i < r->net->n_nodes; i++) {
         fab_network_node *node = &r->net->nodes[i];
         if (node->n_ports == 0) {
             node->kind = strncmp(node->name, "S-", 2) == 0   ? FAB_NETWORK_SWITCH
                          : strncmp(node->name, "H-", 2) == 0 ? FAB_NETWORK_ADAPTER
                                                              : FAB_NETWORK_UNKNOWN;
-            FAB_TRY(fab_network_add_note(r->net, node->line, err, "'%s' is named but has no record", node->name));
+            FAB_PASS(fab_network_add_note(r->net, node->line, err, "'%s' is named but has no record", node->name));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_ibnet(const char *path, fab_network *net, fab_error *err) {

@@ -37,11 +37,8 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
 }
 
 static fab_status add_side(const fab_network_lines *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_network_add_node(r->net, s->guid.text, s->guid.length, r->in->line, out, err));
-    FAB_TRY(fab_network_ib_describe(r->net, *out, s->kind, label.text, label.length, err));
-done:
-    return status;
+    FAB_PASS(fab_network_add_node(r->net, s->guid.text, s->guid.length, r->in->line, out, err));
+    return fab_network_ib_describe(r->net, *out, s->kind, label.text, label.length, err);
 }
 
 /* Moves behind the next quote and gives what stands before it; the quote that opens a text is followed by none. */

@@ -68,7 +68,6 @@ static fab_status skip_comment(reader *r, fab_error *err) {
 
 /* Stands before the next token; in->at == in->behind at the end of the file. */
 static fab_status ptm_skip_blanks(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_text *in = r->in;
     for (;;) {
         while (in->at < in->behind && (*in->at == ' ' || *in->at == '\t' || *in->at == '\r' || *in->at == '\f')) {
@@ -81,13 +80,12 @@ static fab_status ptm_skip_blanks(reader *r, fab_error *err) {
             }
         } else if (left > 1 && in->at[0] == '/' && in->at[1] == '*') {
             r->next = (token){.line = in->line, .column = fab_text_rest(in).column};
-            FAB_TRY(skip_comment(r, err));
+            FAB_PASS(skip_comment(r, err));
         } else {
             return FAB_OK;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status put_char(const reader *r, token *to, size_t *n, char c, fab_error *err) {
@@ -101,21 +99,19 @@ static fab_status put_char(const reader *r, token *to, size_t *n, char c, fab_er
 
 /* "leaf ""1": a backslash stands before a quote, else for itself. */
 static fab_status read_quoted(const reader *r, token *to, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_text *in = r->in;
     size_t n = 0;
     for (in->at++; in->at < in->behind && *in->at != '"'; in->at++) {
         in->at += *in->at == '\\' && in->at + 1 < in->behind && in->at[1] == '"' ? 1 : 0;
-        FAB_TRY(put_char(r, to, &n, *in->at, err));
+        FAB_PASS(put_char(r, to, &n, *in->at, err));
     }
     to->text[n] = '\0';
     if (in->at == in->behind) {
         to->text[0] = '\0';
-        FAB_TRY(ptm_wrong(r, to, "a quote is not closed on its line", err));
+        FAB_PASS(ptm_wrong(r, to, "a quote is not closed on its line", err));
     }
     in->at++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status advance(reader *r, fab_error *err) {
@@ -200,50 +196,46 @@ static void set_function(fab_network_node *node, const char *function) {
 
 /* [a=b, c=d; e] [f=g]; `node` is FAB_NETWORK_NONE where they are no node's. */
 static fab_status ptm_read_attributes(reader *r, uint32_t node, fab_error *err) {
-    fab_status status = FAB_OK;
     while (is_at(r, '[')) {
-        FAB_TRY(advance(r, err));
+        FAB_PASS(advance(r, err));
         while (!is_at(r, ']')) {
             char key[ID] = "";
             char value[ID] = "";
-            FAB_TRY(take_name(r, "an attribute or ]", key, err));
+            FAB_PASS(take_name(r, "an attribute or ]", key, err));
             if (is_at(r, '=')) {
-                FAB_TRY(advance(r, err));
-                FAB_TRY(take_name(r, "the value of an attribute", value, err));
+                FAB_PASS(advance(r, err));
+                FAB_PASS(take_name(r, "the value of an attribute", value, err));
             }
             if (node != FAB_NETWORK_NONE && strcmp(key, "function") == 0) {
                 set_function(&r->net->nodes[node], value);
             }
             if (is_at(r, ',') || is_at(r, ';')) {
-                FAB_TRY(advance(r, err));
+                FAB_PASS(advance(r, err));
             }
         }
-        FAB_TRY(advance(r, err));
+        FAB_PASS(advance(r, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* name[:port[:compass]] with its name passed already; an end whose port stands in `port`. */
 static fab_status read_end(reader *r, const char *name, char port[ID], fab_network_end *out, fab_error *err) {
-    fab_status status = FAB_OK;
     out->line = r->next.line;
     port[0] = '\0';
     if (name[0] == '\0') {
-        FAB_TRY(ptm_wrong(r, &r->next, "follows a node without a name", err));
+        FAB_PASS(ptm_wrong(r, &r->next, "follows a node without a name", err));
     }
-    FAB_TRY(fab_network_add_node(r->net, name, strlen(name), r->next.line, &out->node, err));
+    FAB_PASS(fab_network_add_node(r->net, name, strlen(name), r->next.line, &out->node, err));
     if (is_at(r, ':')) {
-        FAB_TRY(advance(r, err));
-        FAB_TRY(take_name(r, "a port", port, err));
+        FAB_PASS(advance(r, err));
+        FAB_PASS(take_name(r, "a port", port, err));
     }
     if (is_at(r, ':')) {
-        FAB_TRY(advance(r, err));
-        FAB_TRY(take_name(r, "a point of the compass", NULL, err));
+        FAB_PASS(advance(r, err));
+        FAB_PASS(take_name(r, "a point of the compass", NULL, err));
     }
     out->port = port[0] != '\0' ? port : NULL;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status refuse_subgraph(const reader *r, fab_error *err) {
@@ -252,90 +244,83 @@ static fab_status refuse_subgraph(const reader *r, fab_error *err) {
 
 /* node [attributes], or node -- node -- ... [attributes] */
 static fab_status read_edges(reader *r, const token *first, fab_error *err) {
-    fab_status status = FAB_OK;
     char ports[2][ID];
     fab_network_cable cable = {.rate_bps = 0};
     uint32_t near = 0;
     bool is_edge = false;
-    FAB_TRY(read_end(r, first->text, ports[0], &cable.end[0], err));
+    FAB_PASS(read_end(r, first->text, ports[0], &cable.end[0], err));
     while (r->next.mark == EDGE) {
         char name[ID] = "";
         bool was_there = false;
         token place = r->next;
         uint32_t far = near ^ 1;
-        FAB_TRY(advance(r, err));
+        FAB_PASS(advance(r, err));
         if (is_at(r, '{') || ptm_is_word(&r->next, "subgraph")) {
-            FAB_TRY(refuse_subgraph(r, err));
+            FAB_PASS(refuse_subgraph(r, err));
         }
-        FAB_TRY(take_name(r, "the other node of a cable", name, err));
-        FAB_TRY(read_end(r, name, ports[far], &cable.end[far], err));
+        FAB_PASS(take_name(r, "the other node of a cable", name, err));
+        FAB_PASS(read_end(r, name, ports[far], &cable.end[far], err));
         cable.end[near].line = cable.end[far].line = place.line;
-        FAB_TRY(fab_network_add_cable(r->net, &cable, &was_there, err));
+        FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
         if (was_there) {
             place.text[0] = '\0';
-            FAB_TRY(ptm_wrong(r, &place, "this cable stands in the file twice", err));
+            FAB_PASS(ptm_wrong(r, &place, "this cable stands in the file twice", err));
         }
         r->names_ports = r->names_ports && cable.end[0].port != NULL && cable.end[1].port != NULL;
         near = far;
         is_edge = true;
     }
-    FAB_TRY(ptm_read_attributes(r, is_edge ? FAB_NETWORK_NONE : cable.end[0].node, err));
-done:
-    return status;
+    return ptm_read_attributes(r, is_edge ? FAB_NETWORK_NONE : cable.end[0].node, err);
 }
 
 static fab_status read_statement(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     token first = r->next;
     if (is_at(r, '{') || ptm_is_word(&first, "subgraph")) {
         return refuse_subgraph(r, err);
     }
-    FAB_TRY(take_name(r, "a node, a cable or }", NULL, err));
+    FAB_PASS(take_name(r, "a node, a cable or }", NULL, err));
     if (is_at(r, '=')) {
-        FAB_TRY(advance(r, err));
-        FAB_TRY(take_name(r, "a value", NULL, err));
+        FAB_PASS(advance(r, err));
+        FAB_PASS(take_name(r, "a value", NULL, err));
     } else if (is_at(r, '[') &&
                (ptm_is_word(&first, "graph") || ptm_is_word(&first, "node") || ptm_is_word(&first, "edge"))) {
-        FAB_TRY(ptm_read_attributes(r, FAB_NETWORK_NONE, err));
+        FAB_PASS(ptm_read_attributes(r, FAB_NETWORK_NONE, err));
     } else {
-        FAB_TRY(read_edges(r, &first, err));
+        FAB_PASS(read_edges(r, &first, err));
     }
     if (is_at(r, ';')) {
-        FAB_TRY(advance(r, err));
+        FAB_PASS(advance(r, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_graph(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(advance(r, err));
+    FAB_PASS(advance(r, err));
     if (ptm_is_word(&r->next, "strict")) {
-        FAB_TRY(advance(r, err));
+        FAB_PASS(advance(r, err));
     }
     if (ptm_is_word(&r->next, "digraph")) {
-        FAB_TRY(ptm_wrong(r, &r->next, "has directions; cables have none: expected graph", err));
+        FAB_PASS(ptm_wrong(r, &r->next, "has directions; cables have none: expected graph", err));
     }
     if (!ptm_is_word(&r->next, "graph")) {
-        FAB_TRY(ptm_expected(r, "graph", err));
+        FAB_PASS(ptm_expected(r, "graph", err));
     }
-    FAB_TRY(advance(r, err));
+    FAB_PASS(advance(r, err));
     if (r->next.mark == NAME) {
-        FAB_TRY(advance(r, err));
+        FAB_PASS(advance(r, err));
     }
     if (!is_at(r, '{')) {
-        FAB_TRY(ptm_expected(r, "{", err));
+        FAB_PASS(ptm_expected(r, "{", err));
     }
-    FAB_TRY(advance(r, err));
+    FAB_PASS(advance(r, err));
     while (!is_at(r, '}')) {
-        FAB_TRY(read_statement(r, err));
+        FAB_PASS(read_statement(r, err));
     }
-    FAB_TRY(advance(r, err));
+    FAB_PASS(advance(r, err));
     if (r->next.mark != END) {
-        FAB_TRY(ptm_expected(r, "the end of the file", err));
+        FAB_PASS(ptm_expected(r, "the end of the file", err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_ptm(const char *path, fab_network *net, fab_error *err) {

@@ -113,16 +113,15 @@ static size_t count_tokens(const fab_text *in) {
 }
 
 static fab_status simai_read_header(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     if (!fab_text_next(r->in)) {
-        FAB_TRY(fab_text_end(r->in, err));
+        FAB_PASS(fab_text_end(r->in, err));
         r->in->line = r->in->line > 0 ? r->in->line : 1;
-        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "is empty"));
+        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "is empty"));
     }
     size_t n = count_tokens(r->in);
     r->is_old = n == N_FORM_OLD;
     if (n != N_FORM_OLD && n != N_FORM_NEW) {
-        FAB_TRY(
+        FAB_PASS(
             fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
                             "%zu columns; expected nodes, GPUs per server, NVSwitches, switches, links, GPU, or nodes, "
                             "switches, links",
@@ -130,62 +129,54 @@ static fab_status simai_read_header(reader *r, fab_error *err) {
     }
     /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
     size_t length = r->in->n_bytes;
-    FAB_TRY(simai_read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
+    FAB_PASS(simai_read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
     if (!r->is_old) {
-        FAB_TRY(simai_read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
-        FAB_TRY(simai_read_number(r, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
+        FAB_PASS(simai_read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
+        FAB_PASS(simai_read_number(r, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
     }
-    FAB_TRY(simai_read_number(r, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
-    FAB_TRY(simai_read_number(r, "number of links", 0, UINT32_MAX / 4, &r->links, err));
-done:
-    return status;
+    FAB_PASS(simai_read_number(r, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
+    return simai_read_number(r, "number of links", 0, UINT32_MAX / 4, &r->links, err);
 }
 
 static fab_status read_switches(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n = r->nvswitches + r->switches;
     if (n == 0) {
         return FAB_OK;
     }
     if (!fab_text_next(r->in)) {
-        FAB_TRY(fab_text_end(r->in, err));
-        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the list of switches"));
+        FAB_PASS(fab_text_end(r->in, err));
+        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the list of switches"));
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = 0;
         fab_token t = fab_text_rest(r->in);
-        FAB_TRY(simai_read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
+        FAB_PASS(simai_read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
         if (r->role[id] != ROLE_GPU) {
-            FAB_TRY(fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
-                                    "node %" PRIu64 " is in the list of switches twice", id));
+            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
+                                     "node %" PRIu64 " is in the list of switches twice", id));
         }
         r->role[id] = i < r->nvswitches ? ROLE_NVSWITCH : ROLE_SWITCH;
     }
-    FAB_TRY(fab_text_expect_end(r->in, err));
-done:
-    return status;
+    return fab_text_expect_end(r->in, err);
 }
 
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
 
 /* GPU g as an adapter of its server, or a host where nothing is said of servers. */
 static fab_status describe_gpu(const reader *r, fab_network_node *node, uint64_t gpu, fab_error *err) {
-    fab_status status = FAB_OK;
     char text[64];
     node->rank = (uint32_t)gpu;
     node->kind = r->is_old ? FAB_NETWORK_HOST : FAB_NETWORK_ADAPTER;
     if (!r->is_old) {
         int n = snprintf(text, sizeof text, "server-%" PRIu64, gpu / r->per_server);
-        FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->host, err));
+        FAB_PASS(fab_network_text(r->net, text, (size_t)n, &node->host, err));
         n = snprintf(text, sizeof text, "server-%" PRIu64 " nic-%" PRIu64, gpu / r->per_server, gpu % r->per_server);
-        FAB_TRY(fab_network_text(r->net, text, (size_t)n, &node->label, err));
+        FAB_PASS(fab_network_text(r->net, text, (size_t)n, &node->label, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_boxes(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t gpu = 0;
     for (uint64_t id = 0; id < r->nodes; id++) {
         char name[40];
@@ -195,16 +186,15 @@ static fab_status add_boxes(reader *r, fab_error *err) {
         }
         const char *kind = r->role[id] == ROLE_SWITCH ? "switch" : r->is_old ? "host" : "gpu";
         int n = snprintf(name, sizeof name, "%s-%" PRIu64, kind, id);
-        FAB_TRY(fab_network_add_node(r->net, name, (size_t)n, r->in->line, &r->node[id], err));
+        FAB_PASS(fab_network_add_node(r->net, name, (size_t)n, r->in->line, &r->node[id], err));
         fab_network_node *node = &r->net->nodes[r->node[id]];
         if (r->role[id] == ROLE_GPU) {
-            FAB_TRY(describe_gpu(r, node, gpu++, err));
+            FAB_PASS(describe_gpu(r, node, gpu++, err));
         } else {
             node->kind = FAB_NETWORK_SWITCH;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
@@ -235,57 +225,53 @@ static fab_status simai_join(reader *r, const uint64_t id[2], double bps, double
 }
 
 static fab_status read_link(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t id[2] = {0};
     double bps = 0;
     double latency_s = 0;
     double errors = 0;
     char unit[4];
-    FAB_TRY(simai_read_number(r, "node", 0, r->nodes - 1, &id[0], err));
-    FAB_TRY(simai_read_number(r, "node", 0, r->nodes - 1, &id[1], err));
+    FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[0], err));
+    FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[1], err));
     if (id[0] == id[1]) {
-        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a node is joined to itself"));
+        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a node is joined to itself"));
     }
     fab_token t = fab_text_token(r->in);
     if (!parse_rate(t, &bps)) {
-        FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
-                                t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate"));
+        FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                                 t.length > 0 ? "is no rate such as 400Gbps" : "the line ends before the rate"));
     }
     t = fab_text_token(r->in);
     if (!parse_time(t, &latency_s)) {
-        FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
-                                t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay"));
+        FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                                 t.length > 0 ? "is no time such as 0.0005ms" : "the line ends before the delay"));
     }
     t = fab_text_token(r->in);
     if (!simai_split(t, &errors, unit, sizeof unit) || unit[0] != '\0' || errors > 1) {
-        FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
-                                t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate"));
+        FAB_PASS(
+            fab_text_refuse(r->in, t, FAB_EINPUT, err, "%s",
+                            t.length > 0 ? "is no error rate from 0 to 1" : "the line ends before the error rate"));
     }
     if (errors > 0) {
-        FAB_TRY(fab_network_add_note(r->net, r->in->line, err, "an error rate of %g is not kept", errors));
+        FAB_PASS(fab_network_add_note(r->net, r->in->line, err, "an error rate of %g is not kept", errors));
     }
-    FAB_TRY(fab_text_expect_end(r->in, err));
-    FAB_TRY(simai_join(r, id, bps, latency_s, err));
-done:
-    return status;
+    FAB_PASS(fab_text_expect_end(r->in, err));
+    return simai_join(r, id, bps, latency_s, err);
 }
 
 static fab_status read_links(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
         if (n++ == r->links) {
-            FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a link more than the first line says"));
+            FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a link more than the first line says"));
         }
-        FAB_TRY(read_link(r, err));
+        FAB_PASS(read_link(r, err));
     }
-    FAB_TRY(fab_text_end(r->in, err));
+    FAB_PASS(fab_text_end(r->in, err));
     if (n < r->links) {
-        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                                "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links));
+        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                                 "the file ends after %" PRIu64 " of %" PRIu64 " links", n, r->links));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* GPUs of one NVSwitch, in their order. Where a server has several NVSwitches, all its GPUs are joined to all of them.

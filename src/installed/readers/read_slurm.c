@@ -21,23 +21,20 @@ typedef struct reader {
 
 /* Whether a name stands below the switch of the line for the first time. */
 static fab_status slurm_join(reader *r, uint32_t other, bool *out_is_new, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(r->joined, r->joined_capacity, (size_t)other + 1, err));
+    FAB_PASS(FAB_GROW(r->joined, r->joined_capacity, (size_t)other + 1, err));
     while (r->n_joined <= other) {
         r->joined[r->n_joined++] = 0;
     }
     *out_is_new = r->joined[other] != r->node + 1; /* a switch has one line */
     r->joined[other] = r->node + 1;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Joins a switch to a name below it; a name that the list repeats is below it once. */
 static fab_status visit_below(void *context, const char *name, size_t n, fab_error *err) {
     reader *r = context;
-    fab_status status = FAB_OK;
     uint32_t other = 0;
-    FAB_TRY(fab_network_add_node(r->net, name, n, r->in->line, &other, err));
+    FAB_PASS(fab_network_add_node(r->net, name, n, r->in->line, &other, err));
     fab_network_node *node = &r->net->nodes[other];
     if (node->kind == FAB_NETWORK_UNKNOWN) {
         node->kind = r->below;
@@ -45,29 +42,26 @@ static fab_status visit_below(void *context, const char *name, size_t n, fab_err
     if (node->kind != r->below) {
         char where[sizeof err->where];
         (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is a %s here and a %s on line %zu", node->name,
-                 r->below == FAB_NETWORK_SWITCH ? "switch" : "node", r->below == FAB_NETWORK_SWITCH ? "node" : "switch",
-                 node->line);
+        return fab_fail(err, FAB_EINPUT, where, "'%.60s' is a %s here and a %s on line %zu", node->name,
+                        r->below == FAB_NETWORK_SWITCH ? "switch" : "node",
+                        r->below == FAB_NETWORK_SWITCH ? "node" : "switch", node->line);
     }
     const fab_network_cable cable = {
         .end = {{.node = other, .line = r->in->line}, {.node = r->node, .line = r->in->line}}};
     bool is_new = false;
-    FAB_TRY(slurm_join(r, other, &is_new, err));
+    FAB_PASS(slurm_join(r, other, &is_new, err));
     if (is_new) {
-        FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
+        FAB_PASS(fab_network_add_cable(r->net, &cable, NULL, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status visit_member(void *context, const char *name, size_t n, fab_error *err) {
     reader *r = context;
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(r->members, r->capacity, r->n_members + 1, err));
-    FAB_TRY(fab_network_add_node(r->net, name, n, r->in->line, &r->members[r->n_members], err));
+    FAB_PASS(FAB_GROW(r->members, r->capacity, r->n_members + 1, err));
+    FAB_PASS(fab_network_add_node(r->net, name, n, r->in->line, &r->members[r->n_members], err));
     r->net->nodes[r->members[r->n_members++]].kind = FAB_NETWORK_HOST;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* "Key=value" of a token; letter case of the key makes no difference. */

@@ -110,19 +110,16 @@ static bool is_service(const side *s) {
 
 /* Named as ibnetdiscover names it, so that both files make the same network. */
 static fab_status add_side(const fab_network_lines *r, const side *s, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     char name[24];
     int n = snprintf(name, sizeof name, "%c-%016llx", s->kind == FAB_NETWORK_SWITCH ? 'S' : 'H',
                      (unsigned long long)s->guid);
-    FAB_TRY(fab_network_add_node(r->net, name, (size_t)n, r->in->line, out, err));
+    FAB_PASS(fab_network_add_node(r->net, name, (size_t)n, r->in->line, out, err));
     fab_network_node *node = &r->net->nodes[*out];
     node->guid = s->guid;
     node->system_guid = s->system_guid;
     node->n_ports = (uint32_t)s->n_ports;
-    FAB_TRY(fab_network_ib_describe(r->net, *out, is_service(s) ? FAB_NETWORK_SERVICE : s->kind, s->label.text,
-                                    s->label.length, err));
-done:
-    return status;
+    return fab_network_ib_describe(r->net, *out, is_service(s) ? FAB_NETWORK_SERVICE : s->kind, s->label.text,
+                                   s->label.length, err);
 }
 
 /* PHY=4x LOG=ACT SPD=25: gigabits of a lane; a rate that nobody knows is none. */
@@ -154,21 +151,18 @@ done:
 }
 
 static fab_status subnet_read_line(const fab_network_lines *r, fab_error *err) {
-    fab_status status = FAB_OK;
     side sides[2] = {{0}};
     char ports[2][8];
     fab_network_cable cable = {.end = {{.port = ports[0], .line = r->in->line}, {.port = ports[1]}}};
     for (uint32_t i = 0; i < 2; i++) {
-        FAB_TRY(read_side(r, &sides[i], err));
+        FAB_PASS(read_side(r, &sides[i], err));
         (void)snprintf(ports[i], sizeof ports[i], "%u", (unsigned)sides[i].port);
     }
-    FAB_TRY(read_rate(r, &cable, err));
+    FAB_PASS(read_rate(r, &cable, err));
     for (uint32_t i = 0; i < 2; i++) {
-        FAB_TRY(add_side(r, &sides[i], &cable.end[i].node, err));
+        FAB_PASS(add_side(r, &sides[i], &cable.end[i].node, err));
     }
-    FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
-done:
-    return status;
+    return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
 static fab_status read_subnet(const char *path, fab_network *net, fab_error *err) {

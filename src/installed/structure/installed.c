@@ -134,26 +134,24 @@ static void find_rates(fab_structure *out) {
 }
 
 static fab_status installed_make(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = m->net->n_nodes;
-    FAB_TRY(FAB_NEW(m->network, n, err));
-    FAB_TRY(FAB_NEW(m->set, n, err));
-    FAB_TRY(FAB_NEW(m->nics, n, err));
-    FAB_TRY(FAB_NEW(m->tier, n, err));
-    FAB_TRY(FAB_NEW(m->plane, n, err));
+    FAB_PASS(FAB_NEW(m->network, n, err));
+    FAB_PASS(FAB_NEW(m->set, n, err));
+    FAB_PASS(FAB_NEW(m->nics, n, err));
+    FAB_PASS(FAB_NEW(m->tier, n, err));
+    FAB_PASS(FAB_NEW(m->plane, n, err));
     for (uint32_t v = 0; v < n; v++) {
         if (m->net->nodes[v].kind == FAB_NETWORK_SERVICE) {
             installed_leave(m->out, FAB_EXCLUDED_SERVICES, m->net->nodes[v].label);
         }
     }
-    FAB_TRY(installed_find_networks(m, err));
-    FAB_TRY(installed_find_planes(m, err));
-    FAB_TRY(installed_find_hosts(m, err));
-    FAB_TRY(installed_place_nics(m, err));
-    FAB_TRY(installed_find_switches(m, err));
+    FAB_PASS(installed_find_networks(m, err));
+    FAB_PASS(installed_find_planes(m, err));
+    FAB_PASS(installed_find_hosts(m, err));
+    FAB_PASS(installed_place_nics(m, err));
+    FAB_PASS(installed_find_switches(m, err));
     find_rates(m->out);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,

@@ -36,18 +36,16 @@ static bool same_host(const keyed *a, const keyed *b) {
 }
 
 static fab_status join_names(const keyed *all, uint32_t n, fab_edges *joined, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         bool is_clear = true;
         for (next = i + 1; next < n && same_host(&all[i], &all[next]); next++) {
             is_clear = is_clear && (all[next].slot == FAB_NETWORK_NONE || all[next].slot != all[next - 1].slot);
         }
         for (uint32_t k = i + 1; is_clear && k < next; k++) {
-            FAB_TRY(fab_edges_add(joined, all[i].node, all[k].node, err));
+            FAB_PASS(fab_edges_add(joined, all[i].node, all[k].node, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status join_adapters(const making *m, fab_edges *joined, fab_error *err) {
@@ -159,20 +157,17 @@ done:
 /* --- hosts and their NICs ----------------------------------------------------------------------------------------- */
 
 static fab_status new_unit(making *m, uint32_t node, uint32_t slot, nic_unit **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(m->units, m->unit_capacity, (size_t)m->n_units + 1, err));
+    FAB_PASS(FAB_GROW(m->units, m->unit_capacity, (size_t)m->n_units + 1, err));
     *out = &m->units[m->n_units++];
     **out = (nic_unit){.node = node, .slot = slot};
     for (uint32_t p = 0; p < FAB_INSTALLED_PLANES; p++) {
         (*out)->side[p] = FAB_NETWORK_NONE;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The NICs that a node is: one with a port on every plane, or one per port. */
 static fab_status add_units(making *m, uint32_t v, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_shape *s = &m->out->shape;
     uint32_t n_ports = count_ports(m, v);
     uint32_t port = 0;
@@ -188,21 +183,20 @@ static fab_status add_units(making *m, uint32_t v, fab_error *err) {
         if (unit == NULL || splits || unit->side[plane] != FAB_NETWORK_NONE) {
             uint32_t slot = s->slot[v];
             slot = slot != FAB_NETWORK_NONE && splits && n_ports > 1 ? slot * n_ports + port : slot;
-            FAB_TRY(new_unit(m, v, slot, &unit, err));
+            FAB_PASS(new_unit(m, v, slot, &unit, err));
         }
         unit->side[plane] = s->side[k];
         unit->n_sides++;
         port++;
         for (uint64_t i = 1; m->net->is_tree_of_names && (i + 1) * n_ports <= m->options->nics_per_server; i++) {
-            FAB_TRY(new_unit(m, v, FAB_NETWORK_NONE, &unit,
-                             err)); /* the file does not tell how many there are below each of its switches */
+            FAB_PASS(new_unit(m, v, FAB_NETWORK_NONE, &unit,
+                              err)); /* the file does not tell how many there are below each of its switches */
             unit->side[0] = s->side[k];
             unit->n_sides++;
         }
     }
     m->out->n_split_ports += is_adapter && n_ports > 1 && splits ? n_ports : 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 typedef struct member {
@@ -230,15 +224,14 @@ static const char *name_of(const fab_network *net, const member *list, uint32_t 
 }
 
 static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error *err) {
-    fab_status status = FAB_OK;
     for (uint32_t i = 0, next = 0; i < n; i = next) {
         for (next = i + 1; next < n && list[next].root == list[i].root; next++) {
         }
-        FAB_TRY(FAB_GROW(m->hosts, m->host_capacity, (size_t)m->n_hosts + 1, err));
+        FAB_PASS(FAB_GROW(m->hosts, m->host_capacity, (size_t)m->n_hosts + 1, err));
         host *h = &m->hosts[m->n_hosts];
         *h = (host){.name = name_of(m->net, list + i, next - i), .first = m->n_units, .node = list[i].node};
         for (uint32_t k = i; k < next; k++) {
-            FAB_TRY(add_units(m, list[k].node, err));
+            FAB_PASS(add_units(m, list[k].node, err));
         }
         h->n = m->n_units - h->first;
         if (h->n > 0) {
@@ -247,8 +240,7 @@ static fab_status add_hosts(making *m, const member *list, uint32_t n, fab_error
             installed_leave(m->out, FAB_EXCLUDED_UNPLUGGED, m->net->nodes[list[i].node].label);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Where no adapter has a host's name, each is a host of its own. */

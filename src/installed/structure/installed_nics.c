@@ -249,10 +249,9 @@ static void find_domains(making *m, const ranked *list) {
 }
 
 static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_structure *out = m->out;
     ranked *list = NULL;
-    FAB_TRY(FAB_NEW(list, m->n_hosts, err));
+    FAB_PASS(FAB_NEW(list, m->n_hosts, err));
     for (uint32_t i = 0; i < m->n_hosts; i++) {
         if (m->hosts[i].class != HOST_EXCLUDED) {
             list[out->n_servers++] = (ranked){m, &m->hosts[i]};
@@ -261,8 +260,7 @@ static fab_status order_servers(making *m, ranked **out_list, fab_error *err) {
     }
     qsort(list, out->n_servers, sizeof *list, by_rank);
     *out_list = list;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status installed_place_nics(making *m, fab_error *err) {

@@ -206,19 +206,17 @@ done:
 
 /* The ports of a NIC on several planes lead into the same pod. */
 static fab_status join_planes(const fab_structure *out, fab_edges *joined, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_nics = (size_t)out->n_servers * out->nics_per_server;
     for (size_t i = 0; i < n_nics; i++) {
         const uint32_t *side = out->nic_side + i * out->n_planes;
         for (uint32_t p = 1; p < out->n_planes; p++) {
             if (side[p] != FAB_NETWORK_NONE && side[0] != FAB_NETWORK_NONE) {
-                FAB_TRY(fab_edges_add(joined, fab_network_far(out->net, side[p])->node,
-                                      fab_network_far(out->net, side[0])->node, err));
+                FAB_PASS(fab_edges_add(joined, fab_network_far(out->net, side[p])->node,
+                                       fab_network_far(out->net, side[0])->node, err));
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A pod is what the first two tiers join. */
@@ -293,13 +291,10 @@ done:
 }
 
 fab_status installed_find_switches(making *m, fab_error *err) {
-    fab_status status = FAB_OK;
     count_nics(m);
-    FAB_TRY(find_tiers(m, err));
-    FAB_TRY(order_switches(m, err));
-    FAB_TRY(number_sets(m, m->network, false, err));
-    FAB_TRY(find_pods(m, err));
-    FAB_TRY(list_trunks(m, err));
-done:
-    return status;
+    FAB_PASS(find_tiers(m, err));
+    FAB_PASS(order_switches(m, err));
+    FAB_PASS(number_sets(m, m->network, false, err));
+    FAB_PASS(find_pods(m, err));
+    return list_trunks(m, err);
 }

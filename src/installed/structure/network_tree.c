@@ -25,8 +25,7 @@ typedef struct maker {
 } maker;
 
 static fab_status add_unit(maker *m, const char *name, uint32_t level, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(m->tree.unit, m->unit_capacity, m->tree.n + 1, err));
+    FAB_PASS(FAB_GROW(m->tree.unit, m->unit_capacity, m->tree.n + 1, err));
     fab_tree_unit *unit = &m->tree.unit[m->tree.n];
     *unit = (fab_tree_unit){.level = level, .parent = FAB_NETWORK_NONE, .first = (uint32_t)m->n_members};
     unit->name = fab_strdup(name, err);
@@ -34,18 +33,15 @@ static fab_status add_unit(maker *m, const char *name, uint32_t level, uint32_t 
         return FAB_ENOMEM;
     }
     *out = m->tree.n++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of the unit that was added last. */
 static fab_status add_member(maker *m, uint32_t member, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(m->tree.member, m->member_capacity, m->n_members + 1, err));
+    FAB_PASS(FAB_GROW(m->tree.member, m->member_capacity, m->n_members + 1, err));
     m->tree.member[m->n_members++] = member;
     m->tree.unit[m->tree.n - 1].n++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static const fab_box *box_at(const maker *m, const fab_network_cable *cable, uint32_t i, uint32_t *out) {
@@ -67,7 +63,6 @@ static int tree_by_key(const void *x, const void *y) {
 
 /* Joins the switches of every host; leaf[host] is one of them. */
 static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = m->shape->net;
     for (uint32_t i = 0; i < m->boxes->n; i++) {
         leaf[i] = FAB_NETWORK_NONE;
@@ -82,14 +77,12 @@ static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {
                 continue;
             }
             if (leaf[host] != FAB_NETWORK_NONE) {
-                FAB_TRY(fab_edges_add(&m->joined, leaf[host], other, err));
+                FAB_PASS(fab_edges_add(&m->joined, leaf[host], other, err));
             }
             leaf[host] = other;
         }
     }
-    FAB_TRY(fab_graph_components(m->boxes->n, &m->joined, m->set, err));
-done:
-    return status;
+    return fab_graph_components(m->boxes->n, &m->joined, m->set, err);
 }
 
 /* Hosts with the root of their leaves, by root; refuses one without a cable. */
@@ -162,19 +155,16 @@ done:
 /* --- units above -------------------------------------------------------------------------------------------------- */
 
 static fab_status join_tier(maker *m, uint32_t tier, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network *net = m->shape->net;
     for (uint32_t c = 0; c < net->n_cables; c++) {
         uint32_t box[2] = {0, 0};
         const fab_box *a = box_at(m, &net->cables[c], 0, &box[0]);
         const fab_box *b = box_at(m, &net->cables[c], 1, &box[1]);
         if (a != NULL && b != NULL && !a->is_host && !b->is_host && a->tier <= tier && b->tier <= tier) {
-            FAB_TRY(fab_edges_add(&m->joined, box[0], box[1], err));
+            FAB_PASS(fab_edges_add(&m->joined, box[0], box[1], err));
         }
     }
-    FAB_TRY(fab_graph_components(m->boxes->n, &m->joined, m->set, err));
-done:
-    return status;
+    return fab_graph_components(m->boxes->n, &m->joined, m->set, err);
 }
 
 /* Name of a unit: that of its only switch of the tier, else a word and a number. */
@@ -235,13 +225,11 @@ done:
 }
 
 static fab_status make_of_graph(maker *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(make_leaves(m, err));
+    FAB_PASS(make_leaves(m, err));
     for (uint32_t tier = 1; tier <= m->shape->n_tiers; tier++) {
-        FAB_TRY(make_tier(m, tier, err));
+        FAB_PASS(make_tier(m, tier, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- trees of names ----------------------------------------------------------------------------------------------- */

@@ -214,11 +214,10 @@ static uint32_t shape_rail_of(const fab_shape *s, uint32_t leaf) {
 }
 
 static fab_status find_rails(fab_shape *s, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_leaves = 0;
     uint32_t n_with = 0;
     uint32_t one = FAB_NETWORK_NONE;
-    FAB_TRY(FAB_NEW(s->rail, s->net->n_nodes, err));
+    FAB_PASS(FAB_NEW(s->rail, s->net->n_nodes, err));
     for (uint32_t v = 0; v < s->net->n_nodes; v++) {
         s->rail[v] = FAB_NETWORK_NONE;
         if (s->tier[v] == 1) {
@@ -231,8 +230,7 @@ static fab_status find_rails(fab_shape *s, fab_error *err) {
         }
     }
     s->has_rails = s->has_rails && n_with >= NEARLY * n_leaves;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void fab_shape_release(fab_shape *s) {

@@ -27,13 +27,10 @@ typedef struct tree_file {
 } tree_file;
 
 static fab_status open_tree(const fab_shape *shape, tree_file *out, fab_error *err) {
-    fab_status status = FAB_OK;
     *out = (tree_file){.names = NULL};
-    FAB_TRY(fab_boxes_find(shape, &out->boxes, err));
-    FAB_TRY(fab_network_tree_find(shape, &out->boxes, &out->tree, err));
-    FAB_TRY(FAB_NEW(out->names, (size_t)out->boxes.n + out->tree.n, err));
-done:
-    return status;
+    FAB_PASS(fab_boxes_find(shape, &out->boxes, err));
+    FAB_PASS(fab_network_tree_find(shape, &out->boxes, &out->tree, err));
+    return FAB_NEW(out->names, (size_t)out->boxes.n + out->tree.n, err);
 }
 
 static void close_tree(tree_file *file) {
@@ -128,12 +125,10 @@ done:
 /* Blocks are the sets that the network knows (scale-up domains of several servers), else what a leaf joins. The base
  * size is what the smallest one has: Slurm wants no block smaller than that. */
 static fab_status write_block(const fab_shape *shape, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     block_file file = {.out = out};
-    FAB_TRY(shape->net->n_groups > 0 ? put_groups(shape, &file, err) : put_leaves(shape, &file, err));
+    FAB_PASS(shape->net->n_groups > 0 ? put_groups(shape, &file, err) : put_leaves(shape, &file, err));
     (void)fprintf(out, "BlockSizes=%" PRIu32 "\n", file.least);
-done:
-    return status;
+    return FAB_OK;
 }
 
 const fab_network_writer fab_network_slurm_tree = {

@@ -51,21 +51,19 @@ static void advise_add_up(const advisor *a, const fab_result *result, advise_out
 
 /* The design with a configuration laid over it; NULL: the request's own. */
 static fab_status lay_over(advisor *a, const advise_config *config, const fab_design **out, fab_error *err) {
-    fab_status status = FAB_OK;
     *out = NULL;
     if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0) {
         return FAB_OK;
     }
     *a->design = *a->what->design;
     if (config->order[0] != '\0') {
-        FAB_TRY(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
+        FAB_PASS(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
     }
     if (config->servers[0] != '\0') {
-        FAB_TRY(fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err));
+        FAB_PASS(fab_design_set_job(a->design, 0, "servers", config->servers, "--job", err));
     }
     *out = a->design;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The advisor's context with a configuration in place of its own: what that leaves alone is shared. */
@@ -118,10 +116,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
 fab_status advise_compare(const advisor *a, const advise_outcome *before, const advise_outcome *after,
                           fab_advice_gain *out, fab_error *err) {
     double *differences = NULL;
-    fab_status status = FAB_NEW(differences, a->n_seeds, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(differences, a->n_seeds, err));
     for (uint64_t s = 0; s < a->n_seeds; s++) {
         differences[s] = before->draws[s].busiest_link_s - after->draws[s].busiest_link_s;
     }
@@ -269,7 +264,6 @@ static size_t find_first(const advisor *a, const advise_list *list, bool replace
 
 /* The change that makes most of what is there, if one is clearly faster; *out_best = list->n: none. */
 static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_t *out_best, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_advice_figures best = s->outcome.figures;
     *out_best = list->n;
     for (size_t i = 0; i < list->n; i++) {
@@ -281,22 +275,20 @@ static fab_status find_next(advisor *a, stack *s, const advise_list *list, size_
             !advise_apply(change, &s->config, s->engine_taken, s->engine_replaced, &config)) {
             continue;
         }
-        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &s->run, err));
+        FAB_PASS(advise_evaluate(a, &config, a->what->seed, &s->run, err));
         if (!s->run.is_possible) {
             continue;
         }
-        FAB_TRY(advise_compare(a, &s->outcome, &s->run, &gain, err));
+        FAB_PASS(advise_compare(a, &s->outcome, &s->run, &gain, err));
         if (gain.verdict == FAB_ADVICE_FASTER && advise_is_better(&s->run.figures, &best)) {
             best = s->run.figures;
             *out_best = i;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status combine(advisor *a, stack *s, const advise_list *list, bool replaces, fab_error *err) {
-    fab_status status = FAB_OK;
     s->config = a->base;
     for (size_t next = find_first(a, list, replaces); next < list->n;) {
         const advise_change *change = &list->items[next];
@@ -306,15 +298,14 @@ static fab_status combine(advisor *a, stack *s, const advise_list *list, bool re
         s->has_kind[change->kind] = true;
         s->engine_taken = s->engine_taken || change->sets_engine;
         s->engine_replaced = s->engine_replaced || change->replaces;
-        FAB_TRY(advise_evaluate(a, &config, a->what->seed, &s->outcome, err));
+        FAB_PASS(advise_evaluate(a, &config, a->what->seed, &s->outcome, err));
         s->kinds[s->n++] = change->kind;
         if (s->n == FAB_ADVICE_CHANGES) {
             break;
         }
-        FAB_TRY(find_next(a, s, list, &next, err));
+        FAB_PASS(find_next(a, s, list, &next, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The winner was chosen on the seeds that measured it: others say what is left of its gain. */
@@ -382,9 +373,8 @@ done:
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 static fab_status evaluate_base(advisor *a, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request *q = a->what;
-    FAB_TRY(fab_context_traffic(a->request->context, &a->traffic, err));
+    FAB_PASS(fab_context_traffic(a->request->context, &a->traffic, err));
     (void)snprintf(a->base.engine, sizeof a->base.engine, "%s", q->engines[0].text);
     a->is_whole_job = a->traffic->n_ranks > 0 && strcmp(q->traffic, "job") == 0;
     if (a->traffic->n_ranks > 0) {
@@ -392,15 +382,14 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
         (void)snprintf(a->base.servers, sizeof a->base.servers, "%s",
                        q->design->n_jobs > 0 ? q->design->jobs[0].servers : "");
     }
-    FAB_TRY(advise_outcome_init(a, &a->at_base, err));
-    FAB_TRY(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
+    FAB_PASS(advise_outcome_init(a, &a->at_base, err));
+    FAB_PASS(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
     if (!a->at_base.is_possible) {
-        FAB_FAIL(err, FAB_EINPUT, q->engines[0].where, "%s", a->at_base.reason);
+        return fab_fail(err, FAB_EINPUT, q->engines[0].where, "%s", a->at_base.reason);
     }
     a->advice->base = a->at_base.figures;
     (void)snprintf(a->advice->engine, sizeof a->advice->engine, "%s", a->at_base.label);
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status evaluate_changes(advisor *a, fab_error *err) {

@@ -120,17 +120,15 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
         {"qp=4,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
         {"qp=16,fields=5tuple+dqp", FAB_ADVICE_HASHING, 1},
     };
-    fab_status status = FAB_OK;
     if (!is_ecmp(a->base.engine)) {
-        FAB_TRY(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
+        FAB_PASS(add_engine(list, FAB_ADVICE_HASHING, false, "", err)); /* ecmp itself */
     }
     for (size_t i = 0; i < sizeof CHANGES / sizeof CHANGES[0]; i++) {
         if (a->what->fabric->n_tiers >= CHANGES[i].tiers) {
-            FAB_TRY(add_engine(list, CHANGES[i].kind, false, CHANGES[i].options, err));
+            FAB_PASS(add_engine(list, CHANGES[i].kind, false, CHANGES[i].options, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_other_engines(advise_list *list, fab_error *err) {
@@ -147,12 +145,10 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=packet"},
         {FAB_ADVICE_ADAPTIVE, "spray"},
     };
-    fab_status status = FAB_OK;
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
-        FAB_TRY(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
+        FAB_PASS(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- rank orders -------------------------------------------------------------------------------------------------- */
@@ -194,7 +190,6 @@ static void order_text(int i, char *out, size_t size) {
 }
 
 static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
-    fab_status status = FAB_OK;
     char seen[25][3 * N_DIMENSIONS + 1];
     int n_seen = 1;
     shorten(&a->traffic->job, a->traffic->job.order, seen[0]);
@@ -209,24 +204,21 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
         }
         if (is_new) {
             n_seen++;
-            FAB_TRY(changes_add(list, &change, err));
+            FAB_PASS(changes_add(list, &change, err));
         }
     }
     if (n_seen == 1) {
         (void)snprintf(a->advice->order_note, sizeof a->advice->order_note,
                        "rank order: no other one places the job differently");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(add_ecmp(a, list, err));
-    FAB_TRY(add_other_engines(list, err));
+    FAB_PASS(add_ecmp(a, list, err));
+    FAB_PASS(add_other_engines(list, err));
     if (a->is_whole_job) {
-        FAB_TRY(add_orders(a, list, err));
+        FAB_PASS(add_orders(a, list, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

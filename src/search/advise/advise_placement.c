@@ -79,7 +79,6 @@ static int placement_ascending(const void *x, const void *y) {
 
 /* Evaluates s->list, unless it was before or its text does not fit. */
 static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error *err) {
-    fab_status status = FAB_OK;
     advise_config config = s->a->base;
     uint64_t digest = digest_of(s);
     *out_new = *out_better = false;
@@ -95,7 +94,7 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
     s->seen[s->n_tried++] = digest;
     *out_new = true;
     /* other seeds than those that judge what is found: a placement must not win by their luck */
-    FAB_TRY(advise_evaluate(s->a, &config, s->a->what->seed + s->a->n_seeds, &s->outcome, err));
+    FAB_PASS(advise_evaluate(s->a, &config, s->a->what->seed + s->a->n_seeds, &s->outcome, err));
     if (s->outcome.is_possible) {
         *out_better = advise_is_better(&s->outcome.figures, &s->list_figures);
         if (*out_better) {
@@ -106,8 +105,7 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
             memcpy(s->best, s->list, s->n_all * sizeof *s->best);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
@@ -122,7 +120,6 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
 /* Swaps that can be told apart: of two positions in use, or of one in use and one that is not. They are gone through in
  * an order that is drawn anew, until one helps; *out_new: some placement had not been tried. */
 static fab_status improve(search *s, bool *out_better, bool *out_new, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n_moves = (uint64_t)s->n_job * s->n_all;
     uint64_t step = 1 + fab_rng_below(&s->rng, n_moves);
     while (common_divisor(step, n_moves) > 1) { /* a step that has none with the number reaches every move */
@@ -139,7 +136,7 @@ static fab_status improve(search *s, bool *out_better, bool *out_new, fab_error 
             continue;
         }
         swap(s, i, j);
-        FAB_TRY(try_list(s, &is_new, out_better, err));
+        FAB_PASS(try_list(s, &is_new, out_better, err));
         *out_new = *out_new || is_new;
         if (!*out_better) {
             swap(s, i, j);
@@ -148,35 +145,31 @@ static fab_status improve(search *s, bool *out_better, bool *out_new, fab_error 
             break;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Servers in ascending order: those of the job, then the first of the fabric. */
 static fab_status try_plain_lists(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     bool is_new = false;
     bool is_better = false;
     for (int all = 0; all < 2 && s->n_tried < s->budget; all++) {
         memcpy(s->list, s->best, s->n_all * sizeof *s->list);
         s->list_figures = s->best_figures;
         qsort(s->list, all ? s->n_all : s->n_job, sizeof *s->list, placement_ascending);
-        FAB_TRY(try_list(s, &is_new, &is_better, err));
+        FAB_PASS(try_list(s, &is_new, &is_better, err));
     }
     memcpy(s->list, s->best, s->n_all * sizeof *s->list);
     s->list_figures = s->best_figures;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status climb(search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     int idle = 0;
-    FAB_TRY(try_plain_lists(s, err));
+    FAB_PASS(try_plain_lists(s, err));
     while (s->n_tried < s->budget && idle < MAX_IDLE) {
         bool is_better = false;
         bool is_new = false;
-        FAB_TRY(improve(s, &is_better, &is_new, err));
+        FAB_PASS(improve(s, &is_better, &is_new, err));
         if (is_better) {
             continue;
         }
@@ -186,10 +179,9 @@ static fab_status climb(search *s, fab_error *err) {
             swap(s, (uint32_t)fab_rng_below(&s->rng, s->n_job), (uint32_t)fab_rng_below(&s->rng, s->n_all));
         }
         s->list_figures = (fab_advice_figures){.time_s = DBL_MAX}; /* so that the next one is where the climb begins */
-        FAB_TRY(s->n_tried < s->budget ? try_list(s, &is_new, &is_better, err) : FAB_OK);
+        FAB_PASS(s->n_tried < s->budget ? try_list(s, &is_new, &is_better, err) : FAB_OK);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- before and after --------------------------------------------------------------------------------------------- */
@@ -277,17 +269,16 @@ static void write_note(const search *s, bool found) {
 }
 
 static fab_status placement_run(search *s, advise_change *out, bool *out_found, fab_error *err) {
-    fab_status status = FAB_OK;
     advisor *a = s->a;
     char start[sizeof out->servers];
-    FAB_TRY(advise_evaluate(a, &a->base, a->what->seed + a->n_seeds, &s->outcome, err));
+    FAB_PASS(advise_evaluate(a, &a->base, a->what->seed + a->n_seeds, &s->outcome, err));
     s->best_figures = s->list_figures = s->outcome.figures;
     memcpy(s->best, s->list, s->n_all * sizeof *s->best);
     bool start_fits = list_text(s->list, s->n_job, start, sizeof start);
     uint64_t base_digest = digest_of(s);
     s->budget++; /* the base is in the table of what was tried */
     s->seen[s->n_tried++] = base_digest;
-    FAB_TRY(climb(s, err));
+    FAB_PASS(climb(s, err));
     s->budget--;
     s->n_tried--;
     *out = (advise_change){.kind = FAB_ADVICE_PLACEMENT};
@@ -295,8 +286,7 @@ static fab_status placement_run(search *s, advise_change *out, bool *out_found, 
                  (!start_fits || strcmp(start, out->servers) != 0);
     a->advice->n_placements = s->n_tried;
     write_note(s, *out_found);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) {

@@ -70,25 +70,23 @@ done:
 }
 
 fab_status optimize_best(search *s, const fab_limits *limits, goal_kind goal, found *out, fab_error *err) {
-    fab_status status = FAB_OK;
     found best = {0, NO_PATTERN};
     double value = INFINITY;
-    FAB_TRY(sort_by_bound(s, limits, goal, err));
+    FAB_PASS(sort_by_bound(s, limits, goal, err));
     for (size_t i = 0; i < s->n_structures && !s->timed_out; i++) {
         uint32_t index = s->order[i];
         uint32_t top = NO_PATTERN;
         if (s->bound[index] >= value) { /* also where both are infinite */
             break;
         }
-        FAB_TRY(optimize_solve(s, &s->structures[index], limits, goal, &top, err));
+        FAB_PASS(optimize_solve(s, &s->structures[index], limits, goal, &top, err));
         if (top != NO_PATTERN && optimize_value(&s->structures[index].patterns[top], goal) < value) {
             best = (found){index, top};
             value = optimize_value(&s->structures[index].patterns[top], goal);
         }
     }
     *out = best;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- ranking ------------------------------------------------------------------------------------------------------ */
@@ -244,7 +242,6 @@ static bool falls_short(const limit_kind *k, double best) {
 
 /* Best values alone (limits that nothing can keep), or, when each can be kept, with the other limits. */
 static fab_status shortfalls(search *s, const limit_kind *kinds, size_t n, bool alone, fab_str *text, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t i = 0; i < n; i++) {
         found best = {0, NO_PATTERN};
         if (!kinds[i].given) {
@@ -252,7 +249,7 @@ static fab_status shortfalls(search *s, const limit_kind *kinds, size_t n, bool 
         }
         const fab_limits none = {0};
         fab_limits others = alone ? none : without(s->limits, kinds[i].goal);
-        FAB_TRY(optimize_best(s, &others, kinds[i].goal, &best, err));
+        FAB_PASS(optimize_best(s, &others, kinds[i].goal, &best, err));
         if (best.top != NO_PATTERN) {
             double value = optimize_value(optimize_pattern(s, best), kinds[i].goal);
             if (falls_short(&kinds[i], value)) {
@@ -260,8 +257,7 @@ static fab_status shortfalls(search *s, const limit_kind *kinds, size_t n, bool 
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status optimize_explain_infeasible(search *s, fab_error *err) {

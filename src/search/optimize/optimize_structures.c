@@ -50,10 +50,7 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
 }
 
 fab_status optimize_base_spec(const search *s, const structure *x, fab_fabric_spec *out, fab_error *err) {
-    fab_status status = read_base(s, x->domain, x->nic_bps, out, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(read_base(s, x->domain, x->nic_bps, out, err));
     (void)snprintf(out->family, sizeof out->family, "%s", x->family);
     out->tiers = x->n_tiers;
     out->planes = x->planes;
@@ -152,7 +149,6 @@ double optimize_guarantee(const double *built_taper, uint64_t n_tapers) {
 
 static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t t, uint32_t parent, uint32_t *out,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_counts *c = &m->counts;
     const pattern *below = parent != NO_PATTERN ? &x->patterns[parent] : NULL;
     bool top = t + 1 == x->n_tiers;
@@ -173,34 +169,31 @@ static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t
         p.bisection_ratio = fmin(halves, optimize_guarantee(c->built_taper, t));
     } else {
         isolate(c, t, &m->alone);
-        FAB_TRY(fab_cost_of(&m->spec, &m->alone, s->request->prices, &m->part, err));
+        FAB_PASS(fab_cost_of(&m->spec, &m->alone, s->request->prices, &m->part, err));
         p.usd = m->part.total_usd;
         p.power_w = m->part.power_w;
     }
     p.path_usd = p.usd + (below != NULL ? below->path_usd : 0);
     p.path_w = p.power_w + (below != NULL ? below->path_w : 0);
     p.path_taper = fmax(p.built_taper, below != NULL ? below->path_taper : 0);
-    FAB_TRY(FAB_GROW(x->patterns, x->capacity, x->n_patterns + 1, err));
+    FAB_PASS(FAB_GROW(x->patterns, x->capacity, x->n_patterns + 1, err));
     *out = (uint32_t)x->n_patterns;
     x->patterns[x->n_patterns++] = p;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status structures_add_path(const search *s, structure *x, sample *m, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_topology_tree(&m->spec, &m->counts, &m->tree, err));
-    FAB_TRY(fab_cost_of(&m->spec, &m->counts, s->request->prices, &m->cost, err));
+    FAB_PASS(fab_topology_tree(&m->spec, &m->counts, &m->tree, err));
+    FAB_PASS(fab_cost_of(&m->spec, &m->counts, s->request->prices, &m->cost, err));
     uint32_t at = NO_PATTERN;
     for (uint32_t t = 0; t < x->n_tiers; t++) {
         uint32_t next = find_child(x, at, t, &m->tree.tier[t]);
         if (next == NO_PATTERN) {
-            FAB_TRY(add_pattern(s, x, m, t, at, &next, err));
+            FAB_PASS(add_pattern(s, x, m, t, at, &next, err));
         }
         at = next;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Tapers of combination number `i`, the last boundary fastest: false past the end. */
@@ -262,19 +255,17 @@ static fab_status can_build(const search *s, const structure *x, uint64_t gpus, 
 
 /* Most GPUs, in whole units, that the choice can connect; 0 if not even one unit. */
 static fab_status most_gpus(const search *s, const structure *x, uint64_t unit, uint64_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t low = 0;
     uint64_t high = s->request->gpus / unit;
     while (low + 1 < high) {
         uint64_t middle = (low + high) / 2;
         bool fits = false;
-        FAB_TRY(can_build(s, x, middle * unit, &fits, err));
+        FAB_PASS(can_build(s, x, middle * unit, &fits, err));
         low = fits ? middle : low;
         high = fits ? high : middle;
     }
     *out = low * unit;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status optimize_explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
@@ -344,7 +335,6 @@ static bool option_at(const fab_catalog *c, size_t i, tier_option *out) {
 }
 
 static fab_status structures_finish(const search *s, structure *x, sample *m, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error why = {0};
     const tier_option *leaf = &x->tier[0];
     double leaf_bps = leaf->model->port_bps / (double)leaf->breakout;
@@ -357,19 +347,17 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
                        fab_quantity_format(a, leaf_bps, FAB_UNIT_RATE),
                        fab_quantity_format(b, nic_port_bps, FAB_UNIT_RATE));
     } else {
-        FAB_TRY(add_patterns(s, x, m, &why, err));
+        FAB_PASS(add_patterns(s, x, m, &why, err));
         if (x->n_patterns == 0) {
-            FAB_TRY(optimize_explain_unbuildable(s, x, &why, err));
+            FAB_PASS(optimize_explain_unbuildable(s, x, &why, err));
         }
     }
     x->verdict = x->n_patterns == 0 ? VERDICT_UNBUILDABLE : VERDICT_OPEN;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* All combinations of switches for a choice of everything else. */
 static fab_status add_switch_choices(search *s, const structure *rest, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_catalog *c = s->request->catalog;
     size_t n_options = 0;
     size_t n_all = 1;
@@ -387,34 +375,31 @@ static fab_status add_switch_choices(search *s, const structure *rest, fab_error
             (void)option_at(c, left % n_options, &x.tier[t]);
             left /= n_options;
         }
-        FAB_TRY(FAB_GROW(s->structures, s->capacity, s->n_structures + 1, err));
+        FAB_PASS(FAB_GROW(s->structures, s->capacity, s->n_structures + 1, err));
         s->structures[s->n_structures++] = x;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_families(search *s, structure *rest, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_catalog *c = s->request->catalog;
     for (size_t f = 0; f < c->n_families; f++) {
         const fab_family *family = fab_family_find(c->families[f]);
         if (family == NULL || family->tree == NULL) {
-            FAB_FAIL(err, FAB_EINPUT, c->families_where, "families: '%s' is %s", c->families[f],
-                     family == NULL ? "no family (see 'fabriscope list families')"
-                                    : "not a tree of tiers and cannot be optimised");
+            return fab_fail(err, FAB_EINPUT, c->families_where, "families: '%s' is %s", c->families[f],
+                            family == NULL ? "no family (see 'fabriscope list families')"
+                                           : "not a tree of tiers and cannot be optimised");
         }
         rest->family = family->name;
         for (size_t t = 0; t < c->n_tiers; t++) {
             rest->n_tiers = (uint32_t)c->tiers[t];
             for (size_t p = 0; p < c->n_planes; p++) {
                 rest->planes = c->planes[p];
-                FAB_TRY(add_switch_choices(s, rest, err));
+                FAB_PASS(add_switch_choices(s, rest, err));
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status optimize_enumerate(search *s, fab_error *err) {

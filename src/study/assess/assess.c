@@ -39,24 +39,22 @@ static fab_status check_phase(const fab_assessment *d, size_t p, const fab_route
 }
 
 static fab_status offer_phases(fab_assessment *d, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(d->duplicate, d->n_phases, err));
-    FAB_TRY(FAB_NEW(d->in_network, d->n_phases, err));
+    FAB_PASS(FAB_NEW(d->duplicate, d->n_phases, err));
+    FAB_PASS(FAB_NEW(d->in_network, d->n_phases, err));
     for (size_t p = 0; p < d->n_phases; p++) {
         const fab_phase *phase = &d->traffic->phases[p];
         const fab_offer *offer = NULL;
         uint64_t n_flows = 0;
-        FAB_TRY(check_phase(d, p, NULL, &n_flows, err)); /* before they are looked at */
-        FAB_TRY(fab_context_offer(d->request.context, p, &offer, err));
+        FAB_PASS(check_phase(d, p, NULL, &n_flows, err)); /* before they are looked at */
+        FAB_PASS(fab_context_offer(d->request.context, p, &offer, err));
         for (uint64_t i = 0; i < phase->n_flows; i++) {
             double bps = fab_offer_rate(offer, phase, i);
             d->offered_bps += bps;
             d->in_network[p] = d->in_network[p] || bps > 0;
         }
-        FAB_TRY(fab_context_duplicate(d->request.context, p, &d->duplicate[p], err));
+        FAB_PASS(fab_context_duplicate(d->request.context, p, &d->duplicate[p], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Which phases' times count, and whether they make an iteration. */
@@ -90,15 +88,14 @@ done:
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
 static fab_status keep_part(const fab_assessment *d, size_t engine, size_t phase, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n_links = d->fabric->n_links;
     const fab_baseline *baseline = NULL;
     assessment_part *part = &d->parts[assessment_at(d, engine, phase)];
     if (d->duplicate[phase] != phase) {
         return FAB_OK;
     }
-    FAB_TRY(fab_context_baseline(d->request.context, engine, phase, &baseline, err));
-    FAB_TRY(FAB_NEW(part->collided, ((size_t)n_links + 63) / 64, err));
+    FAB_PASS(fab_context_baseline(d->request.context, engine, phase, &baseline, err));
+    FAB_PASS(FAB_NEW(part->collided, ((size_t)n_links + 63) / 64, err));
     const double *load = fab_baseline_load(baseline);
     for (uint32_t l = 0; l < n_links; l++) {
         if (assessment_is_collided(d, l, load[l], 1)) {
@@ -106,29 +103,26 @@ static fab_status keep_part(const fab_assessment *d, size_t engine, size_t phase
             part->n_collided++;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status keep_engines(fab_assessment *d, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n_paths = 0;
-    FAB_TRY(fab_allocate(d->what->n_engines, sizeof(const fab_router *), &d->routers, err));
-    FAB_TRY(FAB_NEW(d->parts, d->what->n_engines * d->n_phases, err));
+    FAB_PASS(fab_allocate(d->what->n_engines, sizeof(const fab_router *), &d->routers, err));
+    FAB_PASS(FAB_NEW(d->parts, d->what->n_engines * d->n_phases, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
-        FAB_TRY(fab_context_router(d->request.context, e, &d->routers[e], err));
+        FAB_PASS(fab_context_router(d->request.context, e, &d->routers[e], err));
         for (size_t p = 0; p < d->n_phases; p++) {
-            FAB_TRY(d->duplicate[p] == p ? check_phase(d, p, d->routers[e], &n_paths, err) : FAB_OK);
+            FAB_PASS(d->duplicate[p] == p ? check_phase(d, p, d->routers[e], &n_paths, err) : FAB_OK);
         }
     }
-    FAB_TRY(assessment_check_memory(d, err));
+    FAB_PASS(assessment_check_memory(d, err));
     for (size_t e = 0; e < d->what->n_engines; e++) {
         for (size_t p = 0; p < d->n_phases; p++) {
-            FAB_TRY(keep_part(d, e, p, err));
+            FAB_PASS(keep_part(d, e, p, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

@@ -80,9 +80,8 @@ static bool is_same_place(const assess_history *h, const fab_relocation *to) {
 /* --- what is down ------------------------------------------------------------------------------------------------- */
 
 static fab_status note_event(assess_history *h, const fab_event *event, fab_error *err) {
-    fab_status status = FAB_OK;
     if (!event->is_repair) {
-        FAB_TRY(FAB_GROW(h->down, h->down_capacity, h->n_down + 1, err));
+        FAB_PASS(FAB_GROW(h->down, h->down_capacity, h->n_down + 1, err));
         h->down[h->n_down++] = event->component;
     }
     for (size_t i = 0; i < h->n_down && event->is_repair; i++) {
@@ -92,8 +91,7 @@ static fab_status note_event(assess_history *h, const fab_event *event, fab_erro
             break;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The first of the GPUs that a component may matter to, and how many; 0: it belongs to the network. */
@@ -134,13 +132,12 @@ static bool takes_a_rank(const fab_assessor *a, const fab_component *c) {
 /* --- a moment ----------------------------------------------------------------------------------------------------- */
 
 static fab_status keep_worst(fab_assessor *a, const assessment_loads *loads, double time_s, fab_error *err) {
-    fab_status status = FAB_OK;
     assess_history *h = a->history;
     bool is_worse = isnan(time_s) ? loads->worst_ratio > h->worst.worst_ratio : time_s > h->worst_s;
     if (h->has_worst && !is_worse) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_GROW(h->worst_down, h->worst_capacity, h->n_down + 1, err));
+    FAB_PASS(FAB_GROW(h->worst_down, h->worst_capacity, h->n_down + 1, err));
     if (h->n_down > 0) {
         memcpy(h->worst_down, h->down, h->n_down * sizeof *h->down);
     }
@@ -149,8 +146,7 @@ static fab_status keep_worst(fab_assessor *a, const assessment_loads *loads, dou
     h->worst = *loads;
     h->worst_s = time_s;
     h->has_worst = true;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whether the job runs where it is, and how fast. */
@@ -248,14 +244,13 @@ done:
 
 /* Figures of the network are those of the worst moment; what was lost before anybody moved is found for it now. */
 static fab_status describe_worst(fab_assessor *a, size_t variant, fab_outcome *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment *d = a->assessment;
     const assess_history *h = a->history;
     size_t engine = variant / d->request.n_policies;
     assessment_loads before = h->worst;
     if (h->n_worst_moves > 0) {
-        FAB_TRY(fab_mask_set(&a->mask, h->worst_down, h->n_worst_down, err));
-        FAB_TRY(assess_reroute(a, engine, NULL, err));
+        FAB_PASS(fab_mask_set(&a->mask, h->worst_down, h->n_worst_down, err));
+        FAB_PASS(assess_reroute(a, engine, NULL, err));
         before = assess_loads(a, engine);
     }
     *out = assess_outcome(d, &before, false);
@@ -264,8 +259,7 @@ static fab_status describe_worst(fab_assessor *a, size_t variant, fab_outcome *o
     out->worst_ratio = h->worst.worst_ratio;
     out->worst_link = h->worst.worst_link;
     out->time_s = h->worst_s;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenario *scenario, double span_s,
@@ -309,15 +303,13 @@ done:
 
 fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(open_history(a, err));
+    FAB_PASS(open_history(a, err));
     assess_history *h = a->history;
-    FAB_TRY(FAB_GROW(h->stops, h->stops_capacity, scenario->n_events + 1, err));
-    FAB_TRY(FAB_GROW(h->waits, h->waits_capacity, scenario->n_events + 1, err));
-    FAB_TRY(FAB_GROW(h->speed, h->speed_capacity, scenario->n_events + 2, err));
+    FAB_PASS(FAB_GROW(h->stops, h->stops_capacity, scenario->n_events + 1, err));
+    FAB_PASS(FAB_GROW(h->waits, h->waits_capacity, scenario->n_events + 1, err));
+    FAB_PASS(FAB_GROW(h->speed, h->speed_capacity, scenario->n_events + 2, err));
     for (size_t v = 0; v < fab_assessment_variants(a->assessment); v++) {
-        FAB_TRY(history_walk(a, v, scenario, span_s, &out[v], err));
+        FAB_PASS(history_walk(a, v, scenario, span_s, &out[v], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

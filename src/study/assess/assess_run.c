@@ -13,15 +13,14 @@ static bool has_rank_at_first(const fab_assessment *d, uint32_t gpu) {
 }
 
 static fab_status open_relocators(fab_assessor *a, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_ports *ports = NULL;
     const fab_assessment *d = a->assessment;
     size_t n_engines = d->what->n_engines;
-    FAB_TRY(fab_context_ports(d->request.context, &ports, err));
-    FAB_TRY(FAB_NEW(a->engines, n_engines, err));
-    FAB_TRY(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
-    for (size_t i = 0; i < n_engines * d->n_phases; i++) {     /* duplicates count, each for itself */
-        FAB_TRY(fab_context_baseline(d->request.context, i / d->n_phases, i % d->n_phases, &a->phases[i], err));
+    FAB_PASS(fab_context_ports(d->request.context, &ports, err));
+    FAB_PASS(FAB_NEW(a->engines, n_engines, err));
+    FAB_PASS(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
+    for (size_t i = 0; i < n_engines * d->n_phases; i++) {      /* duplicates count, each for itself */
+        FAB_PASS(fab_context_baseline(d->request.context, i / d->n_phases, i % d->n_phases, &a->phases[i], err));
     }
     for (size_t e = 0; e < n_engines; e++) {
         const fab_relocator_request request = {
@@ -33,10 +32,9 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
             .phases = a->phases + e * d->n_phases,
             .n_phases = d->n_phases,
         };
-        FAB_TRY(fab_relocator_new(&request, &a->engines[e].relocator, err));
+        FAB_PASS(fab_relocator_new(&request, &a->engines[e].relocator, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_error *err) {
@@ -149,14 +147,12 @@ fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const f
 }
 
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_evaluated found;
     for (size_t p = 0; p < a->assessment->n_phases; p++) {
-        FAB_TRY(assess_evaluate(a, engine, p, to, FAB_NEED_LOADS, &found, err));
+        FAB_PASS(assess_evaluate(a, engine, p, to, FAB_NEED_LOADS, &found, err));
         a->now[p] = found.loads;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
@@ -265,50 +261,45 @@ done:
 
 /* The job stays where it is, and stops if it cannot. */
 static fab_status assess_staying(fab_assessor *a, assessment_case *c, size_t n_lost, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(assess_reroute(a, c->engine, NULL, err));
+    FAB_PASS(assess_reroute(a, c->engine, NULL, err));
     c->before = assess_loads(a, c->engine);
     c->stays = assess_outcome(a->assessment, &c->before, n_lost > 0 || c->before.n_disconnected > 0);
     if (a->assessment->request.times && c->stays.state == FAB_OUTCOME_RUNS) {
-        FAB_TRY(assess_time(a, c->engine, NULL, assess_compute_ratio(a, c->component, c->n), &c->stays.time_s, err));
+        FAB_PASS(assess_time(a, c->engine, NULL, assess_compute_ratio(a, c->component, c->n), &c->stays.time_s, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status assess_under(fab_assessor *a, assessment_case *c, fab_outcome *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment_request *q = &a->assessment->request;
     fab_relocator *relocator = a->engines[c->engine].relocator;
     fab_relocation to;
-    FAB_TRY(fab_relocate(relocator, &a->mask, FAB_POLICY_NONE, &to, err));
+    FAB_PASS(fab_relocate(relocator, &a->mask, FAB_POLICY_NONE, &to, err));
     const size_t n_lost = to.n_lost;
-    FAB_TRY(assess_staying(a, c, n_lost, err));
+    FAB_PASS(assess_staying(a, c, n_lost, err));
     for (size_t p = 0; p < q->n_policies; p++) {
         out[p] = c->stays;
         if (n_lost == 0 || q->policies[p] == FAB_POLICY_NONE) {
             continue; /* nobody has to move */
         }
-        FAB_TRY(fab_relocate(relocator, &a->mask, q->policies[p], &to, err));
+        FAB_PASS(fab_relocate(relocator, &a->mask, q->policies[p], &to, err));
         if (to.is_possible && to.n_moves > 0) {
-            FAB_TRY(assess_migrated(a, c, &to, &out[p], err));
+            FAB_PASS(assess_migrated(a, c, &to, &out[p], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
                       fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment *d = a->assessment;
     if (span_s > 0) {
-        FAB_TRY(assess_histories(a, scenario, span_s, out, err));
+        FAB_PASS(assess_histories(a, scenario, span_s, out, err));
     } else {
-        FAB_TRY(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
+        FAB_PASS(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
         assessment_case c = {.component = scenario->component, .n = scenario->n_components};
         for (c.engine = 0; c.engine < d->what->n_engines; c.engine++) {
-            FAB_TRY(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
+            FAB_PASS(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
         }
     }
     for (size_t v = 0; v < fab_assessment_variants(d); v++) {
@@ -316,6 +307,5 @@ fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, 
         out[v].variant = (uint32_t)v;
         out[v].slowdown = slowdown_of(d, v, out[v].time_s);
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -5,7 +5,6 @@
 
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment *d = a->assessment;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     fab_compute_model slow = fab_compute_default;
@@ -14,7 +13,7 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     for (size_t p = 0; p < d->n_phases; p++) {
         if (d->is_timed[p]) {
             fab_evaluated found;
-            FAB_TRY(assess_evaluate(a, engine, p, to, FAB_NEED_TIME, &found, err));
+            FAB_PASS(assess_evaluate(a, engine, p, to, FAB_NEED_TIME, &found, err));
             const fab_phase_seconds seconds = found.time;
             sum_s += seconds.transfer_s + seconds.latency_s;
             (void)fab_iterate_add(d->traffic->phases[p].name, seconds.transfer_s, seconds.latency_s, seconds.in_network,
@@ -24,10 +23,9 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     if (d->iterates) {
         slow.matrix_ratio *= compute_ratio;
         slow.memory_ratio *= compute_ratio;
-        FAB_TRY(fab_iterate_times(d->traffic, &times, &slow, 0, &iteration, err));
+        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, 0, &iteration, err));
         sum_s = iteration.time_s;
     }
     *out_s = sum_s;
-done:
-    return status;
+    return FAB_OK;
 }

@@ -102,22 +102,20 @@ static void degraded_compare(const fab_result *before, comparison *c) {
 
 /* Everybody waits for the slowest GPU, at every step that synchronises: all compute at its speed. */
 static fab_status iterate(const fab_result *before, comparison *c, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_compute_model slow = fab_compute_default;
     slow.matrix_ratio *= c->out->compute_ratio;
     slow.memory_ratio *= c->out->compute_ratio;
     if (before->n_iterations < c->out->n_engines || c->after.n_iterations < c->out->n_engines) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(c->out->iterations, c->out->n_engines, err));
+    FAB_PASS(FAB_NEW(c->out->iterations, c->out->n_engines, err));
     for (size_t e = 0; e < c->out->n_engines; e++) {
         fab_iteration after;
-        FAB_TRY(fab_iterate_with(c->traffic, &c->after, e, NULL, &slow, &after, err));
+        FAB_PASS(fab_iterate_with(c->traffic, &c->after, e, NULL, &slow, &after, err));
         c->out->iterations[e] = (fab_degraded_iteration){before->iterations[e].time_s, after.time_s};
     }
     c->out->n_iterations = c->out->n_engines;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static double slowest_gpu(const comparison *c) {
@@ -138,21 +136,19 @@ void fab_degradation_free(fab_degradation *d) {
 
 static fab_status open_degradation(comparison *c, size_t n_phases, const fab_weak_part *parts, size_t n_parts,
                                    fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_engines = c->what->n_engines;
-    FAB_TRY(FAB_NEW(c->out, 1, err));
-    FAB_TRY(FAB_NEW(c->out->parts, n_parts, err));
+    FAB_PASS(FAB_NEW(c->out, 1, err));
+    FAB_PASS(FAB_NEW(c->out->parts, n_parts, err));
     memcpy(c->out->parts, parts, n_parts * sizeof *parts);
     c->out->n_parts = n_parts;
-    FAB_TRY(FAB_NEW(c->out->names, n_phases, err));
-    FAB_TRY(FAB_NEW(c->out->labels, n_engines, err));
-    FAB_TRY(FAB_NEW(c->out->phases, n_phases * n_engines, err));
-    FAB_TRY(FAB_NEW(c->out->worst, n_engines, err));
+    FAB_PASS(FAB_NEW(c->out->names, n_phases, err));
+    FAB_PASS(FAB_NEW(c->out->labels, n_engines, err));
+    FAB_PASS(FAB_NEW(c->out->phases, n_phases * n_engines, err));
+    FAB_PASS(FAB_NEW(c->out->worst, n_engines, err));
     c->out->n_seeds = c->base->n_seeds;
     c->out->n_phases = n_phases;
     c->out->n_engines = n_engines;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, const fab_weak_part *parts,

@@ -101,21 +101,20 @@ static fab_status choose_policies(run *x, fab_error *err) {
 
 /* Phases that are small enough to be kept under the engine that has most paths. */
 static fab_status choose_phases(run *x, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_failures *out = x->out;
     const size_t n = x->traffic->n_phases;
     uint64_t per_flow = 1;
     uint64_t n_paths = 0;
     for (size_t e = 0; e < x->what->n_engines; e++) {
         const fab_router *router = NULL;
-        FAB_TRY(fab_context_router(x->context, e, &router, err));
+        FAB_PASS(fab_context_router(x->context, e, &router, err));
         per_flow = fab_paths_per_flow(router) > per_flow ? fab_paths_per_flow(router) : per_flow;
     }
-    FAB_TRY(FAB_NEW(out->phases, n, err));
-    FAB_TRY(FAB_NEW(out->left_out, n, err));
+    FAB_PASS(FAB_NEW(out->phases, n, err));
+    FAB_PASS(FAB_NEW(out->left_out, n, err));
     x->kept = *x->traffic;
     x->kept.phases = NULL;
-    FAB_TRY(FAB_NEW(x->kept.phases, n, err));
+    FAB_PASS(FAB_NEW(x->kept.phases, n, err));
     for (size_t p = 0; p < n; p++) {
         const fab_phase *phase = &x->traffic->phases[p];
         bool fits = phase->n_flows <= MOST_PATHS && n_paths + phase->n_flows * per_flow <= MOST_PATHS;
@@ -129,37 +128,34 @@ static fab_status choose_phases(run *x, fab_error *err) {
         }
     }
     x->kept.n_phases = out->n_phases;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status failures_prepare(run *x, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *next_hops = NULL;
     const fab_fabric_spec *spec = &x->what->design->fabric;
     if (spec->floor.given) {
-        FAB_TRY(fab_floor_make(spec, x->f, &x->floor, err));
+        FAB_PASS(fab_floor_make(spec, x->f, &x->floor, err));
         x->racks = (fab_racks){x->floor->n_server_racks + x->floor->n_network_racks, x->floor->servers_per_rack,
                                x->floor->switch_rack};
     }
-    FAB_TRY(read_failed(x, err));
-    FAB_TRY(fill_overlay(x, err));
-    FAB_TRY(choose_policies(x, err));
-    FAB_TRY(fab_context_next_hops(x->context, &next_hops, err));
-    FAB_TRY(fab_context_traffic(x->context, &x->traffic, err));
-    FAB_TRY(choose_phases(x, err));
-    FAB_TRY(FAB_NEW(x->capacity, x->f->n_links, err));
+    FAB_PASS(read_failed(x, err));
+    FAB_PASS(fill_overlay(x, err));
+    FAB_PASS(choose_policies(x, err));
+    FAB_PASS(fab_context_next_hops(x->context, &next_hops, err));
+    FAB_PASS(fab_context_traffic(x->context, &x->traffic, err));
+    FAB_PASS(choose_phases(x, err));
+    FAB_PASS(FAB_NEW(x->capacity, x->f->n_links, err));
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
         const fab_link_class *about = fab_class_of(x->f, link);
         bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
         x->capacity[link] = counts ? about->capacity_bps : 0;
     }
-    FAB_TRY(FAB_NEW(x->out->engines, x->what->n_engines, err));
+    FAB_PASS(FAB_NEW(x->out->engines, x->what->n_engines, err));
     x->out->n_engines = x->what->n_engines;
     x->out->n_policies = x->n_policies;
     x->out->seed = x->what->seed;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
@@ -275,17 +271,15 @@ done:
 }
 
 static fab_status list_lost(run *x, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocation found;
-    FAB_TRY(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, FAB_POLICY_NONE, &found, err));
-    FAB_TRY(FAB_NEW(x->out->lost, found.n_lost, err));
+    FAB_PASS(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, FAB_POLICY_NONE, &found, err));
+    FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
     for (size_t i = 0; i < found.n_lost; i++) {
-        FAB_TRY(name_ranks(x, found.lost[i], &x->out->lost[i], err));
+        FAB_PASS(name_ranks(x, found.lost[i], &x->out->lost[i], err));
     }
     x->out->n_lost = found.n_lost;
     x->out->n_spares = found.n_spares;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- policies ----------------------------------------------------------------------------------------------------- */
@@ -299,9 +293,8 @@ static bool is_lost(const fab_relocation *found, uint32_t server) {
 }
 
 static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(out->moves, found->n_moves, err));
-    FAB_TRY(FAB_NEW(out->unplaced, found->n_unplaced, err));
+    FAB_PASS(FAB_NEW(out->moves, found->n_moves, err));
+    FAB_PASS(FAB_NEW(out->unplaced, found->n_unplaced, err));
     for (; out->n_moves < found->n_moves; out->n_moves++) {
         const fab_move *move = &found->moves[out->n_moves];
         out->moves[out->n_moves] = (fab_rank_move){move->from, move->to, !is_lost(found, move->from)};
@@ -309,23 +302,19 @@ static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out
     for (; out->n_unplaced < found->n_unplaced; out->n_unplaced++) {
         out->unplaced[out->n_unplaced] = found->unplaced[out->n_unplaced];
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_policy(run *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocation found;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_TRY(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, policy, &found, err));
+    FAB_PASS(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, policy, &found, err));
     out->is_possible = found.is_possible;
     out->n_tried = found.n_tried;
     out->is_optimal = found.is_optimal;
-    FAB_TRY(copy_moves(&found, out, err));
+    FAB_PASS(copy_moves(&found, out, err));
     bool is_running = found.n_lost == 0 || (policy != FAB_POLICY_NONE && found.is_possible && found.n_moves > 0);
-    FAB_TRY(find_state(x, &found, x->out->n_failed, is_running, &out->state, err));
-done:
-    return status;
+    return find_state(x, &found, x->out->n_failed, is_running, &out->state, err);
 }
 
 static const fab_failed_policy *policy_of(const run *x, const fab_failed_engine *engine, fab_policy policy) {
@@ -381,17 +370,15 @@ static fab_status open_assessment(run *x, fab_error *err) {
 }
 
 static fab_status open_engine(run *x, size_t engine, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context_request request = {.base = x->context,
                                          .engines = &x->what->engines[engine],
                                          .n_engines = 1,
                                          .given = x->out->n_left_out > 0 ? &x->kept : NULL};
-    FAB_TRY(fab_context_new(&request, &x->of_engine, err));
-    FAB_TRY(open_assessment(x, err));
-    FAB_TRY(fab_assessor_new(x->assessment, &x->assessor, err));
+    FAB_PASS(fab_context_new(&request, &x->of_engine, err));
+    FAB_PASS(open_assessment(x, err));
+    FAB_PASS(fab_assessor_new(x->assessment, &x->assessor, err));
     x->has_times = x->assessment->request.times;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void forget_times(run *x, fab_failed_engine *out) {

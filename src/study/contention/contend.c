@@ -17,10 +17,9 @@
 /* --- a job alone -------------------------------------------------------------------------------------------------- */
 
 static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_contending_job *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(out->phases, result->n_phases, err));
-    FAB_TRY(FAB_NEW(out->network_flows, result->n_phases, err));
-    FAB_TRY(FAB_NEW(out->alone, result->n_phases * n_engines, err));
+    FAB_PASS(FAB_NEW(out->phases, result->n_phases, err));
+    FAB_PASS(FAB_NEW(out->network_flows, result->n_phases, err));
+    FAB_PASS(FAB_NEW(out->alone, result->n_phases * n_engines, err));
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
@@ -33,8 +32,7 @@ static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_co
                                                               .latency_s = r->has_time ? r->latency_s : 0};
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint32_t count_servers(const fab_fabric *f, const fab_traffic *traffic) {
@@ -64,21 +62,18 @@ static fab_status replay_job(contender *c, size_t job, const fab_result *first, 
 
 static fab_status take_job(contender *c, const fab_design *placed, size_t job, const fab_result *first,
                            fab_error *err) {
-    fab_status status = FAB_OK;
     fab_contending_job *out = &c->out->jobs[job];
-    FAB_TRY(FAB_NEW(c->designs[job], 1, err));
+    FAB_PASS(FAB_NEW(c->designs[job], 1, err));
     fab_job_alone(placed, job, c->designs[job]);
     const fab_context_request request = {.base = c->base->context, .design = c->designs[job], .traffic = "job"};
-    FAB_TRY(fab_context_new(&request, &c->contexts[job], err));
+    FAB_PASS(fab_context_new(&request, &c->contexts[job], err));
     (void)snprintf(out->id, sizeof out->id, "%s", placed->jobs[job].id);
-    FAB_TRY(fab_context_traffic(c->contexts[job], &c->traffic[job], err));
+    FAB_PASS(fab_context_traffic(c->contexts[job], &c->traffic[job], err));
     (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job]->summary);
     out->n_gpus = c->traffic[job]->n_ranks;
     out->n_servers = count_servers(c->what->fabric, c->traffic[job]);
-    FAB_TRY(replay_job(c, job, first, err));
-    FAB_TRY(keep_phases(&c->alone[job], c->what->n_engines, out, err));
-done:
-    return status;
+    FAB_PASS(replay_job(c, job, first, err));
+    return keep_phases(&c->alone[job], c->what->n_engines, out, err);
 }
 
 /* --- iterations --------------------------------------------------------------------------------------------------- */
@@ -109,16 +104,14 @@ done:
 }
 
 fab_status contend_iterate(contender *c, fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t e = 0; e < c->out->n_engines; e++) {
         for (size_t job = 0; job < c->out->n_jobs; job++) {
             if (c->out->jobs[job].phase[0] != '\0') {
-                FAB_TRY(iterate_job(c, job, e, err));
+                FAB_PASS(iterate_job(c, job, e, err));
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- which phase contends ----------------------------------------------------------------------------------------- */
@@ -191,29 +184,27 @@ void fab_contention_free(fab_contention *c) {
 }
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n_engines = c->what->n_engines;
-    FAB_TRY(fab_allocate(n_jobs, sizeof(fab_design *), &c->designs, err));
-    FAB_TRY(fab_allocate(n_jobs, sizeof(fab_context *), &c->contexts, err));
-    FAB_TRY(fab_allocate(n_jobs, sizeof(const fab_traffic *), &c->traffic, err));
-    FAB_TRY(FAB_NEW(c->alone, n_jobs, err));
-    FAB_TRY(FAB_NEW(c->n_seeds, n_engines, err));
-    FAB_TRY(FAB_NEW(c->out, 1, err));
+    FAB_PASS(fab_allocate(n_jobs, sizeof(fab_design *), &c->designs, err));
+    FAB_PASS(fab_allocate(n_jobs, sizeof(fab_context *), &c->contexts, err));
+    FAB_PASS(fab_allocate(n_jobs, sizeof(const fab_traffic *), &c->traffic, err));
+    FAB_PASS(FAB_NEW(c->alone, n_jobs, err));
+    FAB_PASS(FAB_NEW(c->n_seeds, n_engines, err));
+    FAB_PASS(FAB_NEW(c->out, 1, err));
     c->out->wiring = c->what->fabric->wiring;
-    FAB_TRY(FAB_NEW(c->out->jobs, n_jobs, err));
+    FAB_PASS(FAB_NEW(c->out->jobs, n_jobs, err));
     c->out->n_jobs = n_jobs;
-    FAB_TRY(FAB_NEW(c->out->engines, n_engines, err));
+    FAB_PASS(FAB_NEW(c->out->engines, n_engines, err));
     c->out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
         const fab_router *router = NULL;
         fab_contention_engine *engine = &c->out->engines[e];
-        FAB_TRY(fab_context_router(c->base->context, e, &router, err));
+        FAB_PASS(fab_context_router(c->base->context, e, &router, err));
         c->n_seeds[e] = fab_router_is_seeded(router) ? c->base->n_seeds : 1;
         (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_label(router));
-        FAB_TRY(FAB_NEW(engine->jobs, n_jobs, err));
+        FAB_PASS(FAB_NEW(engine->jobs, n_jobs, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void close_contention(contender *c, size_t n_jobs) {

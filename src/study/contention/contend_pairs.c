@@ -35,12 +35,9 @@ static fab_status list_phases(const contender *c, size_t job, size_t engine, uin
 }
 
 static fab_status open_table(const contender *c, fab_interference *t, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(list_phases(c, t->job, t->engine, &t->phase, &t->n_rows, err));
-    FAB_TRY(list_phases(c, t->other, t->engine, &t->other_phase, &t->n_columns, err));
-    FAB_TRY(FAB_NEW(t->slowdown, t->n_rows * t->n_columns, err));
-done:
-    return status;
+    FAB_PASS(list_phases(c, t->job, t->engine, &t->phase, &t->n_rows, err));
+    FAB_PASS(list_phases(c, t->other, t->engine, &t->other_phase, &t->n_columns, err));
+    return FAB_NEW(t->slowdown, t->n_rows * t->n_columns, err);
 }
 
 /* Where the table of (engine, job, other) stands. */
@@ -104,16 +101,14 @@ static void pairs_sum_up(const contender *c, fab_interference *t) {
 }
 
 static fab_status list_cells(pairs *p, size_t engine, size_t job, size_t other, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_interference *one = table_of(p->c, engine, job, other);
     for (size_t row = 0; row < one->n_rows; row++) {
-        FAB_TRY(FAB_GROW(p->cells, p->capacity, p->n + one->n_columns, err));
+        FAB_PASS(FAB_GROW(p->cells, p->capacity, p->n + one->n_columns, err));
         for (size_t column = 0; column < one->n_columns; column++) {
             p->cells[p->n++] = (cell){one, table_of(p->c, engine, other, job), row, column};
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status contend_interfere(contender *c, fab_error *err) {

@@ -162,10 +162,9 @@ done:
 /* --- both --------------------------------------------------------------------------------------------------------- */
 
 static fab_status contend_prepare(contended *m, fab_error *err) {
-    fab_status status = FAB_OK;
     contender *c = m->c;
     const fab_phase *phases[FAB_MAX_JOBS];
-    FAB_TRY(FAB_NEW(m->member, c->out->n_jobs, err));
+    FAB_PASS(FAB_NEW(m->member, c->out->n_jobs, err));
     for (uint32_t job = 0; job < c->out->n_jobs; job++) {
         const fab_contending_job *j = &c->out->jobs[job];
         if (j->phase[0] != '\0') {
@@ -177,22 +176,21 @@ static fab_status contend_prepare(contended *m, fab_error *err) {
         c->out->engines[e].n_seeds = c->n_seeds[e];
         m->n_items += c->out->engines[e].n_seeds;
     }
-    FAB_TRY(FAB_NEW(m->single, m->n, err));
+    FAB_PASS(FAB_NEW(m->single, m->n, err));
     for (uint32_t i = 0; i < m->n; i++) {
-        FAB_TRY(contend_union_init(c, &phases[i], 1, &m->single[i], err));
+        FAB_PASS(contend_union_init(c, &phases[i], 1, &m->single[i], err));
     }
-    FAB_TRY(contend_union_init(c, phases, m->n, &m->all, err));
-    FAB_TRY(FAB_NEW(m->items, m->n_items, err));
-    FAB_TRY(FAB_NEW(m->alone_s, m->n_items * m->n, err));
-    FAB_TRY(FAB_NEW(m->together_s, m->n_items * m->n, err));
+    FAB_PASS(contend_union_init(c, phases, m->n, &m->all, err));
+    FAB_PASS(FAB_NEW(m->items, m->n_items, err));
+    FAB_PASS(FAB_NEW(m->alone_s, m->n_items * m->n, err));
+    FAB_PASS(FAB_NEW(m->together_s, m->n_items * m->n, err));
     m->n_items = 0;
     for (size_t e = 0; e < c->out->n_engines; e++) {
         for (uint64_t draw = 0; draw < c->out->engines[e].n_seeds; draw++) {
             m->items[m->n_items++] = (item){e, draw};
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status contend_phases(contender *c, fab_error *err) {

@@ -34,14 +34,11 @@ static void union_append(contend_union *all, const fab_phase *phase, uint32_t gr
 
 /* The phase is copied to where the context finds it: it lives as long as the union, which may be copied. */
 static fab_status open_context(const contender *c, contend_union *all, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(all->traffic.phases, 1, err));
+    FAB_PASS(FAB_NEW(all->traffic.phases, 1, err));
     all->traffic.phases[0] = all->phase;
     all->traffic.n_phases = 1;
     const fab_context_request request = {.base = c->base->context, .given = &all->traffic};
-    FAB_TRY(fab_context_new(&request, &all->context, err));
-done:
-    return status;
+    return fab_context_new(&request, &all->context, err);
 }
 
 fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw, const fab_trace *trace,

@@ -43,7 +43,6 @@ static double worst_of(const relocate_eval *e, const view *v) {
 /* Flows of the servers that change, each once, whose ends are both somewhere. */
 fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *changes, size_t n, size_t *out_n,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_phase *phase = fab_baseline_what(v->baseline)->phase;
     size_t n_listed = 0;
     if (++v->flow_mark == 0) { /* after 2^32 lists */
@@ -54,7 +53,7 @@ fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *
         for (uint32_t gpu = first_gpu(e, changes[i].server); gpu < end_gpu(e, changes[i].server); gpu++) {
             size_t n_flows = 0;
             const uint32_t *flow = fab_baseline_flows_of(v->baseline, gpu, &n_flows);
-            FAB_TRY(FAB_GROW(e->flow, e->flow_capacity, n_listed + n_flows, err));
+            FAB_PASS(FAB_GROW(e->flow, e->flow_capacity, n_listed + n_flows, err));
             for (size_t k = 0; k < n_flows && e->new_gpu[gpu] != FAB_NONE; k++) {
                 fab_flow about = fab_phase_flow(phase, flow[k]);
                 if (v->flow_stamp[flow[k]] != v->flow_mark && e->new_gpu[about.src] != FAB_NONE &&
@@ -66,26 +65,22 @@ fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *
         }
     }
     *out_n = n_listed;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status touch(view *v, fab_link_id link, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(v->touched, v->touched_capacity, v->n_touched + 1, err));
-    FAB_TRY(FAB_GROW(v->before, v->before_capacity, v->n_touched + 1, err));
+    FAB_PASS(FAB_GROW(v->touched, v->touched_capacity, v->n_touched + 1, err));
+    FAB_PASS(FAB_GROW(v->before, v->before_capacity, v->n_touched + 1, err));
     v->link_stamp[link] = v->stamp;
     v->touched[v->n_touched] = link;
     v->before[v->n_touched++] = v->more[link];
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Puts listed flows on, or takes them off, as they are now. */
 fab_status relocate_view_shift(relocate_eval *e, view *v, size_t n_flows, int sign, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_walked walked;
-    FAB_TRY(fab_reroute_walk(v->reroute, e->flow, n_flows, e->new_gpu, &walked, err));
+    FAB_PASS(fab_reroute_walk(v->reroute, e->flow, n_flows, e->new_gpu, &walked, err));
     for (size_t i = 0; i < walked.n_paths; i++) {
         const double part = sign * walked.part_bps[i];
         v->now.n_cut += walked.first[i] == walked.first[i + 1] ? sign : 0;
@@ -95,23 +90,19 @@ fab_status relocate_view_shift(relocate_eval *e, view *v, size_t n_flows, int si
                 continue;
             }
             if (v->link_stamp[link] != v->stamp) {
-                FAB_TRY(touch(v, link, err));
+                FAB_PASS(touch(v, link, err));
             }
             v->more[link] += part;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Flows of the servers. */
 static fab_status shift(relocate_eval *e, view *v, const relocate_change *changes, size_t n, int sign, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_flows = 0;
-    FAB_TRY(relocate_view_list(e, v, changes, n, &n_flows, err));
-    FAB_TRY(relocate_view_shift(e, v, n_flows, sign, err));
-done:
-    return status;
+    FAB_PASS(relocate_view_list(e, v, changes, n, &n_flows, err));
+    return relocate_view_shift(e, v, n_flows, sign, err);
 }
 
 static void count_touched(relocate_eval *e, view *v) {
@@ -207,7 +198,6 @@ static void add_score(const view *v, const tally *t, double worst, relocate_scor
 
 static fab_status eval_make(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     relocate_score score = {0};
     for (size_t i = 0; i < e->n_views; i++) {
         view *v = &e->views[i];
@@ -215,7 +205,7 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
             next_stamp(e, v);
             v->n_touched = 0;
             v->kept = v->now;
-            FAB_TRY(shift(e, v, changes, n, -1, err));
+            FAB_PASS(shift(e, v, changes, n, -1, err));
         }
     }
     for (size_t i = 0; i < n; i++) {
@@ -225,21 +215,20 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
     for (size_t i = 0; i < e->n_views; i++) {
         view *v = &e->views[i];
         if (v->is_separable) {
-            FAB_TRY(shift(e, v, changes, n, 1, err));
+            FAB_PASS(shift(e, v, changes, n, 1, err));
             count_touched(e, v);
             add_score(v, &v->now, worst_of(e, v), &score);
         } else {
             tally t = {0};
             double worst = 0;
-            FAB_TRY(route_in_full(e, v, &t, &worst, err));
+            FAB_PASS(route_in_full(e, v, &t, &worst, err));
             add_score(v, &t, worst, &score);
         }
     }
     score.n_healthy = count_healthy(e);
     score.is_late = score.drain_s > e->allowed_s * (1 + RELOCATE_STEP);
     *out = score;
-done:
-    return status;
+    return FAB_OK;
 }
 
 void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n) {
@@ -258,8 +247,7 @@ void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t
 
 fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              relocate_look *look, void *context, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(eval_make(e, changes, n, out, err));
+    FAB_PASS(eval_make(e, changes, n, out, err));
     for (size_t i = 0; i < e->n_views && look != NULL; i++) {
         const view *v = &e->views[i];
         for (size_t k = 0; k < v->n_touched; k++) {
@@ -267,17 +255,15 @@ fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, s
         }
     }
     relocate_view_undo(e, changes, n);
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(eval_make(e, changes, n, out, err));
+    FAB_PASS(eval_make(e, changes, n, out, err));
     for (size_t i = 0; i < e->n_views; i++) {
         view *v = &e->views[i];
-        FAB_TRY(FAB_GROW(v->raised, v->raised_capacity, v->n_raised + v->n_touched, err));
+        FAB_PASS(FAB_GROW(v->raised, v->raised_capacity, v->n_raised + v->n_touched, err));
         for (size_t k = 0; k < v->n_touched; k++) {
             if (v->is_raised[v->touched[k]] == 0) {
                 v->is_raised[v->touched[k]] = 1;
@@ -286,8 +272,7 @@ fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, s
         }
         v->n_touched = 0;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 double relocate_eval_load(const relocate_eval *e, size_t view_index, fab_link_id link) {

@@ -84,7 +84,6 @@ static void add_term(void *context, size_t view, fab_link_id link, double bps) {
 }
 
 static fab_status add_choices(exact *x, uint32_t n_cut, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = x->s->r;
     for (uint32_t i = 0; i < x->n_lost; i++) {
         for (uint32_t k = 0; k < x->n_spares && !x->is_too_large; k++) {
@@ -97,19 +96,17 @@ static fab_status add_choices(exact *x, uint32_t n_cut, fab_error *err) {
                 continue;
             }
             x->s->n_tried++;
-            FAB_TRY(relocate_eval_try(x->s->e, &change, 1, &score, add_term, x, err));
+            FAB_PASS(relocate_eval_try(x->s->e, &change, 1, &score, add_term, x, err));
             if (score.n_cut > n_cut) {
                 x->is_barred[x->column] = true;
                 x->n_terms = n_before;
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_pair(exact *x, uint32_t i, uint32_t k, uint32_t j, uint32_t l, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = x->s->r;
     const relocate_change changes[] = {{r->lost[i], r->spare[k]}, {r->lost[j], r->spare[l]}};
     bool is_cut = false;
@@ -118,17 +115,15 @@ static fab_status add_pair(exact *x, uint32_t i, uint32_t k, uint32_t j, uint32_
         return FAB_OK;
     }
     x->column = x->n_choices + x->n_pairs;
-    FAB_TRY(FAB_GROW(x->pairs, x->pair_capacity, x->n_pairs + 1, err));
-    FAB_TRY(FAB_GROW(x->is_pair_barred, x->barred_capacity, x->n_pairs + 1, err));
-    FAB_TRY(relocate_eval_between(x->s->e, changes, &is_cut, add_term, x, err));
+    FAB_PASS(FAB_GROW(x->pairs, x->pair_capacity, x->n_pairs + 1, err));
+    FAB_PASS(FAB_GROW(x->is_pair_barred, x->barred_capacity, x->n_pairs + 1, err));
+    FAB_PASS(relocate_eval_between(x->s->e, changes, &is_cut, add_term, x, err));
     x->pairs[x->n_pairs] = (pair){i * x->n_spares + k, j * x->n_spares + l};
     x->is_pair_barred[x->n_pairs++] = is_cut;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status exact_add_pairs(exact *x, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = x->s->r;
     for (uint32_t i = 0; i < x->n_lost; i++) {
         for (uint32_t j = i + 1; j < x->n_lost; j++) {
@@ -138,14 +133,13 @@ static fab_status exact_add_pairs(exact *x, fab_error *err) {
             for (uint32_t k = 0; k < x->n_spares && !x->is_too_large; k++) {
                 for (uint32_t l = 0; l < x->n_spares && !x->is_too_large; l++) {
                     if (k != l && !x->is_barred[i * x->n_spares + k] && !x->is_barred[j * x->n_spares + l]) {
-                        FAB_TRY(add_pair(x, i, k, j, l, err));
+                        FAB_PASS(add_pair(x, i, k, j, l, err));
                     }
                 }
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
@@ -206,10 +200,9 @@ static bool is_equal(const exact *x, const group *a, const group *b) {
 
 /* Makes rows of links that may matter: they may collide, or be fuller than any link is in any case. */
 static fab_status group_links(exact *x, fab_error *err) {
-    fab_status status = FAB_OK;
     qsort(x->terms, x->n_terms, sizeof *x->terms, by_link);
-    FAB_TRY(FAB_NEW(x->groups, MOST_ROWS, err));
-    FAB_TRY(FAB_NEW(x->most_of, x->n_lost, err));
+    FAB_PASS(FAB_NEW(x->groups, MOST_ROWS, err));
+    FAB_PASS(FAB_NEW(x->most_of, x->n_lost, err));
     for (uint32_t i = 0, n = 0; i < x->n_terms && !x->is_too_large; i += n) {
         const term *t = &x->terms[i];
         for (n = 1; i + n < x->n_terms && x->terms[i + n].view == t->view && x->terms[i + n].link == t->link;) {
@@ -236,8 +229,7 @@ static fab_status group_links(exact *x, fab_error *err) {
             x->groups[x->n_groups++] = g;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
@@ -402,24 +394,22 @@ static bool is_lowest(const exact *x, double ratio) {
 }
 
 static fab_status prove(exact *x, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_solution found;
     double fewest = 0;
     if (!is_fewest(x, 0)) {
-        FAB_TRY(exact_solve(x, -1, &found, err));
+        FAB_PASS(exact_solve(x, -1, &found, err));
         if (found.outcome != FAB_SOLVE_OPTIMAL) {
             return FAB_OK;
         }
         fewest = round(found.objective);
     }
     if (is_fewest(x, fewest) && !is_lowest(x, x->rest_worst)) {
-        FAB_TRY(exact_solve(x, fewest, &found, err));
+        FAB_PASS(exact_solve(x, fewest, &found, err));
         x->s->is_optimal = found.outcome == FAB_SOLVE_OPTIMAL && is_lowest(x, found.objective);
     } else {
         x->s->is_optimal = is_fewest(x, fewest);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* All lost servers nowhere. */

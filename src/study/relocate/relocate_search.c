@@ -85,7 +85,6 @@ static void mark_used(relocate_search *s) {
 
 /* Puts a lost server where it is best. */
 static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     const uint32_t server = r->lost[i];
     const uint32_t was = relocate_eval_at(s->e, server);
@@ -94,7 +93,7 @@ static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fa
     relocate_score best_score = s->score;
     relocate_score score;
     if (was != FAB_NONE) {
-        FAB_TRY(relocate_eval_set(s->e, &lift, 1, &score, err));
+        FAB_PASS(relocate_eval_set(s->e, &lift, 1, &score, err));
     }
     mark_used(s);
     for (uint32_t k = 0; k < r->n_spares && has_budget(s); k++) {
@@ -102,7 +101,7 @@ static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fa
         if (r->spare[k] == was || r->used[r->spare[k]] == r->n_choices || !relocate_fits(r, server, r->spare[k])) {
             continue;
         }
-        FAB_TRY(search_evaluate(s, &change, 1, &score, err));
+        FAB_PASS(search_evaluate(s, &change, 1, &score, err));
         int order = best.to == FAB_NONE ? -1 : relocate_compare(&score, &best_score);
         if (order < 0 || (order == 0 && change.to < best.to)) {
             best = change;
@@ -110,14 +109,11 @@ static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fa
         }
     }
     *out_moved = best.to != was;
-    FAB_TRY(relocate_eval_set(s->e, &best, 1, &s->score, err));
-done:
-    return status;
+    return relocate_eval_set(s->e, &best, 1, &s->score, err);
 }
 
 /* Two lost servers change places. */
 static fab_status change_places(relocate_search *s, uint32_t i, uint32_t j, bool *out_moved, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
     relocate_score score;
     const relocate_change swap[] = {{r->lost[i], relocate_eval_at(s->e, r->lost[j])},
@@ -125,37 +121,34 @@ static fab_status change_places(relocate_search *s, uint32_t i, uint32_t j, bool
     if (!relocate_fits(r, r->lost[i], swap[0].to) || !relocate_fits(r, r->lost[j], swap[1].to)) {
         return FAB_OK;
     }
-    FAB_TRY(search_evaluate(s, swap, 2, &score, err));
+    FAB_PASS(search_evaluate(s, swap, 2, &score, err));
     int order = relocate_compare(&score, &s->score);
     if (order < 0 || (order == 0 && swap[0].to < swap[1].to)) {
         *out_moved = true;
-        FAB_TRY(relocate_eval_set(s->e, swap, 2, &s->score, err));
+        FAB_PASS(relocate_eval_set(s->e, swap, 2, &s->score, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* From what is set to where no single server and no pair does better. */
 static fab_status descend(relocate_search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const uint32_t n = s->r->n_lost;
     bool is_better = true;
     while (is_better && has_budget(s)) {
         is_better = false;
         for (uint32_t i = 0; i < n && has_budget(s); i++) {
             bool moved = false;
-            FAB_TRY(place_best(s, i, &moved, err));
+            FAB_PASS(place_best(s, i, &moved, err));
             is_better = is_better || moved;
         }
         for (uint32_t i = 0; i < n; i++) {
             for (uint32_t j = i + 1; j < n && has_budget(s); j++) {
-                FAB_TRY(change_places(s, i, j, &is_better, err));
+                FAB_PASS(change_places(s, i, j, &is_better, err));
             }
         }
     }
     search_keep(s);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- where to start ----------------------------------------------------------------------------------------------- */
@@ -170,40 +163,35 @@ static bool is_complete(const fab_relocator *r) {
 
 /* Sets what a policy by place would do. False where it does not place everybody. */
 static fab_status set_by_place(relocate_search *s, fab_policy policy, bool *out_set, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     *out_set = false;
     if (policy == FAB_POLICY_SAME_RACK && !relocate_has_racks(r)) {
         return FAB_OK;
     }
-    FAB_TRY(relocate_by_place(r, policy, err));
+    FAB_PASS(relocate_by_place(r, policy, err));
     *out_set = is_complete(r);
     if (*out_set) {
-        FAB_TRY(relocate_search_set(s, r->to, err));
+        FAB_PASS(relocate_search_set(s, r->to, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* What the policies that look at places alone would do: none of them is to be better, nor faster by its fullest links.
  */
 static fab_status try_places(relocate_search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     double allowed_s = INFINITY;
     bool set = false;
     for (int policy = FAB_POLICY_FIRST_SPARE; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
-        FAB_TRY(set_by_place(s, (fab_policy)policy, &set, err));
+        FAB_PASS(set_by_place(s, (fab_policy)policy, &set, err));
         allowed_s = set && s->score.n_cut == s->best_score.n_cut ? fmin(allowed_s, s->score.drain_s) : allowed_s;
     }
     relocate_eval_allow(s->e, allowed_s);
     s->has_best = false;
     s->n_tried = 0; /* the same again */
     for (int policy = FAB_POLICY_FIRST_SPARE; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
-        FAB_TRY(set_by_place(s, (fab_policy)policy, &set, err));
+        FAB_PASS(set_by_place(s, (fab_policy)policy, &set, err));
     }
-    FAB_TRY(relocate_search_set(s, s->best, err));
-done:
-    return status;
+    return relocate_search_set(s, s->best, err);
 }
 
 /* Spares in a random order, so far as they fit; false where somebody found none. */
@@ -244,7 +232,6 @@ static int best_first(const void *x, const void *y) {
 /* The spares for lost server i that may still lead to something better, the best first. Flows that are put on only add
  * to what there is: a part of an assignment that is as bad as the best of all cannot become better. */
 static fab_status list_options(relocate_search *s, uint32_t i, option *list, uint32_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     *out_n = 0;
     mark_used(s);
@@ -255,12 +242,11 @@ static fab_status list_options(relocate_search *s, uint32_t i, option *list, uin
         }
         option *next = &list[*out_n];
         next->to = r->spare[k];
-        FAB_TRY(search_evaluate(s, &change, 1, &next->score, err));
+        FAB_PASS(search_evaluate(s, &change, 1, &next->score, err));
         *out_n += relocate_compare(&next->score, &s->best_score) < 0;
     }
     qsort(list, *out_n, sizeof *list, best_first);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Lost servers before i are somewhere, the others nowhere. `options`: shape [n_lost][n_spares]. */
@@ -311,37 +297,33 @@ done:
 }
 
 static fab_status search_several(relocate_search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_relocator *r = s->r;
     fab_rng rng = fab_rng_make(r->lost[0], 0x72656c6f);
-    FAB_TRY(descend(s, err));
-    FAB_TRY(relocate_search_exactly(s, err));
+    FAB_PASS(descend(s, err));
+    FAB_PASS(relocate_search_exactly(s, err));
     if (!s->is_optimal && relocate_eval_is_separable(s->e)) {
-        FAB_TRY(search_all(s, err));
+        FAB_PASS(search_all(s, err));
     }
     for (int k = 0; k < RESTARTS && !s->is_optimal && has_budget(s); k++) {
         if (draw(s, &rng, r->to)) {
-            FAB_TRY(relocate_search_set(s, r->to, err));
-            FAB_TRY(descend(s, err));
+            FAB_PASS(relocate_search_set(s, r->to, err));
+            FAB_PASS(descend(s, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status search_one(relocate_search *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const relocate_change lift = {s->r->lost[0], FAB_NONE};
     bool moved = false;
     if (!has_budget(s)) {
         return FAB_OK;
     }
-    FAB_TRY(relocate_eval_set(s->e, &lift, 1, &s->score, err));
-    FAB_TRY(place_best(s, 0, &moved, err));
+    FAB_PASS(relocate_eval_set(s->e, &lift, 1, &s->score, err));
+    FAB_PASS(place_best(s, 0, &moved, err));
     s->is_optimal = has_budget(s);
     search_keep(s);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- healthy servers ---------------------------------------------------------------------------------------------- */
@@ -362,7 +344,6 @@ static int most_first(const void *x, const void *y) {
 /* The best exchange of a lost server with one of a list; `out` is empty where none helps enough. */
 static fab_status best_exchange(relocate_search *s, const contender *list, uint32_t n, relocate_change *out,
                                 bool *out_found, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = s->r;
     relocate_score best = s->score;
     *out_found = false;
@@ -376,7 +357,7 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
                 !relocate_fits(r, healthy, spare)) {
                 continue;
             }
-            FAB_TRY(search_evaluate(s, change, 2, &score, err));
+            FAB_PASS(search_evaluate(s, change, 2, &score, err));
             bool helps = score.n_cut < s->score.n_cut || (score.n_cut == s->score.n_cut && !score.is_late &&
                                                           score.n_collisions < s->score.n_collisions);
             if ((helps || r->request.exchanges_freely) && relocate_compare(&score, &best) < 0) {
@@ -386,8 +367,7 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status exchange(relocate_search *s, fab_error *err) {

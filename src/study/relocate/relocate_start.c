@@ -95,7 +95,6 @@ double relocate_eval_work(const relocate_eval *e) {
 }
 
 static fab_status start_view(relocate_eval *e, view *v, size_t n_gpus, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_rerouted out;
     for (size_t k = 0; k < v->n_raised; k++) {
         v->more[v->raised[k]] = 0;
@@ -104,16 +103,14 @@ static fab_status start_view(relocate_eval *e, view *v, size_t n_gpus, fab_error
     v->n_raised = 0;
     v->n_touched = 0;
     if (v->is_separable) {
-        FAB_TRY(fab_reroute_lift(v->reroute, e->mask, e->gpus, n_gpus, &out, err));
+        FAB_PASS(fab_reroute_lift(v->reroute, e->mask, e->gpus, n_gpus, &out, err));
         v->rest = out.load;
         count_rest(e, v, &out);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status relocate_eval_start(relocate_eval *e, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_relocator *r = e->r;
     size_t n = 0;
     send_home(e);
@@ -129,10 +126,9 @@ fab_status relocate_eval_start(relocate_eval *e, fab_error *err) {
         }
     }
     for (size_t i = 0; i < e->n_views; i++) {
-        FAB_TRY(start_view(e, &e->views[i], n, err));
+        FAB_PASS(start_view(e, &e->views[i], n, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of the fullest NIC. */
@@ -145,10 +141,9 @@ static double time_of_nics(const fab_baseline_request *what) {
 }
 
 static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error *err) {
-    fab_status status = FAB_OK;
     const size_t n_links = e->f->n_links;
     const fab_baseline_request *what = fab_baseline_what(v->baseline);
-    FAB_TRY(fab_reroute_new(v->baseline, &v->reroute, err));
+    FAB_PASS(fab_reroute_new(v->baseline, &v->reroute, err));
     v->is_separable = is_local && fab_baseline_is_separable(v->baseline);
     count_healthy(e, v);
     v->unit_s = time_of_nics(what);
@@ -159,12 +154,10 @@ static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error 
         return FAB_OK;
     }
     e->work += 16.0 * (double)what->phase->n_flows * fab_paths_per_flow(what->router) / (e->f->n_servers + 1.0);
-    FAB_TRY(FAB_NEW(v->more, n_links, err));
-    FAB_TRY(FAB_NEW(v->is_raised, n_links, err));
-    FAB_TRY(FAB_NEW(v->link_stamp, n_links, err));
-    FAB_TRY(FAB_NEW(v->flow_stamp, (size_t)what->phase->n_flows, err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(v->more, n_links, err));
+    FAB_PASS(FAB_NEW(v->is_raised, n_links, err));
+    FAB_PASS(FAB_NEW(v->link_stamp, n_links, err));
+    return FAB_NEW(v->flow_stamp, (size_t)what->phase->n_flows, err);
 }
 
 /* Ranks move with all that share their NICs and scale-up domain. */

@@ -13,21 +13,19 @@
 #define MOST_BYTES ((size_t)1 << 28)
 
 static fab_status begin_scenario(fab_scenarios *s, const char *name, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
     if (name[0] == '\0' || strlen(name) >= sizeof s->name[0]) {
-        FAB_FAIL(err, FAB_EINPUT, where, "the name of a scenario has 1 to %zu bytes", sizeof s->name[0] - 1);
+        return fab_fail(err, FAB_EINPUT, where, "the name of a scenario has 1 to %zu bytes", sizeof s->name[0] - 1);
     }
     if (s->count == FAB_SCENARIOS_MOST) {
-        FAB_FAIL(err, FAB_EINPUT, where, "more than %" PRIu64 " scenarios", FAB_SCENARIOS_MOST);
+        return fab_fail(err, FAB_EINPUT, where, "more than %" PRIu64 " scenarios", FAB_SCENARIOS_MOST);
     }
-    FAB_TRY(FAB_GROW(s->name, s->name_capacity, (size_t)s->count + 1, err));
-    FAB_TRY(FAB_GROW(s->first, s->first_capacity, (size_t)s->count + 2, err));
+    FAB_PASS(FAB_GROW(s->name, s->name_capacity, (size_t)s->count + 1, err));
+    FAB_PASS(FAB_GROW(s->first, s->first_capacity, (size_t)s->count + 2, err));
     memset(s->name[s->count], 0, sizeof s->name[0]);
     memcpy(s->name[s->count], name, strlen(name));
     s->first[s->count++] = s->n_components;
     s->first[s->count] = s->n_components;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* `left`: NULL or "": 0. */
@@ -81,18 +79,16 @@ static uint32_t cut_line(char *line, char *column[4]) {
 
 static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char *column[4], uint32_t n,
                                      const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
     if (n != n_columns) {
-        FAB_FAIL(err, FAB_EINPUT, where, "%" PRIu32 " columns; the header has %" PRIu32, n, n_columns);
+        return fab_fail(err, FAB_EINPUT, where, "%" PRIu32 " columns; the header has %" PRIu32, n, n_columns);
     }
     if (s->count == 0 || strcmp(s->name[s->count - 1], column[0]) != 0) {
-        FAB_TRY(begin_scenario(s, column[0], where, err));
+        FAB_PASS(begin_scenario(s, column[0], where, err));
     }
     if (column[1][0] != '\0') {
-        FAB_TRY(add_component(s, column[1], n > 2 ? column[2] : NULL, where, err));
+        FAB_PASS(add_component(s, column[1], n > 2 ? column[2] : NULL, where, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static int scenario_by_name(const void *a, const void *b) {
@@ -119,14 +115,13 @@ done:
 }
 
 static fab_status scenario_read_csv(const char *path, char *text, size_t length, fab_scenarios *s, fab_error *err) {
-    fab_status status = FAB_OK;
     char where[192];
     char *column[4];
     uint32_t n_columns = 0;
     uint64_t number = 0;
     size_t tail = strlen(path) > 150 ? strlen(path) - 150 : 0;
     if (strlen(text) != length) {
-        FAB_FAIL(err, FAB_EINPUT, path, "byte 0 in line 1 or later: not a text file");
+        return fab_fail(err, FAB_EINPUT, path, "byte 0 in line 1 or later: not a text file");
     }
     for (char *line = text; line != NULL;) {
         char *next = strchr(line, '\n');
@@ -141,17 +136,17 @@ static fab_status scenario_read_csv(const char *path, char *text, size_t length,
         }
         uint32_t n = cut_line(begin, column);
         if (n_columns > 0) {
-            FAB_TRY(scenario_read_line(s, n_columns, column, n, where, err));
+            FAB_PASS(scenario_read_line(s, n_columns, column, n, where, err));
             continue;
         }
         n_columns = n;
         if (n < 2 || n > 3 || strcmp(column[0], "scenario") != 0 || strcmp(column[1], "component") != 0 ||
             (n == 3 && strcmp(column[2], "left") != 0)) {
-            FAB_FAIL(err, FAB_EINPUT, where, "expected the header scenario,component or scenario,component,left");
+            return fab_fail(err, FAB_EINPUT, where,
+                            "expected the header scenario,component or scenario,component,left");
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- XML ---------------------------------------------------------------------------------------------------------- */

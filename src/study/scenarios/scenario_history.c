@@ -59,7 +59,6 @@ static double wait_s(fab_rng *rng, double per_s) {
 
 static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_class c, fab_scenario *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n = KINDS[c] == FAB_COMPONENT_LINK ? s->n_links : fab_component_count(s->fabric, &s->racks, KINDS[c]);
     double per_s = s->rates.per_s[c] * n;
     fab_rng rng = fab_rng_make(fab_draw(s->seed, i, c), 0x686973);
@@ -72,7 +71,7 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
         fab_event event = {.time_s = t, .failure = c};
         event.component = scenario_component(s, KINDS[c], (uint32_t)fab_rng_below(&rng, n));
         if (c == FAB_FAILURE_SOFTWARE || !is_down(out, first, &event.component, t, s->rates.repair_s[c])) {
-            FAB_TRY(history_add(out, &event, err));
+            FAB_PASS(history_add(out, &event, err));
         }
         t += wait_s(&rng, per_s);
     }
@@ -82,11 +81,10 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
         event.time_s += s->rates.repair_s[c];
         event.is_repair = true;
         if (event.time_s < s->span_s) {
-            FAB_TRY(history_add(out, &event, err));
+            FAB_PASS(history_add(out, &event, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -105,19 +103,16 @@ static int by_time(const void *a, const void *b) {
 }
 
 fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
-    fab_status status = FAB_OK;
     for (fab_failure_class c = 0; c < FAB_FAILURE_N; c++) {
-        FAB_TRY(fail_class(s, i, c, out, err));
+        FAB_PASS(fail_class(s, i, c, out, err));
     }
     if (out->n_events > 0) {
         qsort(out->event, out->n_events, sizeof *out->event, by_time);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_scenario_at(fab_scenario *h, size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
     h->n_components = 0;
     for (size_t i = 0; i < n && i < h->n_events; i++) {
         const fab_event *e = &h->event[i];
@@ -125,7 +120,7 @@ fab_status fab_scenario_at(fab_scenario *h, size_t n, fab_error *err) {
             continue;
         }
         if (!e->is_repair) {
-            FAB_TRY(FAB_GROW(h->component, h->component_capacity, h->n_components + 1, err));
+            FAB_PASS(FAB_GROW(h->component, h->component_capacity, h->n_components + 1, err));
             h->component[h->n_components++] = e->component;
             continue;
         }
@@ -137,8 +132,7 @@ fab_status fab_scenario_at(fab_scenario *h, size_t n, fab_error *err) {
         }
         h->n_components = kept;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,

@@ -117,10 +117,7 @@ fab_component scenario_component(const fab_scenarios *s, fab_component_kind kind
 
 static fab_status get_set(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
     uint32_t member[FAB_SCENARIO_COMPONENTS];
-    fab_status status = FAB_GROW(out->component, out->component_capacity, s->k, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_GROW(out->component, out->component_capacity, s->k, err));
     if (s->source == SOURCE_SETS) {
         unrank(s->n, s->k, i, member);
     } else {
@@ -220,67 +217,64 @@ static fab_status scenarios_read_count(char *text, uint64_t *out, bool *out_give
 }
 
 static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_scenarios *s, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error inner = {0};
     uint64_t k = 0;
     bool drawn = false;
-    FAB_TRY(find_class(class, n_class, s, err));
-    FAB_TRY(scenarios_read_count(rest, &s->count, &drawn, err));
+    FAB_PASS(find_class(class, n_class, s, err));
+    FAB_PASS(scenarios_read_count(rest, &s->count, &drawn, err));
     uint64_t most = s->n < FAB_SCENARIO_COMPONENTS ? s->n : FAB_SCENARIO_COMPONENTS;
     if (s->n == 0) {
-        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
-                 s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "the fabric has no %.*s%s", (int)n_class, class,
+                        s->kind == FAB_COMPONENT_RACK ? ": a design without a floor plan does not say which" : "");
     }
     if (rest[0] == '\0') {
-        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "'%.*s' does not say how many fail at once; as %.*s:1", (int)n_class,
-                 class, (int)n_class, class);
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "'%.*s' does not say how many fail at once; as %.*s:1",
+                        (int)n_class, class, (int)n_class, class);
     }
     if (fab_count_parse(rest, 1, most, &k, &inner) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "how many of %" PRIu32 " %.*s fail: %s", s->n, (int)n_class, class,
-                 inner.text);
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "how many of %" PRIu32 " %.*s fail: %s", s->n, (int)n_class,
+                        class, inner.text);
     }
     s->k = (uint32_t)k;
     s->source = drawn ? SOURCE_DRAWN : SOURCE_SETS;
     if (!drawn) {
         s->count = scenarios_choose(s->n, s->k);
         if (s->count > FAB_SCENARIOS_MOST) {
-            FAB_FAIL(err, FAB_EINPUT, "--scenarios",
-                     "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64 "; %.*s:%" PRIu64
-                     "@N draws N of them",
-                     s->count == UINT64_MAX ? "more than " : "", s->count, k, s->n, (int)n_class, class,
-                     FAB_SCENARIOS_MOST, (int)n_class, class, k);
+            return fab_fail(err, FAB_EINPUT, "--scenarios",
+                            "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64
+                            "; %.*s:%" PRIu64 "@N draws N of them",
+                            s->count == UINT64_MAX ? "more than " : "", s->count, k, s->n, (int)n_class, class,
+                            FAB_SCENARIOS_MOST, (int)n_class, class, k);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_histories(char *rest, fab_scenarios *s, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_error inner = {0};
     bool given = false;
     double expected = 0;
-    FAB_TRY(scenarios_read_count(rest, &s->count, &given, err));
+    FAB_PASS(scenarios_read_count(rest, &s->count, &given, err));
     if (!given) {
-        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "time:%.20s does not say how many histories; as time:30d@1000", rest);
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "time:%.20s does not say how many histories; as time:30d@1000",
+                        rest);
     }
     if (fab_quantity_parse(rest, FAB_UNIT_TIME, &s->span_s, &inner) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "time of a history: %s", inner.text);
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "time of a history: %s", inner.text);
     }
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
         if (!(s->rates.per_s[c] >= 0 && s->rates.repair_s[c] >= 0 && s->rates.per_s[c] < 1e9)) {
-            FAB_FAIL(err, FAB_EINPUT, "--scenarios", "%s fail %g times a second for %g s; both are at least 0",
-                     fab_failure_classes[c], s->rates.per_s[c], s->rates.repair_s[c]);
+            return fab_fail(err, FAB_EINPUT, "--scenarios", "%s fail %g times a second for %g s; both are at least 0",
+                            fab_failure_classes[c], s->rates.per_s[c], s->rates.repair_s[c]);
         }
         expected += s->rates.per_s[c] * s->span_s * s->fabric->n_nodes;
     }
     if (!(s->span_s > 0) || expected > 1e7) {
-        FAB_FAIL(err, FAB_EINPUT, "--scenarios", "a history of %g s would have up to %.3g failures; the limit is 1e7",
-                 s->span_s, expected);
+        return fab_fail(err, FAB_EINPUT, "--scenarios",
+                        "a history of %g s would have up to %.3g failures; the limit is 1e7", s->span_s, expected);
     }
     s->source = SOURCE_HISTORIES;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status scenarios_find_links(fab_scenarios *s, fab_error *err) {

@@ -19,10 +19,7 @@ static fab_status tally_add(tally *t, double value, bool less_is_worse, uint64_t
     if (isnan(value)) {
         return FAB_OK;
     }
-    fab_status status = FAB_GROW(t->value, t->capacity, t->n + 1, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_GROW(t->value, t->capacity, t->n + 1, err));
     if (t->n == 0 || (less_is_worse ? value < t->worst : value > t->worst)) {
         t->worst = value;
         t->worst_scenario = scenario;
@@ -83,8 +80,7 @@ static fab_status summarise_check_request(const fab_summary_request *r, fab_erro
 
 static fab_status start_variants(fab_summariser *s, fab_error *err) {
     const fab_summary_request *r = &s->request;
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(s->variants, s->n_variants, err));
+    FAB_PASS(FAB_NEW(s->variants, s->n_variants, err));
     s->has_times = true;
     for (size_t i = 0; i < s->n_variants; i++) {
         variant_sums *v = &s->variants[i];
@@ -96,10 +92,10 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
         v->out.healthy_collisions = healthy->n_collisions;
         v->out.access = (fab_access_loss){.worst_slowdown = NAN, .mean_slowdown = NAN};
         s->has_times = s->has_times && !isnan(healthy->time_s);
-        FAB_TRY(FAB_NEW(v->worst, r->top, err));
-        FAB_TRY(FAB_NEW(v->stopped, r->top, err));
+        FAB_PASS(FAB_NEW(v->worst, r->top, err));
+        FAB_PASS(FAB_NEW(v->stopped, r->top, err));
     }
-    FAB_TRY(FAB_NEW(s->choices, r->n_engines, err));
+    FAB_PASS(FAB_NEW(s->choices, r->n_engines, err));
     for (size_t e = 0; e < r->n_engines; e++) {
         size_t policy = 0;
         for (size_t p = 0; p < r->n_policies; p++) {
@@ -110,8 +106,7 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
                                            .most_saved_scenario = UINT64_MAX,
                                            .most_saved_variant = e * r->n_policies + policy};
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser **out, fab_error *err) {
@@ -184,20 +179,18 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
 
 static fab_status add_figures(const fab_summariser *s, variant_sums *v, const fab_outcome *row, fab_error *err) {
     const uint64_t i = row->scenario;
-    fab_status status = FAB_OK;
-    FAB_TRY(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, err));
-    FAB_TRY(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, err));
+    FAB_PASS(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, err));
+    FAB_PASS(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, err));
     if (s->request.span_s > 0) {
-        FAB_TRY(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, err));
     }
     if (row->state == FAB_OUTCOME_RUNS) {
-        FAB_TRY(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, err));
-        FAB_TRY(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, err));
-        FAB_TRY(tally_add(&v->tallies[TALLY_RATIO], row->worst_ratio, false, i, err));
-        FAB_TRY(tally_add(&v->tallies[TALLY_COLLISIONS], row->n_collisions, false, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_RATIO], row->worst_ratio, false, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_COLLISIONS], row->n_collisions, false, i, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void count_bin(fab_study_variant *out, double impact) {
@@ -258,10 +251,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
     variant_sums *v = &s->variants[row->variant];
     double impact = s->impact[row->variant];
     bool stands = s->request.span_s <= 0 && row->state != FAB_OUTCOME_RUNS;
-    fab_status status = add_figures(s, v, row, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(add_figures(s, v, row, err));
     v->out.n_done++;
     v->out.n_stopped += row->state != FAB_OUTCOME_RUNS;
     v->out.n_disconnected += row->n_disconnected > 0;
@@ -339,30 +329,28 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
 
 static fab_status check_scenario(fab_summariser *s, const fab_outcome *rows, const uint32_t *component, size_t n,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     for (size_t v = 0; v < s->n_variants; v++) {
-        FAB_TRY(check_row(s, &rows[v], v, err));
+        FAB_PASS(check_row(s, &rows[v], v, err));
         if (rows[v].scenario != rows[0].scenario) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario, v);
+            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " has no row of variant %zu", rows[0].scenario,
+                            v);
         }
     }
     for (size_t i = 0; i < n; i++) {
         if (component[i] >= s->request.n_components || (i > 0 && component[i] <= component[i - 1])) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
-                     rows[0].scenario, component[i]);
+            return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
+                            rows[0].scenario, component[i]);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const uint32_t *component, size_t n,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     bool is_history = s->request.span_s > 0;
-    FAB_TRY(check_scenario(s, rows, component, n, err));
+    FAB_PASS(check_scenario(s, rows, component, n, err));
     if (is_history) {
-        FAB_TRY(summary_find_components(s, rows[0].scenario, &n, err));
+        FAB_PASS(summary_find_components(s, rows[0].scenario, &n, err));
         summary_count_failures(s);
         component = s->failed;
     }
@@ -373,7 +361,7 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     uint64_t classes = summary_count_scenario(s, component, n);
     for (size_t v = 0; v < s->n_variants; v++) {
         s->impact[v] = summary_impact(s, &rows[v]);
-        FAB_TRY(summarise_add_row(s, &rows[v], is_access, err));
+        FAB_PASS(summarise_add_row(s, &rows[v], is_access, err));
         summary_count_components(s, &rows[v], s->impact[v], component, n, classes);
     }
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
@@ -381,8 +369,7 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     }
     s->next = rows[0].scenario + 1;
     s->n_done++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */

@@ -120,12 +120,9 @@ done:
 
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     variant_sums *v = &s->variants[variant];
-    fab_status status = FAB_OK;
     qsort(v->worst, v->n_worst, sizeof *v->worst, most_impact_first);
-    FAB_TRY(describe_all(s, v->worst, v->n_worst, &out->worst, &out->n_worst, err));
-    FAB_TRY(describe_all(s, v->stopped, v->n_stopped, &out->stopped, &out->n_stopped_shown, err));
-done:
-    return status;
+    FAB_PASS(describe_all(s, v->worst, v->n_worst, &out->worst, &out->n_worst, err));
+    return describe_all(s, v->stopped, v->n_stopped, &out->stopped, &out->n_stopped_shown, err);
 }
 
 /* --- ways into the network ---------------------------------------------------------------------------------------- */

@@ -26,24 +26,22 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
                             uint8_t *out, fab_error *err) {
     char name[CLASS_NAME];
     size_t k = 0;
-    fab_status status = FAB_OK;
     if (t->class_record == NULL) {
-        FAB_TRY(FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err));
+        FAB_PASS(FAB_NEW(t->class_record, CLASSES_MOST * n_variants, err));
     }
     name_class(f, c, name, sizeof name);
     while (k < t->n_classes && strcmp(t->class_name[k], name) != 0) {
         k++;
     }
     if (k == CLASSES_MOST) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
+        return fab_fail(err, FAB_EINTERNAL, NULL, "more than %d classes of components", CLASSES_MOST);
     }
     if (k == t->n_classes) {
         memcpy(t->class_name[k], name, sizeof name);
         t->n_classes++;
     }
     *out = (uint8_t)k;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double impact, bool stops,

@@ -34,10 +34,7 @@ static bool are_equal(const fab_component *a, const fab_component *b) {
 static fab_status grow_slots(component_table *t, fab_error *err) {
     uint32_t *slot = NULL;
     size_t n_slots = t->n_slots > 0 ? 2 * t->n_slots : 1024;
-    fab_status status = FAB_NEW(slot, n_slots, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(slot, n_slots, err));
     for (size_t i = 0; i < t->n; i++) {
         size_t at = hash_of(&t->component[i]) & (n_slots - 1);
         while (slot[at] != 0) {
@@ -53,38 +50,34 @@ static fab_status grow_slots(component_table *t, fab_error *err) {
 
 static fab_status add_component(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     uint8_t class = 0;
-    FAB_TRY(summary_class_of(t, f, c, n_variants, &class, err));
-    FAB_TRY(FAB_GROW(t->class_of, t->class_capacity, t->n + 1, err));
+    FAB_PASS(summary_class_of(t, f, c, n_variants, &class, err));
+    FAB_PASS(FAB_GROW(t->class_of, t->class_capacity, t->n + 1, err));
     t->class_of[t->n] = class;
-    FAB_TRY(FAB_GROW(t->component, t->capacity, t->n + 1, err));
-    FAB_TRY(FAB_GROW(t->n_scenarios, t->n_scenarios_capacity, t->n + 1, err));
-    FAB_TRY(FAB_GROW(t->record, t->record_capacity, (t->n + 1) * n_variants, err));
+    FAB_PASS(FAB_GROW(t->component, t->capacity, t->n + 1, err));
+    FAB_PASS(FAB_GROW(t->n_scenarios, t->n_scenarios_capacity, t->n + 1, err));
+    FAB_PASS(FAB_GROW(t->record, t->record_capacity, (t->n + 1) * n_variants, err));
     memset(&t->record[t->n * n_variants], 0, n_variants * sizeof *t->record);
     t->n_scenarios[t->n] = 0;
     t->component[t->n++] = *c;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_component(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
                                  uint32_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
     if (2 * (t->n + 1) > t->n_slots) {
-        FAB_TRY(grow_slots(t, err));
+        FAB_PASS(grow_slots(t, err));
     }
     size_t at = hash_of(c) & (t->n_slots - 1);
     while (t->slot[at] != 0 && !are_equal(&t->component[t->slot[at] - 1], c)) {
         at = (at + 1) & (t->n_slots - 1);
     }
     if (t->slot[at] == 0) {
-        FAB_TRY(add_component(t, f, c, n_variants, err));
+        FAB_PASS(add_component(t, f, c, n_variants, err));
         t->slot[at] = (uint32_t)t->n;
     }
     *out = t->slot[at] - 1;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static int rank_by_number(const void *a, const void *b) {
@@ -95,25 +88,22 @@ static int rank_by_number(const void *a, const void *b) {
 
 fab_status summary_take_components(fab_summariser *s, fab_error *err) {
     const fab_summary_request *r = &s->request;
-    fab_status status = FAB_OK;
     for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
         fab_component c = canonical(r->components[i]);
-        FAB_TRY(add_component(&s->table, r->fabric, &c, s->n_variants, err));
+        FAB_PASS(add_component(&s->table, r->fabric, &c, s->n_variants, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n_failed = 0;
-    FAB_TRY(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
-    FAB_TRY(FAB_GROW(s->failed, s->met_capacity, s->history.n_events + 1, err));
+    FAB_PASS(fab_scenarios_get(s->request.histories, scenario, &s->history, err));
+    FAB_PASS(FAB_GROW(s->failed, s->met_capacity, s->history.n_events + 1, err));
     for (size_t i = 0; i < s->history.n_events; i++) {
         const fab_event *event = &s->history.event[i];
         if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
             fab_component c = canonical(event->component);
-            FAB_TRY(find_component(&s->table, s->request.fabric, &c, s->n_variants, &s->failed[n_failed], err));
+            FAB_PASS(find_component(&s->table, s->request.fabric, &c, s->n_variants, &s->failed[n_failed], err));
             n_failed++;
         }
     }
@@ -128,8 +118,7 @@ fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t 
         n_failed = kept;
     }
     *out_n = n_failed;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void add_to_record(record *r, const fab_outcome *row, double impact) {
@@ -350,9 +339,8 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
     static const fab_node_kind NODES[FAB_COMPONENT_N_KINDS] = {[FAB_COMPONENT_SWITCH] = FAB_NODE_SWITCH,
                                                                [FAB_COMPONENT_NIC] = FAB_NODE_NIC,
                                                                [FAB_COMPONENT_GPU] = FAB_NODE_GPU};
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(out->cable_impact, f->n_cables, err));
-    FAB_TRY(FAB_NEW(out->node_impact, f->n_nodes, err));
+    FAB_PASS(FAB_NEW(out->cable_impact, f->n_cables, err));
+    FAB_PASS(FAB_NEW(out->node_impact, f->n_nodes, err));
     for (uint32_t i = 0; i < f->n_cables; i++) {
         out->cable_impact[i] = NAN;
     }
@@ -372,19 +360,16 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
             *at = isnan(impact) ? *at : impact;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(rank_components(s, (field){variant, false, false, INFINITY}, &out->critical, err));
-    FAB_TRY(rank_components(s, (field){variant, true, false, INFINITY}, &out->links, err));
-    FAB_TRY(rank_components(s, (field){variant, false, true, INFINITY}, &out->clear, err));
-    FAB_TRY(summary_find_classes(s, variant, out, err));
+    FAB_PASS(rank_components(s, (field){variant, false, false, INFINITY}, &out->critical, err));
+    FAB_PASS(rank_components(s, (field){variant, true, false, INFINITY}, &out->links, err));
+    FAB_PASS(rank_components(s, (field){variant, false, true, INFINITY}, &out->clear, err));
+    FAB_PASS(summary_find_classes(s, variant, out, err));
     if (s->request.keep_impact) {
-        FAB_TRY(find_impact(s, variant, out, err));
+        FAB_PASS(find_impact(s, variant, out, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

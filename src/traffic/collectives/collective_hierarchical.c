@@ -150,18 +150,16 @@ const struct fab_algorithm_rules fab_rules_hierarchical = {
 /* --- rail-aligned ------------------------------------------------------------------------------------------------- */
 
 static fab_status check_rail_aligned(const fab_collective *c, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(check_domains(c, 2, err));
-    FAB_TRY(check_aligned(c, err));
+    FAB_PASS(check_domains(c, 2, err));
+    FAB_PASS(check_aligned(c, err));
     uint64_t n_flows = (uint64_t)c->r * (m_of(c) - 1);
     if (n_flows > FAB_MAX_LISTED_FLOWS) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "rail-aligned over %" PRIu32 " ranks has %" PRIu64
-                 " flows between domains, above the limit of %" PRIu64 "; choose fewer GPUs, or algorithm=mesh",
-                 c->r, n_flows, FAB_MAX_LISTED_FLOWS);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "rail-aligned over %" PRIu32 " ranks has %" PRIu64
+                        " flows between domains, above the limit of %" PRIu64 "; choose fewer GPUs, or algorithm=mesh",
+                        c->r, n_flows, FAB_MAX_LISTED_FLOWS);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint32_t two_parts(const fab_collective *c) {
@@ -221,21 +219,18 @@ const struct fab_algorithm_rules fab_rules_rail_aligned = {
 /* --- in-network --------------------------------------------------------------------------------------------------- */
 
 static fab_status check_in_network(const fab_collective *c, fab_error *err) {
-    fab_status status = FAB_OK;
     if (!c->fabric->reduces_in_switches) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "the switches of this fabric do not reduce; set reduction=switch where they do, or choose "
-                 "algorithm=ring");
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "the switches of this fabric do not reduce; set reduction=switch where they do, or choose "
+                        "algorithm=ring");
     }
     if (!fab_is_tree(c->fabric)) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "a %s has no switch above all members to reduce at; choose algorithm=ring",
-                 fab_wiring_name(c->fabric->wiring));
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "a %s has no switch above all members to reduce at; choose algorithm=ring",
+                        fab_wiring_name(c->fabric->wiring));
     }
-    FAB_TRY(check_domains(c, 1, err));
-    FAB_TRY(check_aligned(c, err));
-done:
-    return status;
+    FAB_PASS(check_domains(c, 1, err));
+    return check_aligned(c, err);
 }
 
 static void describe_in_network(const fab_collective *c, uint32_t part, fab_part *out) {

@@ -154,18 +154,17 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     const fab_collective_set *set = r->set;
     char name[FAB_NAME_SIZE];
     fab_part shape;
-    fab_status status = FAB_OK;
     r->algorithm->rules->part(c, part, &shape);
     name_phase(r, part, name);
     if (shape.copies * r->sum > FAB_PHASE_MAX_BYTES) {
-        FAB_FAIL(err, FAB_EINPUT, set->where, "phase '%s' carries %.4g bytes, above the limit of %.2g", name,
-                 shape.copies * r->sum, FAB_PHASE_MAX_BYTES);
+        return fab_fail(err, FAB_EINPUT, set->where, "phase '%s' carries %.4g bytes, above the limit of %.2g", name,
+                        shape.copies * r->sum, FAB_PHASE_MAX_BYTES);
     }
     if (r->algorithm->rules == &fab_rules_mesh && is_in_a_row(set)) {
         *builder = fab_phase_of_all(name, fab_operation_name(set->operation), set->members[0], set->r,
                                     (uint64_t)(set->bytes[0] / set->r + 0.5));
     } else {
-        FAB_TRY(fab_phase_open(builder, name, fab_operation_name(set->operation), 0, err));
+        FAB_PASS(fab_phase_open(builder, name, fab_operation_name(set->operation), 0, err));
     }
     fab_phase *phase = &builder->phase;
     phase->n_comms = set->n_comms;
@@ -182,8 +181,7 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     if (set->n_comms > 1 && n > 0 && (size_t)n < sizeof phase->formula) {
         (void)snprintf(phase->formula + n, sizeof phase->formula - (size_t)n, " x %" PRIu32 " groups", set->n_comms);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Chunks of the mesh, unless the phases are not listed. */
@@ -221,19 +219,17 @@ static fab_status init_communicator(const fab_collective_set *set, const fab_alg
 }
 
 static fab_status take_parts(const run *r, fab_phase_builder *builders, fab_traffic *traffic, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_traffic_reserve(traffic, r->n_parts, err));
+    FAB_PASS(fab_traffic_reserve(traffic, r->n_parts, err));
     for (uint32_t part = 0; part < r->n_parts; part++) {
         if (r->set->by_source) {
-            FAB_TRY(fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err));
+            FAB_PASS(fab_phase_sort(&builders[part].phase, fab_n_gpus(r->set->fabric), err));
         }
-        FAB_TRY(fab_phase_check(&builders[part].phase, err));
+        FAB_PASS(fab_phase_check(&builders[part].phase, err));
     }
     for (uint32_t part = 0; part < r->n_parts; part++) {
         fab_traffic_take(traffic, &builders[part]);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm *algorithm, fab_traffic *traffic,
@@ -382,7 +378,6 @@ static void collective_tell(const contender *best, const contender *second, cons
 
 fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
                                       size_t note_size, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_algorithm *list[FAB_MAX_ALGORITHMS];
     contender best = {.algorithm = NULL};
     contender second = {.algorithm = NULL};
@@ -390,24 +385,23 @@ fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic
     size_t first = traffic->n_phases;
     char excluded[160];
     char large[96] = "";
-    FAB_TRY(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
+    FAB_PASS(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
     for (size_t i = 0; i < n; i++) {
         size_t start = traffic->n_phases;
         bool added = false;
-        FAB_TRY(fab_collective_try(set, list[i], traffic, &added, large, sizeof large, err));
+        FAB_PASS(fab_collective_try(set, list[i], traffic, &added, large, sizeof large, err));
         if (added) {
             const contender now = {.algorithm = list[i]};
-            FAB_TRY(compare_times(set, traffic, first, start, now, &best, &second, err));
+            FAB_PASS(compare_times(set, traffic, first, start, now, &best, &second, err));
         }
     }
     if (best.algorithm == NULL) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here",
-                 fab_operation_name(set->operation));
+        return fab_fail(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here",
+                        fab_operation_name(set->operation));
     }
     for (size_t i = first; i < traffic->n_phases; i++) {
         traffic->phases[i].run = first > 0 ? traffic->phases[first - 1].run + 1 : 0;
     }
     collective_tell(&best, &second, large, out_note, note_size);
-done:
-    return status;
+    return FAB_OK;
 }

@@ -16,14 +16,11 @@ static void ends_release(ends *e) {
 }
 
 static fab_status ends_init(ends *e, const fab_fabric *fabric, fab_error *err) {
-    fab_status status = FAB_OK;
     e->fabric = fabric;
-    FAB_TRY(FAB_NEW(e->port_out, fab_n_gpus(fabric), err));
-    FAB_TRY(FAB_NEW(e->port_in, fab_n_gpus(fabric), err));
-    FAB_TRY(FAB_NEW(e->nic_out, fab_n_of(fabric, FAB_NODE_NIC), err));
-    FAB_TRY(FAB_NEW(e->nic_in, fab_n_of(fabric, FAB_NODE_NIC), err));
-done:
-    return status;
+    FAB_PASS(FAB_NEW(e->port_out, fab_n_gpus(fabric), err));
+    FAB_PASS(FAB_NEW(e->port_in, fab_n_gpus(fabric), err));
+    FAB_PASS(FAB_NEW(e->nic_out, fab_n_of(fabric, FAB_NODE_NIC), err));
+    return FAB_NEW(e->nic_in, fab_n_of(fabric, FAB_NODE_NIC), err);
 }
 
 /* The NICs of a GPU share evenly. */

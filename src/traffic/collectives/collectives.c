@@ -1,4 +1,4 @@
-/* The table of the collective algorithms, and their closed forms. */
+/* The table of the collective algorithms. */
 #include "collectives.h"
 
 #include <inttypes.h>
@@ -100,80 +100,13 @@ fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout 
                         .channels = communicator->channels,
                         .chunks = 1,
                         .bytes = communicator->bytes};
-    fab_status status = FAB_OK;
     if (c.r < 2) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
+        return fab_fail(err, FAB_EINPUT, NULL, "a collective needs at least 2 ranks, not %" PRIu32, c.r);
     }
-    FAB_TRY(count_channels(&c, err));
+    FAB_PASS(count_channels(&c, err));
     if (algorithm->rules->check != NULL) {
-        FAB_TRY(algorithm->rules->check(&c, err));
+        FAB_PASS(algorithm->rules->check(&c, err));
     }
     *out = c;
-done:
-    return status;
-}
-
-/* Makes the layout of one communicator for a call. */
-static fab_status open_one(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                           const fab_communicator *communicator, fab_layout *layout, fab_collective *out,
-                           fab_error *err) {
-    fab_status status = fab_layout_init(layout, fabric, communicator->n, err);
-    if (status == FAB_OK) {
-        fab_layout_set(layout, communicator->members, communicator->n);
-        status = fab_collective_init(algorithm, layout, communicator, out, err);
-    }
-    return status;
-}
-
-fab_status fab_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                               const fab_communicator *communicator, fab_error *err) {
-    fab_layout layout = {.slot = NULL};
-    fab_collective c = {.algorithm = algorithm, .r = 1};
-    fab_status status = open_one(algorithm, fabric, communicator, &layout, &c, err);
-    fab_layout_release(&layout);
-    return status;
-}
-
-fab_status fab_collective_candidates(fab_operation operation, const fab_fabric *fabric,
-                                     const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
-                                     fab_error *err) {
-    size_t n = 0;
-    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
-        if (a->operation != operation) {
-            continue;
-        }
-        fab_error why = {.code = FAB_OK};
-        fab_status status = fab_algorithm_check(a, fabric, communicator, &why);
-        if (status == FAB_OK) {
-            out[n++] = a;
-        } else if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
-            return fab_fail(err, status, why.where, "%s", why.text);
-        }
-    }
-    *out_n = n;
     return FAB_OK;
-}
-
-fab_status fab_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                  const fab_communicator *communicator, fab_collective_cost *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_layout layout = {.slot = NULL};
-    fab_collective c = {.algorithm = algorithm, .r = 1};
-    FAB_TRY(open_one(algorithm, fabric, communicator, &layout, &c, err));
-    fab_collective_cost cost = {.bus_factor = fab_bus_factor(c.operation, c.r),
-                                .n_phases = fab_collective_parts(&c),
-                                .n_channels = c.n_channels};
-    double copies = 0;
-    for (uint32_t i = 0; i < cost.n_phases; i++) {
-        fab_part part;
-        algorithm->rules->part(&c, i, &part);
-        cost.steps += part.steps;
-        copies += part.copies;
-    }
-    cost.total_bytes = copies * c.bytes;
-    cost.sent_bytes = cost.total_bytes / c.r;
-    *out = cost;
-done:
-    fab_layout_release(&layout);
-    return status;
 }

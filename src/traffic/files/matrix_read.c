@@ -190,24 +190,22 @@ static fab_status read_csv_header(cursor *c, fab_error *err) {
 }
 
 static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     skip_empty_lines(c, '#');
-    FAB_TRY(read_csv_header(c, err));
+    FAB_PASS(read_csv_header(c, err));
     for (skip_empty_lines(c, '#'); c->at != c->end; skip_empty_lines(c, '#')) {
         const char *start = c->at;
         uint64_t src = 0;
         uint64_t dst = 0;
         uint64_t bytes = 0;
-        FAB_TRY(matrix_read_count(c, "source GPU", 0, c->n_gpus - 1, &src, err));
-        FAB_TRY(read_comma(c, err));
-        FAB_TRY(matrix_read_count(c, "destination GPU", 0, c->n_gpus - 1, &dst, err));
-        FAB_TRY(read_comma(c, err));
-        FAB_TRY(read_bytes(c, &bytes, err));
-        FAB_TRY(matrix_add_entry(c, start, src, dst, bytes, builder, err));
-        FAB_TRY(expect_line_end(c, err));
+        FAB_PASS(matrix_read_count(c, "source GPU", 0, c->n_gpus - 1, &src, err));
+        FAB_PASS(read_comma(c, err));
+        FAB_PASS(matrix_read_count(c, "destination GPU", 0, c->n_gpus - 1, &dst, err));
+        FAB_PASS(read_comma(c, err));
+        FAB_PASS(read_bytes(c, &bytes, err));
+        FAB_PASS(matrix_add_entry(c, start, src, dst, bytes, builder, err));
+        FAB_PASS(expect_line_end(c, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- MatrixMarket ------------------------------------------------------------------------------------------------- */
@@ -239,30 +237,26 @@ static fab_status read_market_header(cursor *c, fab_error *err) {
     static const char *const LAYOUT[] = {"coordinate", "array", NULL};
     static const char *const FIELD[] = {"integer", "real", "complex", "pattern", NULL};
     static const char *const SYMMETRY[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
-    fab_status status = FAB_OK;
     c->at += strlen(MARKET_BANNER);
-    FAB_TRY(read_word(c, OBJECT, 1, err));
-    FAB_TRY(read_word(c, LAYOUT, 1, err));
-    FAB_TRY(read_word(c, FIELD, 2, err));
-    FAB_TRY(read_word(c, SYMMETRY, 1, err));
-    FAB_TRY(expect_line_end(c, err));
-done:
-    return status;
+    FAB_PASS(read_word(c, OBJECT, 1, err));
+    FAB_PASS(read_word(c, LAYOUT, 1, err));
+    FAB_PASS(read_word(c, FIELD, 2, err));
+    FAB_PASS(read_word(c, SYMMETRY, 1, err));
+    return expect_line_end(c, err);
 }
 
 static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t rows = 0;
     uint64_t columns = 0;
     uint64_t n_entries = 0;
-    FAB_TRY(read_market_header(c, err));
+    FAB_PASS(read_market_header(c, err));
     skip_empty_lines(c, '%');
-    FAB_TRY(matrix_read_count(c, "rows (GPUs)", 1, c->n_gpus, &rows, err));
+    FAB_PASS(matrix_read_count(c, "rows (GPUs)", 1, c->n_gpus, &rows, err));
     matrix_skip_blanks(c);
-    FAB_TRY(matrix_read_count(c, "columns (GPUs)", 1, c->n_gpus, &columns, err));
+    FAB_PASS(matrix_read_count(c, "columns (GPUs)", 1, c->n_gpus, &columns, err));
     matrix_skip_blanks(c);
-    FAB_TRY(matrix_read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
-    FAB_TRY(expect_line_end(c, err));
+    FAB_PASS(matrix_read_count(c, "entries", 0, UINT32_MAX, &n_entries, err));
+    FAB_PASS(expect_line_end(c, err));
     for (uint64_t i = 0; i < n_entries; i++) {
         uint64_t src = 0;
         uint64_t dst = 0;
@@ -272,24 +266,23 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
         if (c->at == c->end) {
             char text[96];
             (void)snprintf(text, sizeof text, "entry %" PRIu64 " of %" PRIu64, i + 1, n_entries);
-            FAB_TRY(unexpected(c, text, err));
+            FAB_PASS(unexpected(c, text, err));
         }
-        FAB_TRY(matrix_read_count(c, "row", 1, rows, &src, err));
+        FAB_PASS(matrix_read_count(c, "row", 1, rows, &src, err));
         matrix_skip_blanks(c);
-        FAB_TRY(matrix_read_count(c, "column", 1, columns, &dst, err));
+        FAB_PASS(matrix_read_count(c, "column", 1, columns, &dst, err));
         matrix_skip_blanks(c);
-        FAB_TRY(read_bytes(c, &bytes, err));
-        FAB_TRY(matrix_add_entry(c, start, src - 1, dst - 1, bytes, builder, err));
-        FAB_TRY(expect_line_end(c, err));
+        FAB_PASS(read_bytes(c, &bytes, err));
+        FAB_PASS(matrix_add_entry(c, start, src - 1, dst - 1, bytes, builder, err));
+        FAB_PASS(expect_line_end(c, err));
     }
     skip_empty_lines(c, '%');
     if (c->at != c->end) {
         char text[96];
         (void)snprintf(text, sizeof text, "the end of the file after %" PRIu64 " entries", n_entries);
-        FAB_TRY(unexpected(c, text, err));
+        FAB_PASS(unexpected(c, text, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- file --------------------------------------------------------------------------------------------------------- */

@@ -46,20 +46,18 @@ static fab_status htsim_read_number(reader *r, const char *what, uint64_t least,
 }
 
 static fab_status htsim_read_count(reader *r, fab_token key, int which, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
     if (r->line[which] > 0) {
         return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice");
     }
-    FAB_TRY(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
+    FAB_PASS(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
     if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
-        FAB_TRY(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err, "%s",
-                                which == TRIGGERS ? "are not supported: all flows of a phase start together"
-                                                  : "are not supported here: name them with --fail or in scenarios"));
+        FAB_PASS(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err, "%s",
+                                 which == TRIGGERS ? "are not supported: all flows of a phase start together"
+                                                   : "are not supported here: name them with --fail or in scenarios"));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* "7->5" */
@@ -107,66 +105,61 @@ static fab_status read_start(reader *r, fab_error *err) {
 }
 
 static fab_status read_id(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t id = 0;
-    FAB_TRY(htsim_read_number(r, "id", 1, UINT32_MAX, &id, err));
-    FAB_TRY(FAB_GROW(r->ids, r->ids_capacity, r->n_ids + 1, err));
+    FAB_PASS(htsim_read_number(r, "id", 1, UINT32_MAX, &id, err));
+    FAB_PASS(FAB_GROW(r->ids, r->ids_capacity, r->n_ids + 1, err));
     r->ids[r->n_ids++] = id;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Keys of a connection behind its pair. */
 static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
     static const char *const WAITS[] = {"trigger", "send_done_trigger", "recv_done_trigger", "addon"};
-    fab_status status = FAB_OK;
     uint64_t src = 0;
     uint64_t dst = 0;
     uint64_t size = 0;
     uint64_t ignored = 0;
     bool has_start = false;
     bool has_size = false;
-    FAB_TRY(read_pair(r, pair, &src, &dst, err));
+    FAB_PASS(read_pair(r, pair, &src, &dst, err));
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         for (size_t i = 0; i < sizeof WAITS / sizeof WAITS[0]; i++) {
             if (fab_token_is(t, WAITS[i])) {
-                FAB_TRY(fab_text_refuse(
+                FAB_PASS(fab_text_refuse(
                     r->in, t, FAB_EUNSUPPORTED, err,
                     "is not supported: flows that wait for others are no phase of flows that start together"));
             }
         }
         if (fab_token_is(t, "start") && !has_start) {
-            FAB_TRY(read_start(r, err));
+            FAB_PASS(read_start(r, err));
             has_start = true;
         } else if (fab_token_is(t, "size") && !has_size) {
-            FAB_TRY(htsim_read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
+            FAB_PASS(htsim_read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
             if (size == 0) {
-                FAB_TRY(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
-                                        "0 is a flow without an end; sizes are at least 1 byte"));
+                FAB_PASS(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+                                         "0 is a flow without an end; sizes are at least 1 byte"));
             }
             has_size = true;
         } else if (fab_token_is(t, "id")) {
-            FAB_TRY(read_id(r, err));
+            FAB_PASS(read_id(r, err));
         } else if (fab_token_is(t, "prio")) { /* of scheduling: does not move bytes */
-            FAB_TRY(htsim_read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
+            FAB_PASS(htsim_read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
         } else {
-            FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where start, size, id or prio was expected"));
+            FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where start, size, id or prio was expected"));
         }
     }
     if (!has_start || !has_size) {
-        FAB_TRY(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "%s", has_start ? "has no size" : "has no start"));
+        FAB_PASS(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "%s", has_start ? "has no size" : "has no start"));
     }
     r->n++;
     if (r->n > r->count[CONNECTIONS]) {
-        FAB_TRY(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "is one more than Connections says"));
+        FAB_PASS(fab_text_refuse(r->in, pair, FAB_EINPUT, err, "is one more than Connections says"));
     }
     fab_phase_add(&r->builder, (uint32_t)src, (uint32_t)dst, size, 0);
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status begin_body(reader *r, fab_token t, fab_error *err) {
-    fab_status status = FAB_OK;
     if (r->in_body) {
         return FAB_OK;
     }
@@ -177,30 +170,26 @@ static fab_status begin_body(reader *r, fab_token t, fab_error *err) {
     }
     /* Every connection takes a line: the file bounds what is reserved. */
     uint64_t lines = r->in->file.length / 4 + 1;
-    FAB_TRY(fab_phase_open(&r->builder, "connections", "matrix",
-                           r->count[CONNECTIONS] < lines ? r->count[CONNECTIONS] : lines, err));
+    FAB_PASS(fab_phase_open(&r->builder, "connections", "matrix",
+                            r->count[CONNECTIONS] < lines ? r->count[CONNECTIONS] : lines, err));
     r->in_body = true;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status htsim_read_line(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_token t = fab_text_token(r->in);
     for (int i = 0; i < N_COUNTS && !r->in_body; i++) {
         if (fab_token_is(t, COUNTS[i])) {
-            FAB_TRY(htsim_read_count(r, t, i, err));
+            FAB_PASS(htsim_read_count(r, t, i, err));
             return fab_text_expect_end(r->in, err);
         }
     }
     if (fab_token_is(t, "trigger") || fab_token_is(t, "failure")) {
-        FAB_TRY(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
-                                "is not supported: all flows of a phase start together and none fails"));
+        FAB_PASS(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
+                                 "is not supported: all flows of a phase start together and none fails"));
     }
-    FAB_TRY(begin_body(r, t, err));
-    FAB_TRY(read_connection(r, t, err));
-done:
-    return status;
+    FAB_PASS(begin_body(r, t, err));
+    return read_connection(r, t, err);
 }
 
 static int htsim_by_value(const void *a, const void *b) {

@@ -81,7 +81,6 @@ static const struct {
 #define N_POLICIES (sizeof POLICIES / sizeof POLICIES[0])
 
 static fab_status read_key(reader *r, fab_token key, fab_error *err) {
-    fab_status status = FAB_OK;
     const struct {
         const char *name;
         uint64_t *value;
@@ -94,33 +93,32 @@ static fab_status read_key(reader *r, fab_token key, fab_error *err) {
     uint64_t value = 0;
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (fab_token_is(key, KEYS[i].name)) {
-            FAB_TRY(traffic_simai_read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
+            FAB_PASS(traffic_simai_read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
             return FAB_OK;
         }
     }
     if (fab_token_is(key, "vpp:")) { /* of SimAI's bubbles: sends nothing */
-        FAB_TRY(traffic_simai_read_number(r, "vpp:", 0, &value, err));
+        FAB_PASS(traffic_simai_read_number(r, "vpp:", 0, &value, err));
     } else if (fab_token_is(key, "pp_comm") || fab_token_is(key, "pp_comm:")) {
-        FAB_TRY(traffic_simai_read_number(r, "pp_comm", 0, &value, err));
+        FAB_PASS(traffic_simai_read_number(r, "pp_comm", 0, &value, err));
         if (value > 0) {
-            FAB_TRY(fab_text_refuse(
+            FAB_PASS(fab_text_refuse(
                 r->in, key, FAB_EUNSUPPORTED, err,
                 "is above 0, but the file does not say how often stages send that; write 0 to leave it out"));
         }
     } else if (fab_token_is(key, "checkpoints:") || fab_token_is(key, "checkpoint_initiates:")) {
-        FAB_TRY(traffic_simai_read_number(r, "checkpoints", 0, &value, err));
+        FAB_PASS(traffic_simai_read_number(r, "checkpoints", 0, &value, err));
         if (value > 0) {
-            FAB_TRY(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err,
-                                    "repeats forward passes, which is not supported; list their collectives instead"));
+            FAB_PASS(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err,
+                                     "repeats forward passes, which is not supported; list their collectives instead"));
         }
     } else {
-        FAB_TRY(fab_text_refuse(
+        FAB_PASS(fab_text_refuse(
             r->in, key, FAB_EINPUT, err,
             "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, checkpoints: or "
             "checkpoint_initiates: was expected"));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
@@ -149,30 +147,27 @@ static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {
 }
 
 static fab_status simai_job_header(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t which = 0;
-    FAB_TRY(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
+    FAB_PASS(fab_text_next(r->in) ? FAB_OK : fab_fail(err, FAB_EINPUT, r->in->path, "is empty"));
     fab_token first = fab_text_token(r->in);
     while (which < N_POLICIES && !fab_token_is(first, POLICIES[which].name)) {
         which++;
     }
     r->policy = which < N_POLICIES ? POLICIES[which].policy : POLICY_NONE;
     if (r->policy == POLICY_NONE) {
-        FAB_TRY(
+        FAB_PASS(
             fab_text_refuse(r->in, first, FAB_EUNSUPPORTED, err,
                             "spreads collectives over the dimensions of ASTRA-sim's topology, which is not supported"));
     }
     for (fab_token key = fab_text_token(r->in); key.length > 0; key = fab_text_token(r->in)) {
-        FAB_TRY(read_key(r, key, err));
+        FAB_PASS(read_key(r, key, err));
     }
-    FAB_TRY(check_sizes(r, first, err));
+    FAB_PASS(check_sizes(r, first, err));
     if (!fab_text_next(r->in)) {
-        FAB_TRY(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the number of layers"));
+        FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends before the number of layers"));
     }
-    FAB_TRY(traffic_simai_read_number(r, "number of layers", 1, &r->layers, err));
-    FAB_TRY(fab_text_expect_end(r->in, err));
-done:
-    return status;
+    FAB_PASS(traffic_simai_read_number(r, "number of layers", 1, &r->layers, err));
+    return fab_text_expect_end(r->in, err);
 }
 
 /* --- layers ------------------------------------------------------------------------------------------------------- */
@@ -214,7 +209,6 @@ static fab_status read_collective(const reader *r, fab_token t, int pass, kind *
 }
 
 static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t i = 0;
     bool in_use = r->policy == POLICY_TRANSFORMER || (r->policy == POLICY_DATA) == (one->pass == WEIGHT_GRADIENT);
     if (!in_use) {
@@ -234,67 +228,62 @@ static fab_status add_kind(reader *r, fab_token t, const kind *one, fab_error *e
                                "is of the 513th size or kind of collective; the limit is 512");
     }
     if (i == r->n_kinds) {
-        FAB_TRY(FAB_GROW(r->kinds, r->kinds_capacity, r->n_kinds + 1, err));
+        FAB_PASS(FAB_GROW(r->kinds, r->kinds_capacity, r->n_kinds + 1, err));
         r->kinds[r->n_kinds++] = *one;
     }
     r->kinds[i].executions++;
     r->collectives++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_layer(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t update = 0;
     (void)fab_text_token(r->in); /* its name */
     fab_token dependency = fab_text_token(r->in);
     if (dependency.length == 0) {
-        FAB_TRY(
+        FAB_PASS(
             fab_text_refuse(r->in, dependency, FAB_EINPUT, err, "the line ends before the dependency of the layer"));
     }
     for (int pass = 0; pass < N_PASSES; pass++) {
         uint64_t ns = 0;
         kind one = {.pass = pass};
         bool none = false;
-        FAB_TRY(traffic_simai_read_number(r, "time", 0, &ns, err));
+        FAB_PASS(traffic_simai_read_number(r, "time", 0, &ns, err));
         fab_token t = fab_text_token(r->in);
-        FAB_TRY(read_collective(r, t, pass, &one, &none, err));
-        FAB_TRY(traffic_simai_read_number(r, "size", 0, &one.bytes, err));
+        FAB_PASS(read_collective(r, t, pass, &one, &none, err));
+        FAB_PASS(traffic_simai_read_number(r, "size", 0, &one.bytes, err));
         if (ns > UINT64_MAX / 2 - r->compute_ns[pass]) {
-            FAB_TRY(fab_text_refuse(r->in, t, FAB_EINPUT, err, "follows a time that makes the sum too large"));
+            FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "follows a time that makes the sum too large"));
         }
         r->compute_ns[pass] += ns;
         if (!none && one.bytes > 0) {
-            FAB_TRY(add_kind(r, t, &one, err));
+            FAB_PASS(add_kind(r, t, &one, err));
         }
     }
-    FAB_TRY(traffic_simai_read_number(r, "update time", 0, &update, err));
+    FAB_PASS(traffic_simai_read_number(r, "update time", 0, &update, err));
     fab_token more = fab_text_token(r->in);
     if (more.length > 0) {
-        FAB_TRY(fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands behind the twelve columns of a layer"));
+        FAB_PASS(fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands behind the twelve columns of a layer"));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_layers(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n = 0;
     while (fab_text_next(r->in)) {
         if (n == r->layers) {
-            FAB_TRY(fab_text_refuse(r->in, fab_text_token(r->in), FAB_EINPUT, err,
-                                    "is a layer more than the second line says"));
+            FAB_PASS(fab_text_refuse(r->in, fab_text_token(r->in), FAB_EINPUT, err,
+                                     "is a layer more than the second line says"));
         }
-        FAB_TRY(read_layer(r, err));
+        FAB_PASS(read_layer(r, err));
         n++;
     }
     if (n < r->layers) {
         char where[192];
         (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
-        FAB_FAIL(err, FAB_EINPUT, where, "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
+        return fab_fail(err, FAB_EINPUT, where, "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- phases ------------------------------------------------------------------------------------------------------- */

@@ -56,10 +56,9 @@ static fab_status check_groups(const fab_pattern *p, fab_error *err) {
 }
 
 static fab_status pattern_list_members(groups *g, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(g->members, (size_t)n_present(g) * g->ranks, err));
-    FAB_TRY(FAB_NEW(g->id, n_present(g), err));
-    FAB_TRY(FAB_NEW(g->bytes, n_present(g), err));
+    FAB_PASS(FAB_NEW(g->members, (size_t)n_present(g) * g->ranks, err));
+    FAB_PASS(FAB_NEW(g->id, n_present(g), err));
+    FAB_PASS(FAB_NEW(g->bytes, n_present(g), err));
     for (uint32_t i = 0; i < n_present(g); i++) {
         g->id[i] = g->only == FAB_NONE ? i : g->only;
         g->bytes[i] = (double)g->result;
@@ -67,8 +66,7 @@ static fab_status pattern_list_members(groups *g, fab_error *err) {
             g->members[(size_t)i * g->ranks + rank] = gpu_at(g, g->id[i], rank);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status pattern_init(const fab_pattern *p, groups *out, fab_error *err) {
@@ -140,24 +138,22 @@ static void pattern_summarize(const groups *g, const char *note, fab_traffic *tr
 
 static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, char *note, size_t note_size,
                           fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_algorithm *list[FAB_MAX_ALGORITHMS];
     char excluded[160];
     size_t n = 0;
-    FAB_TRY(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
+    FAB_PASS(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
     for (size_t i = 0; i < n; i++) {
         bool added = false;
-        FAB_TRY(fab_collective_try(set, list[i], traffic, &added, excluded, sizeof excluded, err));
+        FAB_PASS(fab_collective_try(set, list[i], traffic, &added, excluded, sizeof excluded, err));
     }
     if (traffic->n_phases == 0) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here: %s",
-                 fab_operation_name(set->operation), excluded);
+        return fab_fail(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here: %s",
+                        fab_operation_name(set->operation), excluded);
     }
     if (excluded[0] != '\0') {
         (void)snprintf(note, note_size, "not possible here: %s", excluded);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err) {

@@ -201,10 +201,7 @@ fab_status fab_pattern_parse(char *list, fab_pattern *p, size_t *out_which, fab_
         if (value != NULL) {
             *value++ = '\0';
         }
-        fab_status status = set_item(p, which, key, value, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(set_item(p, which, key, value, err));
     }
     *out_which = which;
     return FAB_OK;

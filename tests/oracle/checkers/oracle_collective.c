@@ -11,7 +11,7 @@ static uint32_t rank_of(const uint32_t *members, uint32_t r, uint32_t gpu) {
     return rank;
 }
 
-void oracle_run_collective(const fab_message_list *list, const uint32_t *members, uint32_t r, oracle_outcome *out) {
+void oracle_run_collective(const oracle_message_list *list, const uint32_t *members, uint32_t r, oracle_outcome *out) {
     uint64_t n = list->n_messages;
     uint64_t *carries = calloc(n + 1, sizeof *carries);
     uint64_t *depth = calloc(n + 1, sizeof *depth);

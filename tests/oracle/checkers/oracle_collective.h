@@ -2,7 +2,7 @@
 #ifndef ORACLE_COLLECTIVE_H
 #define ORACLE_COLLECTIVE_H
 
-#include "fab/collective.h"
+#include "oracle_messages.h"
 
 #define ORACLE_MAX_RANKS 64
 
@@ -15,6 +15,6 @@ typedef struct oracle_outcome {
 } oracle_outcome;
 
 /* A message carries what its source had from the start and what the messages brought that it waits for, no more. */
-void oracle_run_collective(const fab_message_list *list, const uint32_t *members, uint32_t r, oracle_outcome *out);
+void oracle_run_collective(const oracle_message_list *list, const uint32_t *members, uint32_t r, oracle_outcome *out);
 
 #endif

@@ -101,7 +101,7 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase) {
         }
     }
     out.transfer_s += relay_s;
-    out.latency_s = (double)phase->steps * (double)phase->executions * p->latency_s;
+    out.latency_s = phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * p->latency_s : 0;
     free(finish_s);
     free(p->capacity);
     free(p->relayed);

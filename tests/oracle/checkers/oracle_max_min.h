@@ -26,7 +26,4 @@ bool oracle_holds(const fab_sharing *sharing, const double *rate, uint32_t flow,
 /** Finishing times of flows that begin together: rates from oracle_fill() after every end. */
 void oracle_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s);
 
-/** Arrivals of a schedule, every instant by hand. */
-void oracle_schedule(const fab_sharing *sharing, const fab_schedule *schedule, double *out_arrival_s);
-
 #endif

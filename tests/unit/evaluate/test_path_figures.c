@@ -115,7 +115,7 @@ static void expect_same(const fab_path_figures *a, const fab_path_figures *b, co
     expect_close(a->max_excess_ratio, b->max_excess_ratio, "excess", design);
 }
 
-/* Two tiers, cables of 3 m and 30 m, 600 ns a switch: 2 x (600 + 14.7) + 2 x (600 + 147) ns = 2.7234 us. */
+/* Two tiers, cables of 3 m and 30 m, 600 ns a switch: 2 x 14.7 + 2 x 147 + 3 x 600 ns = 2.1234 us. */
 Test(path_figures, two_tiers_by_hand) {
     setup s =
         make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16,tiers=2", NULL, "pattern:shift,by=8", "spray");
@@ -123,13 +123,13 @@ Test(path_figures, two_tiers_by_hand) {
     fab_path_figures x = of_split(&s);
     cr_expect_eq(x.n_flows, 64);
     cr_expect(x.hops.min == 4 && x.hops.mean == 4 && x.hops.max == 4);
-    cr_expect_float_eq(x.latency_s.min, 2.7234e-6, 1e-15, "%g", x.latency_s.min);
-    cr_expect_float_eq(x.latency_s.max, 2.7234e-6, 1e-15);
-    cr_expect_float_eq(x.latency_s.mean, 2.7234e-6, 1e-15);
-    cr_expect_float_eq(x.longest_round_trip_s, 5.4468e-6, 1e-15);
+    cr_expect_float_eq(x.latency_s.min, 2.1234e-6, 1e-15, "%g", x.latency_s.min);
+    cr_expect_float_eq(x.latency_s.max, 2.1234e-6, 1e-15);
+    cr_expect_float_eq(x.latency_s.mean, 2.1234e-6, 1e-15);
+    cr_expect_float_eq(x.longest_round_trip_s, 4.2468e-6, 1e-15);
     cr_expect_float_eq(x.max_spread_s, 0, 1e-15);
     cr_expect(x.reorders);
-    expect_close(x.min_limit_bps, 8 * 1048576 / (5.4468e-6 + 5e-6), "limit", "clos"); /* 803 Gb/s */
+    expect_close(x.min_limit_bps, 8 * 1048576 / (4.2468e-6 + 5e-6), "limit", "clos"); /* 907 Gb/s */
     expect_close(x.max_excess_ratio, 400e9 / x.min_limit_bps, "excess", "clos");
     cr_expect_eq(x.limited_flows, 0);
     forget(&s);
@@ -138,8 +138,35 @@ Test(path_figures, two_tiers_by_hand) {
     cr_assert_eq(fab_router_init(&spec, s.fabric, s.next_hops, &s.router, NULL), FAB_OK);
     ask(&s);
     x = of_split(&s);
-    expect_close(x.min_limit_bps, 4 * 1048576 / 5.4468e-6, "limit", "clos"); /* 770 Gb/s */
+    expect_close(x.min_limit_bps, 4 * 1048576 / 4.2468e-6, "limit", "clos"); /* 988 Gb/s */
     discard(&s);
+}
+
+/* A path of k tiers has 2k - 1 switches, each of its own latency; one of a torus as many as it has cables, less one. */
+Test(path_figures, every_switch_counts_once) {
+    static const struct {
+        const char *design, *traffic;
+        double switches_s, metres;
+        uint32_t hops;
+    } CASES[] = {
+        {"clos:gpus=8,gpus-per-server=4,radix=16,latency=10us", "pattern:shift,by=4", 10e-6, 6, 2},
+        {"rail-spine:gpus=32,gpus-per-server=8,radix=16,latency=10us", "pattern:shift,by=8", 10e-6, 6, 2},
+        {"clos:gpus=16,gpus-per-server=1,radix=8,tiers=2,latency=1us/2us,length=3m/30m", "pattern:shift,by=8", 4e-6, 66,
+         4},
+        {"clos:gpus=64,gpus-per-server=1,radix=8,tiers=3,latency=1us/2us/4us,length=3m/30m/50m", "pattern:shift,by=32",
+         10e-6, 166, 6},
+        {"torus:gpus=4,gpus-per-server=1,torus=4,radix=8,latency=2us,length=1m/1m", "pattern:shift,by=2", 6e-6, 4, 4},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        setup s = make(CASES[i].design, NULL, CASES[i].traffic, "spray");
+        ask(&s);
+        fab_path_figures split = of_split(&s);
+        double expect_s = CASES[i].switches_s + CASES[i].metres * 4.9e-9;
+        cr_expect_eq(split.hops.max, CASES[i].hops, "%s: %g hops", CASES[i].design, split.hops.max);
+        expect_close(split.latency_s.min, expect_s, "min", CASES[i].design);
+        expect_close(split.latency_s.max, expect_s, "max", CASES[i].design);
+        discard(&s);
+    }
 }
 
 /* In-flight bytes = rate x round trip: a byte more allows the rate, a byte less does not. */
@@ -147,7 +174,7 @@ Test(path_figures, the_limit_bites_where_the_window_is_too_small) {
     setup s = make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16,tiers=2", NULL, "pattern:shift,by=8",
                    "adaptive,queueing=0us");
     ask(&s);
-    double in_flight = 400e9 / 8 * 5.4468e-6;
+    double in_flight = 400e9 / 8 * 4.2468e-6;
     for (int i = 0; i < 2; i++) {
         s.router.window_bytes = in_flight + (i == 0 ? 1 : -1);
         fab_path_figures split = of_split(&s);
@@ -245,7 +272,8 @@ static const char *const DESIGNS[] = {"clos:gpus=128,gpus-per-server=4,radix=16"
                                       "rail-spine:gpus=96,gpus-per-server=4,radix=16",
                                       "rail-only:gpus=64,gpus-per-server=4,radix=6",
                                       "clos:gpus=64,gpus-per-server=4,nics-per-server=8,planes=2,radix=16",
-                                      "clos:gpus=64,gpus-per-server=8,nics-per-server=4,radix=8"};
+                                      "clos:gpus=64,gpus-per-server=8,nics-per-server=4,radix=8",
+                                      "rail-only:gpus=64,gpus-per-server=4,radix=16"};
 #define N_DESIGNS (sizeof DESIGNS / sizeof DESIGNS[0])
 
 Test(path_figures, splits_are_sums_over_every_path) {

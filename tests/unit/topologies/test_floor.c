@@ -115,12 +115,13 @@ Test(floor, lengths_by_hand) {
     cr_expect_eq(c->boundary[1].max_m, 10);
     cr_expect_float_eq(c->boundary[1].mean_m, 8.5, 1e-12);
     cr_expect_float_eq(c->cable_m, 64 * 2 + 32 * 7 + 32 * 10, 1e-9);
-    cr_expect_float_eq(c->boundary[0].mean_latency_s, 600e-9 + 2 * 4.9e-9, 1e-18);
+    cr_expect_float_eq(c->boundary[0].mean_latency_s, 300e-9 + 2 * 4.9e-9, 1e-18);
     cr_expect_float_eq(c->boundary[1].mean_latency_s, 600e-9 + 8.5 * 4.9e-9, 1e-18);
     for (uint32_t l = 0; l < b->fabric->n_links; l++) {
         const fab_link_class *k = fab_class_of(b->fabric, l);
         double inside = k->kind == FAB_LINK_SCALEUP ? 0.5e-6 : 0;
-        double expect = is_network(k) ? 600e-9 + k->length_m * 4.9e-9 : inside;
+        double switches_s = k->kind == FAB_LINK_ACCESS ? 300e-9 : 600e-9; /* half of those at its ends */
+        double expect = is_network(k) ? switches_s + k->length_m * 4.9e-9 : inside;
         cr_assert_eq(k->latency_s, expect, "link %u: %g, not %g", l, k->latency_s, expect);
     }
     drop(b);

@@ -45,6 +45,15 @@ const char *fab_status_name(fab_status status);
         }                                                                                                              \
     } while (0)
 
+/** Returns from a function that has nothing to release when `call` fails. */
+#define FAB_PASS(call)                                                                                                 \
+    do {                                                                                                               \
+        fab_status fab_passed = (call);                                                                                \
+        if (fab_passed != FAB_OK) {                                                                                    \
+            return fab_passed;                                                                                         \
+        }                                                                                                              \
+    } while (0)
+
 /** Like FAB_TRY, for an error that is found here. */
 #define FAB_FAIL(...)                                                                                                  \
     do {                                                                                                               \

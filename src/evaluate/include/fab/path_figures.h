@@ -68,8 +68,8 @@ fab_path_figures fab_path_tally_finish(const fab_path_tally *tally);
  * The same for an engine that splits what switches hold. In an all-to-all, whose flows are not listed, a part of a flow
  * (NIC and plane) counts as a flow of its own where paths are compared, ports of a leaf are told apart only by the
  * shortest and the longest cable, and the offered rate is the mean over the flows of a pair of leaves: min and max
- * may be wider than those of any flow, means and counts are exact (but for scale-up links that GPUs relay
- * through between rails, which only max has).
+ * may be wider than those of any flow, means and counts are exact. Where GPUs relay between rails, every pair of leaves
+ * has as many flows that do as the whole phase.
  * @param[in] split  What router->engine->split() made.
  * @retval FAB_EUNREACHABLE  a demand has no route
  * Complexity: five passes of fab_split_fold(), O(flows * parts + NICs).
@@ -90,5 +90,13 @@ fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_ch
 fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
                                     const fab_demand *demand, const fab_phase *phase, double *out_bps,
                                     fab_error *err) FAB_MUST_USE;
+
+/**
+ * Latency that the time of a phase has beside that of its bytes: steps x executions x that of its slowest path.
+ * @param[in] in_network  Some flow leaves its scale-up domain; else a path leads to the scale-up switch and back.
+ * @param[in] path_s      Of the slowest path; read where in_network.
+ * @return 0 where no flow is in the phase
+ */
+double fab_phase_latency_s(const fab_fabric *fabric, const fab_phase *phase, bool in_network, double path_s);
 
 #endif

@@ -63,25 +63,4 @@ double fab_fluid_bytes(const fab_sharing_size *size);
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s,
                             fab_error *err) FAB_MUST_USE;
 
-/** Messages that wait for each other. */
-typedef struct fab_schedule {
-    uint64_t n_messages;
-    const uint32_t *flow;       /**< shape [n_messages]: route of a message */
-    const double *bits;         /**< shape [n_messages] */
-    const double *latency_s;    /**< shape [n_flows]: from the last bit sent to the message arrived; NULL: 0 */
-    const uint64_t *next_first; /**< shape [n_messages + 1]: messages that wait for this one are next[...] */
-    const uint64_t *next;
-} fab_schedule;
-
-/**
- * Runs a schedule. A message starts when all that it waits for have arrived; messages of one route that are ready at
- * once go one after the other, by number.
- * Everything that ends or arrives at one instant (relative 1e-12) is gathered before any message starts.
- * @param[out] out_arrival_s  Shape [n_messages]; may be NULL. Undefined after an error.
- * @param[out] out_end_s      When the last one has arrived; 0 without messages.
- * @retval FAB_EINPUT  messages wait for each other in a circle, names one of it; or a number is out of range
- */
-fab_status fab_schedule_run(const fab_sharing *sharing, const fab_schedule *schedule, double *out_arrival_s,
-                            double *out_end_s, fab_error *err) FAB_MUST_USE;
-
 #endif

