@@ -5,13 +5,11 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
-#include "fab/units.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ACCESS 1
 #define TRUNK  2 /* boundary between switches without tiers */

@@ -2,6 +2,7 @@
 #include "installed_build.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ static int names_by_label(const void *x, const void *y) {
     const labelled *a = x;
     const labelled *b = y;
     int order = strcmp(a->label, b->label);
-    return order != 0 ? order : (a->node > b->node) - (a->node < b->node);
+    return order != 0 ? order : FAB_ORDER(a->node, b->node);
 }
 
 /* Marks the boxes whose description others have too. */

@@ -4,6 +4,7 @@
 #include "fab/choices.h"
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "families.h"
 #include "floor_cables.h"
 
@@ -114,13 +115,9 @@ static void add_switches(const fab_fabric *f, fab_counts *c) {
 static int by_tier_and_length(const void *a, const void *b) {
     const fab_cable_kind *x = a;
     const fab_cable_kind *y = b;
-    if (x->tier != y->tier) {
-        return x->tier < y->tier ? -1 : 1;
-    }
-    if (x->length_m != y->length_m) {
-        return x->length_m < y->length_m ? -1 : 1;
-    }
-    return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
+    FAB_ORDER_BY(x->tier, y->tier);
+    FAB_ORDER_BY(x->length_m, y->length_m);
+    return FAB_ORDER(x->rate_bps, y->rate_bps);
 }
 
 static void add_kind(const fab_link_class *k, uint64_t count, fab_counts *c) {

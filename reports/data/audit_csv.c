@@ -1,6 +1,5 @@
 /* What an audit found as a work order: a row for each finding, worst first. */
 #include "report_formats.h"
-#include "result_walk.h"
 
 #include "fab/audit.h"
 

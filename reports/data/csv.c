@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 #include "fab/sweep.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,9 +3,7 @@
 
 #include "fab/str.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #define AT_ONCE ((size_t)1 << 20) /* bytes that are gathered before they are written */
 

@@ -4,6 +4,7 @@
  * Ewing, Reid, Silverman, Ann. Math. Stat. 26, 1955]. What shares its children thus stands together in its order. */
 #include "layout.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -132,10 +133,8 @@ static void place_in_order(const fab_graph_view *view, const fab_graph_layout *l
 static int compare_wishes(const void *a, const void *b) {
     const wish *one = a;
     const wish *other = b;
-    if (one->x != other->x) {
-        return one->x < other->x ? -1 : 1;
-    }
-    return one->id < other->id ? -1 : one->id > other->id;
+    FAB_ORDER_BY(one->x, other->x);
+    return FAB_ORDER(one->id, other->id);
 }
 
 /* Pools of nodes that touch each other: sum of wishes, each shifted to the pool's first place, and number. */
@@ -278,7 +277,7 @@ static void place_heights(const fab_graph_view *view, fab_graph_layout *out) {
 static int compare_bands(const void *a, const void *b) {
     const fab_graph_layout_band *one = a;
     const fab_graph_layout_band *other = b;
-    return one->x0 < other->x0 ? -1 : one->x0 > other->x0;
+    return FAB_ORDER(one->x0, other->x0);
 }
 
 static uint32_t band_of(const fab_graph_view *view, const fab_graph_node *node) {

@@ -2,7 +2,6 @@
  * than as custom properties, which editors of drawings and converters do not know. */
 #include "svg.h"
 #include "fab/str.h"
-#include "fab/units.h"
 #include "fab/utf8.h"
 
 #include <inttypes.h>

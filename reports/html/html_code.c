@@ -1,5 +1,6 @@
 #include "html_code.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,12 +54,6 @@ void fab_code_rows_add(fab_code_rows *rows, const int64_t *row) {
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static int code_by_value(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Drops repetitions of sorted values. */
 static size_t unique(double *values, size_t n) {
     size_t kept = 0;
@@ -78,7 +73,7 @@ static double six_digits(double value) {
 
 fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) {
     *out = (fab_code_table){0};
-    qsort(values, n, sizeof *values, code_by_value);
+    qsort(values, n, sizeof *values, fab_order_double);
     size_t kept = unique(values, n);
     for (size_t i = 0; i < kept; i++) {
         values[i] = six_digits(values[i]);

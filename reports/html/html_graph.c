@@ -1,5 +1,4 @@
 /* The fabric in the data block of the HTML report: nodes by their numbers, cables boundary by boundary. */
-#include "fab/memory.h"
 #include "html_code.h"
 #include "html_data.h"
 #include "data/json_text.h"

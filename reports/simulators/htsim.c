@@ -6,6 +6,7 @@
 #include "report_formats.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -143,13 +144,6 @@ static fab_status check_hosts(const figures *g, fab_error *err) {
     return FAB_OK;
 }
 
-/* Heads of the cables up of `v`, in their order, ascending. */
-static int by_id(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static uint32_t list_above(const fab_fabric *f, fab_node_id v, uint32_t *out) {
     uint32_t n = 0;
     for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
@@ -157,7 +151,7 @@ static uint32_t list_above(const fab_fabric *f, fab_node_id v, uint32_t *out) {
             out[n++] = fab_head(f, f->out_link[i]);
         }
     }
-    qsort(out, n, sizeof *out, by_id);
+    qsort(out, n, sizeof *out, fab_order_u32);
     return n;
 }
 

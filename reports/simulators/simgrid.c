@@ -14,6 +14,7 @@
 #include "report_formats.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/xml_writer.h"
 
 #include <inttypes.h>
@@ -81,7 +82,7 @@ static void put_pad(writer *w) {
 static int by_head(const void *a, const void *b) {
     const uint32_t *x = a;
     const uint32_t *y = b;
-    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+    return x[0] != y[0] ? FAB_ORDER(x[0], y[0]) : FAB_ORDER(x[1], y[1]);
 }
 
 typedef void visit_bundle(writer *w, fab_link_id first, double bps);
@@ -189,13 +190,9 @@ typedef struct routed {
 static int by_pair(const void *a, const void *b) {
     const routed *x = a;
     const routed *y = b;
-    if (x->src != y->src) {
-        return x->src < y->src ? -1 : 1;
-    }
-    if (x->dst != y->dst) {
-        return x->dst < y->dst ? -1 : 1;
-    }
-    return (x->flow > y->flow) - (x->flow < y->flow);
+    FAB_ORDER_BY(x->src, y->src);
+    FAB_ORDER_BY(x->dst, y->dst);
+    return FAB_ORDER(x->flow, y->flow);
 }
 
 static fab_status simgrid_find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {

@@ -1,6 +1,5 @@
 /* Text report: who contends for a link, and the decisions that brought them there. */
 #include "fab/explanation.h"
-#include "fab/design.h"
 #include "text_sections.h"
 
 #include <inttypes.h>

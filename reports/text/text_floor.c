@@ -1,8 +1,6 @@
 /* Text report: racks, and what they make of the cables. */
 #include "text_sections.h"
 
-#include <stdio.h>
-
 static const char *floor_show_limit(fab_page *page, double power_w) {
     return power_w > 0 ? fab_show_power(page, power_w) : "no limit";
 }

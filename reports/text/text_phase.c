@@ -1,7 +1,6 @@
 /* Text report: what each phase of the traffic asks of the fabric, and what the design alone makes of it. */
 #include "text_sections.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 static void phase_add_row(fab_table *table, const fab_phase_result *p, size_t engine) {

@@ -9,6 +9,7 @@
  * equally short ways the destination's number takes one, by the digit that D-mod-K would use. */
 #include "engines.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "tables/forwarding.h"
 #include "next_hops/leaf_sets.h"
 
@@ -82,9 +83,7 @@ typedef struct candidate {
 static int by_cables(const void *a, const void *b) {
     const candidate *x = a;
     const candidate *y = b;
-    if (x->cables != y->cables) {
-        return x->cables > y->cables ? -1 : 1;
-    }
+    FAB_ORDER_BY(y->cables, x->cables);
     return x->node < y->node ? -1 : 1;
 }
 

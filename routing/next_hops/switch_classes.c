@@ -4,6 +4,7 @@
 #include "fab/switch_classes.h"
 #include "next_hop_rows.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 #include "leaf_sets.h"
 
@@ -77,13 +78,9 @@ static bool little_to_share(const search *s) {
 static int by_sight(const void *a, const void *b) {
     const seen *x = a;
     const seen *y = b;
-    if (x->colour != y->colour) {
-        return x->colour < y->colour ? -1 : 1;
-    }
-    if (x->digest != y->digest) {
-        return x->digest < y->digest ? -1 : 1;
-    }
-    return (x->v > y->v) - (x->v < y->v);
+    FAB_ORDER_BY(x->colour, y->colour);
+    FAB_ORDER_BY(x->digest, y->digest);
+    return FAB_ORDER(x->v, y->v);
 }
 
 static uint64_t sight_of(const search *s, uint32_t v) {
@@ -157,10 +154,8 @@ done:
 static int classes_by_key(const void *a, const void *b) {
     const end *x = a;
     const end *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return (x->link > y->link) - (x->link < y->link);
+    FAB_ORDER_BY(x->key, y->key);
+    return FAB_ORDER(x->link, y->link);
 }
 
 static uint32_t list_ends(search *s, uint32_t v) {

@@ -3,7 +3,6 @@
 #include "engines/router.h"
 #include "fab/memory.h"
 #include "fab/ranked.h"
-#include "fab/split.h"
 
 #include <float.h>
 #include <math.h>

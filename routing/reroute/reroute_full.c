@@ -1,7 +1,6 @@
 /* Everything again under a mask, of engines whose choices depend on all of the traffic or all of the fabric: over next
  * hops that are built anew, for the flows that still have a way. */
 #include "baseline.h"
-#include "engines/engines.h"
 #include "fab/memory.h"
 #include "fab/split.h"
 #include "walk/host_segments.h"

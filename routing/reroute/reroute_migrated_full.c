@@ -1,5 +1,4 @@
 /* Everything again, with flows that moved: a phase of its own, and what it offers. */
-#include "engines/engines.h"
 #include "fab/memory.h"
 #include "migration.h"
 

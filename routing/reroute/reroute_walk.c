@@ -1,11 +1,8 @@
 /* A path under a mask, by what its engine says at every switch. */
 #include "baseline.h"
 #include "engines/router.h"
-#include "engines/engines.h"
 #include "fab/memory.h"
 #include "walk/host_segments.h"
-
-#include <string.h>
 
 static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
     const fab_router *router = &r->masked;

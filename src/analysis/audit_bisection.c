@@ -39,19 +39,17 @@ typedef struct capacities {
 /* Complete servers stand first in an import, and each run is in order: merged, a server that lacks a NIC stands where
  * it would stand with it. */
 static fab_status order_servers(const fab_structure *in, halves *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t complete = 0;
     uint32_t other = in->n_complete;
-    FAB_TRY(FAB_NEW(out->order, (size_t)in->n_servers + 1, err));
-    FAB_TRY(FAB_NEW(out->of, (size_t)in->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(out->order, (size_t)in->n_servers + 1, err));
+    FAB_PASS(FAB_NEW(out->of, (size_t)in->n_servers + 1, err));
     for (uint32_t i = 0; i < in->n_servers; i++) {
         bool takes_complete =
             complete < in->n_complete &&
             (other == in->n_servers || fab_compare_names(in->server_name[complete], in->server_name[other]) <= 0);
         out->order[i] = takes_complete ? complete++ : other++;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void halve(const fab_structure *in, halves *out) {
@@ -92,13 +90,11 @@ done:
 /* --- capacities --------------------------------------------------------------------------------------------------- */
 
 static fab_status bisection_add(capacities *c, uint32_t tail, uint32_t head, bool both, double bps, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(c->list, c->most, c->n + 1, err));
+    FAB_PASS(FAB_GROW(c->list, c->most, c->n + 1, err));
     c->list[c->n++] = (capacity){tail, head, both, bps};
     c->sum_bps += both ? 2 * bps : bps;
     c->lacks_rates = c->lacks_rates || bps <= 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_nic(capacities *c, uint8_t of_half, uint32_t leaf, uint32_t source, double bps, fab_error *err) {
@@ -112,14 +108,13 @@ static fab_status add_nic(capacities *c, uint8_t of_half, uint32_t leaf, uint32_
 /* Nodes are those of the installed network, then absent switches, source and sink. */
 static fab_status add_present(const fab_structure *in, const halves *h, uint32_t source, capacities *c,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
     for (size_t i = 0; i < in->n_servers * per_server; i++) {
         uint32_t side = in->nic_side[i];
         if (side != FAB_NETWORK_NONE) {
             double bps = in->net->cables[side >> 1].rate_bps;
-            FAB_TRY(add_nic(c, h->of[i / per_server], fab_network_far(in->net, side)->node, source,
-                            bps > 0 ? bps : in->cable_bps[1], err));
+            FAB_PASS(add_nic(c, h->of[i / per_server], fab_network_far(in->net, side)->node, source,
+                             bps > 0 ? bps : in->cable_bps[1], err));
         }
     }
     for (uint32_t t = 0; t < in->n_trunks; t++) {
@@ -129,10 +124,9 @@ static fab_status add_present(const fab_structure *in, const halves *h, uint32_t
         uint32_t upper = fab_network_near(in->net, side[1])->node;
         double bps = in->net->cables[in->trunk[t]].rate_bps;
         double usual = in->cable_bps[in->is_tree ? in->switches[in->switch_of[upper]].tier : 2];
-        FAB_TRY(bisection_add(c, lower, upper, true, bps > 0 ? bps : usual, err));
+        FAB_PASS(bisection_add(c, lower, upper, true, bps > 0 ? bps : usual, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whether an adapter of the server is missing for itself, and not with its leaf. */
@@ -150,12 +144,11 @@ static bool has_own_finding(const fab_audit *audit, const char *server) {
  * *out_serves: there are such NICs, or no leaf is absent. */
 static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_audit *audit, uint32_t source,
                             capacities *c, bool *out_serves, fab_error *err) {
-    fab_status status = FAB_OK;
     *out_serves = audit->n_absent_leaves == 0;
     size_t per_server = (size_t)in->nics_per_server * in->n_planes;
     for (uint32_t i = 0; i < audit->n_lacks; i++) {
         const fab_audit_lack *l = &audit->lacks[i];
-        FAB_TRY(bisection_add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
+        FAB_PASS(bisection_add(c, l->node[0], l->node[1], true, l->cables * l->rate_bps, err));
     }
     for (uint32_t s = 0; audit->n_absent_leaves == 1 && s < in->n_servers; s++) {
         uint32_t n = 0;
@@ -164,11 +157,10 @@ static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_
         }
         if (n > 0 && !has_own_finding(audit, in->server_name[s])) {
             *out_serves = true;
-            FAB_TRY(add_nic(c, h->of[s], audit->absent_leaf, source, n * in->cable_bps[1], err));
+            FAB_PASS(add_nic(c, h->of[s], audit->absent_leaf, source, n * in->cable_bps[1], err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status bisection_cut(const capacities *c, uint32_t source, double *out_bps, fab_error *err) {
@@ -234,7 +226,6 @@ static fab_status import(fab_network **net, const char *whose, fab_structure **o
 
 static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t source, capacities *c, fab_audit *audit,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     fab_audit_bisection *b = &audit->bisection;
     bool serves = false;
     if (audit->unplaced != NULL) {
@@ -247,15 +238,14 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
                        audit->n_absent_leaves);
         return FAB_OK;
     }
-    FAB_TRY(add_lacks(in, h, audit, source, c, &serves, err));
+    FAB_PASS(add_lacks(in, h, audit, source, c, &serves, err));
     if (!serves) {
         say(b, "nothing tells which hosts the absent leaf would serve");
         return FAB_OK;
     }
-    FAB_TRY(bisection_cut(c, source, &b->planned_bps, err));
+    FAB_PASS(bisection_cut(c, source, &b->planned_bps, err));
     b->knows_planned = true;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_bisection *b, fab_error *err) {

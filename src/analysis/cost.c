@@ -117,7 +117,6 @@ static void add_transceivers(bill *b, const fab_cable_kind *kind, const fab_link
 }
 
 static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_link_price link = {0};
     char rate[32];
     bool counted = t > 1 || b->rule->nic_cables;
@@ -125,7 +124,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
     for (size_t i = 0; i < b->counts->n_kinds; i++) {
         const fab_cable_kind *kind = &b->counts->kinds[i];
         if (kind->tier == t && counted) {
-            FAB_TRY(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
+            FAB_PASS(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
             add_transceivers(b, kind, &link);
         }
     }
@@ -136,7 +135,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
         }
         link = (fab_link_price){0}; /* what is not counted costs nothing, and has no medium */
         if (counted) {
-            FAB_TRY(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
+            FAB_PASS(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
         }
         fab_cost_line *line =
             add_line(b, FAB_PART_CABLE, fab_boundary_name(b->counts->wiring, t), kind->count, link.cable);
@@ -149,11 +148,10 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
         n_cables += kind->count;
     }
     if (n_cables != b->counts->cables_by_tier[t - 1]) {
-        FAB_FAIL(err, FAB_EINTERNAL, fab_boundary_name(b->counts->wiring, t),
-                 "%" PRIu64 " cables by kind, %" PRIu64 " counted", n_cables, b->counts->cables_by_tier[t - 1]);
+        return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(b->counts->wiring, t),
+                        "%" PRIu64 " cables by kind, %" PRIu64 " counted", n_cables, b->counts->cables_by_tier[t - 1]);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- sums --------------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * asking why at every switch. */
 #include "explain_link.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,10 +34,7 @@ void fab_explanation_release(fab_explanation *explanation) {
 fab_status fab_explainer_add_flow(fab_explainer *e, uint64_t index, double share, fab_crossing_flow **out,
                                   fab_error *err) {
     fab_crossing_phase *phase = e->out;
-    fab_status status = FAB_GROW(phase->flow, e->flow_capacity, phase->n_flows + 1, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_GROW(phase->flow, e->flow_capacity, phase->n_flows + 1, err));
     fab_flow flow = fab_phase_flow(e->phase, index);
     const uint32_t *rank = e->traffic->rank_of_gpu;
     fab_crossing_flow *crossing = &phase->flow[phase->n_flows++];
@@ -86,26 +84,25 @@ static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
 /* Walks a path of a flow again; the decisions go to `out`. */
 static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
                             fab_crossing_path *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = e->router;
     if (fab_router_takes_phases(router)) {
-        FAB_TRY(fab_explain_route(router, link, n, path / fab_router_ports(router)->nics_per_gpu, &e->path, err));
+        FAB_PASS(fab_explain_route(router, link, n, path / fab_router_ports(router)->nics_per_gpu, &e->path, err));
     } else {
-        FAB_TRY(fab_explain_path(router, flow, path, fab_context_seed(e->context, router), &e->path, err));
+        FAB_PASS(fab_explain_path(router, flow, path, fab_context_seed(e->context, router), &e->path, err));
     }
     if (e->path.n_links != n || memcmp(e->path.link, link, n * sizeof *link) != 0) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "path %u from gpu-%u to gpu-%u is routed one way and explained another",
-                 path, flow->src, flow->dst);
+        return fab_fail(err, FAB_EINTERNAL, NULL,
+                        "path %u from gpu-%u to gpu-%u is routed one way and explained another", path, flow->src,
+                        flow->dst);
     }
-    FAB_TRY(FAB_NEW(out->decision, e->path.n_decisions, err));
+    FAB_PASS(FAB_NEW(out->decision, e->path.n_decisions, err));
     if (e->path.n_decisions > 0) {
         memcpy(out->decision, e->path.decision, e->path.n_decisions * sizeof *out->decision);
     }
     out->n_decisions = e->path.n_decisions;
     out->queue_pair = e->path.queue_pair;
     out->plane = e->path.plane;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t i, uint64_t index, fab_error *err) {
@@ -151,29 +148,28 @@ done:
 }
 
 static fab_status scan_routes(fab_explainer *e, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = e->router;
     uint64_t n_flows = e->phase->n_flows;
     uint64_t chunk = fab_router_takes_phases(router) ? n_flows : CHUNK;
     if (chunk > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s routes all flows at once, and phase %s has more than %u",
-                 fab_router_engine(router), e->phase->name, UINT32_MAX);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "engine %s routes all flows at once, and phase %s has more than %u", fab_router_engine(router),
+                        e->phase->name, UINT32_MAX);
     }
     for (uint64_t first = 0; first < n_flows; first += chunk) {
         uint32_t n = (uint32_t)(n_flows - first < chunk ? n_flows - first : chunk);
         const fab_routes *at_once = &e->routes;
-        FAB_TRY(fab_route_flows(router, e->phase, first, n, e->offer->rate, fab_context_seed(e->context, router),
-                                &e->routes, err));
+        FAB_PASS(fab_route_flows(router, e->phase, first, n, e->offer->rate, fab_context_seed(e->context, router),
+                                 &e->routes, err));
         if (fab_router_n_rounds(router) > 1) { /* its paths are the first ones of a flow: they keep their numbers */
-            FAB_TRY(fab_routes_of_round(&e->routes, 0, fab_router_n_rounds(router), &e->round, err));
+            FAB_PASS(fab_routes_of_round(&e->routes, 0, fab_router_n_rounds(router), &e->round, err));
             at_once = &e->round;
         }
         for (uint32_t i = 0; i < n; i++) {
-            FAB_TRY(scan_flow(e, at_once, i, first + i, err));
+            FAB_PASS(scan_flow(e, at_once, i, first + i, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
@@ -183,21 +179,13 @@ static int by_load(const void *a, const void *b) {
     const fab_crossing_flow *y = b;
     double x_bps = x->rate_bps * x->share;
     double y_bps = y->rate_bps * y->share;
-    if (x_bps != y_bps) {
-        return x_bps > y_bps ? -1 : 1;
-    }
-    return (x->flow > y->flow) - (x->flow < y->flow);
-}
-
-static int explain_by_number(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    FAB_ORDER_BY(y_bps, x_bps);
+    return FAB_ORDER(x->flow, y->flow);
 }
 
 static uint64_t count_distinct(uint64_t *values, size_t n) {
     uint64_t distinct = 0;
-    qsort(values, n, sizeof *values, explain_by_number);
+    qsort(values, n, sizeof *values, fab_order_u64);
     for (size_t i = 0; i < n; i++) {
         distinct += i == 0 || values[i] != values[i - 1];
     }
@@ -215,10 +203,7 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
     }
     uint32_t v = tail - e->f->first[FAB_NODE_SWITCH];
     const fab_next_hops *t = fab_router_next_hops(e->router);
-    fab_status status = FAB_NEW(log_unused, e->f->n_links, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(FAB_NEW(log_unused, e->f->n_links, err));
     for (uint32_t entry = fab_next_hops_first_group(t, v); entry < fab_next_hops_first_group(t, v + 1); entry++) {
         fab_next_hop_list next = fab_next_hops_members(t, v, entry);
         double paths = (double)e->group_paths[entry - fab_next_hops_first_group(t, v)];

@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What all NICs together can send into the network. */

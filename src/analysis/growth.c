@@ -1,5 +1,6 @@
 #include "fab/growth.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 
 #include <stdio.h>
@@ -45,12 +46,6 @@ static uint64_t growth_place_of(const fab_fabric *f, fab_node_id v, const uint32
     return fab_mix64(place ^ index << 8);
 }
 
-static int growth_ascending(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* One key per network cable, sorted: equal keys join the same two devices. */
 static fab_status list_pairs(const fab_fabric *f, uint64_t **out, size_t *out_n, fab_error *err) {
     uint32_t parents[FAB_FABRIC_TIERS + 2] = {0}; /* [t]: size of the groups of tier t */
@@ -69,7 +64,7 @@ static fab_status list_pairs(const fab_fabric *f, uint64_t **out, size_t *out_n,
         }
     }
     if (status == FAB_OK) {
-        qsort(keys, n, sizeof *keys, growth_ascending);
+        qsort(keys, n, sizeof *keys, fab_order_u64);
         *out = keys;
         *out_n = n;
     }

@@ -3,6 +3,7 @@
 #include "max_flow.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -81,17 +82,11 @@ static void max_flow_release(network *g) {
     FAB_FREE_ALL(g->first, g->arcs, g->level, g->queue, g->cursor, g->path);
 }
 
-static int by_nodes(const void *a, const void *b) {
-    uint64_t x = ((const uint64_t *)a)[0];
-    uint64_t y = ((const uint64_t *)b)[0];
-    return (x > y) - (x < y);
-}
-
 /* One edge of each pair of nodes, by tail and head. */
 static size_t merge(uint64_t (*edges)[2], size_t n) {
     size_t merged = 0;
     if (n > 0) {
-        qsort(edges, n, sizeof *edges, by_nodes);
+        qsort(edges, n, sizeof *edges, fab_order_u64);
     }
     for (size_t i = 0; i < n; i++) {
         if (merged > 0 && edges[merged - 1][0] == edges[i][0]) {
@@ -105,13 +100,12 @@ static size_t merge(uint64_t (*edges)[2], size_t n) {
 }
 
 static fab_status make_network(network *g, const uint64_t (*edges)[2], size_t n, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(g->first, (size_t)g->n + 1, err));
-    FAB_TRY(FAB_NEW(g->arcs, 2 * n, err));
-    FAB_TRY(FAB_NEW(g->level, g->n, err));
-    FAB_TRY(FAB_NEW(g->queue, g->n, err));
-    FAB_TRY(FAB_NEW(g->cursor, g->n, err));
-    FAB_TRY(FAB_NEW(g->path, g->n, err));
+    FAB_PASS(FAB_NEW(g->first, (size_t)g->n + 1, err));
+    FAB_PASS(FAB_NEW(g->arcs, 2 * n, err));
+    FAB_PASS(FAB_NEW(g->level, g->n, err));
+    FAB_PASS(FAB_NEW(g->queue, g->n, err));
+    FAB_PASS(FAB_NEW(g->cursor, g->n, err));
+    FAB_PASS(FAB_NEW(g->path, g->n, err));
     for (size_t i = 0; i < n; i++) {
         g->first[(edges[i][0] >> 32) + 1]++;
         g->first[(edges[i][0] & UINT32_MAX) + 1]++;
@@ -128,8 +122,7 @@ static fab_status make_network(network *g, const uint64_t (*edges)[2], size_t n,
         g->arcs[a] = (arc){head, b, edges[i][1]};
         g->arcs[b] = (arc){tail, a, 0};
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 int fab_max_flow_shift(double sum_bps) {

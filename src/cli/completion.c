@@ -3,7 +3,6 @@
 
 #include "fab/builtin.h"
 #include "fab/definitions.h"
-#include "fab/prices.h"
 #include "fab/relocate.h"
 #include "fab/routing.h"
 #include "fab/traffic.h"

@@ -129,10 +129,7 @@ fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     bool has_graph = prints_graph(options);
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
-        fab_status status = cli_check_new_file(options, path, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(cli_check_new_file(options, path, err));
         has_graph |= format_of(path)->shows_graph;
     }
     bool has_view = options->view != FAB_VIEW_AUTO;
@@ -180,10 +177,7 @@ fab_status cli_write_exports(const cli_options *options, const fab_result *resul
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         const export e = {format_of(path), result, &style};
-        fab_status status = fab_save_file(path, options->force, write_export, &e, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_save_file(path, options->force, write_export, &e, err));
         if (!options->quiet) {
             (void)fprintf(stderr, "fabriscope: %s written to %s\n", e.format->name, path);
         }

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include <ctype.h>
-#include <string.h>
 
 #define WIDTH 80
 

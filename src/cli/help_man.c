@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include <ctype.h>
-#include <string.h>
 
 /* Text that roff reads as it stands. */
 static void help_man_put(const char *text, FILE *out) {

@@ -327,10 +327,7 @@ fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t
     for (size_t i = 0; i < options->policies.n; i++) {
         for (const char *at = options->policies.items[i]; at != NULL;) {
             size_t length = strcspn(at, ",");
-            fab_status status = add_policy(at, length, out, out_n, err);
-            if (status != FAB_OK) {
-                return status;
-            }
+            FAB_PASS(add_policy(at, length, out, out_n, err));
             at = at[length] == ',' ? at + length + 1 : NULL;
         }
     }

@@ -72,25 +72,23 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
 }
 
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_design_read(text, options->overrides.items, options->overrides.n, out, err));
+    FAB_PASS(fab_design_read(text, options->overrides.items, options->overrides.n, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
-        FAB_TRY(cli_set_job(out, options->jobs.items[i], "--job", err));
+        FAB_PASS(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
     out->fabric.max_bytes = options->max_memory;
-    FAB_TRY(set_engines(options, out, err));
+    FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {
         if (strlen(options->prices) >= sizeof out->prices) {
-            FAB_FAIL(err, FAB_EINPUT, "--prices", "'%.40s...' is longer than %zu characters", options->prices,
-                     sizeof out->prices - 1);
+            return fab_fail(err, FAB_EINPUT, "--prices", "'%.40s...' is longer than %zu characters", options->prices,
+                            sizeof out->prices - 1);
         }
         (void)snprintf(out->prices, sizeof out->prices, "%s", options->prices);
         (void)snprintf(out->prices_where, sizeof out->prices_where, "--prices %s", options->prices);
     } else if (out->prices[0] == '\0') {
         (void)snprintf(out->prices, sizeof out->prices, "%s", FAB_DEFAULT_PRICES);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status cli_open_design(const cli_options *options, const char *text, fab_design **out, fab_error *err) {
@@ -123,13 +121,10 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
 
 fab_status cli_session_open(const cli_options *options, fab_command command, const char *traffic, cli_session *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     out->options = options;
     out->traffic = traffic;
-    FAB_TRY(cli_open_design(options, options->operands.items[0], &out->design, err));
-    FAB_TRY(cli_result_init(options, command, 1, &out->result, err));
-done:
-    return status;
+    FAB_PASS(cli_open_design(options, options->operands.items[0], &out->design, err));
+    return cli_result_init(options, command, 1, &out->result, err);
 }
 
 void cli_session_release(cli_session *s) {
@@ -142,9 +137,8 @@ void cli_session_release(cli_session *s) {
 }
 
 static fab_status open_context(cli_session *s, fab_error *err) {
-    fab_status status = FAB_OK;
     if (cli_is_front_end(s->traffic)) {
-        FAB_TRY(cli_front_end_open(s, err));
+        FAB_PASS(cli_front_end_open(s, err));
     }
     const fab_context_request what = {.design = s->design,
                                       .fabric = s->hosts != NULL ? s->hosts : s->graph,
@@ -153,9 +147,7 @@ static fab_status open_context(cli_session *s, fab_error *err) {
                                       .engines = s->design->engines,
                                       .n_engines = s->options->advise.on ? 1 : s->design->n_engines,
                                       .seed = s->options->seed};
-    FAB_TRY(fab_context_new(&what, &s->context, err));
-done:
-    return status;
+    return fab_context_new(&what, &s->context, err);
 }
 
 fab_status cli_session_build(cli_session *s, fab_error *err) {
@@ -243,17 +235,15 @@ static fab_status session_check_memory(const cli_options *options, const fab_fab
 }
 
 fab_status cli_report(const cli_options *options, const fab_result *result, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_report_format *format = fab_report_format_find(options->format != NULL ? options->format : "text");
     fab_report_style style = cli_style(options);
     if (format == NULL) {
-        FAB_FAIL(err, FAB_EINTERNAL, NULL, "no report format '%s'", options->format != NULL ? options->format : "text");
+        return fab_fail(err, FAB_EINTERNAL, NULL, "no report format '%s'",
+                        options->format != NULL ? options->format : "text");
     }
-    FAB_TRY(session_check_memory(options, result->graph, err));
-    FAB_TRY(format->write(result, &style, out, err));
-    FAB_TRY(cli_write_reports(options, result, err));
-done:
-    return status;
+    FAB_PASS(session_check_memory(options, result->graph, err));
+    FAB_PASS(format->write(result, &style, out, err));
+    return cli_write_reports(options, result, err);
 }
 
 /* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */

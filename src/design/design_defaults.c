@@ -134,31 +134,28 @@ static fab_status check_servers(const reading *r, fab_error *err) {
 }
 
 static fab_status check_fabric(const reading *r, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric_spec *f = &r->design.fabric;
     if (!field_is_word(f->family)) {
-        FAB_FAIL(err, FAB_EINPUT, r->origin_where, "family is required: the name of a topology family");
+        return fab_fail(err, FAB_EINPUT, r->origin_where, "family is required: the name of a topology family");
     }
     if (f->k % 2 != 0) {
-        FAB_FAIL(err, FAB_EINPUT, design_defaults_where_of(r, "k", NULL),
-                 "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
+        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "k", NULL),
+                        "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
     }
     if (f->gpus == 0 && ports_of_shape(f) == 0) {
-        FAB_FAIL(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
-                 is_fat_tree(f)    ? ", unless k or xgft is given"
-                 : is_dragonfly(f) ? ", unless dragonfly is given"
-                                   : "");
+        return fab_fail(err, FAB_EINPUT, r->origin_where, "gpus is required%s",
+                        is_fat_tree(f)    ? ", unless k or xgft is given"
+                        : is_dragonfly(f) ? ", unless dragonfly is given"
+                                          : "");
     }
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         if (f->tier[i].radix * f->tier[i].breakout > 65535) {
-            FAB_FAIL(err, FAB_EINPUT, design_defaults_where_of(r, "radix", "breakout"),
-                     "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
-                     f->tier[i].radix, f->tier[i].breakout, i + 1);
+            return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "radix", "breakout"),
+                            "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
+                            f->tier[i].radix, f->tier[i].breakout, i + 1);
         }
     }
-    FAB_TRY(check_servers(r, err));
-done:
-    return status;
+    return check_servers(r, err);
 }
 
 static fab_status check_jobs(const fab_design *design, const char *where, fab_error *err) {
@@ -176,13 +173,10 @@ fab_status reading_finish(reading *r, fab_error *err) {
     const field *id = design_field_find(SCOPE_JOB, "id");
     (void)snprintf(r->design.fabric.where, sizeof r->design.fabric.where, "%s", r->origin_where);
     (void)snprintf(r->design.front_end.where, sizeof r->design.front_end.where, "%s", r->front_end_where);
-    fab_status status = FAB_OK;
-    FAB_TRY(reading_finish_installed(r, err));
+    FAB_PASS(reading_finish_installed(r, err));
     design_defaults_fill(&r->design);
-    FAB_TRY(check_fabric(r, err));
-    FAB_TRY(check_front_end(r, err));
-    FAB_TRY(reading_finish_floor(r, err));
-    FAB_TRY(check_jobs(&r->design, r->where[design_field_index(id)], err));
-done:
-    return status;
+    FAB_PASS(check_fabric(r, err));
+    FAB_PASS(check_front_end(r, err));
+    FAB_PASS(reading_finish_floor(r, err));
+    return check_jobs(&r->design, r->where[design_field_index(id)], err);
 }

@@ -55,7 +55,6 @@ static uint64_t default_servers_per_rack(const fab_floor_spec *f) {
 }
 
 fab_status reading_finish_floor(reading *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_floor_spec *f = &r->design.fabric.floor;
     if (!f->given) {
         return FAB_OK;
@@ -66,8 +65,6 @@ fab_status reading_finish_floor(reading *r, fab_error *err) {
     if (f->servers_per_rack == 0) {
         f->servers_per_rack = default_servers_per_rack(f);
     }
-    FAB_TRY(check_limit(r, "rack-power", f->rack_w, err));
-    FAB_TRY(check_limit(r, "hall-power", f->hall_w, err));
-done:
-    return status;
+    FAB_PASS(check_limit(r, "rack-power", f->rack_w, err));
+    return check_limit(r, "hall-power", f->hall_w, err);
 }

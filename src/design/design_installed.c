@@ -78,7 +78,6 @@ static fab_status check_given(const reading *r, fab_error *err) {
 }
 
 static fab_status take_counts(reading *r, const fab_structure *net, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric_spec *f = &r->design.fabric;
     f->nics_per_server = net->nics_per_server;
     f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : net->nics_per_server;
@@ -102,19 +101,18 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
         f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / net->n_planes;
     }
     if (f->spares >= net->n_complete) {
-        FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "spares"),
-                 "%" PRIu64 " spare servers of %" PRIu32 " leave none to work", f->spares, net->n_complete);
+        return fab_fail(err, FAB_EINPUT, design_installed_where_of(r, "spares"),
+                        "%" PRIu64 " spare servers of %" PRIu32 " leave none to work", f->spares, net->n_complete);
     }
     uint64_t gpus = (net->n_servers - f->spares) * f->gpus_per_server;
     if (f->gpus != 0 && f->gpus != gpus) {
-        FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "gpus"),
-                 "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
-                 "; a job may take fewer (job.gpus)",
-                 gpus, net->n_servers - f->spares, f->gpus_per_server, f->gpus);
+        return fab_fail(err, FAB_EINPUT, design_installed_where_of(r, "gpus"),
+                        "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
+                        "; a job may take fewer (job.gpus)",
+                        gpus, net->n_servers - f->spares, f->gpus_per_server, f->gpus);
     }
     f->gpus = gpus;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status reading_finish_installed(reading *r, fab_error *err) {

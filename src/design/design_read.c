@@ -79,7 +79,6 @@ done:
 }
 
 fab_status reading_one_line(reading *r, const char *text, fab_error *err) {
-    fab_status status = FAB_OK;
     bool seen[MAX_FIELDS][FAB_MAX_TIERS + 1] = {{false}};
     size_t n_family = strcspn(text, ":");
     char family[FAB_NAME_SIZE] = "";
@@ -88,23 +87,23 @@ fab_status reading_one_line(reading *r, const char *text, fab_error *err) {
         (void)snprintf(family, sizeof family, "%.*s", (int)n_family, text);
     }
     if (!field_is_word(family)) {
-        FAB_FAIL(err, FAB_EINPUT, r->origin_where,
-                 "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family", text);
+        return fab_fail(err, FAB_EINPUT, r->origin_where,
+                        "neither a file nor a one-line form: '%.40s' before the colon is not the name of a family",
+                        text);
     }
     target t = {.field = design_field_find(SCOPE_FABRIC, "family")};
-    FAB_TRY(reading_set(r, &t, family, r->origin_where, err));
+    FAB_PASS(reading_set(r, &t, family, r->origin_where, err));
     for (const char *at = text + n_family + 1; *at != '\0';) {
         size_t length = setting_length(at);
-        FAB_TRY(set_pair(r, text, at, length, seen, err));
+        FAB_PASS(set_pair(r, text, at, length, seen, err));
         at += length;
         if (*at == ',' && *++at == '\0') {
             char where[FAB_XML_PLACE_SIZE];
-            FAB_FAIL(err, FAB_EINPUT, fab_xml_place(where, text, 1, (uint32_t)(at - text)),
-                     "a setting is missing after ','");
+            return fab_fail(err, FAB_EINPUT, fab_xml_place(where, text, 1, (uint32_t)(at - text)),
+                            "a setting is missing after ','");
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- what a text is ----------------------------------------------------------------------------------------------- */

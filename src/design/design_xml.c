@@ -118,75 +118,63 @@ done:
 }
 
 static fab_status read_fabric(const source *s, const fab_xml_element *element, bool front_end, fab_error *err) {
-    fab_status status = FAB_OK;
     bool seen[FAB_MAX_TIERS] = {false};
     if (element->text[0] != '\0') {
-        FAB_TRY(design_xml_fail_at(s, element, err, "unexpected text inside ", element->name));
+        FAB_PASS(design_xml_fail_at(s, element, err, "unexpected text inside ", element->name));
     }
     (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
-    FAB_TRY(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
+    FAB_PASS(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
     for (const fab_xml_element *child = element->first_child; child != NULL; child = child->next) {
-        FAB_TRY(read_tier(s, child, front_end, seen, err));
+        FAB_PASS(read_tier(s, child, front_end, seen, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_job(const source *s, const fab_xml_element *element, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_design *design = &s->reading->design;
     char where[FAB_XML_PLACE_SIZE];
     size_t job = design->n_jobs;
-    FAB_TRY(check_empty(s, element, err));
-    FAB_TRY(reading_add_job(design, place(s, element, where), err));
-    FAB_TRY(design_read_attributes(s, element, SCOPE_JOB, job, false, err));
+    FAB_PASS(check_empty(s, element, err));
+    FAB_PASS(reading_add_job(design, place(s, element, where), err));
+    FAB_PASS(design_read_attributes(s, element, SCOPE_JOB, job, false, err));
     const fab_xml_attribute *id = fab_xml_find(element, "id");
     for (size_t i = 0; i < job; i++) {
         if (strcmp(design->jobs[i].id, design->jobs[job].id) == 0) {
             (void)(id != NULL ? place_value(s, id, where) : place(s, element, where));
-            FAB_FAIL(err, FAB_EINPUT, where, "id: there is another job '%s'", design->jobs[job].id);
+            return fab_fail(err, FAB_EINPUT, where, "id: there is another job '%s'", design->jobs[job].id);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_source(const source *s, const fab_xml_element *element, fab_error *err) {
-    fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
     target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
     if (element->first_child != NULL) {
-        FAB_TRY(design_xml_fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
+        FAB_PASS(design_xml_fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
     }
     if (element->n_attributes > 0) {
-        FAB_TRY(design_xml_fail_at(s, element, err, "<source> has no attribute ", element->attributes[0].name));
+        FAB_PASS(design_xml_fail_at(s, element, err, "<source> has no attribute ", element->attributes[0].name));
     }
-    FAB_TRY(reading_set(s->reading, &t, element->text, place(s, element, where), err));
-done:
-    return status;
+    return reading_set(s->reading, &t, element->text, place(s, element, where), err);
 }
 
 /* An element with one required attribute. */
 static fab_status read_single(const source *s, const fab_xml_element *element, field_scope scope, size_t index,
                               const char *required, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(check_empty(s, element, err));
-    FAB_TRY(design_read_attributes(s, element, scope, index, false, err));
+    FAB_PASS(check_empty(s, element, err));
+    FAB_PASS(design_read_attributes(s, element, scope, index, false, err));
     if (fab_xml_find(element, required) == NULL) {
-        FAB_TRY(design_xml_fail_at(s, element, err, "missing attribute: ", required));
+        FAB_PASS(design_xml_fail_at(s, element, err, "missing attribute: ", required));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* An empty <floor/> is a floor with every default. */
 static fab_status read_floor(const source *s, const fab_xml_element *element, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(check_empty(s, element, err));
+    FAB_PASS(check_empty(s, element, err));
     s->reading->design.fabric.floor.given = true;
-    FAB_TRY(design_read_attributes(s, element, SCOPE_FLOOR, 0, false, err));
-done:
-    return status;
+    return design_read_attributes(s, element, SCOPE_FLOOR, 0, false, err);
 }
 
 enum { PART_SOURCE, PART_FABRIC, PART_FRONT_END, PART_FLOOR, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
@@ -194,29 +182,29 @@ static const char *const PARTS[N_PARTS] = {"source", "fabric", "front-end", "flo
 #define N_SINGLE_PARTS 5 /* those that may stand once */
 
 static fab_status read_part(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
-    fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
     size_t part = 0;
     while (part < N_PARTS && strcmp(PARTS[part], element->name) != 0) {
         part++;
     }
     if (part < N_SINGLE_PARTS && seen[part]) {
-        FAB_FAIL(err, FAB_EINPUT, place(s, element, where), "a design has one <%s>, this is another", element->name);
+        return fab_fail(err, FAB_EINPUT, place(s, element, where), "a design has one <%s>, this is another",
+                        element->name);
     }
     if (part < N_PARTS) {
         seen[part] = true;
     }
     switch (part) {
-    case PART_SOURCE: FAB_TRY(read_source(s, element, err)); break;
-    case PART_FABRIC: FAB_TRY(read_fabric(s, element, false, err)); break;
+    case PART_SOURCE: FAB_PASS(read_source(s, element, err)); break;
+    case PART_FABRIC: FAB_PASS(read_fabric(s, element, false, err)); break;
     case PART_FRONT_END:
         s->reading->design.has_front_end = true;
-        FAB_TRY(read_fabric(s, element, true, err));
+        FAB_PASS(read_fabric(s, element, true, err));
         break;
-    case PART_FLOOR: FAB_TRY(read_floor(s, element, err)); break;
-    case PART_PRICES: FAB_TRY(read_single(s, element, SCOPE_PRICES, 0, "profile", err)); break;
-    case PART_JOB: FAB_TRY(read_job(s, element, err)); break;
-    case PART_ENGINE: FAB_TRY(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
+    case PART_FLOOR: FAB_PASS(read_floor(s, element, err)); break;
+    case PART_PRICES: FAB_PASS(read_single(s, element, SCOPE_PRICES, 0, "profile", err)); break;
+    case PART_JOB: FAB_PASS(read_job(s, element, err)); break;
+    case PART_ENGINE: FAB_PASS(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;
     default: {
         char hint[FAB_CHOICES_TEXT];
         fab_choices near;
@@ -225,11 +213,10 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
             fab_choices_offer(&near, PARTS[i]);
         }
         (void)fab_choices_list(&near, "allowed:", hint);
-        FAB_FAIL(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name, hint);
+        return fab_fail(err, FAB_EINPUT, place(s, element, where), "unknown element <%.40s>%s", element->name, hint);
     }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Names with a prefix are unknown anyway; a default namespace would pass unseen. */

@@ -1,7 +1,6 @@
 /* Which rows of a price book a part is made of. */
 #include "fab/prices.h"
 
-#include "fab/choices.h"
 #include "fab/units.h"
 
 #include <inttypes.h>

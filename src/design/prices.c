@@ -4,7 +4,6 @@
 #include "fab/xml_reader.h"
 #include "field_schema.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static fab_status server_set(reading *r, const char *key, const char *value, const char *where, fab_error *err) {
     target t;

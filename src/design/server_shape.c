@@ -82,7 +82,6 @@ static double nvlink_rate(double sm) {
 
 /* Sum over <nvlink count=...> below <gpu sm=...>. AMD's <xgmi> have no rate in the file. */
 static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, double *out_bps, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_xml_attribute *sm = fab_xml_find(gpu, "sm");
     double links = 0;
     double capability = 0;
@@ -97,16 +96,15 @@ static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, doub
             return server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
         }
         if (!parse_number(count->value, "", 1000, &n)) {
-            FAB_TRY(wrong_value(r, count, "number of links up to 1000", err));
+            FAB_PASS(wrong_value(r, count, "number of links up to 1000", err));
         }
         links += n;
     }
     if (links > 0 && sm != NULL && !parse_number(sm->value, "", 1e6, &capability)) {
-        FAB_TRY(wrong_value(r, sm, "compute capability such as 90", err));
+        FAB_PASS(wrong_value(r, sm, "compute capability such as 90", err));
     }
     *out_bps = links * nvlink_rate(capability);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- devices ------------------------------------------------------------------------------------------------------ */
@@ -152,7 +150,6 @@ static void find_numa(const fab_xml_element *e, char out[FAB_SERVER_NAME]) {
 
 /* Speeds of <net> are Mb/s. */
 static fab_status describe_nic(const reader *r, const fab_xml_element *nic, fab_server_nic *out, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_xml_element *net = nic != NULL ? nic->first_child : NULL; net != NULL; net = net->next) {
         const fab_xml_attribute *speed = fab_xml_find(net, "speed");
         double mbps = 0;
@@ -160,15 +157,14 @@ static fab_status describe_nic(const reader *r, const fab_xml_element *nic, fab_
             continue;
         }
         if (speed != NULL && !parse_number(speed->value, "", 1e9, &mbps)) {
-            FAB_TRY(wrong_value(r, speed, "speed in Mb/s", err));
+            FAB_PASS(wrong_value(r, speed, "speed in Mb/s", err));
         }
         out->bps += mbps * 1e6;
         if (value_of(net, "name")[0] != '\0') {
             copy_name(out->name, value_of(net, "name"));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_error *err) {
@@ -192,12 +188,11 @@ static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_err
 }
 
 static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_server_shape *s = r->shape;
     bool gpu = is_gpu(pci);
-    FAB_TRY(check_bus(r, pci, err));
+    FAB_PASS(check_bus(r, pci, err));
     if (gpu ? s->n_gpus == FAB_SERVER_GPUS : s->n_nics == FAB_SERVER_NICS) {
-        FAB_TRY(
+        FAB_PASS(
             server_wrong(r, pci->line, pci->column, FAB_EUNSUPPORTED, "more than 64 GPUs or NICs in a server", err));
     }
     if (gpu) {
@@ -207,49 +202,44 @@ static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *e
         find_numa(pci, g->numa);
         const fab_xml_element *inner = child(pci, "gpu");
         if (inner != NULL) {
-            FAB_TRY(read_nvlinks(r, inner, &g->nvlink_bps, err));
+            FAB_PASS(read_nvlinks(r, inner, &g->nvlink_bps, err));
         }
     } else {
         fab_server_nic *n = &s->nic[s->n_nics];
         r->nic[s->n_nics++] = pci;
         copy_name(n->name, value_of(pci, "busid"));
         find_numa(pci, n->numa);
-        FAB_TRY(describe_nic(r, child(pci, "nic"), n, err));
+        FAB_PASS(describe_nic(r, child(pci, "nic"), n, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The reader bounds the depth. */
 static fab_status server_walk(reader *r, const fab_xml_element *parent, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const fab_xml_element *e = parent->first_child; e != NULL; e = e->next) {
         bool is_pci = strcmp(e->name, "pci") == 0;
         if (is_pci && (is_gpu(e) || is_nic(e))) {
-            FAB_TRY(add_device(r, e, err));
+            FAB_PASS(add_device(r, e, err));
         } else if (is_pci || strcmp(e->name, "cpu") == 0) {
-            FAB_TRY(server_walk(r, e, err)); /* NOLINT(misc-no-recursion) */
+            FAB_PASS(server_walk(r, e, err)); /* NOLINT(misc-no-recursion) */
         } else if (strcmp(e->name, "nic") == 0 && r->n_loose < FAB_SERVER_NICS) {
             r->loose[r->n_loose++] = e;
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* NICs on no bus, as in virtual machines, count where there are no others. */
 static fab_status take_loose(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_server_shape *s = r->shape;
     for (uint32_t i = 0; i < r->n_loose && s->n_nics == i; i++) {
         fab_server_nic *n = &s->nic[s->n_nics];
         r->nic[s->n_nics++] = r->loose[i];
         copy_name(n->name, "nic");
         find_numa(r->loose[i], n->numa);
-        FAB_TRY(describe_nic(r, r->loose[i], n, err));
+        FAB_PASS(describe_nic(r, r->loose[i], n, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- who shares what ---------------------------------------------------------------------------------------------- */
@@ -282,10 +272,7 @@ static fab_status slowest(const reader *r, const fab_xml_element *from, const fa
                           fab_error *err) {
     for (const fab_xml_element *e = from; e != top; e = e->parent) {
         double link_bps = 0;
-        fab_status status = strcmp(e->name, "pci") == 0 ? read_pcie(r, e, &link_bps, err) : FAB_OK;
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(strcmp(e->name, "pci") == 0 ? read_pcie(r, e, &link_bps, err) : FAB_OK);
         if (link_bps > 0 && (*bps == 0 || link_bps < *bps)) {
             *bps = link_bps;
         }
@@ -294,7 +281,6 @@ static fab_status slowest(const reader *r, const fab_xml_element *from, const fa
 }
 
 static fab_status find_nearest(const reader *r, uint32_t i, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_server_gpu *g = &r->shape->gpu[i];
     const fab_xml_element *best = NULL;
     for (uint32_t n = 0; n < r->shape->n_nics; n++) {
@@ -312,12 +298,11 @@ static fab_status find_nearest(const reader *r, uint32_t i, fab_error *err) {
     copy_name(g->below, best != NULL && strcmp(best->name, "pci") == 0 ? value_of(best, "busid") : "");
     for (uint32_t n = 0; n < r->shape->n_nics && best != NULL; n++) {
         if ((g->nics >> n & 1) != 0) {
-            FAB_TRY(slowest(r, r->gpu[i], best, &g->pcie_bps, err));
-            FAB_TRY(slowest(r, r->nic[n], best, &g->pcie_bps, err));
+            FAB_PASS(slowest(r, r->gpu[i], best, &g->pcie_bps, err));
+            FAB_PASS(slowest(r, r->nic[n], best, &g->pcie_bps, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* What all have, else 0. */

@@ -4,7 +4,6 @@
 #include "fields.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_PARTS 4

@@ -35,10 +35,7 @@ static fab_status read_numbers(const char *what, const char *text, uint32_t most
 static fab_status parse_dragonfly(const char *text, void *out, fab_error *err) {
     uint64_t number[5] = {0};
     uint32_t n = 0;
-    fab_status status = read_numbers("dragonfly", text, 5, number, &n, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(read_numbers("dragonfly", text, 5, number, &n, err));
     if (n < 3) {
         return fab_fail(err, FAB_EINPUT, NULL,
                         "dragonfly: '%.60s' is not p,a,h[,g[,t]]: NICs per switch, switches per group, global cables "
@@ -103,10 +100,7 @@ static fab_status read_group(const char **text, uint32_t height, uint64_t *out, 
     for (uint32_t i = 1; i <= height; i++) {
         size_t n = strcspn(at, ",;");
         (void)snprintf(item, sizeof item, "%.*s", (int)(n < sizeof item ? n : sizeof item - 1), at);
-        fab_status status = fab_count_parse(item, 1, 65535, &out[i], err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_count_parse(item, 1, 65535, &out[i], err));
         at += n;
         if (i < height && *at++ != ',') {
             return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has %u of %u numbers", i, height);
@@ -120,41 +114,39 @@ static fab_status read_group(const char **text, uint32_t height, uint64_t *out, 
 }
 
 static fab_status parse_xgft(const char *text, void *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_xgft x = {.ports = 1};
     uint64_t height = 0;
     char first[8] = "";
     size_t n = strcspn(text, ";");
     const char *at = text[n] == ';' ? text + n + 1 : NULL;
     (void)snprintf(first, sizeof first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), text);
-    FAB_TRY(fab_count_parse(first, 1, FAB_MAX_TIERS, &height, err));
+    FAB_PASS(fab_count_parse(first, 1, FAB_MAX_TIERS, &height, err));
     x.height = (uint32_t)height;
     for (uint32_t i = 0; i <= FAB_MAX_TIERS; i++) {
         x.p[i] = 1;
     }
     if (at == NULL) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no groups of children and parents", text);
+        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no groups of children and parents", text);
     }
-    FAB_TRY(read_group(&at, x.height, x.m, err));
+    FAB_PASS(read_group(&at, x.height, x.m, err));
     if (at == NULL) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of parents", text);
+        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of parents", text);
     }
-    FAB_TRY(read_group(&at, x.height, x.w, err));
+    FAB_PASS(read_group(&at, x.height, x.w, err));
     if (at != NULL) {
-        FAB_TRY(read_group(&at, x.height, x.p, err));
+        FAB_PASS(read_group(&at, x.height, x.p, err));
     }
     if (at != NULL) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: '%.60s' has more than three groups", text);
+        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has more than three groups", text);
     }
     for (uint32_t i = 1; i <= x.height; i++) {
         x.ports *= x.m[i];
         if (x.ports > MAX_PORTS) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "xgft: more than 100,000,000 NIC ports");
+            return fab_fail(err, FAB_EINPUT, NULL, "xgft: more than 100,000,000 NIC ports");
         }
     }
     *(fab_xgft *)out = x;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void format_xgft(const void *shape, fab_str *out) {

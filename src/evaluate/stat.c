@@ -1,15 +1,10 @@
 /* Distributions over seeds. */
+#include "fab/order.h"
 #include "fab/replay.h"
 #include "fab/rng.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int stat_ascending(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Exact to three digits up to 10 degrees of freedom, then Cornish-Fisher's expansion. */
 double fab_student_t(size_t degrees) {
@@ -74,7 +69,7 @@ void fab_quantiles(double *samples, size_t n, bool falling, const double *q, siz
 }
 
 void fab_stat_of(double *samples, size_t n, fab_stat *out) {
-    qsort(samples, n, sizeof *samples, stat_ascending);
+    qsort(samples, n, sizeof *samples, fab_order_double);
     double sum = 0;
     double squares = 0;
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* Cables are appended in any order; freezing makes the adjacency by a counting pass and checks every port. */
 #include "fab/fabric_builder.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -106,12 +107,6 @@ void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lo
     f->port[2 * (size_t)cable + 1] = (uint16_t)upper_port;
 }
 
-static int builder_by_key(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Puts the links of node v in port order. The builders emit them so; foreign graphs need the sort. */
 static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, size_t *capacity, fab_error *err) {
     uint32_t first = f->out_first[v];
@@ -126,7 +121,7 @@ static fab_status order_ports(fab_fabric *f, fab_node_id v, uint64_t **scratch, 
         for (uint32_t i = 0; i < n; i++) {
             (*scratch)[i] = (uint64_t)f->port[links[i]] << 32 | links[i];
         }
-        qsort(*scratch, n, sizeof **scratch, builder_by_key);
+        qsort(*scratch, n, sizeof **scratch, fab_order_u64);
         for (uint32_t i = 0; i < n; i++) {
             links[i] = (uint32_t)(*scratch)[i];
         }

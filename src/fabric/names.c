@@ -2,6 +2,7 @@
 #include "fab/names.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ static int names_by_name(const void *a, const void *b) {
     const named *x = a;
     const named *y = b;
     int order = strcmp(x->name, y->name);
-    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
+    return order != 0 ? order : FAB_ORDER(x->id, y->id);
 }
 
 static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint32_t n, const char *what, uint32_t **out,
@@ -148,7 +149,7 @@ typedef struct numbered {
 static int by_guid(const void *a, const void *b) {
     const numbered *x = a;
     const numbered *y = b;
-    return x->guid != y->guid ? (x->guid > y->guid ? 1 : -1) : (x->id > y->id) - (x->id < y->id);
+    return x->guid != y->guid ? (x->guid > y->guid ? 1 : -1) : FAB_ORDER(x->id, y->id);
 }
 
 static fab_status sort_guids(fab_names *names, fab_error *err) {

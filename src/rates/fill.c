@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_BUCKETS    2048U

@@ -1,6 +1,7 @@
 /* Transfers over routes that share links: when they begin, when they end. */
 #include "fab/fluid.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fluid_state.h"
 #include "solver.h"
 
@@ -195,12 +196,6 @@ fab_status fab_fluid_start(fab_fluid *fluid, uint32_t f, double bits, fab_error 
     return FAB_OK;
 }
 
-static int fluid_by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out_flows, size_t *out_n, fab_error *err) {
     size_t begin = fluid->n_ended;
     fluid->now = now_s;
@@ -213,7 +208,7 @@ fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out
     *out_n = fluid->n_ended - begin;
     *out_flows = *out_n > 0 ? fluid->ended + begin : NULL;
     if (*out_n > 1) {
-        qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, fluid_by_number);
+        qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, fab_order_u32);
     }
     fluid->counts.completions += *out_n;
     return FAB_OK;

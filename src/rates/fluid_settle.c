@@ -10,7 +10,6 @@
 #include "fluid_state.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ALONE      64 /* flows that are solved as a set however few there are */
 #define SUM_AGAIN  32 /* updates of a load, beyond one per flow, before it is summed afresh */

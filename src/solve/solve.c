@@ -3,6 +3,7 @@
  * error is checked before it is called, so that the jump is the second line of defence. */
 #include "fab/solve.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <glpk.h>
 #include <limits.h>
@@ -52,10 +53,8 @@ static bool bad_bounds(double lower, double upper) {
 static int by_place(const void *a, const void *b) {
     const fab_entry *x = a;
     const fab_entry *y = b;
-    if (x->row != y->row) {
-        return x->row < y->row ? -1 : 1;
-    }
-    return (x->column > y->column) - (x->column < y->column);
+    FAB_ORDER_BY(x->row, y->row);
+    return FAB_ORDER(x->column, y->column);
 }
 
 static fab_status check_entries(const fab_program *p, fab_error *err) {

@@ -1,6 +1,7 @@
 #include "folder.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/save.h"
 #include "fab/shard.h"
 
@@ -130,10 +131,8 @@ static bool parse_shard(const char *name, shard_name *out) {
 static int folder_by_number(const void *a, const void *b) {
     const shard_name *x = a;
     const shard_name *y = b;
-    if (x->n != y->n) {
-        return x->n < y->n ? -1 : 1;
-    }
-    return x->index < y->index ? -1 : x->index > y->index;
+    FAB_ORDER_BY(x->n, y->n);
+    return FAB_ORDER(x->index, y->index);
 }
 
 fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) {

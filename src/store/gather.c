@@ -6,6 +6,7 @@
 #include "shard_read.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/shard.h"
 
@@ -51,10 +52,8 @@ static fab_status gather_add_entry(void *context, uint64_t block, uint64_t diges
 static int by_block(const void *a, const void *b) {
     const entry *x = a;
     const entry *y = b;
-    if (x->block != y->block) {
-        return x->block < y->block ? -1 : 1;
-    }
-    return x->shard < y->shard ? -1 : x->shard > y->shard;
+    FAB_ORDER_BY(x->block, y->block);
+    return FAB_ORDER(x->shard, y->shard);
 }
 
 static fab_status busy(const gathering *g, size_t shard, const store_holder *holder, fab_error *err) {

@@ -47,13 +47,13 @@ done:
 static fab_status open_database(fab_shard *s, const char *path, fab_error *err) {
     bool empty = false;
     fab_error inner = {.code = FAB_OK};
-    FAB_TRY(database_open(&s->db, path, DATABASE_CREATE, err));
-    status = shard_check(&s->db, s->plan, s->name, &empty, &inner); /* before anything is written to it */
+    FAB_PASS(database_open(&s->db, path, DATABASE_CREATE, err));
+    fab_status status = shard_check(&s->db, s->plan, s->name, &empty, &inner); /* before anything is written to it */
     if (status != FAB_OK) {
         bool damaged = status == FAB_EINPUT && !s->db.is_foreign;
-        FAB_FAIL(err, status, inner.where, "%s%s", inner.text, damaged ? SHARD_IS_DAMAGED : "");
+        return fab_fail(err, status, inner.where, "%s%s", inner.text, damaged ? SHARD_IS_DAMAGED : "");
     }
-    FAB_TRY(database_run(&s->db, SETTINGS, err));
+    FAB_PASS(database_run(&s->db, SETTINGS, err));
     if (empty) {
         FAB_PASS(make_tables(&s->db, s->plan, s->name, err));
     }
@@ -123,9 +123,7 @@ fab_status fab_shard_commit(fab_shard *shard, fab_error *err) {
         FAB_PASS(database_run(&shard->db, "COMMIT", err));
         shard->is_open = false;
     }
-    FAB_TRY(database_has_moved(&shard->db) ? database_fail(&shard->db, SQLITE_READONLY, err) : FAB_OK);
-done:
-    return status;
+    return database_has_moved(&shard->db) ? database_fail(&shard->db, SQLITE_READONLY, err) : FAB_OK;
 }
 
 /* --- what is done ------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/topologies.h"
 
 #include <inttypes.h>
@@ -23,13 +24,9 @@ static fab_component normal(fab_component c) {
 static int by_component(const void *a, const void *b) {
     const fab_component *x = a;
     const fab_component *y = b;
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    if (x->id != y->id) {
-        return x->id < y->id ? -1 : 1;
-    }
-    return x->fraction < y->fraction ? -1 : x->fraction > y->fraction;
+    FAB_ORDER_BY(x->kind, y->kind);
+    FAB_ORDER_BY(x->id, y->id);
+    return FAB_ORDER(x->fraction, y->fraction);
 }
 
 static size_t sort_unique(fab_component *c, size_t n) {
@@ -190,12 +187,6 @@ void study_worker_release(study_worker *worker) {
     *worker = (study_worker){.scene = NULL};
 }
 
-static int by_index(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Components of a list may repeat. */
 static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err) {
     const study_scene *scene = w->scene;
@@ -211,7 +202,7 @@ static fab_status find_components(study_worker *w, size_t *out_n, fab_error *err
         w->component[i] = (uint32_t)(found - scene->component);
     }
     if (n > 0) {
-        qsort(w->component, n, sizeof *w->component, by_index);
+        qsort(w->component, n, sizeof *w->component, fab_order_u32);
     }
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || w->component[i] != w->component[kept - 1]) {

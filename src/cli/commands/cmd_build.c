@@ -65,10 +65,7 @@ static const cli_option OPTION_VERIFY = {"verify", NULL,
 /* A second opinion on the graph, from a library that knows nothing of how it was built. */
 static fab_status verify(const fab_fabric_result *fabric, const fab_fabric *graph, fab_error *err) {
     fab_graph_facts facts = {0};
-    fab_status status = fab_graph_check(graph, &facts, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_graph_check(graph, &facts, err));
     if (facts.components != 1) {
         return fab_fail(err, FAB_EUNREACHABLE, NULL, "the fabric falls into %u parts that cannot reach each other",
                         facts.components);

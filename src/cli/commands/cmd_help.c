@@ -33,10 +33,7 @@ static fab_status run_help(const cli_options *options, FILE *out, fab_error *err
         return cli_unknown_command(name, err);
     }
     if (options->operands.n > 1) {
-        fab_status status = cli_find_subcommand(command, options->operands.items[1], &command, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(cli_find_subcommand(command, options->operands.items[1], &command, err));
     }
     if (options->man) {
         cli_print_man(command, out);

@@ -24,10 +24,9 @@ static const cli_option OPTION_SHARE = {
 
 /* The ranking job starts from nothing but the servers of the other: a model of one kind means nothing to the other. */
 static fab_status make_ranking(const cli_options *options, fab_design *design, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_job_spec before = design->n_jobs > 0 ? design->jobs[0] : (fab_job_spec){.microbatch = 1};
     design->n_jobs = 0;
-    FAB_TRY(fab_design_set_job(design, 0, "kind", "ranking", "--ranking", err));
+    FAB_PASS(fab_design_set_job(design, 0, "kind", "ranking", "--ranking", err));
     fab_job_spec *job = &design->jobs[0];
     (void)snprintf(job->servers, sizeof job->servers, "%s", before.servers);
     (void)snprintf(job->storage_servers, sizeof job->storage_servers, "%s", before.storage_servers);
@@ -36,10 +35,9 @@ static fab_status make_ranking(const cli_options *options, fab_design *design, f
     job->gpus = before.gpus;
     job->n_servers = before.n_servers;
     if (options->ranking != NULL) {
-        FAB_TRY(cli_set_job(design, options->ranking, "--ranking", err));
+        FAB_PASS(cli_set_job(design, options->ranking, "--ranking", err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_job(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {

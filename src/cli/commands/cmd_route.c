@@ -1,6 +1,6 @@
 #include "cli.h"
-
 #include "fab/design.h"
+
 #include "fab/tables.h"
 
 #include <stdlib.h>
@@ -51,24 +51,22 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
 /* The phase that shares hold for, where an engine fits them to the demand. Where the engine looks for the bound that is
  * asked for anyhow, it is found once. */
 static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     if (!fab_router_splits(out->router) || !fab_router_is_by_demand(out->router)) {
         return FAB_OK;
     }
-    FAB_TRY(fab_context_traffic(s->context, &traffic, err));
+    FAB_PASS(fab_context_traffic(s->context, &traffic, err));
     if (traffic->n_phases != 1) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
-                 "--traffic",
-                 fab_router_engine(out->router), s->traffic, traffic->n_phases);
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
+                        "--traffic",
+                        fab_router_engine(out->router), s->traffic, traffic->n_phases);
     }
     out->phase = &traffic->phases[0];
     if (s->options->bound) {
-        FAB_TRY(cli_prove(s, &out->known, err));
+        FAB_PASS(cli_prove(s, &out->known, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status dump(cli_session *s, FILE *out, fab_error *err) {

@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include "fab/design.h"
-#include "fab/builtin.h"
 #include "fab/catalog.h"
 #include "fab/definitions.h"
 #include "fab/prices.h"

@@ -4,7 +4,6 @@
 #include "fab/design.h"
 #include "fab/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void traffic_add_count(cli_table *table, uint64_t count) {

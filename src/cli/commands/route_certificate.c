@@ -1,20 +1,17 @@
 #include "cli.h"
 
-#include "fab/design.h"
 #include "fab/certificate.h"
 #include "fab/context.h"
 
 static fab_status certificate_find(cli_session *s, const fab_bound **out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
-    FAB_TRY(fab_context_traffic(s->context, &traffic, err));
+    FAB_PASS(fab_context_traffic(s->context, &traffic, err));
     if (traffic->n_phases != 1) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --certificate is of one phase, and %s has %zu; name one with --traffic",
-                 s->traffic, traffic->n_phases);
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --certificate is of one phase, and %s has %zu; name one with --traffic", s->traffic,
+                        traffic->n_phases);
     }
-    FAB_TRY(fab_context_bound(s->context, 0, out, err));
-done:
-    return status;
+    return fab_context_bound(s->context, 0, out, err);
 }
 
 fab_status cli_prove(cli_session *s, const fab_bound **out, fab_error *err) {
@@ -31,17 +28,14 @@ fab_status cli_check_certificate(const cli_options *options, fab_error *err) {
 }
 
 static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_context *c = context;
     const fab_next_hops *next_hops = NULL;
     const fab_demand *demand = NULL;
     const fab_bound *bound = NULL;
-    FAB_TRY(fab_context_next_hops(c, &next_hops, err));
-    FAB_TRY(fab_context_demand(c, 0, &demand, err));
-    FAB_TRY(fab_context_bound(c, 0, &bound, err));
-    FAB_TRY(fab_certificate_write(fab_context_what(c)->fabric, next_hops, demand, bound, out, err));
-done:
-    return status;
+    FAB_PASS(fab_context_next_hops(c, &next_hops, err));
+    FAB_PASS(fab_context_demand(c, 0, &demand, err));
+    FAB_PASS(fab_context_bound(c, 0, &bound, err));
+    return fab_certificate_write(fab_context_what(c)->fabric, next_hops, demand, bound, out, err);
 }
 
 fab_status cli_certify(cli_session *s, fab_error *err) {

@@ -8,7 +8,6 @@
 #include "fab/memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const cli_option cli_option_interference = {
     "interference", NULL,
@@ -60,10 +59,7 @@ static fab_status check_failures(const cli_options *options, fab_error *err) {
 fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) {
     fab_weak_part part;
     for (size_t i = 0; i < options->weak_parts.n; i++) { /* before anything is computed */
-        fab_status status = fab_weak_part_parse(options->weak_parts.items[i], &part, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(fab_weak_part_parse(options->weak_parts.items[i], &part, err));
     }
     if (options->weak_parts.n > 0 && options->advise.on) {
         return fab_fail(err, FAB_EUSAGE, NULL,
@@ -72,10 +68,7 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
     if (options->weak_parts.n > 0 && options->traffic != NULL && cli_is_front_end(options->traffic)) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --degrade: parts of the front-end are not degraded so far");
     }
-    fab_status status = check_failures(options, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(check_failures(options, err));
     if (options->interference && design->n_jobs < 2) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --interference: the design has no second job");
     }
@@ -102,14 +95,13 @@ done:
 
 static fab_status fail(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                        fab_error *err) {
-    fab_status status = FAB_OK;
     fab_policy policies[FAB_POLICY_N];
     fab_failures_request request = {.context = base->context,
                                     .failed = options->failed_parts.items,
                                     .n_failed = options->failed_parts.n,
                                     .policies = policies};
-    FAB_TRY(cli_read_policies(options, policies, &request.n_policies, err));
-    FAB_TRY(fab_failures_run(&request, &out->failures, err));
+    FAB_PASS(cli_read_policies(options, policies, &request.n_policies, err));
+    FAB_PASS(fab_failures_run(&request, &out->failures, err));
     result->failures = out->failures;
     for (uint32_t l = 0; out->degradation != NULL && l < fab_context_what(base->context)->fabric->n_links;
          l++) { /* graphs show both */
@@ -117,23 +109,20 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
         out->failures->residual[l] = slower < out->failures->residual[l] ? slower : out->failures->residual[l];
     }
     result->overlay = &out->failures->overlay;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1) {
-        FAB_TRY(fab_contend(base, result, options->interference, &out->contention, err));
+        FAB_PASS(fab_contend(base, result, options->interference, &out->contention, err));
         result->contention = out->contention;
     }
     if (options->weak_parts.n > 0) {
-        FAB_TRY(degrade(options, base, result, out, err));
+        FAB_PASS(degrade(options, base, result, out, err));
     }
     if (options->failed_parts.n > 0) {
-        FAB_TRY(fail(options, base, result, out, err));
+        FAB_PASS(fail(options, base, result, out, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

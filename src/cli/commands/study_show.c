@@ -3,11 +3,9 @@
 
 #include "fab/overlay.h"
 #include "fab/study_results.h"
-#include "fab/units.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_NAME "scenarios.csv" /* under --out */
@@ -92,14 +90,11 @@ static fab_status choose_variant(const cli_options *options, fab_study_summary *
 /* Rows take the place of the report on standard output. */
 static fab_status show_print(const cli_options *options, const fab_study_results *results, const fab_result *result,
                              FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
     if (!wants_rows(options)) {
         return cli_report(options, result, out, err);
     }
-    FAB_TRY(fab_study_write_csv(results, out, err));
-    FAB_TRY(cli_write_reports(options, result, err));
-done:
-    return status;
+    FAB_PASS(fab_study_write_csv(results, out, err));
+    return cli_write_reports(options, result, err);
 }
 
 static fab_status show_report(const cli_options *options, const fab_study_results *results, FILE *out, fab_error *err) {

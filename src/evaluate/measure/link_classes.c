@@ -2,6 +2,7 @@
  * exactly for links that are used alike; a second one lists the classes of every pair. */
 #include "link_classes.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/split_pairs.h"
 
@@ -69,13 +70,11 @@ done:
 static int by_class(const void *a, const void *b) {
     const used_link *x = a;
     const used_link *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
+    FAB_ORDER_BY(x->key, y->key);
     if (x->capacity < y->capacity || x->capacity > y->capacity) {
         return x->capacity < y->capacity ? -1 : 1;
     }
-    return (x->link > y->link) - (x->link < y->link);
+    return FAB_ORDER(x->link, y->link);
 }
 
 static fab_status classify(search *t, uint32_t n_links, double *capacity, fab_error *err) {

@@ -1,11 +1,8 @@
 /* Utilisation, collisions and the factors behind them: every metric has its one definition here. */
 #include "measure_rates.h"
-#include "times/relay.h"
 #include "fab/memory.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define COLLIDED   (1 + 1e-9)  /* above this a link is offered more than it has */
@@ -105,25 +102,23 @@ double fab_line_share(const fab_prepared_phase *prepared, fab_link_id link, doub
 }
 
 fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_figures sample = {0};
     fab_scratch *s = run->scratch;
     uint32_t n_links = run->prepared->fabric->n_links;
     if (s->use == NULL) {
-        FAB_TRY(FAB_NEW(s->use, n_links, err));
+        FAB_PASS(FAB_NEW(s->use, n_links, err));
     }
     if (s->bytes == NULL) {
-        FAB_TRY(FAB_NEW(s->bytes, n_links, err));
+        FAB_PASS(FAB_NEW(s->bytes, n_links, err));
     }
     if (fab_router_splits(run->router)) {
-        FAB_TRY(fab_measure_split(run, &sample, err));
+        FAB_PASS(fab_measure_split(run, &sample, err));
     } else {
-        FAB_TRY(fab_measure_paths(run, &sample, err));
+        FAB_PASS(fab_measure_paths(run, &sample, err));
     }
     sample.least_s = run->prepared->least_s;
     *out = sample;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- tables and hot links ----------------------------------------------------------------------------------------- */

@@ -72,13 +72,12 @@ static void tell_progress(const draw *d) {
 }
 
 static fab_status add_shard(void *context, size_t index, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     draw *d = context;
     shard *s = &d->shards[index];
     (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk chunk;
-        FAB_TRY(fab_stream_load(&d->stream, i, FAB_PASS_LOADS, s->scratch, &chunk, err));
+        FAB_PASS(fab_stream_load(&d->stream, i, FAB_PASS_LOADS, s->scratch, &chunk, err));
         add_loads(&chunk, s->use, s->bytes);
         if (s->count != NULL) {
             add_counts(chunk.routes, s->count);
@@ -91,8 +90,7 @@ static fab_status add_shard(void *context, size_t index, size_t worker, fab_erro
         }
         tell_progress(d);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The first shard starts with what no chunk carries, and the others' sums are added to its. */
@@ -219,7 +217,6 @@ static void add_crossing_flow(const draw *d, const fab_chunk *c, uint32_t flow, 
 }
 
 static fab_status visit_shard(void *context, size_t index, size_t worker, fab_error *err) {
-    fab_status status = FAB_OK;
     draw *d = context;
     shard *s = &d->shards[index];
     const fab_prepared_phase *prepared = d->run->prepared;
@@ -228,7 +225,7 @@ static fab_status visit_shard(void *context, size_t index, size_t worker, fab_er
     (void)worker;
     for (uint64_t i = index; i < d->stream.n_chunks; i += d->n_shards) {
         fab_chunk c;
-        FAB_TRY(fab_stream_load(&d->stream, i, FAB_PASS_FLOWS, s->scratch, &c, err));
+        FAB_PASS(fab_stream_load(&d->stream, i, FAB_PASS_FLOWS, s->scratch, &c, err));
         for (uint32_t flow = 0; flow < c.routes->n_flows; flow++) {
             double worst = worst_link(prepared, c.routes, flow, use);
             fab_tally_add(&s->tally, worst, c.weight != NULL ? (double)c.weight[flow] : 1);
@@ -239,8 +236,7 @@ static fab_status visit_shard(void *context, size_t index, size_t worker, fab_er
         }
         tell_progress(d);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Lists of flows in ascending order; the smallest of both stay. */
@@ -312,7 +308,6 @@ done:
 /* --- a draw ------------------------------------------------------------------------------------------------------- */
 
 static fab_status open_shards(draw *d, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_engine_run *run = d->run;
     const fab_prepared_phase *prepared = run->prepared;
     uint32_t n_links = prepared->fabric->n_links;
@@ -324,21 +319,20 @@ static fab_status open_shards(draw *d, fab_error *err) {
     for (size_t i = 0; i < d->n_shards; i++) {
         shard *s = &d->shards[i];
         if (i > 0) {
-            FAB_TRY(FAB_NEW(s->own.use, n_links, err));
-            FAB_TRY(FAB_NEW(s->own.bytes, n_links, err));
+            FAB_PASS(FAB_NEW(s->own.use, n_links, err));
+            FAB_PASS(FAB_NEW(s->own.bytes, n_links, err));
         }
         s->use = s->scratch->use;
         s->bytes = s->scratch->bytes;
         if (prepared->bisection) {
-            FAB_TRY(FAB_NEW(s->count, n_links, err));
+            FAB_PASS(FAB_NEW(s->count, n_links, err));
         }
         if (d->detail) {
-            FAB_TRY(fab_next_hop_use_new(prepared->fabric, run->router, &s->next_hops, err));
-            FAB_TRY(fab_dependencies_init(prepared->fabric, &s->dependencies, err));
+            FAB_PASS(fab_next_hop_use_new(prepared->fabric, run->router, &s->next_hops, err));
+            FAB_PASS(fab_dependencies_init(prepared->fabric, &s->dependencies, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void close_shards(draw *d) {
@@ -388,18 +382,15 @@ static fab_status mark_hot(draw *d, fab_error *err) {
 }
 
 static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const double *bytes = d->shards[0].bytes;
     if (d->stream.whole == NULL) {
         return fab_rate_loads(d->run, bytes, out, err);
     }
     fab_chunk chunk;
-    FAB_TRY(fab_stream_load(&d->stream, 0, FAB_PASS_LOADS, d->run->scratch, &chunk, err));
+    FAB_PASS(fab_stream_load(&d->stream, 0, FAB_PASS_LOADS, d->run->scratch, &chunk, err));
     fab_engine_run run = *d->run;
     run.detail = d->detail ? run.detail : NULL;
-    FAB_TRY(fab_rate_paths(&run, chunk.routes, chunk.volume, bytes, out, err));
-done:
-    return status;
+    return fab_rate_paths(&run, chunk.routes, chunk.volume, bytes, out, err);
 }
 
 /* Both passes over d->stream. */
@@ -459,7 +450,6 @@ static void add_sample(const fab_figures *one, double part, fab_figures *sum) {
 /* Queue pairs take turns: the mean over the rounds, each of which sends all bytes over its paths. The first one last,
  * whose loads are shown. */
 static fab_status measure_rounds(draw *d, fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_scratch *scratch = d->run->scratch;
     const fab_routes *all = d->stream.whole;
     uint32_t n = fab_router_n_rounds(d->run->router);
@@ -468,14 +458,13 @@ static fab_status measure_rounds(draw *d, fab_figures *out, fab_error *err) {
     }
     for (uint32_t round = n; round-- > 0;) {
         fab_figures one = {0};
-        FAB_TRY(fab_routes_of_round(all, round, n, &scratch->round, err));
+        FAB_PASS(fab_routes_of_round(all, round, n, &scratch->round, err));
         d->stream.whole = &scratch->round;
         d->detail = d->run->detail != NULL && round == 0;
-        FAB_TRY(paths_measure(d, &one, err));
+        FAB_PASS(paths_measure(d, &one, err));
         add_sample(&one, 1.0 / n, out);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_measure_paths(const fab_engine_run *run, fab_figures *out, fab_error *err) {

@@ -24,13 +24,12 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
 }
 
 static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_scratch *all = run->scratch;
     const fab_fabric *f = run->prepared->fabric;
     if (all->rates == NULL) {
-        FAB_TRY(FAB_NEW(all->rates, 1, err));
-        FAB_TRY(FAB_NEW(all->rates->capacity, f->n_links, err));
-        FAB_TRY(fab_max_min_new(&all->rates->solver, err));
+        FAB_PASS(FAB_NEW(all->rates, 1, err));
+        FAB_PASS(FAB_NEW(all->rates->capacity, f->n_links, err));
+        FAB_PASS(fab_max_min_new(&all->rates->solver, err));
     }
     for (uint32_t l = 0; l < f->n_links; l++) { /* anew: a split merges links */
         double bps = fab_prepared_capacity(run->prepared, l);
@@ -39,8 +38,7 @@ static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out
         all->rates->capacity[l] = nic_is_slower ? (double)INFINITY : bps; /* so that the NIC is named */
     }
     *out = all->rates;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
@@ -116,20 +114,18 @@ static bool in_proportion(const fab_sharing *p, const double *bits) {
 }
 
 static fab_status rates_solve(fab_rate_scratch *s, const fab_sharing *p, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
-    FAB_TRY(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
-    FAB_TRY(FAB_GROW(s->bottleneck, s->bottleneck_capacity, p->n_flows, err));
-    FAB_TRY(fab_max_min_solve(s->solver, p, s->rate, s->bottleneck, err));
+    FAB_PASS(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
+    FAB_PASS(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
+    FAB_PASS(FAB_GROW(s->bottleneck, s->bottleneck_capacity, p->n_flows, err));
+    FAB_PASS(fab_max_min_solve(s->solver, p, s->rate, s->bottleneck, err));
     if (in_proportion(p, s->bits)) {
         for (uint32_t i = 0; i < p->n_flows; i++) {
             s->finish_s[i] = s->bits[i] > 0 ? s->bits[i] / s->rate[i] : 0;
         }
     } else {
-        FAB_TRY(fab_fluid_finish(p, s->bits, s->finish_s, err));
+        FAB_PASS(fab_fluid_finish(p, s->bits, s->finish_s, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Where flow (of the solver's) is bottlenecked. */
@@ -191,19 +187,17 @@ static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const 
 
 /* The paths of flows that take one each. */
 static fab_status keep_routes(const fab_engine_run *run, const fab_routes *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_engine_result *out = run->detail;
     if (r->flow_first[r->n_flows] != r->n_flows) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(out->route_first, (size_t)r->n_flows + 1, err));
-    FAB_TRY(FAB_NEW(out->route, r->path_first[r->n_flows] + 1, err));
+    FAB_PASS(FAB_NEW(out->route_first, (size_t)r->n_flows + 1, err));
+    FAB_PASS(FAB_NEW(out->route, r->path_first[r->n_flows] + 1, err));
     for (uint32_t i = 0; i <= r->n_flows; i++) {
         out->route_first[i] = r->path_first[i];
     }
     memcpy(out->route, r->link, r->path_first[r->n_flows] * sizeof *r->link);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
@@ -247,7 +241,6 @@ static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32
 /* Links of the paths as the solver has them: the routes' own, or a copy without what is relayed before. */
 static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_scratch *s, const uint32_t **out_link,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t n_paths = r->flow_first[r->n_flows];
     for (uint32_t i = 0; i <= n_paths; i++) {
         s->first[i] = r->path_first[i];
@@ -256,7 +249,7 @@ static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_
     if (!f->stores_and_forwards) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_GROW(s->link, s->link_capacity, r->path_first[n_paths], err));
+    FAB_PASS(FAB_GROW(s->link, s->link_capacity, r->path_first[n_paths], err));
     uint64_t to = 0;
     for (uint32_t i = 0; i < n_paths; i++) {
         uint32_t n = (uint32_t)(r->path_first[i + 1] - r->path_first[i]);
@@ -266,31 +259,29 @@ static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_
     }
     s->first[n_paths] = to;
     *out_link = s->link;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, const double *bytes,
                           fab_figures *out, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_rate_scratch *s = NULL;
     uint32_t n_paths = r->flow_first[r->n_flows];
-    FAB_TRY(open_scratch(run, &s, err));
-    FAB_TRY(FAB_GROW(s->bits, s->bits_capacity, n_paths, err));
-    FAB_TRY(FAB_GROW(s->weight, s->weight_capacity, n_paths, err));
-    FAB_TRY(FAB_GROW(s->first, s->first_capacity, (size_t)n_paths + 1, err));
+    FAB_PASS(open_scratch(run, &s, err));
+    FAB_PASS(FAB_GROW(s->bits, s->bits_capacity, n_paths, err));
+    FAB_PASS(FAB_GROW(s->weight, s->weight_capacity, n_paths, err));
+    FAB_PASS(FAB_GROW(s->first, s->first_capacity, (size_t)n_paths + 1, err));
     fab_sharing p = {.n_flows = n_paths,
                      .n_links = run->prepared->fabric->n_links,
                      .capacity = s->capacity,
                      .first = s->first,
                      .link = r->link,
                      .weight = s->weight};
-    FAB_TRY(list_paths(run->prepared->fabric, r, s, &p.link, err));
+    FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
     if (fab_router_reorders(run->router)) {
         const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
-        FAB_TRY(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
-        FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
-        FAB_TRY(fab_flow_limits_of_routes(run->router, &chunk, s->flow_limit, err));
+        FAB_PASS(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
+        FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
+        FAB_PASS(fab_flow_limits_of_routes(run->router, &chunk, s->flow_limit, err));
         p.limit = s->limit;
     }
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
@@ -303,20 +294,18 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
             }
         }
     }
-    FAB_TRY(rates_solve(s, &p, err));
+    FAB_PASS(rates_solve(s, &p, err));
     rates_take(run, r->n_flows, r->flow_first, out);
     if (run->detail != NULL && run->keep_flows) {
-        FAB_TRY(keep_flows(run, r->n_flows, r->flow_first, err));
+        FAB_PASS(keep_flows(run, r->n_flows, r->flow_first, err));
     }
     if (run->detail != NULL && run->keep_routes) {
-        FAB_TRY(keep_routes(run, r, err));
+        FAB_PASS(keep_routes(run, r, err));
     }
     if (run->trace != NULL) {
-        FAB_TRY(fab_trace_paths(run, r, volume, err));
+        FAB_PASS(fab_trace_paths(run, r, volume, err));
     }
-    FAB_TRY(check_bound(run, bytes, out, err));
-done:
-    return status;
+    return check_bound(run, bytes, out, err);
 }
 
 /* --- splits ------------------------------------------------------------------------------------------------------- */
@@ -342,7 +331,6 @@ static void rates_put(listing *t, uint32_t link, double share) {
 }
 
 static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *s = t->prepared;
     uint32_t n_parts = s->demand->n_parts;
     fab_flow about = fab_phase_flow(s->phase, flow);
@@ -353,8 +341,8 @@ static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
         n = fab_relay_drop(s->fabric, segments, n);
         uint32_t pair = fab_demand_pair(s->demand, s->fabric, s->ports, s->next_hops, s->phase, flow, part);
         uint64_t between = pair != FAB_NONE ? t->classes->first[pair + 1] - t->classes->first[pair] : 0;
-        FAB_TRY(FAB_GROW(t->s->link, t->s->link_capacity, t->n + n + between, err));
-        FAB_TRY(FAB_GROW(t->s->share, t->s->share_capacity, t->n + n + between, err));
+        FAB_PASS(FAB_GROW(t->s->link, t->s->link_capacity, t->n + n + between, err));
+        FAB_PASS(FAB_GROW(t->s->share, t->s->share_capacity, t->n + n + between, err));
         for (uint32_t i = 0; i < n; i++) {
             rates_put(t, segments[i], 1.0 / n_parts);
         }
@@ -363,8 +351,7 @@ static fab_status list_flow(listing *t, uint64_t flow, fab_error *err) {
             rates_put(t, t->classes->link[k], t->classes->share[k] / n_parts);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status rates_list_flows(listing *t, fab_error *err) {

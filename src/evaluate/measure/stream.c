@@ -1,6 +1,7 @@
 /* Routes a phase whole, in chunks of flows, or in bundles. */
 #include "stream.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,11 +12,10 @@
 
 static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fab_scratch *scratch, fab_chunk *out,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *prepared = s->run->prepared;
-    FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
+    FAB_PASS(FAB_GROW(scratch->volume, scratch->volume_capacity, n, err));
     if (prepared->offer->rate == NULL) {
-        FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
+        FAB_PASS(FAB_GROW(scratch->rate, scratch->rate_capacity, n, err));
         fab_offer_chunk(prepared->offer, prepared->phase, first, n, scratch->rate);
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -25,8 +25,7 @@ static fab_status load_flows(const fab_stream *s, uint64_t first, uint32_t n, fa
     *out = (fab_chunk){.first = first,
                        .rate = prepared->offer->rate != NULL ? prepared->offer->rate + first : scratch->rate,
                        .volume = scratch->volume};
-done:
-    return status;
+    return FAB_OK;
 }
 
 static uint32_t nic_of(const fab_prepared_phase *s, uint32_t gpu) {
@@ -66,24 +65,23 @@ static void add_bundles(const fab_stream *s, uint32_t gpu, fab_scratch *scratch,
 
 static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch *scratch, fab_chunk *out,
                                fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_all_to_all *all = &s->run->prepared->phase->all;
     uint32_t n = 0;
     size_t most = s->per_chunk * s->n_sources;
     uint64_t first = all->first + chunk * s->per_chunk;
     uint64_t last = first + s->per_chunk;
-    FAB_TRY(FAB_GROW(scratch->members, scratch->members_capacity, s->n_sources, err));
-    FAB_TRY(FAB_GROW(scratch->from, scratch->from_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->to_nic, scratch->to_nic_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->source, scratch->source_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->to, scratch->to_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->rate, scratch->rate_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->volume, scratch->volume_capacity, most, err));
-    FAB_TRY(FAB_GROW(scratch->count, scratch->count_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->members, scratch->members_capacity, s->n_sources, err));
+    FAB_PASS(FAB_GROW(scratch->from, scratch->from_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->to_nic, scratch->to_nic_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->source, scratch->source_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->to, scratch->to_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->rate, scratch->rate_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->volume, scratch->volume_capacity, most, err));
+    FAB_PASS(FAB_GROW(scratch->count, scratch->count_capacity, most, err));
     for (uint64_t gpu = first; gpu < last && gpu < (uint64_t)all->first + all->n; gpu++) {
         add_bundles(s, (uint32_t)gpu, scratch, &n);
     }
-    FAB_TRY(fab_route_to_ports(s->run->router, n, scratch->from, scratch->to_nic, &scratch->routes, err));
+    FAB_PASS(fab_route_to_ports(s->run->router, n, scratch->from, scratch->to_nic, &scratch->routes, err));
     *out = (fab_chunk){.routes = &scratch->routes,
                        .first = chunk * most,
                        .rate = scratch->rate,
@@ -91,13 +89,11 @@ static fab_status load_bundles(const fab_stream *s, uint64_t chunk, fab_scratch 
                        .weight = scratch->count,
                        .source = scratch->source,
                        .to = scratch->to};
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
                            fab_chunk *out, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_engine_run *run = s->run;
     const fab_phase *phase = run->prepared->phase;
     scratch->routes.wants_groups = pass == FAB_PASS_LOADS && run->detail != NULL;
@@ -109,22 +105,21 @@ fab_status fab_stream_load(const fab_stream *s, uint64_t chunk, fab_pass_kind pa
     uint32_t n = (uint32_t)(left < s->per_chunk ? left : s->per_chunk);
     *out = (fab_chunk){.first = first};
     if (pass == FAB_PASS_LOADS) {
-        FAB_TRY(load_flows(s, first, n, scratch, out, err));
+        FAB_PASS(load_flows(s, first, n, scratch, out, err));
     }
     out->routes = s->whole;
     if (s->whole == NULL) {
         scratch->routes.between_switches = phase->all.n > 0;
-        FAB_TRY(fab_route_flows(run->router, phase, first, n, NULL, run->seed, &scratch->routes, err));
+        FAB_PASS(fab_route_flows(run->router, phase, first, n, NULL, run->seed, &scratch->routes, err));
         out->routes = &scratch->routes;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static int by_leaf_and_sent(const void *a, const void *b) {
     const fab_source *x = a;
     const fab_source *y = b;
-    return x->leaf != y->leaf ? (x->leaf > y->leaf) - (x->leaf < y->leaf) : (x->sent > y->sent) - (x->sent < y->sent);
+    return x->leaf != y->leaf ? FAB_ORDER(x->leaf, y->leaf) : FAB_ORDER(x->sent, y->sent);
 }
 
 static fab_source source_of_gpu(const fab_prepared_phase *s, uint32_t gpu) {
@@ -134,9 +129,8 @@ static fab_source source_of_gpu(const fab_prepared_phase *s, uint32_t gpu) {
 
 /* s->member, from s->source_of. */
 static fab_status stream_list_members(fab_stream *s, uint32_t n, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(s->member_first, (size_t)s->n_sources + 1, err));
-    FAB_TRY(FAB_NEW(s->member, n, err));
+    FAB_PASS(FAB_NEW(s->member_first, (size_t)s->n_sources + 1, err));
+    FAB_PASS(FAB_NEW(s->member, n, err));
     for (uint32_t i = 0; i < s->n_sources; i++) {
         s->member_first[i + 1] = s->member_first[i] + s->sources[i].count;
     }
@@ -147,16 +141,14 @@ static fab_status stream_list_members(fab_stream *s, uint32_t n, fab_error *err)
         s->member_first[i] = s->member_first[i + 1];
     }
     s->member_first[s->n_sources] = n;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status open_bundles(fab_stream *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_prepared_phase *prepared = s->run->prepared;
     const fab_all_to_all *all = &prepared->phase->all;
-    FAB_TRY(FAB_NEW(s->sources, all->n, err));
-    FAB_TRY(FAB_NEW(s->source_of, all->n, err));
+    FAB_PASS(FAB_NEW(s->sources, all->n, err));
+    FAB_PASS(FAB_NEW(s->source_of, all->n, err));
     for (uint32_t i = 0; i < all->n; i++) {
         s->sources[i] = source_of_gpu(prepared, all->first + i);
     }
@@ -172,32 +164,29 @@ static fab_status open_bundles(fab_stream *s, fab_error *err) {
         const fab_source *found = bsearch(&key, s->sources, s->n_sources, sizeof key, by_leaf_and_sent);
         s->source_of[i] = (uint32_t)(found - s->sources);
     }
-    FAB_TRY(stream_list_members(s, all->n, err));
+    FAB_PASS(stream_list_members(s, all->n, err));
     s->per_chunk = CHUNK_PATHS / s->n_sources + 1;
     s->n_chunks = (all->n + s->per_chunk - 1) / s->per_chunk;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status open_whole(fab_stream *s, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_engine_run *run = s->run;
     const fab_phase *phase = run->prepared->phase;
     fab_chunk chunk;
     if (phase->n_flows > MOST_AT_ONCE) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                 fab_router_engine(run->router), phase->n_flows, MOST_AT_ONCE);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
+                        fab_router_engine(run->router), phase->n_flows, MOST_AT_ONCE);
     }
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
-    FAB_TRY(load_flows(s, 0, (uint32_t)phase->n_flows, run->scratch, &chunk, err));
+    FAB_PASS(load_flows(s, 0, (uint32_t)phase->n_flows, run->scratch, &chunk, err));
     run->scratch->routes.between_switches = false;
-    FAB_TRY(fab_route_flows(run->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, run->seed,
-                            &run->scratch->routes, err));
+    FAB_PASS(fab_route_flows(run->router, phase, 0, (uint32_t)phase->n_flows, chunk.rate, run->seed,
+                             &run->scratch->routes, err));
     s->whole = &run->scratch->routes;
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_stream_open(const fab_engine_run *run, fab_stream *s, fab_error *err) {

@@ -2,8 +2,6 @@
 
 #include "fab/memory.h"
 
-#include <string.h>
-
 void fab_state_key_release(fab_state_key *key) {
     FAB_FREE_ALL(key->link, key->residual, key->moved, key->new_gpu);
     *key = (fab_state_key){.version = 0};

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 #include "fab/ranked.h"
-#include "relay.h"
 
 #include <math.h>
 #include <stdlib.h>

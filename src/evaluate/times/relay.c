@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define BITS 8.0
 

@@ -1,6 +1,7 @@
 #include "audit_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,12 +63,6 @@ uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
     return tier[0] == tier[1] ? 0 : upper;
 }
 
-static int audit_by_value(const void *x, const void *y) {
-    double a = *(const double *)x;
-    double b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 /* Of sorted rates the one that is there most often. */
 static double most_frequent(const double *rates, uint32_t n) {
     double best = 0;
@@ -94,7 +89,7 @@ static fab_status find_usual_rates(auditor *a, fab_error *err) {
                 rates[n++] = a->net->cables[c].rate_bps;
             }
         }
-        qsort(rates, n, sizeof *rates, audit_by_value);
+        qsort(rates, n, sizeof *rates, fab_order_double);
         a->usual_bps[t] = most_frequent(rates, n);
     }
 done:
@@ -105,12 +100,8 @@ done:
 static int by_impact(const void *x, const void *y) {
     const fab_finding *a = x;
     const fab_finding *b = y;
-    if (a->damage_bps != b->damage_bps) {
-        return a->damage_bps > b->damage_bps ? -1 : 1;
-    }
-    if (a->kind != b->kind) {
-        return a->kind < b->kind ? -1 : 1;
-    }
+    FAB_ORDER_BY(b->damage_bps, a->damage_bps);
+    FAB_ORDER_BY(a->kind, b->kind);
     const char *const pairs[][2] = {{a->node, b->node}, {a->port, b->port}, {a->other, b->other}, {a->text, b->text}};
     int differ = 0;
     for (size_t i = 0; differ == 0 && i < sizeof pairs / sizeof pairs[0]; i++) {

@@ -2,8 +2,8 @@
 #include "audit_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static int audit_against_by_label(const void *x, const void *y) {
     const labelled *a = x;
     const labelled *b = y;
     int differ = strcmp(a->label, b->label);
-    return differ != 0 ? differ : (a->node > b->node) - (a->node < b->node);
+    return differ != 0 ? differ : FAB_ORDER(a->node, b->node);
 }
 
 /* Sorted labels of what can be planned. */

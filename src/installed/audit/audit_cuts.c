@@ -4,7 +4,6 @@
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The graph of servers and switches: adapters of a server are one vertex. */

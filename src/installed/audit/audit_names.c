@@ -3,6 +3,7 @@
 #include "audit_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static bool read_coordinates(const char *label, const char *role, size_t n_role,
 static int audit_names_by_number(const void *x, const void *y) {
     unsigned long a = *(const unsigned long *)x;
     unsigned long b = *(const unsigned long *)y;
-    return (a > b) - (a < b);
+    return FAB_ORDER(a, b);
 }
 
 typedef struct grid {

@@ -2,8 +2,8 @@
 #include "audit_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +22,8 @@ typedef struct rails {
 static int by_server(const void *x, const void *y) {
     const plug *a = x;
     const plug *b = y;
-    if (a->server != b->server) {
-        return a->server < b->server ? -1 : 1;
-    }
-    return a->slot != b->slot ? (a->slot < b->slot ? -1 : 1) : (a->side > b->side) - (a->side < b->side);
+    FAB_ORDER_BY(a->server, b->server);
+    return a->slot != b->slot ? (a->slot < b->slot ? -1 : 1) : FAB_ORDER(a->side, b->side);
 }
 
 static fab_status audit_rails_gather(const auditor *a, rails *r, fab_error *err) {

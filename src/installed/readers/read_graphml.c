@@ -4,6 +4,7 @@
 #include "network_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/units.h"
 #include "fab/xml_stream.h"
 
@@ -436,7 +437,7 @@ static int by_ends(const void *x, const void *y) {
     if (a->low != b->low || a->high != b->high) {
         return (a->low != b->low ? a->low > b->low : a->high > b->high) ? 1 : -1;
     }
-    return (a->cable > b->cable) - (a->cable < b->cable);
+    return FAB_ORDER(a->cable, b->cable);
 }
 
 /* Edges with a direction and no ports: one forward and one reverse are a cable. */

@@ -4,7 +4,6 @@
 
 #include "fab/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define AGGREGATION_NODE 0xcf09 /* device of the SHARP engine inside a switch */

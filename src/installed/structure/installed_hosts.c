@@ -4,6 +4,7 @@
 
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <stdlib.h>
@@ -22,13 +23,13 @@ static int by_host(const void *x, const void *y) {
     if (order == 0 && a->slot != b->slot) {
         order = a->slot > b->slot ? 1 : -1;
     }
-    return order != 0 ? order : (a->node > b->node) - (a->node < b->node);
+    return order != 0 ? order : FAB_ORDER(a->node, b->node);
 }
 
 static int by_guid(const void *x, const void *y) {
     const keyed *a = x;
     const keyed *b = y;
-    return a->guid != b->guid ? (a->guid > b->guid ? 1 : -1) : (a->node > b->node) - (a->node < b->node);
+    return a->guid != b->guid ? (a->guid > b->guid ? 1 : -1) : FAB_ORDER(a->node, b->node);
 }
 
 static bool same_host(const keyed *a, const keyed *b) {
@@ -206,7 +207,7 @@ typedef struct member {
 static int by_root(const void *x, const void *y) {
     const member *a = x;
     const member *b = y;
-    return a->root != b->root ? (a->root > b->root) - (a->root < b->root) : (a->node > b->node) - (a->node < b->node);
+    return a->root != b->root ? FAB_ORDER(a->root, b->root) : FAB_ORDER(a->node, b->node);
 }
 
 /* The name that people gave, or what stands in its place. NULL: a single adapter that says nothing of its host. */

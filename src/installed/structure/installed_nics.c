@@ -2,6 +2,7 @@
 #include "installed_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
@@ -62,13 +63,13 @@ typedef struct slot_use {
 static int by_use(const void *x, const void *y) {
     const slot_use *a = x;
     const slot_use *b = y;
-    return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : (a->slot > b->slot) - (a->slot < b->slot);
+    return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : FAB_ORDER(a->slot, b->slot);
 }
 
 static int by_slot(const void *x, const void *y) {
     const slot_use *a = x;
     const slot_use *b = y;
-    return (a->slot > b->slot) - (a->slot < b->slot);
+    return FAB_ORDER(a->slot, b->slot);
 }
 
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
@@ -115,7 +116,7 @@ static int nics_by_label(const void *x, const void *y) {
     const ordered *a = x;
     const ordered *b = y;
     int order = installed_compare(a->net, a->unit.node, b->unit.node);
-    return order != 0 ? order : (a->unit.side[0] > b->unit.side[0]) - (a->unit.side[0] < b->unit.side[0]);
+    return order != 0 ? order : FAB_ORDER(a->unit.side[0], b->unit.side[0]);
 }
 
 static void set_nic(fab_structure *out, size_t nic, const nic_unit *unit) {
@@ -180,12 +181,8 @@ static int by_rank(const void *x, const void *y) {
     if (a->h->class != b->h->class) {
         return a->h->class == HOST_COMPLETE ? -1 : 1;
     }
-    if (a->h->rank != b->h->rank) {
-        return a->h->rank > b->h->rank ? 1 : -1; /* those without one stand last */
-    }
-    if (a->h->group != b->h->group) {
-        return a->h->group > b->h->group ? 1 : -1;
-    }
+    FAB_ORDER_BY(a->h->rank, b->h->rank); /* those without one stand last */
+    FAB_ORDER_BY(a->h->group, b->h->group);
     if (a->m->options->by_leaf) {
         const fab_network_end *p = first_plug(a);
         const fab_network_end *q = first_plug(b);
@@ -195,7 +192,7 @@ static int by_rank(const void *x, const void *y) {
         order = fab_compare_names(a->h->name, b->h->name);
         order = order != 0 ? order : strcmp(a->h->name, b->h->name);
     }
-    return order != 0 ? order : (a->h->node > b->h->node) - (a->h->node < b->h->node);
+    return order != 0 ? order : FAB_ORDER(a->h->node, b->h->node);
 }
 
 /* Groups and ranks that the file gives, from any adapter of a host. */

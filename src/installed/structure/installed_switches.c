@@ -4,6 +4,7 @@
 
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <stdlib.h>
@@ -142,7 +143,7 @@ static int by_tier(const void *x, const void *y) {
     const standing *b = y;
     uint32_t s = a->m->tier[a->node];
     uint32_t t = a->m->tier[b->node];
-    return s != t ? (s > t) - (s < t) : installed_compare(a->m->net, a->node, b->node);
+    return s != t ? FAB_ORDER(s, t) : installed_compare(a->m->net, a->node, b->node);
 }
 
 static void count_ports(const making *m, fab_structure_switch *v) {
@@ -252,14 +253,10 @@ typedef struct laid {
 static int by_lower(const void *x, const void *y) {
     const laid *a = x;
     const laid *b = y;
-    if (a->tier != b->tier) {
-        return a->tier > b->tier ? 1 : -1;
-    }
-    if (a->lower != b->lower) {
-        return a->lower > b->lower ? 1 : -1;
-    }
+    FAB_ORDER_BY(a->tier, b->tier);
+    FAB_ORDER_BY(a->lower, b->lower);
     int order = fab_compare_names(a->port, b->port);
-    return order != 0 ? order : (a->cable > b->cable) - (a->cable < b->cable);
+    return order != 0 ? order : FAB_ORDER(a->cable, b->cable);
 }
 
 static fab_status list_trunks(making *m, fab_error *err) {

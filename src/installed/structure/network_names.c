@@ -1,6 +1,7 @@
 #include "network_names.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +37,9 @@ done:
     return status;
 }
 
-static int by_name(const void *x, const void *y) {
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path, fab_error *err) {
     if (n > 0) {
-        qsort(names, n, sizeof *names, by_name);
+        qsort(names, n, sizeof *names, fab_order_text);
     }
     for (uint32_t i = 1; i < n; i++) {
         if (strcmp(names[i - 1], names[i]) == 0) {

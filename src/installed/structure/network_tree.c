@@ -3,6 +3,7 @@
 
 #include "fab/graph_parts.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
@@ -58,7 +59,7 @@ typedef struct pair {
 static int tree_by_key(const void *x, const void *y) {
     const pair *a = x;
     const pair *b = y;
-    return a->key != b->key ? (a->key > b->key ? 1 : -1) : (a->box > b->box) - (a->box < b->box);
+    return a->key != b->key ? (a->key > b->key ? 1 : -1) : FAB_ORDER(a->box, b->box);
 }
 
 /* Joins the switches of every host; leaf[host] is one of them. */

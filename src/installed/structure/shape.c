@@ -1,6 +1,7 @@
 #include "fab/shape.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ typedef struct order {
 static int by_port(const void *x, const void *y) {
     const order *a = x;
     const order *b = y;
-    return a->port != b->port ? (a->port > b->port ? 1 : -1) : (a->side > b->side) - (a->side < b->side);
+    return a->port != b->port ? (a->port > b->port ? 1 : -1) : FAB_ORDER(a->side, b->side);
 }
 
 static unsigned long port_number(const char *port) {
@@ -157,7 +158,7 @@ static int by_host(const void *x, const void *y) {
     const named *a = x;
     const named *b = y;
     int differ = strcmp(a->host, b->host);
-    return differ != 0 ? differ : (a->node > b->node) - (a->node < b->node);
+    return differ != 0 ? differ : FAB_ORDER(a->node, b->node);
 }
 
 /* Adapters of one host name are a server; a host is one by itself. Numbered by name. */

@@ -2,7 +2,6 @@
 #include "fab/network_write.h"
 #include "structure/network_names.h"
 
-#include "fab/memory.h"
 #include "fab/str.h"
 #include "fab/units.h"
 

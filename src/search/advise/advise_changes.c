@@ -5,7 +5,6 @@
 #include "fab/routing.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define N_DIMENSIONS 4

@@ -4,6 +4,7 @@
 #include "advise_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/str.h"
 #include "fab/units.h"
@@ -67,12 +68,6 @@ static void swap(search *s, uint32_t i, uint32_t j) {
     uint32_t server = s->list[i];
     s->list[i] = s->list[j];
     s->list[j] = server;
-}
-
-static int placement_ascending(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x;
-    uint32_t b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
 }
 
 /* --- search ------------------------------------------------------------------------------------------------------- */
@@ -155,7 +150,7 @@ static fab_status try_plain_lists(search *s, fab_error *err) {
     for (int all = 0; all < 2 && s->n_tried < s->budget; all++) {
         memcpy(s->list, s->best, s->n_all * sizeof *s->list);
         s->list_figures = s->best_figures;
-        qsort(s->list, all ? s->n_all : s->n_job, sizeof *s->list, placement_ascending);
+        qsort(s->list, all ? s->n_all : s->n_job, sizeof *s->list, fab_order_u32);
         FAB_PASS(try_list(s, &is_new, &is_better, err));
     }
     memcpy(s->list, s->best, s->n_all * sizeof *s->list);

@@ -4,6 +4,7 @@
 
 #include "fab/str.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/units.h"
 
 #include <math.h>
@@ -45,10 +46,8 @@ typedef struct keyed {
 static int optimize_by_value(const void *a, const void *b) {
     const keyed *x = a;
     const keyed *y = b;
-    if (x->value != y->value) {
-        return x->value < y->value ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
+    FAB_ORDER_BY(x->value, y->value);
+    return FAB_ORDER(x->index, y->index);
 }
 
 /* search->order: choices by bound. */

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is offered more than it has */
 #define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */

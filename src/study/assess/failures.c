@@ -6,6 +6,7 @@
 
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -217,12 +218,6 @@ done:
 
 /* --- who is lost -------------------------------------------------------------------------------------------------- */
 
-static int failures_ascending(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x;
-    uint32_t b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
 /* "24-31", "0,8,16,...". */
 static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {
     size_t used = 0;
@@ -260,7 +255,7 @@ static fab_status name_ranks(const run *x, uint32_t server, fab_lost_server *out
             ranks[n++] = rank;
         }
     }
-    qsort(ranks, n, sizeof *ranks, failures_ascending);
+    qsort(ranks, n, sizeof *ranks, fab_order_u32);
     out->server = server;
     (void)fab_server_name(x->f, server, out->name);
     out->n_ranks = n;

@@ -3,6 +3,7 @@
 
 #include "fab/choices.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/reroute_migrated.h"
 
 #include <stdlib.h>
@@ -289,12 +290,6 @@ static bool is_lost(const fab_relocator *r, uint32_t server) {
     return false;
 }
 
-static int relocate_ascending(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x;
-    uint32_t b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
 static void relocate_start(fab_relocator *r, const fab_mask *mask) {
     for (size_t i = 0; i < r->n_moved; i++) {
         r->new_gpu[r->moved[i]] = r->moved[i];
@@ -312,7 +307,7 @@ static void relocate_start(fab_relocator *r, const fab_mask *mask) {
             r->lost[r->n_lost++] = r->suspect[i];
         }
     }
-    qsort(r->lost, r->n_lost, sizeof *r->lost, relocate_ascending);
+    qsort(r->lost, r->n_lost, sizeof *r->lost, fab_order_u32);
     for (uint32_t i = 0; i < r->n_idle; i++) {
         if (r->seen[r->idle[i]] != r->stamp) { /* touched in no way */
             r->spare[r->n_spares++] = r->idle[i];
@@ -404,7 +399,7 @@ static void lay_out(fab_relocator *r) {
             }
         }
     }
-    qsort(r->moved, r->n_moved, sizeof *r->moved, relocate_ascending);
+    qsort(r->moved, r->n_moved, sizeof *r->moved, fab_order_u32);
 }
 
 static void list_moves(fab_relocator *r) {

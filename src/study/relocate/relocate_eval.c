@@ -2,6 +2,7 @@
 #include "relocate_views.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,12 +151,6 @@ void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t 
 
 /* --- in full ------------------------------------------------------------------------------------------------------ */
 
-static int eval_ascending(const void *x, const void *y) {
-    uint32_t a = *(const uint32_t *)x;
-    uint32_t b = *(const uint32_t *)y;
-    return (a > b) - (a < b);
-}
-
 static fab_status route_in_full(relocate_eval *e, view *v, tally *out, double *out_worst, fab_error *err) {
     fab_status status = FAB_OK;
     fab_rerouted r;
@@ -169,7 +164,7 @@ static fab_status route_in_full(relocate_eval *e, view *v, tally *out, double *o
             }
         }
     }
-    qsort(e->gpus, n, sizeof *e->gpus, eval_ascending);
+    qsort(e->gpus, n, sizeof *e->gpus, fab_order_u32);
     FAB_TRY(fab_reroute_migrated(v->reroute, e->mask, e->gpus, n, e->still_gpu, &r, err));
     t.n_cut = r.n_disconnected;
     for (fab_link_id link = 0; link < e->f->n_links; link++) {

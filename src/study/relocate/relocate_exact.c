@@ -10,6 +10,7 @@
 #include "relocate_search.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/solve.h"
 
 #include <math.h>
@@ -147,13 +148,9 @@ static fab_status exact_add_pairs(exact *x, fab_error *err) {
 static int by_link(const void *a, const void *b) {
     const term *x = a;
     const term *y = b;
-    if (x->view != y->view) {
-        return x->view < y->view ? -1 : 1;
-    }
-    if (x->link != y->link) {
-        return x->link < y->link ? -1 : 1;
-    }
-    return (x->column > y->column) - (x->column < y->column);
+    FAB_ORDER_BY(x->view, y->view);
+    FAB_ORDER_BY(x->link, y->link);
+    return FAB_ORDER(x->column, y->column);
 }
 
 static double rest_of(const exact *x, const term *t) {

@@ -7,6 +7,7 @@
 #include "relocate_search.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 
 #include <math.h>
@@ -226,7 +227,7 @@ static int best_first(const void *x, const void *y) {
     const option *a = x;
     const option *b = y;
     int order = relocate_compare(&a->score, &b->score);
-    return order != 0 ? order : (a->to > b->to) - (a->to < b->to);
+    return order != 0 ? order : FAB_ORDER(a->to, b->to);
 }
 
 /* The spares for lost server i that may still lead to something better, the best first. Flows that are put on only add
@@ -335,9 +336,7 @@ typedef struct contender {
 static int most_first(const void *x, const void *y) {
     const contender *a = x;
     const contender *b = y;
-    if (a->n != b->n) {
-        return a->n > b->n ? -1 : 1;
-    }
+    FAB_ORDER_BY(b->n, a->n);
     return a->server < b->server ? -1 : 1;
 }
 

@@ -2,6 +2,7 @@
 #include "relocate_views.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,9 +19,7 @@ static void count_healthy(const relocate_eval *e, view *v) {
 static int fullest_first(const void *x, const void *y) {
     const full_link *a = x;
     const full_link *b = y;
-    if (a->ratio != b->ratio) {
-        return a->ratio > b->ratio ? -1 : 1;
-    }
+    FAB_ORDER_BY(b->ratio, a->ratio);
     return a->link < b->link ? -1 : 1;
 }
 

@@ -2,6 +2,7 @@
 #include "scenarios_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 #include "fab/xml_reader.h"
 
@@ -91,10 +92,6 @@ static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char 
     return FAB_OK;
 }
 
-static int scenario_by_name(const void *a, const void *b) {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* A name that comes back later would be counted twice. */
 static fab_status check_names(const fab_scenarios *s, const char *path, fab_error *err) {
     fab_status status = FAB_OK;
@@ -103,7 +100,7 @@ static fab_status check_names(const fab_scenarios *s, const char *path, fab_erro
     for (uint64_t i = 0; i < s->count; i++) {
         sorted[i] = s->name[i];
     }
-    qsort(sorted, s->count, sizeof *sorted, scenario_by_name);
+    qsort(sorted, s->count, sizeof *sorted, fab_order_text);
     for (uint64_t i = 1; i < s->count; i++) {
         if (strcmp(sorted[i], sorted[i - 1]) == 0) {
             FAB_FAIL(err, FAB_EINPUT, path, "scenario '%.60s' comes twice; its lines stand together", sorted[i]);

@@ -2,6 +2,7 @@
 #include "scenarios_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 
 #include <math.h>
@@ -90,16 +91,12 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
 static int by_time(const void *a, const void *b) {
     const fab_event *x = a;
     const fab_event *y = b;
-    if (x->time_s != y->time_s) {
-        return x->time_s < y->time_s ? -1 : 1;
-    }
+    FAB_ORDER_BY(x->time_s, y->time_s);
     if (x->is_repair != y->is_repair) {
         return x->is_repair ? 1 : -1; /* a repair in no time comes behind what it repairs */
     }
-    if (x->failure != y->failure) {
-        return x->failure < y->failure ? -1 : 1;
-    }
-    return x->component.id < y->component.id ? -1 : x->component.id > y->component.id;
+    FAB_ORDER_BY(x->failure, y->failure);
+    return FAB_ORDER(x->component.id, y->component.id);
 }
 
 fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {

@@ -3,6 +3,7 @@
 
 #include "fab/choices.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/units.h"
 
@@ -91,12 +92,6 @@ static void unrank(uint32_t n, uint32_t k, uint64_t rank, uint32_t *out) {
     }
 }
 
-static int scenarios_by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* k different ones of n, all sets alike (Floyd, in Bentley, Programming Pearls, 1987). */
 static void draw_set(fab_rng *rng, uint32_t n, uint32_t k, uint32_t *out) {
     for (uint32_t i = 0; i < k; i++) {
@@ -108,7 +103,7 @@ static void draw_set(fab_rng *rng, uint32_t n, uint32_t k, uint32_t *out) {
         }
         out[i] = known ? last : drawn;
     }
-    qsort(out, k, sizeof *out, scenarios_by_number);
+    qsort(out, k, sizeof *out, fab_order_u32);
 }
 
 fab_component scenario_component(const fab_scenarios *s, fab_component_kind kind, uint32_t j) {

@@ -1,7 +1,7 @@
 /* Rows to a summary: sums and figures of every variant, policies against each other. Components: summarise_rank.c. */
 #include "summarise_internal.h"
-
 #include "fab/analysis.h"
+
 #include "fab/memory.h"
 
 #include <inttypes.h>

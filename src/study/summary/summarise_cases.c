@@ -2,6 +2,7 @@
 #include "summarise_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,10 +97,8 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
 static int most_impact_first(const void *a, const void *b) {
     const candidate *x = a;
     const candidate *y = b;
-    if (x->impact != y->impact) {
-        return x->impact > y->impact ? -1 : 1;
-    }
-    return (x->row.scenario > y->row.scenario) - (x->row.scenario < y->row.scenario);
+    FAB_ORDER_BY(y->impact, x->impact);
+    return FAB_ORDER(x->row.scenario, y->row.scenario);
 }
 
 static fab_status describe_all(fab_summariser *s, const candidate *from, size_t n, fab_study_case **out, size_t *out_n,

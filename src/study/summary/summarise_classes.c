@@ -2,6 +2,7 @@
 #include "summarise_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <math.h>
@@ -67,9 +68,7 @@ static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_c
 static int by_class_impact(const void *a, const void *b) {
     const fab_critical_class *x = a;
     const fab_critical_class *y = b;
-    if (x->scenario_impact != y->scenario_impact) {
-        return x->scenario_impact > y->scenario_impact ? -1 : 1;
-    }
+    FAB_ORDER_BY(y->scenario_impact, x->scenario_impact);
     return strcmp(x->name, y->name);
 }
 

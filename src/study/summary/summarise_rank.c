@@ -1,8 +1,9 @@
 /* Components by what their loss does. */
 #include "summarise_internal.h"
-
 #include "fab/analysis.h"
+
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 #include "fab/rng.h"
 
@@ -80,12 +81,6 @@ static fab_status find_component(component_table *t, const fab_fabric *f, const 
     return FAB_OK;
 }
 
-static int rank_by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 fab_status summary_take_components(fab_summariser *s, fab_error *err) {
     const fab_summary_request *r = &s->request;
     for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
@@ -109,7 +104,7 @@ fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t 
     }
     if (n_failed > 1) { /* each once: a component may fail again */
         size_t kept = 1;
-        qsort(s->failed, n_failed, sizeof *s->failed, rank_by_number);
+        qsort(s->failed, n_failed, sizeof *s->failed, fab_order_u32);
         for (size_t i = 1; i < n_failed; i++) {
             if (s->failed[i] != s->failed[kept - 1]) {
                 s->failed[kept++] = s->failed[i];
@@ -187,9 +182,7 @@ double summary_mean_impact(const record *r) {
 static int by_impact(const void *a, const void *b) {
     const ranked *x = a;
     const ranked *y = b;
-    if (x->impact != y->impact) {
-        return x->impact > y->impact ? -1 : 1;
-    }
+    FAB_ORDER_BY(y->impact, x->impact);
     return fab_compare_names(x->name, y->name);
 }
 

@@ -5,6 +5,7 @@
 #include "collectives.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 #include "fab/units.h"
 
@@ -74,13 +75,9 @@ static void take_ring(fab_sink *sink, uint32_t part, double bytes) {
 static int collective_compare(const void *a, const void *b) {
     const record *x = a;
     const record *y = b;
-    if (x->part != y->part) {
-        return x->part < y->part ? -1 : 1;
-    }
-    if (x->from != y->from) {
-        return x->from < y->from ? -1 : 1;
-    }
-    return x->to < y->to ? -1 : x->to > y->to;
+    FAB_ORDER_BY(x->part, y->part);
+    FAB_ORDER_BY(x->from, y->from);
+    return FAB_ORDER(x->to, y->to);
 }
 
 /* Edges of one pair in one part carry equal bytes, so that their order does not matter. */

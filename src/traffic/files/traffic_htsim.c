@@ -12,6 +12,7 @@
 #include "file_formats.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -192,12 +193,6 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
     return read_connection(r, t, err);
 }
 
-static int htsim_by_value(const void *a, const void *b) {
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static fab_status check_end(reader *r, fab_error *err) {
     char where[192];
     (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
@@ -209,7 +204,7 @@ static fab_status check_end(reader *r, fab_error *err) {
                         r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
     }
     if (r->n_ids > 1) {
-        qsort(r->ids, r->n_ids, sizeof *r->ids, htsim_by_value);
+        qsort(r->ids, r->n_ids, sizeof *r->ids, fab_order_u64);
     }
     for (size_t i = 1; i < r->n_ids; i++) {
         if (r->ids[i] == r->ids[i - 1]) {

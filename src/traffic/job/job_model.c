@@ -116,10 +116,7 @@ static fab_status resolve_model(fab_job *job, fab_error *err) {
     } else if (!custom && s->layers == 0 && s->hidden == 0 && s->heads == 0) {
         job->model = *default_model(job->n_gpus);
     } else {
-        fab_status status = own_model(job, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(own_model(job, err));
         job->model_given = true;
     }
     set_sizes(job);
@@ -207,13 +204,11 @@ static fab_status find_ranking_model(fab_job *job, fab_error *err) {
 }
 
 fab_status fab_job_find_model(fab_job *job, fab_error *err) {
-    fab_status status = FAB_OK;
     if (job->spec.kind == FAB_JOB_RANKING) {
-        FAB_TRY(find_ranking_model(job, err));
+        FAB_PASS(find_ranking_model(job, err));
     } else {
-        FAB_TRY(resolve_model(job, err));
-        FAB_TRY(check_model(job, err));
+        FAB_PASS(resolve_model(job, err));
+        FAB_PASS(check_model(job, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -46,10 +46,7 @@ static fab_status servers_read_number(const server_list *list, const char **text
 static fab_status read_server(const server_list *list, const char **text, uint32_t *out, fab_error *err) {
     const char *from = *text;
     uint64_t value = 0;
-    fab_status status = servers_read_number(list, text, &value, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(servers_read_number(list, text, &value, err));
     if (value >= list->n_all) {
         int n = (int)(*text - from);
         return fab_fail(err, FAB_EINPUT, list->where,
@@ -79,43 +76,39 @@ static fab_status add_servers(server_list *list, uint32_t first, uint32_t last, 
 
 /* N, N-M or N-M:STRIDE */
 static fab_status read_range(server_list *list, const char **text, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t first = 0;
     uint64_t stride = 1;
-    FAB_TRY(read_server(list, text, &first, err));
+    FAB_PASS(read_server(list, text, &first, err));
     uint32_t last = first;
     if (**text == '-') {
         (*text)++;
-        FAB_TRY(read_server(list, text, &last, err));
+        FAB_PASS(read_server(list, text, &last, err));
         if (**text == ':') {
             (*text)++;
-            FAB_TRY(servers_read_number(list, text, &stride, err));
+            FAB_PASS(servers_read_number(list, text, &stride, err));
         }
     }
     if (stride == 0 || stride > UINT32_MAX) {
-        FAB_FAIL(err, FAB_EINPUT, list->where, "%s '%s': a stride is at least 1 and at most %" PRIu32, list->key,
-                 list->text, UINT32_MAX);
+        return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': a stride is at least 1 and at most %" PRIu32, list->key,
+                        list->text, UINT32_MAX);
     }
-    FAB_TRY(add_servers(list, first, last, stride, err));
-done:
-    return status;
+    return add_servers(list, first, last, stride, err);
 }
 
 static fab_status read_list(server_list *list, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *text = list->text;
     for (;;) {
-        FAB_TRY(read_range(list, &text, err));
+        FAB_PASS(read_range(list, &text, err));
         if (*text == '\0') {
             break;
         }
         if (*text != ',') {
-            FAB_FAIL(err, FAB_EINPUT, list->where, "%s '%s': expected ',' at '%.20s'", list->key, list->text, text);
+            return fab_fail(err, FAB_EINPUT, list->where, "%s '%s': expected ',' at '%.20s'", list->key, list->text,
+                            text);
         }
         text++;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- placement ---------------------------------------------------------------------------------------------------- */
@@ -251,44 +244,42 @@ static fab_status count_wanted(const fab_job *job, const fab_fabric *fabric, uin
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
 static fab_status read_storage(fab_job *job, const fab_fabric *fabric, bool *used, fab_error *err) {
-    fab_status status = FAB_OK;
     server_list list = {"storage-servers", job->spec.storage_servers, job->where, fabric->n_servers, used, NULL, 0};
     if (job->spec.storage_servers[0] == '\0') {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(job->storage, fabric->n_servers, err));
+    FAB_PASS(FAB_NEW(job->storage, fabric->n_servers, err));
     list.servers = job->storage;
-    FAB_TRY(read_list(&list, err));
+    FAB_PASS(read_list(&list, err));
     job->n_storage = list.n;
     for (uint32_t i = 0; i < list.n; i++) {
         if (fab_gpus_of_server(fabric, job->storage[i]) == 0) {
-            FAB_FAIL(err, FAB_EINPUT, job->where, "storage-servers: server %" PRIu32 " is empty", job->storage[i]);
+            return fab_fail(err, FAB_EINPUT, job->where, "storage-servers: server %" PRIu32 " is empty",
+                            job->storage[i]);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_candidates(fab_job *job, const fab_design *design, const fab_fabric *fabric, bool *used,
                                   fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t spares = design->fabric.spares;
     if (job->spec.servers[0] != '\0') {
         server_list list = {"servers", job->spec.servers, job->where, fabric->n_servers, used, job->servers, 0};
         for (uint32_t i = 0; i < job->n_storage; i++) {
             used[job->storage[i]] = false;
         }
-        FAB_TRY(read_list(&list, err));
+        FAB_PASS(read_list(&list, err));
         job->n_servers = list.n;
         for (uint32_t i = 0; i < job->n_storage; i++) {
             if (used[job->storage[i]]) {
-                FAB_FAIL(err, FAB_EINPUT, job->where, "server %" PRIu32 " is both in servers and in storage-servers",
-                         job->storage[i]);
+                return fab_fail(err, FAB_EINPUT, job->where,
+                                "server %" PRIu32 " is both in servers and in storage-servers", job->storage[i]);
             }
         }
     } else if (spares >= fab_n_complete_servers(fabric)) {
-        FAB_FAIL(err, FAB_EINPUT, job->where, "%" PRIu64 " spare servers of %" PRIu32 " leave none for the job", spares,
-                 fab_n_complete_servers(fabric));
+        return fab_fail(err, FAB_EINPUT, job->where, "%" PRIu64 " spare servers of %" PRIu32 " leave none for the job",
+                        spares, fab_n_complete_servers(fabric));
     } else {
         for (uint32_t server = 0; server < fab_n_complete_servers(fabric) - (uint32_t)spares; server++) {
             if (!used[server]) {
@@ -296,8 +287,7 @@ static fab_status read_candidates(fab_job *job, const fab_design *design, const 
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fab_fabric *fabric, fab_error *err) {

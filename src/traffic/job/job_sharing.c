@@ -162,24 +162,22 @@ static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
 }
 
 static fab_status place_all(const sharing *s, const bool *is_open, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t last_open = 0;
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         last_open = is_open[job] ? job : last_open;
-        FAB_TRY(claim_storage(s, job, err));
+        FAB_PASS(claim_storage(s, job, err));
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         if (!is_open[job]) {
-            FAB_TRY(place_given(s, job, err));
+            FAB_PASS(place_given(s, job, err));
         }
     }
     for (size_t job = 0; job < s->design->n_jobs; job++) {
         if (is_open[job]) {
-            FAB_TRY(place_open(s, job, job == last_open, err));
+            FAB_PASS(place_open(s, job, job == last_open, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out, fab_error *err) {

@@ -4,7 +4,6 @@
 #include "fab/choices.h"
 #include "fab/units.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* "A-B" or "A", GPUs of the fabric. */
