@@ -64,7 +64,7 @@ static fab_status check_digest(fab_store *store, fab_error *err) {
 static fab_status open_results(const char *folder, fab_store *store, fab_error *err) {
     char path[STORE_PATH_SIZE];
     bool empty = false;
-    FAB_TRY(folder_path(folder, STORE_RESULTS, path, err));
+    FAB_PASS(folder_path(folder, STORE_RESULTS, path, err));
     if (folder_size_of(path) < 0) {
         fab_plan plan = {.program = NULL};
         FAB_PASS(fab_plan_read(folder, &plan, err)); /* says so where it is no store at all */
@@ -76,12 +76,10 @@ static fab_status open_results(const char *folder, fab_store *store, fab_error *
     if (empty) {
         return fab_fail(err, FAB_EINPUT, path, "is no store of a study: an empty database");
     }
-    FAB_TRY(database_run(&store->db, "PRAGMA cache_size = -65536", err));
-    FAB_TRY(check_digest(store, err));
-    FAB_TRY(plan_tables_get(&store->db, &store->plan, err));
-    FAB_TRY(check_plan(folder, store, err));
-done:
-    return status;
+    FAB_PASS(database_run(&store->db, "PRAGMA cache_size = -65536", err));
+    FAB_PASS(check_digest(store, err));
+    FAB_PASS(plan_tables_get(&store->db, &store->plan, err));
+    return check_plan(folder, store, err);
 }
 
 fab_status fab_store_open(const char *folder, fab_store **out, fab_error *err) {
