@@ -110,7 +110,8 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     }
     fab_text_heading(page, "FABRICS", NULL);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "built taper: oversubscription, leaf first; bisection: of half of what the servers can inject");
+    fab_text_note(page,
+                  "built taper: oversubscription, leaf first; bisection: part of full that any traffic may count on");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built) {
