@@ -297,8 +297,7 @@ static const fab_field SWEEP_ENGINES[] = {
               .source = ITERATION),
     FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs utilisation.", IF(has_iteration), .source = ITERATION),
     FIGURE_OF(usd_per_1e9_tokens, iteration.usd_per_1e9_tokens, "USD",
-              "GPU hours, and capital and energy of the network, per 1e9 tokens.", IF(has_iteration),
-              .source = ITERATION),
+              "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 

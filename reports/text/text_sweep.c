@@ -288,7 +288,8 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
     }
     if (iterations) {
         sweep_set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
-        if (engine->has_iteration) { /* to the dollar: points differ by little where GPU hours are most of it */
+        if (engine->iteration.usd_per_1e9_tokens >
+            0) { /* to the dollar: points differ by little where GPU hours are most of it */
             fab_table_set(table, column, FAB_INK_PLAIN, "$%s",
                           fab_show_whole(table->page, engine->iteration.usd_per_1e9_tokens + 0.5));
         }
