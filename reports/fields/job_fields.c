@@ -55,6 +55,9 @@ static const fab_field JOB[] = {
      .names = fab_precisions,
      .n_names = FAB_N_PRECISIONS,
      .definition = "Elements of the matrices that the layers multiply; attention, logits and sums stay 16 bits wide."},
+    FIGURE_OF(gpu_hour_usd, job.gpu_hour_usd, "USD", "Price of one GPU for an hour.", FILLED),
+    FIELD_OF(gpu_price_source, job.accelerator.price_source,
+             "Where list gpus has its price from; gpu-hour-usd replaces it.", FILLED),
     FIELD(ranks, "Ranks of the job, one on each GPU it takes."),
     FIELD_OF(tp, job.tp, "Tensor-parallel size.", .labels = "tensor parallel"),
     FIELD_OF(cp, job.cp, "Context-parallel size.", .labels = "context parallel"),
@@ -139,17 +142,21 @@ static const fab_field ITERATIONS[] = {
            .formula = "executed FLOPs / (gpus * time_s) / 1e12", .source = "Narayanan et al., SC'21, 5.1",
            .labels = "TFLOP/s|TFLOP/s per GPU"),
     FIELD(mfu_ratio,
-          "Model FLOPs utilisation: FLOPs of the model alone, without recomputation, over the peak of the GPUs in the job's "
+          "Model FLOPs utilisation: FLOPs of the model alone, without recomputation, over the peak of the GPUs in the "
+          "job's "
           "precision.",
           .formula = "model FLOPs / (gpus * time_s * peak)", .source = "Chowdhery et al., PaLM, 2022, appendix B",
           .labels = "MFU|model FLOPs utilisation"),
     FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second.", .formula = "batch * sequence length / time_s",
            .labels = "tokens/s"),
     FIGURE(usd_per_1e9_tokens, "USD",
-           "GPU hours at the price of the book, and capital and energy of the network, per 1e9 tokens; not there for a "
+           "GPU hours, and capital and energy of the job's share of the network, per 1e9 tokens; not there for a "
            "job that does not fit, unless memory-check=off.",
-           FILLED, .formula = "(GPU-hour price * gpus + network per hour) / (tokens_per_s * 3600) * 1e9",
+           FILLED,
+           .formula = "(GPU-hour price * gpus + network_share_ratio * network per hour) / (tokens_per_s * 3600) * 1e9",
            .labels = "$/1e9 tokens"),
+    FIELD(network_share_ratio, "The part of the network that the job pays for: its GPUs of all.",
+          .formula = "ranks / GPUs of the fabric"),
     FIGURE_OF(memory_bytes, memory.total_bytes, "byte",
               "Weights, gradients, optimizer state and activations of the fullest GPU with this microbatch.",
               .source = JOBS),
