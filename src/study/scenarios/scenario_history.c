@@ -34,11 +34,9 @@ static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU};
 
 static fab_status history_add(fab_scenario *out, const fab_event *event, fab_error *err) {
-    fab_status status = FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err);
-    if (status == FAB_OK) {
-        out->event[out->n_events++] = *event;
-    }
-    return status;
+    FAB_PASS(FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err));
+    out->event[out->n_events++] = *event;
+    return FAB_OK;
 }
 
 /* Not yet repaired when it would fail again. Failures of a class are in order of time, and repairs take equally long.
