@@ -335,14 +335,6 @@ uint32_t fab_next_hops_first_group(const fab_next_hops *next_hops, uint32_t swit
     return next_hops->group_first[switch_index];
 }
 
-size_t fab_next_hops_memory(const fab_next_hops *next_hops) {
-    return next_hops->memory_bytes;
-}
-
-const uint64_t *fab_next_hops_dead(const fab_next_hops *next_hops) {
-    return next_hops->dead_link;
-}
-
 uint32_t fab_next_hops_group_of(const fab_next_hops *next_hops, uint32_t switch_index, uint32_t leaf) {
     uint32_t group = fab_next_hops_group(next_hops, switch_index, leaf);
     return group == 0 ? FAB_NONE : next_hops->group_first[switch_index] + group - 1;

@@ -101,10 +101,6 @@ const fab_design *fab_study_results_design(const fab_study_results *r) {
     return &r->design;
 }
 
-const fab_fabric *fab_study_results_fabric(const fab_study_results *r) {
-    return r->fabric;
-}
-
 /* --- summing up --------------------------------------------------------------------------------------------------- */
 
 /* What fails in one scenario. */
