@@ -86,8 +86,7 @@ static double clos_tree_cut(const fab_clos_plan *plan, side *block) {
 
 fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_tree *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_tree tree = {.n_tiers = plan->n_tiers,
-                     .injection_bps = (double)(plan->ends.nics * plan->ends.planes) * plan->tier[1].down_bps};
+    fab_tree tree = {.n_tiers = plan->n_tiers};
     side *block = NULL;
     size_t n_leaves = (size_t)plan->tier[1].blocks;
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {

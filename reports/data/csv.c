@@ -101,7 +101,7 @@ static void add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p
     add_number(out, engine->has_time, engine->time_s);
     add_number(out, engine->has_phases, engine->phases_s);
     add_number(out, engine->has_iteration, engine->iteration.time_s);
-    add_number(out, engine->has_iteration, engine->iteration.usd_per_1e9_tokens);
+    add_number(out, engine->iteration.usd_per_1e9_tokens > 0, engine->iteration.usd_per_1e9_tokens);
     add_number(out, p->is_built, p->total_usd);
     add_number(out, p->is_built, p->power_w);
     add_number(out, p->is_built, p->bisection_ratio);

@@ -2,6 +2,8 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
+#include "fab/sharding.h"
+
 #define JOBS      "0026-jobs.md"
 #define ITERATION "0025-iteration-time.md"
 #define BISECTION "compared with Narayanan et al., SC'21, 5.9"
@@ -9,16 +11,18 @@
 #define T fab_job_memory
 static const fab_field MEMORY[] = {
     FIGURE(weights_bytes, "byte", "Weights on the fullest GPU; embedding tables of a ranking job too.",
-           .formula = "parameters on the GPU * bytes of one"),
-    FIGURE(gradients_bytes, "byte", "Gradients on the fullest GPU.",
-           .formula = "parameters on the GPU * bytes of one gradient"),
-    FIGURE(optimizer_bytes, "byte",
-           "State of the optimizer on the fullest GPU; split over the data-parallel ranks when sharded.",
-           .formula = "parameters on the GPU * bytes of their state"),
+           .formula = "parameters on the GPU * bytes of one; zero=3: of its shard and of two layers in full"),
+    FIGURE(gradients_bytes, "byte", "Gradients on the fullest GPU; with lora-rank of the adapters alone.",
+           .formula =
+               "trained parameters on the GPU * bytes of one gradient; zero=2, 3: of its shard and of two layers "
+               "in full"),
+    FIGURE(optimizer_bytes, "byte", "State of the optimizer on the fullest GPU.",
+           .formula = "trained parameters on the GPU / copies that share them (zero=1, 2, 3) * bytes of their state"),
     FIGURE(
         activations_bytes, "byte",
         "Activations of all microbatches in flight on the fullest GPU, one recomputed layer and the logits included.",
         .source = "Korthikanti et al., 2022, equations 1 to 6; src/doc/adr/0026-jobs.md"),
+    FIGURE(host_bytes, "byte", "What offload keeps in the memory of the host for the fullest GPU.", FILLED),
     FIGURE(cache_bytes, "byte", "Cached keys and values of a serving job on the fullest GPU."),
     FIGURE(total_bytes, "byte",
            "What a job keeps on its fullest GPU. What a framework reserves for itself is not in it.",
@@ -32,6 +36,10 @@ const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
 
 #undef T
 #define T fab_result
+static size_t zero_stage(const fab_at *at) {
+    return (size_t)(fab_job_zero(&((const T *)at->row)->job) - FAB_ZERO_0);
+}
+
 static const fab_field JOB[] = {
     {.key = "kind",
      .type = FAB_FIELD_NAME,
@@ -47,6 +55,9 @@ static const fab_field JOB[] = {
     FIELD_OF(pp, job.pp, "Pipeline-parallel size: the number of stages.", .labels = "pipeline parallel"),
     FIELD_OF(dp, job.dp, "Data-parallel size: the number of replicas.", .labels = "data parallel"),
     FIELD_OF(ep, job.ep, "Expert-parallel size; it divides dp x cp.", .labels = "expert parallel"),
+    COUNT_BY(zero, zero_stage,
+             "What data-parallel copies share: 0 nothing, 1 states of the optimizer, 2 gradients too, 3 weights too.",
+             .source = "ZeRO, Rajbhandari et al., 2020", .labels = "FSDP"),
     FIELD_OF(batch, job.batch, "Sequences, or samples of a ranking job, in one iteration."),
     FIELD_OF(microbatch, job.microbatch, "Sequences that pass through a stage at once."),
     FIELD_OF(interleave, job.interleave, "Chunks of layers that each stage holds; 1 is not interleaved."),
@@ -84,7 +95,7 @@ const fab_fields fab_listed_phase_fields = TABLE("listed_phase", LISTED_PHASES, 
 static const fab_field TRAINING[] = {
     FIELD(tokens, "Tokens of the whole training run."),
     FIGURE(days, "d", "Time of the training run without failures.", .formula = "tokens / tokens_per_s / 86400"),
-    FIGURE(usd, "USD", "Price of the training run.", .formula = "usd_per_1e9_tokens * tokens / 1e9"),
+    FIGURE(usd, "USD", "Price of the training run.", FILLED, .formula = "usd_per_1e9_tokens * tokens / 1e9"),
     FIGURE(rule_days, "d", "The time by the rule of thumb, from the same throughput.",
            .formula = "8 T P / (n X), 6 T P / (n X) without full recomputation; P: parameters that a token passes",
            .source = "Narayanan et al., SC'21, 5.1, equation 4"),
@@ -128,8 +139,9 @@ static const fab_field ITERATIONS[] = {
     FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second.", .formula = "batch * sequence length / time_s",
            .labels = "tokens/s"),
     FIGURE(usd_per_1e9_tokens, "USD",
-           "GPU hours at the price of the book, and capital and energy of the network, per 1e9 tokens.",
-           .formula = "(GPU-hour price * gpus + network per hour) / (tokens_per_s * 3600) * 1e9",
+           "GPU hours at the price of the book, and capital and energy of the network, per 1e9 tokens; not there for a "
+           "job that does not fit, unless memory-check=off.",
+           FILLED, .formula = "(GPU-hour price * gpus + network per hour) / (tokens_per_s * 3600) * 1e9",
            .labels = "$/1e9 tokens"),
     FIGURE_OF(memory_bytes, memory.total_bytes, "byte",
               "Weights, gradients, optimizer state and activations of the fullest GPU with this microbatch.",

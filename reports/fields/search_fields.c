@@ -33,7 +33,7 @@ static const fab_field POINTS[] = {
     FIELD_OF(cables, n_cables, "Network cables."),
     SCALARS(built_taper, NULL, built_taper, count_built_tapers,
             "Oversubscription as built of every boundary between tiers, leaf - spine first."),
-    FIELD(bisection_ratio, "Bisection over what half of the servers can inject."),
+    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on."),
     FIGURE(power_w, "W", "Power of all network parts."),
     FIGURE(total_usd, "USD", "Price of the network."),
     FIELD(difference_ratio, "How much more than the winner the design costs.", SIGNED,
@@ -297,8 +297,7 @@ static const fab_field SWEEP_ENGINES[] = {
               .source = ITERATION),
     FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs utilisation.", IF(has_iteration), .source = ITERATION),
     FIGURE_OF(usd_per_1e9_tokens, iteration.usd_per_1e9_tokens, "USD",
-              "GPU hours, and capital and energy of the network, per 1e9 tokens.", IF(has_iteration),
-              .source = ITERATION),
+              "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
 
@@ -332,7 +331,7 @@ static const fab_field SWEEP_POINTS[] = {
             "Oversubscription as built of every boundary between tiers, leaf - spine first.", IF(is_built)),
     FIGURE(bisection_bps, "bit/s", "Minimum cut between the halves of the servers, one direction.", IF(is_built),
            .source = "0007-counting-rules.md"),
-    FIELD(bisection_ratio, "Bisection over what half of the servers can inject.", IF(is_built),
+    FIELD(bisection_ratio, "Part of full bisection that any traffic may count on.", IF(is_built),
           .source = "0007-counting-rules.md"),
     FIGURE(total_usd, "USD", "Price of the network.", IF(is_built), .source = COST),
     FIGURE(per_gpu_usd, "USD", "Network price of one GPU.", IF(is_built), .source = COST),

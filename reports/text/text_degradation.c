@@ -6,7 +6,11 @@ static void degradation_put_parts(fab_page *page, const fab_degradation *d) {
     for (size_t i = 0; i < d->n_parts; i++) {
         fab_page_say(page, "%s%s at %.3g of its speed", i > 0 ? ", " : "", d->parts[i].name, d->parts[i].ratio);
     }
-    fab_page_say(page, ": %s slower, in both directions", fab_show_counted(page, d->n_cables, "cable", "cables"));
+    if (d->n_cables > 0) {
+        fab_page_say(page, ": %s slower, in both directions", fab_show_counted(page, d->n_cables, "cable", "cables"));
+    } else {
+        fab_page_say(page, ": no cable is slower");
+    }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
 }
 

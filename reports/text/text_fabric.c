@@ -140,10 +140,11 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
     fabric_put_unused_tapers(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
-        fab_page_wrapf(
-            page, FAB_INK_PLAIN, 2, 2,
-            "Bisection %s in one direction between the two halves of the servers: %.1f %% of what one half can inject.",
-            fab_show_rate(page, f->bisection_bps), 100 * f->bisection_ratio);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "Bisection %s in one direction between the two halves of the servers; any traffic may count on "
+                       "%.1f %% of what "
+                       "its NICs can inject.",
+                       fab_show_rate(page, f->bisection_bps), 100 * f->bisection_ratio);
     }
 }
 

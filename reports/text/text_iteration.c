@@ -61,20 +61,27 @@ static const char *iteration_label(fab_page *page, size_t i, bool is_one) {
     return is_one ? "" : fab_show(page, "[%zu] ", i + 1);
 }
 
+/* Of a job that does not fit, and is not asked for in spite of that, there is no price. */
+static const char *iteration_price(fab_page *page, double usd_per_1e9_tokens) {
+    return usd_per_1e9_tokens > 0 ? fab_show(page, "$%s per 1e9 tokens", iteration_count(page, usd_per_1e9_tokens))
+                                  : "not priced, as the job does not fit (memory-check=off prices it)";
+}
+
 static void iteration_put_yield(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_iteration *it = &result->iterations[i];
         const char *which = iteration_label(page, i, result->n_iterations == 1);
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "%s%s tokens/s, $%s per 1e9 tokens; microbatch %" PRIu64 ", %" PRIu64 " chunk%s per GPU", which,
-                       iteration_count(page, it->tokens_per_s), iteration_count(page, it->usd_per_1e9_tokens),
+                       "%s%s tokens/s, %s; microbatch %" PRIu64 ", %" PRIu64 " chunk%s per GPU", which,
+                       iteration_count(page, it->tokens_per_s), iteration_price(page, it->usd_per_1e9_tokens),
                        it->microbatch, it->interleave, fab_plural(it->interleave));
         if (it->training.tokens > 0) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                           "%s%.3g tokens: %s days, $%s, without failures (%s days by %d T P / (n X))", which,
-                           it->training.tokens, iteration_days(page, it->training.days),
-                           iteration_count(page, it->training.usd), iteration_days(page, it->training.rule_days),
-                           result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6);
+            fab_page_wrapf(
+                page, FAB_INK_PLAIN, 2, 2, "%s%.3g tokens: %s days, %s%s, without failures (%s days by %d T P / (n X))",
+                which, it->training.tokens, iteration_days(page, it->training.days),
+                it->training.usd > 0 ? "$" : "not priced",
+                it->training.usd > 0 ? iteration_count(page, it->training.usd) : "",
+                iteration_days(page, it->training.rule_days), result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6);
         }
     }
 }
@@ -82,11 +89,12 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
 /* "Fullest GPU: 56.1 GB of 85.9 GB: weights 7 GB, ..." */
 static void iteration_put_memory(fab_page *page, const fab_job_memory *m, const char *which) {
     fab_page_wrapf(page, m->fits ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 2,
-                   "%sFullest GPU: %s of %.4g GB: weights and gradients %s, optimizer %s, activations %s%s", which,
-                   fab_show_bytes(page, m->total_bytes), m->capacity_bytes * 1e-9,
-                   fab_show_bytes(page, m->weights_bytes + m->gradients_bytes),
-                   fab_show_bytes(page, m->optimizer_bytes), fab_show_bytes(page, m->activations_bytes),
-                   m->fits ? "" : ": does not fit");
+                   "%s%sFullest GPU: %s of %.4g GB: weights %s, gradients %s, optimizer %s, activations %s%s%s", which,
+                   m->fits ? "" : "Does not fit: what is timed here cannot run. ", fab_show_bytes(page, m->total_bytes),
+                   m->capacity_bytes * 1e-9, fab_show_bytes(page, m->weights_bytes),
+                   fab_show_bytes(page, m->gradients_bytes), fab_show_bytes(page, m->optimizer_bytes),
+                   fab_show_bytes(page, m->activations_bytes), m->host_bytes > 0 ? "; on the host " : "",
+                   m->host_bytes > 0 ? fab_show_bytes(page, m->host_bytes) : "");
 }
 
 /* The accelerator is the job's and the rate of scale-up domains the fabric's: nobody else notices where they differ. */
@@ -172,8 +180,14 @@ void fab_text_iteration(fab_page *page, const fab_result *result) {
         iteration_put_memories(page, result);
         return;
     }
+    bool fits = result->iterations[0].memory.fits;
+    if (!fits) { /* first of all */
+        iteration_put_memories(page, result);
+    }
     iteration_put_parts(page, result);
     iteration_put_yield(page, result);
-    iteration_put_memories(page, result);
+    if (fits) {
+        iteration_put_memories(page, result);
+    }
     iteration_put_published(page, result);
 }

@@ -110,7 +110,8 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     }
     fab_text_heading(page, "FABRICS", NULL);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "built taper: oversubscription, leaf first; bisection: of half of what the servers can inject");
+    fab_text_note(page,
+                  "built taper: oversubscription, leaf first; bisection: part of full that any traffic may count on");
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built) {
@@ -287,7 +288,8 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
     }
     if (iterations) {
         sweep_set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
-        if (engine->has_iteration) { /* to the dollar: points differ by little where GPU hours are most of it */
+        if (engine->iteration.usd_per_1e9_tokens >
+            0) { /* to the dollar: points differ by little where GPU hours are most of it */
             fab_table_set(table, column, FAB_INK_PLAIN, "$%s",
                           fab_show_whole(table->page, engine->iteration.usd_per_1e9_tokens + 0.5));
         }

@@ -60,6 +60,23 @@ done:
     return status;
 }
 
+double fab_bisection_ratio(const fab_fabric_spec *spec, const fab_counts *counts, double bisection_bps) {
+    double access_bps = 0; /* of all cables between NIC and switch */
+    for (size_t i = 0; i < counts->n_kinds && counts->kinds[i].tier == 1; i++) {
+        access_bps += (double)counts->kinds[i].count * counts->kinds[i].rate_bps;
+    }
+    bool is_installed = spec->file[0] != '\0'; /* its NICs are what is plugged */
+    double all_bps = is_installed ? access_bps : (double)counts->nics * spec->nic_bps;
+    double half_bps = all_bps * (double)(counts->servers / 2) / (double)counts->servers; /* a middle server: neither */
+    double through = access_bps / all_bps;
+    double least = half_bps > 0 ? fmin(fmin(bisection_bps / half_bps, through), 1) : 1;
+    for (uint64_t t = 1; half_bps > 0 && t < counts->tiers; t++) {
+        through /= counts->built_taper[t - 1] > 0 ? counts->built_taper[t - 1] : 1;
+        least = fmin(least, through);
+    }
+    return least;
+}
+
 double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *counts) {
     if (counts->domains == 0 || spec->domain == 0) {
         return 0;

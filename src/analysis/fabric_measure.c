@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What all NICs together can send into the network. */
-static double injection_bps(const fab_fabric *fabric) {
-    double sum = 0;
-    for (uint32_t cable = 0; cable < fabric->n_cables; cable++) {
-        const fab_link_class *link_class = &fabric->classes[fabric->cable_class[cable]];
-        if (link_class->kind == FAB_LINK_ACCESS) {
-            sum += link_class->capacity_bps;
-        }
-    }
-    return sum;
-}
-
 /* "design.xml:14:9", "--set", "pattern:ring" and the like say where a value was typed; "leaf 7" does not. */
 static bool says_where_typed(const char *where) {
     const char *colon = strrchr(where, ':');
@@ -49,10 +37,8 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
     FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
-    /* a middle server belongs to neither half */
-    uint64_t half = out->counts.servers / 2;
-    double half_bps = injection_bps(graph) * (double)half / (double)out->counts.servers;
-    out->bisection_ratio = half_bps > 0 ? out->bisection_bps / half_bps : 0;
+    out->bisection_ratio =
+        out->bisection_bps > 0 ? fab_bisection_ratio(&out->spec, &out->counts, out->bisection_bps) : 0;
     out->scaleup_bisection_bps = fab_scaleup_bisection(&out->spec, &out->counts);
     (void)snprintf(out->family, sizeof out->family, "%s", out->spec.family);
     *out_graph = built != NULL ? built : *out_graph;

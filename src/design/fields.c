@@ -14,6 +14,8 @@ const char *const fab_placements[] = {"order", "random", "packed", "scattered", 
 const char *const fab_job_collectives[] = {
     "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "in-network", "auto", NULL};
 
+const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
+
 /* clang-format off */
 #define TEXT(scope, key, kind, type, member, initial, summary) \
     {scope, key, kind, FAB_UNIT_COUNT, PLACE(type, member), 0, 0, false, initial, NULL, NULL, summary}
@@ -148,7 +150,15 @@ const field design_fields[] = {
     JOB_COUNT("gradient-bytes", gradient_bytes, 64, false, "4", "bytes of a gradient in the data-parallel reduction"),
     JOB_COUNT("parameter-bytes", parameter_bytes, 64, false, "2", "bytes of a parameter in the sharded all-gather"),
     JOB_COUNT("optimizer-bytes", optimizer_bytes, 64, false, "12", "bytes of optimizer state per parameter: fp32 master copy and two Adam moments"),
-    FLAG(SCOPE_JOB, "sharded", fab_job_spec, sharded, "no", "data parallel by reduce-scatter and all-gather instead of all-reduce"),
+    FLAG(SCOPE_JOB, "sharded", fab_job_spec, sharded, "no", "data parallel by reduce-scatter and all-gather instead of all-reduce: another way to say zero=1"),
+    JOB_CHOICE("zero", zero, "auto", fab_zeros, "what data parallel copies share: 1 states of the optimizer, 2 gradients too, 3 weights too (FSDP); auto: 1 where sharded, else 0"),
+    JOB_TEXT("shard-over", FIELD_WORD, shard_over, "all", "copies that share a state: all, domain (those in one scale-up domain), or a number; further copies repeat it and add their gradients up (hybrid sharding)"),
+    JOB_CHOICE("shard-exchange", shard_exchange, "auto", CHOICES("auto", "microbatch", "iteration"), "how often sharded gradients are reduced and sharded weights gathered; iteration: once, chunk by chunk, all microbatches of a chunk in a row; auto: microbatch"),
+    JOB_CHOICE("offload", offload, "none", CHOICES("none", "optimizer"), "what is kept in the memory of the host: states of the optimizer, which works there, and with zero=2 or 3 the gradients"),
+    QUANTITY(SCOPE_JOB, "offload-rate", FAB_UNIT_RATE, fab_job_spec, offload_bps, 1, MAX_RATE, false, "55.4GB/s", "rate between a GPU and its host, per direction (default: measured on PCIe 5 x16)"),
+    QUANTITY(SCOPE_JOB, "host-memory-rate", FAB_UNIT_RATE, fab_job_spec, host_memory_bps, 1, MAX_RATE, false, "60GB/s", "memory rate of the host for each GPU (default: an assumption, four fifths of 16 channels of DDR5-4800 over eight GPUs)"),
+    COUNT(SCOPE_JOB, "lora-rank", fab_job_spec, lora_rank, 0, 65536, false, "0", "rank of low-rank adapters that are trained while the weights are frozen; 0: the weights are trained"),
+    JOB_CHOICE("lora-matrices", lora_matrices, "query-value", CHOICES("query-value", "attention", "all"), "matrices that have an adapter; all: feed-forward ones and experts too"),
     FLAG(SCOPE_JOB, "scatter-gather", fab_job_spec, scatter_gather, "yes", "pipeline sends 1/tp per pair of GPUs"),
     JOB_OVERLAP("tp-overlap", tp_overlap, "tensor-parallel communication hidden behind computation"),
     JOB_OVERLAP("cp-overlap", cp_overlap, "the same of context parallelism"),

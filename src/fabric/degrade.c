@@ -68,13 +68,15 @@ typedef struct weakening {
     double *gpu;   /* [gpu] */
 } weakening;
 
+/* A GPU that is throttled keeps its links. */
 static void weaken_node(const weakening *w, fab_node_id v, double ratio) {
+    if (fab_kind_of(w->f, v) == FAB_NODE_GPU) {
+        w->gpu[v] = fmin(w->gpu[v], ratio);
+        return;
+    }
     for (uint32_t i = w->f->out_first[v]; i < w->f->out_first[v + 1]; i++) {
         uint32_t cable = w->f->out_link[i] >> 1;
         w->cable[cable] = fmin(w->cable[cable], ratio);
-    }
-    if (fab_kind_of(w->f, v) == FAB_NODE_GPU) {
-        w->gpu[v] = fmin(w->gpu[v], ratio);
     }
 }
 

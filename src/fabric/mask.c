@@ -245,7 +245,8 @@ static void cut_cable(fab_mask *m, fab_link_id link, double fraction) {
 
 static void cut_node(fab_mask *m, fab_node_id v, double fraction) {
     const fab_fabric *f = m->fabric;
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+    bool throttled = fraction > 0 && fab_kind_of(f, v) == FAB_NODE_GPU; /* computes slower, and keeps its links */
+    for (uint32_t k = f->out_first[v]; !throttled && k < f->out_first[v + 1]; k++) {
         cut_cable(m, f->out_link[k], fraction);
     }
     if (fraction == 0 && !fab_mask_node_is_dead(m, v)) {

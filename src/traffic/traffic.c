@@ -1,5 +1,6 @@
 /* Where phases come from: a job, a pattern or a file. */
 #include "files/file_formats.h"
+#include "fab/sharding.h"
 #include "traffic_internal.h"
 
 #include "fab/design.h"
@@ -37,11 +38,12 @@ void fab_traffic_take(fab_traffic *traffic, fab_phase_builder *builder) {
 static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char gpus[32];
+    char sharding[48];
     SUMMARIZE(traffic, "tp %" PRIu64, s->tp);
     if (s->cp > 1) {
         SUMMARIZE(traffic, ", cp %" PRIu64, s->cp);
     }
-    SUMMARIZE(traffic, ", pp %" PRIu64 ", dp %" PRIu64 "%s", s->pp, s->dp, s->sharded ? " sharded" : "");
+    SUMMARIZE(traffic, ", pp %" PRIu64 ", dp %" PRIu64 "%s", s->pp, s->dp, fab_sharding_text(s, " ", sharding));
     if (s->ep > 1) {
         SUMMARIZE(traffic, ", ep %" PRIu64, s->ep);
     }

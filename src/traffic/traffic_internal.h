@@ -105,8 +105,9 @@ fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
 fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
                          fab_error *err) FAB_MUST_USE;
 
-/* Layers with experts among those of a stage. */
-uint64_t fab_stage_expert_layers(const fab_model *model, uint64_t stages, uint64_t stage);
+/* Parameters of the largest part of a stage that is gathered at once: a layer (1/ep of its experts), the embedding or
+   the output side. */
+double fab_stage_largest_unit(const fab_model *model, uint64_t stages, uint64_t stage, uint64_t ep);
 
 /* Elements of the keys and values of one token and layer on one tensor rank. */
 double fab_kv_elements(const fab_model *model, uint64_t tp);

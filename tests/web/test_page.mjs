@@ -375,7 +375,7 @@ test('cost: designs side by side', async () => {
     same(rows.get('total')[i], d.cost.total_usd, 'total');
     same(rows.get('power')[i], d.cost.power_w, 'power');
     assert.equal(rows.get('GPUs')[i], d.fabric.gpus.toLocaleString('en-US'));
-    same(rows.get('of what one half can inject')[i], d.fabric.bisection_ratio, 'bisection');
+    same(rows.get('of full, for any traffic')[i], d.fabric.bisection_ratio, 'bisection');
     if (i > 0) same(rows.get('less than the first')[i], d.reduction_ratio, 'reduction');
   }
   await context.close();

@@ -118,7 +118,7 @@ function cost(model) {
     [h('strong', null, f.money(c.total_usd)), `, ${f.dollars(c.per_gpu_usd)} per GPU`],
     stacked(parts.map(([name, usd, kind]) => [name, usd / c.total_usd, `part-${kind}`]), `Parts of the cost: ${f.list(parts.filter((p) => p[1] > 0).map(([name, usd]) => `${name} ${f.percent(usd / c.total_usd)}`))}`),
     h('p', null, `Most of it for ${most[0]} (${f.percent(most[1] / c.total_usd)}). ${f.power(c.power_w)}; energy ${f.money(c.energy_usd_per_year)} per year.${perToken ? ` ${f.dollars(perToken)} per 1e9 tokens, GPU hours included.` : ''}`),
-    h('p', { class: 'small' }, fabric.bisection_ratio !== undefined ? `Bisection ${f.rate(fabric.bisection_bps)}: ${f.percent(fabric.bisection_ratio)} of what one half can inject. ` : '', h('a', { href: '#cost' }, 'The bill')));
+    h('p', { class: 'small' }, fabric.bisection_ratio !== undefined ? `Bisection ${f.rate(fabric.bisection_bps)}; any traffic may count on ${f.percent(fabric.bisection_ratio)} of what its NICs can inject. ` : '', h('a', { href: '#cost' }, 'The bill')));
 }
 
 function sweepAnswers(sweep) {

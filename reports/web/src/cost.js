@@ -47,7 +47,7 @@ const notes = (cost) => h('p', { class: 'small' },
   `${cost.counting ?? ''}. Price book ${cost.profile}: ${cost.source ?? ''}`);
 
 const facts = (fabric) => h('p', null,
-  `${f.count(fabric.gpus)} GPUs in ${f.plural(fabric.servers, 'server')} of ${fabric.gpus_per_server} GPUs and ${fabric.nics_per_server} NICs at ${f.rate(fabric.nic_bps)}; ${f.plural(fabric.rails, 'rail')}, ${f.plural(fabric.planes, 'plane')}${fabric.pods > 0 ? `, ${f.plural(fabric.pods, 'pod')}` : ''}.${fabric.bisection_bps !== undefined ? ` Bisection ${f.rate(fabric.bisection_bps)} in one direction: ${f.percent(fabric.bisection_ratio)} of what one half of the servers can inject.` : ''}`);
+  `${f.count(fabric.gpus)} GPUs in ${f.plural(fabric.servers, 'server')} of ${fabric.gpus_per_server} GPUs and ${fabric.nics_per_server} NICs at ${f.rate(fabric.nic_bps)}; ${f.plural(fabric.rails, 'rail')}, ${f.plural(fabric.planes, 'plane')}${fabric.pods > 0 ? `, ${f.plural(fabric.pods, 'pod')}` : ''}.${fabric.bisection_bps !== undefined ? ` Bisection ${f.rate(fabric.bisection_bps)} in one direction; any traffic may count on ${f.percent(fabric.bisection_ratio)} of what its NICs can inject.` : ''}`);
 
 export function cost(model) {
   const { fabric, cost: c, designs } = model.report;
@@ -65,7 +65,7 @@ function comparison(designs) {
   const rows = [
     row('GPUs', (d) => d.fabric.gpus, f.count), row('tiers', (d) => switchTiers(d.fabric).length, f.count), row('switches', (d) => d.fabric.switches, f.count),
     row('cables', (d) => d.fabric.cables, f.count), row('transceivers', (d) => d.cost.transceivers, f.count),
-    row('bisection', (d) => d.fabric.bisection_bps, f.rate), row('of what one half can inject', (d) => d.fabric.bisection_ratio, f.percent),
+    row('bisection', (d) => d.fabric.bisection_bps, f.rate), row('of full, for any traffic', (d) => d.fabric.bisection_ratio, f.percent),
     ...costParts(designs[0].cost).filter(([, , kind]) => designs.some((d) => d.cost[`${kind}_usd`] > 0)).map(([name, , kind]) => row(name, (d) => d.cost[`${kind}_usd`], f.money)),
     { ...row('total', (d) => d.cost.total_usd, f.money), class: 'total' },
     row('less than the first', (d) => d.reduction_ratio, f.percent),

@@ -83,7 +83,7 @@ export function sweep(model) {
       front(s, rows, labels),
       curve(s, rows, labels, { title: 'Time', unit: f.seconds, get: (r) => r.engine.time_s }),
       curve(s, rows, labels.slice(0, 1), { title: 'Cost', unit: f.money, get: (r) => r.point.total_usd }),
-      perToken && curve(s, rows, labels, { title: 'Dollars per 1e9 tokens', unit: f.dollars, get: (r) => r.engine.usd_per_1e9_tokens })),
+      rows.every((r) => r.engine.usd_per_1e9_tokens !== undefined) && curve(s, rows, labels, { title: 'Dollars per 1e9 tokens', unit: f.dollars, get: (r) => r.engine.usd_per_1e9_tokens })),
     table({
       id: 'sweep-table',
       caption: labels.length === 1 ? `Points under ${labels[0]}` : 'Points',

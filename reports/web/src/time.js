@@ -41,7 +41,7 @@ function engines(list) {
       { title: 'tokens/s', number: true, cell: (r) => f.count(r.tokens_per_s) },
       { title: 'TFLOP/s per GPU', number: true, cell: (r) => f.digits(r.tflops_per_gpu) },
       { title: 'MFU', number: true, cell: (r) => f.percent(r.mfu_ratio) },
-      { title: '$ per 1e9 tokens', number: true, cell: (r) => f.dollars(r.usd_per_1e9_tokens) },
+      { title: '$ per 1e9 tokens', number: true, cell: (r) => (r.usd_per_1e9_tokens === undefined ? '-' : f.dollars(r.usd_per_1e9_tokens)) },
     ],
     rows: list,
   });
@@ -51,7 +51,7 @@ function memory(job) {
   const m = job?.memory;
   if (!m || !m.total_bytes) return null;
   return h('p', { class: m.fits ? null : 'bad' },
-    `Fullest GPU (${job.gpu ?? 'GPU'}): ${f.bytes(m.total_bytes)} of ${f.bytes(m.capacity_bytes)}: weights and gradients ${f.bytes(m.weights_bytes + m.gradients_bytes)}, optimizer ${f.bytes(m.optimizer_bytes)}, activations ${f.bytes(m.activations_bytes)}${m.fits ? '' : ': does not fit'}.`);
+    `Fullest GPU (${job.gpu ?? 'GPU'}): ${f.bytes(m.total_bytes)} of ${f.bytes(m.capacity_bytes)}: weights ${f.bytes(m.weights_bytes)}, gradients ${f.bytes(m.gradients_bytes)}, optimizer ${f.bytes(m.optimizer_bytes)}, activations ${f.bytes(m.activations_bytes)}${m.fits ? '' : ': does not fit'}.`);
 }
 
 export function time(model, state) {

@@ -67,6 +67,10 @@ static void print_memory(const fab_traffic *traffic, size_t width, FILE *out) {
             separator = ", ";
         }
     }
+    if (m->host_bytes > 0) {
+        (void)snprintf(text + used, sizeof text - used, "; on the host %s",
+                       fab_quantity_format(need, m->host_bytes, FAB_UNIT_BYTES));
+    }
     (void)fputc('\n', out);
     cli_wrap(text, 0, 2, width, out);
 }

@@ -93,7 +93,11 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
         .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */
         .fits_context = &check,
         .network_usd_per_year = network_usd_per_year};
-    return fab_iteration_time(&request, out, err);
+    fab_status status = fab_iteration_time(&request, out, err);
+    if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
+        out->usd_per_1e9_tokens = 0;
+    }
+    return status;
 }
 
 fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,

@@ -1,5 +1,6 @@
 /* Time of one training iteration: kernels, schedule and exposed communication put together. */
 #include "fab/iteration.h"
+#include "fab/sharding.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -154,14 +155,14 @@ static double stage_compute_s(const plan *p, uint64_t stage, double layer_s, dou
    copies share them: dp x cp of what every rank has, the ep-th part of these of an expert. */
 static double most_updated(const plan *p) {
     const fab_job_spec *job = p->job;
-    double copies = job->sharded ? (double)job->dp * (double)job->cp : 1;
-    double expert_copies = job->sharded ? copies / (double)job->ep : 1;
+    double copies = fab_job_shards(job, false);
+    double expert_copies = fab_job_shards(job, true);
     double most = 0;
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         double dense = 0;
         double experts = 0;
-        fab_stage_parameters(&p->model, job->pp, stage, &dense, &experts);
-        bool has_copy = stage + 1 == job->pp && p->model.tied && stage > 0;
+        fab_stage_trained(job, &p->model, stage, &dense, &experts);
+        bool has_copy = stage + 1 == job->pp && p->model.tied && stage > 0 && job->lora_rank == 0;
         dense += has_copy ? (double)p->model.vocab * (double)p->model.hidden : 0;
         most = fmax(most, dense / copies + experts / (double)job->ep / expert_copies);
     }
@@ -229,7 +230,11 @@ static fab_iteration iteration_evaluate(plan *p, uint64_t microbatch, uint64_t i
     double transfers = 2 * v / pipeline_transfers(job->pp, job->interleave);
     double pp_s = phase_s(p, &times->pp, transfers, 2 * chunks * finer) + gather_s(p, microbatch, interleave, m);
     it.exposed_pp_s = expose(pp_s, job->pp_overlap, &left_s);
-    double dp_s = phase_s(p, &times->dp_reduce, 1, 1) + phase_s(p, &times->dp_gather, 1, 1);
+    fab_data_exchanges x = fab_job_data_exchanges(job, m);
+    double reductions = x.with_microbatch ? finer : 1;
+    double gathers = fab_job_zero(job) == FAB_ZERO_3 ? reductions : 1;
+    double dp_s =
+        phase_s(p, &times->dp_reduce, reductions, reductions) + phase_s(p, &times->dp_gather, gathers, gathers);
     it.exposed_dp_s = expose(dp_s, job->dp_overlap, &left_s);
     double in_layers_s = it.exposed_tp_s + it.exposed_cp_s + it.exposed_ep_s;
     double busiest_layers = (double)fab_stage_layers(job->layers, job->pp, busiest);
@@ -238,7 +243,9 @@ static fab_iteration iteration_evaluate(plan *p, uint64_t microbatch, uint64_t i
         (all_s - busiest_s) +
         (in_layers_s / busiest_layers * other_layers + it.exposed_pp_s * (double)(job->pp - 1)) / (double)m;
     it.bubble_s = other_s / v;
-    it.optimizer_s = fab_optimizer_s(p->compute, p->gpu, most_updated(p), job->gradient_bytes);
+    it.optimizer_s = job->offload == FAB_OFFLOAD_OPTIMIZER
+                         ? fab_offload_s(job, most_updated(p))
+                         : fab_optimizer_s(p->compute, p->gpu, most_updated(p), job->gradient_bytes);
     it.time_s = it.compute_s + in_layers_s + it.exposed_pp_s + it.bubble_s + it.exposed_dp_s + it.optimizer_s;
     rate(p, &layer, &head, m, &it);
     return it;
@@ -330,8 +337,13 @@ double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_t
     if (job->dp == 1 || dp_reduce->transfer_s <= 0) {
         return 0;
     }
-    double d = (double)job->dp;
-    double passes = job->sharded ? 1 : 2;
+    /* Of hybrid sharding, the reduction between groups crosses it, once. */
+    uint64_t groups = fab_job_shard_groups(job);
+    double d = groups > 1 ? (double)groups : (double)job->dp;
+    double passes = fab_job_zero(job) == FAB_ZERO_0 || groups > 1 ? 2 : 1;
+    if (groups == 1) {
+        passes *= (double)fab_job_data_exchanges(job, job->batch / job->dp / job->microbatch).reductions;
+    }
     return passes * (d - 1) / d * parameters * (double)job->gradient_bytes / dp_reduce->transfer_s;
 }
 

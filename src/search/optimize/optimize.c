@@ -158,13 +158,10 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
                  p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
     }
     if (build) {
-        uint64_t half = counts->servers / 2 * design->fabric.nics_per_server;
-        double full_bps = (double)half * design->fabric.nic_bps;
         design->fabric.max_bytes = s->request->max_bytes;
         FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
         FAB_TRY(fab_bisection(graph, &cut_bps, err));
-        double ratio =
-            fmin(full_bps > 0 ? cut_bps / full_bps : 1, optimize_guarantee(counts->built_taper, counts->tiers - 1));
+        double ratio = fab_bisection_ratio(&design->fabric, counts, cut_bps);
         if (differ(ratio, p->bisection_ratio)) {
             FAB_FAIL(err, FAB_EINTERNAL, p->design, "closed form says a bisection of %.10g, the graph has %.10g",
                      p->bisection_ratio, ratio);

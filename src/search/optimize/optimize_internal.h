@@ -135,8 +135,4 @@ static inline const pattern *optimize_pattern(const search *s, found f) {
     return &s->structures[f.structure].patterns[f.top];
 }
 
-/** Share of the injection that reaches the top tier whatever the pattern: the least of 1 and 1 / (product of the tapers
- * up to a tier). */
-double optimize_guarantee(const double *built_taper, uint64_t n_tapers);
-
 #endif

@@ -135,18 +135,6 @@ typedef struct sample {
     fab_cost cost, part;
 } sample;
 
-/* Leaves that hold servers of both halves make the cut between the halves larger than what the tapers leave to traffic
- * that has to climb: the smaller of the two is what a user may count on. */
-double optimize_guarantee(const double *built_taper, uint64_t n_tapers) {
-    double least = 1;
-    double capacity = 1;
-    for (uint64_t i = 0; i < n_tapers; i++) {
-        capacity /= built_taper[i];
-        least = fmin(least, capacity);
-    }
-    return least;
-}
-
 static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t t, uint32_t parent, uint32_t *out,
                               fab_error *err) {
     const fab_counts *c = &m->counts;
@@ -163,10 +151,7 @@ static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t
     if (top) {
         p.usd = m->cost.total_usd - (below != NULL ? below->path_usd : 0);
         p.power_w = m->cost.power_w - (below != NULL ? below->path_w : 0);
-        uint64_t half = c->servers / 2;
-        double half_bps = m->tree.injection_bps * (double)half / (double)c->servers;
-        double halves = half_bps > 0 ? m->tree.bisection_bps / half_bps : 1; /* one server: nothing to cut */
-        p.bisection_ratio = fmin(halves, optimize_guarantee(c->built_taper, t));
+        p.bisection_ratio = fab_bisection_ratio(&m->spec, c, m->tree.bisection_bps);
     } else {
         isolate(c, t, &m->alone);
         FAB_PASS(fab_cost_of(&m->spec, &m->alone, s->request->prices, &m->part, err));

@@ -4,6 +4,7 @@
 #include "fab/design.h"
 #include "fab/choices.h"
 #include "fab/memory.h"
+#include "fab/sharding.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -259,6 +260,68 @@ static fab_status resolve_serving(fab_job *job, fab_error *err) {
     return FAB_OK;
 }
 
+/* --- sharding ----------------------------------------------------------------------------------------------------- */
+
+/* Copies in a row, of which the first and the last are less than a scale-up domain of ranks apart: the most that divide
+   all copies. */
+static uint64_t copies_in_domain(const fab_job *job, uint32_t gpus_per_domain) {
+    uint64_t copies = job->spec.dp * job->spec.cp;
+    uint64_t most = 1;
+    for (uint64_t n = 2; n <= copies; n++) {
+        uint64_t cp = n < job->spec.cp ? n : job->spec.cp;
+        uint64_t dp = (n + job->spec.cp - 1) / job->spec.cp;
+        uint64_t ranks = (job->spec.tp - 1) * job->stride[FAB_DIM_TP] + (cp - 1) * job->stride[FAB_DIM_CP] +
+                         (dp - 1) * job->stride[FAB_DIM_DP] + 1;
+        most = ranks <= gpus_per_domain && copies % n == 0 ? n : most;
+    }
+    return most;
+}
+
+static fab_status resolve_shard_group(fab_job *job, const fab_fabric *fabric, fab_error *err) {
+    fab_job_spec *s = &job->spec;
+    uint64_t copies = s->dp * s->cp;
+    bool domain = strcmp(s->shard_over, "domain") == 0;
+    s->shard_group = 0;
+    if (s->zero == FAB_ZERO_0 || s->shard_over[0] == '\0' || strcmp(s->shard_over, "all") == 0) {
+        return FAB_OK;
+    }
+    if (domain) {
+        s->shard_group = copies_in_domain(job, fabric->gpus_per_domain);
+    } else if (strspn(s->shard_over, "0123456789") != strlen(s->shard_over) ||
+               sscanf(s->shard_over, "%9" SCNu64, &s->shard_group) != 1) {
+        return fab_fail(err, FAB_EINPUT, job->where, "shard-over: '%s' is neither all, domain nor a number of copies",
+                        s->shard_over);
+    }
+    if (s->shard_group < 2 || copies % s->shard_group != 0 || s->shard_group % s->ep != 0) {
+        return fab_fail(err, FAB_EINPUT, job->where,
+                        "shard-over %s%s%" PRIu64 ": it must be 2 or more, divide the %" PRIu64
+                        " copies (dp x cp), and be a multiple of ep %" PRIu64,
+                        domain ? "domain" : "", domain ? " = " : "", s->shard_group, copies, s->ep);
+    }
+    s->shard_group = s->shard_group == copies ? 0 : s->shard_group;
+    return FAB_OK;
+}
+
+static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_error *err) {
+    fab_job_spec *s = &job->spec;
+    bool training = s->kind == FAB_JOB_TRAINING;
+    s->zero = fab_job_zero(s);
+    s->sharded = s->zero > FAB_ZERO_0;
+    const char *only = s->zero > FAB_ZERO_1             ? "zero above 1"
+                       : s->offload != FAB_OFFLOAD_NONE ? "offload"
+                       : s->lora_rank > 0               ? "lora-rank"
+                                                        : NULL;
+    if (!training && only != NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "%s is modelled in training only, not in %s", only,
+                        fab_job_kinds[s->kind]);
+    }
+    if (s->lora_rank > 0 && job->model.attention_parameters > 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
+                        s->model);
+    }
+    return training ? resolve_shard_group(job, fabric, err) : FAB_OK;
+}
+
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
 static fab_status resolve_machine(fab_job *job, fab_error *err) {
@@ -268,6 +331,8 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
     set_default(&s->gradient_bytes, 4);
     set_default(&s->parameter_bytes, 2);
     set_default(&s->optimizer_bytes, 12);
+    s->offload_bps = s->offload_bps > 0 ? s->offload_bps : 55.4e9 * 8;
+    s->host_memory_bps = s->host_memory_bps > 0 ? s->host_memory_bps : 60e9 * 8;
     set_default(&s->sample_bytes, 4 * (job->spec.kind == FAB_JOB_RANKING ? s->tables : s->seq));
     if (s->attention == FAB_ATTENTION_AUTO) {
         s->attention = job->model.gated ? FAB_ATTENTION_FLASH : FAB_ATTENTION_STANDARD;
@@ -325,6 +390,7 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     FAB_TRY(resolve_shape(&job, fabric, err));
     FAB_TRY(resolve_machine(&job, err));
     FAB_TRY(fab_job_order(&job, err));
+    FAB_TRY(resolve_sharding(&job, fabric, err));
     fab_job_memory_make(&job.spec, &job.model, job.microbatches, &job.memory);
     *out = job;
     job.servers = NULL;

@@ -1,4 +1,5 @@
 /* Says no to a job that does not fit its GPUs, and what would help. */
+#include "fab/sharding.h"
 #include "traffic_internal.h"
 
 #include "fab/units.h"
@@ -10,12 +11,21 @@
 /* One step towards less memory; false where it is taken already or impossible. Writes it as on the command line. */
 typedef bool change_job(fab_job_spec *job, const fab_model *model, char *out, size_t size);
 
-static bool shard(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    (void)model;
-    bool can = !job->sharded && job->dp * job->cp > 1;
-    job->sharded = true;
-    (void)snprintf(out, size, "sharded=yes");
+static bool shard(fab_job_spec *job, fab_zero zero, char *out, size_t size) {
+    bool can = fab_job_zero(job) < zero && job->dp * job->cp > 1;
+    job->zero = zero;
+    (void)snprintf(out, size, "zero=%s", fab_zeros[zero]);
     return can;
+}
+
+static bool shard_optimizer(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    (void)model;
+    return shard(job, FAB_ZERO_1, out, size);
+}
+
+static bool shard_everything(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
+    (void)model;
+    return shard(job, FAB_ZERO_3, out, size);
 }
 
 static bool recompute(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
@@ -66,9 +76,11 @@ static bool eight_times_the_stages(fab_job_spec *job, const fab_model *model, ch
     return more_stages(job, model, out, size, 8);
 }
 
-static change_job *const CHANGES[] = {
-    shard, recompute, split_sequence, one_sequence, twice_the_stages, four_times_the_stages, eight_times_the_stages};
+static change_job *const CHANGES[] = {shard_optimizer,        recompute,        split_sequence,
+                                      one_sequence,           twice_the_stages, four_times_the_stages,
+                                      eight_times_the_stages, shard_everything};
 #define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
+#define STAGES    0x70U /* of which at most one */
 
 /* The job with the changes of the mask; "" where one of them is impossible or they do not suffice. */
 static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t size) {
@@ -87,7 +99,8 @@ static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t siz
     }
     uint64_t group = spec.microbatch * spec.dp;
     uint64_t microbatches = spec.batch / (group > 0 ? group : 1);
-    if (spec.interleave > 1 && microbatches % spec.pp != 0) {
+    bool uneven_groups = spec.shard_group > 0 && spec.dp * spec.cp % spec.shard_group != 0;
+    if (uneven_groups || (spec.interleave > 1 && microbatches % spec.pp != 0)) {
         return false;
     }
     fab_job_memory_make(&spec, &job->model, microbatches, &memory);
@@ -97,10 +110,10 @@ static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t siz
 /* The fewest changes that make it fit. */
 static bool find_help(const fab_job *job, char *out, size_t size) {
     unsigned n_masks = job->spec.kind == FAB_JOB_RANKING ? 0 : 1U << N_CHANGES;
-    unsigned allowed = job->spec.kind == FAB_JOB_SERVING ? 7U << 4 : n_masks - 1;
+    unsigned allowed = job->spec.kind == FAB_JOB_SERVING ? STAGES : n_masks - 1;
     for (int n = 1; n <= 5; n++) {
         for (unsigned mask = 1; mask < n_masks; mask++) {
-            if ((mask & ~allowed) == 0 && __builtin_popcount(mask) == n && __builtin_popcount(mask >> 4) <= 1 &&
+            if ((mask & ~allowed) == 0 && __builtin_popcount(mask) == n && __builtin_popcount(mask & STAGES) <= 1 &&
                 try_changes(job, mask, out, size)) {
                 return true;
             }

@@ -1,6 +1,7 @@
 /* Memory of a job, per GPU of its fullest stage; the formulas stand in the header. */
 #include "fab/job_memory.h"
 
+#include "fab/sharding.h"
 #include "traffic_internal.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static kept layer_activations(const fab_job_spec *job, const fab_model *model, b
         ffn = (copies + (double)model->shared_experts) * (double)model->expert_ffn;
     }
     double replicated = (model->gated ? 8 : 10) * h;
-    double divided = (4 + 4 * k + 2 * copies) * h + (model->gated ? 6 : 4) * ffn;
+    double divided = (4 + 4 * k + 2 * copies) * h + 4 * ffn;
     return (kept){.whole = tokens * (replicated / split + divided / t),
                   .scores = 5 * (double)model->heads * (double)job->seq * tokens / t,
                   .input = 2 * tokens * h / split};
@@ -46,7 +47,10 @@ static double in_flight(const fab_job_spec *job, uint64_t microbatches, uint64_t
     double p = (double)job->pp;
     double v = (double)job->interleave;
     double most = p - (double)stage;
-    if (job->interleave > 1) {
+    bool chunk_by_chunk = job->shard_exchange == FAB_SHARD_EXCHANGE_ITERATION && fab_job_zero(job) >= FAB_ZERO_2;
+    if (job->interleave > 1 && chunk_by_chunk) {
+        most = (double)microbatches;
+    } else if (job->interleave > 1) {
         most = ((p - (double)stage - 1) * 2 + (v - 1) * p + 1) / v;
     }
     return fmin(most, (double)microbatches);
@@ -78,45 +82,78 @@ static double stage_activations(const fab_job_spec *job, const fab_model *model,
 
 /* --- kinds of jobs ------------------------------------------------------------------------------------------------ */
 
+typedef struct parameters {
+    double dense, experts;
+} parameters;
+
+static double all_of(parameters p) {
+    return p.dense + p.experts;
+}
+
+/* Parts of this rank where copies share them. */
+static double shard_of(const fab_job_spec *job, parameters p) {
+    return p.dense / fab_job_shards(job, false) + p.experts / fab_job_shards(job, true);
+}
+
+static parameters of_rank(const fab_job_spec *job, parameters stage) {
+    double t = (double)job->tp;
+    return (parameters){stage.dense / t, stage.experts / t / (double)job->ep};
+}
+
 /* A tied embedding has a copy on the last stage, trained there too. */
-static void gpu_parameters(const fab_job_spec *job, const fab_model *model, uint64_t stage, double *out_dense,
-                           double *out_experts) {
-    fab_stage_parameters(model, job->pp, stage, out_dense, out_experts);
+static parameters gpu_parameters(const fab_job_spec *job, const fab_model *model, uint64_t stage) {
+    parameters p;
+    fab_stage_parameters(model, job->pp, stage, &p.dense, &p.experts);
     if (model->tied && job->pp > 1 && stage + 1 == job->pp) {
-        *out_dense += (double)model->vocab * (double)model->hidden;
+        p.dense += (double)model->vocab * (double)model->hidden;
     }
-    *out_dense /= (double)job->tp;
-    *out_experts /= (double)job->tp * (double)job->ep;
+    return of_rank(job, p);
+}
+
+/* Of what copies share, as much as is there in full at a time: two layers (or the like), or two chunks. */
+static double held_in_full(const fab_job_spec *job, double unit, double all) {
+    bool chunk = job->shard_exchange == FAB_SHARD_EXCHANGE_ITERATION;
+    return fmin(all, 2 * fmax(unit, chunk ? all / (double)job->interleave : 0));
 }
 
 static fab_job_memory of_training(const fab_job_spec *job, const fab_model *model, uint64_t microbatches,
                                   uint64_t stage) {
-    double dense = 0;
-    double experts = 0;
-    gpu_parameters(job, model, stage, &dense, &experts);
-    double copies = job->sharded ? (double)job->dp * (double)job->cp : 1;
-    double expert_copies = job->sharded ? copies / (double)job->ep : 1;
+    fab_zero zero = fab_job_zero(job);
+    parameters all = gpu_parameters(job, model, stage);
+    parameters trained = all;
+    double unit = fab_stage_largest_unit(model, job->pp, stage, job->ep) / (double)job->tp;
+    double weights_in_full = held_in_full(job, unit, all_of(all));
+    double trained_in_full = weights_in_full;
+    if (job->lora_rank > 0) {
+        fab_stage_trained(job, model, stage, &trained.dense, &trained.experts);
+        trained = of_rank(job, trained);
+        all = (parameters){all.dense + trained.dense, all.experts + trained.experts};
+        double layers = (double)fab_stage_layers(model->layers, job->pp, stage);
+        trained_in_full = held_in_full(job, all_of(trained) / layers, all_of(trained));
+    }
+    bool offload = job->offload == FAB_OFFLOAD_OPTIMIZER;
+    double gradient_shard = zero >= FAB_ZERO_2 ? shard_of(job, trained) * (double)job->gradient_bytes : 0;
+    double gradients = (zero >= FAB_ZERO_2 ? trained_in_full : all_of(trained)) * (double)job->gradient_bytes;
+    double states = shard_of(job, trained) * (double)job->optimizer_bytes;
     double flight = in_flight(job, microbatches, stage);
-    return (fab_job_memory){.weights_bytes = (dense + experts) * (double)job->parameter_bytes,
-                            .gradients_bytes = (dense + experts) * (double)job->gradient_bytes,
-                            .optimizer_bytes =
-                                (dense / copies + experts / expert_copies) * (double)job->optimizer_bytes,
+    return (fab_job_memory){.weights_bytes = (zero == FAB_ZERO_3 ? shard_of(job, all) + weights_in_full : all_of(all)) *
+                                             (double)job->parameter_bytes,
+                            .gradients_bytes = gradients + (offload ? 0 : gradient_shard),
+                            .optimizer_bytes = offload ? 0 : states,
+                            .host_bytes = offload ? states + gradient_shard : 0,
                             .activations_bytes = stage_activations(job, model, stage, flight),
                             .in_flight = flight};
 }
 
 /* Forward only: the residual stream, and what one layer makes of it. */
 static fab_job_memory of_serving(const fab_job_spec *job, const fab_model *model, uint64_t stage) {
-    double dense = 0;
-    double experts = 0;
-    gpu_parameters(job, model, stage, &dense, &experts);
     double a = (double)job->activation_bytes;
     double sequences = (double)job->batch / (double)job->dp;
     double layers = (double)fab_stage_layers(model->layers, job->pp, stage);
     double prompt = (double)job->microbatch * (double)job->prompt;
     double width = (model->gated ? 3.0 : 2.0) * (double)model->ffn / (double)job->tp + 4.0 * (double)model->hidden;
     double logits = stage + 1 == job->pp ? 4 * sequences * (double)model->vocab / (double)job->tp : 0;
-    return (fab_job_memory){.weights_bytes = (dense + experts) * (double)job->parameter_bytes,
+    return (fab_job_memory){.weights_bytes = all_of(gpu_parameters(job, model, stage)) * (double)job->parameter_bytes,
                             .cache_bytes = sequences * layers * (double)(job->prompt + job->tokens) *
                                            fab_kv_elements(model, job->tp) * a,
                             .activations_bytes = prompt * width * a + logits,
@@ -129,12 +166,12 @@ static fab_job_memory of_ranking(const fab_job_spec *job) {
     double rows = (double)job->rows / n;
     /* Vectors that this GPU looks up for everybody and those that it is sent, and the gradients of both. */
     double vectors = 4 * (double)job->batch / n * (double)job->tables * (double)job->embedding;
-    return (fab_job_memory){.weights_bytes =
-                                rows * (double)job->embedding * TABLE_BYTES + dense * (double)job->parameter_bytes,
-                            .gradients_bytes = dense * (double)job->gradient_bytes,
-                            .optimizer_bytes = rows * TABLE_BYTES + dense * (double)job->optimizer_bytes,
-                            .activations_bytes = vectors * (double)job->activation_bytes,
-                            .in_flight = 1};
+    return (fab_job_memory){
+        .weights_bytes = rows * (double)job->embedding * TABLE_BYTES + dense * (double)job->parameter_bytes,
+        .gradients_bytes = dense * (double)job->gradient_bytes,
+        .optimizer_bytes = rows * TABLE_BYTES + dense / fab_job_shards(job, false) * (double)job->optimizer_bytes,
+        .activations_bytes = vectors * (double)job->activation_bytes,
+        .in_flight = 1};
 }
 
 static double sum(const fab_job_memory *m) {

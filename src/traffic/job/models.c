@@ -4,6 +4,8 @@
 
 #define SC21 "Megatron-LM, Narayanan et al., SC'21, Table 1"
 
+#define LLAMA2 "Llama 2, arXiv 2307.09288, 2.2 and Table 1 (batch of 4M tokens); sizes of the layers as released"
+
 #define DENSE 0, 0, 0, 0, 0, 0, 0
 
 const fab_model fab_models[] = {
@@ -19,6 +21,9 @@ const fab_model fab_models[] = {
     {"gpt-310.1b", 96, 16384, 128, 128, 65536, 2048, 51200, 2160, false, true, 1920, SC21, DENSE},
     {"gpt-529.6b", 105, 20480, 128, 128, 81920, 2048, 51200, 2520, false, true, 2520, SC21, DENSE},
     {"gpt-1t", 128, 25600, 160, 160, 102400, 2048, 51200, 3072, false, true, 3072, SC21, DENSE},
+    {"llama2-7b", 32, 4096, 32, 32, 11008, 4096, 32000, 1024, true, false, 0, LLAMA2, DENSE},
+    {"llama2-13b", 40, 5120, 40, 40, 13824, 4096, 32000, 1024, true, false, 0, LLAMA2, DENSE},
+    {"llama2-70b", 80, 8192, 64, 8, 28672, 4096, 32000, 1024, true, false, 0, LLAMA2, DENSE},
     {"llama3-8b", 32, 4096, 32, 8, 14336, 8192, 128256, 512, true, false, 0,
      "Llama 3, arXiv 2407.21783, Table 3; batch assumed (4M tokens)", DENSE},
     {"llama3-70b", 80, 8192, 64, 8, 28672, 8192, 128256, 512, true, false, 0,

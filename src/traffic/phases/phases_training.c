@@ -8,7 +8,10 @@
  *     tp     8 B s h (t-1) l a              each device and layer 8 b s h (t-1)/t per microbatch
  *     pp     2 (p v - 1) B s h a [t]        [t]: without scatter/gather every tensor rank sends the whole
  *     dp     2 (d-1) P g                    each GPU 2 (d-1)/d of the parameters that it holds
- *     dp-rs  (d-1) P g,  dp-ag  (d-1) P w   sharded; w bytes per parameter
+ *     dp-rs  (d-1) P g,  dp-ag  (d-1) P w   sharded; w bytes per parameter. With zero=2 the first m times, with
+ *                                           zero=3 the first m and the second 2m times: before the forward and the
+ *                                           backward pass of every microbatch; see sharding.h
+ *     dp-ar  2 (g-1) P g                    hybrid: the shards of g groups, once; dp-rs and dp-ag (n-1) P ... d/n
  *
  * One communicator alone (comm=K) has the share of its stage and of its replica in these.
  *
@@ -17,6 +20,7 @@
 #include "phases.h"
 
 #include "fab/memory.h"
+#include "fab/sharding.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -175,59 +179,133 @@ done:
  */
 typedef enum share { SHARE_COMMON, SHARE_EXPERTS } share;
 
-/* Of a stage, before any tensor parallelism. */
-static double shared_parameters(const fab_job *job, uint32_t stage, share which) {
-    double dense = 0;
-    double experts = 0;
-    if (job->spec.kind == FAB_JOB_RANKING) {
-        return (double)job->spec.dense_parameters;
-    }
-    fab_stage_parameters(&job->model, job->size[FAB_DIM_PP], stage, &dense, &experts);
-    if (which == SHARE_EXPERTS) {
-        return experts;
-    }
-    return dense + (job->spec.ep == 1 ? experts : 0);
-}
+/* Between which copies: all that share a state, or the same shard of every group of them. */
+typedef enum sharers { COPIES_SHARING, COPIES_REPEATING } sharers;
 
 /* A reduction over copies: of the common part over all dp x cp of them, of the experts over every ep-th. */
 typedef struct reduction {
     const char *phase, *collective;
     uint32_t passes; /* 2 for an all-reduce, 1 for either half of it */
     share which;
+    sharers between;
 } reduction;
 
-static const reduction REDUCTIONS[] = {
-    {"dp", "all-reduce", 2, SHARE_COMMON},        {"edp", "all-reduce", 2, SHARE_EXPERTS},
-    {"dp-rs", "reduce-scatter", 1, SHARE_COMMON}, {"edp-rs", "reduce-scatter", 1, SHARE_EXPERTS},
-    {"dp-ag", "all-gather", 1, SHARE_COMMON},     {"edp-ag", "all-gather", 1, SHARE_EXPERTS}};
+static const reduction REDUCTIONS[] = {{"dp", "all-reduce", 2, SHARE_COMMON, COPIES_SHARING},
+                                       {"edp", "all-reduce", 2, SHARE_EXPERTS, COPIES_SHARING},
+                                       {"dp-rs", "reduce-scatter", 1, SHARE_COMMON, COPIES_SHARING},
+                                       {"edp-rs", "reduce-scatter", 1, SHARE_EXPERTS, COPIES_SHARING},
+                                       {"dp-ar", "all-reduce", 2, SHARE_COMMON, COPIES_REPEATING},
+                                       {"edp-ar", "all-reduce", 2, SHARE_EXPERTS, COPIES_REPEATING},
+                                       {"dp-ag", "all-gather", 1, SHARE_COMMON, COPIES_SHARING},
+                                       {"edp-ag", "all-gather", 1, SHARE_EXPERTS, COPIES_SHARING}};
 
-/* Bytes per parameter: gradients are reduced, and the parameters gathered. */
-static uint64_t width_of(const training *t, const reduction *r) {
+/* What a reduction is in a job: rings of n copies; copy k of ring r is `first of r` + k x stride. */
+typedef struct data_rings {
+    uint32_t n, stride, n_rings; /* rings per tensor rank and stage */
+    uint32_t group;              /* copies of a group, 1 for rings between groups */
+    uint64_t times;              /* per iteration */
+    uint64_t executions;         /* of its collectives */
+    uint64_t width;              /* bytes per parameter */
+    bool gathers;
+} data_rings;
+
+static data_rings rings_of(const training *t, const reduction *r) {
+    const fab_job_spec *s = &t->job->spec;
+    fab_data_exchanges x = fab_job_data_exchanges(s, t->job->microbatches);
+    uint32_t groups = (uint32_t)fab_job_shard_groups(s);
+    uint32_t group = n_copies(t) / groups;
+    uint32_t ep = r->which == SHARE_EXPERTS ? (uint32_t)s->ep : 1;
     bool gathers = strcmp(r->collective, "all-gather") == 0;
-    return gathers ? t->job->spec.parameter_bytes : t->job->spec.gradient_bytes;
+    data_rings d = {.n = group / ep,
+                    .stride = ep,
+                    .group = group,
+                    .times = gathers ? x.gathers : x.reductions,
+                    .executions = gathers ? x.gathers * x.n_gathers : x.reductions * x.n_reductions,
+                    .width = gathers ? s->parameter_bytes : s->gradient_bytes,
+                    .gathers = gathers};
+    if (r->between == COPIES_REPEATING) { /* once, when the gradients of all microbatches are added up */
+        d = (data_rings){.n = groups, .stride = group, .group = 1, .times = 1, .executions = 1, .width = d.width};
+    }
+    d.n_rings = n_copies(t) / d.n;
+    return d;
 }
 
-static fab_status emit_reduction(training *t, const reduction *r, uint32_t n, fab_phase_builder *builder,
+static uint32_t copy_of(const data_rings *d, uint32_t ring, uint32_t k) {
+    uint32_t first = d->group > 1 ? ring / d->stride * d->group + ring % d->stride : ring;
+    return first + k * d->stride;
+}
+
+/* Parameters that a rank of the stage takes part with: those that are trained, or that it gathers. */
+static double held_parameters(const training *t, const reduction *r, const data_rings *d, uint32_t stage) {
+    const fab_job *job = t->job;
+    double dense = 0;
+    double experts = 0;
+    if (job->spec.kind == FAB_JOB_RANKING) {
+        return (double)job->spec.dense_parameters;
+    }
+    fab_stage_trained(&job->spec, &job->model, stage, &dense, &experts);
+    if (d->gathers && job->spec.lora_rank > 0 && job->spec.zero == FAB_ZERO_3) {
+        double weights = 0;
+        double weights_of_experts = 0;
+        fab_stage_parameters(&job->model, job->spec.pp, stage, &weights, &weights_of_experts);
+        dense += weights;
+        experts += weights_of_experts;
+    }
+    bool of_experts = r->which == SHARE_EXPERTS;
+    double held = of_experts ? experts / (double)job->spec.ep : dense + (job->spec.ep == 1 ? experts : 0);
+    return held / size_of(t, FAB_DIM_TP) /
+           (r->between == COPIES_REPEATING ? fab_job_shards(&job->spec, of_experts) : 1);
+}
+
+static fab_status emit_reduction(training *t, const reduction *r, const data_rings *d, fab_phase_builder *builder,
                                  fab_error *err) {
     fab_status status = FAB_OK;
-    uint32_t n_tp = size_of(t, FAB_DIM_TP);
-    uint32_t n_rings = n_copies(t) / n;
+    uint32_t per_stage = size_of(t, FAB_DIM_TP) * d->n_rings;
     for (uint32_t pp = 0; pp < size_of(t, FAB_DIM_PP); pp++) {
-        double held = shared_parameters(t->job, pp, r->which) / n_tp / n_rings;
-        double bytes = (double)r->passes * (n - 1) / n * held * (double)width_of(t, r);
-        for (uint32_t i = 0; i < n_tp * n_rings; i++) {
-            uint32_t comm = pp * n_tp * n_rings + i;
+        double held = held_parameters(t, r, d, pp) * (double)d->times;
+        double bytes = (double)r->passes * (d->n - 1) / d->n * held * (double)d->width;
+        for (uint32_t i = 0; i < per_stage; i++) {
+            uint32_t comm = pp * per_stage + i;
             if (!is_wanted(t, comm)) {
                 continue;
             }
-            for (uint32_t k = 0; k < n; k++) {
-                t->members[k] = gpu_at(t, i / n_rings, pp, k * n_rings + i % n_rings);
+            for (uint32_t k = 0; k < d->n; k++) {
+                t->members[k] = gpu_at(t, i / d->n_rings, pp, copy_of(d, i % d->n_rings, k));
             }
-            FAB_TRY(add_collective(t, n, bytes, r->passes, t->job->spec.dp_collective, comm, builder, err));
+            FAB_TRY(add_collective(t, d->n, bytes, r->passes, t->job->spec.dp_collective, comm, builder, err));
         }
     }
 done:
     return status;
+}
+
+static const char *write_whose(const training *t, const reduction *r, const data_rings *d) {
+    bool adapters = t->job->spec.lora_rank > 0;
+    bool weights_too = d->gathers && t->job->spec.zero == FAB_ZERO_3;
+    return r->between == COPIES_REPEATING ? "the shard"
+           : adapters && !weights_too     ? "adapters"
+           : r->which == SHARE_EXPERTS    ? "expert parameters"
+                                          : "parameters";
+}
+
+/* "2 (d-1)/d x parameters on the GPU x 4 bytes, x t p d" */
+static void write_reduction(const training *t, const reduction *r, const data_rings *d, fab_phase *phase) {
+    bool contexts = size_of(t, FAB_DIM_CP) > 1;
+    bool experts = r->which == SHARE_EXPERTS;
+    bool grouped = fab_job_shard_groups(&t->job->spec) > 1;
+    const char *copies = grouped ? "n" : experts ? "c d/e" : contexts ? "c d" : "d";
+    char ratio[40];
+    char times[24] = "";
+    (void)snprintf(ratio, sizeof ratio, strchr(copies, ' ') != NULL ? "(%s - 1)/(%s)" : "(%s-1)/%s", copies, copies);
+    if (d->times > 1) {
+        (void)snprintf(times, sizeof times, " x %" PRIu64, d->times);
+    }
+    (void)snprintf(phase->formula, sizeof phase->formula, "%s%s x %s on the GPU x %" PRIu64 " bytes%s, x %s%s",
+                   r->passes == 2 ? "2 " : "", ratio, write_whose(t, r, d), d->width, times,
+                   only_one(t) ? copies
+                   : contexts  ? "t p c d"
+                               : "t p d",
+                   grouped ? (r->between == COPIES_REPEATING ? "; n groups" : "; n copies of a group") : "");
 }
 
 static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
@@ -236,36 +314,21 @@ static fab_status make_dp(training *t, const char *name, fab_phase_builder *buil
     while (strcmp(r->phase, name) != 0) {
         r++;
     }
-    uint32_t n = n_copies(t) / (r->which == SHARE_EXPERTS ? (uint32_t)t->job->spec.ep : 1);
-    uint32_t per_stage = size_of(t, FAB_DIM_TP) * (n_copies(t) / n);
+    const data_rings d = rings_of(t, r);
+    uint32_t per_stage = size_of(t, FAB_DIM_TP) * d.n_rings;
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
     double parameters = 0;
     FAB_TRY(fab_check_comm(t, name, per_stage * n_pp, err));
     for (uint32_t pp = 0; pp < n_pp; pp++) {
-        if (!only_one(t)) {
-            parameters += shared_parameters(t->job, pp, r->which);
-        } else if (t->wanted->comm / per_stage == pp) {
-            parameters = shared_parameters(t->job, pp, r->which) / per_stage;
-        }
+        double held = held_parameters(t, r, &d, pp);
+        parameters += !only_one(t) ? held * per_stage : t->wanted->comm / per_stage == pp ? held : 0;
     }
     FAB_TRY(fab_open_phase(t, builder, name, r->collective, fab_ring_max_flows(t->job->n_gpus), per_stage * n_pp,
-                           (double)r->passes * (n - 1) * parameters * (double)width_of(t, r), err));
-    FAB_TRY(emit_reduction(t, r, n, builder, err));
-    fab_phase *phase = &builder->phase;
-    phase->steps = r->passes * ((uint64_t)n - 1);
-    bool contexts = size_of(t, FAB_DIM_CP) > 1;
-    bool experts = r->which == SHARE_EXPERTS;
-    (void)snprintf(phase->formula, sizeof phase->formula, "%s%s x %s on the GPU x %" PRIu64 " bytes, x %s",
-                   r->passes == 2 ? "2 " : "",
-                   experts    ? "(c d/e - 1)/(c d/e)"
-                   : contexts ? "(c d - 1)/(c d)"
-                              : "(d-1)/d",
-                   experts ? "expert parameters" : "parameters", width_of(t, r),
-                   only_one(t) ? (experts    ? "c d/e"
-                                  : contexts ? "c d"
-                                             : "d")
-                   : contexts  ? "t p c d"
-                               : "t p d");
+                           (double)r->passes * (d.n - 1) * parameters * (double)d.width * (double)d.times, err));
+    FAB_TRY(emit_reduction(t, r, &d, builder, err));
+    builder->phase.steps = r->passes * ((uint64_t)d.n - 1);
+    builder->phase.executions = d.executions;
+    write_reduction(t, r, &d, &builder->phase);
 done:
     return status;
 }
@@ -288,6 +351,7 @@ enum {
     REPLICATED = 2048,
     GPUS = 4096,
     STORAGE = 8192,
+    GROUPED = 16384, /* hybrid sharding */
 };
 
 static unsigned traits_of(const fab_job *job) {
@@ -301,7 +365,8 @@ static unsigned traits_of(const fab_job *job) {
     traits |= job->size[FAB_DIM_PP] > 1 ? PP : 0;
     traits |= s->ep > 1 ? EP : 0;
     traits |= job->size[FAB_DIM_DP] * job->size[FAB_DIM_CP] > 1 ? COPIES : 0;
-    traits |= s->ep > 1 && s->dp * s->cp > s->ep ? EXPERT_COPIES : 0;
+    traits |= s->ep > 1 && s->dp * s->cp / fab_job_shard_groups(s) > s->ep ? EXPERT_COPIES : 0;
+    traits |= fab_job_shard_groups(s) > 1 ? GROUPED : 0;
     traits |= job->n_gpus > 1 ? GPUS : 0;
     return traits | (job->n_storage > 0 ? STORAGE : 0);
 }
@@ -319,9 +384,11 @@ static const struct {
     {"embedding", IS_RANKING | GPUS, fab_make_embedding},
     {"dp", LEARNS | COPIES | REPLICATED, make_dp},
     {"dp-rs", LEARNS | COPIES | SHARDED, make_dp},
+    {"dp-ar", IS_TRAINING | GROUPED, make_dp},
     {"dp-ag", LEARNS | COPIES | SHARDED, make_dp},
     {"edp", IS_TRAINING | EXPERT_COPIES | REPLICATED, make_dp},
     {"edp-rs", IS_TRAINING | EXPERT_COPIES | SHARDED, make_dp},
+    {"edp-ar", IS_TRAINING | EP | GROUPED, make_dp},
     {"edp-ag", IS_TRAINING | EXPERT_COPIES | SHARDED, make_dp},
     {"prefill", IS_SERVING | TP, fab_make_serving_tp},
     {"prefill-pp", IS_SERVING | PP, fab_make_serving_pp},
@@ -341,6 +408,7 @@ static bool has_phase(const fab_job *job, size_t i) {
 /* "tp 8, pp 1, dp 4, sharded" */
 static void training_describe(const fab_job *job, char *out, size_t size) {
     const fab_job_spec *s = &job->spec;
+    char sharding[48];
     char more[64] = "";
     if (s->cp > 1) {
         (void)snprintf(more, sizeof more, ", cp %" PRIu64, s->cp);
@@ -351,7 +419,7 @@ static void training_describe(const fab_job *job, char *out, size_t size) {
     (void)snprintf(out, size, "%s%stp %" PRIu64 ", pp %" PRIu64 ", dp %" PRIu64 "%s%s",
                    job->spec.kind == FAB_JOB_TRAINING ? "" : fab_job_kinds[s->kind],
                    job->spec.kind == FAB_JOB_TRAINING ? "" : ", ", s->tp, s->pp, s->dp, more,
-                   s->sharded ? ", sharded" : "");
+                   fab_sharding_text(s, ", ", sharding));
 }
 
 static fab_status no_such_phase(const fab_job *job, const char *wanted, fab_error *err) {

@@ -49,6 +49,36 @@ Test(analysis, bisection) {
     }
 }
 
+/* What any traffic may count on: less than the cut where a leaf has servers of both halves, and of the NICs' own rate.
+ */
+Test(analysis, bisection_ratio_is_what_any_traffic_gets) {
+    static const struct {
+        const char *text;
+        double ratio;
+    } CASES[] = {
+        {"rail-spine:gpus=512,gpus-per-server=8,radix=32,taper=3", 1 / 3.0}, /* three groups: the cut is a half */
+        {"rail-spine:gpus=768,radix=64,taper=3", 1 / 3.0},
+        {"clos:gpus=64,gpus-per-server=1,radix=16,nic=400Gb/s,port=100Gb/s", 0.25},
+        {"clos:gpus=64,gpus-per-server=1,radix=16,nic=400Gb/s,port=100Gb/s/200Gb/s,taper=2", 0.125},
+        {"clos:gpus=64,gpus-per-server=4,nics-per-server=8,planes=2,radix=16", 1},
+        {"clos:gpus=192,gpus-per-server=1,radix=16,tiers=3,taper=2/1", 0.5},
+        {"clos:gpus=64,gpus-per-server=4,radix=24,taper=1:2", 1},
+        {"torus:gpus=16,gpus-per-server=1,torus=16,radix=8", 0.25}, /* two cables of a ring for eight NICs */
+        {"clos:gpus=8,radix=16", 1},                                /* nothing to cut */
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        fab_design design;
+        fab_counts counts;
+        double bps = 0;
+        fab_fabric *fabric = fixture_build(CASES[i].text, &design, NULL);
+        cr_assert_eq(fab_bisection(fabric, &bps, NULL), FAB_OK);
+        fab_fabric_count(fabric, &counts);
+        double ratio = fab_bisection_ratio(&design.fabric, &counts, bps);
+        cr_expect_float_eq(ratio, CASES[i].ratio, 1e-12, "%s: %g, not %g", CASES[i].text, ratio, CASES[i].ratio);
+        fab_fabric_free(fabric);
+    }
+}
+
 /* Neither end is offered more than it can take: three senders share a receiver. */
 Test(analysis, offered_rates) {
     fab_design design;

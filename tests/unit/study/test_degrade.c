@@ -80,8 +80,8 @@ Test(degrade, reaches_the_cables_of_a_part) {
     char name[80];
     char text[96];
     check_cables(whole, "nic-3=0.5", 0.5, 2, 0);
-    check_cables(whole, "gpu-7=0.25", 0.25, 2, 1);
-    check_cables(whole, "server-2=0.5", 0.5, 3 * 8, 8);
+    check_cables(whole, "gpu-7=0.25", 0.25, 0, 1);
+    check_cables(whole, "server-2=0.5", 0.5, 2 * 8, 8);
     check_cables(whole, "leaf-5=0.999", 0.999, 16, 0);
     check_cables(whole, "domain-1=0.1", 0.1, 8, 0);
     check_cables(whole, "leaf-5=1", 1, 0, 0);
@@ -97,7 +97,7 @@ Test(degrade, takes_the_least_of_several_and_refuses_what_is_not_there) {
     fab_weak_fabric weak = {.fabric = NULL};
     fab_error err = {0};
     cr_assert_eq(fab_fabric_degrade(whole, parts, 2, &weak, &err), FAB_OK);
-    cr_expect_eq(weak.n_cables, 3);
+    cr_expect_eq(weak.n_cables, 2);
     double least = 1;
     for (uint32_t l = 0; l < whole->n_links; l++) {
         least = fmin(least, fab_class_of(weak.fabric, l)->capacity_bps / fab_class_of(whole, l)->capacity_bps);
@@ -208,6 +208,10 @@ Test(degrade, a_slow_gpu_holds_up_the_iteration) {
     cr_expect_eq(out.d->compute_ratio, 0.5);
     cr_expect_geq(longer_s, computed_s * (1 - 1e-9), "%g of %g", longer_s, computed_s);
     cr_expect_leq(out.d->iterations[0].after_s, 2 * before->time_s * (1 + 1e-9));
+    cr_expect_eq(out.d->n_cables, 0);
+    for (size_t p = 0; p < out.d->n_phases; p++) {
+        cr_expect_eq(out.d->phases[p].factor, 1, "%s: links are those of a healthy GPU", out.d->names[p]);
+    }
     release(&out);
     out = degraded("clos:gpus=64,radix=16", "tp=8 dp=4 servers=0-3 memory-check=off", "job", "spray", "gpu-60=0.5");
     cr_expect_eq(out.d->compute_ratio, 1, "not of the job");

@@ -445,7 +445,8 @@ Test(job, words_that_do_not_fit_are_refused) {
     } ROWS[] = {
         {offsetof(fab_job_spec, model), "gpt-2",
          "there is no model 'gpt-2'; known: gpt-1.7b, gpt-3.6b, gpt-7.5b, gpt-18.4b, gpt-39.1b, gpt-76.1b, gpt-145.6b, "
-         "gpt-310.1b, gpt-529.6b, gpt-1t, llama3-8b, llama3-70b, llama3-405b, bloom-176b, mixtral-8x7b, deepseek-v3"},
+         "gpt-310.1b, gpt-529.6b, gpt-1t, llama2-7b, llama2-13b, llama2-70b, llama3-8b, llama3-70b, llama3-405b, "
+         "bloom-176b, mixtral-8x7b, deepseek-v3"},
         {offsetof(fab_job_spec, gpu), "tpu",
          "there is no GPU 'tpu'; known: v100-32gb, a100-40gb, a100-80gb, h100-80gb, h200-141gb, b200-180gb, "
          "gh200-96gb"},

@@ -63,7 +63,6 @@ typedef struct fab_tree {
     uint32_t n_tiers;
     fab_tree_tier tier[FAB_MAX_TIERS]; /**< from 0 = leaf */
     double bisection_bps;              /**< as fab_bisection() finds it in the graph, in closed form */
-    double injection_bps;              /**< of all cables between NIC and leaf, one direction */
 } fab_tree;
 
 /** Bytes that building a fabric of these counts takes at its peak, check, counts and bisection included; an estimate by

@@ -20,6 +20,17 @@ typedef struct fab_prices fab_prices;
 fab_status fab_bisection(const fab_fabric *fabric, double *out_bps, fab_error *err) FAB_MUST_USE;
 
 /**
+ * The part of full bisection that any traffic may count on: the smaller of the cut over what the NICs of half of the
+ * servers can send, and of what every boundary lets through,
+ *
+ *     min over tiers t of  rate of a NIC's cables / rate of the NIC x product over tiers below t of 1 / built taper.
+ *
+ * Leaves that hold servers of both halves make the cut the larger of the two. 1 where there is one server.
+ * @param[in] bisection_bps  Of fab_bisection().
+ */
+double fab_bisection_ratio(const fab_fabric_spec *spec, const fab_counts *counts, double bisection_bps);
+
+/**
  * Bisection of the scale-up domains, one direction: half of the GPUs of each domain (the smaller half where they are
  * odd) at the scale-up rate of one, summed over the domains. 0 without domains. The domain itself is taken to be
  * non-blocking: 256 GPUs at 450 GB/s give 57.6 TB/s.

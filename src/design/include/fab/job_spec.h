@@ -21,6 +21,23 @@ typedef enum fab_attention { FAB_ATTENTION_AUTO, FAB_ATTENTION_FLASH, FAB_ATTENT
 /** How context parallel ranks exchange keys and values. */
 typedef enum fab_cp_exchange { FAB_CP_ALL_GATHER, FAB_CP_RING } fab_cp_exchange;
 
+/** What the copies of a rank share [ZeRO, Rajbhandari et al., 2020]: states of the optimizer, gradients too, weights
+ * too (FSDP). Auto: as `sharded` says. */
+typedef enum fab_zero { FAB_ZERO_AUTO, FAB_ZERO_0, FAB_ZERO_1, FAB_ZERO_2, FAB_ZERO_3 } fab_zero;
+extern const char *const fab_zeros[]; /**< their names, ended by NULL */
+
+/** How often sharded gradients are reduced and sharded weights gathered. Auto: for every microbatch. */
+typedef enum fab_shard_exchange {
+    FAB_SHARD_EXCHANGE_AUTO,
+    FAB_SHARD_EXCHANGE_MICROBATCH,
+    FAB_SHARD_EXCHANGE_ITERATION
+} fab_shard_exchange;
+
+typedef enum fab_offload { FAB_OFFLOAD_NONE, FAB_OFFLOAD_OPTIMIZER } fab_offload;
+
+/** Matrices that have an adapter. */
+typedef enum fab_lora { FAB_LORA_QUERY_VALUE, FAB_LORA_ATTENTION, FAB_LORA_ALL } fab_lora;
+
 /** Algorithm of a job's collective: one of fab_job_collectives. */
 typedef enum fab_job_collective { FAB_COLLECTIVE_RING } fab_job_collective;
 extern const char *const fab_job_collectives[]; /**< ended by NULL */
@@ -60,12 +77,20 @@ typedef struct fab_job_spec {
     bool sequence_parallel;  /**< tensor parallel by reduce-scatter and all-gather, activations split */
     fab_attention attention; /**< whether its scores are kept; auto of a resolved job: never */
     fab_cp_exchange cp_exchange;
-    uint64_t activation_bytes;        /**< per element sent by tensor and pipeline parallelism */
-    uint64_t dispatch_bytes;          /**< per element sent to an expert; 0 = activation_bytes */
-    uint64_t gradient_bytes;          /**< per parameter in the data-parallel reduction */
-    uint64_t parameter_bytes;         /**< per parameter in the sharded all-gather */
-    uint64_t optimizer_bytes;         /**< per parameter, master copy included; 0 = 12 */
-    bool sharded;                     /**< data parallel: reduce-scatter + all-gather instead of all-reduce */
+    uint64_t activation_bytes;      /**< per element sent by tensor and pipeline parallelism */
+    uint64_t dispatch_bytes;        /**< per element sent to an expert; 0 = activation_bytes */
+    uint64_t gradient_bytes;        /**< per parameter in the data-parallel reduction */
+    uint64_t parameter_bytes;       /**< per parameter in the sharded all-gather */
+    uint64_t optimizer_bytes;       /**< per parameter, master copy included; 0 = 12 */
+    bool sharded;                   /**< another way to say zero=1; of a resolved job: whether zero is above 0 */
+    fab_zero zero;                  /**< of a resolved job: never auto */
+    char shard_over[FAB_NAME_SIZE]; /**< "all", "domain" or a number of copies that share a state; others repeat it */
+    uint64_t shard_group;           /**< of a resolved job: that number; 0: all */
+    fab_shard_exchange shard_exchange;
+    fab_offload offload;
+    double offload_bps, host_memory_bps; /**< of one GPU: PCIe per direction; memory of the host */
+    uint64_t lora_rank;                  /**< of the adapters that are trained in place of the weights; 0: none */
+    fab_lora lora_matrices;
     bool scatter_gather;              /**< pipeline sends 1/tp per GPU pair */
     fab_job_collective tp_collective; /**< algorithm */
     fab_job_collective dp_collective;

@@ -63,7 +63,8 @@ typedef struct fab_iteration {
     double tflops_per_gpu;     /**< executed, recomputation included */
     double mfu_ratio;          /**< model FLOPs alone over the peak */
     double tokens_per_s;       /**< of the whole job */
-    double usd_per_1e9_tokens; /**< GPU hours and network */
+    double usd_per_1e9_tokens; /**< GPU hours and network; fab_iterate(): 0 where the job does not fit, unless that is
+                                  let pass (memory-check=off) */
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */

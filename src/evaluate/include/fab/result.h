@@ -84,7 +84,7 @@ typedef struct fab_fabric_result {
     fab_fabric_spec spec; /**< resolved */
     fab_counts counts;
     double bisection_bps; /**< minimum cut over network links, one direction, first half of the servers to the second */
-    double bisection_ratio;       /**< the same over half of the injection capacity */
+    double bisection_ratio;       /**< part of full that any traffic may count on: fab_bisection_ratio() */
     double scaleup_bisection_bps; /**< sum over scale-up domains of the rate of half of their GPUs, one direction */
     fab_cost cost;
     double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */

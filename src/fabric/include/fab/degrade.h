@@ -39,7 +39,7 @@ void fab_weak_fabric_release(fab_weak_fabric *weak);
  *
  *     a link, as fab_link_parse() reads it    its cable
  *     nic-3                                   its PCIe link and its ports
- *     gpu-7                                   its scale-up and PCIe links, and its compute speed
+ *     gpu-7                                   no cable: its compute speed
  *     server-2                                all of its GPUs and NICs
  *     leaf-5, spine-0, ..., domain-1          every cable there
  *

@@ -12,7 +12,8 @@
 typedef struct fab_job_memory {
     double weights_bytes;     /**< embedding tables of a ranking job included */
     double gradients_bytes;   /**< 0 in serving */
-    double optimizer_bytes;   /**< 0 in serving; split over the data-parallel ranks when sharded */
+    double optimizer_bytes;   /**< 0 in serving */
+    double host_bytes;        /**< of the GPU's share, in the memory of its host; not part of the total */
     double activations_bytes; /**< of all microbatches in flight, one layer's recomputation and the logits included */
     double cache_bytes;       /**< serving: keys and values */
     double total_bytes;
@@ -25,15 +26,20 @@ typedef struct fab_job_memory {
 
 /**
  * Memory of a resolved job. Per parameter on the GPU: parameter_bytes, gradient_bytes and optimizer_bytes (2 + 4 + 12 =
- * 18 by default). Activations per layer and microbatch, for 2-byte elements, with t, s/cp, b, h, a, f, k = kv-heads /
- * heads [Korthikanti et al., 2022, equations 1 to 6; the bracket is theirs for f = 4h, k = 1]:
+ * 18 by default). Copies share the last with zero=1, the last two with zero=2, all with zero=3 [ZeRO, Rajbhandari et
+ * al., 2020, section 5]; what they share is there in full for two layers at a time (or two of the embedding or the
+ * output side where these are larger), for two chunks with shard-exchange=iteration. With adapters the weights have no
+ * gradients and no states. Activations per layer and microbatch, for 2-byte elements, with t, s/cp, b, h, a, f, k =
+ * kv-heads / heads [Korthikanti et al., 2022, equations 1 to 6; the bracket is theirs for f = 4h, k = 1]:
  *
  *     GPT    s b h (10 + (4 + 4k + 4f/h) / t [24/t] + 5 a s / (h t))
- *     gated  s b h (8 + (4 + 4k + 6f/h) / t)                       no dropout masks, a third matrix
+ *     gated  s b h (8 + (4 + 4k + 4f/h) / t)                       no dropout masks; gate and up are kept, and their
+ *                                                                  product is made again, as fused SwiGLU does
  *
  * The first term is divided by t with sequence parallelism; the attention scores 5 a s / (h t) are there with
  * attention=standard and recompute=none only; recompute=full keeps 2 s b h (/ t) and one whole layer while that is
- * recomputed. A stage i of p holds min(p - i, m) microbatches, interleaved (1 + (p-1)/(p v)) p on the first. What a
+ * recomputed. A stage i of p holds min(p - i, m) microbatches, interleaved (1 + (p-1)/(p v)) p on the first, all m
+ * of them with shard-exchange=iteration. What a
  * framework reserves for itself (context, communication buffers, fragmentation) is not counted.
  * @param[in]  model        With the sizes of the job; not read for ranking. Borrowed.
  * @param[in]  microbatches Per pipeline.

@@ -36,6 +36,9 @@ double fab_model_active_parameters(const fab_model *model);
 /** Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
 uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
 
+/** Layers with experts among those of a stage. */
+uint64_t fab_stage_expert_layers(const fab_model *model, uint64_t stages, uint64_t stage);
+
 /** Parameters of a stage before any tensor or expert parallelism: its layers, the embeddings on the first, the output
  * side on the last; those of its experts apart. */
 void fab_stage_parameters(const fab_model *model, uint64_t stages, uint64_t stage, double *out_dense,
