@@ -179,7 +179,6 @@ static double sum(const fab_job_memory *m) {
 }
 
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out) {
-    const fab_gpu *gpu = fab_gpu_find(job->gpu);
     fab_job_memory most = {.total_bytes = -1};
     bool ranking = job->kind == FAB_JOB_RANKING;
     bool serving = job->kind == FAB_JOB_SERVING;
@@ -193,7 +192,7 @@ void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64
             most = m;
         }
     }
-    double memory = gpu != NULL ? gpu->memory_bytes : 0;
+    double memory = job->accelerator.memory_bytes;
     double needed = ranking ? most.total_bytes * (double)job->dp
                             : fab_model_parameters(model) * (serving ? 2.0 : 18.0) * 1.25; /* rule of thumb */
     most.capacity_bytes = memory * MEMORY_UNIT;

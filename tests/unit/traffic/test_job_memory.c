@@ -9,7 +9,7 @@
 static fab_job_spec *job_of(fab_design *design, const char *model, const char *gpu, uint64_t tp, uint64_t pp) {
     fab_job_spec *s = &design->jobs[0];
     (void)snprintf(s->model, FAB_NAME_SIZE, "%s", model);
-    (void)snprintf(s->gpu, FAB_NAME_SIZE, "%s", gpu);
+    cr_assert_eq(fab_design_set_job(design, 0, "gpu", gpu, "test", NULL), FAB_OK);
     s->tp = tp;
     s->pp = pp;
     return s;
