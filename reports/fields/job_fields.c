@@ -156,7 +156,7 @@ static const fab_field ITERATIONS[] = {
            .formula = "(GPU-hour price * gpus + network_share_ratio * network per hour) / (tokens_per_s * 3600) * 1e9",
            .labels = "$/1e9 tokens"),
     FIELD(network_share_ratio, "The part of the network that the job pays for: its GPUs of all.",
-          .formula = "ranks / GPUs of the fabric"),
+          .formula = "ranks / GPUs of the fabric without spares"),
     FIGURE_OF(memory_bytes, memory.total_bytes, "byte",
               "Weights, gradients, optimizer state and activations of the fullest GPU with this microbatch.",
               .source = JOBS),

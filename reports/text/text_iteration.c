@@ -93,8 +93,8 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
     bool listed = fabs(job->gpu_hour_usd - job->accelerator.hour_usd) < 1e-9;
     if (result->n_iterations > 0) {
         fab_text_notef(page,
-                       "Matrices in %s on %s at $%.4g an hour (%s); the job pays for %.3g %% of the network, as it has "
-                       "of the GPUs",
+                       "Matrices in %s on %s, $%.2f an hour: %s. The job pays for %.3g %% of the network, as it has of "
+                       "the GPUs",
                        fab_precisions[job->precision], job->accelerator.name, job->gpu_hour_usd,
                        listed ? job->accelerator.price_source : "gpu-hour-usd",
                        100 * result->iterations[0].network_share_ratio);
