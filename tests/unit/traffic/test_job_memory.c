@@ -233,6 +233,35 @@ Test(memory, steps_that_save) {
     }
 }
 
+/* The rule of thumb, and the table of GPUs of 40 GB that serve Llama 2 in fp32, fp16 and int8. */
+Test(memory, least_gpus) {
+    static const struct {
+        const char *model;
+        uint64_t gpus[3];
+    } SERVING[] = {{"llama2-7b", {4, 2, 1}}, {"llama2-13b", {8, 4, 2}}, {"llama2-70b", {32, 16, 8}}};
+    for (size_t i = 0; i < sizeof SERVING / sizeof SERVING[0]; i++) {
+        double parameters = fab_model_parameters(fab_model_find(SERVING[i].model));
+        for (int k = 0; k < 3; k++) {
+            double bytes = parameters * (4 >> k);
+            cr_expect_eq(fab_power_of_two(fab_least_gpus(bytes, FAB_ROOM_TO_SERVE, 40e9)), SERVING[i].gpus[k]);
+            cr_expect_eq(fab_power_of_two(fab_least_gpus(bytes, 3.1, 40e9)), SERVING[i].gpus[k]);
+            cr_expect_eq(fab_power_of_two(fab_least_gpus(bytes, 4.5, 40e9)), SERVING[i].gpus[k]);
+        }
+    }
+    static const struct {
+        double parameters, memory;
+        uint64_t training, serving;
+    } RULE[] = {
+        {80e9, 80e9, 23, 3}, {175e9, 80e9, 50, 6}, {1.6e9, 40e9, 1, 1}, {126e6, 80e9, 1, 1}, {405e9, 80e9, 114, 13}};
+    for (size_t i = 0; i < sizeof RULE / sizeof RULE[0]; i++) {
+        cr_expect_eq(fab_least_gpus(RULE[i].parameters * 18, FAB_ROOM_AT_LEAST, RULE[i].memory), RULE[i].training);
+        cr_expect_eq(fab_least_gpus(RULE[i].parameters * 2, FAB_ROOM_AT_LEAST, RULE[i].memory), RULE[i].serving);
+    }
+    cr_expect_eq(fab_power_of_two(1), 1);
+    cr_expect_eq(fab_power_of_two(8), 8);
+    cr_expect_eq(fab_power_of_two(9), 16);
+}
+
 /* --- refusals -------------------------------------------------------------------------------------------------------
  */
 
