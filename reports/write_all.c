@@ -1,7 +1,7 @@
 /* Reports into a folder: all temporary files first, then all renames. */
 #include "fab/memory.h"
+#include "fab/save.h"
 #include "fab/str.h"
-#include "report_file.h"
 #include "report_formats.h"
 
 #include <errno.h>
@@ -11,15 +11,6 @@
 #include <unistd.h>
 
 #define MAX_FILES 16
-
-/* One file on its way. */
-typedef struct output {
-    const fab_report_format *format;
-    fab_str final;
-    fab_str temporary;
-    bool is_written; /* the temporary file exists */
-    bool is_new;     /* renamed to a name that did not exist before */
-} output;
 
 /* Makes a folder and those above it. `first_new` receives the length of the topmost new one, 0 if none was. */
 static fab_status make_folder(const char *folder, size_t *first_new, fab_error *err) {
@@ -71,22 +62,33 @@ static fab_status write_content(const void *context, FILE *out, fab_error *err) 
     return c->format->write(c->result, NULL, out, err);
 }
 
-/* Which files there will be; an existing one is an error unless `force`. */
-static fab_status plan(const fab_result *result, const char *folder, bool force, output *outputs, size_t *n,
+typedef struct outputs {
+    fab_saved_file file[MAX_FILES];
+    const fab_report_format *format[MAX_FILES]; /* NULL: stale */
+    size_t n;
+} outputs;
+
+/* Which files there will be; an existing one is an error unless `force`, which also removes what an earlier run wrote
+   and this one does not. */
+static fab_status plan(const fab_result *result, const char *folder, bool force, bool stale, outputs *out,
                        fab_error *err) {
-    for (size_t i = 0; fab_report_formats[i] != NULL && *n < MAX_FILES; i++) {
+    for (size_t i = 0; fab_report_formats[i] != NULL && out->n < MAX_FILES; i++) {
         const fab_report_format *format = fab_report_formats[i];
-        if (format->file_name == NULL || (format->needs_graph && result->graph == NULL) ||
-            (format->needs_phases && result->n_phases == 0)) {
+        bool written =
+            (!format->needs_graph || result->graph != NULL) && (!format->needs_phases || result->n_phases > 0);
+        if (format->file_name == NULL || written == stale) {
             continue;
         }
-        output *o = &outputs[(*n)++];
-        o->format = format;
-        fab_str_printf(&o->final, "%s/%s", folder, format->file_name);
-        FAB_PASS(fab_str_status(&o->final, err));
-        o->is_new = !fab_report_file_exists(o->final.data);
-        if (!o->is_new && !force) {
-            return fab_fail(err, FAB_EIO, o->final.data, "exists already and is not overwritten without --force");
+        fab_saved_file *file = &out->file[out->n];
+        file->is_stale = stale;
+        out->format[out->n++] = format;
+        fab_str_printf(&file->final, "%s/%s", folder, format->file_name);
+        fab_status status = fab_str_status(&file->final, err);
+        if (status == FAB_OK && !stale) {
+            status = fab_save_begin(file, force, err);
+        }
+        if (status != FAB_OK) {
+            return status;
         }
     }
     return FAB_OK;
@@ -94,38 +96,22 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
 
 fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) {
     fab_status status = FAB_OK;
-    output outputs[MAX_FILES] = {{0}};
-    size_t n = 0;
-    size_t n_renamed = 0;
+    outputs out = {.n = 0};
     size_t first_new = 0;
     if (folder[0] == '\0') {
         FAB_FAIL(err, FAB_EIO, NULL, "the name of the folder for the reports is empty");
     }
-    FAB_TRY(plan(result, folder, force, outputs, &n, err));
+    FAB_TRY(plan(result, folder, force, false, &out, err));
+    size_t n_written = out.n;
+    FAB_TRY(force ? plan(result, folder, force, true, &out, err) : FAB_OK);
     FAB_TRY(make_folder(folder, &first_new, err));
-    for (size_t i = 0; i < n; i++) {
-        output *o = &outputs[i];
-        const content what = {o->format, result};
-        FAB_TRY(fab_report_write_temporary(o->final.data, write_content, &what, &o->temporary, &o->is_written, err));
+    for (size_t i = 0; i < n_written; i++) {
+        const content what = {out.format[i], result};
+        FAB_TRY(fab_save_write(&out.file[i], write_content, &what, err));
     }
-    for (; n_renamed < n; n_renamed++) {
-        output *o = &outputs[n_renamed];
-        if (rename(o->temporary.data, o->final.data) != 0) {
-            FAB_FAIL(err, FAB_EIO, o->final.data, "cannot write: %s", strerror(errno));
-        }
-        o->is_written = false;
-    }
+    FAB_TRY(fab_save_commit(out.file, out.n, folder, force, err));
 done:
-    for (size_t i = 0; i < n; i++) {
-        if (outputs[i].is_written) {
-            (void)unlink(outputs[i].temporary.data);
-        }
-        if (status != FAB_OK && i < n_renamed && outputs[i].is_new) {
-            (void)unlink(outputs[i].final.data);
-        }
-        fab_str_release(&outputs[i].final);
-        fab_str_release(&outputs[i].temporary);
-    }
+    fab_save_release(out.file, out.n);
     if (status != FAB_OK) {
         remove_folders(folder, first_new);
     }

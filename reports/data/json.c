@@ -26,7 +26,7 @@ void fab_json_string(fab_str *out, const char *text) {
         size_t n = fab_utf8_decode(text, &code);
         if (code == '"' || code == '\\') {
             fab_str_printf(out, "\\%c", (int)code);
-        } else if (code < 0x20 || code == 0x7F) {
+        } else if (fab_utf8_is_hidden(code)) {
             fab_str_printf(out, "\\u%04x", (unsigned)code);
         } else if (code == FAB_UTF8_REPLACEMENT) {
             fab_str_add(out, FAB_UTF8_REPLACEMENT_TEXT);

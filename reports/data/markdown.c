@@ -3,6 +3,7 @@
  * name of a file becomes markup. */
 #include "fab/memory.h"
 #include "fab/units.h"
+#include "fab/utf8.h"
 #include "report_formats.h"
 #include "result_tables.h"
 
@@ -24,19 +25,24 @@ typedef struct markdown {
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
 static void markdown_add_escaped(fab_str *out, const char *text) {
-    for (const char *c = text; *c != '\0'; c++) {
+    size_t n = 1;
+    for (const char *c = text; *c != '\0'; c += n) {
+        uint32_t code = 0;
+        n = fab_utf8_decode(c, &code);
         bool is_within = *c == '_' && c > text && isalnum((unsigned char)c[-1]) && isalnum((unsigned char)c[1]);
         if (is_within) { /* of a word: no emphasis */
             fab_str_add(out, "_");
-        } else if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+        } else if (fab_utf8_is_hidden(code)) {
             fab_str_add(out, " ");
+        } else if (code == FAB_UTF8_REPLACEMENT) {
+            fab_str_add(out, FAB_UTF8_REPLACEMENT_TEXT);
         } else if (*c == '<') {
             fab_str_add(out, "&lt;");
         } else if (*c == '&') {
             fab_str_add(out, "&amp;");
         } else {
             fab_str_add(out, strchr("\\`*_[]|#~!", *c) != NULL ? "\\" : "");
-            fab_str_append(out, c, 1);
+            fab_str_append(out, c, n);
         }
     }
 }

@@ -18,7 +18,7 @@ static void put_quoted(fab_graph_writer *w, const char *text) {
         if (code == '"' || code == '\\') {
             (void)fputc('\\', w->out);
         }
-        if (code == FAB_UTF8_REPLACEMENT || code < 0x20) {
+        if (code == FAB_UTF8_REPLACEMENT || fab_utf8_is_hidden(code)) {
             (void)fputs(FAB_UTF8_REPLACEMENT_TEXT, w->out);
         } else {
             (void)fwrite(text, 1, n, w->out);

@@ -34,8 +34,7 @@ void fab_page_put(fab_page *page, fab_ink ink, const char *text) {
     while (*text != '\0') {
         uint32_t code = 0;
         size_t n = fab_utf8_decode(text, &code);
-        bool is_control = code < 0x20 || (code >= 0x7F && code < 0xA0) || code == FAB_UTF8_REPLACEMENT;
-        if (is_control || (page->ascii && code > 0x7F)) {
+        if (fab_utf8_is_hidden(code) || code == FAB_UTF8_REPLACEMENT || (page->ascii && code > 0x7F)) {
             put_glyph(page, ink, "?", 1);
         } else {
             put_glyph(page, ink, text, n);

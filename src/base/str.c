@@ -63,12 +63,38 @@ fab_status fab_str_status(const fab_str *str, fab_error *err) {
     return str->failed ? fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate a text of %zu bytes", str->length) : FAB_OK;
 }
 
+bool fab_is_formula(const char *text) {
+    const char *at = text + strspn(text, "'");
+    char *end = NULL;
+    if (*at == '\0' || strchr("=+-@\t\r", *at) == NULL || at[1] == '\0') {
+        return false;
+    }
+    (void)strtod(at, &end);
+    return *end != '\0' || at > text;
+}
+
+void fab_str_add_shell(fab_str *str, const char *text) {
+    size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:,=@%+-");
+    if (n > 0 && text[n] == '\0') {
+        fab_str_add(str, text);
+        return;
+    }
+    fab_str_add(str, "'");
+    for (const char *c = text; *c != '\0'; c++) {
+        fab_str_append(str, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+    }
+    fab_str_add(str, "'");
+}
+
 void fab_str_add_csv(fab_str *str, const char *text) {
-    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+    const char *apostrophe = fab_is_formula(text) ? "'" : "";
+    if (text[strcspn(text, ",\"\r\n")] == '\0' && text[0] != '#') {
+        fab_str_add(str, apostrophe);
         fab_str_add(str, text);
         return;
     }
     fab_str_append(str, "\"", 1);
+    fab_str_add(str, apostrophe);
     for (const char *c = text; *c != '\0'; c++) {
         fab_str_append(str, c, 1);
         if (*c == '"') {

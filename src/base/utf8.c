@@ -1,5 +1,10 @@
 #include "fab/utf8.h"
 
+bool fab_utf8_is_hidden(uint32_t code) {
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || (code >= 0x200B && code <= 0x200F) ||
+           (code >= 0x2028 && code <= 0x202E) || (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF;
+}
+
 size_t fab_utf8_decode(const char *text, uint32_t *out_code) {
     const unsigned char *byte = (const unsigned char *)text;
     if (byte[0] < 0x80) {

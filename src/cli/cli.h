@@ -22,6 +22,7 @@
 #include "fab/overlay.h"
 #include "fab/relocate.h"
 #include "fab/reports.h"
+#include "fab/save.h"
 #include "fab/status.h"
 #include "fab/sweep.h"
 
@@ -231,10 +232,6 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 /** Fails early where a file is there already that --force does not give up. `path` may be NULL. */
 fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) FAB_MUST_USE;
 
-/** fab_save_file(), which no interrupt cuts short. */
-fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
-                         fab_error *err) FAB_MUST_USE;
-
 /** The files of --export and --out alone. */
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
@@ -372,10 +369,6 @@ void cli_print_usage_line(double wall_s, uint64_t n_threads);
 
 /** Handler of SIGINT, SIGTERM and SIGHUP; the last stays ignored where it is (nohup). flags: as of sigaction(). */
 void cli_set_interrupts(void (*handler)(int), int flags);
-
-/** Until cli_release_signals, an interrupt waits: a file that is being written is finished or not there at all. */
-void cli_hold_signals(void);
-void cli_release_signals(void);
 
 /** From here on the first interrupt is noted only, and the second ends the program at once. */
 void cli_catch_interrupts(void);

@@ -177,7 +177,7 @@ fab_status cli_write_exports(const cli_options *options, const fab_result *resul
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         const export e = {format_of(path), result, &style};
-        FAB_PASS(cli_save_file(options, path, write_export, &e, err));
+        FAB_PASS(fab_save_file(path, options->force, write_export, &e, err));
         if (!options->quiet) {
             (void)fprintf(stderr, "fabriscope: %s written to %s\n", e.format->name, path);
         }

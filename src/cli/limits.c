@@ -180,9 +180,13 @@ static void limit_data(const cli_options *options) {
 
 /* Only what may be called from a handler. */
 static void on_time_up(int number) {
-    static const char text[] = "fabriscope: the time of --max-time is up; nothing was written\n";
+    static const char nothing[] = "fabriscope: the time of --max-time is up; nothing was written\n";
+    static const char files[] = "fabriscope: the time of --max-time is up; files that were complete stay, others and "
+                                "the report are missing\n";
+    bool some = fab_save_count() > 0;
     (void)number;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {
+    fab_save_abandon();
+    if (write(STDERR_FILENO, some ? files : nothing, (some ? sizeof files : sizeof nothing) - 1) < 0) {
         _exit(CLI_EXIT_TIME); /* nobody reads */
     }
     _exit(CLI_EXIT_TIME);

@@ -1,10 +1,12 @@
 #include "cli.h"
 
 #include "fab/units.h"
+#include "fab/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -69,8 +71,12 @@ static int exit_code(fab_status status) {
 
 /* Texts from a design may hold control characters: they must not reach the terminal. */
 static void print_clean(const char *text) {
-    for (const char *c = text; *c != '\0'; c++) {
-        (void)fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, stderr);
+    while (*text != '\0') {
+        uint32_t code = 0;
+        size_t n = fab_utf8_decode(text, &code);
+        bool shown = !fab_utf8_is_hidden(code) && code != FAB_UTF8_REPLACEMENT;
+        (void)fwrite(shown ? text : "?", 1, shown ? n : 1, stderr);
+        text += n;
     }
 }
 
@@ -116,10 +122,26 @@ static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     return status;
 }
 
-/* A file without a name: on the disk, or in shared memory where the disk takes none. No stream of the C library in
- * memory: one that cannot grow loses bytes without a word. */
+/* A file without a name: in the folder of TMPDIR, where that is not to be had in that of the system, or in shared
+ * memory where the disk takes none. No stream of the C library in memory: one that cannot grow loses bytes without a
+ * word. */
 static FILE *open_spool(void) {
-    FILE *spool = tmpfile();
+    const char *folder = getenv("TMPDIR");
+    FILE *spool = NULL;
+    if (folder != NULL && folder[0] != '\0') {
+        fab_str path = FAB_STR_INIT;
+        fab_str_printf(&path, "%s/fabriscope-XXXXXX", folder);
+        int fd = path.failed ? -1 : mkstemp(path.data);
+        if (fd >= 0) {
+            (void)unlink(path.data);
+            spool = fdopen(fd, "w+b");
+        }
+        if (fd >= 0 && spool == NULL) {
+            (void)close(fd);
+        }
+        fab_str_release(&path);
+    }
+    spool = spool != NULL ? spool : tmpfile();
     for (int attempt = 0; spool == NULL && attempt < SPOOL_ATTEMPTS; attempt++) {
         char name[64];
         (void)snprintf(name, sizeof name, "/fabriscope-%ld-%d", (long)getpid(), attempt);
@@ -184,6 +206,7 @@ static void fill_standard_streams(void) {
 }
 
 static void on_interrupt(int number) {
+    fab_save_abandon();
     _exit(128 + number);
 }
 

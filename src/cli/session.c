@@ -246,27 +246,36 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
     return cli_write_reports(options, result, err);
 }
 
-fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
-    struct stat about;
-    return path == NULL || options->force || stat(path, &about) != 0
-               ? FAB_OK
-               : fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+/* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */
+static bool session_reads(const cli_options *options, const struct stat *output) {
+    const char *texts[] = {options->prices, options->against, options->scenarios, options->traffic};
+    bool same = false;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] + options->operands.n && !same; i++) {
+        struct stat input;
+        const char *text = i < options->operands.n ? options->operands.items[i] : texts[i - options->operands.n];
+        const char *colon = text != NULL ? strchr(text, ':') : NULL;
+        bool found = text != NULL && (stat(text, &input) == 0 || (colon != NULL && stat(colon + 1, &input) == 0));
+        same = found && input.st_dev == output->st_dev && input.st_ino == output->st_ino;
+    }
+    return same;
 }
 
-fab_status cli_save_file(const cli_options *options, const char *path, fab_save_writer *write_to, const void *context,
-                         fab_error *err) {
-    cli_hold_signals();
-    fab_status status = fab_save_file(path, options->force, write_to, context, err);
-    cli_release_signals();
-    return status;
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    struct stat about;
+    if (path == NULL || stat(path, &about) != 0) {
+        return FAB_OK;
+    }
+    if (!options->force) {
+        return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
+    }
+    return session_reads(options, &about) ? fab_fail(err, FAB_EIO, path, "is read by this run and is not overwritten")
+                                          : FAB_OK;
 }
 
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
     fab_status status = cli_write_exports(options, result, err);
     if (status == FAB_OK && options->out != NULL) {
-        cli_hold_signals();
         status = fab_reports_write_all(result, options->out, options->force, err);
-        cli_release_signals();
     }
     return status;
 }
@@ -282,7 +291,7 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
     if (access(options->out, W_OK | X_OK) != 0) {
         return fab_fail(err, FAB_EIO, options->out, "cannot write into the folder: %s", strerror(errno));
     }
-    for (size_t i = 0; !options->force && fab_report_formats[i] != NULL; i++) {
+    for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         char path[4096];
         const char *name = fab_report_formats[i]->file_name;
         if (name == NULL) {

@@ -97,16 +97,6 @@ void cli_print_usage_line(double wall_s, uint64_t n_threads) {
 static const int INTERRUPTS[] = {SIGINT, SIGTERM, SIGHUP};
 #define N_INTERRUPTS (sizeof INTERRUPTS / sizeof INTERRUPTS[0])
 
-static void mask_signals(int how) {
-    sigset_t set;
-    (void)sigemptyset(&set);
-    for (size_t i = 0; i < N_INTERRUPTS; i++) {
-        (void)sigaddset(&set, INTERRUPTS[i]);
-    }
-    (void)sigaddset(&set, SIGALRM); /* of --max-time */
-    (void)sigprocmask(how, &set, NULL);
-}
-
 void cli_set_interrupts(void (*handler)(int), int flags) {
     struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
     (void)sigemptyset(&action.sa_mask);
@@ -119,18 +109,11 @@ void cli_set_interrupts(void (*handler)(int), int flags) {
     }
 }
 
-void cli_hold_signals(void) {
-    mask_signals(SIG_BLOCK);
-}
-
-void cli_release_signals(void) {
-    mask_signals(SIG_UNBLOCK);
-}
-
 static volatile sig_atomic_t interrupt;
 
 static void note_interrupt(int number) {
     if (interrupt != 0) {
+        fab_save_abandon();
         _exit(number == SIGALRM ? CLI_EXIT_TIME : 128 + number);
     }
     interrupt = number;

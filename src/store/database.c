@@ -25,6 +25,11 @@ static bool cannot_be_read(const database *db, int *out_number) {
     return code == SQLITE_OK && (*out_number == EIO || *out_number == ENXIO || *out_number == ERANGE);
 }
 
+bool database_has_moved(const database *db) {
+    int moved = 0;
+    return sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved != 0;
+}
+
 fab_status database_fail(const database *db, int code, fab_error *err) {
     const char *path = db->path;
     const char *name = base_name(path);
@@ -46,6 +51,10 @@ fab_status database_fail(const database *db, int code, fab_error *err) {
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_NOLFS:
+        if (database_has_moved(db)) {
+            return fab_fail(err, FAB_EIO, path,
+                            "was moved or deleted while it was used: what it held is lost to this run");
+        }
         return fab_fail(err, FAB_EIO, path, "%s: %s; what was stored before is intact", sqlite3_errstr(code),
                         system_reason(db));
     case SQLITE_ERROR:
@@ -196,7 +205,7 @@ fab_status database_end_new(database *db, fab_error *err) {
     return status;
 }
 
-fab_status database_check_brand(const database *db, bool *out_empty, fab_error *err) {
+fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) {
     int64_t id = 0;
     int64_t version = 0;
     int64_t n_tables = 0;
@@ -204,11 +213,13 @@ fab_status database_check_brand(const database *db, bool *out_empty, fab_error *
     FAB_PASS(database_integer(db, "PRAGMA user_version", &version, err));
     FAB_PASS(database_integer(db, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
     *out_empty = id == 0 && version == 0 && n_tables == 0;
-    if (!*out_empty && id != STORE_APPLICATION_ID) {
+    db->is_foreign = !*out_empty && id != STORE_APPLICATION_ID;
+    if (db->is_foreign) {
         return fab_fail(err, FAB_EINPUT, db->path, "is no store of a study: its application id is %" PRId64 ", not %d",
                         id, STORE_APPLICATION_ID);
     }
     if (version > STORE_SCHEMA) {
+        db->is_foreign = true;
         return fab_fail(err, FAB_EINPUT, db->path,
                         "has schema version %" PRId64 "; this program knows versions up to %d: a newer one wrote it",
                         version, STORE_SCHEMA);

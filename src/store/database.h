@@ -18,6 +18,7 @@
 typedef struct database {
     sqlite3 *handle;
     char path[STORE_PATH_SIZE];
+    bool is_foreign; /* it was refused for what it says of itself, not for damage */
 } database;
 
 typedef enum database_mode {
@@ -30,6 +31,9 @@ typedef enum database_mode {
 /** Opens a file; zero-initialise `db` before, and release it in any case. */
 fab_status database_open(database *db, const char *path, database_mode mode, fab_error *err) FAB_MUST_USE;
 void database_close(database *db);
+
+/** Whether the file that is open no longer has its name. */
+bool database_has_moved(const database *db);
 
 /** Records what SQLite's result code means for this file. */
 fab_status database_fail(const database *db, int code, fab_error *err);
@@ -63,6 +67,6 @@ fab_status database_begin_new(database *db, const char *path, const char *schema
 fab_status database_end_new(database *db, fab_error *err) FAB_MUST_USE;
 
 /** @retval FAB_EINPUT  no store, or from a newer version. *out_empty: nothing was written yet. */
-fab_status database_check_brand(const database *db, bool *out_empty, fab_error *err) FAB_MUST_USE;
+fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) FAB_MUST_USE;
 
 #endif

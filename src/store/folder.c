@@ -2,6 +2,7 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/save.h"
 #include "fab/shard.h"
 
 #include <dirent.h>
@@ -36,23 +37,15 @@ void folder_remove(const char *path) {
     }
 }
 
-static fab_status sync_path(const char *path, fab_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool failed = fd < 0;
-    failed = failed || (fsync(fd) != 0 && errno != EINVAL && errno != EROFS); /* not all know fsync of a folder */
-    int number = errno;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return failed ? fab_fail(err, FAB_EIO, path, "cannot be written to the disk: %s", strerror(number)) : FAB_OK;
-}
-
 fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) {
-    FAB_PASS(sync_path(from, err));
+    fab_status status = FAB_OK;
+    FAB_TRY(fab_save_sync(from, err));
     if (rename(from, to) != 0) {
         return fab_fail(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
-    return sync_path(folder, err);
+    FAB_TRY(fab_save_sync(folder, err));
+done:
+    return status;
 }
 
 fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) {

@@ -1,11 +1,13 @@
 /* All shards into one file, in the order of the scenarios. */
 #include "by_component.h"
+#include "database_check.h"
 #include "plan_tables.h"
 #include "schema.h"
 #include "shard_read.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/rng.h"
 #include "fab/shard.h"
 
 #include <inttypes.h>
@@ -62,6 +64,14 @@ static fab_status busy(const gathering *g, size_t shard, const store_holder *hol
                : fab_fail(err, FAB_EIO, path, "is being written by %s; gather when it has ended", holder->text);
 }
 
+/* Reads what will be read again: a block that is damaged must be known before anything is written. */
+static fab_status check_blocks(gathering *g, shard_reader *reader, size_t first, fab_error *err) {
+    for (size_t i = first; i < g->n_entries; i++) {
+        FAB_PASS(row_reader_get(&reader->rows, g->plan, g->entry[i].block, g->entry[i].digest, &g->rows, err));
+    }
+    return FAB_OK;
+}
+
 static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab_error *err) {
     fab_status status = FAB_OK;
     FAB_TRY(folder_shards(g->folder, &g->shards, &g->n_shards, err));
@@ -69,12 +79,23 @@ static fab_status list_blocks(gathering *g, bool partial, fab_gathered *out, fab
         shard_reader reader;
         store_holder holder;
         bool is_open = false;
-        FAB_TRY(shard_reader_open(g->folder, g->plan, g->shards[g->listed], &reader, &is_open, &holder, err));
-        if (is_open) {
-            out->n_shards++;
-            status = shard_each_block(&reader.db, g->plan, gather_add_entry, g, err);
+        size_t n_before = g->n_entries;
+        fab_error inner = {.code = FAB_OK};
+        status = shard_reader_open(g->folder, g->plan, g->shards[g->listed], &reader, &is_open, &holder, &inner);
+        bool is_foreign = reader.db.is_foreign;
+        if (status == FAB_OK && is_open) {
+            status = shard_each_block(&reader.db, g->plan, gather_add_entry, g, &inner);
+            status = status == FAB_OK && partial ? check_blocks(g, &reader, n_before, &inner) : status;
             shard_reader_close(&reader);
-            FAB_TRY(status);
+        }
+        if (status == FAB_EINPUT && partial && !is_foreign) {
+            out->n_bad++;
+            g->n_entries = n_before;
+            status = FAB_OK;
+        } else if (status != FAB_OK) {
+            FAB_FAIL(err, status, inner.where, "%s", inner.text);
+        } else if (is_open) {
+            out->n_shards++;
         } else if (holder.text[0] != '\0') {
             out->n_busy++;
             FAB_TRY(partial ? FAB_OK : busy(g, g->listed, &holder, err));
@@ -191,12 +212,15 @@ done:
     return status;
 }
 
-static fab_status put_n_done(const database *db, uint64_t n, fab_error *err) {
+static fab_status put_gathered(const database *db, uint64_t n_done, fab_error *err) {
     fab_status status = FAB_OK;
     sqlite3_stmt *s = NULL;
     int code = SQLITE_OK;
-    FAB_TRY(database_prepare(db, "INSERT INTO gathered VALUES (?)", &s, err));
-    bind_integer(s, 1, n, &code);
+    uint64_t digest = 0;
+    FAB_TRY(database_digest(db, &digest, err));
+    FAB_TRY(database_prepare(db, "INSERT INTO gathered VALUES (?, ?)", &s, err));
+    bind_integer(s, 1, n_done, &code);
+    bind_integer(s, 2, fab_mix64(digest ^ n_done), &code);
     FAB_TRY(code == SQLITE_OK ? database_put(db, s, err) : database_fail(db, code, err));
 done:
     (void)sqlite3_finalize(s);
@@ -214,9 +238,9 @@ static fab_status write_results(gathering *g, void (*progress)(void *, double, s
     folder_remove(temporary); /* of a merge that was ended */
     FAB_TRY(database_begin_new(&db, temporary, SCHEMA_RESULTS, err));
     FAB_TRY(plan_tables_put(&db, g->plan, err));
-    FAB_TRY(put_n_done(&db, out->n_done, err));
     FAB_TRY(put_blocks(g, &db, progress, progress_context, out, err));
     FAB_TRY(by_component_put(&g->by, &db, err));
+    FAB_TRY(put_gathered(&db, out->n_done, err));
     FAB_TRY(database_end_new(&db, err));
     FAB_TRY(folder_move(g->folder, temporary, path, err));
 done:

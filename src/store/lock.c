@@ -16,11 +16,21 @@ static int set_lock(int fd, short type) {
     return fcntl(fd, F_SETLK, &lock);
 }
 
+/* With the number of its start: machines of different clusters may have one name. */
 static void host_name(char *out, size_t size) {
-    if (gethostname(out, size) != 0) {
-        (void)snprintf(out, size, "an unknown host");
+    char name[65];
+    char boot[9] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        ssize_t n = read(fd, boot, sizeof boot - 1);
+        boot[n > 0 ? n : 0] = '\0';
+        (void)close(fd);
     }
-    out[size - 1] = '\0';
+    if (gethostname(name, sizeof name) != 0) {
+        (void)snprintf(name, sizeof name, "an unknown host");
+    }
+    name[sizeof name - 1] = '\0';
+    (void)snprintf(out, size, "%s%s%s", name, boot[0] != '\0' ? ", boot " : "", boot);
 }
 
 static void sign(int fd) {

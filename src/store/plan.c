@@ -1,4 +1,5 @@
 /* What a study is made of, and its file. */
+#include "database_check.h"
 #include "folder.h"
 #include "lock.h"
 #include "plan_tables.h"
@@ -78,8 +79,15 @@ static uint64_t add_variant(uint64_t hash, const fab_store_variant *v) {
     return add_real(add_real(hash, v->healthy.worst_ratio), v->healthy.time_s);
 }
 
-void fab_plan_seal(fab_plan *plan) {
+/* Stores of before have a digest without what only reports show. */
+static uint64_t plan_digest(const fab_plan *plan, bool with_names) {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    if (with_names) {
+        hash = add_text(add_text(hash, plan->name), plan->origin);
+        for (size_t i = 0; i < plan->n_variants; i++) {
+            hash = add_text(hash, plan->variants[i].label);
+        }
+    }
     hash = add_text(add_text(add_text(hash, plan->program), plan->design), plan->digest);
     hash = add_text(add_text(hash, plan->traffic), plan->scenarios);
     hash = add_number(add_number(add_number(hash, plan->seed), plan->n_scenarios), plan->block);
@@ -101,7 +109,19 @@ void fab_plan_seal(fab_plan *plan) {
     for (size_t i = 0; i < plan->n_files; i++) {
         hash = add_text(add_text(hash, plan->files[i].given), plan->files[i].digest);
     }
-    (void)snprintf(plan->id, sizeof plan->id, "%016" PRIx64, hash);
+    return hash;
+}
+
+void fab_plan_seal(fab_plan *plan) {
+    (void)snprintf(plan->id, sizeof plan->id, "%016" PRIx64, plan_digest(plan, true));
+}
+
+bool fab_plan_is_sealed(const fab_plan *plan) {
+    char id[2][17];
+    for (size_t i = 0; i < 2; i++) {
+        (void)snprintf(id[i], sizeof id[i], "%016" PRIx64, plan_digest(plan, i == 0));
+    }
+    return strcmp(plan->id, id[0]) == 0 || strcmp(plan->id, id[1]) == 0;
 }
 
 /* Thousands of blocks, so that many workers have equal shares and the end of one loses little; but no more rows in a
@@ -137,6 +157,7 @@ fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
     if (empty) {
         FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
     }
+    FAB_TRY(database_check_schema(&db, SCHEMA_PLAN, NULL, err));
     FAB_TRY(plan_tables_get(&db, &plan, err));
     *out = plan;
     plan = (fab_plan){.program = NULL};
@@ -149,7 +170,9 @@ done:
 static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_error *err) {
     fab_plan there = {.program = NULL};
     fab_status status = fab_plan_read(folder, &there, err);
-    if (status == FAB_OK && strcmp(there.id, plan->id) != 0) {
+    fab_plan named = *plan;
+    memcpy(named.id, there.id, sizeof named.id);
+    if (status == FAB_OK && !fab_plan_is_sealed(&named)) {
         status =
             fab_fail(err, FAB_EINPUT, folder,
                      "holds another plan: of %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64

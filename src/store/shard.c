@@ -46,8 +46,13 @@ done:
 
 static fab_status open_database(fab_shard *s, const char *path, fab_error *err) {
     bool empty = false;
+    fab_error inner = {.code = FAB_OK};
     FAB_PASS(database_open(&s->db, path, DATABASE_CREATE, err));
-    FAB_PASS(shard_check(&s->db, s->plan, s->name, &empty, err)); /* before anything is written to it */
+    fab_status status = shard_check(&s->db, s->plan, s->name, &empty, &inner); /* before anything is written to it */
+    if (status != FAB_OK) {
+        bool damaged = status == FAB_EINPUT && !s->db.is_foreign;
+        return fab_fail(err, status, inner.where, "%s%s", inner.text, damaged ? SHARD_IS_DAMAGED : "");
+    }
     FAB_PASS(database_run(&s->db, SETTINGS, err));
     if (empty) {
         FAB_PASS(make_tables(&s->db, s->plan, s->name, err));
@@ -118,7 +123,7 @@ fab_status fab_shard_commit(fab_shard *shard, fab_error *err) {
         FAB_PASS(database_run(&shard->db, "COMMIT", err));
         shard->is_open = false;
     }
-    return FAB_OK;
+    return database_has_moved(&shard->db) ? database_fail(&shard->db, SQLITE_READONLY, err) : FAB_OK;
 }
 
 /* --- what is done ------------------------------------------------------------------------------------------------- */

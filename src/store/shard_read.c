@@ -1,3 +1,5 @@
+#include "database_check.h"
+#include "schema.h"
 #include "shard_read.h"
 
 #include <inttypes.h>
@@ -7,7 +9,7 @@
 
 #define TRIES 50 /* of 20 ms, where a writer comes or goes */
 
-fab_status shard_check(const database *db, const fab_plan *plan, shard_name name, bool *out_empty, fab_error *err) {
+fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool *out_empty, fab_error *err) {
     fab_status status = FAB_OK;
     sqlite3_stmt *s = NULL;
     bool row = false;
@@ -15,11 +17,13 @@ fab_status shard_check(const database *db, const fab_plan *plan, shard_name name
     if (*out_empty) {
         goto done;
     }
+    FAB_TRY(database_check_schema(db, SCHEMA_SHARD, NULL, err));
     FAB_TRY(database_prepare(db, "SELECT plan, shard, n_shards FROM shard", &s, err));
     FAB_TRY(database_step(db, s, &row, err));
     if (!row) {
         FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged: it does not say which shard it is");
     }
+    db->is_foreign = true;
     if (strcmp(column_text(s, 0), plan->id) != 0) {
         FAB_FAIL(err, FAB_EINPUT, db->path,
                  "belongs to another plan: %.20s, not %s (design %.40s %s, seed %" PRIu64 ") of this folder",
@@ -29,6 +33,7 @@ fab_status shard_check(const database *db, const fab_plan *plan, shard_name name
         FAB_FAIL(err, FAB_EINPUT, db->path, "was renamed: it is shard %lld of %lld",
                  (long long)sqlite3_column_int64(s, 1), (long long)sqlite3_column_int64(s, 2));
     }
+    db->is_foreign = false;
 done:
     (void)sqlite3_finalize(s);
     return status;
@@ -135,7 +140,8 @@ fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_nam
             return FAB_OK;
         }
         if (taken || i == TRIES) {
-            return fab_fail(err, status, inner.where, "%s", inner.text);
+            bool damaged = status == FAB_EINPUT && !out->db.is_foreign;
+            return fab_fail(err, status, inner.where, "%s%s", inner.text, damaged ? SHARD_IS_DAMAGED : "");
         }
         status = FAB_OK; /* its writer has just ended and taken its log away, or just begun */
         struct timespec step = {.tv_nsec = 20 * 1000000L};

@@ -9,6 +9,9 @@
 #include "lock.h"
 #include "rows.h"
 
+/** What a user can do about it. */
+#define SHARD_IS_DAMAGED ". Without this file its scenarios are run again"
+
 typedef struct shard_reader {
     database db;
     store_lock lock;
@@ -29,7 +32,7 @@ fab_status shard_reader_open(const char *folder, const fab_plan *plan, shard_nam
 void shard_reader_close(shard_reader *reader);
 
 /** The shard's own facts against the plan. */
-fab_status shard_check(const database *db, const fab_plan *plan, shard_name name, bool *out_empty,
+fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool *out_empty,
                        fab_error *err) FAB_MUST_USE;
 
 /** A block that is done, and the digest of its rows. */

@@ -1,8 +1,11 @@
 /* Results as gathered, for those who report them. */
+#include "database_check.h"
 #include "folder.h"
 #include "plan_tables.h"
+#include "schema.h"
 
 #include "fab/memory.h"
+#include "fab/rng.h"
 #include "fab/shard.h"
 
 #include <stdlib.h>
@@ -12,6 +15,7 @@ struct fab_store {
     database db;
     fab_plan plan;
     uint64_t n_done;
+    bool is_checked;
 };
 
 struct fab_query {
@@ -36,10 +40,30 @@ static fab_status check_plan(const char *folder, const fab_store *store, fab_err
     return status;
 }
 
+/* Results of before there was a digest are read unchecked. */
+static fab_status check_digest(fab_store *store, fab_error *err) {
+    const database *db = &store->db;
+    bool unchecked = false;
+    uint64_t digest = 0;
+    int64_t stored = 0;
+    FAB_PASS(database_check_schema(db, SCHEMA_RESULTS_UNCHECKED, &unchecked, err));
+    store->is_checked = !unchecked;
+    FAB_PASS(unchecked ? FAB_OK : database_check_schema(db, SCHEMA_RESULTS, NULL, err));
+    FAB_PASS(database_integer(db, "SELECT n_done FROM gathered", (int64_t *)&store->n_done, err));
+    if (!unchecked) {
+        FAB_PASS(database_digest(db, &digest, err));
+        FAB_PASS(database_integer(db, "SELECT digest FROM gathered", &stored, err));
+        if (fab_mix64(digest ^ store->n_done) != (uint64_t)stored) {
+            return fab_fail(err, FAB_EINPUT, db->path,
+                            "is not as it was gathered: its rows do not have the digest that it names; gather again");
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status open_results(const char *folder, fab_store *store, fab_error *err) {
     char path[STORE_PATH_SIZE];
     bool empty = false;
-    int64_t n_done = 0;
     FAB_PASS(folder_path(folder, STORE_RESULTS, path, err));
     if (folder_size_of(path) < 0) {
         fab_plan plan = {.program = NULL};
@@ -53,9 +77,8 @@ static fab_status open_results(const char *folder, fab_store *store, fab_error *
         return fab_fail(err, FAB_EINPUT, path, "is no store of a study: an empty database");
     }
     FAB_PASS(database_run(&store->db, "PRAGMA cache_size = -65536", err));
+    FAB_PASS(check_digest(store, err));
     FAB_PASS(plan_tables_get(&store->db, &store->plan, err));
-    FAB_PASS(database_integer(&store->db, "SELECT n_done FROM gathered", &n_done, err));
-    store->n_done = (uint64_t)n_done;
     return check_plan(folder, store, err);
 }
 
@@ -81,6 +104,10 @@ void fab_store_close(fab_store *store) {
 
 const fab_plan *fab_store_plan(const fab_store *store) {
     return &store->plan;
+}
+
+bool fab_store_is_checked(const fab_store *store) {
+    return store->is_checked;
 }
 
 uint64_t fab_store_n_done(const fab_store *store) {

@@ -95,6 +95,10 @@ void fab_study_results_close(fab_study_results *r) {
     }
 }
 
+bool fab_study_results_checked(const fab_study_results *r) {
+    return fab_store_is_checked(r->store);
+}
+
 const fab_plan *fab_study_results_plan(const fab_study_results *r) {
     return fab_store_plan(r->store);
 }

@@ -136,8 +136,8 @@ static fab_status check_same(const study_scene *scene, const fab_plan *plan, fab
     FAB_TRY(FAB_NEW(again.variants, plan->n_variants, err));
     memcpy(again.variants, plan->variants, plan->n_variants * sizeof *again.variants);
     FAB_TRY(study_scene_describe(scene, &again, err));
-    fab_plan_seal(&again);
-    if (strcmp(again.id, plan->id) != 0) {
+    if (!fab_plan_is_sealed(&again)) {
+        fab_plan_seal(&again);
         FAB_FAIL(err, FAB_EINPUT, NULL,
                  "the plan is %s, but what it says makes %s here: it was changed, or this program computes otherwise",
                  plan->id, again.id);

@@ -3,6 +3,7 @@
 #include "fab/utf8.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,12 @@ void fab_xml_write_escaped(fab_xml_writer *writer, const char *text) {
     while (*text != '\0') {
         uint32_t code = 0;
         size_t n = fab_utf8_decode(text, &code);
+        char number[16];
         const char *instead = replacement(code);
+        if (instead == NULL && fab_utf8_is_hidden(code)) {
+            (void)snprintf(number, sizeof number, "&#x%X;", (unsigned)code);
+            instead = number;
+        }
         if (instead != NULL) {
             writer_put(writer, clean, (size_t)(text - clean));
             put_string(writer, instead);

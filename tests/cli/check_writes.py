@@ -267,6 +267,75 @@ def interrupt(suffix, number, whole):
     return hit
 
 
+def check_kept():
+    """What --force does not replace: pipes, devices, folders, and what the run itself reads."""
+    shutil.copy(os.environ["DUMP"], "input")
+    before = content("input")
+    os.mkfifo("pipe.json")
+    os.mkdir("folder.json")
+    os.symlink("/dev/null", "device.json")
+    os.symlink("input", "same.xml")
+    for name, what in (("pipe.json", "a pipe"), ("folder.json", "a folder"), ("device.json", "a device")):
+        expect(run(["build", SMALL, "--quiet", "--force", "--export", name]), name, f"is {what} and is not replaced")
+        if os.path.isfile(name):
+            fail(f"{name} was replaced")
+    for name in ("input", "same.xml"):
+        expect(run(["import", "input", "--quiet", "--force", "--output", name]), name, "is read by this run")
+    if content("input") != before or not os.path.islink("same.xml"):
+        fail("a run replaced what it reads")
+    for name in ("input", "pipe.json", "device.json", "same.xml"):
+        os.unlink(name)
+    os.rmdir("folder.json")
+
+
+def start(arguments):
+    return subprocess.Popen(words(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def check_together():
+    """Runs at the same time: without --force one of them has the name; with it, a folder is that of one run."""
+    for _ in range(10):
+        codes = sorted(process.wait() for process in [start(["build", SMALL + ",gpus-per-server=" + n, "--quiet", "--export", "one.dot"]) for n in "1248"])
+        if codes != [0, 5, 5, 5]:
+            fail(f"four runs into one new file: {codes}")
+        os.unlink("one.dot")
+    sizes = {}
+    for _ in range(10):
+        runs = [start(["build", f"clos:gpus={n},radix=16", "--quiet", "--out", "many", "--force"]) for n in (32, 64, 128, 256)]
+        if any(process.wait() != 0 for process in runs):
+            fail("four runs into one folder")
+        gpus = json.loads(content("many/report.json"))["fabric"]["gpus"]
+        text, page = content("many/report.md").decode(), len(content("many/report.html"))
+        if sizes.setdefault(gpus, page) != page or f"clos:gpus={gpus}," not in text or f"clos:gpus={gpus}," not in content("many/report.xml").decode():
+            fail(f"a folder of two runs: {gpus} GPUs in one file, others in another")
+    stale = run(["cost", SMALL, "--quiet", "--out", "many", "--force"])
+    if stale.returncode != 0 or os.path.exists("many/fabric.graphml"):
+        fail(f"a drawing of an earlier run stays: {os.listdir('many')}")
+    shutil.rmtree("many")
+
+
+def check_time(whole):
+    """The end of the time is the end: within a write nothing stays of it, behind one it is not said that nothing was written."""
+    told = set()
+    for milliseconds in [*range(20, 400, 20), 600, 1000]:
+        begun = time.monotonic()
+        done = run(big(".graphml") + ["t.graphml", "--max-time", f"{milliseconds}ms"])
+        took = time.monotonic() - begun
+        there = os.path.exists("t.graphml")
+        if done.returncode not in (0, 6) or (done.returncode == 6 and ("nothing was written" in done.stderr) == there):
+            fail(f"--max-time {milliseconds}ms: {done.returncode}, file {there}: {done.stderr}")
+        if done.returncode == 6 and took > milliseconds / 1000 + 0.5:
+            fail(f"--max-time {milliseconds}ms took {took:.2f} s")
+        if there and content("t.graphml") != whole.replace(b"whole.graphml", b"t.graphml"):
+            fail("--max-time: half of a file under its final name")
+        told.add(done.returncode)
+        left(".", [name for name in os.listdir(".") if not name.endswith(".tmp")], f"--max-time {milliseconds}ms")
+        if there:
+            os.unlink("t.graphml")
+    if 6 not in told:
+        fail("no run came to the end of its time")
+
+
 def check_nohup(suffix):
     """A run that was told to outlive its terminal does."""
     path = f"nohup{suffix}"
@@ -289,6 +358,8 @@ for i, (name, arguments) in enumerate(REPORTS.items()):
 for graph in GRAPHS:
     check_stdout("build", REPORTS["build"], ["--format", graph])
 check_early_end()
+check_kept()
+check_together()
 check_nohup(".graphml")
 check_stdout("route", ROUTE, ["--format", "flows"])
 check_stdout("sweep", REPORTS["sweep"], ["--format", "csv"])
@@ -308,6 +379,8 @@ for suffix in (".graphml", ".svg", ".html"):
         fail(f"a large {suffix}")
     whole = content(path)
     os.unlink(path)
+    if suffix == ".graphml":
+        check_time(whole)
     hits += sum(interrupt(suffix, number, whole) for number in SIGNALS)
 if hits < 3:
     fail(f"only {hits} of 12 signals came while a file was being written")

@@ -218,4 +218,17 @@ found = json.load(open("out.txt"))["import"]
 assert (found["servers"], found["incomplete_servers"], found["rails"]) == (109, 11, True), found
 END
 fi
+# Names that a spreadsheet, a terminal or a shell would obey, or a reader take for a comment: none is lost, none gets through.
+printf 'A-node,A-port,Z-node,Z-port,rate\n=cmd|x,1,leaf\xe2\x80\xaeX,1,400Gb/s\nb\xc2\x9b31mad,1,leaf\xe2\x80\xaeX,2,400Gb/s\n"#h1",1,leaf\xe2\x80\xaeX,3,400Gb/s\n-1,1,leaf\xe2\x80\xaeX,4,400Gb/s\n' >"it's.csv"
+works build "installed:it's.csv" --format cables
+cp out.txt again.csv
+grep -q "^'=cmd|x,1" again.csv && grep -q '^"#h1",1' again.csv && grep -q '^-1,1' again.csv || fail "$(cat again.csv)"
+works build installed:again.csv --format cables
+cmp out.txt again.csv || fail "names change when they are read again"
+works import "it's.csv"
+grep -qF "fabriscope run 'installed:it'\''s.csv'" out.txt || grep -qF "installed:'it'\''s.csv'" out.txt || fail "the next command is not quoted: $(tail -5 out.txt)"
+for format in text markdown json xml svg dot graphml csv; do
+  works build "installed:it's.csv" --format $format $([[ $format == csv ]] && echo --table fabric)
+  ! grep -qP '\xc2\x9b|\xe2\x80\xae' out.txt || fail "$format: a control character of a name gets through"
+done
 [[ $failures -eq 0 ]]

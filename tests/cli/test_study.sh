@@ -22,8 +22,9 @@ sql() { # sql DATABASE STATEMENT
   /usr/bin/python3 - "$@" <<'END'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-for row in db.execute(sys.argv[2]):
-    print(*row, sep="|")
+for statement in sys.argv[2].split("; "):
+    for row in db.execute(statement):
+        print(*row, sep="|")
 db.commit()
 END
 }
@@ -125,7 +126,10 @@ cp seed-1/shard-0-of-1.db gaps/
 refused 3 'belongs to another plan' study run --store gaps
 refused 3 'belongs to another plan' study gather --store gaps --partial
 head -c 6000 /dev/urandom >gaps/shard-0-of-1.db
-refused 3 'not an SQLite database' study gather --store gaps --partial
+refused 3 'not an SQLite database' study gather --store gaps
+refused 3 'Without this file its scenarios are run again' study run --store gaps
+study gather --store gaps --partial --quiet >out || fail "one damaged shard, --partial"
+grep -q '^2,710 of 8,128' out && grep -q '^1 shard left out: damaged' out || fail "one damaged shard: $(cat out)"
 rm gaps/shard-0-of-1.db
 tamper() { # tamper STATEMENT TEXT: a changed plan is refused
   rm -rf changed
@@ -145,6 +149,36 @@ tamper 'DELETE FROM plan' 'is damaged'
 tamper 'DROP TABLE variant' 'is damaged'
 tamper 'PRAGMA user_version = 2' 'schema version 2'
 tamper 'PRAGMA application_id = 1' 'is no store of a study'
+tamper "UPDATE plan SET name = 'x'" 'was changed'
+tamper "UPDATE plan SET origin = 'x'" 'was changed'
+tamper "UPDATE variant SET label = 'x'" 'was changed'
+tamper 'CREATE VIEW more AS SELECT * FROM plan' 'its tables are not those of a study'
+falsify() { # falsify STATEMENT TEXT: results that are not as they were gathered
+  cp before.db falsified/results.db
+  sql falsified/results.db "$1"
+  refused 3 "$2" study show --store falsified
+}
+mkdir falsified
+cp one/plan.db falsified/
+for change in 'UPDATE outcome SET slowdown = 99 WHERE scenario = 7' 'DELETE FROM failed WHERE scenario = 7' 'UPDATE gathered SET n_done = n_done - 1' \
+  'UPDATE by_component SET mean_slowdown = 1 WHERE component = 3' 'UPDATE outcome SET worst_link = NULL'; do
+  falsify "$change" 'is not as it was gathered'
+done
+falsify 'CREATE TABLE other AS SELECT * FROM outcome; DROP TABLE outcome; CREATE VIEW outcome AS SELECT * FROM other' 'its tables are not those of a study'
+# a store that an earlier version gathered has no digest: it opens, and says so
+cp before.db falsified/results.db
+sql falsified/results.db 'CREATE TABLE old AS SELECT n_done FROM gathered; DROP TABLE gathered; CREATE TABLE gathered (n_done INTEGER NOT NULL) STRICT; INSERT INTO gathered SELECT n_done FROM old; DROP TABLE old'
+study show --store falsified --quiet >/dev/null 2>err || fail "results of an earlier version: $(cat err)"
+grep -q 'without a digest' err || fail "results of an earlier version: $(cat err)"
+# its folder goes away under it
+study plan $design --scenarios links:2 --traffic pattern:all-to-all --figures loads --store gone --quiet >/dev/null
+"$program" study run --store gone --quiet >out 2>err &
+worker=$!
+for ((i = 0; i < 300; i++)); do [[ ! -s gone/shard-0-of-1.db.lock ]] || break; sleep 0.01; done
+rm -rf gone
+code=0
+wait "$worker" || code=$?
+[[ $code -eq 5 ]] && grep -qE 'moved or deleted|cannot|no such' err || fail "a store that was deleted under its run: $code $(cat out err)"
 
 # --- interrupts, and a second writer ---
 study plan rail-spine:gpus=256,gpus-per-server=4,radix=16 --scenarios links:3@100000 --traffic pattern:all-to-all \

@@ -16,12 +16,12 @@ study=(rail-spine:gpus=1024,radix=32 --traffic pattern:permutation --scenarios "
 "$program" study gather --store alone --quiet >/dev/null
 
 cluster_up 3 || { fail "no cluster"; exit 1; }
-"$program" study plan "${study[@]}" --store many --quiet >/dev/null
-jobs=$("$root/scripts/study-slurm" many 6 --cpus-per-task=1)
+"$program" study plan "${study[@]}" --store many%A --quiet >/dev/null
+jobs=$("$root/scripts/study-slurm" many%A 6 --cpus-per-task=1)
 array=${jobs% *}
 for ((i = 0; i < 600; i++)); do # until the second node has begun to write
   task=$(squeue -h -w n2 -t R -o %K | head -n 1)
-  [[ -z $task || ! -s many/shard-$task-of-6.db-wal ]] || break
+  [[ -z $task || ! -s many%A/shard-$task-of-6.db-wal ]] || break
   sleep 0.05
 done
 cluster_kill_node n2
@@ -31,6 +31,7 @@ for ((i = 0; i < 120; i++)); do
 done
 [[ -z $(squeue -h) ]] || fail "jobs do not end: $(squeue)"
 scontrol show job "$array" | grep -q 'Restarts=1' || fail "no task was requeued: $(scontrol show job "$array" | grep -E 'JobState|Restarts')"
-[[ -z $(scontrol show job | grep JobState= | grep -v COMPLETED) ]] || fail "jobs failed: $(scontrol show job | grep JobState=) $(tail -n 3 many/slurm-*.log)"
-cmp alone/results.db many/results.db || fail "another store than of one process"
+[[ -z $(scontrol show job | grep JobState= | grep -v COMPLETED) ]] || fail "jobs failed: $(scontrol show job | grep JobState=) $(tail -n 3 many%A/slurm-*.log)"
+cmp alone/results.db many%A/results.db || fail "another store than of one process"
+compgen -G "many%A/slurm-*.log" >log || fail "the logs are not in the store: $(ls -d many*)"
 exit $((failures > 0))

@@ -69,17 +69,10 @@ fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *er
 /**
  * Writes every format that has a file name into `folder` (made if missing): temporary files, renamed when all of them
  * are complete, so nothing half-written stands under a final name. On failure no new file or folder is left behind.
- * @param[in] force  Overwrite existing files; otherwise an existing one is FAB_EIO before anything is written.
+ * Runs into one folder at the same time follow each other: the files are those of one of them.
+ * @param[in] force  Overwrite existing files, and remove reports that this run does not write; otherwise an existing
+ *                   one is FAB_EIO before anything is written.
  */
 fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) FAB_MUST_USE;
-
-typedef fab_status fab_save_writer(const void *context, FILE *out, fab_error *err);
-
-/**
- * Writes a file: a temporary one, renamed when it is complete.
- * @param[in] force  Overwrite an existing file; otherwise FAB_EIO before anything is written.
- */
-fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context,
-                         fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -46,7 +46,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
         FAB_TRY(fab_patch_write(&patch, out, err));
         goto done;
     }
-    FAB_TRY(cli_save_file(options, options->patch, write_plan, &patch, err));
+    FAB_TRY(fab_save_file(options->patch, options->force, write_plan, &patch, err));
     if (!options->quiet) {
         char count[32];
         (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),

@@ -153,7 +153,7 @@ static fab_status save(const cli_options *options, const fab_imported *imported,
     fab_str path = FAB_STR_INIT;
     FAB_TRY(path_from(options->output, imported->path, &path, err));
     const written w = {options, imported, path.data};
-    status = cli_save_file(options, options->output, write_design, &w, err);
+    status = fab_save_file(options->output, options->force, write_design, &w, err);
 done:
     fab_str_release(&path);
     return status;
@@ -168,6 +168,7 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     fab_imported imported = {.path = options->operands.items[0], .output = options->output};
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_new_file(options, options->output, err));
     FAB_TRY(check_overrides(options, err));
     if (access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
         FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));

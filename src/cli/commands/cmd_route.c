@@ -41,7 +41,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     if (to_stdout(options)) {
         return write_tables(t, out, err);
     }
-    fab_status status = cli_save_file(options, options->dump, write_tables, t, err);
+    fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
     }

@@ -14,6 +14,13 @@
 
 #define SAMPLE_S 0.25
 
+static void say_next(const char *step, const cli_options *options, FILE *out) {
+    fab_str store = FAB_STR_INIT;
+    fab_str_add_shell(&store, options->store);
+    (void)fprintf(out, "Next: fabriscope study %s --store %s\n", step, store.failed ? options->store : store.data);
+    fab_str_release(&store);
+}
+
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
 static fab_status apply_figures(cli_options *options, const char *value, fab_error *err) {
@@ -85,7 +92,7 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
     }
     (void)fprintf(out, "  store      about %s\n\n",
                   fab_quantity_format(bytes, planned->scenario_bytes * (double)plan->n_scenarios, FAB_UNIT_BYTES));
-    (void)fprintf(out, "Next: fabriscope study run --store %s\n", options->store);
+    say_next("run", options, out);
 }
 
 static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err) {
@@ -184,7 +191,7 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
     }
     (void)fprintf(out, " are done: %s now, %s before\n", fab_format_count(text[0], tally.n_run),
                   fab_format_count(text[1], tally.n_before));
-    (void)fprintf(out, "Next: fabriscope study gather --store %s\n", options->store);
+    say_next("gather", options, out);
 done:
     if (in_world) {
         cli_world_leave();
@@ -219,7 +226,11 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
         (void)fprintf(out, "%s shard%s left out: other machines write them\n",
                       fab_format_count(text[0], gathered.n_busy), gathered.n_busy == 1 ? "" : "s");
     }
-    (void)fprintf(out, "Next: fabriscope study show --store %s\n", options->store);
+    if (gathered.n_bad > 0) {
+        (void)fprintf(out, "%s shard%s left out: damaged; 'study gather' without --partial says how\n",
+                      fab_format_count(text[0], gathered.n_bad), gathered.n_bad == 1 ? "" : "s");
+    }
+    say_next("show", options, out);
 done:
     fab_plan_release(&plan);
     return status;

@@ -159,7 +159,7 @@ static fab_status export_phase(const cli_options *options, const fab_traffic *tr
         return fab_matrix_write(phase, n_gpus, format, out, err);
     }
     const matrix m = {phase, n_gpus, format};
-    fab_status status = cli_save_file(options, options->export_path, write_matrix, &m, err);
+    fab_status status = fab_save_file(options->export_path, options->force, write_matrix, &m, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: phase %s written to %s\n", phase->name, options->export_path);
     }

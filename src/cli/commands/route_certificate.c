@@ -40,7 +40,7 @@ static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
 
 fab_status cli_certify(cli_session *s, fab_error *err) {
     const cli_options *options = s->options;
-    fab_status status = cli_save_file(options, options->certificate, write_proof, s->context, err);
+    fab_status status = fab_save_file(options->certificate, options->force, write_proof, s->context, err);
     if (status == FAB_OK && !options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }

@@ -54,7 +54,7 @@ static fab_status save_rows(const cli_options *options, const fab_study_results 
     char path[4096];
     fab_status status = FAB_OK;
     if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
-        status = cli_save_file(options, path, write_rows, results, err);
+        status = fab_save_file(path, options->force, write_rows, results, err);
     }
     return status;
 }
@@ -134,6 +134,12 @@ static fab_status show_run(const cli_options *options, FILE *out, fab_error *err
     FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(check_rows_path(options, err));
     FAB_TRY(fab_study_results_open(options->store, &results, err));
+    if (!fab_study_results_checked(results)) {
+        (void)fputs(
+            "fabriscope: an earlier version gathered these results, without a digest: whether a row was changed "
+            "is not known; gather again\n",
+            stderr);
+    }
     if (wants_rows(options) && options->out == NULL && options->exports.n == 0) {
         FAB_TRY(fab_study_write_csv(results, out, err));
         goto done;

@@ -106,6 +106,10 @@ static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
     if (in->at < in->behind && *in->at != ',') {
         return fab_text_refuse(in, fab_text_rest(in), FAB_EINPUT, err, "stands where a comma was expected");
     }
+    to->text[n] = '\0';
+    if (to->text[0] == '\'' && fab_is_formula(to->text)) { /* as fab_str_add_csv() writes it */
+        memmove(to->text, to->text + 1, n--);
+    }
 done:
     to->text[n] = '\0';
     return status;

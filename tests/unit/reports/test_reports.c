@@ -311,12 +311,14 @@ Test(reports, csv_has_a_row_per_point_and_engine) {
     const char *path = path_of("points.csv");
     fab_result result = fixture_result(FAB_COMMAND_SWEEP, 1);
     cr_assert_eq(write_as("csv", &result, NULL, path, NULL), FAB_OK);
-    cr_assert_eq(shell(PYTHON " -c 'import csv, sys;"
-                              "r = list(csv.DictReader(open(sys.argv[1], newline=\"\", encoding=\"latin-1\")));"
-                              "assert len(r) == 2 and r[0][\"pareto\"] == \"1\" and float(r[0][\"time_s\"]) == 0.5;"
-                              "assert r[1][\"time_s\"] == \"\" and r[1][\"error\"].startswith(\"--vary\")' '%s' 2>&1%s",
-                       path, ""),
-                 0);
+    cr_assert_eq(
+        shell(PYTHON
+              " -c 'import csv, sys;"
+              "r = list(csv.DictReader(open(sys.argv[1], newline=\"\", encoding=\"latin-1\")));"
+              "assert len(r) == 2 and r[0][\"pareto\"] == \"1\" and float(r[0][\"time_s\"]) == 0.5;"
+              "assert r[1][\"time_s\"] == \"\" and r[1][\"error\"].startswith(chr(39) + \"--vary\")' '%s' 2>&1%s",
+              path, ""),
+        0);
     fixture_release(&result);
 
     fab_result without = fixture_result(FAB_COMMAND_RUN, 1);

@@ -24,8 +24,15 @@ typedef struct fab_str {
 void fab_str_release(fab_str *str);
 void fab_str_append(fab_str *str, const char *bytes, size_t n);
 void fab_str_add(fab_str *str, const char *text);
-/** As a field of CSV: quoted where a comma, a quote or a line feed asks for it (RFC 4180). */
+/**
+ * As a field of CSV: quoted where a comma, a quote, a line feed or the sign of a comment asks for it (RFC 4180). What a
+ * spreadsheet would take for a formula (= + - @, but no number) has an apostrophe before it.
+ */
 void fab_str_add_csv(fab_str *str, const char *text);
+/** As a word of a POSIX shell: in single quotes where it has more than letters, digits and _ . / : , = @ % + -. */
+void fab_str_add_shell(fab_str *str, const char *text);
+/** True for a text that has, behind any apostrophes, the begin of a formula: fab_str_add_csv() puts one more before. */
+bool fab_is_formula(const char *text);
 void fab_str_printf(fab_str *str, const char *fmt, ...) FAB_PRINTF(2, 3);
 
 /** Appends to the text in `out` what fits into its `size` bytes. */

@@ -5,6 +5,7 @@
 #ifndef FAB_UTF8_H
 #define FAB_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,11 @@
  * @retval number of bytes read, at least 1; a malformed sequence is read byte by byte.
  */
 size_t fab_utf8_decode(const char *text, uint32_t *out_code);
+
+/**
+ * True for what a terminal or an editor obeys instead of showing it: controls (C0, DEL, C1), marks of direction
+ * (U+200E, U+202A ... U+202E, U+2066 ... U+2069), separators of lines, and characters without width.
+ */
+bool fab_utf8_is_hidden(uint32_t code);
 
 #endif

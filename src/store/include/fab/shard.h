@@ -13,6 +13,8 @@
 
 /** Sets plan->id from everything else. */
 void fab_plan_seal(fab_plan *plan);
+/** Whether plan->id is the digest of the plan, as this version or an earlier one makes it. */
+bool fab_plan_is_sealed(const fab_plan *plan);
 
 /** Scenarios that are best kept together, of so many: few enough to lose little, many enough to cost little. */
 uint64_t fab_plan_block(uint64_t n_scenarios);
@@ -79,12 +81,13 @@ typedef struct fab_gathered {
     uint64_t n_twice;  /**< of them: in several shards, with the same rows */
     uint64_t n_shards; /**< that were read */
     uint64_t n_busy;   /**< left out, because another machine writes them */
+    uint64_t n_bad;    /**< left out, because they are damaged */
 } fab_gathered;
 
 /**
  * Merges all shards into DIR/results.db, in the order of the scenarios: the same bytes however they were shared out.
  * The file is renamed into its place when it is complete.
- * @param[in] partial   Scenarios may be missing, and shards busy elsewhere.
+ * @param[in] partial   Scenarios may be missing, and shards busy elsewhere or damaged.
  * @param[in] progress  Called with blocks done and all of them; may be NULL.
  * @retval FAB_EINPUT     scenarios are missing, a shard is damaged or belongs to another plan
  * @retval FAB_EINTERNAL  a scenario has different rows in two shards

@@ -1,0 +1,62 @@
+/**
+ * @file save.h
+ * Files on their way to their final names: what has one is whole and on the disk.
+ */
+#ifndef FAB_SAVE_H
+#define FAB_SAVE_H
+
+#include "fab/status.h"
+#include "fab/str.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef fab_status fab_save_writer(const void *context, FILE *out, fab_error *err);
+
+/**
+ * Writes a file: a temporary one beside it, brought to the disk, and renamed when it is complete.
+ * @param[in] force  Replace an existing file; otherwise it is FAB_EIO before anything is written, or when it appears
+ *                   meanwhile.
+ */
+fab_status fab_save_file(const char *path, bool force, fab_save_writer *write_to, const void *context,
+                         fab_error *err) FAB_MUST_USE;
+
+/** One of several files of a folder: begun, written, and then committed with the others. */
+typedef struct fab_saved_file {
+    fab_str final;
+    fab_str temporary;
+    bool is_written; /**< the temporary file exists, though it may be incomplete */
+    bool is_new;     /**< nothing had the final name */
+    bool is_stale;   /**< left by an earlier run: neither begun nor written, and removed with the commit */
+} fab_saved_file;
+
+/**
+ * Checks the name in `file->final`.
+ * @retval FAB_EIO  it exists and `force` is not given, or it is a device, a pipe or a folder
+ */
+fab_status fab_save_begin(fab_saved_file *file, bool force, fab_error *err) FAB_MUST_USE;
+
+/** Writes the temporary file. */
+fab_status fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const void *context,
+                          fab_error *err) FAB_MUST_USE;
+
+/**
+ * Gives all files of `folder` their final names. Runs that do so at the same time wait for each other, and no signal
+ * comes between. After an error nothing new has a final name.
+ */
+fab_status fab_save_commit(fab_saved_file *files, size_t n, const char *folder, bool force,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Removes temporary files that were not committed. */
+void fab_save_release(fab_saved_file *files, size_t n);
+
+/** Brings a file or folder to the disk, as far as its file system can. */
+fab_status fab_save_sync(const char *path, fab_error *err) FAB_MUST_USE;
+
+/** For handlers of signals that end the process: removes the temporary files of whatever is being saved. */
+void fab_save_abandon(void);
+
+/** How often files have been committed in this process; for handlers of signals, too. */
+size_t fab_save_count(void);
+
+#endif
