@@ -5,12 +5,15 @@
     scripts/fit_compute.py PROGRAM --write FILE  also replaces the tables between the markers in FILE
     scripts/fit_compute.py PROGRAM --check FILE  fails unless FILE and the shipped defaults are what it finds
 
-PROGRAM is build/release/bin/iteration_rows. The runs fitted (gpt-1.7b and gpt-145.6b) are marked there. For every
+PROGRAM is build/release/bin/iteration_rows. Runs scripts/fit_precision.py with the fabriscope beside it as well. The runs fitted (gpt-1.7b and gpt-145.6b) are marked there. For every
 memory_ratio one search finds the matrix_ratio that meets the second; another finds the memory_ratio that meets the
 first as well. More of either is never slower, so both have one solution.
 """
+import os
 import subprocess
 import sys
+
+import fit_precision
 
 BEGIN, END = "<!-- begin: scripts/fit_compute.py -->", "<!-- end -->"
 
@@ -130,3 +133,4 @@ def main():
 
 if __name__ == "__main__":
     main()
+    fit_precision.main([os.path.join(os.path.dirname(sys.argv[1]), "fabriscope"), *sys.argv[2:]])

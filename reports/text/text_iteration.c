@@ -99,15 +99,15 @@ static void iteration_put_memory(fab_page *page, const fab_job_memory *m, const 
 
 /* The accelerator is the job's and the rate of scale-up domains the fabric's: nobody else notices where they differ. */
 static void iteration_put_scale_up_rate(fab_page *page, const fab_result *result) {
-    const fab_gpu *gpu = fab_gpu_find(result->job.gpu);
-    if (gpu == NULL || gpu->nvlink_bps <= 0 || result->n_fabrics == 0 || result->fabrics[0].spec.domain < 2) {
+    const fab_gpu *gpu = &result->job.accelerator;
+    if (gpu->scale_up_bps <= 0 || result->n_fabrics == 0 || result->fabrics[0].spec.domain < 2) {
         return;
     }
-    double ratio = result->fabrics[0].spec.domain_bps / gpu->nvlink_bps;
+    double ratio = result->fabrics[0].spec.domain_bps / gpu->scale_up_bps;
     if (ratio < 0.99 || ratio > 1.01) {
         fab_page_wrapf(
             page, FAB_INK_BAD, 2, 2, "Scale-up domains run at %s per GPU (domain-rate), though the NVLink of %s has %s",
-            fab_show_rate(page, result->fabrics[0].spec.domain_bps), gpu->name, fab_show_rate(page, gpu->nvlink_bps));
+            fab_show_rate(page, result->fabrics[0].spec.domain_bps), gpu->name, fab_show_rate(page, gpu->scale_up_bps));
     }
 }
 

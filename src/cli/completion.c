@@ -83,7 +83,7 @@ static const values OPERANDS[] = {
     {"[WHAT [NAME]]", false, false, NULL, cli_topic_name, NULL},
     {"SUBCOMMAND", true, false, NULL, NULL, put_study},
     {"[FIELD]", false, false, NULL, NULL, put_fields},
-    {"design|prices|catalog|result|report", false, false, " design prices catalog result report", NULL, NULL},
+    {"design|prices|catalog|gpu|result|report", false, false, " design prices catalog gpu result report", NULL, NULL},
 };
 
 static const values OPTIONS[] = {

@@ -40,7 +40,7 @@ const char *field_example(const field *f, char *out) {
     case FIELD_DECIMAL:
         fab_format_double(low, f->min);
         fab_format_double(high, f->max);
-        (void)snprintf(out, 128, "%s to %s", low, high);
+        (void)snprintf(out, 128, "%s to %s%s", low, high, or_auto);
         break;
     case FIELD_CHOICE:
         out[0] = '\0';

@@ -1,5 +1,5 @@
 #include "field_schema.h"
-#include "fab/design.h"
+#include "fab/sizes.h"
 
 #include <stdio.h>
 #include <string.h>

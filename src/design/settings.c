@@ -38,6 +38,14 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
                     fab_choices_list(&near, "allowed:", hint));
 }
 
+/* A job knows the data sheet of its GPU from the moment that it is named. */
+static fab_status set_job_field(const field *f, fab_job_spec *job, const char *value, const char *where,
+                                fab_error *err) {
+    fab_status status = field_set(f, job, value, where, err);
+    bool is_gpu = status == FAB_OK && strcmp(f->key, "gpu") == 0;
+    return is_gpu ? fab_gpu_read(job->gpu, where, &job->accelerator, err) : status;
+}
+
 static fab_status set_defaults(field_scope scope, void *base, fab_error *err) {
     fab_status status = FAB_OK;
     for (const field *f = design_fields; f->key != NULL; f++) {
@@ -113,6 +121,7 @@ fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
     fab_job_spec job;
     memset(&job, 0, sizeof job);
     fab_status status = set_defaults(SCOPE_JOB, &job, err);
+    status = status == FAB_OK ? fab_gpu_read(job.gpu, NULL, &job.accelerator, err) : status;
     if (status == FAB_OK) {
         *out = job;
     }
@@ -328,7 +337,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         if (t->index == r->design.n_jobs) {
             FAB_TRY(reading_add_job(&r->design, where, err));
         }
-        FAB_TRY(field_set(t->field, &r->design.jobs[t->index], value, where, err));
+        FAB_TRY(set_job_field(t->field, &r->design.jobs[t->index], value, where, err));
         break;
     case SCOPE_TIER:
         if (t->all_tiers) {
@@ -366,7 +375,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
         FAB_TRY(reading_add_job(design, where, err));
     }
     fab_job_spec changed = design->jobs[job];
-    status = field_set(f, &changed, value, where, err);
+    status = set_job_field(f, &changed, value, where, err);
     if (status == FAB_OK) {
         design->jobs[job] = changed;
     } else {

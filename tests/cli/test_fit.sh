@@ -3,7 +3,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 program=$(dirname "$1")/iteration_rows
-python3 "$here/../../scripts/fit_compute.py" "$program" --check "$here/../../src/doc/iteration-time.md" >/dev/null
+python3 "$here/../../scripts/fit_compute.py" "$program" --check "$here/../../src/doc/iteration-time.md"
 
 # It notices other tables.
 changed=$(mktemp)

@@ -57,8 +57,9 @@ static double simulated_s(const drawn *d, const fab_iteration *it) {
                              .experts_here = 1,
                              .experts_used = 1,
                              .gradient_bytes = job->gradient_bytes,
+                             .precision = FAB_BF16,
                              .recompute = FAB_RECOMPUTE_FULL};
-    const fab_gpu *gpu = fab_gpu_find(job->gpu);
+    const fab_gpu *gpu = &job->accelerator;
     fab_kernel_time layer = fab_layer_time(&fab_compute_default, gpu, &shape);
     fab_kernel_time head = fab_head_time(&fab_compute_default, gpu, &shape);
     double v = (double)job->interleave;

@@ -8,6 +8,7 @@
 #include "fab/iteration.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROW_NVLINK 300e9 /* bytes/s */
@@ -31,6 +32,17 @@ static const published_row PUBLISHED[] = {
     {"gpt-529.6b", 8, 35, 9, 2520, 163, false}, {"gpt-1t", 8, 64, 6, 3072, 163, false},
 };
 #define N_PUBLISHED (sizeof PUBLISHED / sizeof PUBLISHED[0])
+
+/* Of the built-in ones. */
+static inline fab_gpu row_gpu(const char *name) {
+    fab_gpu gpu;
+    fab_error err = {.code = FAB_OK};
+    if (fab_gpu_read(name, NULL, &gpu, &err) != FAB_OK) {
+        (void)fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    return gpu;
+}
 
 /* A resolved job; interleave and microbatch 1. */
 static inline fab_job_spec row_job(const fab_model *m, uint64_t tp, uint64_t pp, uint64_t dp, uint64_t batch) {
@@ -56,7 +68,7 @@ static inline fab_job_spec row_job(const fab_model *m, uint64_t tp, uint64_t pp,
                         .scatter_gather = true,
                         .gpu_hour_usd = 12.5};
     (void)snprintf(job.model, sizeof job.model, "%s", m->name);
-    (void)snprintf(job.gpu, sizeof job.gpu, "a100-80gb");
+    job.accelerator = row_gpu("a100-80gb");
     job.recompute = FAB_RECOMPUTE_FULL;
     job.attention = FAB_ATTENTION_AUTO;
     return job;

@@ -97,20 +97,23 @@ static fab_status fill_ranking(cli_table *table, fab_error *err) {
 }
 
 static fab_status fill_gpus(cli_table *table, fab_error *err) {
-    for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
-        char power[40] = "";
-        if (g->power_w > 0) {
-            (void)fab_quantity_format(power, g->power_w, FAB_UNIT_POWER);
-        }
-        cli_table_add(table, "%s", g->name);
-        cli_table_add(table, "%.0f", g->flops * 1e-12);
-        cli_table_add(table, "%.0f GiB", g->memory_bytes / 1e9); /* data sheets say GB, and mean that */
-        cli_table_add(table, "%.4g GB/s", g->memory_bytes_per_s / 1e9);
-        cli_table_add(table, "%.4g GB/s", g->nvlink_bps / 8e9);
-        cli_table_add(table, "%s", power);
-        cli_table_add(table, "%s", g->source);
+    fab_status status = FAB_OK;
+    for (const fab_builtin *b = fab_builtin_gpus; b->name != NULL; b++) {
+        char text[192];
+        fab_gpu g = {.power_w = 0};
+        FAB_TRY(fab_gpu_read(stem(text, FAB_NAME_SIZE, b->name), NULL, &g, err));
+        cli_table_add(table, "%s", g.name);
+        cli_table_add(table, "%s", fab_gpu_precisions(&g, false, text));
+        cli_table_add(table, "%.0f GiB", g.memory_bytes / 1e9); /* data sheets say GB, and mean that */
+        cli_table_add(table, "%.4g GB/s", g.memory_bits_per_s / 8e9);
+        cli_table_add(table, "%.4g GB/s", g.scale_up_bps / 8e9);
+        cli_table_add(table, "%s", g.power_w > 0 ? fab_quantity_format(text, g.power_w, FAB_UNIT_POWER) : "");
+        cli_table_add(table, "$%.2f", g.hour_usd);
+        cli_table_add(table, "%s. Price: %s", g.source, g.price_source);
     }
-    return cli_table_status(table, err);
+    FAB_TRY(cli_table_status(table, err));
+done:
+    return status;
 }
 
 /* A row of two to four texts. */
@@ -233,9 +236,9 @@ static const list_topic TOPICS[] = {
      fill_ranking},
     {"gpus",
      "accelerators: --job gpu=NAME",
-     {COLUMN("GPU", "name"), NUMBER("TFLOP/s", "tflops"), COLUMN("Memory", "memory"),
-      COLUMN("Bandwidth", "memory_bandwidth"), COLUMN("NVLink", "nvlink"), COLUMN("Power", "power"),
-      COLUMN("Source", "source")},
+     {COLUMN("GPU", "name"), COLUMN("Dense TFLOP/s", "tflops"), COLUMN("Memory", "memory"),
+      COLUMN("Bandwidth", "memory_bandwidth"), COLUMN("Scale-up", "scale_up"), COLUMN("Power", "power"),
+      COLUMN("Hour", "usd_per_hour"), COLUMN("Source", "source")},
      fill_gpus},
     {"families",
      "topology families: FAMILY:key=value,... is a design",

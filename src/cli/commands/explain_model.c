@@ -36,21 +36,6 @@ static fab_status find_model(const char *name, double *parameters, const char **
                     fab_choices_list(&near, "known:", hint));
 }
 
-static fab_status find_gpu(const char *name, const fab_gpu **out, fab_error *err) {
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
-    *out = fab_gpu_find(name);
-    if (*out != NULL) {
-        return FAB_OK;
-    }
-    fab_choices_init(&near, name);
-    for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
-        fab_choices_offer(&near, g->name);
-    }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command explain: there is no GPU '%.60s'%s", name,
-                    fab_choices_list(&near, "known:", hint));
-}
-
 static void fill(double parameters, const fab_gpu *gpu, cli_table *table) {
     for (size_t i = 0; i < sizeof USES / sizeof USES[0]; i++) {
         double bytes = parameters * USES[i].bytes;
@@ -73,7 +58,7 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
                                          {"To serve many", "serving_gpus", true}};
     fab_status status = FAB_OK;
     cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
-    const fab_gpu *gpu = NULL;
+    fab_gpu gpu;
     const char *source = NULL;
     double parameters = 0;
     char name[LONGEST];
@@ -83,11 +68,11 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
         *with = '\0';
     }
     FAB_TRY(find_model(name, &parameters, &source, err));
-    FAB_TRY(find_gpu(with != NULL ? with + 5 : "h100-80gb", &gpu, err));
-    fill(parameters, gpu, &table);
+    FAB_TRY(fab_gpu_read(with != NULL ? with + 5 : "h100-80gb", NULL, &gpu, err));
+    fill(parameters, &gpu, &table);
     FAB_TRY(cli_table_status(&table, err));
-    (void)fprintf(out, "%s: %.4g billion parameters, on %s of %.0f GB\n\n", name, parameters * 1e-9, gpu->name,
-                  gpu->memory_bytes * 1e-9);
+    (void)fprintf(out, "%s: %.4g billion parameters, on %s of %.0f GB\n\n", name, parameters * 1e-9, gpu.name,
+                  gpu.memory_bytes * 1e-9);
     cli_table_text(&table, WIDTH, out);
     (void)fputc('\n', out);
     cli_wrap(

@@ -60,6 +60,7 @@ static fab_layer_shape shape_of(const fab_job_spec *job, const fab_model *model)
         .gated = model->gated,
         .fused_attention =
             job->attention == FAB_ATTENTION_FLASH || (model->gated && job->attention != FAB_ATTENTION_STANDARD),
+        .sequence_parallel = job->sequence_parallel,
         .recompute = job->recompute,
     };
     return shape;
@@ -127,7 +128,7 @@ static double gather_s(const plan *p, uint64_t microbatch, uint64_t interleave, 
     double t = (double)job->tp;
     double bytes = (double)microbatch * (double)job->seq / (double)job->cp * (double)job->hidden *
                    (double)job->activation_bytes * (t - 1) / t;
-    return 2 * (double)interleave * (double)m * bytes * 8 / (p->gpu->nvlink_bps * p->compute->scale_up_ratio);
+    return 2 * (double)interleave * (double)m * bytes * 8 / (p->gpu->scale_up_bps * p->compute->scale_up_ratio);
 }
 
 /* Bytes that pass a NIC in one direction for a microbatch, in transfers: 2 v where there are stages on both sides, one
@@ -194,7 +195,7 @@ static void rate(const plan *p, const fab_kernel_time *layer, const fab_kernel_t
     double executed = model_flops + n_microbatches * per_microbatch * layers * layer->recompute_flops;
     double tokens = (double)job->batch * (double)job->seq;
     it->tflops_per_gpu = executed / (gpus * it->time_s) * 1e-12;
-    it->mfu_ratio = model_flops / (gpus * it->time_s * p->gpu->flops);
+    it->mfu_ratio = model_flops / (gpus * it->time_s * p->gpu->flops[p->shape.precision]);
     it->tokens_per_s = tokens / it->time_s;
     double usd_per_s = gpus * job->gpu_hour_usd / 3600 + p->request->network_usd_per_year / SECONDS_PER_YEAR;
     it->usd_per_1e9_tokens = usd_per_s / it->tokens_per_s * 1e9;
@@ -285,12 +286,13 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
     plan p = {.request = request,
               .job = job,
               .compute = request->compute != NULL ? request->compute : &fab_compute_default,
-              .gpu = fab_gpu_find(job->gpu),
+              .gpu = &job->accelerator,
               .model = model_of(job)};
-    if (p.gpu == NULL) {
+    if (p.gpu->name[0] == '\0') {
         FAB_FAIL(err, FAB_EINTERNAL, job->where, "there is no GPU '%s': the job is not resolved", job->gpu);
     }
     p.shape = shape_of(job, &p.model);
+    FAB_TRY(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     p.most_layers = (job->layers + job->pp - 1) / job->pp;
     bool found = false;
     if (!request->choose_microbatch) {

@@ -1,7 +1,8 @@
 /*
  * Kernel times of a transformer. b microbatch, s sequence, h hidden, a heads, f feed-forward size, t tensor parallel
- * size; elements of 2 bytes. Matrix products are those of Megatron-LM [Shoeybi et al., 2019]; the bytes of the other
- * kernels are counted below, as read (r) and written (w), with the fusions of Megatron-LM in 2021.
+ * size; elements of 2 bytes, but for the factors of products in a layer that are narrower or wider (precision). Matrix
+ * products are those of Megatron-LM [Shoeybi et al., 2019]; the bytes of the other kernels are counted below, as read
+ * (r) and written (w), with the fusions of Megatron-LM in 2021.
  */
 #include "fab/kernels.h"
 
@@ -17,10 +18,19 @@ static const struct { double m, n; } TILES[] = {{256, 128}, {128, 128}, {128, 64
 #define N_TILES (sizeof TILES / sizeof TILES[0])
 
 double fab_memory_s(const fab_compute_model *model, const fab_gpu *gpu, double bytes) {
-    return bytes / (gpu->memory_bytes_per_s * model->memory_ratio);
+    return bytes / (gpu->memory_bits_per_s / 8 * model->memory_ratio);
 }
 
-double fab_gemm_s(const fab_compute_model *model, const fab_gpu *gpu, double m, double n, double k, double count) {
+/* What was not fitted has the number of fp8 or bf16, as wide as it is, before that of the model. A model that differs
+   from the default, as that of a GPU that was slowed down does, scales the GPU's own number alike. */
+static double flops_per_s(const fab_compute_model *model, const fab_gpu *gpu, fab_precision precision) {
+    double own = gpu->matrix_ratio[precision];
+    double fitted = own > 0 ? own : gpu->matrix_ratio[precision >= FAB_FP8 ? FAB_FP8 : FAB_BF16];
+    return gpu->flops[precision] * model->matrix_ratio * (fitted > 0 ? fitted / FITTED_MATRIX_RATIO : 1);
+}
+
+double fab_gemm_s(const fab_compute_model *model, const fab_gpu *gpu, fab_precision precision, double m, double n,
+                  double k, double count) {
     double sm = (double)gpu->multiprocessors;
     double least = INFINITY; /* operations with those of idle multiprocessors and overhanging tiles */
     for (size_t i = 0; i < N_TILES; i++) {
@@ -28,18 +38,20 @@ double fab_gemm_s(const fab_compute_model *model, const fab_gpu *gpu, double m, 
         double flops = ceil(tiles / sm) * sm * TILES[i].m * TILES[i].n * 2 * k;
         least = flops < least ? flops : least;
     }
-    double compute_s = least / (gpu->flops * model->matrix_ratio);
-    double memory_s = fab_memory_s(model, gpu, 2 * count * (m * k + k * n + m * n));
+    double bytes = fab_precision_bytes(precision);
+    double compute_s = least / flops_per_s(model, gpu, precision);
+    double memory_s = fab_memory_s(model, gpu, count * (bytes * (m * k + k * n) + fmax(bytes, 2) * m * n));
     return compute_s > memory_s ? compute_s : memory_s;
 }
 
 typedef struct machine {
     const fab_compute_model *model;
     const fab_gpu *gpu;
+    fab_precision precision;
 } machine;
 
 static double gemm_s(machine x, double m, double n, double k, double count) {
-    return fab_gemm_s(x.model, x.gpu, m, n, k, count);
+    return fab_gemm_s(x.model, x.gpu, x.precision, m, n, k, count);
 }
 
 /* Tokens times weights, the gradients of both, and the sum over microbatches: fused with the product where it is wider
@@ -56,8 +68,8 @@ static void add_weights(machine x, double tokens, double n, double k, double cou
     time->backward_flops += 2 * flops;
 }
 
-/* Scores, softmax and weighted values of all heads. Bytes per score: softmax r2 w2, backward r2 r2 w2; dropout r2 w2
-   and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
+/* Scores, softmax and weighted values of all heads, in 16 bits. Bytes per score: softmax r2 w2, backward r2 r2 w2;
+   dropout r2 w2 and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
 static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
     double heads = (double)s->microbatch * (double)s->heads / (double)s->tp;
     double rows = (double)s->seq / (double)s->cp;
@@ -66,7 +78,7 @@ static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
     double flops = 4 * heads * rows * columns * head;
     fab_kernel_time time = {.forward_flops = flops, .backward_flops = 2 * flops};
     if (s->fused_attention) {
-        time.forward_s = flops / (x.gpu->flops * x.model->matrix_ratio);
+        time.forward_s = flops / 2 / flops_per_s(x.model, x.gpu, x.precision); /* the mask */
         time.backward_s = 2.5 * time.forward_s;
         return time;
     }
@@ -84,23 +96,29 @@ static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
      two residual sums        r2 r2 w2, with dropout mask 1   r2 r2 w2, with dropout r2 r1 w2
      bias of Q, K, V          r2 w2                           r2 w2             rotation of Q, K where gated
      GeLU                     r2 w2 of f                      r2 r2 w2          SwiGLU r2 r2 w2; r2 r2 r2 w2 w2
-     experts                  sent and back: r2 w2 twice      the same */
+     experts                  sent and back: r2 w2 twice      the same
+   With sequence parallelism a GPU has 1/t of the norms and residual sums. Products in 8 bits or less [Transformer
+   Engine, delayed scaling] read copies of their factors, one as it is and one transposed: r2 w1 w1, forward of what
+   attention gives, backward of the gradients of its input and of both sums; norms and activation functions write them
+   instead of 16 bits. */
 static void add_elementwise(machine x, const fab_layer_shape *s, double tokens, fab_kernel_time *time) {
     double h = (double)s->hidden;
     double q = h / (double)s->tp;
     double kv = q / (double)s->heads * (double)s->kv_heads;
     double f = (double)s->ffn / (double)s->tp * (double)s->experts_used;
-    double forward =
-        2 * 4 * h + 2 * (s->gated ? 6 : 7) * h + 4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 6 : 4) * f;
-    double backward =
-        2 * 6 * h + 2 * (s->gated ? 6 : 6 + 5) * h + 4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 10 : 6) * f;
+    double own = s->sequence_parallel ? h / (double)s->tp : h;
+    bool narrow = fab_precision_bytes(x.precision) < 2;
+    double forward = 2 * 4 * own + 2 * (s->gated ? 6 : 7) * own + (narrow ? 4 * q : 0) +
+                     4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 6 : 4) * f;
+    double backward = 2 * 6 * own + 2 * (s->gated ? 6 : 6 + 5) * own + (narrow ? 4 * (q + 2 * kv + 2 * h) : 0) +
+                      4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 10 : 6) * f;
     double moved = s->experts_here > 1 || s->experts_used > 1 ? 8 * h * (double)s->experts_used : 0;
     time->forward_s += fab_memory_s(x.model, x.gpu, tokens * (forward + moved));
     time->backward_s += fab_memory_s(x.model, x.gpu, tokens * (backward + moved));
 }
 
 fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gpu, const fab_layer_shape *shape) {
-    machine x = {model, gpu};
+    machine x = {model, gpu, shape->precision};
     double h = (double)shape->hidden;
     double t = (double)shape->tp;
     double f = (double)shape->ffn / t;
@@ -108,7 +126,7 @@ fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gp
     double tokens = (double)shape->microbatch * (double)shape->seq / (double)shape->cp;
     double experts = (double)shape->experts_here;
     double per_expert = tokens * (double)shape->experts_used / experts; /* evenly spread */
-    fab_kernel_time attention = attention_time(x, shape);
+    fab_kernel_time attention = attention_time((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape);
     fab_kernel_time time = attention;
     add_weights(x, tokens, h / t + 2 * kv, h, 1, shape->gradient_bytes, &time);
     add_weights(x, tokens, h, h / t, 1, shape->gradient_bytes, &time);
@@ -128,7 +146,7 @@ fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gp
 /* Bytes per logit: to 32 bit r2 w4; largest r4; difference r4 w4; exponential r4 w4; sum r4; quotient r4 w4; gradient
    r4 w4; to 16 bit r4 w2. */
 fab_kernel_time fab_head_time(const fab_compute_model *model, const fab_gpu *gpu, const fab_layer_shape *shape) {
-    machine x = {model, gpu};
+    machine x = {model, gpu, fab_gpu_wide(gpu, shape->precision)};
     double tokens = (double)shape->microbatch * (double)shape->seq / (double)shape->cp;
     double columns = (double)shape->vocab / (double)shape->tp;
     fab_kernel_time time = {.forward_s = fab_memory_s(model, gpu, tokens * columns * (6 + 4 + 8 + 8 + 4 + 8)),

@@ -337,20 +337,16 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
     if (s->attention == FAB_ATTENTION_AUTO) {
         s->attention = job->model.gated ? FAB_ATTENTION_FLASH : FAB_ATTENTION_STANDARD;
     }
-    if (s->gpu[0] == '\0') {
-        (void)snprintf(s->gpu, sizeof s->gpu, "h100-80gb");
+    const char *gpu = s->gpu[0] != '\0' ? s->gpu : FAB_DEFAULT_GPU;
+    if (strcmp(s->accelerator.name, gpu) != 0) { /* a file, or a spec that no design was read for */
+        FAB_PASS(fab_gpu_read(gpu, job->where, &s->accelerator, err));
     }
-    if (fab_gpu_find(s->gpu) == NULL) {
-        char list[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, s->gpu);
-        for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
-            fab_choices_offer(&near, g->name);
-        }
-        return fab_fail(err, FAB_EINPUT, job->where, "there is no GPU '%s'%s", s->gpu,
-                        fab_choices_list(&near, "known:", list));
+    if (s->kind == FAB_JOB_TRAINING && s->precision >= FAB_INT8) {
+        return fab_fail(err, FAB_EINPUT, job->where, "precision: %s is for serving; nobody trains in it",
+                        fab_precisions[s->precision]);
     }
-    return FAB_OK;
+    s->gpu_hour_usd = s->gpu_hour_usd > 0 ? s->gpu_hour_usd : s->accelerator.hour_usd;
+    return fab_gpu_resolve(&s->accelerator, s->precision, job->where, &s->precision, err);
 }
 
 /* The model and how it is spread over the GPUs. */

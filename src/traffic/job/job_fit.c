@@ -143,7 +143,7 @@ fab_status fab_job_check_memory(const fab_job *job, fab_error *err) {
         s->model, fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES), m->stage,
         fab_quantity_format(parts[0], m->weights_bytes, FAB_UNIT_BYTES), state,
         fab_quantity_format(parts[1], m->gradients_bytes + m->optimizer_bytes + m->cache_bytes, FAB_UNIT_BYTES),
-        fab_quantity_format(parts[2], m->activations_bytes, FAB_UNIT_BYTES), s->gpu,
+        fab_quantity_format(parts[2], m->activations_bytes, FAB_UNIT_BYTES), s->accelerator.name,
         fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), m->rule_gpus,
         m->rule_gpus > job->n_gpus ? ", more than the job has" : "",
         helped ? "it would fit with " : "no setting tried makes it fit", helped ? help : "");

@@ -191,7 +191,6 @@ uint64_t fab_power_of_two(uint64_t n) {
 }
 
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out) {
-    const fab_gpu *gpu = fab_gpu_find(job->gpu);
     fab_job_memory most = {.total_bytes = -1};
     bool ranking = job->kind == FAB_JOB_RANKING;
     bool serving = job->kind == FAB_JOB_SERVING;
@@ -205,7 +204,7 @@ void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64
             most = m;
         }
     }
-    double memory = gpu != NULL ? gpu->memory_bytes : 0;
+    double memory = job->accelerator.memory_bytes;
     double needed = ranking ? most.total_bytes * (double)job->dp : fab_model_parameters(model) * (serving ? 2.0 : 18.0);
     most.capacity_bytes = memory * MEMORY_UNIT;
     most.fits = most.total_bytes <= most.capacity_bytes;

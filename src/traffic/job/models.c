@@ -75,31 +75,10 @@ const fab_model fab_models[] = {
     {.name = NULL},
 };
 
-/* NVLink figures are usually printed for both directions together: 300, 600 and 900 GB/s. */
-const fab_gpu fab_gpus[] = {
-    {"v100-32gb", 125e12, 32e9, 150e9 * 8, 300, 900e9, 80, "NVIDIA V100 SXM data sheet"},
-    {"a100-40gb", 312e12, 40e9, 300e9 * 8, 400, 1555e9, 108, "NVIDIA A100 SXM data sheet"},
-    {"a100-80gb", 312e12, 80e9, 300e9 * 8, 400, 2039e9, 108, "NVIDIA A100 SXM data sheet"},
-    {"h100-80gb", 989e12, 80e9, 450e9 * 8, 700, 3350e9, 132, "NVIDIA H100 SXM data sheet, dense bf16"},
-    {"h200-141gb", 989e12, 141e9, 450e9 * 8, 700, 4800e9, 132, "NVIDIA H200 SXM data sheet, dense bf16"},
-    {"b200-180gb", 2250e12, 180e9, 900e9 * 8, 1000, 8000e9, 148, "NVIDIA HGX B200 data sheet, dense bf16 (recalled)"},
-    {"gh200-96gb", 989e12, 96e9, 450e9 * 8, 0, 4000e9, 132, "NVIDIA GH200 data sheet, dense bf16"},
-    {NULL, 0, 0, 0, 0, 0, 0, NULL},
-};
-
 const fab_model *fab_model_find(const char *name) {
     for (const fab_model *model = fab_models; model->name != NULL; model++) {
         if (strcmp(model->name, name) == 0) {
             return model;
-        }
-    }
-    return NULL;
-}
-
-const fab_gpu *fab_gpu_find(const char *name) {
-    for (const fab_gpu *gpu = fab_gpus; gpu->name != NULL; gpu++) {
-        if (strcmp(gpu->name, name) == 0) {
-            return gpu;
         }
     }
     return NULL;

@@ -9,7 +9,7 @@
 static fab_job_spec *job_of(fab_design *design, const char *model, const char *gpu, uint64_t tp, uint64_t pp) {
     fab_job_spec *s = &design->jobs[0];
     (void)snprintf(s->model, FAB_NAME_SIZE, "%s", model);
-    (void)snprintf(s->gpu, FAB_NAME_SIZE, "%s", gpu);
+    cr_assert_eq(fab_design_set_job(design, 0, "gpu", gpu, "test", NULL), FAB_OK);
     s->tp = tp;
     s->pp = pp;
     return s;
@@ -156,9 +156,9 @@ static const known_run KNOWN_RUNS[] = {
     {MLPERF "gpu=h100-80gb,tp=8,batch=1216", 2432, 8, true, V5},
     {MLPERF "gpu=h100-80gb,tp=8,batch=1120", 2560, 8, true, V5},
     {MLPERF "gpu=h100-80gb,tp=8,batch=1536", 8192, 8, true, V5},
-    {MLPERF "gpu=b200-180gb,tp=4,batch=896", 512, 64, true, V5 "; GB200 has 6 GB more"},
-    {MLPERF "gpu=b200-180gb,tp=4,batch=1152", 1536, 64, true, V5 "; GB200 has 6 GB more"},
-    {MLPERF "gpu=b200-180gb,tp=4,batch=1248", 2496, 64, true, V5 "; GB200 has 6 GB more"},
+    {MLPERF "gpu=gb200-186gb,tp=4,batch=896", 512, 64, true, V5},
+    {MLPERF "gpu=gb200-186gb,tp=4,batch=1152", 1536, 64, true, V5},
+    {MLPERF "gpu=gb200-186gb,tp=4,batch=1248", 2496, 64, true, V5},
     {"layers=65,hidden=4096,heads=32,ffn=16384,seq=1024,vocab=50304,gpu=v100-32gb,tp=1,batch=1,zero=2,gradient-bytes=2,"
      "offload=optimizer",
      1, 1, true, "13B on one V100: ZeRO-Offload, Ren et al., 2021 (sizes recalled)"},

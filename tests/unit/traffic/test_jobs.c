@@ -312,7 +312,7 @@ Test(jobs, checkpoint_and_ingest) {
     fab_design *design = traffic_design();
     fab_job_spec *s = &design->jobs[0];
     (void)snprintf(s->model, FAB_NAME_SIZE, "bloom-176b");
-    (void)snprintf(s->gpu, FAB_NAME_SIZE, "a100-80gb");
+    cr_assert_eq(fab_design_set_job(design, 0, "gpu", "a100-80gb", "test", NULL), FAB_OK);
     (void)snprintf(s->storage_servers, FAB_NAME_SIZE, "7,20");
     s->tp = 4;
     s->pp = 12;

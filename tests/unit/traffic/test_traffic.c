@@ -35,14 +35,9 @@ Test(models, llama_parameters_match_the_released_checkpoints) {
 
 Test(models, tables) {
     cr_expect_null(fab_model_find("gpt-5"));
-    cr_expect_null(fab_gpu_find("abacus"));
-    cr_expect_eq(fab_gpu_find("h100-80gb")->nvlink_bps, 3.6e12);
     for (const fab_model *m = fab_models; m->name != NULL; m++) {
         cr_expect_eq(m->hidden % m->heads, 0, "%s", m->name);
         cr_expect_not_null(m->source);
-    }
-    for (const fab_gpu *g = fab_gpus; g->name != NULL; g++) {
-        cr_expect(g->flops > 1e14 && g->memory_bytes > 1e10 && g->source != NULL, "%s", g->name);
     }
 }
 
@@ -447,9 +442,6 @@ Test(job, words_that_do_not_fit_are_refused) {
          "there is no model 'gpt-2'; known: gpt-1.7b, gpt-3.6b, gpt-7.5b, gpt-18.4b, gpt-39.1b, gpt-76.1b, gpt-145.6b, "
          "gpt-310.1b, gpt-529.6b, gpt-1t, llama2-7b, llama2-13b, llama2-70b, llama3-8b, llama3-70b, llama3-405b, "
          "bloom-176b, mixtral-8x7b, deepseek-v3"},
-        {offsetof(fab_job_spec, gpu), "tpu",
-         "there is no GPU 'tpu'; known: v100-32gb, a100-40gb, a100-80gb, h100-80gb, h200-141gb, b200-180gb, "
-         "gh200-96gb"},
         {offsetof(fab_job_spec, order), "tp-pp-dp",
          "order 'tp-pp-dp' does not name each of tp, cp, pp, dp once, innermost first (such as tp-cp-pp-dp)"},
         {offsetof(fab_job_spec, order), "tp-cp-tp-dp",

@@ -5,7 +5,7 @@
 #ifndef FAB_JOB_SPEC_H
 #define FAB_JOB_SPEC_H
 
-#include "fab/sizes.h"
+#include "fab/gpu.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,7 +71,9 @@ typedef struct fab_job_spec {
         interleave; /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
     bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
     uint64_t batch;                        /**< sequences (ranking: samples) per iteration; 0 = the model's */
-    char gpu[FAB_NAME_SIZE];               /**< of `list gpus` */
+    char gpu[FAB_WHERE_SIZE];              /**< of `list gpus`, or a file */
+    fab_gpu accelerator;                   /**< what `gpu` names; read when that is set */
+    fab_precision precision;               /**< of matrix products in the layers; not auto in a resolved job */
     fab_recompute recompute;
     bool recompute_traffic;  /**< count the exchanges that a full recomputation repeats */
     bool sequence_parallel;  /**< tensor parallel by reduce-scatter and all-gather, activations split */
@@ -95,7 +97,8 @@ typedef struct fab_job_spec {
     fab_job_collective tp_collective; /**< algorithm */
     fab_job_collective dp_collective;
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
-    double gpu_hour_usd; /**< price of a GPU for an hour, power and server included, network not */
+    double
+        gpu_hour_usd; /**< 0 = the accelerator's: price of a GPU for an hour, power and server included, network not */
     double published_tflops, published_pipeline_bps, published_data_bps; /**< of a published run; 0 = none */
     double train_tokens;       /**< tokens of the whole training run; 0 = not asked */
     char order[FAB_NAME_SIZE]; /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */

@@ -61,7 +61,7 @@ typedef struct fab_iteration {
     double exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s; /**< not hidden by computation */
     double optimizer_s;
     double tflops_per_gpu;     /**< executed, recomputation included */
-    double mfu_ratio;          /**< model FLOPs alone over the peak */
+    double mfu_ratio;          /**< model FLOPs alone over the peak of the job's precision */
     double tokens_per_s;       /**< of the whole job */
     double usd_per_1e9_tokens; /**< GPU hours and network; fab_iterate(): 0 where the job does not fit, unless that is
                                   let pass (memory-check=off) */
@@ -86,8 +86,7 @@ typedef struct fab_iteration {
  * another microbatch or interleave follow from executions (those of tp, cp, ep as 1/microbatch, of pp as
  * interleave/microbatch) and bytes (pp as interleave).
  *
- * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings, sequence parallelism, causal
- * masks that skip half of the attention.
+ * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings.
  * @param[out] out  Written on success only.
  * @retval FAB_EUNSUPPORTED  a model whose attention is not that of the kernels (deepseek-v3).
  * @retval FAB_ENOSOLUTION   nothing fits the memory.

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What a machine delivers of what its data sheet says. The same numbers for every model, size and GPU. */
+/** What a machine delivers of what its data sheet says. The same numbers for every model, size and GPU, but for the
+ * matrix_ratio of a GPU's precision that was fitted itself (fab_gpu.matrix_ratio). */
 typedef struct fab_compute_model {
     double matrix_ratio;   /**< of the peak, by matrix products, in tiles that are full on all multiprocessors */
     double memory_ratio;   /**< of the memory bandwidth */
@@ -32,8 +33,10 @@ typedef struct fab_layer_shape {
     uint64_t experts_here;   /**< feed-forward parts on this GPU: 1 without experts */
     uint64_t experts_used;   /**< of which a token passes through: 1 without experts */
     uint64_t gradient_bytes; /**< of the buffer in which microbatches are summed */
+    fab_precision precision; /**< of the products in the layer, but for those of attention; not auto */
     bool gated;              /**< SwiGLU, rotated positions, no biases and no dropout */
-    bool fused_attention;    /**< the scores never reach memory */
+    bool fused_attention;    /**< the scores never reach memory, and the half that the mask takes is not computed */
+    bool sequence_parallel;  /**< norms and residual sums are split over tp */
     fab_recompute recompute;
 } fab_layer_shape;
 
@@ -44,13 +47,18 @@ typedef struct fab_kernel_time {
 } fab_kernel_time;
 
 /**
- * Seconds for `count` products of an m x k by a k x n matrix in one kernel, 16-bit elements.
+ * Seconds for `count` products of an m x k by a k x n matrix in one kernel, factors of this precision and a product of
+ * at least 16 bits.
  *
  *     max(waves x multiprocessors x tile x 2 k / (peak x matrix_ratio),  bytes / (bandwidth x memory_ratio))
  *
+ * matrix_ratio is the GPU's of this precision, where it has none that of its fp8 (8 bits and less) or bf16, else the
+ * model's.
+ *
  * Tiles are 256x128, 128x128 or 128x64, whichever is fastest; the last wave takes as long as a full one.
  */
-double fab_gemm_s(const fab_compute_model *model, const fab_gpu *gpu, double m, double n, double k, double count);
+double fab_gemm_s(const fab_compute_model *model, const fab_gpu *gpu, fab_precision precision, double m, double n,
+                  double k, double count);
 
 /** Seconds for kernels that move `bytes` to or from memory. */
 double fab_memory_s(const fab_compute_model *model, const fab_gpu *gpu, double bytes);

@@ -1,6 +1,6 @@
 /**
  * @file model.h
- * Models that a job may run, and accelerators that it may run on.
+ * Models that a job may run.
  */
 #ifndef FAB_MODEL_H
 #define FAB_MODEL_H
@@ -56,20 +56,5 @@ extern const fab_ranking_model fab_ranking_models[]; /**< ended by an entry whos
 
 /** Model of this name; NULL if there is none. */
 const fab_ranking_model *fab_ranking_model_find(const char *name);
-
-typedef struct fab_gpu {
-    const char *name;
-    double flops; /**< dense 16-bit peak */
-    double memory_bytes;
-    double nvlink_bps; /**< per direction */
-    double power_w;    /**< 0 = unknown */
-    double memory_bytes_per_s;
-    uint32_t multiprocessors;
-    const char *source;
-} fab_gpu;
-extern const fab_gpu fab_gpus[]; /**< ended by an entry whose name is NULL */
-
-/** GPU of this name; NULL if there is none. */
-const fab_gpu *fab_gpu_find(const char *name);
 
 #endif
