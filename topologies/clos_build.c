@@ -44,8 +44,8 @@ static fab_status add_access(build *b, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
     uint16_t access = 0;
     fab_link_class link_class = fab_cable_class(b->spec, 1, true, plan->tier[1].down_bps, b->spec->tier[0].length_m);
-    fab_status status = fab_builder_class(b->builder, &link_class, &access, err);
-    for (uint32_t plane = 0; status == FAB_OK && plane < plan->ends.planes; plane++) {
+    FAB_PASS(fab_builder_class(b->builder, &link_class, &access, err));
+    for (uint32_t plane = 0; plane < plan->ends.planes; plane++) {
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {
             uint64_t network = 0;
             uint64_t leaf = 0;
@@ -59,7 +59,7 @@ static fab_status add_access(build *b, fab_error *err) {
             }
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 /* Cables between tiers t - 1 and t, for one block below. */
@@ -86,14 +86,14 @@ static fab_status add_boundary(build *b, uint32_t t, fab_error *err) {
     uint16_t index = 0;
     fab_link_class link_class =
         fab_cable_class(b->spec, t, true, plan->tier[t].down_bps, b->spec->tier[t - 1].length_m);
-    fab_status status = fab_builder_class(b->builder, &link_class, &index, err);
+    FAB_PASS(fab_builder_class(b->builder, &link_class, &index, err));
     uint64_t copies = plan->attach.n_networks * plan->ends.planes;
-    for (uint64_t copy = 0; status == FAB_OK && copy < copies; copy++) {
+    for (uint64_t copy = 0; copy < copies; copy++) {
         for (uint64_t block = 0; block < plan->tier[t - 1].blocks; block++) {
             wire_block(b, t, copy, block, index);
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 static void describe_switches(build *b) {

@@ -145,11 +145,11 @@ void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n
 
 static fab_status size_tiers(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
     fab_clos_rates(spec, plan, n_tiers);
-    fab_status status = size_leaf(plan, n_tiers, err);
-    for (uint32_t t = 2; status == FAB_OK && t <= n_tiers; t++) {
-        status = size_upper(spec, plan, t, n_tiers, err);
+    FAB_PASS(size_leaf(plan, n_tiers, err));
+    for (uint32_t t = 2; t <= n_tiers; t++) {
+        FAB_PASS(size_upper(spec, plan, t, n_tiers, err));
     }
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {

@@ -6,17 +6,14 @@
 #include <inttypes.h>
 
 static fab_status plan_clos(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = fab_ends_count(spec, &plan->ends, err);
-    if (status == FAB_OK) {
-        plan->attach = (fab_clos_attach){.n_networks = 1,
-                                         .n_columns = 1,
-                                         .column_ports = plan->ends.nics,
-                                         .granule = spec->nics_per_server,
-                                         .min_tiers = 1,
-                                         .rails_per_network = 1};
-        status = fab_clos_size(spec, plan, err);
-    }
-    return status;
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
+    plan->attach = (fab_clos_attach){.n_networks = 1,
+                                     .n_columns = 1,
+                                     .column_ports = plan->ends.nics,
+                                     .granule = spec->nics_per_server,
+                                     .min_tiers = 1,
+                                     .rails_per_network = 1};
+    return fab_clos_size(spec, plan, err);
 }
 
 /* Sizes are given, not derived; only the filling and the ports are checked. */
@@ -82,17 +79,14 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
             spec->gpus = fab_ends_behind(spec, spec->k * spec->k * spec->k / 4);
         }
     }
-    fab_status status = fab_ends_count(spec, &plan->ends, err);
-    if (status == FAB_OK) {
-        plan->attach = (fab_clos_attach){.n_networks = 1,
-                                         .n_columns = 1,
-                                         .column_ports = plan->ends.nics,
-                                         .granule = 1,
-                                         .min_tiers = 1,
-                                         .rails_per_network = 1};
-        status = fab_clos_size(spec, plan, err);
-    }
-    return status;
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
+    plan->attach = (fab_clos_attach){.n_networks = 1,
+                                     .n_columns = 1,
+                                     .column_ports = plan->ends.nics,
+                                     .granule = 1,
+                                     .min_tiers = 1,
+                                     .rails_per_network = 1};
+    return fab_clos_size(spec, plan, err);
 }
 
 static const char *const FAT_TREE_KEYS[] = {"k", "xgft", NULL};

@@ -6,18 +6,15 @@
 #include <inttypes.h>
 
 static fab_status plan_rail_spine(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
-    fab_status status = fab_ends_count(spec, &plan->ends, err);
-    if (status == FAB_OK) {
-        plan->attach = (fab_clos_attach){.n_networks = 1,
-                                         .n_columns = plan->ends.rails,
-                                         .column_ports = plan->ends.units,
-                                         .granule = 1,
-                                         .min_tiers = 2,
-                                         .rails_per_network = plan->ends.rails,
-                                         .by_rail = true};
-        status = fab_clos_size(spec, plan, err);
-    }
-    return status;
+    FAB_PASS(fab_ends_count(spec, &plan->ends, err));
+    plan->attach = (fab_clos_attach){.n_networks = 1,
+                                     .n_columns = plan->ends.rails,
+                                     .column_ports = plan->ends.units,
+                                     .granule = 1,
+                                     .min_tiers = 2,
+                                     .rails_per_network = plan->ends.rails,
+                                     .by_rail = true};
+    return fab_clos_size(spec, plan, err);
 }
 
 static fab_status plan_rail_only(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {

@@ -73,14 +73,12 @@ static fab_status find_units(fab_graph_merge *m, const fab_fabric *f, fab_error 
     if (m->kind != FAB_VIEW_LEAF) {
         return FAB_OK;
     }
-    fab_status status = FAB_NEW(m->block_of, n_units, err);
-    if (status == FAB_OK) {
-        for (uint32_t unit = 1; unit < n_units; unit++) {
-            m->block_of[unit] = m->block_of[unit - 1] + (is_plugged_alike(m, f, unit) ? 0 : 1);
-        }
-        m->n_groups = n_units > 0 ? m->block_of[n_units - 1] + 1 : 0;
+    FAB_PASS(FAB_NEW(m->block_of, n_units, err));
+    for (uint32_t unit = 1; unit < n_units; unit++) {
+        m->block_of[unit] = m->block_of[unit - 1] + (is_plugged_alike(m, f, unit) ? 0 : 1);
     }
-    return status;
+    m->n_groups = n_units > 0 ? m->block_of[n_units - 1] + 1 : 0;
+    return FAB_OK;
 }
 
 static uint32_t graph_merge_group_of(const fab_graph_merge *m, const fab_fabric *f, const fab_graph_node *node) {

@@ -108,7 +108,6 @@ static uint32_t nic_port(const fab_fabric *f, fab_link_id link) {
 static fab_status put_end(writer *w, fab_link_id link, fab_error *err) {
     const fab_fabric *f = w->fabric;
     fab_node_id v = fab_tail(f, link);
-    fab_status status = FAB_OK;
     if (w->patch->floor != NULL) {
         char rack[48];
         (void)fputs(fab_rack_name(&w->patch->floor->rack[fab_floor_rack_of(w->patch->floor, f, v)], rack), w->out);
@@ -124,9 +123,9 @@ static fab_status put_end(writer *w, fab_link_id link, fab_error *err) {
     } else {
         char name[FAB_NODE_NAME_SIZE];
         (void)fprintf(w->out, ",%s,", fab_node_name(f, v, name));
-        status = put_switch_port(w, link, err);
+        FAB_PASS(put_switch_port(w, link, err));
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status patch_csv_put_rows(writer *w, fab_error *err) {

@@ -119,20 +119,16 @@ static uint32_t only_trunk(const program *p, uint32_t v, uint32_t leaf) {
 /* --- columns, rows and entries ------------------------------------------------------------------------------------ */
 
 static fab_status lp_add_row(program *p, double lower, double upper, uint32_t *out, fab_error *err) {
-    fab_status status = FAB_GROW(p->rows, p->row_capacity, p->n_rows + 1, err);
-    if (status == FAB_OK) {
-        *out = (uint32_t)p->n_rows;
-        p->rows[p->n_rows++] = (fab_row){lower, upper};
-    }
-    return status;
+    FAB_PASS(FAB_GROW(p->rows, p->row_capacity, p->n_rows + 1, err));
+    *out = (uint32_t)p->n_rows;
+    p->rows[p->n_rows++] = (fab_row){lower, upper};
+    return FAB_OK;
 }
 
 static fab_status lp_add_entry(program *p, uint32_t row, size_t column, double value, fab_error *err) {
-    fab_status status = FAB_GROW(p->entries, p->entry_capacity, p->n_entries + 1, err);
-    if (status == FAB_OK) {
-        p->entries[p->n_entries++] = (fab_entry){row, (uint32_t)column, value};
-    }
-    return status;
+    FAB_PASS(FAB_GROW(p->entries, p->entry_capacity, p->n_entries + 1, err));
+    p->entries[p->n_entries++] = (fab_entry){row, (uint32_t)column, value};
+    return FAB_OK;
 }
 
 static fab_status add_column(program *p, uint32_t trunk, double cost, fab_error *err) {

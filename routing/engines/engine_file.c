@@ -27,13 +27,13 @@ static fab_status file_prepare(fab_router *router, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, NULL,
                         "needs path=FILE, as 'fabriscope route --dump FILE' or opensm writes it");
     }
-    fab_status status = fab_tables_read(router, s->path, FAB_WEIGHTS_SPLIT, &s->tables, &router->groups, err);
-    if (status == FAB_OK && router->groups.next_hops != NULL) {
+    FAB_PASS(fab_tables_read(router, s->path, FAB_WEIGHTS_SPLIT, &s->tables, &router->groups, err));
+    if (router->groups.next_hops != NULL) {
         router->next_hops = router->groups.next_hops;
         router->splits = true;
     }
     router->unreached = s->tables.unreached;
-    return status;
+    return FAB_OK;
 }
 
 static void file_release(fab_router *router) {

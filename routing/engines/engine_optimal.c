@@ -14,9 +14,9 @@ typedef struct state {
 static fab_status set_method(state *s, const char *value, fab_error *err) {
     static const fab_bound_method METHODS[] = {FAB_BOUND_TRIVIAL, FAB_BOUND_LP, FAB_BOUND_WEIGHTS};
     uint32_t choice = 0;
-    fab_status status = fab_choice_parse(value, "auto lp weights", &choice, err);
+    FAB_PASS(fab_choice_parse(value, "auto lp weights", &choice, err));
     s->method = METHODS[choice];
-    return status;
+    return FAB_OK;
 }
 
 static fab_status optimal_set(fab_router *router, const char *key, const char *value, fab_error *err) {

@@ -29,17 +29,15 @@ void fab_router_free(fab_router *router) {
 
 fab_status fab_router_over(const fab_router *router, const fab_next_hops *next_hops, fab_router **out, fab_error *err) {
     fab_router *over = NULL;
-    fab_status status = FAB_NEW(over, 1, err);
-    if (status == FAB_OK) {
-        *over = *router;
-        over->borrows = true;
-        if (next_hops != NULL) {
-            over->next_hops = next_hops;
-            over->minimal = next_hops;
-        }
-        *out = over;
+    FAB_PASS(FAB_NEW(over, 1, err));
+    *over = *router;
+    over->borrows = true;
+    if (next_hops != NULL) {
+        over->next_hops = next_hops;
+        over->minimal = next_hops;
     }
-    return status;
+    *out = over;
+    return FAB_OK;
 }
 
 const fab_fabric *fab_router_fabric(const fab_router *router) {

@@ -82,10 +82,10 @@ static fab_status leaf_sets_keep(fab_leaf_sets *out, search *s, uint32_t v, uint
         missing |= s->all.word[w] & ~s->seen[v].word[w];
     }
     s->done[v] = missing == 0;
-    fab_status status = intern(out, set, hops, *view, view, err);
+    FAB_PASS(intern(out, set, hops, *view, view, err));
     s->front_set[s->n_front] = *view;
     s->front[s->n_front++] = v;
-    return status;
+    return FAB_OK;
 }
 
 static void leaf_sets_push(search *s, uint32_t u, const fab_leaf_set *set) {

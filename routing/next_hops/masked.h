@@ -116,9 +116,11 @@ static inline uint32_t fab_position(const uint16_t *slot, uint32_t count, uint32
 }
 
 /**
- * The same as fab_masked_hops_set().
+ * Takes another mask; of it only dead links between switches matter. It is read again by later look-ups.
  * @param[in] is_lazy  What switches have lost is listed as they are looked at, and not before.
  * @param[in] wanted   Bit set over leaves: look-ups are of these alone. NULL: all.
+ * Complexity: O(dead links * groups of a switch), and for every switch and leaf that lose their last minimal next hop
+ * O(links of the switch).
  */
 fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, const uint64_t *wanted,
                                 fab_error *err) FAB_MUST_USE;

@@ -393,10 +393,6 @@ void fab_list_removed(fab_masked_hops *m, uint32_t v) {
     }
 }
 
-fab_status fab_masked_hops_set(fab_masked_hops *m, const fab_mask *mask, fab_error *err) {
-    return fab_masked_hops_find(m, mask, false, NULL, err);
-}
-
 fab_status fab_masked_hops_find(fab_masked_hops *m, const fab_mask *mask, bool is_lazy, const uint64_t *wanted,
                                 fab_error *err) {
     fab_status status = FAB_OK;

@@ -53,13 +53,13 @@ static fab_status find_leaves(maker *m, fab_error *err) {
             }
         }
     }
-    fab_status status = FAB_NEW(t->leaf_node, t->n_leaves, err);
-    for (uint32_t i = 0; status == FAB_OK && i < m->n_switches; i++) {
+    FAB_PASS(FAB_NEW(t->leaf_node, t->n_leaves, err));
+    for (uint32_t i = 0; i < m->n_switches; i++) {
         if (t->leaf_index[i] != FAB_NONE) {
             t->leaf_node[t->leaf_index[i]] = m->base + i;
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 static void find_ports(maker *m, uint32_t v) {
@@ -219,15 +219,15 @@ static fab_status write_lists(maker *m, fab_error *err) {
     fab_next_hops *t = m->t;
     const fab_port_patterns *p = &m->patterns;
     size_t n = 0;
-    fab_status status = FAB_NEW(t->slot, p->n_list_slots, err);
+    FAB_PASS(FAB_NEW(t->slot, p->n_list_slots, err));
     t->n_slots = p->n_list_slots;
-    for (size_t i = 0; status == FAB_OK && i < (size_t)p->list_table.n * p->n_words; i++) {
+    for (size_t i = 0; i < (size_t)p->list_table.n * p->n_words; i++) {
         uint32_t first = (uint32_t)(i % p->n_words) * 64;
         for (uint64_t rest = p->list_mask[i]; rest != 0; rest &= rest - 1) {
             t->slot[n++] = (uint16_t)(first + (uint32_t)__builtin_ctzll(rest));
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status next_hops_finish(maker *m, fab_error *err) {
@@ -333,14 +333,6 @@ uint32_t fab_next_hops_n_groups(const fab_next_hops *next_hops) {
 
 uint32_t fab_next_hops_first_group(const fab_next_hops *next_hops, uint32_t switch_index) {
     return next_hops->group_first[switch_index];
-}
-
-size_t fab_next_hops_memory(const fab_next_hops *next_hops) {
-    return next_hops->memory_bytes;
-}
-
-const uint64_t *fab_next_hops_dead(const fab_next_hops *next_hops) {
-    return next_hops->dead_link;
 }
 
 uint32_t fab_next_hops_group_of(const fab_next_hops *next_hops, uint32_t switch_index, uint32_t leaf) {

@@ -441,19 +441,6 @@ const fab_switch_classes *fab_dag_classes(const fab_dag *dag) {
     return dag != NULL ? dag->classes : NULL;
 }
 
-static size_t classes_memory(const fab_dag *dag) {
-    return dag->classes == NULL ? 0
-                                : ((size_t)dag->n_switches * 2 + (size_t)dag->fabric->n_links * 2) * sizeof(uint32_t);
-}
-
-size_t fab_dag_memory(const fab_dag *dag) {
-    return classes_memory(dag) + dag->list_first[dag->n_lists] * (sizeof *dag->head + sizeof *dag->rank) +
-           ((size_t)dag->n_lists + 1) * sizeof *dag->list_first + dag->n_leaves * sizeof *dag->leaf +
-           dag->n_entries * sizeof *dag->entry + (dag->n_runs + 1) * sizeof *dag->run +
-           ((size_t)dag->n_blocks + 1) * sizeof *dag->block_run +
-           (size_t)dag->n_blocks * dag->n_leaves * sizeof *dag->reach;
-}
-
 void fab_dag_free(fab_dag *dag) { // NOLINT(misc-no-recursion)
     if (dag == NULL) {
         return;

@@ -7,11 +7,9 @@
 
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) {
     fab_forwarding t = {.n_destinations = router->next_hops->n_leaves * router->port_stride};
-    fab_status status = FAB_NEW(t.entry, (size_t)fab_n_switches(router->fabric) * t.n_destinations, err);
-    if (status == FAB_OK) {
-        *out = t;
-    }
-    return status;
+    FAB_PASS(FAB_NEW(t.entry, (size_t)fab_n_switches(router->fabric) * t.n_destinations, err));
+    *out = t;
+    return FAB_OK;
 }
 
 void fab_forwarding_release(fab_forwarding *t) {

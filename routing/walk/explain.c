@@ -11,19 +11,17 @@ void fab_explained_path_release(fab_explained_path *path) {
 }
 
 static fab_status add_links(fab_explained_path *path, const fab_link_id *links, size_t n, fab_error *err) {
-    fab_status status = FAB_GROW(path->link, path->link_capacity, path->n_links + n, err);
-    for (size_t i = 0; status == FAB_OK && i < n; i++) {
+    FAB_PASS(FAB_GROW(path->link, path->link_capacity, path->n_links + n, err));
+    for (size_t i = 0; i < n; i++) {
         path->link[path->n_links++] = links[i];
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status add_decision(fab_explained_path *path, const fab_decision *decision, fab_error *err) {
-    fab_status status = FAB_GROW(path->decision, path->decision_capacity, path->n_decisions + 1, err);
-    if (status == FAB_OK) {
-        path->decision[path->n_decisions++] = *decision;
-    }
-    return status;
+    FAB_PASS(FAB_GROW(path->decision, path->decision_capacity, path->n_decisions + 1, err));
+    path->decision[path->n_decisions++] = *decision;
+    return FAB_OK;
 }
 
 /* What switch v does with a packet of this key for leaf column `leaf`; FAB_NONE in decision->link: no way. */

@@ -176,10 +176,8 @@ fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uin
 fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t nic,
                          uint32_t *out_src_nic, uint32_t *out_dst_nic, fab_error *err) {
     fab_host_segments segments = {0};
-    fab_status status = fab_host_segments_of(fabric, ports, src, dst, nic, 0, &segments, err);
-    if (status == FAB_OK) {
-        *out_src_nic = segments.in_domain ? FAB_NONE : segments.src_nic;
-        *out_dst_nic = segments.in_domain ? FAB_NONE : segments.dst_nic;
-    }
-    return status;
+    FAB_PASS(fab_host_segments_of(fabric, ports, src, dst, nic, 0, &segments, err));
+    *out_src_nic = segments.in_domain ? FAB_NONE : segments.src_nic;
+    *out_dst_nic = segments.in_domain ? FAB_NONE : segments.dst_nic;
+    return FAB_OK;
 }

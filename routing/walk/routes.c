@@ -13,11 +13,11 @@ void fab_routes_release(fab_routes *routes) {
 
 static fab_status routes_append(fab_routes *routes, size_t *n, const fab_link_id *links, uint32_t count,
                                 fab_error *err) {
-    fab_status status = FAB_GROW(routes->link, routes->link_capacity, *n + count, err);
-    for (uint32_t i = 0; status == FAB_OK && i < count; i++) {
+    FAB_PASS(FAB_GROW(routes->link, routes->link_capacity, *n + count, err));
+    for (uint32_t i = 0; i < count; i++) {
         routes->link[(*n)++] = links[i];
     }
-    return status;
+    return FAB_OK;
 }
 
 /* Routes being written: paths wait in the walk until it is full. */
@@ -187,14 +187,12 @@ static fab_status add_any(writer *w, const fab_flow *flow, uint32_t path, fab_er
     fab_host_segments segments = {0};
     fab_hop_key key = {.ordinal = flow->ordinal, .queue_pair = path / ports->nics_per_gpu};
     uint32_t plane = fab_plane_of(w->router, flow, key.queue_pair, w->seed);
-    fab_status status = fab_host_segments_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu,
-                                             plane, &segments, err);
-    if (status == FAB_OK) {
-        key.src_nic = segments.src_nic;
-        key.dst_nic = segments.dst_nic;
-        fab_walk_add(&w->walk, w->router, &segments, &key);
-    }
-    return status;
+    FAB_PASS(fab_host_segments_of(w->router->fabric, ports, flow->src, flow->dst, path % ports->nics_per_gpu, plane,
+                                  &segments, err));
+    key.src_nic = segments.src_nic;
+    key.dst_nic = segments.dst_nic;
+    fab_walk_add(&w->walk, w->router, &segments, &key);
+    return FAB_OK;
 }
 
 static fab_status routes_add_path(writer *w, const fab_flow *flow, uint32_t path, fab_error *err) {

@@ -37,15 +37,12 @@ static fab_status add_nics(bill *b, fab_error *err) {
     if (b->counts->nics == 0) {
         return FAB_OK;
     }
-    fab_status status = fab_prices_nic(b->prices, b->spec->nic_bps, &each, err);
-    if (status == FAB_OK) {
-        fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
-        line->rate_bps = b->spec->nic_bps;
-        b->cost->nic_each_usd = each.usd;
-        (void)snprintf(line->part, sizeof line->part, "NIC %s",
-                       fab_quantity_format(rate, line->rate_bps, FAB_UNIT_RATE));
-    }
-    return status;
+    FAB_PASS(fab_prices_nic(b->prices, b->spec->nic_bps, &each, err));
+    fab_cost_line *line = add_line(b, FAB_PART_NIC, "server", b->counts->nics, each);
+    line->rate_bps = b->spec->nic_bps;
+    b->cost->nic_each_usd = each.usd;
+    (void)snprintf(line->part, sizeof line->part, "NIC %s", fab_quantity_format(rate, line->rate_bps, FAB_UNIT_RATE));
+    return FAB_OK;
 }
 
 static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
@@ -59,15 +56,13 @@ static fab_status add_switches(bill *b, uint32_t t, fab_error *err) {
     double ports = (double)b->counts->ports_by_tier[t - 1] / (double)n;
     double access_bps = b->spec->nic_bps / (double)b->spec->planes;
     double rate_bps = tier->port_bps > 0 ? tier->port_bps : access_bps * (double)tier->breakout;
-    fab_status status = fab_prices_switch(b->prices, ports, rate_bps, &each, err);
-    if (status == FAB_OK) {
-        fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
-        line->rate_bps = rate_bps;
-        b->cost->switch_each_usd[t - 1] = each.usd;
-        (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports,
-                       fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE));
-    }
-    return status;
+    FAB_PASS(fab_prices_switch(b->prices, ports, rate_bps, &each, err));
+    fab_cost_line *line = add_line(b, FAB_PART_SWITCH, fab_tier_name(b->counts->wiring, t), n, each);
+    line->rate_bps = rate_bps;
+    b->cost->switch_each_usd[t - 1] = each.usd;
+    (void)snprintf(line->part, sizeof line->part, "switch %.6gx%s", ports,
+                   fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE));
+    return FAB_OK;
 }
 
 /* --- cables ------------------------------------------------------------------------------------------------------- */

@@ -54,8 +54,8 @@ static fab_status list_pairs(const fab_fabric *f, uint64_t **out, size_t *out_n,
     }
     uint64_t *keys = NULL;
     size_t n = 0;
-    fab_status status = FAB_NEW(keys, f->n_cables, err);
-    for (uint32_t c = 0; status == FAB_OK && c < f->n_cables; c++) {
+    FAB_PASS(FAB_NEW(keys, f->n_cables, err));
+    for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = &f->classes[f->cable_class[c]];
         if (k->tier > 0) {
             uint64_t lower = growth_place_of(f, f->end[2 * (size_t)c], parents);
@@ -63,12 +63,10 @@ static fab_status list_pairs(const fab_fabric *f, uint64_t **out, size_t *out_n,
             keys[n++] = fab_draw(k->tier, lower, upper);
         }
     }
-    if (status == FAB_OK) {
-        qsort(keys, n, sizeof *keys, fab_order_u64);
-        *out = keys;
-        *out_n = n;
-    }
-    return status;
+    qsort(keys, n, sizeof *keys, fab_order_u64);
+    *out = keys;
+    *out_n = n;
+    return FAB_OK;
 }
 
 fab_status fab_cables_moved(const fab_fabric *before, const fab_fabric *after, uint64_t *out_moved, fab_error *err) {

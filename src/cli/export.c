@@ -79,13 +79,13 @@ const cli_option cli_option_failed = {
 /* Racks have names where the design has a floor. */
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {
     const fab_fabric_spec *spec = &result->fabrics[0].spec;
-    fab_status status = spec->floor.given ? fab_floor_make(spec, result->graph, &out->floor, err) : FAB_OK;
-    if (status == FAB_OK && out->floor != NULL) {
+    FAB_PASS(spec->floor.given ? fab_floor_make(spec, result->graph, &out->floor, err) : FAB_OK);
+    if (out->floor != NULL) {
         *racks = (fab_racks){.n_racks = out->floor->n_server_racks + out->floor->n_network_racks,
                              .servers_per_rack = out->floor->servers_per_rack,
                              .switch_rack = out->floor->switch_rack};
     }
-    return status;
+    return FAB_OK;
 }
 
 fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_failed *out, fab_error *err) {

@@ -108,18 +108,17 @@ static fab_status write_stdout(const char *bytes, size_t n, fab_error *err) {
 /* Prints a finished file. */
 static fab_status copy_to_stdout(FILE *file, fab_error *err) {
     char block[16384];
-    fab_status status = FAB_OK;
     if (fflush(file) != 0 || ferror(file) || fseek(file, 0, SEEK_SET) != 0) {
         return fab_fail(err, FAB_EIO, NULL, "cannot keep the output in a temporary file: %s", strerror(errno));
     }
-    for (size_t n = 1; status == FAB_OK && n > 0;) {
+    for (size_t n = 1; n > 0;) {
         n = fread(block, 1, sizeof block, file);
-        status = n > 0 ? write_stdout(block, n, err) : FAB_OK;
+        FAB_PASS(n > 0 ? write_stdout(block, n, err) : FAB_OK);
     }
-    if (status == FAB_OK && ferror(file)) {
-        status = fab_fail(err, FAB_EIO, NULL, "cannot read the output back: %s", strerror(errno));
+    if (ferror(file)) {
+        return fab_fail(err, FAB_EIO, NULL, "cannot read the output back: %s", strerror(errno));
     }
-    return status;
+    return FAB_OK;
 }
 
 /* A file without a name: in the folder of TMPDIR, where that is not to be had in that of the system, or in shared

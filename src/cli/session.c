@@ -105,16 +105,14 @@ fab_status cli_open_design(const cli_options *options, const char *text, fab_des
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) {
     fab_fabric_result *fabrics = NULL;
-    fab_status status = FAB_NEW(fabrics, n_fabrics, err);
-    if (status == FAB_OK) {
-        *out = (fab_result){.command = command,
-                            .version = FAB_VERSION,
-                            .seed = options->seed,
-                            .n_seeds = options->n_seeds,
-                            .fabrics = fabrics,
-                            .n_fabrics = n_fabrics};
-    }
-    return status;
+    FAB_PASS(FAB_NEW(fabrics, n_fabrics, err));
+    *out = (fab_result){.command = command,
+                        .version = FAB_VERSION,
+                        .seed = options->seed,
+                        .n_seeds = options->n_seeds,
+                        .fabrics = fabrics,
+                        .n_fabrics = n_fabrics};
+    return FAB_OK;
 }
 
 /* --- a session ---------------------------------------------------------------------------------------------------- */

@@ -71,17 +71,15 @@ const field_shape dragonfly_shape = {parse_dragonfly, format_dragonfly};
 
 static fab_status parse_torus(const char *text, void *out, fab_error *err) {
     fab_torus t = {.switches = 1};
-    fab_status status = read_numbers("torus", text, FAB_MAX_DIMENSIONS, t.size, &t.n_dimensions, err);
-    for (uint32_t i = 0; status == FAB_OK && i < t.n_dimensions; i++) {
+    FAB_PASS(read_numbers("torus", text, FAB_MAX_DIMENSIONS, t.size, &t.n_dimensions, err));
+    for (uint32_t i = 0; i < t.n_dimensions; i++) {
         t.switches *= t.size[i];
         if (t.switches > MAX_PORTS) {
             return fab_fail(err, FAB_EINPUT, NULL, "torus: '%.60s' has more than %u switches", text, MAX_PORTS);
         }
     }
-    if (status == FAB_OK) {
-        *(fab_torus *)out = t;
-    }
-    return status;
+    *(fab_torus *)out = t;
+    return FAB_OK;
 }
 
 static void format_torus(const void *shape, fab_str *out) {

@@ -34,12 +34,10 @@ struct fab_workspace {
 
 fab_status fab_workspace_new(const fab_context *context, fab_workspace **out, fab_error *err) {
     fab_workspace *w = NULL;
-    fab_status status = FAB_NEW(w, 1, err);
-    if (status == FAB_OK) {
-        w->context = context;
-        *out = w;
-    }
-    return status;
+    FAB_PASS(FAB_NEW(w, 1, err));
+    w->context = context;
+    *out = w;
+    return FAB_OK;
 }
 
 void fab_workspace_free(fab_workspace *w) {

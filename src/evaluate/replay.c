@@ -95,11 +95,9 @@ static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab
 }
 
 static fab_status copy_links(const double *from, size_t n, double **out, fab_error *err) {
-    fab_status status = FAB_NEW(*out, n, err);
-    if (status == FAB_OK) {
-        memcpy(*out, from, n * sizeof **out);
-    }
-    return status;
+    FAB_PASS(FAB_NEW(*out, n, err));
+    memcpy(*out, from, n * sizeof **out);
+    return FAB_OK;
 }
 
 static fab_status keep_item(const run *c, const item *it, const fab_evaluated *found, fab_error *err) {
@@ -155,9 +153,9 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
 
 static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_result *out, fab_error *err) {
     uint64_t n = n_draws < c->replay->keep_seeds ? n_draws : c->replay->keep_seeds;
-    fab_status status = n > 1 ? FAB_NEW(out->more_utilisation, (n - 1) * c->what->fabric->n_links, err) : FAB_OK;
-    out->n_more = status == FAB_OK && n > 1 ? n - 1 : 0;
-    return status;
+    FAB_PASS(n > 1 ? FAB_NEW(out->more_utilisation, (n - 1) * c->what->fabric->n_links, err) : FAB_OK);
+    out->n_more = n > 1 ? n - 1 : 0;
+    return FAB_OK;
 }
 
 static fab_status list_items(run *c, fab_error *err) {
@@ -297,12 +295,12 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
 
 static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figures **out, fab_error *err) {
     fab_seed_figures *draws = NULL;
-    fab_status status = FAB_NEW(draws, n, err);
-    for (size_t i = 0; status == FAB_OK && i < n; i++) {
+    FAB_PASS(FAB_NEW(draws, n, err));
+    for (size_t i = 0; i < n; i++) {
         draws[i] = (fab_seed_figures){figures[i].busiest_link_s, figures[i].max_collision, figures[i].collided_flows};
     }
     *out = draws;
-    return status;
+    return FAB_OK;
 }
 
 static fab_status summarise(run *c, fab_error *err) {

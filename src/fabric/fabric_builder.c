@@ -85,12 +85,10 @@ fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_cl
     if (f->n_classes == UINT16_MAX) {
         return fab_fail(err, FAB_EINPUT, NULL, "more than %u kinds of links", UINT16_MAX);
     }
-    fab_status status = FAB_GROW(f->classes, builder->class_capacity, (size_t)f->n_classes + 1, err);
-    if (status == FAB_OK) {
-        f->classes[f->n_classes] = *link_class;
-        *out_class = f->n_classes++;
-    }
-    return status;
+    FAB_PASS(FAB_GROW(f->classes, builder->class_capacity, (size_t)f->n_classes + 1, err));
+    f->classes[f->n_classes] = *link_class;
+    *out_class = f->n_classes++;
+    return FAB_OK;
 }
 
 void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lower, uint32_t lower_port,

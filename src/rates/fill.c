@@ -530,9 +530,9 @@ fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_
 
 fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *out_rate, uint32_t *out_holder,
                       fab_error *err) {
-    fab_status status = fill_records(solver, sharing, out_holder, err);
-    for (uint32_t f = 0; status == FAB_OK && f < sharing->n_flows; f++) {
+    FAB_PASS(fill_records(solver, sharing, out_holder, err));
+    for (uint32_t f = 0; f < sharing->n_flows; f++) {
         out_rate[f] = solver->records[f].rate;
     }
-    return status;
+    return FAB_OK;
 }

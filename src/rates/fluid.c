@@ -1,4 +1,6 @@
-/* Transfers over routes that share links: when they begin, when they end. */
+/* All transfers begin together; when they end. Where sizes are in proportion to the weights, the flows of the highest
+ * level end first, and what a flow leaves behind is of no use to those whose bottleneck it does not cross: rates never
+ * change. */
 #include "fab/fluid.h"
 #include "fab/memory.h"
 #include "fab/order.h"
@@ -7,6 +9,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+#define SAME_SIZE 1e-15
 
 static void count_routes(fab_fluid *fluid) {
     const fab_sharing *s = fluid->sharing;
@@ -88,29 +92,7 @@ double fab_fluid_bytes(const fab_sharing_size *size) {
     return size->n_flows * flow + size->n_links * link + size->n_entries * entry + fab_max_min_bytes(size);
 }
 
-fab_status fab_fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_fluid *fluid = NULL;
-    FAB_TRY(check_sharing(sharing, err));
-    FAB_TRY(solver_check_links(sharing, err));
-    FAB_TRY(FAB_NEW(fluid, 1, err));
-    fluid->sharing = sharing;
-    FAB_TRY(FAB_NEW(fluid->flows, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(fluid->links, sharing->n_links, err));
-    FAB_TRY(FAB_NEW(fluid->events, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(fluid->fresh, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(fluid->released, sharing->n_links, err));
-    FAB_TRY(copy_routes(fluid, err));
-    FAB_TRY(fluid_set_init(fluid, err));
-    FAB_TRY(fab_max_min_new(&fluid->solver, err));
-    *out = fluid;
-    fluid = NULL;
-done:
-    fab_fluid_free(fluid);
-    return status;
-}
-
-void fab_fluid_free(fab_fluid *fluid) {
+static void fluid_free(fab_fluid *fluid) {
     if (fluid == NULL) {
         return;
     }
@@ -121,8 +103,27 @@ void fab_fluid_free(fab_fluid *fluid) {
     free(fluid);
 }
 
-fab_fluid_counts fab_fluid_count(const fab_fluid *fluid) {
-    return fluid->counts;
+static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fluid *fluid = NULL;
+    FAB_TRY(check_sharing(sharing, err));
+    FAB_TRY(solver_check_links(sharing, err));
+    FAB_TRY(FAB_NEW(fluid, 1, err));
+    fluid->sharing = sharing;
+    FAB_TRY(FAB_NEW(fluid->flows, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->links, sharing->n_links, err));
+    FAB_TRY(FAB_NEW(fluid->events, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->fresh, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->ended, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(fluid->released, sharing->n_links, err));
+    FAB_TRY(copy_routes(fluid, err));
+    FAB_TRY(fluid_set_init(fluid, err));
+    FAB_TRY(fab_max_min_new(&fluid->solver, err));
+    *out = fluid;
+    fluid = NULL;
+done:
+    fluid_free(fluid);
+    return status;
 }
 
 /* --- beginnings and ends ------------------------------------------------------------------------------------------ */
@@ -163,105 +164,91 @@ static void delist(fab_fluid *fluid, uint32_t f) {
 }
 
 /* A flow without a bottleneck, or that has nothing to send, is done at once. */
-static bool is_instant(const fab_fluid *fluid, uint32_t f, double bits) {
+static void fluid_start(fab_fluid *fluid, uint32_t f, double bits) {
     bool is_free = fluid->first[f] == fluid->first[f + 1] &&
                    (fluid->sharing->limit == NULL || fluid->sharing->limit[f] == INFINITY);
-    return bits == 0 || is_free;
-}
-
-fab_status fab_fluid_start(fab_fluid *fluid, uint32_t f, double bits, fab_error *err) {
-    if (f >= fluid->sharing->n_flows) {
-        return fab_fail(err, FAB_EINPUT, NULL, "there is no flow %u; there are %u", f, fluid->sharing->n_flows);
-    }
-    if (!(bits >= 0) || !isfinite(bits)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "flow %u has %g bits; they must be finite and not below 0", f, bits);
-    }
-    fluid_flow *flow = &fluid->flows[f];
-    if (flow->phase == FLUID_RUNNING) {
-        return fab_fail(err, FAB_EINPUT, NULL, "flow %u is under way; it carries one transfer at a time", f);
-    }
-    flow->left = bits;
-    flow->since = fluid->now;
-    flow->phase = FLUID_RUNNING;
-    if (is_instant(fluid, f, bits)) {
-        fluid_event_put(fluid, f, fluid->now);
-    } else if (flow->is_listed && flow->rate > 0) { /* carries on at the rate of the transfer that has just ended */
-        fluid_event_put(fluid, f, fluid->now + bits / flow->rate);
-    } else {
-        flow->rate = 0;
-        flow->bottleneck = FAB_NO_BOTTLENECK;
-        fluid_event_put(fluid, f, INFINITY);
+    bool is_instant = bits == 0 || is_free;
+    fluid->flows[f].left = bits;
+    fluid->flows[f].bottleneck = FAB_NO_BOTTLENECK;
+    fluid_event_put(fluid, f, is_instant ? 0 : INFINITY);
+    if (!is_instant) {
         enlist(fluid, f);
     }
-    return FAB_OK;
 }
 
-fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out_flows, size_t *out_n, fab_error *err) {
-    size_t begin = fluid->n_ended;
-    fluid->now = now_s;
-    while (fluid->n_events > 0 && fluid->events[0].ends <= now_s * (1 + FLUID_TIE)) {
-        FAB_PASS(FAB_GROW(fluid->ended, fluid->ended_capacity, fluid->n_ended + 1, err));
-        uint32_t f = fluid_event_take(fluid);
-        fluid->flows[f].phase = FLUID_ENDED;
-        fluid->ended[fluid->n_ended++] = f;
+/* Goes to the next end, and takes what ends then. */
+static void take_ended(fab_fluid *fluid, double *out_finish_s) {
+    fluid->now = fmax(fluid->events[0].ends, fluid->now);
+    while (fluid->n_events > 0 && fluid->events[0].ends <= fluid->now * (1 + FLUID_TIE)) {
+        fluid->ended[fluid->n_ended++] = fluid_event_take(fluid);
     }
-    *out_n = fluid->n_ended - begin;
-    *out_flows = *out_n > 0 ? fluid->ended + begin : NULL;
-    if (*out_n > 1) {
-        qsort(fluid->ended + begin, *out_n, sizeof *fluid->ended, fab_order_u32);
-    }
-    fluid->counts.completions += *out_n;
-    return FAB_OK;
-}
-
-void fluid_let_go(fab_fluid *fluid) {
-    for (size_t i = 0; i < fluid->n_ended; i++) {
-        fluid_flow *flow = &fluid->flows[fluid->ended[i]];
-        if (flow->phase == FLUID_ENDED) {
-            flow->phase = FLUID_IDLE;
-            if (flow->is_listed) {
-                delist(fluid, fluid->ended[i]);
-            }
+    qsort(fluid->ended, fluid->n_ended, sizeof *fluid->ended, fab_order_u32);
+    for (uint32_t i = 0; i < fluid->n_ended; i++) {
+        out_finish_s[fluid->ended[i]] = fluid->now;
+        if (fluid->flows[fluid->ended[i]].is_listed) {
+            delist(fluid, fluid->ended[i]);
         }
     }
     fluid->n_ended = 0;
 }
 
-/* All ends of one instant, those of transfers without bits that follow on them too. */
-static fab_status run_instant(fab_fluid *fluid, double now_s, fab_fluid_done *done, void *context, fab_error *err) {
-    const uint32_t *flows = NULL;
-    size_t n = 0;
-    size_t begin = fluid->n_ended;
-    FAB_PASS(fluid_take_ended(fluid, now_s, &flows, &n, err));
-    while (n > 0) {
-        for (size_t i = 0; done != NULL && i < n; i++) {
-            FAB_PASS(done(context, fluid, fluid->ended[begin + i], now_s, err));
-        }
-        begin = fluid->n_ended;
-        FAB_PASS(fluid_take_ended(fluid, now_s, &flows, &n, err));
+static fab_status simulate(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fluid *fluid = NULL;
+    FAB_TRY(fluid_new(sharing, &fluid, err));
+    for (uint32_t f = 0; f < sharing->n_flows; f++) {
+        fluid_start(fluid, f, bits[f]);
     }
-    fluid_let_go(fluid);
+    FAB_TRY(fluid_settle(fluid, err));
+    while (fluid->n_events > 0) {
+        if (fluid->events[0].ends == INFINITY) {
+            FAB_FAIL(err, FAB_EINTERNAL, NULL, "flow %u never ends", fluid->events[0].flow);
+        }
+        take_ended(fluid, out_finish_s);
+        FAB_TRY(fluid_settle(fluid, err));
+    }
+done:
+    fluid_free(fluid);
+    return status;
+}
+
+static fab_status check_bits(const fab_sharing *s, const double *bits, fab_error *err) {
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        if (!(bits[f] >= 0) || !isfinite(bits[f])) {
+            return fab_fail(err, FAB_EINPUT, NULL, "flow %u has %g bits; they must be finite and not below 0", f,
+                            bits[f]);
+        }
+    }
     return FAB_OK;
 }
 
-fab_status fab_fluid_run(fab_fluid *fluid, double until_s, fab_fluid_done *done, void *context, double *out_now_s,
-                         fab_error *err) {
-    if (!(until_s >= fluid->now)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "the simulation stands at %.9g s; it cannot run to %.9g s", fluid->now,
-                        until_s);
-    }
-    for (;;) {
-        FAB_PASS(fluid_settle(fluid, err));
-        double next = fluid_next(fluid);
-        if (next == INFINITY && fluid->n_events > 0) {
-            return fab_fail(err, FAB_EINTERNAL, NULL, "flow %u never ends", fluid->events[0].flow);
+/* Whether all sizes are the same multiple of the weights. */
+static bool is_proportional(const fab_sharing *s, const double *bits) {
+    for (uint32_t f = 1; f < s->n_flows; f++) {
+        double a = bits[f] * (s->weight != NULL ? s->weight[0] : 1);
+        double b = bits[0] * (s->weight != NULL ? s->weight[f] : 1);
+        if (fabs(a - b) > SAME_SIZE * b) {
+            return false;
         }
-        if (next > until_s || next == INFINITY) {
-            break;
-        }
-        FAB_PASS(run_instant(fluid, fmax(next, fluid->now), done, context, err));
     }
-    fluid->now = isfinite(until_s) ? until_s : fluid->now;
-    *out_now_s = fluid->now;
-    return FAB_OK;
+    return s->n_flows > 0 && bits[0] > 0;
+}
+
+static fab_status solve_once(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_max_min *solver = NULL;
+    FAB_TRY(fab_max_min_new(&solver, err));
+    FAB_TRY(fab_max_min_solve(solver, sharing, out_finish_s, NULL, err));
+    for (uint32_t f = 0; f < sharing->n_flows; f++) {
+        out_finish_s[f] = bits[f] / out_finish_s[f];
+    }
+done:
+    fab_max_min_free(solver);
+    return status;
+}
+
+fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s, fab_error *err) {
+    FAB_PASS(check_bits(sharing, bits, err));
+    return is_proportional(sharing, bits) ? solve_once(sharing, bits, out_finish_s, err)
+                                          : simulate(sharing, bits, out_finish_s, err);
 }

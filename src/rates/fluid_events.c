@@ -53,10 +53,6 @@ void fluid_event_rebuild(fab_fluid *fluid) {
     }
 }
 
-double fluid_next(const fab_fluid *fluid) {
-    return fluid->n_events > 0 ? fluid->events[0].ends : INFINITY;
-}
-
 /* Removes the next end. */
 uint32_t fluid_event_take(fab_fluid *fluid) {
     uint32_t flow = fluid->events[0].flow;

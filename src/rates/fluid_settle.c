@@ -293,7 +293,5 @@ fab_status fluid_settle(fab_fluid *fluid, fab_error *err) {
         }
     }
     fluid_apply(fluid);
-    fluid->counts.whole_solves += is_whole;
-    fluid->counts.partial_solves += !is_whole;
     return FAB_OK;
 }

@@ -1,7 +1,7 @@
 /**
  * @file fluid_state.h
- * What a fluid simulation holds, and the steps that fab_fluid_run() is made of: settle, look at the next end, take what
- * ends then, start what follows, let go.
+ * What a fluid simulation holds, and the steps that fab_fluid_finish() is made of: settle, look at the next end, take
+ * what ends then.
  */
 #ifndef FLUID_STATE_H
 #define FLUID_STATE_H
@@ -14,19 +14,12 @@
 #define FLUID_NONE UINT32_MAX
 #define FLUID_TIE  1e-12 /* of times, relative */
 
-typedef enum fluid_phase {
-    FLUID_IDLE = 0,
-    FLUID_RUNNING,
-    FLUID_ENDED, /* keeps its rate until fluid_let_go(), in case that the route carries on */
-} fluid_phase;
-
 typedef struct fluid_flow {
     double rate, left, since; /* left: bits at the time since */
     uint32_t bottleneck;      /* its bottleneck */
     uint32_t event;           /* its place in the heap of ends */
     uint32_t mark;            /* epoch in which it joined the set that is solved */
-    uint8_t phase;
-    bool is_listed; /* stands in the lists of its links */
+    bool is_listed;           /* stands in the lists of its links */
 } fluid_flow;
 
 typedef struct fluid_link {
@@ -71,7 +64,7 @@ typedef struct fluid_set {
     local_link *local;
 } fluid_set;
 
-struct fab_fluid {
+typedef struct fab_fluid {
     const fab_sharing *sharing;
     double now;
     fluid_flow *flows;
@@ -86,12 +79,11 @@ struct fab_fluid {
     uint32_t epoch;
     uint32_t *fresh, *released; /* what has changed since rates were solved */
     uint32_t n_fresh, n_released;
-    uint32_t *ended;
-    size_t n_ended, n_let_go, ended_capacity;
+    uint32_t *ended; /* in one instant */
+    uint32_t n_ended;
     fluid_set set;
     fab_max_min *solver;
-    fab_fluid_counts counts;
-};
+} fab_fluid;
 
 static inline double fluid_weight(const fab_fluid *fluid, uint32_t flow) {
     return fluid->sharing->weight != NULL ? fluid->sharing->weight[flow] : 1;
@@ -112,19 +104,6 @@ static inline void fluid_prefetch(const fab_fluid *fluid, uint32_t flow) {
 
 /** Solves for the rates that what has started and ended since changes. */
 fab_status fluid_settle(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
-
-/** When the next transfer ends; INFINITY: none is under way. Of a settled simulation. */
-double fluid_next(const fab_fluid *fluid);
-
-/**
- * Goes to a time, not past the next end, and takes what ends then.
- * @param[out] out_flows  In increasing order; borrowed until the next call.
- */
-fab_status fluid_take_ended(fab_fluid *fluid, double now_s, const uint32_t **out_flows, size_t *out_n,
-                            fab_error *err) FAB_MUST_USE;
-
-/** Routes that ended and did not start again give back their part of the links. */
-void fluid_let_go(fab_fluid *fluid);
 
 void fluid_event_put(fab_fluid *fluid, uint32_t flow, double ends);
 /** Removes the next end. */

@@ -51,7 +51,7 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
 }
 
 static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out, fab_error *err) {
-    fab_status status = FAB_NEW(out->times, phase->n_engines, err);
+    FAB_PASS(FAB_NEW(out->times, phase->n_engines, err));
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
     (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
     out->flows = phase->flows;
@@ -59,14 +59,14 @@ static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out
     out->bytes = phase->bytes;
     out->max_taper_factor = phase->max_taper_factor;
     memcpy(out->crossing_flows, phase->crossing_flows, sizeof out->crossing_flows);
-    for (size_t e = 0; status == FAB_OK && e < phase->n_engines; e++) {
+    for (size_t e = 0; e < phase->n_engines; e++) {
         const fab_engine_result *r = &phase->engines[e];
         out->times[e] = (fab_sweep_time){.n_seeds = r->n_seeds,
                                          .has_time = r->has_time,
                                          .time_s = r->time_s,
                                          .max_collision_factor = r->max_collision_factor};
     }
-    return status;
+    return FAB_OK;
 }
 
 /* Phases that are alternatives of each other have no sum. */
@@ -179,11 +179,9 @@ static void values_of(const fab_sweep_request *r, size_t i, const char **out) {
 
 static fab_status override_text(const char *path, const char *value, char **out, fab_error *err) {
     size_t size = strlen(path) + strlen(value) + 2;
-    fab_status status = FAB_NEW(*out, size, err);
-    if (status == FAB_OK) {
-        (void)snprintf(*out, size, "%s=%s", path, value);
-    }
-    return status;
+    FAB_PASS(FAB_NEW(*out, size, err));
+    (void)snprintf(*out, size, "%s=%s", path, value);
+    return FAB_OK;
 }
 
 /* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */

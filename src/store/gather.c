@@ -42,11 +42,9 @@ typedef struct gathering {
 
 static fab_status gather_add_entry(void *context, uint64_t block, uint64_t digest, fab_error *err) {
     gathering *g = context;
-    fab_status status = FAB_GROW(g->entry, g->entry_capacity, g->n_entries + 1, err);
-    if (status == FAB_OK) {
-        g->entry[g->n_entries++] = (entry){block, digest, g->listed};
-    }
-    return status;
+    FAB_PASS(FAB_GROW(g->entry, g->entry_capacity, g->n_entries + 1, err));
+    g->entry[g->n_entries++] = (entry){block, digest, g->listed};
+    return FAB_OK;
 }
 
 static int by_block(const void *a, const void *b) {

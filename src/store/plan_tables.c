@@ -246,12 +246,12 @@ static fab_status check_seal(const database *db, const fab_plan *plan, fab_error
 
 static fab_status count_rows(const database *db, const char *sql, size_t *out, fab_error *err) {
     int64_t n = 0;
-    fab_status status = database_integer(db, sql, &n, err);
-    if (status == FAB_OK && (n < 0 || n > MOST_ROWS)) {
-        status = fab_fail(err, FAB_EINPUT, db->path, "is damaged: %" PRId64 " rows", n);
+    FAB_PASS(database_integer(db, sql, &n, err));
+    if (n < 0 || n > MOST_ROWS) {
+        return fab_fail(err, FAB_EINPUT, db->path, "is damaged: %" PRId64 " rows", n);
     }
     *out = (size_t)n;
-    return status;
+    return FAB_OK;
 }
 
 fab_status plan_tables_get(const database *db, fab_plan *out, fab_error *err) {

@@ -28,16 +28,14 @@ static fab_racks racks_of(const fab_study_results *r) {
 static fab_status find_components(fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_racks racks = racks_of(r);
-    fab_status status = FAB_NEW(r->component, plan->n_components, err);
-    for (size_t i = 0; status == FAB_OK && i < plan->n_components; i++) {
+    FAB_PASS(FAB_NEW(r->component, plan->n_components, err));
+    for (size_t i = 0; i < plan->n_components; i++) {
         const fab_store_component *from = &plan->components[i];
-        status = fab_component_parse(r->fabric, &racks, from->name, &r->component[i], err);
+        FAB_PASS(fab_component_parse(r->fabric, &racks, from->name, &r->component[i], err));
         r->component[i].fraction = from->residual;
-        if (status == FAB_OK) {
-            status = fab_component_check(r->fabric, &racks, &r->component[i], err);
-        }
+        FAB_PASS(fab_component_check(r->fabric, &racks, &r->component[i], err));
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_failure_rates rates_of(const fab_plan *plan) {
@@ -105,10 +103,6 @@ const fab_plan *fab_study_results_plan(const fab_study_results *r) {
 
 const fab_design *fab_study_results_design(const fab_study_results *r) {
     return &r->design;
-}
-
-const fab_fabric *fab_study_results_fabric(const fab_study_results *r) {
-    return r->fabric;
 }
 
 /* --- summing up --------------------------------------------------------------------------------------------------- */

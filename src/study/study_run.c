@@ -73,13 +73,13 @@ done:
 static fab_status restore_design(const char *folder, const fab_plan *plan, fab_design *out, fab_error *err) {
     char digest[17];
     fab_design_text_digest(plan->design, digest);
-    fab_status status = study_restore_design(folder, plan, out, err);
-    if (status == FAB_OK && strcmp(digest, plan->digest) != 0) {
+    FAB_PASS(study_restore_design(folder, plan, out, err));
+    if (strcmp(digest, plan->digest) != 0) {
         return fab_fail(err, FAB_EINPUT, NULL, "the plan is damaged: its design has digest %s, not %s", digest,
                         plan->digest);
     }
     (void)snprintf(out->origin, sizeof out->origin, "%s", plan->origin);
-    return status;
+    return FAB_OK;
 }
 
 static fab_status restore_policies(const fab_plan *plan, restored *out, fab_error *err) {

@@ -79,7 +79,6 @@ static fab_status measure_dag(const bench *b, const bench_row *row, bench_figure
         if (status != FAB_OK) {
             return status;
         }
-        out->bytes = fab_dag_memory(dag);
         fab_dag_free(dag);
     }
     return FAB_OK;

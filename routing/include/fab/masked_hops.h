@@ -51,13 +51,6 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
 void fab_masked_hops_free(fab_masked_hops *hops);
 
 /**
- * Takes another mask; of it only dead links between switches matter. It is read again by later look-ups.
- * Complexity: O(dead links * groups of a switch), and for every switch and leaf that lose their last minimal next hop
- * O(links of the switch).
- */
-fab_status fab_masked_hops_set(fab_masked_hops *hops, const fab_mask *mask, fab_error *err) FAB_MUST_USE;
-
-/**
  * Next hops of a switch towards leaf column `leaf`: none where there is no route or the switch is the leaf. Valid until
  * the next call.
  * Complexity: O(next hops); where the distance has grown O(links), once per leaf.

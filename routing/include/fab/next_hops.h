@@ -55,12 +55,6 @@ uint32_t fab_next_hops_n_groups(const fab_next_hops *next_hops);
 /** Number among all of the first group of a switch; of the one behind the last switch, that of all groups. */
 uint32_t fab_next_hops_first_group(const fab_next_hops *next_hops, uint32_t switch_index);
 
-/** Bytes that it keeps. */
-size_t fab_next_hops_memory(const fab_next_hops *next_hops);
-
-/** Links that were left out when it was made, as a bit set; NULL: none. Borrowed. */
-const uint64_t *fab_next_hops_dead(const fab_next_hops *next_hops);
-
 /** Number among all of the group of a switch that serves leaf column `leaf`; FAB_NONE where there is no route or the
  * switch is the leaf. */
 uint32_t fab_next_hops_group_of(const fab_next_hops *next_hops, uint32_t switch_index, uint32_t leaf);

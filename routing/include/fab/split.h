@@ -30,9 +30,6 @@ void fab_dag_free(fab_dag *dag);
 /** Its switch classes; NULL: none, or no DAG. Borrowed. */
 const fab_switch_classes *fab_dag_classes(const fab_dag *dag);
 
-/** Bytes that it keeps. */
-size_t fab_dag_memory(const fab_dag *dag);
-
 /** How a switch splits what it holds for destination leaf d over its minimal next hops. */
 typedef enum fab_split_rule {
     FAB_SPLIT_EQUAL,    /**< evenly over links */

@@ -41,11 +41,11 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     if (to_stdout(options)) {
         return write_tables(t, out, err);
     }
-    fab_status status = fab_save_file(options->dump, options->force, write_tables, t, err);
-    if (status == FAB_OK && !options->quiet) {
+    FAB_PASS(fab_save_file(options->dump, options->force, write_tables, t, err));
+    if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
     }
-    return status;
+    return FAB_OK;
 }
 
 /* The phase that shares hold for, where an engine fits them to the demand. Where the engine looks for the bound that is

@@ -40,11 +40,11 @@ static fab_status write_proof(const void *context, FILE *out, fab_error *err) {
 
 fab_status cli_certify(cli_session *s, fab_error *err) {
     const cli_options *options = s->options;
-    fab_status status = fab_save_file(options->certificate, options->force, write_proof, s->context, err);
-    if (status == FAB_OK && !options->quiet) {
+    FAB_PASS(fab_save_file(options->certificate, options->force, write_proof, s->context, err));
+    if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {

@@ -52,11 +52,10 @@ static fab_status check_rows_path(const cli_options *options, fab_error *err) {
 
 static fab_status save_rows(const cli_options *options, const fab_study_results *results, fab_error *err) {
     char path[4096];
-    fab_status status = FAB_OK;
     if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
-        status = fab_save_file(path, options->force, write_rows, results, err);
+        FAB_PASS(fab_save_file(path, options->force, write_rows, results, err));
     }
-    return status;
+    return FAB_OK;
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */

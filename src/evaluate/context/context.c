@@ -51,9 +51,9 @@ static fab_status build_sizes(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err) {
     fab_context *c = (fab_context *)graph_owner(context);
-    fab_status status = fab_once_run(&c->parts->sizes_once, build_sizes, c, 0, err);
+    FAB_PASS(fab_once_run(&c->parts->sizes_once, build_sizes, c, 0, err));
     *out = &c->parts->sizes;
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
@@ -67,9 +67,9 @@ static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops **out, fab_error *err) {
     fab_context *c = (fab_context *)graph_owner(context);
-    fab_status status = fab_once_run(&c->parts->next_hops_once, build_next_hops, c, 0, err);
+    FAB_PASS(fab_once_run(&c->parts->next_hops_once, build_next_hops, c, 0, err));
     *out = c->parts->next_hops;
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_dag(void *context, size_t index, fab_error *err) {
@@ -86,9 +86,9 @@ static fab_status build_dag(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_error *err) {
     fab_context *c = (fab_context *)fabric_owner(context);
-    fab_status status = fab_once_run(&c->parts->dag_once, build_dag, c, 0, err);
+    FAB_PASS(fab_once_run(&c->parts->dag_once, build_dag, c, 0, err));
     *out = c->parts->dag;
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_ports(void *context, size_t index, fab_error *err) {
@@ -99,9 +99,9 @@ static fab_status build_ports(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_ports(const fab_context *context, const fab_ports **out, fab_error *err) {
     fab_context *c = (fab_context *)graph_owner(context);
-    fab_status status = fab_once_run(&c->parts->ports_once, build_ports, c, 0, err);
+    FAB_PASS(fab_once_run(&c->parts->ports_once, build_ports, c, 0, err));
     *out = &c->parts->ports;
-    return status;
+    return FAB_OK;
 }
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
@@ -128,9 +128,9 @@ static fab_context *engine_owner(const fab_context *c, size_t *engine) {
 
 fab_status fab_context_router(const fab_context *context, size_t engine, const fab_router **out, fab_error *err) {
     fab_context *c = engine_owner(context, &engine);
-    fab_status status = fab_once_run(&c->parts->engines[engine].router_once, build_router, c, engine, err);
+    FAB_PASS(fab_once_run(&c->parts->engines[engine].router_once, build_router, c, engine, err));
     *out = c->parts->engines[engine].router;
-    return status;
+    return FAB_OK;
 }
 
 static fab_status build_index(void *context, size_t index, fab_error *err) {
@@ -166,8 +166,8 @@ fab_status fab_context_index(const fab_context *context, size_t engine, const fa
 
 static fab_status engines_init(fab_context *c, fab_error *err) {
     const fab_context_request *q = &c->what;
-    fab_status status = FAB_NEW(c->parts->engines, q->n_engines, err);
-    for (size_t e = 0; status == FAB_OK && e < q->n_engines; e++) {
+    FAB_PASS(FAB_NEW(c->parts->engines, q->n_engines, err));
+    for (size_t e = 0; e < q->n_engines; e++) {
         context_engine *engine = &c->parts->engines[e];
         fab_once_init(&engine->router_once);
         fab_once_init(&engine->index_once);
@@ -177,7 +177,7 @@ static fab_status engines_init(fab_context *c, fab_error *err) {
             engine->of_base = is_same ? k : SIZE_MAX;
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 /* --- traffic ------------------------------------------------------------------------------------------------------ */
@@ -215,9 +215,9 @@ done:
 
 fab_status fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err) {
     fab_context *c = (fab_context *)context;
-    fab_status status = fab_once_run(&c->parts->traffic_once, build_traffic, c, 0, err);
+    FAB_PASS(fab_once_run(&c->parts->traffic_once, build_traffic, c, 0, err));
     *out = c->parts->traffic;
-    return status;
+    return FAB_OK;
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------- */

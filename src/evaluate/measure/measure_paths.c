@@ -372,13 +372,13 @@ done:
 }
 
 static fab_status mark_hot(draw *d, fab_error *err) {
-    fab_status status = FAB_NEW(d->hot_of, d->run->prepared->fabric->n_links, err);
-    for (size_t i = 0; status == FAB_OK && i < d->run->detail->n_hot; i++) {
+    FAB_PASS(FAB_NEW(d->hot_of, d->run->prepared->fabric->n_links, err));
+    for (size_t i = 0; i < d->run->detail->n_hot; i++) {
         const fab_hot_link *hot = &d->run->detail->hot[i];
         d->hot_of[hot->link] = (uint8_t)(i + 1);
         d->least_hot = fmin(d->least_hot, hot->factor);
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {

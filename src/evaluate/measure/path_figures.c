@@ -264,8 +264,8 @@ static fab_status measure_all_segments(const fab_router *router, const fab_phase
     double sent = 0;
     double weighted_s = 0;
     double least_bytes = INFINITY;
-    fab_status status = FAB_NEW(out->of_leaf, fab_next_hops_n_leaves(t), err);
-    for (uint32_t nic = 0; status == FAB_OK && nic < fab_n_of(f, FAB_NODE_NIC); nic++) {
+    FAB_PASS(FAB_NEW(out->of_leaf, fab_next_hops_n_leaves(t), err));
+    for (uint32_t nic = 0; nic < fab_n_of(f, FAB_NODE_NIC); nic++) {
         double bytes = offer->sent[nic] + offer->received[nic];
         double pcie_s = bytes > 0 ? pcie_of(f, f->first[FAB_NODE_NIC] + nic) : 0;
         for (uint32_t plane = 0; bytes > 0 && plane < n_planes; plane++) {
@@ -283,7 +283,7 @@ static fab_status measure_all_segments(const fab_router *router, const fab_phase
     out->mean_s = sent > 0 ? weighted_s / sent : 0;
     out->n_parts = part_bytes > 0 ? sent / part_bytes * n_planes : 0;
     out->largest_rate = sent > 0 ? (double)phase->all.bytes * offer->line_bps / least_bytes : 0;
-    return status;
+    return FAB_OK;
 }
 
 /* `count` flows of an all-to-all, of which the usual part is relayed. */

@@ -32,17 +32,15 @@ static int audit_against_by_label(const void *x, const void *y) {
 /* Sorted labels of what can be planned. */
 static fab_status sort_labels(const fab_network *net, labelled **out, uint32_t *out_n, fab_error *err) {
     uint32_t n = 0;
-    fab_status status = FAB_NEW(*out, (size_t)net->n_nodes + 1, err);
-    for (uint32_t v = 0; status == FAB_OK && v < net->n_nodes; v++) {
+    FAB_PASS(FAB_NEW(*out, (size_t)net->n_nodes + 1, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
         if (net->nodes[v].kind != FAB_NETWORK_SERVICE) {
             (*out)[n++] = (labelled){net->nodes[v].label, v};
         }
     }
-    if (status == FAB_OK) {
-        qsort(*out, n, sizeof **out, audit_against_by_label);
-        *out_n = n;
-    }
-    return status;
+    qsort(*out, n, sizeof **out, audit_against_by_label);
+    *out_n = n;
+    return FAB_OK;
 }
 
 static fab_status match(comparison *c, fab_error *err) {

@@ -260,9 +260,8 @@ done:
 }
 
 fab_status fab_audit_names(auditor *a, fab_error *err) {
-    fab_status status = FAB_OK;
-    for (uint32_t tier = 1; status == FAB_OK && tier <= a->shape->n_tiers; tier++) {
-        status = look_at_tier(a, tier, err);
+    for (uint32_t tier = 1; tier <= a->shape->n_tiers; tier++) {
+        FAB_PASS(look_at_tier(a, tier, err));
     }
-    return status;
+    return FAB_OK;
 }

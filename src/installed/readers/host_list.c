@@ -49,7 +49,6 @@ static fab_status expand(list *l, const char *text, size_t n, size_t length, uin
 /* One range of a bracket, "0001-0180" or "7", and what follows the bracket for each of its numbers. */
 static fab_status expand_range(list *l, const char *range, size_t n, const char *rest, size_t n_rest, size_t length,
                                uint32_t depth, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t first = 0;
     uint32_t last = 0;
     size_t digits = read_digits(range, n, &first);
@@ -62,19 +61,18 @@ static fab_status expand_range(list *l, const char *range, size_t n, const char 
     if (digits != n || last < first || n == 0) {
         return host_list_wrong(l, "is no range of numbers, such as 001-180", range, n, err);
     }
-    for (uint32_t i = first; status == FAB_OK && i <= last; i++) {
+    for (uint32_t i = first; i <= last; i++) {
         int wrote = snprintf(l->name + length, sizeof l->name - length, "%0*u", (int)width, (unsigned)i);
         if (wrote < 0 || (size_t)wrote >= sizeof l->name - length) {
             return host_list_wrong(l, "a name of more than 255 bytes", range, n, err);
         }
-        status = expand(l, rest, n_rest, length + (size_t)wrote, depth + 1, err);
+        FAB_PASS(expand(l, rest, n_rest, length + (size_t)wrote, depth + 1, err));
     }
-    return status;
+    return FAB_OK;
 }
 
 /* The rest of one name, of which `length` bytes are settled. */
 static fab_status expand(list *l, const char *text, size_t n, size_t length, uint32_t depth, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *open = memchr(text, '[', n);
     size_t plain = open != NULL ? (size_t)(open - text) : n;
     if (length + plain >= sizeof l->name) {
@@ -92,30 +90,29 @@ static fab_status expand(list *l, const char *text, size_t n, size_t length, uin
     }
     const char *rest = close + 1;
     size_t n_rest = n - (size_t)(rest - text);
-    for (const char *at = open + 1; status == FAB_OK && at <= close;) {
+    for (const char *at = open + 1; at <= close;) {
         const char *comma = memchr(at, ',', (size_t)(close - at));
         const char *end = comma != NULL ? comma : close;
-        status = expand_range(l, at, (size_t)(end - at), rest, n_rest, length, depth, err);
+        FAB_PASS(expand_range(l, at, (size_t)(end - at), rest, n_rest, length, depth, err));
         at = end + 1;
     }
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     list l = {.where = where, .visit = visit, .context = context};
-    for (size_t from = 0; status == FAB_OK && from <= n;) {
+    for (size_t from = 0; from <= n;) {
         size_t to = from;
         uint32_t depth = 0;
         for (; to < n && (depth > 0 || text[to] != ','); to++) {
             depth += text[to] == '[' ? 1 : 0;
             depth -= text[to] == ']' && depth > 0 ? 1 : 0;
         }
-        status = expand(&l, text + from, to - from, 0, 0, err);
+        FAB_PASS(expand(&l, text + from, to - from, 0, 0, err));
         from = to + 1;
     }
-    return status;
+    return FAB_OK;
 }
 
 /* --- folding ------------------------------------------------------------------------------------------------------ */

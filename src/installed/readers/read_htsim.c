@@ -258,14 +258,12 @@ static fab_status add_box(fab_network *net, const char *kind, uint64_t number, u
                           uint32_t *out, fab_error *err) {
     char name[32];
     int n = snprintf(name, sizeof name, "%s-%" PRIu64, kind, number);
-    fab_status status = fab_network_add_node(net, name, (size_t)n, line, out, err);
-    if (status == FAB_OK) {
-        fab_network_node *node = &net->nodes[*out];
-        node->kind = tier == 0 ? FAB_NETWORK_HOST : FAB_NETWORK_SWITCH;
-        node->tier = tier;
-        node->rank = tier == 0 ? (uint32_t)number : FAB_NETWORK_NONE;
-    }
-    return status;
+    FAB_PASS(fab_network_add_node(net, name, (size_t)n, line, out, err));
+    fab_network_node *node = &net->nodes[*out];
+    node->kind = tier == 0 ? FAB_NETWORK_HOST : FAB_NETWORK_SWITCH;
+    node->tier = tier;
+    node->rank = tier == 0 ? (uint32_t)number : FAB_NETWORK_NONE;
+    return FAB_OK;
 }
 
 /* A bundle between a box and the one above, whose tier (from 0) has the cables. */

@@ -25,13 +25,13 @@ static bool is_shown(const contender *c, size_t job, size_t phase, size_t engine
 
 static fab_status list_phases(const contender *c, size_t job, size_t engine, uint32_t **out, size_t *out_n,
                               fab_error *err) {
-    fab_status status = FAB_NEW(*out, c->out->jobs[job].n_phases, err);
-    for (size_t p = 0; status == FAB_OK && p < c->out->jobs[job].n_phases; p++) {
+    FAB_PASS(FAB_NEW(*out, c->out->jobs[job].n_phases, err));
+    for (size_t p = 0; p < c->out->jobs[job].n_phases; p++) {
         if (is_shown(c, job, p, engine)) {
             (*out)[(*out_n)++] = (uint32_t)p;
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status open_table(const contender *c, fab_interference *t, fab_error *err) {

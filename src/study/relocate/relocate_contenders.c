@@ -11,7 +11,7 @@ static uint32_t server_of(const relocate_eval *e, uint32_t gpu) {
 
 bool relocate_eval_talk(const relocate_eval *e, uint32_t a, uint32_t b) {
     for (size_t i = 0; i < e->n_views; i++) {
-        const view *v = &e->views[i];
+        const relocate_view *v = &e->views[i];
         const fab_phase *phase = fab_baseline_what(v->baseline)->phase;
         for (uint32_t gpu = first_gpu(e, a); gpu < end_gpu(e, a); gpu++) {
             size_t n = 0;
@@ -36,7 +36,7 @@ fab_status relocate_eval_between(relocate_eval *e, const relocate_change *change
         relocate_view_put(e, changes[i].server, changes[i].to);
     }
     for (size_t i = 0; i < e->n_views; i++) {
-        view *v = &e->views[i];
+        relocate_view *v = &e->views[i];
         const fab_phase *phase = fab_baseline_what(v->baseline)->phase;
         size_t n_flows = 0;
         size_t n = 0;
@@ -66,7 +66,7 @@ static void count_contender(const relocate_eval *e, uint32_t gpu, uint32_t *n_sh
     n_shared_paths[server] += e->is_lost[server] == 0 && (e->r->gpu[gpu] & RELOCATE_RANK) != 0;
 }
 
-static void count_contenders(const relocate_eval *e, const view *v, const uint8_t *is_contended,
+static void count_contenders(const relocate_eval *e, const relocate_view *v, const uint8_t *is_contended,
                              uint32_t *n_shared_paths) {
     const fab_routes *routes = fab_baseline_routes(v->baseline);
     const fab_phase *phase = fab_baseline_what(v->baseline)->phase;
@@ -93,11 +93,12 @@ fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_path
     memset(n_shared_paths, 0, e->f->n_servers * sizeof *n_shared_paths);
     FAB_TRY(FAB_NEW(is_contended, e->f->n_links, err));
     for (size_t i = 0; i < e->n_views && e->is_separable; i++) {
-        const view *v = &e->views[i];
+        const relocate_view *v = &e->views[i];
         uint32_t n = 0;
         for (size_t k = 0; k < v->n_raised; k++) {
             fab_link_id link = v->raised[k];
-            is_contended[link] = v->more[link] > 0 && ratio_at(e, link, load_of(v, link)) > RELOCATE_COLLIDED;
+            is_contended[link] =
+                v->more[link] > 0 && ratio_at(e, link, relocate_view_load(v, link)) > RELOCATE_COLLIDED;
             n += is_contended[link];
         }
         if (n > 0) {

@@ -18,14 +18,14 @@ int relocate_compare(const relocate_score *x, const relocate_score *y) {
     return 0;
 }
 
-static double worst_of(const relocate_eval *e, const view *v) {
+double relocate_view_worst(const relocate_eval *e, const relocate_view *v) {
     double worst = 0;
     uint32_t i = 0;
     for (size_t k = 0; k < v->n_raised; k++) {
-        worst = fmax(worst, ratio_at(e, v->raised[k], load_of(v, v->raised[k])));
+        worst = fmax(worst, ratio_at(e, v->raised[k], relocate_view_load(v, v->raised[k])));
     }
     for (size_t k = 0; k < v->n_touched; k++) {
-        worst = fmax(worst, ratio_at(e, v->touched[k], load_of(v, v->touched[k])));
+        worst = fmax(worst, ratio_at(e, v->touched[k], relocate_view_load(v, v->touched[k])));
     }
     while (i < v->n_top && (v->is_raised[v->top[i].link] != 0 || v->link_stamp[v->top[i].link] == v->stamp)) {
         i++;
@@ -34,7 +34,7 @@ static double worst_of(const relocate_eval *e, const view *v) {
         return fmax(worst, v->top[i].ratio);
     }
     for (fab_link_id link = 0; link < e->f->n_links; link++) {
-        worst = fmax(worst, ratio_at(e, link, load_of(v, link)));
+        worst = fmax(worst, ratio_at(e, link, relocate_view_load(v, link)));
     }
     return worst;
 }
@@ -42,8 +42,8 @@ static double worst_of(const relocate_eval *e, const view *v) {
 /* --- changes, flow by flow ---------------------------------------------------------------------------------------- */
 
 /* Flows of the servers that change, each once, whose ends are both somewhere. */
-fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *changes, size_t n, size_t *out_n,
-                              fab_error *err) {
+fab_status relocate_view_list(relocate_eval *e, relocate_view *v, const relocate_change *changes, size_t n,
+                              size_t *out_n, fab_error *err) {
     const fab_phase *phase = fab_baseline_what(v->baseline)->phase;
     size_t n_listed = 0;
     if (++v->flow_mark == 0) { /* after 2^32 lists */
@@ -69,7 +69,7 @@ fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *
     return FAB_OK;
 }
 
-static fab_status touch(view *v, fab_link_id link, fab_error *err) {
+static fab_status touch(relocate_view *v, fab_link_id link, fab_error *err) {
     FAB_PASS(FAB_GROW(v->touched, v->touched_capacity, v->n_touched + 1, err));
     FAB_PASS(FAB_GROW(v->before, v->before_capacity, v->n_touched + 1, err));
     v->link_stamp[link] = v->stamp;
@@ -79,7 +79,7 @@ static fab_status touch(view *v, fab_link_id link, fab_error *err) {
 }
 
 /* Puts listed flows on, or takes them off, as they are now. */
-fab_status relocate_view_shift(relocate_eval *e, view *v, size_t n_flows, int sign, fab_error *err) {
+fab_status relocate_view_shift(relocate_eval *e, relocate_view *v, size_t n_flows, int sign, fab_error *err) {
     fab_walked walked;
     FAB_PASS(fab_reroute_walk(v->reroute, e->flow, n_flows, e->new_gpu, &walked, err));
     for (size_t i = 0; i < walked.n_paths; i++) {
@@ -100,17 +100,18 @@ fab_status relocate_view_shift(relocate_eval *e, view *v, size_t n_flows, int si
 }
 
 /* Flows of the servers. */
-static fab_status shift(relocate_eval *e, view *v, const relocate_change *changes, size_t n, int sign, fab_error *err) {
+static fab_status shift(relocate_eval *e, relocate_view *v, const relocate_change *changes, size_t n, int sign,
+                        fab_error *err) {
     size_t n_flows = 0;
     FAB_PASS(relocate_view_list(e, v, changes, n, &n_flows, err));
     return relocate_view_shift(e, v, n_flows, sign, err);
 }
 
-static void count_touched(relocate_eval *e, view *v) {
+static void count_touched(relocate_eval *e, relocate_view *v) {
     for (size_t i = 0; i < v->n_touched; i++) {
         fab_link_id link = v->touched[i];
         count(&v->now, ratio_at(e, link, v->rest[link] + v->before[i]), -1);
-        count(&v->now, ratio_at(e, link, load_of(v, link)), 1);
+        count(&v->now, ratio_at(e, link, relocate_view_load(v, link)), 1);
     }
 }
 
@@ -127,10 +128,6 @@ void relocate_view_put(relocate_eval *e, uint32_t server, uint32_t to) {
             e->new_gpu[gpu] = to == FAB_NONE ? FAB_NONE : first_gpu(e, to) + (gpu - first_gpu(e, server));
         }
     }
-}
-
-uint32_t relocate_eval_at(const relocate_eval *e, uint32_t server) {
-    return e->at[server];
 }
 
 static uint32_t count_healthy(const relocate_eval *e) {
@@ -151,7 +148,7 @@ void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t 
 
 /* --- in full ------------------------------------------------------------------------------------------------------ */
 
-static fab_status route_in_full(relocate_eval *e, view *v, tally *out, double *out_worst, fab_error *err) {
+static fab_status route_in_full(relocate_eval *e, relocate_view *v, tally *out, double *out_worst, fab_error *err) {
     fab_status status = FAB_OK;
     fab_rerouted r;
     size_t n = 0;
@@ -181,7 +178,7 @@ done:
 
 /* --- a score ------------------------------------------------------------------------------------------------------ */
 
-static void add_score(const view *v, const tally *t, double worst, relocate_score *score) {
+static void add_score(const relocate_view *v, const tally *t, double worst, relocate_score *score) {
     double excess = t->excess * v->weight;
     int64_t steps = worst < 1e9 ? (int64_t)llround(worst / RELOCATE_STEP) : INT64_MAX;
     score->n_cut += (uint32_t)t->n_cut * v->weight;
@@ -195,7 +192,7 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
                             fab_error *err) {
     relocate_score score = {0};
     for (size_t i = 0; i < e->n_views; i++) {
-        view *v = &e->views[i];
+        relocate_view *v = &e->views[i];
         if (v->is_separable) {
             next_stamp(e, v);
             v->n_touched = 0;
@@ -208,11 +205,11 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
         relocate_view_put(e, changes[i].server, changes[i].to);
     }
     for (size_t i = 0; i < e->n_views; i++) {
-        view *v = &e->views[i];
+        relocate_view *v = &e->views[i];
         if (v->is_separable) {
             FAB_PASS(shift(e, v, changes, n, 1, err));
             count_touched(e, v);
-            add_score(v, &v->now, worst_of(e, v), &score);
+            add_score(v, &v->now, relocate_view_worst(e, v), &score);
         } else {
             tally t = {0};
             double worst = 0;
@@ -228,7 +225,7 @@ static fab_status eval_make(relocate_eval *e, const relocate_change *changes, si
 
 void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n) {
     for (size_t i = 0; i < e->n_views; i++) {
-        view *v = &e->views[i];
+        relocate_view *v = &e->views[i];
         for (size_t k = 0; k < v->n_touched; k++) {
             v->more[v->touched[k]] = v->before[k];
         }
@@ -244,7 +241,7 @@ fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, s
                              relocate_look *look, void *context, fab_error *err) {
     FAB_PASS(eval_make(e, changes, n, out, err));
     for (size_t i = 0; i < e->n_views && look != NULL; i++) {
-        const view *v = &e->views[i];
+        const relocate_view *v = &e->views[i];
         for (size_t k = 0; k < v->n_touched; k++) {
             look(context, i, v->touched[k], v->more[v->touched[k]] - v->before[k]);
         }
@@ -257,7 +254,7 @@ fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, s
                              fab_error *err) {
     FAB_PASS(eval_make(e, changes, n, out, err));
     for (size_t i = 0; i < e->n_views; i++) {
-        view *v = &e->views[i];
+        relocate_view *v = &e->views[i];
         FAB_PASS(FAB_GROW(v->raised, v->raised_capacity, v->n_raised + v->n_touched, err));
         for (size_t k = 0; k < v->n_touched; k++) {
             if (v->is_raised[v->touched[k]] == 0) {
@@ -268,34 +265,6 @@ fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, s
         v->n_touched = 0;
     }
     return FAB_OK;
-}
-
-double relocate_eval_load(const relocate_eval *e, size_t view_index, fab_link_id link) {
-    return load_of(&e->views[view_index], link);
-}
-
-size_t relocate_eval_n_views(const relocate_eval *e) {
-    return e->n_views;
-}
-
-double relocate_eval_unit(const relocate_eval *e, size_t view_index) {
-    return e->views[view_index].unit_s * e->views[view_index].weight;
-}
-
-double relocate_eval_worst(const relocate_eval *e, size_t view_index) {
-    return worst_of(e, &e->views[view_index]);
-}
-
-void relocate_eval_allow(relocate_eval *e, double drain_s) {
-    e->allowed_s = drain_s;
-}
-
-double relocate_eval_allowed(const relocate_eval *e) {
-    return e->allowed_s;
-}
-
-uint32_t relocate_eval_weight(const relocate_eval *e, size_t view_index) {
-    return e->views[view_index].weight;
 }
 
 double relocate_eval_residual(const relocate_eval *e, fab_link_id link) {

@@ -15,7 +15,7 @@
 /** What is to be as small as can be, the first first. Ratios are counted in steps, so that rounding decides nothing. */
 typedef struct relocate_score {
     uint32_t n_cut;        /**< paths that are lost */
-    bool is_late;          /**< the fullest links need longer than they may: relocate_eval_allow() */
+    bool is_late;          /**< the fullest links need longer than they may: relocate_eval.allowed_s */
     uint32_t n_collisions; /**< network links offered more than their residual capacity */
     int64_t worst;         /**< largest ratio of a network link */
     int64_t excess;        /**< sum of what ratios are above 1 */
@@ -42,21 +42,8 @@ typedef void relocate_look(void *context, size_t view, fab_link_id link, double 
 fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_error *err) FAB_MUST_USE;
 void relocate_eval_free(relocate_eval *e);
 
-/** Whether all phases are looked at flow by flow. */
-bool relocate_eval_is_separable(const relocate_eval *e);
-
-/** Links of paths that trying a placement goes through, about. */
-double relocate_eval_work(const relocate_eval *e);
-
 /** Begins with the lost servers of the relocator nowhere, and everybody else at home. */
 fab_status relocate_eval_start(relocate_eval *e, fab_error *err) FAB_MUST_USE;
-
-/** From here on a placement is late if its fullest links need longer than this, by more than rounding. */
-void relocate_eval_allow(relocate_eval *e, double drain_s);
-double relocate_eval_allowed(const relocate_eval *e);
-
-/** Where the ranks of a server are. */
-uint32_t relocate_eval_at(const relocate_eval *e, uint32_t server);
 
 /**
  * Scores changes, and takes them back. Servers differ; where they go nobody is afterwards.
@@ -69,20 +56,8 @@ fab_status relocate_eval_try(relocate_eval *e, const relocate_change *changes, s
 fab_status relocate_eval_set(relocate_eval *e, const relocate_change *changes, size_t n, relocate_score *out,
                              fab_error *err) FAB_MUST_USE;
 
-/** Offered rate over a link in a separable phase, as it is set; and the residual capacity. Unit bit/s. */
-double relocate_eval_load(const relocate_eval *e, size_t view, fab_link_id link);
+/** Residual capacity of a link of the network, bit/s; of others 0. */
 double relocate_eval_residual(const relocate_eval *e, fab_link_id link);
-
-size_t relocate_eval_n_views(const relocate_eval *e);
-
-/** How many phases of the request are this one. */
-uint32_t relocate_eval_weight(const relocate_eval *e, size_t view);
-
-/** Time that a phase needs by its ratio: seconds per 1, of all phases that are this one. From a ratio of 1 on. */
-double relocate_eval_unit(const relocate_eval *e, size_t view);
-
-/** Largest ratio of a separable phase, as it is set. */
-double relocate_eval_worst(const relocate_eval *e, size_t view);
 
 /** Whether two servers exchange flows in any phase. */
 bool relocate_eval_talk(const relocate_eval *e, uint32_t a, uint32_t b);

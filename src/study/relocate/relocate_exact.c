@@ -155,7 +155,7 @@ static int by_link(const void *a, const void *b) {
 
 static double rest_of(const exact *x, const term *t) {
     double residual = relocate_eval_residual(x->s->e, t->link);
-    return residual > 0 ? relocate_eval_load(x->s->e, t->view, t->link) / residual : 0;
+    return residual > 0 ? relocate_view_load(&x->s->e->views[t->view], t->link) / residual : 0;
 }
 
 /* What a link may come to: every lost server adds at most its largest, and so does every pair of columns. */
@@ -205,11 +205,8 @@ static fab_status group_links(exact *x, fab_error *err) {
         for (n = 1; i + n < x->n_terms && x->terms[i + n].view == t->view && x->terms[i + n].link == t->link;) {
             n++;
         }
-        group g = {.first = i,
-                   .n = n,
-                   .n_links = relocate_eval_weight(x->s->e, t->view),
-                   .view = t->view,
-                   .rest = rest_of(x, t)};
+        group g = {
+            .first = i, .n = n, .n_links = x->s->e->views[t->view].weight, .view = t->view, .rest = rest_of(x, t)};
         g.most = most_of(x, &g);
         if (g.most <= RELOCATE_COLLIDED && g.most <= x->rest_worst) {
             continue;
@@ -324,15 +321,15 @@ static void add_links(const exact *x, program *p, bool for_ratio) {
 static void add_allowed(const exact *x, program *p) {
     const relocate_eval *e = x->s->e;
     const size_t first_w = (size_t)x->n_choices + x->n_pairs + x->n_groups;
-    const double allowed_s = relocate_eval_allowed(e);
+    const double allowed_s = e->allowed_s;
     double unit_s = 0;
     for (size_t v = 0; v < x->n_views; v++) {
-        unit_s += relocate_eval_unit(e, v);
+        unit_s += e->views[v].unit_s * e->views[v].weight;
     }
     if (isfinite(allowed_s) && unit_s > 0) {
         size_t row = exact_add_row(p, -INFINITY, allowed_s / unit_s * (1 + SLACK));
         for (size_t v = 0; v < x->n_views; v++) {
-            exact_put(p, row, first_w + v, relocate_eval_unit(e, v) / unit_s);
+            exact_put(p, row, first_w + v, e->views[v].unit_s * e->views[v].weight / unit_s);
         }
     }
 }
@@ -426,8 +423,8 @@ done:
 fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     fab_status status = FAB_OK;
     relocate_score rest;
-    exact x = {.s = s, .n_lost = s->r->n_lost, .n_spares = s->r->n_spares, .n_views = relocate_eval_n_views(s->e)};
-    if (!relocate_eval_is_separable(s->e) || (uint64_t)x.n_lost * x.n_spares > MOST_CHOICES) {
+    exact x = {.s = s, .n_lost = s->r->n_lost, .n_spares = s->r->n_spares, .n_views = s->e->n_views};
+    if (!s->e->is_separable || (uint64_t)x.n_lost * x.n_spares > MOST_CHOICES) {
         return FAB_OK;
     }
     x.n_choices = x.n_lost * x.n_spares;
@@ -437,7 +434,7 @@ fab_status relocate_search_exactly(relocate_search *s, fab_error *err) {
     x.rest_worst = (double)rest.worst * RELOCATE_STEP;
     FAB_TRY(FAB_NEW(x.view_worst, x.n_views, err));
     for (size_t v = 0; v < x.n_views; v++) {
-        x.view_worst[v] = fmax(relocate_eval_worst(s->e, v), 1);
+        x.view_worst[v] = fmax(relocate_view_worst(s->e, &s->e->views[v]), 1);
     }
     FAB_TRY(add_choices(&x, rest.n_cut, err));
     if (!x.is_too_large) {

@@ -44,7 +44,7 @@ static fab_status search_evaluate(relocate_search *s, const relocate_change *cha
 static void search_keep(relocate_search *s) {
     fab_relocator *r = s->r;
     for (uint32_t i = 0; i < r->n_lost; i++) {
-        r->to[i] = relocate_eval_at(s->e, r->lost[i]);
+        r->to[i] = s->e->at[r->lost[i]];
     }
     int order = s->has_best ? relocate_compare(&s->score, &s->best_score) : -1;
     if (order < 0 || (order == 0 && is_lower(r->to, s->best, r->n_lost))) {
@@ -75,7 +75,7 @@ static void mark_used(relocate_search *s) {
     fab_relocator *r = s->r;
     relocate_next_choice(r);
     for (uint32_t i = 0; i < r->n_lost; i++) {
-        uint32_t to = relocate_eval_at(s->e, r->lost[i]);
+        uint32_t to = s->e->at[r->lost[i]];
         if (to != FAB_NONE) {
             r->used[to] = r->n_choices;
         }
@@ -88,7 +88,7 @@ static void mark_used(relocate_search *s) {
 static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fab_error *err) {
     fab_relocator *r = s->r;
     const uint32_t server = r->lost[i];
-    const uint32_t was = relocate_eval_at(s->e, server);
+    const uint32_t was = s->e->at[server];
     const relocate_change lift = {server, FAB_NONE};
     relocate_change best = {server, was};
     relocate_score best_score = s->score;
@@ -117,8 +117,7 @@ static fab_status place_best(relocate_search *s, uint32_t i, bool *out_moved, fa
 static fab_status change_places(relocate_search *s, uint32_t i, uint32_t j, bool *out_moved, fab_error *err) {
     const fab_relocator *r = s->r;
     relocate_score score;
-    const relocate_change swap[] = {{r->lost[i], relocate_eval_at(s->e, r->lost[j])},
-                                    {r->lost[j], relocate_eval_at(s->e, r->lost[i])}};
+    const relocate_change swap[] = {{r->lost[i], s->e->at[r->lost[j]]}, {r->lost[j], s->e->at[r->lost[i]]}};
     if (!relocate_fits(r, r->lost[i], swap[0].to) || !relocate_fits(r, r->lost[j], swap[1].to)) {
         return FAB_OK;
     }
@@ -186,7 +185,7 @@ static fab_status try_places(relocate_search *s, fab_error *err) {
         FAB_PASS(set_by_place(s, (fab_policy)policy, &set, err));
         allowed_s = set && s->score.n_cut == s->best_score.n_cut ? fmin(allowed_s, s->score.drain_s) : allowed_s;
     }
-    relocate_eval_allow(s->e, allowed_s);
+    s->e->allowed_s = allowed_s;
     s->has_best = false;
     s->n_tried = 0; /* the same again */
     for (int policy = FAB_POLICY_FIRST_SPARE; policy < FAB_POLICY_COLLISION_AWARE; policy++) {
@@ -302,7 +301,7 @@ static fab_status search_several(relocate_search *s, fab_error *err) {
     fab_rng rng = fab_rng_make(r->lost[0], 0x72656c6f);
     FAB_PASS(descend(s, err));
     FAB_PASS(relocate_search_exactly(s, err));
-    if (!s->is_optimal && relocate_eval_is_separable(s->e)) {
+    if (!s->is_optimal && s->e->is_separable) {
         FAB_PASS(search_all(s, err));
     }
     for (int k = 0; k < RESTARTS && !s->is_optimal && has_budget(s); k++) {
@@ -348,11 +347,11 @@ static fab_status best_exchange(relocate_search *s, const contender *list, uint3
     *out_found = false;
     for (uint32_t k = 0; k < n; k++) {
         for (uint32_t i = 0; i < r->n_lost && has_budget(s); i++) {
-            uint32_t spare = relocate_eval_at(s->e, r->lost[i]);
+            uint32_t spare = s->e->at[r->lost[i]];
             uint32_t healthy = list[k].server;
             const relocate_change change[] = {{r->lost[i], healthy}, {healthy, spare}};
             relocate_score score;
-            if (relocate_eval_at(s->e, healthy) != healthy || !relocate_fits(r, r->lost[i], healthy) ||
+            if (s->e->at[healthy] != healthy || !relocate_fits(r, r->lost[i], healthy) ||
                 !relocate_fits(r, healthy, spare)) {
                 continue;
             }
@@ -401,7 +400,7 @@ done:
 /* --- a call ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t budget_of(const fab_relocator *r, const relocate_eval *e) {
-    double fit = MOST_WORK / (relocate_eval_work(e) + 1);
+    double fit = MOST_WORK / (e->work + 1);
     return r->request.budget > 0  ? r->request.budget
            : fit > DEFAULT_BUDGET ? DEFAULT_BUDGET
            : fit < LEAST_BUDGET   ? LEAST_BUDGET
@@ -428,7 +427,7 @@ fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *
         FAB_TRY(exchange(&s, err));
     }
     for (uint32_t i = 0; i < r->n_lost; i++) {
-        r->to[i] = relocate_eval_at(s.e, r->lost[i]);
+        r->to[i] = s.e->at[r->lost[i]];
     }
     *out = (relocate_found){.n_collisions = s.score.n_collisions,
                             .worst_ratio = (double)s.score.worst * RELOCATE_STEP,

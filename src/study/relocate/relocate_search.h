@@ -5,7 +5,7 @@
 #ifndef RELOCATE_SEARCH_H
 #define RELOCATE_SEARCH_H
 
-#include "relocate_eval.h"
+#include "relocate_views.h"
 
 typedef struct relocate_search {
     fab_relocator *r;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void count_healthy(const relocate_eval *e, view *v) {
+static void count_healthy(const relocate_eval *e, relocate_view *v) {
     const double *load = fab_baseline_load(v->baseline);
     uint32_t n = 0;
     const fab_link_id *link = fab_baseline_fullest(v->baseline, &n);
@@ -24,7 +24,7 @@ static int fullest_first(const void *x, const void *y) {
 }
 
 /* Keeps the fullest of what it is offered. */
-static void offer_top(view *v, full_link x) {
+static void offer_top(relocate_view *v, full_link x) {
     if (v->n_top == FULLEST) {
         qsort(v->top, v->n_top, sizeof *v->top, fullest_first);
         v->n_top = FULLEST / 2;
@@ -33,7 +33,7 @@ static void offer_top(view *v, full_link x) {
 }
 
 /* A link that the mask or the lift has changed: once. */
-static void count_change(relocate_eval *e, view *v, fab_link_id link) {
+static void count_change(relocate_eval *e, relocate_view *v, fab_link_id link) {
     if (v->link_stamp[link] == v->stamp || e->per_bps[link] == 0) {
         return;
     }
@@ -45,7 +45,7 @@ static void count_change(relocate_eval *e, view *v, fab_link_id link) {
 }
 
 /* Without the lost servers: what the lift has changed, and the fullest of the others. */
-static void count_rest(relocate_eval *e, view *v, const fab_rerouted *out) {
+static void count_rest(relocate_eval *e, relocate_view *v, const fab_rerouted *out) {
     uint32_t n = 0;
     const fab_link_id *link = fab_baseline_fullest(v->baseline, &n);
     next_stamp(e, v);
@@ -85,15 +85,7 @@ static void send_home(relocate_eval *e) {
 
 /* --- life --------------------------------------------------------------------------------------------------------- */
 
-bool relocate_eval_is_separable(const relocate_eval *e) {
-    return e->is_separable;
-}
-
-double relocate_eval_work(const relocate_eval *e) {
-    return e->work;
-}
-
-static fab_status start_view(relocate_eval *e, view *v, size_t n_gpus, fab_error *err) {
+static fab_status start_view(relocate_eval *e, relocate_view *v, size_t n_gpus, fab_error *err) {
     fab_rerouted out;
     for (size_t k = 0; k < v->n_raised; k++) {
         v->more[v->raised[k]] = 0;
@@ -139,7 +131,7 @@ static double time_of_nics(const fab_baseline_request *what) {
     return 8 * most / what->offer->line_bps;
 }
 
-static fab_status view_init(relocate_eval *e, view *v, bool is_local, fab_error *err) {
+static fab_status view_init(relocate_eval *e, relocate_view *v, bool is_local, fab_error *err) {
     const size_t n_links = e->f->n_links;
     const fab_baseline_request *what = fab_baseline_what(v->baseline);
     FAB_PASS(fab_reroute_new(v->baseline, &v->reroute, err));
@@ -171,7 +163,7 @@ static bool is_seen(const fab_relocator *r, const fab_baseline *phase) {
     return n > 0 && (fab_baseline_load(phase)[link[0]] > 0 || !servers_are_alike(r->f));
 }
 
-static view *find_view(relocate_eval *e, const fab_baseline *phase) {
+static relocate_view *find_view(relocate_eval *e, const fab_baseline *phase) {
     for (size_t i = 0; i < e->n_views; i++) {
         if (e->views[i].baseline == phase) {
             return &e->views[i];
@@ -210,11 +202,11 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
         e->new_gpu[gpu] = e->still_gpu[gpu] = gpu;
     }
     for (size_t p = 0; p < r->request.n_phases; p++) {
-        view *known = find_view(e, r->request.phases[p]);
+        relocate_view *known = find_view(e, r->request.phases[p]);
         if (known != NULL) {
             known->weight++;
         } else if (is_seen(r, r->request.phases[p])) {
-            view *v = &e->views[e->n_views++];
+            relocate_view *v = &e->views[e->n_views++];
             v->weight = 1;
             v->baseline = r->request.phases[p];
             FAB_TRY(view_init(e, v, servers_are_alike(f), err));
@@ -232,7 +224,7 @@ void relocate_eval_free(relocate_eval *e) {
         return;
     }
     for (size_t i = 0; i < e->n_views; i++) {
-        view *v = &e->views[i];
+        relocate_view *v = &e->views[i];
         fab_reroute_free(v->reroute);
         FAB_FREE_ALL(v->more, v->is_raised, v->raised, v->link_stamp, v->touched, v->before, v->flow_stamp);
     }

@@ -1,6 +1,7 @@
 /**
  * @file relocate_views.h
- * Inside of relocate_eval.c, relocate_start.c and relocate_contenders.c: phases while placements are tried.
+ * Phases while placements are tried: what searches look at, and relocate_eval.c, relocate_start.c and
+ * relocate_contenders.c change.
  */
 #ifndef RELOCATE_VIEWS_H
 #define RELOCATE_VIEWS_H
@@ -23,11 +24,11 @@ typedef struct tally {
 } tally;
 
 /* A phase with flows in the network. */
-typedef struct view {
+typedef struct relocate_view {
     const fab_baseline *baseline;
     fab_reroute *reroute;
     uint32_t weight; /* phases that are this one: each counts */
-    double unit_s;   /* time that the NICs need for the bytes of one */
+    double unit_s;   /* time that the NICs need for the bytes of one: seconds per ratio of 1, from 1 on */
     bool is_separable;
     tally healthy; /* on the healthy fabric */
 
@@ -46,17 +47,17 @@ typedef struct view {
     size_t n_touched, touched_capacity, before_capacity;
     tally kept;
     uint32_t flow_mark, *flow_stamp; /* shape [n_flows] */
-} view;
+} relocate_view;
 
 struct relocate_eval {
     const fab_relocator *r;
     const fab_fabric *f;
     const fab_mask *mask;
-    view *views;
+    relocate_view *views;
     size_t n_views;
-    bool is_separable;
-    double allowed_s; /* of the fullest links */
-    double work;
+    bool is_separable; /* all phases are looked at flow by flow */
+    double allowed_s;  /* beyond it, by more than rounding, a placement is late */
+    double work;       /* links of paths that trying a placement goes through, about */
     double *per_bps;   /* shape [n_links]: 1 / capacity of network links, 0 of others */
     uint32_t *at;      /* shape [n_servers]: where the ranks of a server are; FAB_NONE: nowhere */
     uint32_t *new_gpu; /* shape [n_gpus]: the same by GPU */
@@ -71,7 +72,7 @@ struct relocate_eval {
     uint32_t *kept_at; /* shape [n_servers] */
 };
 
-static inline double load_of(const view *v, fab_link_id link) {
+static inline double relocate_view_load(const relocate_view *v, fab_link_id link) {
     return v->rest[link] + v->more[link];
 }
 
@@ -88,7 +89,7 @@ static inline void count(tally *t, double ratio, int sign) {
     }
 }
 
-static inline void next_stamp(const relocate_eval *e, view *v) {
+static inline void next_stamp(const relocate_eval *e, relocate_view *v) {
     if (++v->stamp == 0) { /* after 2^32 changes */
         memset(v->link_stamp, 0, e->f->n_links * sizeof *v->link_stamp);
         v->stamp = 1;
@@ -104,15 +105,19 @@ static inline uint32_t end_gpu(const relocate_eval *e, uint32_t server) {
     return end < fab_n_gpus(e->f) ? end : fab_n_gpus(e->f);
 }
 
+/** Largest ratio of a separable phase, as it is set. */
+double relocate_view_worst(const relocate_eval *e, const relocate_view *v);
+
 /** The ranks of a server are at another, or nowhere. */
 void relocate_view_put(relocate_eval *e, uint32_t server, uint32_t to);
 
 /** Lists in e->flow the flows of servers that change, each once, whose ends are both somewhere. */
-fab_status relocate_view_list(relocate_eval *e, view *v, const relocate_change *changes, size_t n, size_t *out_n,
-                              fab_error *err) FAB_MUST_USE;
+fab_status relocate_view_list(relocate_eval *e, relocate_view *v, const relocate_change *changes, size_t n,
+                              size_t *out_n, fab_error *err) FAB_MUST_USE;
 
 /** Puts the first n_flows of e->flow on (1), or takes them off (-1), as they are now. */
-fab_status relocate_view_shift(relocate_eval *e, view *v, size_t n_flows, int sign, fab_error *err) FAB_MUST_USE;
+fab_status relocate_view_shift(relocate_eval *e, relocate_view *v, size_t n_flows, int sign,
+                               fab_error *err) FAB_MUST_USE;
 
 /** Takes back what was shifted since the last stamp, and the servers to e->kept_at. */
 void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n);

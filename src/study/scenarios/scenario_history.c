@@ -34,11 +34,9 @@ static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU};
 
 static fab_status history_add(fab_scenario *out, const fab_event *event, fab_error *err) {
-    fab_status status = FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err);
-    if (status == FAB_OK) {
-        out->event[out->n_events++] = *event;
-    }
-    return status;
+    FAB_PASS(FAB_GROW(out->event, out->event_capacity, out->n_events + 1, err));
+    out->event[out->n_events++] = *event;
+    return FAB_OK;
 }
 
 /* Not yet repaired when it would fail again. Failures of a class are in order of time, and repairs take equally long.
@@ -109,29 +107,6 @@ fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *ou
     return FAB_OK;
 }
 
-fab_status fab_scenario_at(fab_scenario *h, size_t n, fab_error *err) {
-    h->n_components = 0;
-    for (size_t i = 0; i < n && i < h->n_events; i++) {
-        const fab_event *e = &h->event[i];
-        if (e->failure == FAB_FAILURE_SOFTWARE) {
-            continue;
-        }
-        if (!e->is_repair) {
-            FAB_PASS(FAB_GROW(h->component, h->component_capacity, h->n_components + 1, err));
-            h->component[h->n_components++] = e->component;
-            continue;
-        }
-        size_t kept = 0;
-        for (size_t k = 0; k < h->n_components; k++) {
-            if (h->component[k].kind != e->component.kind || h->component[k].id != e->component.id) {
-                h->component[kept++] = h->component[k];
-            }
-        }
-        h->n_components = kept;
-    }
-    return FAB_OK;
-}
-
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
                               const fab_span_course *course) {
     fab_span_parts sum = {0};
@@ -173,10 +148,4 @@ fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double sp
                             .redo = sum.redo / span_s,
                             .slow = sum.slow / span_s,
                             .wait = sum.wait / span_s};
-}
-
-double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
-                   const uint8_t *stops, const double *speed) {
-    const fab_span_course course = {.stops = stops, .speed = speed};
-    return fab_span_split(event, n_events, span_s, rates, &course).useful;
 }

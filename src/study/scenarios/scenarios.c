@@ -128,15 +128,13 @@ static fab_status get_set(const fab_scenarios *s, uint64_t i, fab_scenario *out,
 
 static fab_status get_listed(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
     size_t n = s->first[i + 1] - s->first[i];
-    fab_status status = FAB_GROW(out->component, out->component_capacity, n + 1, err);
-    if (status == FAB_OK) {
-        for (size_t k = 0; k < n; k++) { /* a list in which nothing ever fails has no array */
-            out->component[k] = s->component[s->first[i] + k];
-        }
-        memcpy(out->name, s->name[i], sizeof out->name);
-        out->n_components = n;
+    FAB_PASS(FAB_GROW(out->component, out->component_capacity, n + 1, err));
+    for (size_t k = 0; k < n; k++) { /* a list in which nothing ever fails has no array */
+        out->component[k] = s->component[s->first[i] + k];
     }
-    return status;
+    memcpy(out->name, s->name[i], sizeof out->name);
+    out->n_components = n;
+    return FAB_OK;
 }
 
 fab_status fab_scenarios_get(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
@@ -274,14 +272,14 @@ static fab_status read_histories(char *rest, fab_scenarios *s, fab_error *err) {
 
 static fab_status scenarios_find_links(fab_scenarios *s, fab_error *err) {
     const fab_fabric *f = s->fabric;
-    fab_status status = FAB_NEW(s->link, f->n_cables, err);
-    for (uint32_t c = 0; status == FAB_OK && c < f->n_cables; c++) {
+    FAB_PASS(FAB_NEW(s->link, f->n_cables, err));
+    for (uint32_t c = 0; c < f->n_cables; c++) {
         fab_link_kind kind = f->classes[f->cable_class[c]].kind;
         if (kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC) {
             s->link[s->n_links++] = 2 * c;
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const fab_floor *floor,

@@ -34,8 +34,8 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
     const uint32_t *component = NULL;
     size_t n = 0;
     size_t length = 0;
-    fab_status status = r->failed(r->failed_context, out->scenario, &component, &n, err);
-    for (size_t i = 0; status == FAB_OK && i < n; i++) {
+    FAB_PASS(r->failed(r->failed_context, out->scenario, &component, &n, err));
+    for (size_t i = 0; i < n; i++) {
         if (component[i] >= r->n_components) {
             return fab_fail(err, FAB_EINPUT, NULL, "scenario %" PRIu64 " fails component %" PRIu32 ", which cannot be",
                             out->scenario, component[i]);
@@ -44,17 +44,17 @@ static fab_status name_set(const fab_summary_request *r, fab_study_case *out, fa
                        fab_component_name(r->fabric, &r->components[component[i]], name));
     }
     out->n_failed = n;
-    return status;
+    return FAB_OK;
 }
 
 /* "31 gpus, 5 servers, 4 software": how often each class failed. */
 static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error *err) {
-    fab_status status = fab_scenarios_get(s->request.histories, out->scenario, &s->history, err);
+    FAB_PASS(fab_scenarios_get(s->request.histories, out->scenario, &s->history, err));
     const fab_scenario *scenario = &s->history;
     uint64_t n[FAB_FAILURE_N] = {0};
     size_t length = 0;
     size_t n_items = 0;
-    for (size_t i = 0; status == FAB_OK && i < scenario->n_events; i++) {
+    for (size_t i = 0; i < scenario->n_events; i++) {
         if (!scenario->event[i].is_repair) {
             n[scenario->event[i].failure]++;
             out->n_failed++;
@@ -67,7 +67,7 @@ static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error
             cases_add_item(out->failed, sizeof out->failed, &length, n_items++, FAB_FAILURE_N, item);
         }
     }
-    return status;
+    return FAB_OK;
 }
 
 static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_study_case *out, fab_error *err) {

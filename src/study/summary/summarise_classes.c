@@ -85,11 +85,11 @@ static void describe_class(const fab_summariser *s, size_t variant, size_t k, fa
 fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     const component_table *t = &s->table;
     size_t kept = 0;
-    fab_status status = FAB_NEW(out->classes, t->n_classes, err);
-    for (size_t k = 0; status == FAB_OK && k < t->n_classes; k++) {
+    FAB_PASS(FAB_NEW(out->classes, t->n_classes, err));
+    for (size_t k = 0; k < t->n_classes; k++) {
         describe_class(s, variant, k, &out->classes[k]);
     }
-    for (uint32_t i = 0; status == FAB_OK && i < t->n; i++) {
+    for (uint32_t i = 0; i < t->n; i++) {
         const record *r = &t->record[i * s->n_variants + variant];
         double impact = summary_mean_impact(r);
         if (!isnan(impact)) {
@@ -97,7 +97,7 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
                          r->n_stopped == t->n_scenarios[i], summary_is_clear(s, variant, r));
         }
     }
-    for (size_t k = 0; status == FAB_OK && k < t->n_classes; k++) {
+    for (size_t k = 0; k < t->n_classes; k++) {
         fab_critical_class *c = &out->classes[k];
         if (c->n_components > 0) { /* some of the store's components may not have failed yet */
             c->impact = c->n_worst == c->n_components ? c->worst_impact : c->impact / (double)c->n_components;
@@ -108,5 +108,5 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
     if (kept > 0) {
         qsort(out->classes, kept, sizeof *out->classes, by_class_impact);
     }
-    return status;
+    return FAB_OK;
 }

@@ -316,12 +316,12 @@ done:
 
 static fab_status rank_components(const fab_summariser *s, field f, fab_ranking *out, fab_error *err) {
     uint64_t none = 0;
-    fab_status status = rank_field(s, &f, &out->list, &out->n, &out->n_tied, err);
-    if (status == FAB_OK && out->n_tied > 0) {
+    FAB_PASS(rank_field(s, &f, &out->list, &out->n, &out->n_tied, err));
+    if (out->n_tied > 0) {
         f.below = out->list[out->n - 1].impact;
-        status = rank_field(s, &f, &out->next, &out->n_next, &none, err);
+        FAB_PASS(rank_field(s, &f, &out->next, &out->n_next, &none, err));
     }
-    return status;
+    return FAB_OK;
 }
 
 /* --- for graphs --------------------------------------------------------------------------------------------------- */

@@ -282,12 +282,12 @@ done:
 /* Defined for all communicators of the set? */
 static fab_status check_set(const fab_collective_set *set, const fab_algorithm *algorithm, fab_layout *layout,
                             fab_error *err) {
-    fab_status status = check_mesh(set, algorithm, err);
-    for (uint32_t i = 0; i < set->n_comms && status == FAB_OK; i++) {
+    FAB_PASS(check_mesh(set, algorithm, err));
+    for (uint32_t i = 0; i < set->n_comms; i++) {
         fab_collective c;
-        status = init_communicator(set, algorithm, layout, i, &c, err);
+        FAB_PASS(init_communicator(set, algorithm, layout, i, &c, err));
     }
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_collective_list(const fab_collective_set *set, const fab_algorithm **out, size_t *out_n,

@@ -15,42 +15,34 @@ static fab_status parse_range(const char *value, uint32_t n_gpus, uint64_t *out_
     (void)snprintf(first, sizeof first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), value);
     uint64_t a = 0;
     uint64_t b = 0;
-    fab_status status = fab_count_parse(first, 0, n_gpus - 1, &a, err);
-    if (status == FAB_OK) {
-        status = fab_count_parse(last, 0, n_gpus - 1, &b, err);
+    FAB_PASS(fab_count_parse(first, 0, n_gpus - 1, &a, err));
+    FAB_PASS(fab_count_parse(last, 0, n_gpus - 1, &b, err));
+    if (a > b) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' runs backwards", value);
     }
-    if (status == FAB_OK && a > b) {
-        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' runs backwards", value);
-    }
-    if (status == FAB_OK) {
-        *out_first = a;
-        *out_last = b;
-    }
-    return status;
+    *out_first = a;
+    *out_last = b;
+    return FAB_OK;
 }
 
 static fab_status parse_amount(const char *value, uint64_t *out, fab_error *err) {
     double bytes = 0;
-    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, err);
-    if (status == FAB_OK && !(bytes >= 1 && bytes <= 9007199254740992.0)) {
-        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside 1B to 9007TB", value);
+    FAB_PASS(fab_quantity_parse(value, FAB_UNIT_BYTES, &bytes, err));
+    if (!(bytes >= 1 && bytes <= 9007199254740992.0)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is outside 1B to 9007TB", value);
     }
-    if (status == FAB_OK) {
-        *out = (uint64_t)(bytes + 0.5);
-    }
-    return status;
+    *out = (uint64_t)(bytes + 0.5);
+    return FAB_OK;
 }
 
 static fab_status parse_fraction(const char *value, double *out, fab_error *err) {
     double fraction = 0;
-    fab_status status = fab_quantity_parse(value, FAB_UNIT_RATIO, &fraction, err);
-    if (status == FAB_OK && fraction > 1) {
-        status = fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is above 1", value);
+    FAB_PASS(fab_quantity_parse(value, FAB_UNIT_RATIO, &fraction, err));
+    if (fraction > 1) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' is above 1", value);
     }
-    if (status == FAB_OK) {
-        *out = fraction;
-    }
-    return status;
+    *out = fraction;
+    return FAB_OK;
 }
 
 /* Number of `value` among the words, which end with NULL. */
@@ -80,7 +72,6 @@ static fab_status set_algorithm(fab_pattern *p, const char *value, fab_error *er
 static fab_status set_collective(fab_pattern *p, const char *key, const char *value, fab_error *err) {
     static const char *const WAYS[] = {"stride", "block", NULL};
     uint32_t word = 0;
-    fab_status status = FAB_OK;
     if (strcmp(key, "groups") == 0) {
         return fab_count_parse(value, 1, fab_n_gpus(p->fabric), &p->groups, err);
     }
@@ -93,9 +84,9 @@ static fab_status set_collective(fab_pattern *p, const char *key, const char *va
     if (strcmp(key, "algorithm") == 0) {
         return set_algorithm(p, value, err);
     }
-    status = parse_word(value, WAYS, &word, err);
+    FAB_PASS(parse_word(value, WAYS, &word, err));
     p->by_block = word == 1;
-    return status;
+    return FAB_OK;
 }
 
 static fab_status set_value(fab_pattern *p, const char *key, const char *value, fab_error *err) {

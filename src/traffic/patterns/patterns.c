@@ -158,17 +158,17 @@ static fab_status target(fab_pattern *p, uint32_t *out, fab_error *err) {
 static fab_status add_incast(fab_pattern *p, fab_phase_builder *builder, fab_error *err) {
     uint32_t to = 0;
     uint32_t n = fab_pattern_size(p);
-    fab_status status = target(p, &to, err);
+    FAB_PASS(target(p, &to, err));
     uint64_t fanin = p->fanin == FAB_NONE ? n - 1 : p->fanin;
-    if (status == FAB_OK && (fanin < 1 || fanin > n - 1)) {
-        status = fab_fail(err, FAB_EINPUT, p->text, "fanin=%" PRIu64 " is outside 1 to %" PRIu32 ", the other GPUs",
-                          fanin, n - 1);
+    if (fanin < 1 || fanin > n - 1) {
+        return fab_fail(err, FAB_EINPUT, p->text, "fanin=%" PRIu64 " is outside 1 to %" PRIu32 ", the other GPUs",
+                        fanin, n - 1);
     }
-    for (uint32_t i = 1; status == FAB_OK && i <= fanin; i++) {
+    for (uint32_t i = 1; i <= fanin; i++) {
         patterns_add(p, builder, (uint32_t)(((uint64_t)to + i) % n), to, 0);
     }
     (void)snprintf(p->note, sizeof p->note, " to gpu-%" PRIu64, p->first + to);
-    return status;
+    return FAB_OK;
 }
 
 /* A random permutation in which a random part of the senders is sent to one GPU instead. */

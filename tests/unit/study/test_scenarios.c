@@ -2,6 +2,7 @@
 #include "fab/rng.h"
 #include "fab/scenarios.h"
 #include "fabric_fixture.h"
+#include "scenario_down.h"
 
 #include <math.h>
 #include <string.h>
@@ -191,14 +192,14 @@ Test(scenarios, histories) {
                 continue;
             }
             cr_assert_eq(fab_component_check(f, NULL, &e->component, NULL), FAB_OK);
-            cr_assert_eq(fab_scenario_at(&h, k, NULL), FAB_OK);
+            cr_assert_eq(scenario_down(&h, k, NULL), FAB_OK);
             bool is_down = false;
             for (size_t j = 0; j < h.n_components; j++) {
                 is_down = is_down || (h.component[j].kind == e->component.kind && h.component[j].id == e->component.id);
             }
             cr_assert_eq(is_down, e->is_repair, "history %llu, event %zu", (unsigned long long)i, k);
             down += e->is_repair ? UINT32_MAX : 1;
-            cr_assert_eq(fab_scenario_at(&h, k + 1, NULL), FAB_OK);
+            cr_assert_eq(scenario_down(&h, k + 1, NULL), FAB_OK);
             cr_assert_eq(h.n_components, down);
         }
     }
@@ -212,17 +213,22 @@ Test(scenarios, histories) {
     fab_fabric_free(f);
 }
 
+static double useful(const fab_event *event, size_t n, const fab_failure_rates *rates, const uint8_t *stops,
+                     const double *speed) {
+    return fab_span_split(event, n, 1000, rates, &(fab_span_course){.stops = stops, .speed = speed}).useful;
+}
+
 Test(scenarios, goodput) {
     const fab_failure_rates rates = {.checkpoint_s = 100, .restart_s = 10};
     const fab_event events[] = {{.time_s = 250}, {.time_s = 255}, {.time_s = 500, .is_repair = true}, {.time_s = 700}};
     const uint8_t only_last[] = {0, 0, 0, 1};
     const double speed[] = {1, 1, 1, 0.5, 1};
-    cr_expect_float_eq(fab_goodput(NULL, 0, 1000, &rates, NULL, NULL), 1, 1e-12);
+    cr_expect_float_eq(useful(NULL, 0, &rates, NULL, NULL), 1, 1e-12);
     /* 200 kept of 250; the restart begins again at 255 and ends at 265; 435 until 700, 400 kept; 290 from 710 on */
-    cr_expect_float_eq(fab_goodput(events, 4, 1000, &rates, NULL, NULL), 0.89, 1e-12);
-    cr_expect_float_eq(fab_goodput(events, 4, 1000, &rates, only_last, NULL), 0.99, 1e-12);
+    cr_expect_float_eq(useful(events, 4, &rates, NULL, NULL), 0.89, 1e-12);
+    cr_expect_float_eq(useful(events, 4, &rates, only_last, NULL), 0.99, 1e-12);
     /* 500, then 200 s at half the speed, then 290 */
-    cr_expect_float_eq(fab_goodput(events, 4, 1000, &rates, only_last, speed), 0.89, 1e-12);
+    cr_expect_float_eq(useful(events, 4, &rates, only_last, speed), 0.89, 1e-12);
 }
 
 static void write_file(const char *path, const char *text) {

@@ -1,6 +1,6 @@
 /* Components by name, masks, and next hops under a mask against those that are built again without the dead links. */
 #include "fab/mask.h"
-#include "fab/masked_hops.h"
+#include "next_hops/masked.h"
 #include "fab/rng.h"
 #include "fabric_fixture.h"
 #include "fab/floor_plan.h"
@@ -182,7 +182,7 @@ Test(masks, next_hops_are_those_built_again) {
                 }
             }
             cr_assert_eq(fab_mask_set(&mask, c, n, NULL), FAB_OK);
-            cr_assert_eq(fab_masked_hops_set(fast, &mask, NULL), FAB_OK);
+            cr_assert_eq(fab_masked_hops_find(fast, &mask, false, NULL, NULL), FAB_OK);
             cr_assert_eq(fab_next_hops_new(f, mask.dead_link, &slow, NULL), FAB_OK);
             compare(whole, slow, fast, d.text, &sum);
             sum.masks++;

@@ -55,7 +55,7 @@ typedef struct fab_event {
 /** Scratch for one scenario after the other. */
 typedef struct fab_scenario {
     char name[FAB_COMPONENT_NAME_SIZE]; /**< as a file calls it; else empty */
-    size_t n_components;                /**< of a set; of a history those that are down: fab_scenario_at() */
+    size_t n_components;                /**< of a set */
     fab_component *component;
     size_t component_capacity;
     size_t n_events;  /**< of a history */
@@ -106,9 +106,6 @@ double fab_scenarios_span_s(const fab_scenarios *scenarios);
 fab_status fab_scenarios_get(const fab_scenarios *scenarios, uint64_t i, fab_scenario *out,
                              fab_error *err) FAB_MUST_USE;
 
-/** Makes the components of a history those that are down after its first n events. */
-fab_status fab_scenario_at(fab_scenario *history, size_t n, fab_error *err) FAB_MUST_USE;
-
 /** What becomes of a span of time: parts of it, which add up to 1. */
 typedef struct fab_span_parts {
     double useful;  /**< work that stays, at full speed */
@@ -140,9 +137,5 @@ typedef struct fab_span_course {
  */
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
                               const fab_span_course *course);
-
-/** Useful part of a span: fab_span_split() of a job that never waits. */
-double fab_goodput(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
-                   const uint8_t *stops, const double *speed);
 
 #endif

@@ -29,8 +29,6 @@ bool fab_study_results_checked(const fab_study_results *results);
 /** Borrowed, live as long as the results. */
 const fab_plan *fab_study_results_plan(const fab_study_results *results);
 const fab_design *fab_study_results_design(const fab_study_results *results);
-const fab_fabric *fab_study_results_fabric(const fab_study_results *results);
-
 /**
  * One pass over all rows.
  * @param[in] top   As in fab_summary_request, as keep_impact.
