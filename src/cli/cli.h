@@ -437,6 +437,7 @@ fab_status cli_front_end_open(cli_session *session, fab_error *err) FAB_MUST_USE
 void cli_front_end_show(cli_session *session);
 
 /** The inside of a server from NCCL's topology, as text. */
+fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) FAB_MUST_USE;
 fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
 
 #endif

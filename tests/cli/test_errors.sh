@@ -233,7 +233,7 @@ check meant-key clos:gpus=64,oversubscription=2:1:14 "did you mean 'taper'" buil
 check meant-job-key clos:gpus=64,gpu=h100-80gb:1:14 "a key of the job: --job gpu=VALUE" build clos:gpus=64,gpu=h100-80gb
 check meant-engine --engine "did you mean 'ecmp'" route clos:gpus=64 --engine ECMP
 check meant-engine-option --engine "did you mean 'qp'" route clos:gpus=64 --engine ecmp,qps=4
-check meant-model --job "did you mean 'llama3-70b'" run clos:gpus=64 --job model=llama-70b
+check meant-model --job "did you mean 'llama2-70b'" run clos:gpus=64 --job model=llama-70b
 check meant-traffic clos:gpus=64:1:1 "did you mean pattern:all-reduce" route clos:gpus=64 --traffic allreduce
 check meant-pattern pattern:allreduce "did you mean 'all-reduce'" route clos:gpus=64 --traffic pattern:allreduce
 check meant-pattern-key pattern:ring,size=1GB "did you mean 'bytes'" route clos:gpus=64 --traffic pattern:ring,size=1GB

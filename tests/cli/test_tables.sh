@@ -39,7 +39,7 @@ check cost clos:gpus=64,radix=16 --steps 32,64
 check traffic $small --job $job
 check traffic fat-tree:k=4 --traffic pattern:ring
 check run $small --job $job --engine ecmp --engine spray --degrade nic-3=0.5 --fail nic-5 --policy none
-check run $small --job $job --seeds 3
+check run $small --job $job,offload=optimizer --seeds 3
 check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp --engine ecmp,qp=4 --bound
 check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp,qp=4 --explain 64
 check route fat-tree:k=4 --traffic pattern:bisection --seeds 2

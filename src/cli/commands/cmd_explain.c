@@ -126,11 +126,15 @@ static fab_status explain_run(const cli_options *options, FILE *out, fab_error *
     if (word != NULL && strncmp(word, "server:", 7) == 0) {
         return cli_explain_server(word + 7, out, err);
     }
+    if (word != NULL && strncmp(word, "model:", 6) == 0) {
+        return cli_explain_model(word + 6, out, err);
+    }
     return word == NULL ? list_all(out, err) : explain_metric(word, out, err);
 }
 
 static const char *const EXAMPLES[] = {"fabriscope explain max_collision_factor", "fabriscope explain",
-                                       "fabriscope explain server:nccl-topo.xml", NULL};
+                                       "fabriscope explain server:nccl-topo.xml",
+                                       "fabriscope explain model:llama2-70b,gpu=a100-40gb", NULL};
 static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_explain = {
@@ -142,7 +146,8 @@ const cli_command cli_command_explain = {
                "factor'. Without a "
                "name all of them are listed. server:FILE shows the "
                "inside of a server as NCCL's topology file has it: which GPU shares which PCIe switch and NIC, at what "
-               "rates; a design takes it by server=FILE.",
+               "rates; a design takes it by server=FILE. model:NAME[,gpu=NAME], or a number of parameters for NAME, "
+               "says how many GPUs hold a model at least.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = explain_run,

@@ -55,10 +55,10 @@ static void print_memory(const fab_traffic *traffic, size_t width, FILE *out) {
     char text[320];
     char need[32];
     char has[32];
-    size_t used = (size_t)snprintf(text, sizeof text, "Memory of a GPU%s: %s of %s (%s)",
-                                   traffic->job.pp > 1 ? " of the fullest stage" : "",
-                                   fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES),
-                                   fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), traffic->job.accelerator.name);
+    size_t used = (size_t)snprintf(
+        text, sizeof text, "Memory of a GPU%s: %s of %s (%s)", traffic->job.pp > 1 ? " of the fullest stage" : "",
+        fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES),
+        fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), traffic->job.accelerator.name);
     const char *separator = ": ";
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
         if (PARTS[i].bytes > 0) {

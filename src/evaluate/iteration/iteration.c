@@ -348,9 +348,3 @@ double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_t
     }
     return passes * (d - 1) / d * parameters * (double)job->gradient_bytes / dp_reduce->transfer_s;
 }
-
-uint64_t fab_min_gpus(double parameters, double gpu_memory_bytes, bool training) {
-    double bytes = parameters * (training ? 18 : 2) * 1.25;
-    double gpus = ceil(bytes / gpu_memory_bytes);
-    return gpus < 1 ? 1 : (uint64_t)gpus;
-}

@@ -178,6 +178,18 @@ static double sum(const fab_job_memory *m) {
     return m->weights_bytes + m->gradients_bytes + m->optimizer_bytes + m->activations_bytes + m->cache_bytes;
 }
 
+uint64_t fab_least_gpus(double bytes, double room, double gpu_memory_bytes) {
+    return (uint64_t)fmin(fmax(ceil(bytes * room / gpu_memory_bytes), 1), 1e18);
+}
+
+uint64_t fab_power_of_two(uint64_t n) {
+    uint64_t power = 1;
+    while (power < n && power < UINT64_C(1) << 63) {
+        power *= 2;
+    }
+    return power;
+}
+
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out) {
     fab_job_memory most = {.total_bytes = -1};
     bool ranking = job->kind == FAB_JOB_RANKING;
@@ -193,10 +205,9 @@ void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64
         }
     }
     double memory = job->accelerator.memory_bytes;
-    double needed = ranking ? most.total_bytes * (double)job->dp
-                            : fab_model_parameters(model) * (serving ? 2.0 : 18.0) * 1.25; /* rule of thumb */
+    double needed = ranking ? most.total_bytes * (double)job->dp : fab_model_parameters(model) * (serving ? 2.0 : 18.0);
     most.capacity_bytes = memory * MEMORY_UNIT;
     most.fits = most.total_bytes <= most.capacity_bytes;
-    most.rule_gpus = memory > 0 ? (uint64_t)fmin(ceil(needed / memory), 1e18) : 0;
+    most.rule_gpus = memory > 0 ? fab_least_gpus(needed, ranking ? 1 : FAB_ROOM_AT_LEAST, memory) : 0;
     *out = most;
 }

@@ -525,11 +525,3 @@ Test(iteration, rates_over_the_cuts_of_selene) {
     cr_expect_eq(fab_pipeline_bisection_bytes_per_s(&job, &times.pp), 0);
     cr_expect_eq(fab_data_bisection_bytes_per_s(&job, &times.dp_reduce, 1e12), 0);
 }
-
-Test(iteration, gpus_that_hold_a_model) {
-    cr_expect_eq(fab_min_gpus(175e9, 80e9, true), 50); /* 49.2 */
-    cr_expect_eq(fab_min_gpus(175e9, 80e9, false), 6); /* 5.5 */
-    cr_expect_eq(fab_min_gpus(1.6e9, 40e9, true), 1);  /* 0.9 */
-    cr_expect_eq(fab_min_gpus(126e6, 80e9, false), 1);
-    cr_expect_eq(fab_min_gpus(405e9, 80e9, true), 114); /* 113.9 */
-}

@@ -156,9 +156,9 @@ static const known_run KNOWN_RUNS[] = {
     {MLPERF "gpu=h100-80gb,tp=8,batch=1216", 2432, 8, true, V5},
     {MLPERF "gpu=h100-80gb,tp=8,batch=1120", 2560, 8, true, V5},
     {MLPERF "gpu=h100-80gb,tp=8,batch=1536", 8192, 8, true, V5},
-    {MLPERF "gpu=b200-180gb,tp=4,batch=896", 512, 64, true, V5 "; GB200 has 6 GB more"},
-    {MLPERF "gpu=b200-180gb,tp=4,batch=1152", 1536, 64, true, V5 "; GB200 has 6 GB more"},
-    {MLPERF "gpu=b200-180gb,tp=4,batch=1248", 2496, 64, true, V5 "; GB200 has 6 GB more"},
+    {MLPERF "gpu=gb200-186gb,tp=4,batch=896", 512, 64, true, V5},
+    {MLPERF "gpu=gb200-186gb,tp=4,batch=1152", 1536, 64, true, V5},
+    {MLPERF "gpu=gb200-186gb,tp=4,batch=1248", 2496, 64, true, V5},
     {"layers=65,hidden=4096,heads=32,ffn=16384,seq=1024,vocab=50304,gpu=v100-32gb,tp=1,batch=1,zero=2,gradient-bytes=2,"
      "offload=optimizer",
      1, 1, true, "13B on one V100: ZeRO-Offload, Ren et al., 2021 (sizes recalled)"},
@@ -231,6 +231,35 @@ Test(memory, steps_that_save) {
             free(design);
         }
     }
+}
+
+/* The rule of thumb, and the table of GPUs of 40 GB that serve Llama 2 in fp32, fp16 and int8. */
+Test(memory, least_gpus) {
+    static const struct {
+        const char *model;
+        uint64_t gpus[3];
+    } SERVING[] = {{"llama2-7b", {4, 2, 1}}, {"llama2-13b", {8, 4, 2}}, {"llama2-70b", {32, 16, 8}}};
+    for (size_t i = 0; i < sizeof SERVING / sizeof SERVING[0]; i++) {
+        double parameters = fab_model_parameters(fab_model_find(SERVING[i].model));
+        for (int k = 0; k < 3; k++) {
+            double bytes = parameters * (4 >> k);
+            cr_expect_eq(fab_power_of_two(fab_least_gpus(bytes, FAB_ROOM_TO_SERVE, 40e9)), SERVING[i].gpus[k]);
+            cr_expect_eq(fab_power_of_two(fab_least_gpus(bytes, 3.1, 40e9)), SERVING[i].gpus[k]);
+            cr_expect_eq(fab_power_of_two(fab_least_gpus(bytes, 4.5, 40e9)), SERVING[i].gpus[k]);
+        }
+    }
+    static const struct {
+        double parameters, memory;
+        uint64_t training, serving;
+    } RULE[] = {
+        {80e9, 80e9, 23, 3}, {175e9, 80e9, 50, 6}, {1.6e9, 40e9, 1, 1}, {126e6, 80e9, 1, 1}, {405e9, 80e9, 114, 13}};
+    for (size_t i = 0; i < sizeof RULE / sizeof RULE[0]; i++) {
+        cr_expect_eq(fab_least_gpus(RULE[i].parameters * 18, FAB_ROOM_AT_LEAST, RULE[i].memory), RULE[i].training);
+        cr_expect_eq(fab_least_gpus(RULE[i].parameters * 2, FAB_ROOM_AT_LEAST, RULE[i].memory), RULE[i].serving);
+    }
+    cr_expect_eq(fab_power_of_two(1), 1);
+    cr_expect_eq(fab_power_of_two(8), 8);
+    cr_expect_eq(fab_power_of_two(9), 16);
 }
 
 /* --- refusals -------------------------------------------------------------------------------------------------------

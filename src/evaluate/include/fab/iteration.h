@@ -115,10 +115,4 @@ double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_t
 fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,
                                    double tokens);
 
-/**
- * GPUs whose memory together holds a model, by the rule of thumb parameters x 18 bytes (training) or 2 bytes
- * (inference) x 1.25.
- */
-uint64_t fab_min_gpus(double parameters, double gpu_memory_bytes, bool training);
-
 #endif

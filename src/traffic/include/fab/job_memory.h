@@ -47,4 +47,16 @@ typedef struct fab_job_memory {
  */
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out);
 
+#define FAB_ROOM_AT_LEAST                                                                                              \
+    1.25 /**< memory over weights (in training over weights, gradients, optimizer): rule of thumb */
+#define FAB_ROOM_TO_SERVE                                                                                              \
+    4.0 /**< room for cached keys and values of many sequences: an assumption; any factor from 3.1                     \
+           to 4.5 gives the table that is published for Llama 2 on GPUs of 40 GB */
+
+/** GPUs whose memory together is `room` times `bytes`; at least 1. */
+uint64_t fab_least_gpus(double bytes, double room, double gpu_memory_bytes);
+
+/** The least power of two that is n or more: tensor-parallel ranks that divide the heads of a model. */
+uint64_t fab_power_of_two(uint64_t n);
+
 #endif
