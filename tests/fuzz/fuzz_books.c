@@ -1,5 +1,6 @@
-/* Price books (first byte even) and catalogs (odd) as files. */
+/* Price books (first byte even), GPUs (first byte G) and catalogs (else) as files. */
 #include "fab/catalog.h"
+#include "fab/gpu.h"
 #include "fab/prices.h"
 #include "fuzz.h"
 
@@ -47,6 +48,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             ask(prices);
         }
         free(prices);
+    } else if (data[0] == 'G') {
+        fab_gpu gpu = {.name = ""};
+        char has[192];
+        if (fuzz_accepts(fab_gpu_read(path, "fuzz", &gpu, &err), &err)) {
+            fuzz_check(gpu.name[0] != '\0' && gpu.flops[fab_gpu_wide(&gpu, FAB_FP8)] > 0 && gpu.memory_bytes >= 1,
+                       "GPU %s: %s", gpu.name, fab_gpu_precisions(&gpu, false, has));
+        }
     } else {
         fab_catalog *catalog = calloc(1, sizeof *catalog);
         if (fuzz_accepts(fab_catalog_read(path, catalog, &err), &err)) {

@@ -23,12 +23,9 @@ typedef struct topic {
     void (*schema)(fab_str *out);
 } topic;
 
-static const topic TOPICS[] = {{"design", fab_design_schema},
-                               {"prices", fab_prices_schema},
-                               {"catalog", fab_catalog_schema},
-                               {"gpu", fab_gpu_schema},
-                               {"result", fab_result_json_schema},
-                               {"report", fab_result_xml_schema}};
+static const topic TOPICS[] = {{"design", fab_design_schema},      {"prices", fab_prices_schema},
+                               {"catalog", fab_catalog_schema},    {"gpu", fab_gpu_schema},
+                               {"result", fab_result_json_schema}, {"report", fab_result_xml_schema}};
 
 static fab_status schema_run(const cli_options *options, FILE *out, fab_error *err) {
     const char *name = options->operands.items[0];
@@ -41,8 +38,9 @@ static fab_status schema_run(const cli_options *options, FILE *out, fab_error *e
         }
         fab_choices_offer(&near, TOPICS[i].name);
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "command schema: '%.40s' is not design, prices, catalog, gpu, result or report%s",
-                    name, fab_choices_hint(&near, hint));
+    return fab_fail(err, FAB_EUSAGE, NULL,
+                    "command schema: '%.40s' is not design, prices, catalog, gpu, result or report%s", name,
+                    fab_choices_hint(&near, hint));
 }
 
 static const char *const EXAMPLES[] = {"fabriscope schema design", "fabriscope schema prices",
