@@ -139,7 +139,8 @@ static const fab_field ITERATIONS[] = {
            .formula = "executed FLOPs / (gpus * time_s) / 1e12", .source = "Narayanan et al., SC'21, 5.1",
            .labels = "TFLOP/s|TFLOP/s per GPU"),
     FIELD(mfu_ratio,
-          "Model FLOPs utilisation: FLOPs of the model alone, without recomputation, over the peak of the GPUs in the job's "
+          "Model FLOPs utilisation: FLOPs of the model alone, without recomputation, over the peak of the GPUs in the "
+          "job's "
           "precision.",
           .formula = "model FLOPs / (gpus * time_s * peak)", .source = "Chowdhery et al., PaLM, 2022, appendix B",
           .labels = "MFU|model FLOPs utilisation"),
