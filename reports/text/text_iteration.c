@@ -2,6 +2,7 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static const char *iteration_show_part(fab_page *page, double part) {
@@ -87,6 +88,32 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
     }
 }
 
+/* What the price per token is made of. */
+static void iteration_put_price(fab_page *page, const fab_result *result) {
+    const fab_job_spec *job = &result->job;
+    bool listed = fabs(job->gpu_hour_usd - job->accelerator.hour_usd) < 1e-9;
+    if (result->n_iterations > 0) {
+        fab_text_notef(page,
+                       "Matrices in %s on %s, $%.2f an hour: %s. The job pays for %.3g %% of the network, as it has of "
+                       "the GPUs",
+                       fab_precisions[job->precision], job->accelerator.name, job->gpu_hour_usd,
+                       listed ? job->accelerator.price_source : "gpu-hour-usd",
+                       100 * result->iterations[0].network_share_ratio);
+    }
+}
+
+/* Tensor parallelism is made for the scale-up domain. */
+static void iteration_put_tensor_network(fab_page *page, const fab_result *result) {
+    for (size_t i = 0; i < result->n_phases; i++) {
+        if (strcmp(result->phases[i].name, "tp") == 0 && result->phases[i].network_flows > 0) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                           "Tensor parallelism of %" PRIu64 " leaves the scale-up domains of %" PRIu64
+                           ": its exchanges cross the network in every layer",
+                           result->job.tp, result->fabrics[0].spec.domain);
+        }
+    }
+}
+
 /* "Fullest GPU: 56.1 GB of 85.9 GB: weights 7 GB, ..." */
 static void iteration_put_memory(fab_page *page, const fab_job_memory *m, const char *which) {
     fab_page_wrapf(page, m->fits ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 2,
@@ -131,6 +158,8 @@ static void iteration_put_memories(fab_page *page, const fab_result *result) {
     }
     fab_text_notef(page, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
                    fab_show_count(page, result->memory.rule_gpus), fab_show_count(page, result->ranks));
+    iteration_put_price(page, result);
+    iteration_put_tensor_network(page, result);
     iteration_put_scale_up_rate(page, result);
 }
 

@@ -58,6 +58,7 @@ static void design_defaults_fill(fab_design *design) {
     if (fabric->domain == 0) {
         fabric->domain = fabric->gpus_per_server;
     }
+    design_follow_gpu(design);
     if (design->name[0] == '\0') {
         (void)snprintf(design->name, sizeof design->name, "%s", fabric->family);
     }

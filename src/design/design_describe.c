@@ -56,7 +56,9 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
         if (f->scope == scope || (network && f->scope == SCOPE_FABRIC) || tiers) {
             const fab_tier_spec *tier = tiers ? ((const fab_fabric_spec *)base)->tier : NULL;
             row[n] = f;
-            n += tiers ? !are_default_tiers(f, tier) : !field_is_default(f, base);
+            bool unlike = network && f->offset == offsetof(fab_fabric_spec, domain_bps) && !tiers &&
+                          ((const fab_fabric_spec *)base)->domain_rate_unlike;
+            n += tiers ? !are_default_tiers(f, tier) : unlike || !field_is_default(f, base);
         }
     }
     qsort(row, n, sizeof row[0], by_key); // NOLINT(bugprone-sizeof-expression)

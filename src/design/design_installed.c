@@ -84,8 +84,10 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
     f->nic_bps = net->nic_bps > 0 ? net->nic_bps : f->nic_bps;
     if (f->domain == 0 && net->domain_servers > 0) {
         f->domain = net->domain_servers * f->gpus_per_server;
-        bool given = r->where[design_field_index(design_field_find(SCOPE_FABRIC, "domain-rate"))][0] != '\0';
-        f->domain_bps = net->domain_bps > 0 && !given ? net->domain_bps / (double)f->domain : f->domain_bps;
+        if (net->domain_bps > 0 && !f->domain_rate_given) {
+            f->domain_bps = net->domain_bps / (double)f->domain;
+            f->domain_rate_given = true;
+        }
     }
     uint64_t radix[FAB_MAX_TIERS] = {0};
     for (uint32_t i = 0; i < net->n_switches; i++) {

@@ -65,7 +65,7 @@ const field design_fields[] = {
     FABRIC_COUNT("nics-per-server", nics_per_server, 1, 65535, true, "auto", "NICs of one server; default: gpus-per-server"),
     FABRIC_RATE("nic", nic_bps, false, "400Gb/s", "rate of one NIC, per direction"),
     FABRIC_COUNT("domain", domain, 1, MAX_GPUS, true, "auto", "GPUs per scale-up domain (NVLink); default: gpus-per-server"),
-    FABRIC_RATE("domain-rate", domain_bps, false, "450GB/s", "scale-up (NVLink) rate of one GPU, per direction; the default is that of H100, whatever the job's gpu"),
+    FABRIC_RATE("domain-rate", domain_bps, true, "450GB/s", "scale-up (NVLink) rate of one GPU, per direction; default, or auto: that of the first job's gpu, 450GB/s without a job"),
     QUANTITY(SCOPE_FABRIC, "domain-latency", FAB_UNIT_TIME, fab_fabric_spec, domain_latency_s, 0, 1, false, "1us", "GPU to GPU inside a scale-up domain (an assumption)"),
     FABRIC_RATE("pcie", pcie_bps, true, "auto", "rate between GPU and NIC, per direction; auto: as fast as the NICs behind it"),
     FABRIC_COUNT("tiers", tiers, 1, FAB_MAX_TIERS, true, "auto", "switch tiers; auto: the smallest number that suffices"),

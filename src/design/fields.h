@@ -36,6 +36,9 @@ typedef struct reading {
     char where[MAX_FIELDS][192]; /**< by design_field_index; empty = default. Tier fields: the last one set */
 } reading;
 
+/** The rate of scale-up domains follows the GPU of the first job, unless it was given. */
+void design_follow_gpu(fab_design *design);
+
 /** Everything at its default. */
 fab_status reading_init(reading *r, fab_error *err) FAB_MUST_USE;
 

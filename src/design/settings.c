@@ -3,11 +3,13 @@
  */
 #include "fields.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PARTS 4
-#define MAX_PATH  128
+#define MAX_PARTS            4
+#define MAX_PATH             128
+#define DEFAULT_SCALE_UP_BPS 3.6e12 /* of the default of domain-rate, an H100's */
 
 typedef struct path {
     char text[MAX_PATH];
@@ -115,6 +117,13 @@ fab_status reading_init(reading *r, fab_error *err) {
     FAB_TRY(set_defaults(SCOPE_FRONT_END, &r->design.front_end, err));
 done:
     return status;
+}
+
+void design_follow_gpu(fab_design *design) {
+    fab_fabric_spec *f = &design->fabric;
+    double gpu_bps = design->n_jobs > 0 ? design->jobs[0].accelerator.scale_up_bps : DEFAULT_SCALE_UP_BPS;
+    f->domain_bps = f->domain_rate_given ? f->domain_bps : gpu_bps;
+    f->domain_rate_unlike = fabs(f->domain_bps - gpu_bps) > 1;
 }
 
 fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
@@ -347,7 +356,12 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         }
         break;
     case SCOPE_FABRIC:
-    case SCOPE_FRONT_END: FAB_TRY(field_set(t->field, fabric, value, where, err)); break;
+    case SCOPE_FRONT_END:
+        FAB_TRY(field_set(t->field, fabric, value, where, err));
+        if (t->field->offset == offsetof(fab_fabric_spec, domain_bps)) {
+            fabric->domain_rate_given = fabric->domain_bps > 0;
+        }
+        break;
     case SCOPE_FLOOR:
         FAB_TRY(field_set(t->field, &fabric->floor, value, where, err));
         fabric->floor.given = true;
@@ -378,6 +392,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
     status = set_job_field(f, &changed, value, where, err);
     if (status == FAB_OK) {
         design->jobs[job] = changed;
+        design_follow_gpu(design);
     } else {
         design->n_jobs = n_jobs;
     }

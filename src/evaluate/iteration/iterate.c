@@ -107,9 +107,12 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
     const memory_check check = {&traffic->job, &traffic->model};
-    double usd_per_year = fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year;
+    uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
+    double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
+    double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_TRY(fab_iterate_times(traffic, &times, compute, usd_per_year, out, err));
+    out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_bytes_per_s = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);

@@ -462,3 +462,33 @@ Test(design, price_books_match_the_schema) {
                                           "prices_power_without_unit.xml", "prices_typo.xml", "prices_convention.xml"};
     check_schema(fab_builtin_prices, fab_prices_schema, INVALID, sizeof INVALID / sizeof INVALID[0]);
 }
+
+static fab_design *rate_of(const char *text, const char *gpu, double gbytes, bool written) {
+    fab_design *d = read_design(text);
+    fab_str canonical = FAB_STR_INIT;
+    cr_assert(gpu == NULL || fab_design_set_job(d, 0, "gpu", gpu, "--job", NULL) == FAB_OK);
+    cr_expect_float_eq(d->fabric.domain_bps, gbytes * 8e9, 1, "%s %s", text, gpu != NULL ? gpu : "");
+    fab_design_describe(d, &canonical);
+    cr_expect_eq(strstr(canonical.data, "domain-rate") != NULL, written, "%s", canonical.data);
+    fab_design *again = malloc(sizeof *again);
+    cr_assert_not_null(again);
+    cr_assert_eq(fab_design_restore(canonical.data, again, NULL), FAB_OK);
+    cr_expect_float_eq(again->fabric.domain_bps, gbytes * 8e9, 1, "restored: %s", canonical.data);
+    fab_str_release(&canonical);
+    free(again);
+    return d;
+}
+
+/* What is not given follows the GPU; the canonical text says it where it is not the default of both. */
+Test(design, rate_of_domains_follows_the_gpu) {
+    free(rate_of("clos:gpus=64", NULL, 450, false));
+    free(rate_of("clos:gpus=64", "h100-80gb", 450, false));
+    free(rate_of("clos:gpus=64,domain-rate=450GB/s", "h100-80gb", 450, false));
+    free(rate_of("clos:gpus=64,domain-rate=auto", "a100-80gb", 300, true));
+    free(rate_of("clos:gpus=64,domain-rate=450GB/s", "a100-80gb", 450, true));
+    free(rate_of("clos:gpus=64,domain-rate=300GB/s", "a100-80gb", 300, true));
+    fab_design *d = rate_of("clos:gpus=64", "v100-32gb", 150, true);
+    cr_assert_eq(fab_design_set_job(d, 0, "gpu", "b200-180gb", "--job", NULL), FAB_OK);
+    cr_expect_float_eq(d->fabric.domain_bps, 7.2e12, 1);
+    free(d);
+}

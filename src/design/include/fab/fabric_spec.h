@@ -82,6 +82,8 @@ typedef struct fab_fabric_spec {
     double nic_bps;
     uint64_t domain;         /**< GPUs per scale-up domain */
     double domain_bps;       /**< per GPU and direction */
+    bool domain_rate_given;  /**< else it is that of the first job's GPU */
+    bool domain_rate_unlike; /**< it differs from that of the GPU: no default, whatever it is */
     double domain_latency_s; /**< GPU to GPU through the scale-up switch */
     double pcie_bps;         /**< GPU to NIC, per direction; 0 = not a limit (as fast as the NICs behind it) */
     uint64_t tiers;          /**< 0 = the smallest number that suffices */

@@ -40,7 +40,7 @@ typedef struct fab_iteration_request {
     bool choose_interleave; /**< the fastest number of chunks that the schedule allows, instead of the job's */
     fab_fits *fits;         /**< NULL: everything fits */
     const void *fits_context;
-    double network_usd_per_year; /**< capital over its years and energy, of the whole network */
+    double network_usd_per_year; /**< capital over its years and energy, of the job's share of the network */
 } fab_iteration_request;
 
 /** What training on a number of tokens takes. */
@@ -60,11 +60,12 @@ typedef struct fab_iteration {
     double bubble_s;                 /**< that stage idle while the pipeline fills and drains */
     double exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s; /**< not hidden by computation */
     double optimizer_s;
-    double tflops_per_gpu;     /**< executed, recomputation included */
-    double mfu_ratio;          /**< model FLOPs alone over the peak of the job's precision */
-    double tokens_per_s;       /**< of the whole job */
-    double usd_per_1e9_tokens; /**< GPU hours and network; fab_iterate(): 0 where the job does not fit, unless that is
-                                  let pass (memory-check=off) */
+    double tflops_per_gpu;      /**< executed, recomputation included */
+    double mfu_ratio;           /**< model FLOPs alone over the peak of the job's precision */
+    double tokens_per_s;        /**< of the whole job */
+    double network_share_ratio; /**< filled by the caller: the part of the network's price that the job bears */
+    double usd_per_1e9_tokens;  /**< GPU hours and network; fab_iterate(): 0 where the job does not fit, unless that is
+                                   let pass (memory-check=off) */
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
