@@ -77,12 +77,13 @@ static void iteration_put_yield(fab_page *page, const fab_result *result) {
                        iteration_count(page, it->tokens_per_s), iteration_price(page, it->usd_per_1e9_tokens),
                        it->microbatch, it->interleave, fab_plural(it->interleave));
         if (it->training.tokens > 0) {
-            fab_page_wrapf(
-                page, FAB_INK_PLAIN, 2, 2, "%s%.3g tokens: %s days, %s%s, without failures (%s days by %d T P / (n X))",
-                which, it->training.tokens, iteration_days(page, it->training.days),
-                it->training.usd > 0 ? "$" : "not priced",
-                it->training.usd > 0 ? iteration_count(page, it->training.usd) : "",
-                iteration_days(page, it->training.rule_days), result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                           "%s%.3g tokens: %s days, %s%s, without failures (%s days by %d T P / (n X))", which,
+                           it->training.tokens, iteration_days(page, it->training.days),
+                           it->training.usd > 0 ? "$" : "not priced",
+                           it->training.usd > 0 ? iteration_count(page, it->training.usd) : "",
+                           iteration_days(page, it->training.rule_days),
+                           (result->job.recompute == FAB_RECOMPUTE_FULL ? 8 : 6) - (result->job.lora_rank > 0 ? 2 : 0));
         }
     }
 }

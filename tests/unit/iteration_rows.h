@@ -65,6 +65,7 @@ static inline fab_job_spec row_job(const fab_model *m, uint64_t tp, uint64_t pp,
                         .activation_bytes = 2,
                         .gradient_bytes = 4, /* not printed; the default of a job */
                         .parameter_bytes = 2,
+                        .optimizer_bytes = 12,
                         .scatter_gather = true,
                         .gpu_hour_usd = 12.5};
     (void)snprintf(job.model, sizeof job.model, "%s", m->name);

@@ -62,6 +62,8 @@ static fab_layer_shape shape_of(const fab_job_spec *job, const fab_model *model)
             job->attention == FAB_ATTENTION_FLASH || (model->gated && job->attention != FAB_ATTENTION_STANDARD),
         .sequence_parallel = job->sequence_parallel,
         .recompute = job->recompute,
+        .lora_rank = job->lora_rank,
+        .lora_matrices = job->lora_matrices,
     };
     return shape;
 }
@@ -317,7 +319,7 @@ done:
 fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,
                                    double tokens) {
     double gpus = (double)job->tp * (double)job->cp * (double)job->pp * (double)job->dp;
-    double factor = job->recompute == FAB_RECOMPUTE_FULL ? 8 : 6;
+    double factor = (job->recompute == FAB_RECOMPUTE_FULL ? 8 : 6) - (job->lora_rank > 0 ? 2 : 0);
     double flops = gpus * iteration->tflops_per_gpu * 1e12;
     return (fab_training){.tokens = tokens,
                           .days = tokens / iteration->tokens_per_s / 86400,

@@ -68,6 +68,43 @@ static void add_weights(machine x, double tokens, double n, double k, double cou
     time->backward_flops += 2 * flops;
 }
 
+/* Frozen weights have no gradients of their own; those of what went in pass through them. */
+static void add_matrix(machine x, const fab_layer_shape *s, double tokens, double n, double k, double count,
+                       fab_kernel_time *time) {
+    if (s->lora_rank == 0) {
+        add_weights(x, tokens, n, k, count, s->gradient_bytes, time);
+        return;
+    }
+    double flops = 2 * tokens * n * k * count;
+    time->forward_s += gemm_s(x, tokens, n, k, count);
+    time->backward_s += gemm_s(x, tokens, k, n, count);
+    time->forward_flops += flops;
+    time->backward_flops += flops;
+}
+
+/* Adapters of `count` matrices of `in` x `out` on all tensor ranks together: down to the rank, and up, in 16 bits. */
+static void add_adapters(machine x, const fab_layer_shape *s, double tokens, double in, double out, double count,
+                         fab_kernel_time *time) {
+    double rank = (double)s->lora_rank;
+    add_weights(x, tokens, rank / (double)s->tp, in, count, s->gradient_bytes, time);
+    add_weights(x, tokens, out / (double)s->tp, rank, count, s->gradient_bytes, time);
+}
+
+static void add_lora(machine x, const fab_layer_shape *s, double tokens, double per_expert, fab_kernel_time *time) {
+    double h = (double)s->hidden;
+    double kv = h / (double)s->heads * (double)s->kv_heads;
+    bool attention = s->lora_matrices != FAB_LORA_QUERY_VALUE;
+    if (s->lora_rank == 0) {
+        return;
+    }
+    add_adapters(x, s, tokens, h, h, attention ? 2 : 1, time);  /* query, and what leads out of attention */
+    add_adapters(x, s, tokens, h, kv, attention ? 2 : 1, time); /* value, and key */
+    if (s->lora_matrices == FAB_LORA_ALL) {
+        double matrices = (s->gated ? 3 : 2) * (double)s->experts_here;
+        add_adapters(x, s, per_expert, h, (double)s->ffn, matrices, time);
+    }
+}
+
 /* Scores, softmax and weighted values of all heads, in 16 bits. Bytes per score: softmax r2 w2, backward r2 r2 w2;
    dropout r2 w2 and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
 static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
@@ -128,10 +165,11 @@ fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gp
     double per_expert = tokens * (double)shape->experts_used / experts; /* evenly spread */
     fab_kernel_time attention = attention_time((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape);
     fab_kernel_time time = attention;
-    add_weights(x, tokens, h / t + 2 * kv, h, 1, shape->gradient_bytes, &time);
-    add_weights(x, tokens, h, h / t, 1, shape->gradient_bytes, &time);
-    add_weights(x, per_expert, shape->gated ? 2 * f : f, h, experts, shape->gradient_bytes, &time);
-    add_weights(x, per_expert, h, f, experts, shape->gradient_bytes, &time);
+    add_matrix(x, shape, tokens, h / t + 2 * kv, h, 1, &time);
+    add_matrix(x, shape, tokens, h, h / t, 1, &time);
+    add_matrix(x, shape, per_expert, shape->gated ? 2 * f : f, h, experts, &time);
+    add_matrix(x, shape, per_expert, h, f, experts, &time);
+    add_lora((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape, tokens, per_expert, &time);
     add_elementwise(x, shape, tokens, &time);
     if (shape->recompute == FAB_RECOMPUTE_FULL) {
         time.recompute_s = time.forward_s;
@@ -151,7 +189,7 @@ fab_kernel_time fab_head_time(const fab_compute_model *model, const fab_gpu *gpu
     double columns = (double)shape->vocab / (double)shape->tp;
     fab_kernel_time time = {.forward_s = fab_memory_s(model, gpu, tokens * columns * (6 + 4 + 8 + 8 + 4 + 8)),
                             .backward_s = fab_memory_s(model, gpu, tokens * columns * (8 + 6))};
-    add_weights(x, tokens, columns, (double)shape->hidden, 1, shape->gradient_bytes, &time);
+    add_matrix(x, shape, tokens, columns, (double)shape->hidden, 1, &time);
     return time;
 }
 

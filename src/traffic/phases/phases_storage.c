@@ -10,6 +10,7 @@
 #include "phases.h"
 
 #include "fab/memory.h"
+#include "fab/sharding.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static double checkpoint_of(const fab_job *job, uint32_t rank) {
     if (job->spec.kind == FAB_JOB_RANKING) {
         return (table_bytes(s) + (double)s->dense_parameters * bytes_of_state(s)) / (double)s->dp;
     }
-    fab_stage_parameters(&job->model, s->pp, coordinate(job, rank, FAB_DIM_PP), &dense, &experts);
+    fab_stage_trained(s, &job->model, coordinate(job, rank, FAB_DIM_PP), &dense, &experts);
     return (dense + experts) * bytes_of_state(s) / ((double)s->tp * (double)s->cp * (double)s->dp);
 }
 
@@ -52,7 +53,14 @@ static double all_of_checkpoint(const fab_job *job) {
     if (job->spec.kind == FAB_JOB_RANKING) {
         return table_bytes(s) + (double)s->dense_parameters * bytes_of_state(s);
     }
-    return fab_model_parameters(&job->model) * bytes_of_state(s);
+    double trained = 0;
+    for (uint64_t stage = 0; stage < s->pp; stage++) {
+        double dense = 0;
+        double experts = 0;
+        fab_stage_trained(s, &job->model, stage, &dense, &experts);
+        trained += dense + experts;
+    }
+    return trained * bytes_of_state(s);
 }
 
 static double all_of_ingest(const fab_job *job) {
@@ -66,8 +74,8 @@ static void write_formula(const fab_job *job, bool reads, fab_phase *phase) {
                        job->spec.kind == FAB_JOB_RANKING ? "sample" : "sequence");
     } else {
         (void)snprintf(phase->formula, sizeof phase->formula,
-                       "parameters x (%" PRIu64 " + %" PRIu64 ") bytes of weight and optimizer state%s",
-                       s->parameter_bytes, s->optimizer_bytes,
+                       "%s x (%" PRIu64 " + %" PRIu64 ") bytes of weight and optimizer state%s",
+                       s->lora_rank > 0 ? "adapters" : "parameters", s->parameter_bytes, s->optimizer_bytes,
                        job->spec.kind == FAB_JOB_RANKING ? "; tables 4 bytes each, and 4 per row" : "");
     }
 }

@@ -525,3 +525,41 @@ Test(iteration, rates_over_the_cuts_of_selene) {
     cr_expect_eq(fab_pipeline_bisection_bytes_per_s(&job, &times.pp), 0);
     cr_expect_eq(fab_data_bisection_bytes_per_s(&job, &times.dp_reduce, 1e12), 0);
 }
+
+/* Frozen weights: forward and the gradients of what went in, two thirds of the operations; adapters add r (m + n) x 6.
+ */
+Test(iteration, adapters_leave_out_the_gradients_of_weights) {
+    const fab_model *model = fab_model_find("llama2-13b");
+    fab_job_spec job = row_job(model, 1, 1, 8, 64);
+    job.recompute = FAB_RECOMPUTE_NONE;
+    fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
+    fab_iteration_request request = {.job = &job, .times = &times};
+    fab_iteration whole = timed(&request);
+    job.lora_rank = 16;
+    job.lora_matrices = FAB_LORA_QUERY_VALUE;
+    fab_iteration adapted = timed(&request);
+    cr_expect_lt(adapted.compute_s, 0.8 * whole.compute_s);
+    cr_expect_gt(adapted.compute_s, 0.6 * whole.compute_s);
+    cr_expect_lt(adapted.optimizer_s, 1e-2 * whole.optimizer_s);
+    double tokens = 64.0 / 8 * 4096;
+    double weights = 40.0 * (4.0 * 5120 * 5120 + 3.0 * 5120 * 13824) + 32000.0 * 5120;
+    double attention = 40.0 * 4 * 4096 * 5120 * tokens;
+    double adapters = 40.0 * 2 * 16 * (5120 + 5120) * 6 * tokens;
+    double executed = adapted.tflops_per_gpu * 1e12 * adapted.time_s;
+    cr_expect_float_eq(executed / (4 * weights * tokens + 3 * attention + adapters), 1, 1e-9, "%g", executed);
+}
+
+/* The time of an optimizer on the host is that of its bytes over PCIe and in the memory there. */
+Test(iteration, an_optimizer_on_the_host) {
+    const fab_model *model = fab_model_find("llama2-13b");
+    fab_job_spec job = row_job(model, 1, 1, 8, 64);
+    fab_job_times times = {.dp_reduce = {.transfer_s = 8, .executions = 8},
+                           .dp_gather = {.transfer_s = 16, .executions = 16}};
+    fab_iteration_request request = {.job = &job, .times = &times};
+    job.zero = FAB_ZERO_1;
+    job.offload = FAB_OFFLOAD_OPTIMIZER;
+    job.offload_bps = 8 * 50e9;
+    job.host_memory_bps = 8 * 60e9;
+    double shard = fab_model_parameters(model) / 8;
+    cr_expect_float_eq(timed(&request).optimizer_s / (shard * 6 / 50e9 + shard * 30 / 60e9), 1, 1e-9);
+}
