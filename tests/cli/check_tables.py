@@ -153,7 +153,8 @@ listed = list(csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")))
 assert {line["table"] for line in listed} >= {name for name, rows in tables.items() if rows}, "a table is missing"
 total = 0
 for line in listed:
-    content = list(csv.reader(open(f"{sys.argv[3]}/{line['table']}.csv", newline="", encoding="utf-8")))
+    content = [[re.sub(r"^'(?='*[=+@-])", "", cell) for cell in row] # an apostrophe keeps a spreadsheet from taking it for a formula
+               for row in csv.reader(open(f"{sys.argv[3]}/{line['table']}.csv", newline="", encoding="utf-8"))]
     rows = tables.get(line["table"], [])
     assert int(line["rows"]) == len(rows) and int(line["columns"]) == len(content[0]), line
     total += check_table(line["table"], rows, content[0], content[1:])
