@@ -67,7 +67,8 @@ double fab_bisection_ratio(const fab_fabric_spec *spec, const fab_counts *counts
     }
     bool is_installed = spec->file[0] != '\0'; /* its NICs are what is plugged */
     double all_bps = is_installed ? access_bps : (double)counts->nics * spec->nic_bps;
-    double half_bps = all_bps * (double)(counts->servers / 2) / (double)counts->servers; /* a middle server: neither */
+    uint64_t half = counts->servers / 2; /* a middle server: neither */
+    double half_bps = all_bps * (double)half / (double)counts->servers;
     double through = access_bps / all_bps;
     double least = half_bps > 0 ? fmin(fmin(bisection_bps / half_bps, through), 1) : 1;
     for (uint64_t t = 1; half_bps > 0 && t < counts->tiers; t++) {

@@ -346,7 +346,8 @@ double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_t
     double d = groups > 1 ? (double)groups : (double)job->dp;
     double passes = fab_job_zero(job) == FAB_ZERO_0 || groups > 1 ? 2 : 1;
     if (groups == 1) {
-        passes *= (double)fab_job_data_exchanges(job, job->batch / job->dp / job->microbatch).reductions;
+        uint64_t microbatches = job->batch / job->dp / job->microbatch;
+        passes *= (double)fab_job_data_exchanges(job, microbatches).reductions;
     }
     return passes * (d - 1) / d * parameters * (double)job->gradient_bytes / dp_reduce->transfer_s;
 }
