@@ -2,6 +2,8 @@
 #ifndef FAB_TRAFFIC_INTERNAL_H
 #define FAB_TRAFFIC_INTERNAL_H
 
+#include "fab/stages.h"
+#include "stages_internal.h"
 #include "fab/str.h"
 #include "fab/traffic.h"
 
@@ -105,24 +107,7 @@ fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
 fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
                          fab_error *err) FAB_MUST_USE;
 
-/* Parameters of the largest part of a stage that is gathered at once: a layer (1/ep of its experts), the embedding or
-   the output side. */
-double fab_stage_largest_unit(const fab_model *model, uint64_t stages, uint64_t stage, uint64_t ep);
-
-/* Elements of the keys and values of one token and layer on one tensor rank. */
-double fab_kv_elements(const fab_model *model, uint64_t tp);
-
 /* --- models.c ----------------------------------------------------------------------------------------------------- */
-
-/* Parameters of the layers first ... first + n - 1: of every token, and of the experts. */
-void fab_model_layers(const fab_model *model, uint64_t first, uint64_t n, double *out_dense, double *out_experts);
-
-/* How many of these layers have experts. */
-uint64_t fab_model_expert_layers(const fab_model *model, uint64_t first, uint64_t n);
-
-/* Parameters of the input side (embeddings); of the output side (final norm, untied embedding). */
-double fab_model_input_parameters(const fab_model *model);
-double fab_model_output_parameters(const fab_model *model);
 
 /* --- rings.c ------------------------------------------------------------------------------------------------------ */
 

@@ -6,6 +6,7 @@
 #define ITERATION_ROWS_H
 
 #include "fab/iteration.h"
+#include "fab/stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +81,8 @@ static inline double row_parameters(const fab_job_spec *job, const fab_model *m)
     double first = 0;
     double last = 0;
     double experts = 0;
-    fab_stage_parameters(m, job->pp, 0, &first, &experts);
-    fab_stage_parameters(m, job->pp, job->pp - 1, &last, &experts);
+    fab_stage_parameters(m, job, 0, &first, &experts);
+    fab_stage_parameters(m, job, job->pp - 1, &last, &experts);
     return (first > last ? first : last) / (double)job->tp;
 }
 

@@ -81,8 +81,9 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
     return fab_iterate_with(traffic, result, engine, NULL, NULL, out, err);
 }
 
-fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             double network_usd_per_year, fab_iteration *out, fab_error *err) {
+static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times,
+                                const fab_compute_model *compute, double network_usd_per_year, bool time_only,
+                                fab_iteration *out, fab_error *err) {
     const memory_check check = {&traffic->job, &traffic->model};
     const fab_iteration_request request = {
         .job = &traffic->job,
@@ -92,11 +93,20 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
         .choose_interleave = traffic->job.interleave_auto,
         .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */
         .fits_context = &check,
+        .time_only = time_only,
         .network_usd_per_year = network_usd_per_year};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
         out->usd_per_1e9_tokens = 0;
     }
+    return status;
+}
+
+fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
+                             double *out_s, fab_error *err) {
+    fab_iteration it;
+    fab_status status = iterate_times(traffic, times, compute, 0, true, &it, err);
+    *out_s = status == FAB_OK ? it.time_s : *out_s;
     return status;
 }
 
@@ -111,7 +121,7 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
-    FAB_TRY(fab_iterate_times(traffic, &times, compute, usd_per_year, out, err));
+    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, out, err));
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);

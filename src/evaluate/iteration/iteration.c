@@ -1,24 +1,17 @@
-/* Time of one training iteration: kernels, schedule and exposed communication put together. */
-#include "fab/iteration.h"
+/* Time of one training iteration: its schedule run to the end, for the best of the candidates. */
+#include "durations.h"
+
+#include "fab/memory.h"
 #include "fab/sharding.h"
+#include "fab/stages.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SECONDS_PER_YEAR (365.0 * 24 * 3600)
-
-/* What stays the same for all candidates. */
-typedef struct plan {
-    const fab_iteration_request *request;
-    const fab_job_spec *job;
-    const fab_compute_model *compute;
-    const fab_gpu *gpu;
-    fab_model model;
-    fab_layer_shape shape; /* its microbatch is that of the candidate */
-    uint64_t most_layers;  /* of a stage */
-} plan;
 
 /* The model of a resolved job; one of the user's own has the shape of a GPT. */
 static fab_model model_of(const fab_job_spec *job) {
@@ -103,88 +96,18 @@ static fab_status check_job(const fab_job_spec *job, fab_error *err) {
 }
 
 /* Microbatches per pipeline, or 0 where the schedule does not allow this candidate. */
-static uint64_t microbatches(const plan *p, uint64_t microbatch, uint64_t interleave) {
+static uint64_t microbatches(const iteration_plan *p, uint64_t microbatch, uint64_t interleave) {
     const fab_job_spec *job = p->job;
     uint64_t per_pipeline = job->batch / job->dp;
     if (job->batch % job->dp != 0 || per_pipeline % microbatch != 0) {
         return 0;
     }
     uint64_t m = per_pipeline / microbatch;
-    bool allowed = interleave == 1 || (job->pp > 1 && m % job->pp == 0 && job->pp <= job->layers / interleave);
-    return allowed ? m : 0;
-}
-
-/* --- communication ------------------------------------------------------------------------------------------------ */
-
-static double phase_s(const plan *p, const fab_phase_time *phase, double byte_factor, double execution_factor) {
-    double ratio = phase->scale_up ? p->compute->scale_up_ratio : p->compute->nic_ratio;
-    return phase->transfer_s * byte_factor / ratio + phase->latency_s * phase->executions * execution_factor;
-}
-
-/* Behind every pipeline transfer that was scattered over the tensor ranks, forward and backward. */
-static double gather_s(const plan *p, uint64_t microbatch, uint64_t interleave, uint64_t m) {
-    const fab_job_spec *job = p->job;
-    if (job->pp == 1 || job->tp == 1 || !job->scatter_gather) {
-        return 0;
-    }
-    double t = (double)job->tp;
-    double bytes = (double)microbatch * (double)job->seq / (double)job->cp * (double)job->hidden *
-                   (double)job->activation_bytes * (t - 1) / t;
-    return 2 * (double)interleave * (double)m * bytes * 8 / (p->gpu->scale_up_bps * p->compute->scale_up_ratio);
-}
-
-/* Bytes that pass a NIC in one direction for a microbatch, in transfers: 2 v where there are stages on both sides, one
-   less between two stages, where transfer and answer are opposite. On the way of a microbatch they are 2 v in turn. */
-static double pipeline_transfers(uint64_t pp, uint64_t interleave) {
-    return 2 * (double)interleave - (pp == 2 ? 1 : 0);
-}
-
-/* What of `whole_s` shows; the rest is taken from the computation that is left to hide behind. */
-static double expose(double whole_s, double overlap, double *left_s) {
-    double hidden = fmin(whole_s * overlap, *left_s);
-    *left_s -= hidden;
-    return whole_s - hidden;
-}
-
-/* --- schedule ----------------------------------------------------------------------------------------------------- */
-
-/* Layers and logits of a stage. */
-static double stage_compute_s(const plan *p, uint64_t stage, double layer_s, double head_s) {
-    double layers = (double)fab_stage_layers(p->job->layers, p->job->pp, stage);
-    return layers * layer_s + (stage + 1 == p->job->pp ? head_s : 0);
-}
-
-/* Parameters that a GPU of the fullest stage updates; the last stage keeps a copy of tied embeddings. Sharded, all
-   copies share them: dp x cp of what every rank has, the ep-th part of these of an expert. */
-static double most_updated(const plan *p) {
-    const fab_job_spec *job = p->job;
-    double copies = fab_job_shards(job, false);
-    double expert_copies = fab_job_shards(job, true);
-    double most = 0;
-    for (uint64_t stage = 0; stage < job->pp; stage++) {
-        double dense = 0;
-        double experts = 0;
-        fab_stage_trained(job, &p->model, stage, &dense, &experts);
-        bool has_copy = stage + 1 == job->pp && p->model.tied && stage > 0 && job->lora_rank == 0;
-        dense += has_copy ? (double)p->model.vocab * (double)p->model.hidden : 0;
-        most = fmax(most, dense / copies + experts / (double)job->ep / expert_copies);
-    }
-    return most / (double)job->tp;
-}
-
-/* How much longer full recomputation makes a phase of whose exchanges `forward` of `all` are forward: it does these
-   once more, unless they are in the phase's bytes. */
-static double repeats(const plan *p, double forward, double all) {
-    bool again = p->shape.recompute == FAB_RECOMPUTE_FULL && !p->job->recompute_traffic;
-    return again ? 1 + forward / all : 1;
-}
-
-static double total_s(const fab_kernel_time *time) {
-    return time->forward_s + time->backward_s + time->recompute_s;
+    return interleave == 1 || (job->pp > 1 && m % job->pp == 0) ? m : 0;
 }
 
 /* Utilisation, tokens and dollars of an iteration whose times are known. */
-static void rate(const plan *p, const fab_kernel_time *layer, const fab_kernel_time *head, uint64_t m,
+static void rate(const iteration_plan *p, const fab_kernel_time *layer, const fab_kernel_time *head, uint64_t m,
                  fab_iteration *it) {
     const fab_job_spec *job = p->job;
     double gpus = (double)job->tp * (double)job->cp * (double)job->pp * (double)job->dp;
@@ -203,114 +126,138 @@ static void rate(const plan *p, const fab_kernel_time *layer, const fab_kernel_t
     it->usd_per_1e9_tokens = usd_per_s / it->tokens_per_s * 1e9;
 }
 
-static fab_iteration iteration_evaluate(plan *p, uint64_t microbatch, uint64_t interleave, uint64_t m) {
-    const fab_job_spec *job = p->job;
-    const fab_job_times *times = p->request->times;
-    p->shape.microbatch = microbatch;
-    fab_kernel_time layer = fab_layer_time(p->compute, p->gpu, &p->shape);
-    fab_kernel_time head = fab_head_time(p->compute, p->gpu, &p->shape);
-    double busiest_s = 0;
-    double all_s = 0;
-    uint64_t busiest = 0;
-    for (uint64_t stage = 0; stage < job->pp; stage++) {
-        double stage_s = stage_compute_s(p, stage, total_s(&layer), total_s(&head));
-        all_s += stage_s;
-        if (stage_s > busiest_s) {
-            busiest_s = stage_s;
-            busiest = stage;
-        }
+/* --- schedule ----------------------------------------------------------------------------------------------------- */
+
+static fab_status iteration_evaluate(const iteration_plan *p, const iteration_candidate *c, fab_pipeline_needs needs,
+                                     fab_iteration *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    iteration_pipeline run = {.chunk = NULL};
+    fab_timeline timeline = {.use = NULL};
+    fab_iteration it = {.microbatch = c->microbatch, .interleave = c->interleave};
+    FAB_TRY(iteration_pipeline_make(p, c, &run, err));
+    FAB_TRY(fab_pipeline_run(&run.pipeline, needs, &timeline, err));
+    it.time_s = timeline.time_s;
+    if (timeline.use != NULL) {
+        const fab_stage_use *use = &timeline.use[timeline.busiest];
+        const double *shown_s = run.shown_s[timeline.busiest];
+        it.compute_s = use->compute_s;
+        it.bubble_s = use->bubble_s;
+        it.exposed_tp_s = shown_s[EXCHANGE_TP];
+        it.exposed_cp_s = shown_s[EXCHANGE_CP];
+        it.exposed_ep_s = shown_s[EXCHANGE_EP];
+        it.exposed_pp_s = use->send_s;
+        it.exposed_dp_s = use->replica_s;
+        it.optimizer_s = use->optimizer_s;
+        rate(p, &run.layer, &run.head, c->microbatches, &it);
     }
-    double v = (double)interleave;
-    double finer = (double)job->microbatch / (double)microbatch; /* more executions than `times` has */
-    double chunks = v / (double)job->interleave;
-    /* Times of phases within layers are those of the stage with the most layers. */
-    double share = (double)fab_stage_layers(job->layers, job->pp, busiest) / (double)p->most_layers;
-    fab_iteration it = {.microbatch = microbatch, .interleave = interleave, .compute_s = (double)m * busiest_s};
-    double left_s = it.compute_s;
-    it.exposed_tp_s = expose(share * repeats(p, 1, 2) * phase_s(p, &times->tp, 1, finer), job->tp_overlap, &left_s);
-    it.exposed_cp_s = expose(share * repeats(p, 1, 3) * phase_s(p, &times->cp, 1, finer), job->cp_overlap, &left_s);
-    it.exposed_ep_s = expose(share * repeats(p, 1, 2) * phase_s(p, &times->ep, 1, finer), job->ep_overlap, &left_s);
-    double transfers = 2 * v / pipeline_transfers(job->pp, job->interleave);
-    double pp_s = phase_s(p, &times->pp, transfers, 2 * chunks * finer) + gather_s(p, microbatch, interleave, m);
-    it.exposed_pp_s = expose(pp_s, job->pp_overlap, &left_s);
-    fab_data_exchanges x = fab_job_data_exchanges(job, m);
-    double reductions = x.with_microbatch ? finer : 1;
-    double gathers = fab_job_zero(job) == FAB_ZERO_3 ? reductions : 1;
-    double dp_s =
-        phase_s(p, &times->dp_reduce, reductions, reductions) + phase_s(p, &times->dp_gather, gathers, gathers);
-    it.exposed_dp_s = expose(dp_s, job->dp_overlap, &left_s);
-    double in_layers_s = it.exposed_tp_s + it.exposed_cp_s + it.exposed_ep_s;
-    double busiest_layers = (double)fab_stage_layers(job->layers, job->pp, busiest);
-    double other_layers = (double)job->layers - busiest_layers;
-    double other_s =
-        (all_s - busiest_s) +
-        (in_layers_s / busiest_layers * other_layers + it.exposed_pp_s * (double)(job->pp - 1)) / (double)m;
-    it.bubble_s = other_s / v;
-    it.optimizer_s = job->offload == FAB_OFFLOAD_OPTIMIZER
-                         ? fab_offload_s(job, most_updated(p))
-                         : fab_optimizer_s(p->compute, p->gpu, most_updated(p), job->gradient_bytes);
-    it.time_s = it.compute_s + in_layers_s + it.exposed_pp_s + it.bubble_s + it.exposed_dp_s + it.optimizer_s;
-    rate(p, &layer, &head, m, &it);
-    return it;
+    *out = it;
+done:
+    fab_timeline_release(&timeline);
+    iteration_pipeline_release(&run);
+    return status;
 }
 
 /* --- choice ------------------------------------------------------------------------------------------------------- */
 
-/* The best interleaving for this microbatch; *best is replaced by what is faster. Returns whether anything fitted. */
-static bool try_microbatch(plan *p, uint64_t microbatch, fab_iteration *best) {
+static const uint64_t MICROBATCHES[] = {1, 2, 4, 8};
+#define N_MICROBATCHES (sizeof MICROBATCHES / sizeof MICROBATCHES[0])
+
+typedef struct bounded_candidate {
+    iteration_candidate is;
+    size_t index;
+    double bound_s;
+} bounded_candidate;
+
+static int by_bound(const void *a, const void *b) {
+    const bounded_candidate *x = a;
+    const bounded_candidate *y = b;
+    if (x->bound_s != y->bound_s) {
+        return x->bound_s < y->bound_s ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Adds the candidates of a microbatch: every number of chunks that is asked for, allowed, and fits. */
+static fab_status add_candidates(const iteration_plan *p, uint64_t microbatch, bounded_candidate *out, size_t *n,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_iteration_request *request = p->request;
-    bool found = false;
     uint64_t first = request->choose_interleave ? 1 : p->job->interleave;
-    uint64_t last = request->choose_interleave ? p->most_layers : p->job->interleave;
+    uint64_t last = request->choose_interleave ? p->most_chunks : first;
+    iteration_pipeline run = {.chunk = NULL};
     for (uint64_t v = first; v <= last; v++) {
-        if (request->choose_interleave && p->most_layers % v != 0) {
+        const iteration_candidate c = {microbatch, v, microbatches(p, microbatch, v)};
+        if (c.microbatches == 0 || (request->fits != NULL && !request->fits(request->fits_context, microbatch, v))) {
             continue;
         }
-        uint64_t m = microbatches(p, microbatch, v);
-        if (m == 0 || (request->fits != NULL && !request->fits(request->fits_context, microbatch, v))) {
-            continue;
-        }
-        found = true;
-        fab_iteration it = iteration_evaluate(p, microbatch, v, m);
-        if (best->time_s == 0 || it.time_s < best->time_s) {
-            *best = it;
+        FAB_TRY(iteration_pipeline_make(p, &c, &run, err));
+        out[*n] = (bounded_candidate){c, *n, fab_pipeline_lower_bound_s(&run.pipeline)};
+        (*n)++;
+        iteration_pipeline_release(&run);
+    }
+done:
+    return status;
+}
+
+/* The fastest; of equal ones the smaller microbatch, then fewer chunks. Those whose bound is above it are not run. */
+static fab_status choose(const iteration_plan *p, bounded_candidate *candidate, size_t n, iteration_candidate *out,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    const bounded_candidate *best = &candidate[0];
+    double best_s = INFINITY;
+    qsort(candidate, n, sizeof *candidate, by_bound);
+    for (size_t i = 0; i < n && n > 1 && candidate[i].bound_s <= best_s * (1 + 1e-12); i++) {
+        fab_iteration it;
+        FAB_TRY(iteration_evaluate(p, &candidate[i].is, FAB_PIPELINE_TIME, &it, err));
+        if (it.time_s < best_s || (it.time_s <= best_s && candidate[i].index < best->index)) {
+            best = &candidate[i];
+            best_s = it.time_s;
         }
     }
-    return found;
+    *out = best->is;
+done:
+    return status;
 }
 
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) {
-    static const uint64_t MICROBATCHES[] = {1, 2, 4, 8};
     fab_status status = FAB_OK;
     const fab_job_spec *job = request->job;
-    fab_iteration best = {.time_s = 0};
+    iteration_candidate best;
+    bounded_candidate *candidate = NULL;
+    size_t n = 0;
     FAB_TRY(check_job(job, err));
-    plan p = {.request = request,
-              .job = job,
-              .compute = request->compute != NULL ? request->compute : &fab_compute_default,
-              .gpu = &job->accelerator,
-              .model = model_of(job)};
+    iteration_plan p = {.request = request,
+                        .job = job,
+                        .compute = request->compute != NULL ? request->compute : &fab_compute_default,
+                        .gpu = &job->accelerator,
+                        .model = model_of(job)};
     if (p.gpu->name[0] == '\0') {
         FAB_FAIL(err, FAB_EINTERNAL, job->where, "there is no GPU '%s': the job is not resolved", job->gpu);
     }
     p.shape = shape_of(job, &p.model);
     FAB_TRY(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
-    p.most_layers = (job->layers + job->pp - 1) / job->pp;
-    bool found = false;
+    for (uint64_t stage = 0; stage < job->pp; stage++) {
+        uint64_t layers = fab_stage_layers(job, stage);
+        p.most_layers = layers > p.most_layers ? layers : p.most_layers;
+    }
+    p.most_chunks = job->schedule == FAB_SCHEDULE_1F1B ? fab_most_chunks(job) : 1;
+    FAB_TRY(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
     if (!request->choose_microbatch) {
-        found = try_microbatch(&p, job->microbatch, &best);
+        FAB_TRY(add_candidates(&p, job->microbatch, candidate, &n, err));
     }
-    for (size_t i = 0; request->choose_microbatch && i < sizeof MICROBATCHES / sizeof MICROBATCHES[0]; i++) {
-        found = try_microbatch(&p, MICROBATCHES[i], &best) || found;
+    for (size_t i = 0; request->choose_microbatch && i < N_MICROBATCHES; i++) {
+        FAB_TRY(add_candidates(&p, MICROBATCHES[i], candidate, &n, err));
     }
-    if (!found) {
+    if (n == 0) {
         FAB_FAIL(err, FAB_ENOSOLUTION, job->where,
                  "no microbatch %s both divides batch %" PRIu64 " over dp %" PRIu64 " and fits the %.0f GB of a %s",
                  request->choose_microbatch ? "of 1, 2, 4 or 8 sequences" : "of the size asked for", job->batch,
                  job->dp, p.gpu->memory_bytes * 1e-9, p.gpu->name);
     }
-    *out = best;
+    FAB_TRY(choose(&p, candidate, n, &best, err));
+    FAB_TRY(iteration_evaluate(&p, &best, request->time_only ? FAB_PIPELINE_TIME : FAB_PIPELINE_USE, out, err));
 done:
+    free(candidate);
     return status;
 }
 

@@ -60,10 +60,10 @@ static fab_status offer_phases(fab_assessment *d, fab_error *err) {
 static fab_status choose_times(fab_assessment *d, fab_error *err) {
     static const fab_job_times NO_TIMES = {.tp = {.transfer_s = 0}};
     fab_status status = FAB_OK;
-    fab_iteration iteration;
+    double iteration_s = 0;
     FAB_TRY(FAB_NEW(d->is_timed, d->n_phases, err));
     if (d->request.times && fab_is_whole_training(d->traffic, d->what->traffic)) {
-        status = fab_iterate_times(d->traffic, &NO_TIMES, NULL, 0, &iteration, NULL);
+        status = fab_iterate_times(d->traffic, &NO_TIMES, NULL, &iteration_s, NULL);
         if (status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION) {
             FAB_FAIL(err, status, NULL, "the time of an iteration cannot be found");
         }

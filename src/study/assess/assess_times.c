@@ -8,7 +8,6 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     const fab_assessment *d = a->assessment;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     fab_compute_model slow = fab_compute_default;
-    fab_iteration iteration;
     double sum_s = 0;
     for (size_t p = 0; p < d->n_phases; p++) {
         if (d->is_timed[p]) {
@@ -23,8 +22,7 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     if (d->iterates) {
         slow.matrix_ratio *= compute_ratio;
         slow.memory_ratio *= compute_ratio;
-        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, 0, &iteration, err));
-        sum_s = iteration.time_s;
+        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, &sum_s, err));
     }
     *out_s = sum_s;
     return FAB_OK;

@@ -197,31 +197,13 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status check_interleave(const fab_job *job, fab_error *err) {
-    const fab_job_spec *s = &job->spec;
-    if (s->interleave > 1 && s->pp == 1) {
-        return fab_fail(err, FAB_EINPUT, job->where, "interleave %" PRIu64 " needs pp of at least 2, not 1",
-                        s->interleave);
-    }
-    if (s->interleave > 1 && job->spec.kind == FAB_JOB_SERVING) {
-        return fab_fail(err, FAB_EUNSUPPORTED, job->where,
-                        "interleave %" PRIu64 ": serving is modelled with one chunk per stage only", s->interleave);
-    }
-    if (s->interleave > s->layers || s->pp * s->interleave > s->layers) {
-        return fab_fail(err, FAB_EINPUT, job->where,
-                        "pp %" PRIu64 " x interleave %" PRIu64 " needs as many layers, the model has %" PRIu64, s->pp,
-                        s->interleave, s->layers);
-    }
-    return FAB_OK;
-}
-
 static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *err) {
     fab_job_spec *s = &job->spec;
     s->microbatch_auto = s->microbatch == 0;
     s->interleave_auto = s->interleave == 0;
     set_default(&s->microbatch, 1);
     set_default(&s->interleave, 1);
-    fab_status status = check_interleave(job, err);
+    fab_status status = fab_job_check_stages(s, job->where, err);
     if (status != FAB_OK) {
         return status;
     }

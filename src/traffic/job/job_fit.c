@@ -54,7 +54,7 @@ static bool one_sequence(fab_job_spec *job, const fab_model *model, char *out, s
 
 /* Twice, four times, ... the stages, out of replicas: as many as fit one after the other. */
 static bool more_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size, uint64_t times) {
-    bool can = job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0 &&
+    bool can = job->stage_layers[0] == '\0' && job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0 &&
                job->pp * times * job->interleave <= model->layers;
     if (can) {
         job->pp *= times;

@@ -57,8 +57,8 @@ static double in_flight(const fab_job_spec *job, uint64_t microbatches, uint64_t
 }
 
 static double stage_activations(const fab_job_spec *job, const fab_model *model, uint64_t stage, double flight) {
-    uint64_t layers = fab_stage_layers(model->layers, job->pp, stage);
-    uint64_t with_experts = fab_stage_expert_layers(model, job->pp, stage);
+    uint64_t layers = fab_stage_layers(job, stage);
+    uint64_t with_experts = fab_stage_expert_layers(model, job, stage);
     kept dense = layer_activations(job, model, false);
     kept experts = layer_activations(job, model, true);
     double n_experts = (double)with_experts;
@@ -103,7 +103,7 @@ static parameters of_rank(const fab_job_spec *job, parameters stage) {
 /* A tied embedding has a copy on the last stage, trained there too. */
 static parameters gpu_parameters(const fab_job_spec *job, const fab_model *model, uint64_t stage) {
     parameters p;
-    fab_stage_parameters(model, job->pp, stage, &p.dense, &p.experts);
+    fab_stage_parameters(model, job, stage, &p.dense, &p.experts);
     if (model->tied && job->pp > 1 && stage + 1 == job->pp) {
         p.dense += (double)model->vocab * (double)model->hidden;
     }
@@ -121,14 +121,14 @@ static fab_job_memory of_training(const fab_job_spec *job, const fab_model *mode
     fab_zero zero = fab_job_zero(job);
     parameters all = gpu_parameters(job, model, stage);
     parameters trained = all;
-    double unit = fab_stage_largest_unit(model, job->pp, stage, job->ep) / (double)job->tp;
+    double unit = fab_stage_largest_unit(model, job, stage) / (double)job->tp;
     double weights_in_full = held_in_full(job, unit, all_of(all));
     double trained_in_full = weights_in_full;
     if (job->lora_rank > 0) {
         fab_stage_trained(job, model, stage, &trained.dense, &trained.experts);
         trained = of_rank(job, trained);
         all = (parameters){all.dense + trained.dense, all.experts + trained.experts};
-        double layers = (double)fab_stage_layers(model->layers, job->pp, stage);
+        double layers = (double)fab_stage_layers(job, stage);
         trained_in_full = held_in_full(job, all_of(trained) / layers, all_of(trained));
     }
     bool offload = job->offload == FAB_OFFLOAD_OPTIMIZER;
@@ -149,7 +149,7 @@ static fab_job_memory of_training(const fab_job_spec *job, const fab_model *mode
 static fab_job_memory of_serving(const fab_job_spec *job, const fab_model *model, uint64_t stage) {
     double a = (double)job->activation_bytes;
     double sequences = (double)job->batch / (double)job->dp;
-    double layers = (double)fab_stage_layers(model->layers, job->pp, stage);
+    double layers = (double)fab_stage_layers(job, stage);
     double prompt = (double)job->microbatch * (double)job->prompt;
     double width = (model->gated ? 3.0 : 2.0) * (double)model->ffn / (double)job->tp + 4.0 * (double)model->hidden;
     double logits = stage + 1 == job->pp ? 4 * sequences * (double)model->vocab / (double)job->tp : 0;

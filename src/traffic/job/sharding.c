@@ -1,6 +1,7 @@
 /* ZeRO stages, hybrid sharding, adapters and what moves to the host. */
 #include "fab/sharding.h"
 
+#include "fab/stages.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
@@ -52,12 +53,12 @@ static double adapters_of_ffn(const fab_job_spec *job, const fab_model *model, u
 void fab_stage_trained(const fab_job_spec *job, const fab_model *model, uint64_t stage, double *out_dense,
                        double *out_experts) {
     if (job->lora_rank == 0) {
-        fab_stage_parameters(model, job->pp, stage, out_dense, out_experts);
+        fab_stage_parameters(model, job, stage, out_dense, out_experts);
         return;
     }
     double rank = (double)job->lora_rank;
-    double layers = (double)fab_stage_layers(model->layers, job->pp, stage);
-    double with_experts = (double)fab_stage_expert_layers(model, job->pp, stage);
+    double layers = (double)fab_stage_layers(job, stage);
+    double with_experts = (double)fab_stage_expert_layers(model, job, stage);
     double expert = adapters_of_ffn(job, model, model->expert_ffn);
     *out_dense = rank * (layers * adapters_of_attention(job, model) +
                          (layers - with_experts) * adapters_of_ffn(job, model, model->ffn) +

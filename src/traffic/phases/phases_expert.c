@@ -43,7 +43,7 @@ static void emit_cp(training *t, double per_layer, fab_phase_builder *builder) {
         for (uint32_t i = 0; i < n; i++) {
             t->members[i] = gpu_at(t, comm % n_tp, pp, comm / (n_tp * n_pp) * n + i);
         }
-        uint64_t bytes = rounded(per_layer * (double)fab_stage_layers(s->layers, n_pp, pp));
+        uint64_t bytes = rounded(per_layer * (double)fab_stage_layers(s, pp));
         if (ring) {
             emit_blocks(t, n, bytes, comm, builder);
         } else {
@@ -65,8 +65,7 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
     double layers = (double)s->layers;
     FAB_TRY(fab_check_comm(t, name, n_comms, err));
     if (only_one(t)) {
-        layers =
-            (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm / n_tp % n_pp) / n_tp / size_of(t, FAB_DIM_DP);
+        layers = (double)fab_stage_layers(s, t->wanted->comm / n_tp % n_pp) / n_tp / size_of(t, FAB_DIM_DP);
     }
     FAB_TRY(fab_open_phase(t, builder, name, s->cp_exchange == FAB_CP_RING ? "send-recv" : "all-gather, reduce-scatter",
                            fab_ring_max_flows(t->job->n_gpus), n_comms,
@@ -75,7 +74,7 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
     fab_phase *phase = &builder->phase;
     uint64_t most_layers = 0;
     for (uint32_t pp = 0; pp < n_pp; pp++) {
-        uint64_t mine = fab_stage_layers(s->layers, n_pp, pp);
+        uint64_t mine = fab_stage_layers(s, pp);
         bool counts = !only_one(t) || t->wanted->comm / n_tp % n_pp == pp;
         most_layers = counts && mine > most_layers ? mine : most_layers;
     }
@@ -116,7 +115,7 @@ static void emit_ep(training *t, double per_layer, fab_phase_builder *builder) {
         for (uint32_t i = 0; i < n; i++) {
             t->members[i] = gpu_at(t, comm / n_blocks % n_tp, pp, comm % n_blocks * n + i);
         }
-        double layers = (double)fab_stage_expert_layers(&job->model, n_pp, pp);
+        double layers = (double)fab_stage_expert_layers(&job->model, &job->spec, pp);
         emit_all_to_all(t->members, n, rounded(per_layer * layers), comm, builder);
     }
 }
@@ -134,7 +133,7 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
     FAB_TRY(fab_check_comm(t, name, n_pp * per_stage, err));
     for (uint32_t pp = 0; pp < n_pp; pp++) {
         if (!only_one(t) || t->wanted->comm / per_stage == pp) {
-            uint64_t mine = fab_stage_expert_layers(&job->model, n_pp, pp);
+            uint64_t mine = fab_stage_expert_layers(&job->model, &job->spec, pp);
             most_layers = mine > most_layers ? mine : most_layers;
             layers += only_one(t) ? (double)mine / per_stage : (double)mine;
         }

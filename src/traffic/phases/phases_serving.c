@@ -40,12 +40,12 @@ fab_status fab_make_serving_tp(training *t, const char *name, fab_phase_builder 
     double per_layer = 4 * (double)s->batch * p.tokens * (double)s->hidden * (double)s->activation_bytes;
     FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
     if (only_one(t)) {
-        counted_layers = (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm % n_pp) / n_dp;
+        counted_layers = (double)fab_stage_layers(s, t->wanted->comm % n_pp) / n_dp;
     }
     FAB_TRY(fab_open_phase(t, builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
                            per_layer * (n - 1) * counted_layers, err));
     for (uint32_t comm = 0; comm < n_pp * n_dp; comm++) {
-        uint64_t layers = fab_stage_layers(s->layers, n_pp, comm % n_pp);
+        uint64_t layers = fab_stage_layers(s, comm % n_pp);
         if (!is_wanted(t, comm)) {
             continue;
         }

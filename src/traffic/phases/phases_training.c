@@ -85,7 +85,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     }
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
-        counted_layers = (double)fab_stage_layers(s->layers, n_pp, t->wanted->comm % n_pp) / n_dp;
+        counted_layers = (double)fab_stage_layers(s, t->wanted->comm % n_pp) / n_dp;
     }
     FAB_TRY(fab_open_phase(t, builder, name, s->sequence_parallel ? "reduce-scatter, all-gather" : "all-reduce",
                            fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
@@ -99,7 +99,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
             if (!is_wanted(t, dp * n_pp + pp)) {
                 continue;
             }
-            uint64_t layers = fab_stage_layers(s->layers, n_pp, pp);
+            uint64_t layers = fab_stage_layers(s, pp);
             most_layers = layers > most_layers ? layers : most_layers;
             for (uint32_t i = 0; i < n; i++) {
                 t->members[i] = gpu_at(t, i, pp, dp);
@@ -247,7 +247,7 @@ static double held_parameters(const training *t, const reduction *r, const data_
     if (d->gathers && job->spec.lora_rank > 0 && job->spec.zero == FAB_ZERO_3) {
         double weights = 0;
         double weights_of_experts = 0;
-        fab_stage_parameters(&job->model, job->spec.pp, stage, &weights, &weights_of_experts);
+        fab_stage_parameters(&job->model, &job->spec, stage, &weights, &weights_of_experts);
         dense += weights;
         experts += weights_of_experts;
     }

@@ -18,6 +18,11 @@ typedef enum fab_recompute { FAB_RECOMPUTE_FULL, FAB_RECOMPUTE_SELECTIVE, FAB_RE
 
 typedef enum fab_attention { FAB_ATTENTION_AUTO, FAB_ATTENTION_FLASH, FAB_ATTENTION_STANDARD } fab_attention;
 
+/** In which order pipeline stages take their passes: as fab_pipeline_order. */
+typedef enum fab_job_schedule { FAB_SCHEDULE_1F1B, FAB_SCHEDULE_ZERO_BUBBLE } fab_job_schedule;
+
+#define FAB_STAGE_LAYERS_SIZE 512 /* of a list of layers per stage */
+
 /** How context parallel ranks exchange keys and values. */
 typedef enum fab_cp_exchange { FAB_CP_ALL_GATHER, FAB_CP_RING } fab_cp_exchange;
 
@@ -97,6 +102,9 @@ typedef struct fab_job_spec {
     fab_job_collective tp_collective; /**< algorithm */
     fab_job_collective dp_collective;
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
+    fab_job_schedule schedule;
+    bool embedding_as_layer;                  /**< they and the loss count as a layer each when layers are spread */
+    char stage_layers[FAB_STAGE_LAYERS_SIZE]; /**< layers of each stage, "7:8:8:7"; empty: as even as possible */
     double
         gpu_hour_usd; /**< 0 = the accelerator's: price of a GPU for an hour, power and server included, network not */
     double published_tflops, published_pipeline_bps, published_data_bps; /**< of a published run; 0 = none */

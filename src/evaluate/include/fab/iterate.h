@@ -40,11 +40,11 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
 bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times);
 
 /**
- * One iteration of a job with these times.
+ * Seconds of one iteration of a job with these times.
  * @param[in] compute  NULL: fab_compute_default.
  * Errors of fab_iteration_time().
  */
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             double network_usd_per_year, fab_iteration *out, fab_error *err) FAB_MUST_USE;
+                             double *out_s, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /**
  * @file iteration.h
  * From what a GPU computes and how long its phases take to seconds per iteration, and from there to utilisation,
- * tokens and dollars. See src/doc/adr/0025-iteration-time.md.
+ * tokens and dollars. See src/doc/adr/0055-an-iteration-is-a-schedule.md.
  */
 #ifndef FAB_ITERATION_H
 #define FAB_ITERATION_H
@@ -40,6 +40,7 @@ typedef struct fab_iteration_request {
     bool choose_interleave; /**< the fastest number of chunks that the schedule allows, instead of the job's */
     fab_fits *fits;         /**< NULL: everything fits */
     const void *fits_context;
+    bool time_only;              /**< time_s alone, and what was chosen: a third of the work */
     double network_usd_per_year; /**< capital over its years and energy, of the job's share of the network */
 } fab_iteration_request;
 
@@ -57,15 +58,17 @@ typedef struct fab_iteration {
     uint64_t microbatch, interleave; /**< of the job, or chosen */
     double time_s;                   /**< of one iteration */
     double compute_s;                /**< computation alone on the busiest stage, recomputation included */
-    double bubble_s;                 /**< that stage idle while the pipeline fills and drains */
-    double exposed_tp_s, exposed_cp_s, exposed_pp_s, exposed_ep_s, exposed_dp_s; /**< not hidden by computation */
-    double optimizer_s;
-    double tflops_per_gpu;      /**< executed, recomputation included */
-    double mfu_ratio;           /**< model FLOPs alone over the peak of the job's precision */
-    double tokens_per_s;        /**< of the whole job */
+    double bubble_s;                 /**< that stage idle though transfers and replicas cost nothing */
+    double exposed_tp_s, exposed_cp_s, exposed_ep_s; /**< in line with its kernels */
+    double exposed_pp_s, exposed_dp_s;               /**< more idle for transfers, then for gathers and reductions */
+    double optimizer_s;                              /**< of the slowest stage */
+    double tflops_per_gpu;                           /**< executed, recomputation included */
+    double mfu_ratio;                                /**< model FLOPs alone over the peak of the job's precision */
+    double tokens_per_s;                             /**< of the whole job */
     double network_share_ratio; /**< filled by the caller: the part of the network's price that the job bears */
-    double usd_per_1e9_tokens;  /**< GPU hours and network; fab_iterate(): 0 where the job does not fit, unless that is
-                                   let pass (memory-check=off) */
+    double usd_per_1e9_tokens;  /**< GPU hours and network; fab_iterate(): 0 where the
+                                   job does not fit, unless that is let pass
+                                   (memory-check=off) */
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
@@ -73,25 +76,21 @@ typedef struct fab_iteration {
 } fab_iteration;
 
 /**
- * Time of one iteration under the schedule 1F1B, interleaved where a GPU has several chunks.
+ * Time of one iteration: the makespan of its schedule (fab/pipeline.h), run to the end for the best candidate.
  *
- *     time = m T_busiest + (sum over the other stages of T) / v + exposed data-parallel time + optimizer
- *
- * with m microbatches of T = layers (kernels + exposed tensor, context, expert time) + exposed pipeline time, the
- * logits on the last stage, and v chunks per GPU. With equal stages the second term is (p - 1)/(v m) of the first
- * [Megatron-LM, SC'21, 2.2]. A phase takes transfer_s over the delivered part of the link rate, and its latencies.
- * Full recomputation repeats what tensor, context and expert parallelism exchange forward (a half, a third and a half
- * of it), unless the job counts that in its phases (recompute-traffic). Pipeline transfers are counted forward and
- * backward one after the other; with scatter/gather each is followed by an all-gather at the scale-up rate of the data
- * sheet. Hidden time is at most overlap x time of the phase, and never more than there is computation. `times` of
- * another microbatch or interleave follow from executions (those of tp, cp, ep as 1/microbatch, of pp as
- * interleave/microbatch) and bytes (pp as interleave).
+ * A phase takes transfer_s over the delivered part of the link rate, and its latencies; what it takes is spread evenly
+ * over layers, microbatches and directions, gradients and parameters over the layers that hold them. Full recomputation
+ * repeats what tensor, context and expert parallelism exchange forward (a half, a third and a half of it), unless the
+ * job counts that in its phases (recompute-traffic). With scatter/gather each pipeline transfer is followed by an
+ * all-gather at the scale-up rate of the data sheet. `times` of another microbatch or interleave follow from executions
+ * (those of tp, cp, ep as 1/microbatch, of pp as interleave/microbatch) and bytes (pp as interleave).
  *
  * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings.
  * @param[out] out  Written on success only.
  * @retval FAB_EUNSUPPORTED  a model whose attention is not that of the kernels (deepseek-v3).
+ *                           Also more than 2^31 operations.
  * @retval FAB_ENOSOLUTION   nothing fits the memory.
- * Complexity: O(candidates).
+ * Complexity: O(candidates * stages * chunks * microbatches) at most; a bound leaves out most candidates.
  */
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;
 

@@ -33,17 +33,6 @@ double fab_model_parameters(const fab_model *model);
 /** Those that a token meets: top-k of the experts. */
 double fab_model_active_parameters(const fab_model *model);
 
-/** Layers of pipeline stage `stage` of `stages`: as even as possible, the first and last stages get the fewer ones. */
-uint64_t fab_stage_layers(uint64_t layers, uint64_t stages, uint64_t stage);
-
-/** Layers with experts among those of a stage. */
-uint64_t fab_stage_expert_layers(const fab_model *model, uint64_t stages, uint64_t stage);
-
-/** Parameters of a stage before any tensor or expert parallelism: its layers, the embeddings on the first, the output
- * side on the last; those of its experts apart. */
-void fab_stage_parameters(const fab_model *model, uint64_t stages, uint64_t stage, double *out_dense,
-                          double *out_experts);
-
 /** A recommendation model: embedding tables spread over all GPUs, a dense part on every one. */
 typedef struct fab_ranking_model {
     const char *name;

@@ -1,0 +1,45 @@
+/**
+ * @file durations.h
+ * How long every operation of an iteration takes.
+ */
+#ifndef FAB_DURATIONS_H
+#define FAB_DURATIONS_H
+
+#include "fab/iteration.h"
+#include "fab/pipeline.h"
+
+/* What stays the same for all candidates. */
+typedef struct iteration_plan {
+    const fab_iteration_request *request;
+    const fab_job_spec *job;
+    const fab_compute_model *compute;
+    const fab_gpu *gpu;
+    fab_model model;
+    fab_layer_shape shape; /* its microbatch is that of the candidate */
+    uint64_t most_layers;  /* of a stage */
+    uint64_t most_chunks;  /* that the order allows and no stage has too few layers for */
+} iteration_plan;
+
+/* A candidate: so many sequences per microbatch, chunks per stage and microbatches. */
+typedef struct iteration_candidate {
+    uint64_t microbatch, interleave, microbatches;
+} iteration_candidate;
+
+enum { EXCHANGE_TP, EXCHANGE_CP, EXCHANGE_EP, N_EXCHANGES };
+
+/* A pipeline and what it points to. */
+typedef struct iteration_pipeline {
+    fab_pipeline pipeline;
+    fab_chunk_times *chunk;         /* [stage][chunk] */
+    double *optimizer_s;            /* [stage] */
+    double (*shown_s)[N_EXCHANGES]; /* [stage]: exchanges of the iteration that no kernel hides */
+    fab_kernel_time layer, head;
+} iteration_pipeline;
+
+void iteration_pipeline_release(iteration_pipeline *pipeline);
+
+/* Written on success only. */
+fab_status iteration_pipeline_make(const iteration_plan *plan, const iteration_candidate *candidate,
+                                   iteration_pipeline *out, fab_error *err) FAB_MUST_USE;
+
+#endif

@@ -1,0 +1,212 @@
+/* Nodes are (pass, stage, chunk, microbatch); the order within a stage is written down as Megatron-LM's loops have it:
+ * virtual microbatches counted one by one. Sends wait for the send before them, in the order of their stage. */
+#include "oracle_schedule.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef struct node {
+    int pass; /* 0 forward, 1 backward, 2 weights */
+    unsigned chunk, microbatch;
+    double takes, start, end, sent, left, wire;
+} node;
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
+
+static double takes_of(const fab_pipeline *p, const fab_chunk_times *t, int pass) {
+    bool apart = p->order == FAB_ORDER_ZERO_BUBBLE;
+    return pass == 0   ? t->forward_s + t->forward_exchange_s
+           : pass == 1 ? t->recompute_s + t->backward_s + t->backward_exchange_s + (apart ? 0 : t->weights_s)
+                       : t->weights_s;
+}
+
+static void add(const fab_pipeline *p, unsigned stage, node *row, size_t *n, int pass, unsigned k) {
+    unsigned v = p->n_chunks;
+    unsigned s = p->n_stages;
+    unsigned chunk = v == 1 ? 0 : k % (s * v) / s;
+    unsigned microbatch = v == 1 ? k : k / (s * v) * s + k % s;
+    chunk = pass == 0 ? chunk : v - 1 - chunk;
+    row[(*n)++] = (node){pass, chunk, microbatch, takes_of(p, &p->chunk[stage * v + chunk], pass), 0, 0, 0, 0, 0};
+}
+
+static size_t list(const fab_pipeline *p, unsigned stage, node *row) {
+    unsigned total = p->n_chunks * p->n_microbatches;
+    unsigned behind = p->n_stages - 1 - stage;
+    size_t n = 0;
+    unsigned f = 0;
+    unsigned b = 0;
+    unsigned w = 0;
+    unsigned warm = p->n_chunks == 1 ? behind : 2 * behind + (p->n_chunks - 1) * p->n_stages;
+    bool apart = p->order == FAB_ORDER_ZERO_BUBBLE;
+    while (f < total && f < warm) {
+        add(p, stage, row, &n, 0, f++);
+    }
+    while (b < total) {
+        if (f < total) {
+            add(p, stage, row, &n, 0, f++);
+        }
+        add(p, stage, row, &n, 1, b++);
+        if (apart && (b - w > stage || f == total)) {
+            add(p, stage, row, &n, 2, w++);
+        }
+    }
+    while (apart && w < total) {
+        add(p, stage, row, &n, 2, w++);
+    }
+    return n;
+}
+
+static node *find(const fab_pipeline *p, node *all, size_t n, unsigned place, int pass, unsigned microbatch) {
+    node *row = all + (place % p->n_stages) * n;
+    for (size_t i = 0; i < n; i++) {
+        if (row[i].pass == pass && row[i].microbatch == microbatch && row[i].chunk == place / p->n_stages) {
+            return &row[i];
+        }
+    }
+    abort();
+}
+
+static double input_s(const fab_pipeline *p, node *all, size_t n, unsigned stage, const node *x) {
+    unsigned place = x->chunk * p->n_stages + stage;
+    unsigned last = p->n_stages * p->n_chunks - 1;
+    if (x->pass == 2 || (x->pass == 0 && place == 0)) {
+        return 0;
+    }
+    if (x->pass == 0) {
+        return find(p, all, n, place - 1, 0, x->microbatch)->sent;
+    }
+    const node *before =
+        place == last ? find(p, all, n, place, 0, x->microbatch) : find(p, all, n, place + 1, 1, x->microbatch);
+    return place == last ? before->end : before->sent;
+}
+
+static unsigned buckets_of(const fab_chunk_times *t) {
+    return t->buckets > 1 ? t->buckets : 1;
+}
+
+/* When bucket i of a chunk's parameters has come, one bucket after the other behind what nothing overlaps. */
+static double bucket_s(const fab_pipeline *p, unsigned stage, unsigned chunk, unsigned bucket) {
+    const fab_chunk_times *row = &p->chunk[stage * p->n_chunks];
+    double at = 0;
+    for (unsigned c = 0; c < p->n_chunks; c++) {
+        at += (1 - p->replica_overlap) * row[c].gather_s;
+    }
+    for (unsigned c = 0; c < chunk; c++) {
+        at += p->replica_overlap * row[c].gather_s;
+    }
+    return at + p->replica_overlap * row[chunk].gather_s * (bucket + 1) / buckets_of(&row[chunk]);
+}
+
+/* Fetches bucket after bucket for a pass, not before `at`, when the wire is free. */
+static void fetch(const fab_pipeline *p, const fab_chunk_times *t, double at, double *wire, double *bucket) {
+    unsigned n = buckets_of(t);
+    for (unsigned i = 0; i < n; i++) {
+        bucket[i] = larger(*wire, at) + p->replica_overlap * t->gather_s / n;
+        *wire = p->replica_overlap * t->gather_s > 0 ? bucket[i] : *wire;
+    }
+}
+
+static bool is_last_of_chunk(const node *row, size_t n, size_t i) {
+    for (size_t k = i + 1; k < n; k++) {
+        if (row[k].pass == row[i].pass && row[k].chunk == row[i].chunk) {
+            return false;
+        }
+    }
+    return true;
+}
+
+#define MOST_BUCKETS 8
+
+/* One look at every operation of a stage. Returns whether anything became later. */
+static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
+    double done = 0;
+    double channel[2] = {0, 0};
+    double coming[MOST_BUCKETS];
+    double wire = 0;
+    bool changed = false;
+    int last_pass = p->order == FAB_ORDER_ZERO_BUBBLE ? 2 : 1;
+    node *row = &all[stage * n];
+    double o = p->replica_overlap;
+    if (p->gathers_each_pass) {
+        fetch(p, &p->chunk[stage * p->n_chunks + row[0].chunk], 0, &wire, coming);
+    } else {
+        wire = bucket_s(p, stage, p->n_chunks - 1, buckets_of(&p->chunk[(stage + 1) * p->n_chunks - 1]) - 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        node *x = &row[i];
+        const fab_chunk_times *t = &p->chunk[stage * p->n_chunks + x->chunk];
+        unsigned place = x->chunk * p->n_stages + stage;
+        unsigned buckets = buckets_of(t);
+        double start = larger(done, input_s(p, all, n, stage, x));
+        bool fetched = x->pass != 2 && (p->gathers_each_pass || x->pass == 0);
+        if (fetched && p->gathers_each_pass) {
+            start += (1 - o) * t->gather_s;
+        }
+        double end = start + x->takes;
+        for (unsigned b = 0; fetched && b < buckets; b++) {
+            double there = p->gathers_each_pass ? coming[b] : bucket_s(p, stage, x->chunk, b);
+            start = b == 0 ? larger(start, there) : start;
+            end = (b == 0 ? start : larger(end, there)) + x->takes / buckets;
+        }
+        if (p->gathers_each_pass && i + 1 < n && row[i + 1].pass != 2) {
+            fetch(p, &p->chunk[stage * p->n_chunks + row[i + 1].chunk], start, &wire, coming);
+        }
+        bool sends = x->pass == 0 ? place + 1 < p->n_stages * p->n_chunks : x->pass == 1 && place > 0;
+        double sent = end;
+        double free = end;
+        if (sends) {
+            double takes = x->pass == 0 ? t->send_forward_s : t->send_backward_s;
+            double from = larger(end, channel[x->pass]);
+            sent = from + takes;
+            channel[x->pass] = sent;
+            free = p->send_overlap < 1 ? from + (1 - p->send_overlap) * takes : end;
+        }
+        bool completes = x->pass == last_pass && (p->reduces_each_pass || is_last_of_chunk(row, n, i));
+        for (unsigned b = 0; completes && o * t->reduce_s > 0 && b < buckets; b++) {
+            wire = larger(wire, end - x->takes * (buckets - 1 - b) / buckets) + o * t->reduce_s / buckets;
+        }
+        free += completes && p->reduces_each_pass ? (1 - o) * t->reduce_s : 0;
+        changed = changed || start != x->start || sent != x->sent || end != x->end;
+        *x = (node){x->pass, x->chunk, x->microbatch, x->takes, start, end, sent, free, wire};
+        done = free;
+    }
+    return changed;
+}
+
+/* When the gradients of a stage are with all replicas. */
+static double reduced_s(const fab_pipeline *p, const node *row, size_t n, unsigned stage) {
+    double later = 0;
+    for (unsigned c = 0; c < p->n_chunks && !p->reduces_each_pass; c++) {
+        later += (1 - p->replica_overlap) * p->chunk[stage * p->n_chunks + c].reduce_s;
+    }
+    return larger(row[n - 1].left, row[n - 1].wire) + later;
+}
+
+double oracle_schedule_s(const fab_pipeline *p) {
+    size_t n = (p->order == FAB_ORDER_ZERO_BUBBLE ? 3 : 2) * (size_t)p->n_chunks * p->n_microbatches;
+    node *all = calloc(n * p->n_stages, sizeof *all);
+    for (unsigned stage = 0; stage < p->n_stages; stage++) {
+        if (list(p, stage, all + stage * n) != n) {
+            abort();
+        }
+    }
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (unsigned stage = 0; stage < p->n_stages; stage++) {
+            changed = relax(p, all, n, stage) || changed;
+        }
+    }
+    double ready = 0;
+    double end = 0;
+    for (unsigned stage = 0; stage < p->n_stages; stage++) {
+        ready = larger(ready, reduced_s(p, all + stage * n, n, stage));
+    }
+    for (unsigned stage = 0; stage < p->n_stages; stage++) {
+        end = larger(end, ready + p->optimizer_s[stage]);
+    }
+    free(all);
+    return end;
+}

@@ -1,0 +1,10 @@
+/* An iteration as a graph of operations whose longest path is found by relaxing every edge until nothing changes. */
+#ifndef ORACLE_SCHEDULE_H
+#define ORACLE_SCHEDULE_H
+
+#include "fab/pipeline.h"
+
+/** Makespan of a pipeline. */
+double oracle_schedule_s(const fab_pipeline *pipeline);
+
+#endif

@@ -1,0 +1,167 @@
+/* Pipelines: published closed forms, and random ones against the longest path of their graph. */
+#include "fab/pipeline.h"
+#include "fab/rng.h"
+#include "oracle_schedule.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#define MOST_STAGES 8
+#define MOST_CHUNKS 4
+
+typedef struct drawn {
+    fab_chunk_times chunk[MOST_STAGES * MOST_CHUNKS];
+    double optimizer_s[MOST_STAGES];
+    fab_pipeline p;
+} drawn;
+
+static double draw_s(fab_rng *rng) {
+    return (double)fab_rng_below(rng, 1000) * 1e-3;
+}
+
+/* None, all, or a part. */
+static double draw_overlap(fab_rng *rng) {
+    uint64_t which = fab_rng_below(rng, 3);
+    return which < 2 ? (double)which : draw_s(rng);
+}
+
+static void draw(uint64_t seed, drawn *out) {
+    fab_rng rng = fab_rng_make(seed, 1);
+    bool zero_bubble = fab_rng_below(&rng, 3) == 0;
+    uint32_t stages = 1 + (uint32_t)fab_rng_below(&rng, MOST_STAGES);
+    uint32_t chunks = zero_bubble ? 1 : 1 + (uint32_t)fab_rng_below(&rng, MOST_CHUNKS);
+    uint32_t microbatches = 1 + (uint32_t)fab_rng_below(&rng, 6);
+    bool sends = fab_rng_below(&rng, 2) == 0;
+    bool replicas = fab_rng_below(&rng, 2) == 0;
+    *out = (drawn){.p = {.order = zero_bubble ? FAB_ORDER_ZERO_BUBBLE : FAB_ORDER_1F1B,
+                         .n_stages = stages,
+                         .n_chunks = chunks,
+                         .n_microbatches = chunks > 1 ? microbatches * stages : microbatches * 2,
+                         .send_overlap = draw_overlap(&rng),
+                         .replica_overlap = draw_overlap(&rng),
+                         .gathers_each_pass = fab_rng_below(&rng, 3) == 0,
+                         .reduces_each_pass = fab_rng_below(&rng, 3) == 0}};
+    out->p.chunk = out->chunk;
+    out->p.optimizer_s = out->optimizer_s;
+    for (uint32_t i = 0; i < stages * chunks; i++) {
+        out->chunk[i] = (fab_chunk_times){.forward_s = draw_s(&rng),
+                                          .recompute_s = draw_s(&rng),
+                                          .backward_s = draw_s(&rng),
+                                          .weights_s = draw_s(&rng),
+                                          .forward_exchange_s = draw_s(&rng) / 4,
+                                          .backward_exchange_s = draw_s(&rng) / 4,
+                                          .send_forward_s = sends ? draw_s(&rng) : 0,
+                                          .send_backward_s = sends ? draw_s(&rng) : 0,
+                                          .gather_s = replicas ? draw_s(&rng) : 0,
+                                          .reduce_s = replicas ? 3 * draw_s(&rng) : 0,
+                                          .buckets = (uint32_t)fab_rng_below(&rng, 5)};
+    }
+    out->chunk[0].send_backward_s = 0;
+    out->chunk[stages * chunks - 1].send_forward_s = 0;
+    for (uint32_t i = 0; i < stages; i++) {
+        out->optimizer_s[i] = draw_s(&rng);
+    }
+}
+
+static double sum_of(const fab_stage_use *use) {
+    return use->compute_s + use->exchange_s + use->bubble_s + use->send_s + use->replica_s + use->optimizer_s;
+}
+
+Test(oracle_schedule, random_pipelines) {
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        drawn d;
+        fab_timeline t;
+        fab_error err = {0};
+        draw(seed, &d);
+        cr_assert_eq(fab_pipeline_run(&d.p, FAB_PIPELINE_OPS, &t, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+        double slow_s = oracle_schedule_s(&d.p);
+        cr_assert(fabs(t.time_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, t.time_s,
+                  slow_s);
+        cr_assert_leq(fab_pipeline_lower_bound_s(&d.p), t.time_s * (1 + 1e-12), "seed %d", (int)seed);
+        double last_s = 0;
+        double before_s = 0;
+        for (size_t i = 0; i < t.n_ops; i++) {
+            cr_assert(t.op[i].start_s >= before_s && t.op[i].end_s > t.op[i].start_s, "seed %d: operation %zu",
+                      (int)seed, i);
+            before_s = t.op[i].start_s;
+            last_s = fmax(last_s, t.op[i].end_s);
+        }
+        cr_assert(fabs(last_s - t.time_s) <= 1e-12, "seed %d: the last operation ends at %.12g of %.12g s", (int)seed,
+                  last_s, t.time_s);
+        for (uint32_t stage = 0; stage < d.p.n_stages; stage++) {
+            const fab_stage_use *use = &t.use[stage];
+            cr_assert(fabs(sum_of(use) - t.time_s) <= 1e-9, "seed %d: the parts of stage %u are %.12g of %.12g s",
+                      (int)seed, stage, sum_of(use), t.time_s);
+            cr_assert(use->send_s >= -1e-12 && use->replica_s >= -1e-12, "seed %d: communication saves time",
+                      (int)seed);
+        }
+        fab_timeline_release(&t);
+    }
+}
+
+/* All stages alike, nothing but computation: F = 1, B = backward, W = weights. */
+static double bubble_s(fab_pipeline_order order, uint32_t stages, uint32_t chunks, uint32_t microbatches,
+                       double backward, double weights) {
+    fab_chunk_times chunk[64];
+    double optimizer_s[64] = {0};
+    fab_timeline t;
+    fab_error err = {0};
+    for (uint32_t i = 0; i < stages * chunks; i++) {
+        chunk[i] = (fab_chunk_times){
+            .forward_s = 1.0 / chunks, .backward_s = backward / chunks, .weights_s = weights / chunks};
+    }
+    fab_pipeline p = {.order = order,
+                      .n_stages = stages,
+                      .n_chunks = chunks,
+                      .n_microbatches = microbatches,
+                      .chunk = chunk,
+                      .optimizer_s = optimizer_s};
+    cr_assert_eq(fab_pipeline_run(&p, FAB_PIPELINE_USE, &t, &err), FAB_OK, "%s", err.text);
+    double found = t.use[t.busiest].bubble_s;
+    double bound_s = fab_pipeline_lower_bound_s(&p);
+    cr_expect(order != FAB_ORDER_1F1B || fabs(bound_s / t.time_s - 1) < 1e-12, "bound %.12g s of %.12g", bound_s,
+              t.time_s);
+    fab_timeline_release(&t);
+    return found;
+}
+
+/* Megatron-LM, SC'21, 2.2: bubble over ideal time is (p - 1) / (v m). */
+Test(oracle_schedule, bubble_of_equal_stages) {
+    for (uint32_t p = 1; p <= 8; p++) {
+        for (uint32_t v = 1; v <= 4; v++) {
+            double ideal_s = 4.0 * p * 3.5;
+            double found = bubble_s(FAB_ORDER_1F1B, p, v, 4 * p, 1.5, 1) / ideal_s;
+            cr_assert(fabs(found - (p - 1) / (v * 4.0 * p)) < 1e-12, "p %u v %u: %.12g", p, v, found);
+        }
+    }
+}
+
+/* Qi et al., ICLR 2024, Table 2: ZB-H1 has (p - 1)(F + B - W). */
+Test(oracle_schedule, zero_bubble_of_equal_stages) {
+    for (uint32_t p = 2; p <= 16; p++) {
+        double found = bubble_s(FAB_ORDER_ZERO_BUBBLE, p, 1, 4 * p, 1.3, 0.8);
+        cr_assert(fabs(found - (p - 1) * (1 + 1.3 - 0.8)) < 1e-9, "p %u: %.12g", p, found);
+    }
+}
+
+Test(oracle_schedule, refuses_what_no_schedule_has) {
+    fab_chunk_times chunk[8] = {{.forward_s = 1}};
+    double optimizer_s[4] = {0};
+    fab_timeline t;
+    fab_pipeline good = {.n_stages = 4, .n_chunks = 2, .n_microbatches = 8, .chunk = chunk, .optimizer_s = optimizer_s};
+    fab_pipeline bad[] = {good, good, good, good};
+    bad[0].n_microbatches = 6;
+    bad[1].order = FAB_ORDER_ZERO_BUBBLE;
+    bad[2].n_stages = 0;
+    bad[3].n_stages = UINT32_MAX / 4;
+    bad[3].n_microbatches = bad[3].n_stages;
+    const fab_status expected[] = {FAB_EINPUT, FAB_EINPUT, FAB_EINPUT, FAB_EUNSUPPORTED};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        fab_error err = {0};
+        cr_assert_eq(fab_pipeline_run(&bad[i], FAB_PIPELINE_TIME, &t, &err), expected[i], "case %zu: %s", i, err.text);
+        cr_assert(err.text[0] != '\0', "case %zu says nothing", i);
+    }
+    chunk[3].reduce_s = -1;
+    fab_error err = {0};
+    cr_assert_eq(fab_pipeline_run(&good, FAB_PIPELINE_TIME, &t, &err), FAB_EINPUT, "%s", err.text);
+}
