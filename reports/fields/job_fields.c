@@ -139,8 +139,8 @@ static const fab_field ITERATIONS[] = {
     FIGURE(optimizer_s, "s", "Optimizer step of the slowest stage, bound by memory bandwidth.",
            .formula = "bytes read and written / memory bandwidth", .labels = "optimizer"),
     FIGURE(tflops_per_gpu, "TFLOP/s",
-           "Floating-point operations executed per second and GPU, recomputation included: what published throughputs "
-           "count.",
+           "Floating-point operations executed per second and GPU, recomputation included; of fused attention the half "
+           "that the causal mask leaves.",
            .formula = "executed FLOPs / (gpus * time_s) / 1e12", .source = "Narayanan et al., SC'21, 5.1",
            .labels = "TFLOP/s|TFLOP/s per GPU"),
     FIELD(mfu_ratio,

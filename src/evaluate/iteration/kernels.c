@@ -108,16 +108,17 @@ static void add_lora(machine x, const fab_layer_shape *s, double tokens, double 
 }
 
 /* Scores, softmax and weighted values of all heads, in 16 bits. Bytes per score: softmax r2 w2, backward r2 r2 w2;
-   dropout r2 w2 and a mask of 1, backward r2 r1 w2. Fused, the backward pass computes the scores again. */
+   dropout r2 w2 and a mask of 1, backward r2 r1 w2. Fused, the half that the causal mask leaves is computed and
+   counted, and the backward pass computes the scores again. */
 static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
     double heads = (double)s->microbatch * (double)s->heads / (double)s->tp;
     double rows = (double)s->seq / (double)s->cp;
     double columns = (double)s->seq;
     double head = (double)s->hidden / (double)s->heads;
-    double flops = 4 * heads * rows * columns * head;
+    double flops = (s->fused_attention ? 2 : 4) * heads * rows * columns * head;
     fab_kernel_time time = {.forward_flops = flops, .backward_flops = 2 * flops};
     if (s->fused_attention) {
-        time.forward_s = flops / 2 / flops_per_s(x.model, x.gpu, x.precision); /* the mask */
+        time.forward_s = flops / flops_per_s(x.model, x.gpu, x.precision);
         time.backward_s = 2.5 * time.forward_s;
         return time;
     }

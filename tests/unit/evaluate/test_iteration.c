@@ -217,6 +217,11 @@ Test(iteration, experts_that_all_are_used_compute_as_much_as_one_wide_layer) {
     fab_kernel_time b = fab_layer_time(&fab_compute_default, gpu, &experts);
     cr_expect_float_eq(a.forward_flops / b.forward_flops, 1, 1e-12);
     cr_expect_gt(b.forward_s, a.forward_s, "tokens are moved to experts and back");
+    wide.fused_attention = false; /* the mask saves nothing: 4 b s^2 h */
+    fab_kernel_time square = fab_layer_time(&fab_compute_default, gpu, &wide);
+    double half = 2 * (double)(wide.microbatch * wide.seq * wide.seq * wide.hidden);
+    cr_expect_float_eq((square.forward_flops - a.forward_flops) / half, 1, 1e-9);
+    cr_expect_float_eq((square.backward_flops - a.backward_flops) / half, 2, 1e-9);
     experts.experts_used = 1;
     fab_kernel_time c = fab_layer_time(&fab_compute_default, gpu, &experts);
     cr_expect_lt(c.forward_flops, b.forward_flops);
@@ -577,7 +582,7 @@ Test(iteration, adapters_leave_out_the_gradients_of_weights) {
     cr_expect_lt(adapted.optimizer_s, 1e-2 * whole.optimizer_s);
     double tokens = 64.0 / 8 * 4096;
     double weights = 40.0 * (4.0 * 5120 * 5120 + 3.0 * 5120 * 13824) + 32000.0 * 5120;
-    double attention = 40.0 * 4 * 4096 * 5120 * tokens;
+    double attention = 40.0 * 2 * 4096 * 5120 * tokens; /* what the mask leaves */
     double adapters = 40.0 * 2 * 16 * (5120 + 5120) * 6 * tokens;
     double executed = adapted.tflops_per_gpu * 1e12 * adapted.time_s;
     cr_expect_float_eq(executed / (4 * weights * tokens + 3 * attention + adapters), 1, 1e-9, "%g", executed);

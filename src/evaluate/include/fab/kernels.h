@@ -46,7 +46,7 @@ typedef struct fab_layer_shape {
 typedef struct fab_kernel_time {
     double forward_s, backward_s, recompute_s;
     double weights_s; /**< of backward_s: gradients of weights, their sum over microbatches included */
-    double forward_flops, backward_flops, recompute_flops; /**< by formula: no padding, no mask that leaves out half */
+    double forward_flops, backward_flops, recompute_flops; /**< by formula: no padding */
 } fab_kernel_time;
 
 /**
