@@ -317,6 +317,7 @@ typedef struct fab_result {
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
     const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
+    uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */
 } fab_result;
 
 void fab_result_release(fab_result *result);
