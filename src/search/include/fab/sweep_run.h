@@ -36,7 +36,8 @@ typedef struct fab_sweep_request {
  * memory at a time. A point whose design is refused, or whose traffic cannot be routed, keeps the error and does not
  * end the sweep.
  * @param[out] out  Written on success only; free with fab_sweep_free().
- * @retval FAB_EINPUT, FAB_EUNSUPPORTED, FAB_ELIMIT, FAB_EUNREACHABLE, FAB_ENOSOLUTION  of the first point, where none was evaluated
+ * @retval FAB_EINPUT, FAB_EUNSUPPORTED, FAB_ELIMIT, FAB_EUNREACHABLE, FAB_ENOSOLUTION  of the first point, where none
+ * was evaluated
  * @retval FAB_EUSAGE  more than FAB_SWEEP_POINTS points
  * Complexity: points x (build + replay). The same for any number of threads.
  */
