@@ -215,7 +215,8 @@ Test(job, default_job_fills_the_fabric) {
         uint32_t gpus;
         const char *model;
         uint64_t pp; /* the fewest stages whose memory suffices: 80 layers over 4, 128 over 32 */
-    } ROWS[] = {{8, "gpt-1.7b", 1}, {32, "gpt-1.7b", 1}, {40, "gpt-3.6b", 1}, {1536, "gpt-145.6b", 6}, {24576, "gpt-1t", 48}};
+    } ROWS[] = {
+        {8, "gpt-1.7b", 1}, {32, "gpt-1.7b", 1}, {40, "gpt-3.6b", 1}, {1536, "gpt-145.6b", 6}, {24576, "gpt-1t", 48}};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_fabric fabric = traffic_fabric(ROWS[i].gpus, 8, 8);
         fab_design *design = traffic_design();
