@@ -18,6 +18,7 @@ extern const fab_builtin fab_builtin_presets[];  /**< topologies/presets */
 extern const fab_builtin fab_builtin_prices[];   /**< topologies/prices */
 extern const fab_builtin fab_builtin_catalogs[]; /**< topologies/catalogs */
 extern const fab_builtin fab_builtin_gpus[];     /**< topologies/gpus */
+extern const fab_builtin fab_builtin_published[]; /**< topologies/published */
 extern const fab_builtin fab_builtin_web[];      /**< reports/web/dist */
 
 /** Entry with this name, with or without its extension; NULL if there is none. */
