@@ -23,6 +23,7 @@ static const fab_field ROWS[] = {
             .formula = "predicted / published - 1", .labels = "deviation"),
     FIELD(tolerance_ratio, "Deviation up to which it counts as met; 0: none."),
     TRUTH_BY(met, is_met, "Ours is known and within the tolerance."),
+    FIELD_OF(fitted, is_fitted, "A number of the program was fitted to this figure, among others."),
     FIELD(unit, "Unit of both figures; left out of counts and ratios.", FILLED),
     TEXT_BY(source, source_name, "Name of the source."),
     FIELD(what, "The figure in the words of the source."),
@@ -44,11 +45,13 @@ static const fab_fields SOURCE = TABLE("published_source", SOURCES, VALIDATION);
 #undef T
 #define T fab_published
 GIVES(uint64_t, count_met, fab_published_count(here->rows, here->n_rows).met);
+GIVES(uint64_t, count_fitted, fab_published_count(here->rows, here->n_rows).fitted);
 GIVES(uint64_t, count_missed, fab_published_count(here->rows, here->n_rows).missed);
 GIVES(uint64_t, count_unknown, fab_published_count(here->rows, here->n_rows).unknown);
 
 static const fab_field PUBLISHED[] = {
     COUNT_BY(met, count_met, "Figures within their tolerance."),
+    COUNT_BY(fitted, count_fitted, "Those of them that a number of the program was fitted to."),
     COUNT_BY(missed, count_missed, "Figures outside it."),
     COUNT_BY(not_covered, count_unknown, "Figures that the program does not compute."),
     LIST(rows, "figure", rows, n_rows, &ROW, "The figures, source by source."),

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* `of` is what the figure is shown for: a unit of several letters stands with the published one alone. */
+/* Where the unit is no prefix to choose, it stands with the published figure alone. */
 static const char *published_show(fab_page *page, double value, const char *unit, bool has_unit) {
     static const struct {
         const char *unit;
@@ -17,7 +17,7 @@ static const char *published_show(fab_page *page, double value, const char *unit
         }
     }
     const char *number = value >= 1000 || value == floor(value) ? fab_show_whole(page, value) : fab_show_about(page, value);
-    return unit == NULL || !has_unit ? number : fab_show(page, "%s %s", number, unit);
+    return unit == NULL || !has_unit || unit[0] == '1' ? number : fab_show(page, "%s %s", number, unit);
 }
 
 static void published_put_row(fab_table *table, const fab_published_row *row) {
@@ -32,8 +32,12 @@ static void published_put_row(fab_table *table, const fab_published_row *row) {
     }
     fab_table_set(table, 2, ink, "%s", published_show(page, row->predicted, row->unit, false));
     fab_table_set(table, 3, ink, "%+.1f %%", 100 * fab_published_deviation(row));
-    fab_table_set(table, 4, ink, "%.3g %%", 100 * row->tolerance_ratio);
-    fab_table_set(table, 5, ink, "%s", is_met ? "" : "miss");
+    if (row->tolerance_ratio > 0) {
+        fab_table_set(table, 4, ink, "%.3g %%", 100 * row->tolerance_ratio);
+    } else {
+        fab_table_set(table, 4, ink, "exact");
+    }
+    fab_table_set(table, 5, ink, "%s", !is_met ? "miss" : row->is_fitted ? "fitted" : "");
 }
 
 /* The rows of one source, and why some of them are missed. */
@@ -62,9 +66,29 @@ static void published_put_commands(fab_page *page, const fab_published_row *rows
         if (i + 1 == n || strcmp(rows[i].command, rows[i + 1].command) != 0) {
             fab_page_say(page, ":");
             fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
-            fab_page_shell(page, FAB_INK_DIM, 4, fab_show(page, "fabriscope %s", rows[i].command));
+            char command[sizeof rows->command + sizeof "fabriscope "];
+            (void)snprintf(command, sizeof command, "fabriscope %s", rows[i].command);
+            fab_page_shell(page, FAB_INK_DIM, 4, command);
         }
     }
+}
+
+/* "A number of the program was fitted to 10 of them. Missed: htsim 2, runai 2." */
+static void published_put_counts(fab_page *page, const fab_published *p) {
+    fab_published_counts counts = fab_published_count(p->rows, p->n_rows);
+    if (counts.fitted > 0) {
+        fab_page_say(page, "A number of the program was fitted to %s of them. ",
+                     fab_show_count(page, counts.fitted));
+    }
+    for (size_t i = 0, n = 0; i < p->n_sources && counts.missed > 0; i++) {
+        const fab_published_source *s = &p->sources[i];
+        uint64_t missed = fab_published_count(p->rows + s->first, s->n).missed;
+        if (missed > 0) {
+            fab_page_say(page, "%s%s %s", n++ == 0 ? "Missed: " : ", ", s->name, fab_show_count(page, missed));
+        }
+    }
+    fab_page_say(page, "%s", counts.missed > 0 ? "." : "");
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
 static const char *published_verdict(fab_page *page, const fab_published_row *rows, size_t n) {
@@ -77,6 +101,7 @@ static const char *published_verdict(fab_page *page, const fab_published_row *ro
 
 void fab_text_validation(fab_page *page, const fab_published *p) {
     fab_text_heading(page, "VALIDATION", published_verdict(page, p->rows, p->n_rows));
+    published_put_counts(page, p);
     for (const fab_published_source *s = p->sources; s < p->sources + p->n_sources; s++) {
         const fab_published_row *rows = p->rows + s->first;
         fab_text_heading(page, s->name, s->title);

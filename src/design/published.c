@@ -28,6 +28,7 @@ static const field_row ROWS[] = {
     ROW("figure", "value", FIELD_TEXT, value, 0, NULL, "the published figure: a number in the unit of the field, or with a unit (892GB/s, 55.1s)"),
     ROW("figure", "tolerance", FIELD_DECIMAL, tolerance_percent, 1000, "0", "percent within which ours is to be; 0: exactly"),
     ROW("figure", "field", FIELD_TEXT, row.field, 0, "", "where the result has ours; left out: nowhere"),
+    ROW("figure", "fitted", FIELD_FLAG, row.is_fitted, 0, "no", "whether a number of the program was fitted to it among others"),
     ROW("figure", "note", FIELD_TEXT, row.note, 0, "", "why ours is missed, or is not there"),
 };
 static const field ABOUT = {SCOPE_BOOK, "source", FIELD_TEXT, FAB_UNIT_COUNT, offsetof(published_file, source.about), sizeof(((published_file *)0)->source.about), 0, 0, false, NULL, NULL, NULL,
@@ -174,10 +175,11 @@ bool fab_published_is_met(const fab_published_row *row) {
 }
 
 fab_published_counts fab_published_count(const fab_published_row *first, size_t n) {
-    fab_published_counts counts = {0, 0, 0};
+    fab_published_counts counts = {0};
     for (const fab_published_row *row = first; row < first + n; row++) {
         bool is_met = fab_published_is_met(row);
         counts.met += is_met;
+        counts.fitted += is_met && row->is_fitted;
         counts.unknown += isnan(row->predicted) != 0;
         counts.missed += !is_met && !isnan(row->predicted);
     }

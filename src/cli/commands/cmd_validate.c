@@ -61,10 +61,12 @@ static fab_status fail_in_row(const fab_published_row *row, fab_status status, c
 typedef struct published_rows {
     fab_published_row *first;
     size_t n;
+    bool is_reported;
 } published_rows;
 
 static fab_status take_figures(void *context, const fab_result *result, fab_error *err) {
-    const published_rows *rows = context;
+    published_rows *rows = context;
+    rows->is_reported = true;
     for (size_t i = 0; i < rows->n; i++) {
         fab_published_row *row = &rows->first[i];
         if (row->field[0] != '\0') {
@@ -86,6 +88,9 @@ static fab_status run_rows(const cli_options *options, published_rows *rows, FIL
         typed.options.take_context = rows;
         status = typed.options.command->run(&typed.options, out, &inner);
         typed_release(&typed);
+    }
+    if (status == FAB_OK && !rows->is_reported) {
+        status = fab_fail(&inner, FAB_EINPUT, NULL, "the command reports nothing");
     }
     return status == FAB_OK ? FAB_OK : fail_in_row(rows->first, status, &inner, err);
 }
@@ -111,7 +116,7 @@ static fab_status validate_run(const cli_options *options, FILE *out, fab_error 
     cli_progress_start(&progress);
     for (size_t i = 0, n = 0; status == FAB_OK && i < published.n_rows; i += n) {
         n = count_same_command(&published, i);
-        published_rows rows = {&published.rows[i], n};
+        published_rows rows = {&published.rows[i], n, false};
         status = run_rows(options, &rows, out, err);
         if (shows) {
             cli_progress_step(&progress, (double)(i + n), published.n_rows);

@@ -27,6 +27,7 @@ typedef struct fab_published_row {
     char note[512]; /**< why it is missed; empty where it is not */
     char where[96]; /**< file:line:column */
     size_t source;  /**< index */
+    bool is_fitted; /**< the program has a number that was fitted to this figure among others */
     double published, tolerance_ratio; /**< in the unit of the field; tolerance 0: exact */
     double predicted;                  /**< by the command; NAN before it ran */
     const char *unit;                  /**< of both; NULL: a count or a ratio */
@@ -55,9 +56,9 @@ double fab_published_deviation(const fab_published_row *row);
 /** Ours is known and within the tolerance. */
 bool fab_published_is_met(const fab_published_row *row);
 
-/** Rows from `first` on: those that are met, missed, and that nothing predicts. */
+/** Rows from `first` on: those that are met, of them fitted, missed, and that nothing predicts. */
 typedef struct fab_published_counts {
-    uint64_t met, missed, unknown;
+    uint64_t met, fitted, missed, unknown;
 } fab_published_counts;
 fab_published_counts fab_published_count(const fab_published_row *first, size_t n);
 
