@@ -23,13 +23,15 @@ typedef struct figure_search {
     const char *unit;
 } figure_search;
 
-/* What is behind `key` in the path: behind the dot, or the end; NULL where it begins otherwise. */
+/* Behind the dot at `end`, which something follows, or the end of the path; NULL: a word goes on there. */
+static const char *next_word(const char *end) {
+    return end[0] == '\0' ? end : end[0] == '.' && end[1] != '\0' ? end + 1 : NULL;
+}
+
+/* What is behind `key` in the path; NULL where it begins otherwise. */
 static const char *behind(const char *path, const char *key) {
     size_t n = strlen(key);
-    if (path == NULL || strncmp(path, key, n) != 0) {
-        return NULL;
-    }
-    return path[n] == '.' ? path + n + 1 : path[n] == '\0' ? path + n : NULL;
+    return path != NULL && strncmp(path, key, n) == 0 ? next_word(path + n) : NULL;
 }
 
 /* The same of a number of an element; a path without one means the first. */
@@ -38,7 +40,7 @@ static const char *behind_number(const char *path, size_t number) {
     if (path == NULL || path[0] < '0' || path[0] > '9') {
         return number == 1 ? path : NULL;
     }
-    return strtoull(path, &end, 10) == number ? (*end == '.' ? end + 1 : *end == '\0' ? end : NULL) : NULL;
+    return strtoull(path, &end, 10) == number ? next_word(end) : NULL;
 }
 
 static void figure_enter(figure_search *s, const char *rest, const fab_field *seeds) {
@@ -60,8 +62,8 @@ static void figure_begin_object(void *self, const fab_field *field, bool one_lin
     figure_search *s = self;
     (void)one_line;
     const char *rest = s->depth == 0 ? s->level[0].rest : rest_below(s, field);
-    bool is_figure = rest != NULL && rest[0] == '\0' && field != NULL && field->type == FAB_FIELD_STAT;
-    figure_enter(s, is_figure ? "mean" : rest, is_figure ? field : NULL);
+    const fab_field *seeds = field != NULL && field->type == FAB_FIELD_STAT ? field : NULL;
+    figure_enter(s, seeds != NULL && rest != NULL && rest[0] == '\0' ? "mean" : rest, seeds);
 }
 
 static void figure_begin_list(void *self, const fab_field *field) {

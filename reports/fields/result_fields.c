@@ -26,10 +26,10 @@ const fab_fields fab_stat_fields =
 static const char *const PROGRAM[] = {"fabriscope"};
 static const char *const ANY[] = {"any"};
 static const char *const COMMANDS[] = {
-    [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
-    [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
-    [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
-    [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
+    [FAB_COMMAND_RUN] = "run",           [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
+    [FAB_COMMAND_ROUTE] = "route",       [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
+    [FAB_COMMAND_PLACE] = "place",       [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
+    [FAB_COMMAND_AUDIT] = "audit",       [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
     [FAB_COMMAND_VALIDATE] = "validate",
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};

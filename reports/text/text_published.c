@@ -9,14 +9,15 @@ static const char *published_show(fab_page *page, double value, const char *unit
     static const struct {
         const char *unit;
         const char *(*show)(fab_page *page, double value);
-    } UNITS[] = {{"s", fab_show_time},     {"bit/s", fab_show_rate}, {"byte", fab_show_bytes},
-                 {"USD", fab_show_money},  {"W", fab_show_power},    {"m", fab_show_length}};
+    } UNITS[] = {{"s", fab_show_time},    {"bit/s", fab_show_rate}, {"byte", fab_show_bytes},
+                 {"USD", fab_show_money}, {"W", fab_show_power},    {"m", fab_show_length}};
     for (size_t i = 0; unit != NULL && i < sizeof UNITS / sizeof UNITS[0]; i++) {
         if (strcmp(UNITS[i].unit, unit) == 0) {
             return UNITS[i].show(page, value);
         }
     }
-    const char *number = value >= 1000 || value == floor(value) ? fab_show_whole(page, value) : fab_show_about(page, value);
+    const char *number =
+        value >= 1000 || value == floor(value) ? fab_show_whole(page, value) : fab_show_about(page, value);
     return unit == NULL || !has_unit || unit[0] == '1' ? number : fab_show(page, "%s %s", number, unit);
 }
 
@@ -77,8 +78,7 @@ static void published_put_commands(fab_page *page, const fab_published_row *rows
 static void published_put_counts(fab_page *page, const fab_published *p) {
     fab_published_counts counts = fab_published_count(p->rows, p->n_rows);
     if (counts.fitted > 0) {
-        fab_page_say(page, "A number of the program was fitted to %s of them. ",
-                     fab_show_count(page, counts.fitted));
+        fab_page_say(page, "A number of the program was fitted to %s of them. ", fab_show_count(page, counts.fitted));
     }
     for (size_t i = 0, n = 0; i < p->n_sources && counts.missed > 0; i++) {
         const fab_published_source *s = &p->sources[i];
@@ -93,7 +93,8 @@ static void published_put_counts(fab_page *page, const fab_published *p) {
 
 static const char *published_verdict(fab_page *page, const fab_published_row *rows, size_t n) {
     fab_published_counts counts = fab_published_count(rows, n);
-    const char *missed = counts.missed == 0 ? "none missed" : fab_show(page, "%s missed", fab_show_count(page, counts.missed));
+    const char *missed =
+        counts.missed == 0 ? "none missed" : fab_show(page, "%s missed", fab_show_count(page, counts.missed));
     return fab_show(page, "%s of %s published %s within %s tolerance, %s%s", fab_show_count(page, counts.met),
                     fab_show_count(page, n), n == 1 ? "figure" : "figures", n == 1 ? "its" : "their", missed,
                     counts.unknown > 0 ? fab_show(page, ", %s not covered", fab_show_count(page, counts.unknown)) : "");

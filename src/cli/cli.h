@@ -123,9 +123,9 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_validate, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_import,
-    cli_command_help;
+    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_validate, cli_command_list,
+    cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit,
+    cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -298,8 +298,8 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
 
 /* --- cmd_validate.c ----------------------------------------------------------------------------------------------- */
 
-/** Published figures of the design and job of a result, under any engine, beside those of the result. Does nothing where
- * there are none. `out` is what the result borrows; release it with fab_published_release(). */
+/** Published figures of the design and job of a result, under any engine, beside those of the result. Does nothing
+ * where there are none. `out` is what the result borrows; release it with fab_published_release(). */
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
                               struct fab_published *out, fab_error *err) FAB_MUST_USE;
 

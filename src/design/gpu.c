@@ -64,7 +64,8 @@ static fab_status gpu_child(gpu_file *g, const fab_xml_element *at, fab_error *e
     } else if (at->text[0] != '\0') {
         FAB_TRY(field_fail_at(at, g->name, err, "unexpected text inside ", at->name));
     } else if (g->gpu.flops[g->precision + 1] > 0) {
-        FAB_TRY(field_fail_at(at, g->name, err, "the GPU has this precision already: ", fab_precisions[g->precision + 1]));
+        FAB_TRY(
+            field_fail_at(at, g->name, err, "the GPU has this precision already: ", fab_precisions[g->precision + 1]));
     } else {
         g->gpu.flops[g->precision + 1] = g->tflops * 1e12;
         g->gpu.matrix_ratio[g->precision + 1] = g->ratio;
@@ -90,7 +91,7 @@ static fab_status gpu_parse(gpu_file *g, const char *data, size_t size, fab_erro
     }
     if (g->gpu.source[0] == '\0' || g->gpu.price_source[0] == '\0') {
         FAB_TRY(field_fail_at(root, g->name, err, "the GPU lacks the text of the element ",
-                            g->gpu.source[0] == '\0' ? SOURCE.key : PRICE_SOURCE.key));
+                              g->gpu.source[0] == '\0' ? SOURCE.key : PRICE_SOURCE.key));
     }
     if (g->gpu.flops[FAB_BF16] <= 0 && g->gpu.flops[FAB_FP16] <= 0) {
         FAB_TRY(field_fail_at(root, g->name, err, "the GPU has neither precision: bf16, fp16", ""));

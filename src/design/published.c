@@ -2,6 +2,7 @@
 #include "fab/published.h"
 #include "fab/builtin.h"
 #include "fab/memory.h"
+#include "field_schema.h"
 #include "field_xml.h"
 
 #include <math.h>
@@ -75,8 +76,8 @@ static fab_status read_published_child(published_file *f, const fab_xml_element 
         return field_set(&ABOUT, f, at->text, fab_xml_place(where, f->name, at->line, at->column), err);
     }
     if (strcmp(at->name, "run") != 0 || at->uri != NULL || at->text[0] != '\0' || at->first_child == NULL) {
-        return field_fail_at(at, f->name, err, "only <source> with a text and <run> with figures stand here: ",
-                             at->name);
+        return field_fail_at(at, f->name, err,
+                             "only <source> with a text and <run> with figures stand here: ", at->name);
     }
     FAB_PASS(field_read_attributes(ROWS, N_ROWS, at, f->name, f, err));
     for (const fab_xml_element *figure = at->first_child; figure != NULL; figure = figure->next) {
@@ -103,7 +104,8 @@ static fab_status read_published_file(const char *data, size_t size, const char 
         FAB_TRY(read_published_child(f, child, out, err));
     }
     if (f->source.about[0] == '\0' || out->n_rows == first) {
-        FAB_TRY(field_fail_at(root, name, err, "the file lacks the element ", out->n_rows == first ? "run" : ABOUT.key));
+        FAB_TRY(
+            field_fail_at(root, name, err, "the file lacks the element ", out->n_rows == first ? "run" : ABOUT.key));
     }
     (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(stem, "."), stem);
     f->source.first = first;
@@ -151,8 +153,10 @@ static fab_status read_published_builtin(const char *source, fab_published *out,
 fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) {
     fab_published found = {.n_rows = 0};
     size_t length = source != NULL ? strlen(source) : 0;
-    bool is_path = length > 0 && (strchr(source, '/') != NULL || (length > 4 && strcmp(source + length - 4, ".xml") == 0));
-    fab_status status = is_path ? read_published_path(source, &found, err) : read_published_builtin(source, &found, err);
+    bool is_path =
+        length > 0 && (strchr(source, '/') != NULL || (length > 4 && strcmp(source + length - 4, ".xml") == 0));
+    fab_status status =
+        is_path ? read_published_path(source, &found, err) : read_published_builtin(source, &found, err);
     if (status != FAB_OK) {
         fab_published_release(&found);
         return status;
@@ -164,6 +168,30 @@ fab_status fab_published_read(const char *source, fab_published *out, fab_error 
 void fab_published_release(fab_published *published) {
     FAB_FREE_ALL(published->rows, published->sources);
     *published = (fab_published){.n_rows = 0};
+}
+
+static void add_attributes(fab_str *out, int indent, const char *element) {
+    for (const field_row *row = ROWS; row < ROWS + N_ROWS; row++) {
+        if (strcmp(row->element, element) == 0) {
+            schema_attribute(out, indent, &row->field, false, row->field.initial == NULL);
+        }
+    }
+}
+
+void fab_published_schema(fab_str *out) {
+    schema_begin(out, "Published figures, and the commands whose results have ours.");
+    fab_str_add(out, "  <xs:element name=\"published\">\n    <xs:complexType>\n      <xs:sequence>\n");
+    schema_text_element(out, 8, ABOUT.key, &ABOUT, true);
+    fab_str_add(out, "        <xs:element name=\"run\" maxOccurs=\"unbounded\">\n          <xs:complexType>\n"
+                     "            <xs:sequence>\n              <xs:element name=\"figure\" maxOccurs=\"unbounded\">\n"
+                     "                <xs:complexType>\n");
+    add_attributes(out, 18, "figure");
+    fab_str_add(out, "                </xs:complexType>\n              </xs:element>\n            </xs:sequence>\n");
+    add_attributes(out, 12, "run");
+    fab_str_add(out, "          </xs:complexType>\n        </xs:element>\n      </xs:sequence>\n");
+    add_attributes(out, 6, "published");
+    fab_str_add(out, "    </xs:complexType>\n  </xs:element>\n");
+    schema_end(out);
 }
 
 double fab_published_deviation(const fab_published_row *row) {

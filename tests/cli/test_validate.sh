@@ -54,7 +54,7 @@ own() { # own WHERE AND WHAT <<< RUNS
 figure='<figure what="GPUs" value="16" field="fabric.gpus"/>'
 own './own.xml:2:35: value: '"'sixteen'" <<<"<run command=\"build fat-tree:k=4\">${figure/16/sixteen}</run>"
 own "./own.xml:2:35: build fat-tree:k=4: the result has no figure 'fabric.gpu'" <<<"<run command=\"build fat-tree:k=4\">${figure/gpus/gpu}</run>"
-own "./own.xml:2:35: build fat-tree:k=5: fat-tree:k=5: " <<<"<run command=\"build fat-tree:k=5\">$figure</run>"
+own "./own.xml:2:35: build fat-tree:k=5: fat-tree:k=5:1:12: k: 5 is odd" <<<"<run command=\"build fat-tree:k=5\">$figure</run>"
 own "list presets: the command reports nothing" <<<"<run command=\"list presets\">$figure</run>"
 own "unknown attribute of figure 'valeu'; did you mean 'value'?" <<<"<run command=\"build fat-tree:k=4\">${figure/GPUs\"/GPUs\" valeu=\"1\"}</run>"
 own "needs a note" <<<'<run command="build fat-tree:k=4"><figure what="GPUs" value="16"/></run>'

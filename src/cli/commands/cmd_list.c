@@ -392,7 +392,8 @@ const cli_command cli_command_list = {
     .name = "list",
     .operands = "[WHAT [NAME]]",
     .max_operands = 2,
-    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, published, fields, formats",
+    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, published, "
+               "fields, formats",
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
     .examples = EXAMPLES,
     .options = OPTIONS,

@@ -8,6 +8,7 @@
 
 #include "fab/fabric_spec.h"
 #include "fab/status.h"
+#include "fab/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,11 +24,12 @@ typedef struct fab_published_source {
 typedef struct fab_published_row {
     char command[640]; /**< as a user types it behind the program's name */
     char what[48];     /**< the figure in the words of the source */
-    char field[96]; /**< where the command's result has it: "iteration.time_s", "fabric.tiers.2.switches"; empty: nowhere */
-    char note[512]; /**< why it is missed; empty where it is not */
-    char where[96]; /**< file:line:column */
-    size_t source;  /**< index */
-    bool is_fitted; /**< the program has a number that was fitted to this figure among others */
+    char field[96];    /**< where the command's result has it: "iteration.time_s", "fabric.tiers.2.switches"; empty:
+                          nowhere */
+    char note[512];    /**< why it is missed; empty where it is not */
+    char where[96];    /**< file:line:column */
+    size_t source;     /**< index */
+    bool is_fitted;    /**< the program has a number that was fitted to this figure among others */
     double published, tolerance_ratio; /**< in the unit of the field; tolerance 0: exact */
     double predicted;                  /**< by the command; NAN before it ran */
     const char *unit;                  /**< of both; NULL: a count or a ratio */
@@ -50,6 +52,9 @@ typedef struct fab_published {
  */
 fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) FAB_MUST_USE;
 void fab_published_release(fab_published *published);
+
+/** XML Schema of these files; failure shows in fab_str_status(). */
+void fab_published_schema(fab_str *out);
 
 /** Ours over theirs, minus 1; NAN where ours is not known. */
 double fab_published_deviation(const fab_published_row *row);

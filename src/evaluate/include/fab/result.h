@@ -318,7 +318,7 @@ typedef struct fab_result {
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
     const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
-    const struct fab_published *published;     /**< borrowed; figures beside ours; NULL where none is known (published.h) */
+    const struct fab_published *published; /**< borrowed; figures beside ours; NULL where none is known (published.h) */
 } fab_result;
 
 void fab_result_release(fab_result *result);
