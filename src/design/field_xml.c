@@ -2,12 +2,6 @@
 
 #include <string.h>
 
-fab_status field_fail_at(const fab_xml_element *at, const char *file, fab_error *err, const char *text,
-                         const char *what) {
-    char where[FAB_XML_PLACE_SIZE];
-    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, file, at->line, at->column), "%s%.60s", text, what);
-}
-
 static fab_status read_attribute(const field_row *rows, size_t n, const char *element, const fab_xml_attribute *a,
                                  const char *file, void *base, fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
@@ -34,7 +28,7 @@ fab_status field_read_attributes(const field_row *rows, size_t n, const fab_xml_
             continue;
         }
         FAB_PASS(row->field.initial == NULL
-                     ? field_fail_at(at, file, err, "the element lacks the attribute ", row->field.key)
+                     ? fab_xml_fail_at(file, at, err, "the element lacks the attribute ", row->field.key)
                      : field_set(&row->field, base, row->field.initial, "default", err));
     }
     for (size_t i = 0; i < at->n_attributes; i++) {

@@ -22,8 +22,4 @@ typedef struct field_row {
 fab_status field_read_attributes(const field_row *rows, size_t n, const fab_xml_element *at, const char *file,
                                  void *base, fab_error *err) FAB_MUST_USE;
 
-/** FAB_EINPUT at an element: the two texts behind each other. */
-fab_status field_fail_at(const fab_xml_element *at, const char *file, fab_error *err, const char *text,
-                         const char *what);
-
 #endif

@@ -49,23 +49,23 @@ static fab_status gpu_child(gpu_file *g, const fab_xml_element *at, fab_error *e
                         : strcmp(at->name, PRICE_SOURCE.key) == 0 ? &PRICE_SOURCE
                                                                   : NULL;
     if ((text == NULL && strcmp(at->name, "precision") != 0) || at->uri != NULL) {
-        FAB_TRY(field_fail_at(at, g->name, err, "unknown element of a GPU: ", at->name));
+        FAB_TRY(fab_xml_fail_at(g->name, at, err, "unknown element of a GPU: ", at->name));
     }
     if (at->first_child != NULL) {
-        FAB_TRY(field_fail_at(at->first_child, g->name, err, "no element may stand inside ", at->name));
+        FAB_TRY(fab_xml_fail_at(g->name, at->first_child, err, "no element may stand inside ", at->name));
     }
     (void)fab_xml_place(where, g->name, at->line, at->column);
     FAB_TRY(field_read_attributes(ROWS, N_ROWS, at, g->name, g, err));
     if (text != NULL) {
         if (((const char *)g)[text->offset] != '\0') {
-            FAB_TRY(field_fail_at(at, g->name, err, "a GPU has this element once: ", at->name));
+            FAB_TRY(fab_xml_fail_at(g->name, at, err, "a GPU has this element once: ", at->name));
         }
         FAB_TRY(field_set(text, g, at->text, where, err));
     } else if (at->text[0] != '\0') {
-        FAB_TRY(field_fail_at(at, g->name, err, "unexpected text inside ", at->name));
+        FAB_TRY(fab_xml_fail_at(g->name, at, err, "unexpected text inside ", at->name));
     } else if (g->gpu.flops[g->precision + 1] > 0) {
-        FAB_TRY(
-            field_fail_at(at, g->name, err, "the GPU has this precision already: ", fab_precisions[g->precision + 1]));
+        FAB_TRY(fab_xml_fail_at(g->name, at, err,
+                                "the GPU has this precision already: ", fab_precisions[g->precision + 1]));
     } else {
         g->gpu.flops[g->precision + 1] = g->tflops * 1e12;
         g->gpu.matrix_ratio[g->precision + 1] = g->ratio;
@@ -77,24 +77,19 @@ done:
 static fab_status gpu_parse(gpu_file *g, const char *data, size_t size, fab_error *err) {
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
+    const fab_xml_element *root = NULL;
     FAB_TRY(fab_xml_parse(data, size, g->name, &xml, err));
-    const fab_xml_element *root = fab_xml_root(xml);
-    if (strcmp(root->name, "gpu") != 0 || root->uri != NULL) {
-        FAB_TRY(field_fail_at(root, g->name, err, "the file of a GPU begins with <gpu>, not with ", root->name));
-    }
-    if (root->text[0] != '\0') {
-        FAB_TRY(field_fail_at(root, g->name, err, "unexpected text inside ", root->name));
-    }
+    FAB_TRY(fab_xml_root_called(xml, g->name, "gpu", "the file of a GPU begins with <gpu>", &root, err));
     FAB_TRY(field_read_attributes(ROWS, N_ROWS, root, g->name, g, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(gpu_child(g, child, err));
     }
     if (g->gpu.source[0] == '\0' || g->gpu.price_source[0] == '\0') {
-        FAB_TRY(field_fail_at(root, g->name, err, "the GPU lacks the text of the element ",
-                              g->gpu.source[0] == '\0' ? SOURCE.key : PRICE_SOURCE.key));
+        FAB_TRY(fab_xml_fail_at(g->name, root, err, "the GPU lacks the text of the element ",
+                                g->gpu.source[0] == '\0' ? SOURCE.key : PRICE_SOURCE.key));
     }
     if (g->gpu.flops[FAB_BF16] <= 0 && g->gpu.flops[FAB_FP16] <= 0) {
-        FAB_TRY(field_fail_at(root, g->name, err, "the GPU has neither precision: bf16, fp16", ""));
+        FAB_TRY(fab_xml_fail_at(g->name, root, err, "the GPU has neither precision: bf16, fp16", ""));
     }
 done:
     fab_xml_free(xml);

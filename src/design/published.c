@@ -52,13 +52,13 @@ static fab_status read_figure_value(published_file *f, fab_error *err) {
 
 static fab_status read_figure(published_file *f, const fab_xml_element *at, fab_published *out, fab_error *err) {
     if (strcmp(at->name, "figure") != 0 || at->uri != NULL || at->first_child != NULL || at->text[0] != '\0') {
-        return field_fail_at(at, f->name, err, "a run has empty elements <figure> alone: ", at->name);
+        return fab_xml_fail_at(f->name, at, err, "a run has empty elements <figure> alone: ", at->name);
     }
     FAB_PASS(field_read_attributes(ROWS, N_ROWS, at, f->name, f, err));
     (void)fab_xml_place(f->row.where, f->name, at->line, at->column);
     FAB_PASS(read_figure_value(f, err));
     if (f->row.field[0] == '\0' && f->row.note[0] == '\0') {
-        return field_fail_at(at, f->name, err, "a figure without a field needs a note that says why", "");
+        return fab_xml_fail_at(f->name, at, err, "a figure without a field needs a note that says why", "");
     }
     f->row.tolerance_ratio = f->tolerance_percent / 100;
     f->row.predicted = NAN;
@@ -76,8 +76,8 @@ static fab_status read_published_child(published_file *f, const fab_xml_element 
         return field_set(&ABOUT, f, at->text, fab_xml_place(where, f->name, at->line, at->column), err);
     }
     if (strcmp(at->name, "run") != 0 || at->uri != NULL || at->text[0] != '\0' || at->first_child == NULL) {
-        return field_fail_at(at, f->name, err,
-                             "only <source> with a text and <run> with figures stand here: ", at->name);
+        return fab_xml_fail_at(f->name, at, err,
+                               "only <source> with a text and <run> with figures stand here: ", at->name);
     }
     FAB_PASS(field_read_attributes(ROWS, N_ROWS, at, f->name, f, err));
     for (const fab_xml_element *figure = at->first_child; figure != NULL; figure = figure->next) {
@@ -91,21 +91,19 @@ static fab_status read_published_file(const char *data, size_t size, const char 
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
     published_file *f = NULL;
+    const fab_xml_element *root = NULL;
     size_t first = out->n_rows;
     FAB_TRY(FAB_NEW(f, 1, err));
     f->name = name;
     FAB_TRY(fab_xml_parse(data, size, name, &xml, err));
-    const fab_xml_element *root = fab_xml_root(xml);
-    if (strcmp(root->name, "published") != 0 || root->uri != NULL || root->text[0] != '\0') {
-        FAB_TRY(field_fail_at(root, name, err, "published figures begin with <published>, not with ", root->name));
-    }
+    FAB_TRY(fab_xml_root_called(xml, name, "published", "published figures begin with <published>", &root, err));
     FAB_TRY(field_read_attributes(ROWS, N_ROWS, root, name, f, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(read_published_child(f, child, out, err));
     }
     if (f->source.about[0] == '\0' || out->n_rows == first) {
         FAB_TRY(
-            field_fail_at(root, name, err, "the file lacks the element ", out->n_rows == first ? "run" : ABOUT.key));
+            fab_xml_fail_at(name, root, err, "the file lacks the element ", out->n_rows == first ? "run" : ABOUT.key));
     }
     (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(stem, "."), stem);
     f->source.first = first;
