@@ -51,12 +51,13 @@ static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_schema = {
     .name = "schema",
-    .operands = "design|prices|catalog|gpu|published|result|report",
+    .operands = "SCHEMA",
     .min_operands = 1,
     .max_operands = 1,
     .summary =
         "the schema of design files, price books, catalogs, GPUs, published figures, JSON results or XML reports",
-    .details = "",
+    .details =
+        "SCHEMA: design, prices, catalog, gpu or published (XML files that are read), result (JSON) or report (XML).",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = schema_run,
