@@ -144,7 +144,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     }
     fab_text_iteration(page, result);
     if (result->published != NULL) {
-        fab_text_published(page, result->published);
+        fab_text_published(page, result->published, result);
     }
     if (result->n_phases > 0) {
         fab_text_phases(page, result);

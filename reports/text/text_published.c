@@ -120,12 +120,15 @@ void fab_text_validation(fab_page *page, const fab_published *p) {
     }
 }
 
-void fab_text_published(fab_page *page, const fab_published *p) {
+void fab_text_published(fab_page *page, const fab_published *p, const fab_result *result) {
     fab_text_heading(page, "PUBLISHED", published_verdict(page, p->rows, p->n_rows));
     for (const fab_published_source *s = p->sources; s < p->sources + p->n_sources; s++) {
         if (s->n > 0) {
             fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, s->title);
             published_put_rows(page, p->rows + s->first, s->n);
         }
+    }
+    if (result->n_iterations > 1) {
+        fab_text_note(page, "ours: under the first engine");
     }
 }

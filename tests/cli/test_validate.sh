@@ -18,8 +18,8 @@ diff -u "$page" new.md || fail "the page is not what validate prints"
 import json, sys
 report = json.load(open(sys.argv[1], encoding="utf-8"))["validate"]
 assert report["met"] + report["missed"] + report["not_covered"] == len(report["rows"]) >= 100
-for source, mean, worst in (("llama3", 0.03, 0.03), ("mlperf-llama3", 0.03, 0.05), ("megatron", 0.036, 0.0865), ("rail-only", 0.01, 0.014)):
-    off = [abs(row["deviation_ratio"]) for row in report["rows"] if row["source"] == source and row["tolerance_ratio"] > 0]
+for source, mean, worst in (("llama3", 0.03, 0.03), ("mlperf-llama3", 0.03, 0.05), ("megatron", 0.035, 0.08), ("rail-only", 0.01, 0.014)):
+    off = [abs(row["deviation_ratio"]) for row in report["rows"] if row["source"] == source and row["tolerance_ratio"] > 0 and "bisection" not in row["field"]]
     assert off and sum(off) / len(off) <= mean and max(off) <= worst, (source, sum(off) / len(off), max(off))
 for row in report["rows"]:
     ratio = row.get("predicted", 0) / row["published"] - 1
@@ -50,6 +50,9 @@ beside = {r["what"]: r for r in report["published"]["rows"]}
 assert beside[row["what"]] == row and beside["Selene, servers"]["predicted"] == 384, beside
 other = run("run", "preset:selene-3072", "--engine", "dmodk")
 assert other["published"]["rows"][0]["predicted"] == other["iteration"][0]["tflops_per_gpu"] != row["predicted"]
+with open("mine.xml", "w", encoding="utf-8") as file:
+    file.write('<design name="mine" base="preset:selene-3072"><source>of my own</source></design>')
+assert run("run", "mine.xml", "--engine", "spray")["published"] == report["published"]
 for words in (["--job", "microbatch=2"], ["--set", "fabric.nic=100Gb/s"]):
     assert "published" not in run("run", "preset:selene-3072", *words), words
 CHECK
@@ -65,6 +68,7 @@ own './own.xml:2:35: value: '"'sixteen'" <<<"<run command=\"build fat-tree:k=4\"
 own "./own.xml:2:35: build fat-tree:k=4: the result has no figure 'fabric.gpu'" <<<"<run command=\"build fat-tree:k=4\">${figure/gpus/gpu}</run>"
 own "./own.xml:2:35: build fat-tree:k=5: fat-tree:k=5:1:12: k: 5 is odd" <<<"<run command=\"build fat-tree:k=5\">$figure</run>"
 own "list presets: the command reports nothing" <<<"<run command=\"list presets\">$figure</run>"
+own "is no command whose result has figures" <<<"<run command=\"validate ./own.xml\">$figure</run>"
 own "unknown attribute of figure 'valeu'; did you mean 'value'?" <<<"<run command=\"build fat-tree:k=4\">${figure/GPUs\"/GPUs\" valeu=\"1\"}</run>"
 own "needs a note" <<<'<run command="build fat-tree:k=4"><figure what="GPUs" value="16"/></run>'
 own "only <source> with a text and <run> with figures" <<<"<ran/>"

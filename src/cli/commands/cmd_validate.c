@@ -39,7 +39,7 @@ static fab_status typed_parse(const char *text, typed_command *out, fab_error *e
         at = blank;
     }
     const cli_command *command = n > 0 ? cli_find_command(typed.words[0]) : NULL;
-    if (command == NULL || command->run == NULL) {
+    if (command == NULL || command->run == NULL || command == &cli_command_validate) {
         FAB_FAIL(err, FAB_EINPUT, NULL, "'%.60s' is no command whose result has figures", text);
     }
     FAB_TRY(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
@@ -152,10 +152,10 @@ const cli_command cli_command_validate = {
 
 /* --- beside a run ------------------------------------------------------------------------------------------------- */
 
-/* Of what is built and trained, whatever routes it and whatever it costs. */
+/* Of what is built and trained, whatever it is called, routes it and costs. */
 static fab_status digest_of_job(fab_design *design, char out[17], fab_error *err) {
     design->n_engines = 0;
-    design->prices[0] = '\0';
+    design->name[0] = design->source[0] = design->prices[0] = '\0';
     return fab_design_digest(design, out, err);
 }
 
