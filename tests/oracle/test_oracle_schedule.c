@@ -99,6 +99,47 @@ Test(oracle_schedule, random_pipelines) {
     }
 }
 
+static double run_s(const fab_pipeline *p, fab_timeline *t, uint64_t seed) {
+    fab_error err = {0};
+    cr_assert_eq(fab_pipeline_run(p, FAB_PIPELINE_OPS, t, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    return t->time_s;
+}
+
+/* Sends and replicas that slow each other down: as the oracle says, never faster than beside each other, and what each
+ * stage does still adds up. */
+Test(oracle_schedule, shared_network) {
+    int n_slower = 0;
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        drawn d;
+        fab_timeline alone;
+        fab_timeline shared;
+        draw(seed, &d);
+        if (d.p.n_stages > 4 || d.p.n_microbatches > 12) {
+            continue;
+        }
+        double alone_s = run_s(&d.p, &alone, seed);
+        double slow_s = oracle_shared_schedule_s(&d.p);
+        cr_assert(fabs(alone_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, alone_s,
+                  slow_s);
+        d.p.gather_slowdown = 1 + (double)(seed % 5) / 4;
+        d.p.reduce_slowdown = 1 + (double)(seed % 7) / 6;
+        double shared_s = run_s(&d.p, &shared, seed);
+        slow_s = oracle_shared_schedule_s(&d.p);
+        cr_assert(fabs(shared_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, shared_s,
+                  slow_s);
+        cr_assert_geq(shared_s, alone_s * (1 - 1e-12), "seed %d", (int)seed);
+        n_slower += shared_s > alone_s * (1 + 1e-9) ? 1 : 0;
+        for (uint32_t stage = 0; stage < d.p.n_stages; stage++) {
+            cr_assert(fabs(sum_of(&shared.use[stage]) - shared_s) <= 1e-9, "seed %d", (int)seed);
+            cr_assert(shared.use[stage].send_s >= -1e-12 && shared.use[stage].replica_s >= -1e-12, "seed %d",
+                      (int)seed);
+        }
+        fab_timeline_release(&alone);
+        fab_timeline_release(&shared);
+    }
+    cr_assert_gt(n_slower, 30, "only %d pipelines are slower for sharing", n_slower);
+}
+
 /* All stages alike, nothing but computation: F = 1, B = backward, W = weights. */
 static double bubble_s(fab_pipeline_order order, uint32_t stages, uint32_t chunks, uint32_t microbatches,
                        double backward, double weights) {

@@ -57,6 +57,8 @@ typedef struct fab_pipeline {
     double send_overlap;    /**< part of a transfer, 0 to 1, at whose end its sender has computed on; it waits first */
     double replica_overlap; /**< part of gathers and reductions, 0 to 1, that travels bucket by bucket while others are
                                computed; the rest goes before the first pass and after the last, or in line with each */
+    double gather_slowdown, reduce_slowdown; /**< how many times longer a send and a gather (reduction) take while both
+                                                are under way at a stage, a send at either of its ends; 0 as 1 */
     bool gathers_each_pass; /**< parameters are fetched for every pass (ZeRO-3), one pass ahead, not once */
     bool reduces_each_pass; /**< gradients are reduced after every backward pass (ZeRO-2), not after the last */
 } fab_pipeline;
