@@ -75,7 +75,7 @@ static void rate_again(run *r, uint32_t stage, double now) {
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         for (run_channel c = 0; c < N_CHANNELS; c++) {
             run_queue *q = run_queue_of(r, near[i], c);
-            if (q->active && !q->held) {
+            if (q->active && !q->held && !q->is_quiet) {
                 see(q, now);
                 q->slow = slowdown_of(r, near[i], r->transfer[q->head].kind);
             }
@@ -122,6 +122,12 @@ fab_status channels_post(run *r, uint32_t stage, run_channel channel, const run_
     return FAB_OK;
 }
 
+/* Of what it takes alone, how far it comes next: the end of its first part, of its bytes, or all of it. */
+static double next_mark_s(const run_queue *q, const run_transfer *t) {
+    double end_s = q->is_quiet ? t->total_s : t->total_s - t->latency_s;
+    return q->has_first ? end_s : fmin(t->first_s, end_s);
+}
+
 static double queue_next_s(const run *r, const run_queue *q) {
     if (q->head == FAB_NO_TRANSFER) {
         return INFINITY;
@@ -133,7 +139,7 @@ static double queue_next_s(const run *r, const run_queue *q) {
     if (q->held) {
         return t->last_release_s;
     }
-    double alone_s = q->start_s + (q->has_first ? t->total_s : t->first_s) + q->lost_s;
+    double alone_s = q->start_s + next_mark_s(q, t) + q->lost_s;
     return q->slow > 1 ? q->seen_s + fmax(alone_s - q->seen_s, 0) * q->slow : alone_s;
 }
 
@@ -153,27 +159,35 @@ void channels_advance(run *r, uint32_t stage, run_channel channel, double now) {
     run_queue *q = run_queue_of(r, stage, channel);
     uint32_t at = q->head;
     const run_transfer *t = &r->transfer[at];
+    bool was_sharing = q->active && !q->held && !q->is_quiet;
     if (!q->active) {
-        *q = (run_queue){q->head, q->tail, true, false, false, q->end_s, now, 0, now, 1};
-        count_active(r, stage, t->kind, 1);
+        *q = (run_queue){
+            .head = at, .tail = q->tail, .active = true, .end_s = q->end_s, .start_s = now, .seen_s = now, .slow = 1};
     } else if (q->held) {
         q->held = false;
         q->has_first = true;
         q->lost_s = now - (q->start_s + t->first_s);
         q->seen_s = now;
-        count_active(r, stage, t->kind, 1);
-    } else if (!q->has_first) {
-        see(q, now);
-        effect_of_first(r, stage, t, now);
-        q->held = t->last_release_s > now;
-        q->has_first = !q->held;
-        count_active(r, stage, t->kind, q->held ? UINT32_MAX : 0); /* one less, or none */
     } else {
-        count_active(r, stage, t->kind, UINT32_MAX);
-        effect_of_all(r, stage, t, q->start_s, now);
-        *q = (run_queue){.head = t->next, .tail = q->tail, .end_s = t->total_s > 0 ? now : q->end_s};
-        r->transfer[at].next = r->unused;
-        r->unused = at;
+        double mark_s = next_mark_s(q, t);
+        see(q, now);
+        if (!q->has_first && mark_s >= t->first_s) {
+            effect_of_first(r, stage, t, now);
+            q->held = t->last_release_s > now;
+            q->has_first = !q->held;
+        } else if (!q->is_quiet && t->latency_s > 0) {
+            q->is_quiet = true;
+            q->slow = 1;
+        } else {
+            effect_of_all(r, stage, t, q->start_s, now);
+            *q = (run_queue){.head = t->next, .tail = q->tail, .end_s = t->total_s > 0 ? now : q->end_s};
+            r->transfer[at].next = r->unused;
+            r->unused = at;
+        }
     }
-    rate_again(r, stage, now);
+    bool is_sharing = q->active && !q->held && !q->is_quiet;
+    if (is_sharing != was_sharing) {
+        count_active(r, stage, t->kind, is_sharing ? 1 : UINT32_MAX); /* one more, or one less */
+        rate_again(r, stage, now);
+    }
 }

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *const fab_pipeline_orders[FAB_ORDER_N] = {"1f1b", "zero-bubble"};
@@ -104,9 +105,16 @@ static fab_status hand_on(run *r, uint32_t stage, const fab_step_of_stage *step,
                                .microbatch = step->microbatch,
                                .release_s = r->free_s[stage],
                                .total_s = send_s,
-                               .first_s = (1 - p->send_overlap) * send_s};
+                               .first_s = (1 - p->send_overlap) * send_s,
+                               .latency_s = fmin(t->send_latency_s, send_s)};
     r->waits[stage] = p->send_overlap < 1;
     return channels_post(r, stage, backward ? CHANNEL_BACKWARD : CHANNEL_FORWARD, &send, err);
+}
+
+/* The reduction of a chunk now; after its last pass, between groups of replicas as well. */
+static double reduction_s(const run *r, uint32_t stage, uint32_t chunk) {
+    const fab_chunk_times *t = times_of(r, stage, chunk);
+    return t->reduce_s + (r->open_passes[(size_t)stage * r->p->n_chunks + chunk] == 0 ? t->across_s : 0);
 }
 
 static double buckets_of(const fab_chunk_times *t) {
@@ -117,13 +125,15 @@ static double buckets_of(const fab_chunk_times *t) {
 static fab_status wait_for(run *r, uint32_t stage, fab_op_kind kind, const fab_step_of_stage *step, double at,
                            fab_error *err) {
     const fab_chunk_times *t = times_of(r, stage, step->chunk);
-    const run_transfer transfer = {.kind = kind,
-                                   .effect = EFFECT_FREE,
-                                   .chunk = step->chunk,
-                                   .microbatch = step->microbatch,
-                                   .release_s = at,
-                                   .total_s = (1 - r->p->replica_overlap) *
-                                              (kind == FAB_OP_GATHER ? t->gather_s : t->reduce_s)};
+    double in_line = 1 - r->p->replica_overlap;
+    const run_transfer transfer = {
+        .kind = kind,
+        .effect = EFFECT_FREE,
+        .chunk = step->chunk,
+        .microbatch = step->microbatch,
+        .release_s = at,
+        .total_s = in_line * (kind == FAB_OP_GATHER ? t->gather_s : reduction_s(r, stage, step->chunk)),
+        .latency_s = in_line * (kind == FAB_OP_GATHER ? t->gather_latency_s : t->reduce_latency_s)};
     r->waits[stage] = true;
     return channels_post(r, stage, CHANNEL_IN_LINE, &transfer, err);
 }
@@ -139,7 +149,7 @@ static fab_status complete_pass(run *r, uint32_t stage, const fab_step_of_stage 
         return FAB_OK;
     }
     double n = buckets_of(t);
-    double whole_s = p->replica_overlap * t->reduce_s;
+    double whole_s = p->replica_overlap * reduction_s(r, stage, step->chunk);
     const run_transfer reduction = {.kind = FAB_OP_REDUCE,
                                     .chunk = step->chunk,
                                     .microbatch = step->microbatch,
@@ -147,6 +157,7 @@ static fab_status complete_pass(run *r, uint32_t stage, const fab_step_of_stage 
                                     .total_s = whole_s,
                                     .first_s = whole_s - whole_s / n,
                                     .last_s = whole_s / n,
+                                    .latency_s = p->replica_overlap * t->reduce_latency_s,
                                     .last_release_s = end};
     r->state[stage] = p->reduces_each_pass ? STATE_REDUCE : STATE_STEP;
     return whole_s > 0 ? channels_post(r, stage, CHANNEL_REPLICAS, &reduction, err) : FAB_OK;
@@ -163,7 +174,8 @@ static fab_status fetch_parameters(run *r, uint32_t stage, uint32_t chunk, uint3
                                  .microbatch = microbatch,
                                  .release_s = at,
                                  .total_s = takes_s,
-                                 .first_s = takes_s / buckets_of(t)};
+                                 .first_s = takes_s / buckets_of(t),
+                                 .latency_s = takes_s > 0 ? r->p->replica_overlap * t->gather_latency_s : 0};
     gathered_of(r, stage, chunk)[0] = INFINITY;
     gathered_of(r, stage, chunk)[1] = INFINITY;
     return channels_post(r, stage, CHANNEL_REPLICAS, &gather, err);
@@ -240,7 +252,12 @@ static fab_status gather_parameters(run *r, uint32_t stage, fab_error *err) {
     }
     for (uint32_t chunk = 0; chunk < p->n_chunks && r->with.replicas; chunk++) {
         double takes_s = (1 - p->replica_overlap) * times_of(r, stage, chunk)->gather_s;
-        const run_transfer gather = {.kind = FAB_OP_GATHER, .chunk = chunk, .total_s = takes_s, .first_s = takes_s};
+        const run_transfer gather = {.kind = FAB_OP_GATHER,
+                                     .chunk = chunk,
+                                     .total_s = takes_s,
+                                     .first_s = takes_s,
+                                     .latency_s =
+                                         (1 - p->replica_overlap) * times_of(r, stage, chunk)->gather_latency_s};
         FAB_PASS(channels_post(r, stage, CHANNEL_REPLICAS, &gather, err));
     }
     for (uint32_t chunk = 0; chunk < p->n_chunks; chunk++) {
@@ -353,7 +370,24 @@ double fab_pipeline_lower_bound_s(const fab_pipeline *p) {
 
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
-static fab_status check_pipeline(const fab_pipeline *p, fab_error *err) {
+/* A step, its transfer, two gathers and reductions each; of chunks; an optimizer. */
+static double most_ops(const fab_pipeline *p) {
+    double per_step = 2 + (p->gathers_each_pass ? 2 : 0) + (p->reduces_each_pass ? 2 : 0);
+    return p->n_stages * (per_step * (double)fab_pipeline_steps(p) + 4.0 * p->n_chunks + 1);
+}
+
+/* Steps of all stages and when their inputs arrive; of what travels, little waits in queues at a time. */
+static fab_status check_memory(const fab_pipeline *p, fab_pipeline_needs needs, fab_error *err) {
+    double passes = (double)p->n_stages * p->n_chunks * p->n_microbatches;
+    double bytes = (double)p->n_stages * (double)fab_pipeline_steps(p) * sizeof(fab_step_of_stage) +
+                   2 * passes * sizeof(double) + (needs == FAB_PIPELINE_OPS ? most_ops(p) * sizeof(fab_op) : 0);
+    char what[128];
+    (void)snprintf(what, sizeof what, "the schedule of %u stages, %u chunks and %u microbatches", p->n_stages,
+                   p->n_chunks, p->n_microbatches);
+    return fab_memory_check(what, bytes, p->max_bytes, err);
+}
+
+static fab_status check_pipeline(const fab_pipeline *p, fab_pipeline_needs needs, fab_error *err) {
     if (p->n_stages == 0 || p->n_chunks == 0 || p->n_microbatches == 0 || p->n_chunks > UINT16_MAX) {
         return fab_fail(err, FAB_EINPUT, NULL, "a pipeline of %u stages, %u chunks and %u microbatches", p->n_stages,
                         p->n_chunks, p->n_microbatches);
@@ -366,20 +400,29 @@ static fab_status check_pipeline(const fab_pipeline *p, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, NULL, "%u microbatches over several chunks of %u stages do not divide",
                         p->n_microbatches, p->n_stages);
     }
-    if ((double)p->n_stages * p->n_chunks * p->n_microbatches * FAB_OP_N > INT32_MAX) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "%u stages, %u chunks and %u microbatches are more than 2^31 operations", p->n_stages,
-                        p->n_chunks, p->n_microbatches);
-    }
     if (!(p->send_overlap >= 0 && p->send_overlap <= 1 && p->replica_overlap >= 0 && p->replica_overlap <= 1)) {
         return fab_fail(err, FAB_EINPUT, NULL, "overlaps of %g and %g are outside 0 to 1", p->send_overlap,
                         p->replica_overlap);
     }
+    FAB_PASS(check_memory(p, needs, err)); /* before what would be looked at */
     for (size_t i = 0; i < (size_t)p->n_stages * p->n_chunks; i++) {
         const fab_chunk_times *t = &p->chunk[i];
-        const double takes[] = {
-            t->forward_s,           t->recompute_s,    t->backward_s,      t->weights_s, t->forward_exchange_s,
-            t->backward_exchange_s, t->send_forward_s, t->send_backward_s, t->gather_s,  t->reduce_s};
+        const double takes[] = {t->forward_s,
+                                t->recompute_s,
+                                t->backward_s,
+                                t->weights_s,
+                                t->forward_exchange_s,
+                                t->backward_exchange_s,
+                                t->send_forward_s,
+                                t->send_backward_s,
+                                t->gather_s,
+                                t->reduce_s,
+                                t->across_s,
+                                t->gather_s - t->gather_latency_s,
+                                t->reduce_s - t->reduce_latency_s,
+                                t->send_latency_s,
+                                t->gather_latency_s,
+                                t->reduce_latency_s};
         for (size_t k = 0; k < sizeof takes / sizeof takes[0]; k++) {
             if (!(takes[k] >= 0) || isinf(takes[k])) {
                 return fab_fail(err, FAB_EINPUT, NULL, "an operation of a pipeline takes %g s", takes[k]);
@@ -477,12 +520,10 @@ fab_status fab_pipeline_run(const fab_pipeline *p, fab_pipeline_needs needs, fab
     fab_step_of_stage *step = NULL;
     run r = {.p = NULL};
     double span_s[3];
-    FAB_TRY(check_pipeline(p, err));
+    FAB_TRY(check_pipeline(p, needs, err));
     FAB_TRY(open_run(&r, p, &step, err));
-    if (needs ==
-        FAB_PIPELINE_OPS) { /* a step, its transfer, two gathers and reductions each; of chunks; an optimizer */
-        size_t per_step = 2U + (p->gathers_each_pass ? 2U : 0U) + (p->reduces_each_pass ? 2U : 0U);
-        FAB_TRY(FAB_NEW(found.op, p->n_stages * (per_step * r.n_steps + 4 * (size_t)p->n_chunks + 1), err));
+    if (needs == FAB_PIPELINE_OPS) {
+        FAB_TRY(FAB_NEW(found.op, (size_t)most_ops(p), err));
     }
     FAB_TRY(run_once(&r, (run_with){true, true}, found.op, &span_s[2], err));
     found.n_ops = r.n_ops;

@@ -38,6 +38,7 @@ typedef struct run_transfer {
     double total_s;         /**< alone */
     double first_s, last_s; /**< parts of it, at its begin and at its end */
     double last_release_s;  /**< the last part not before; 0: whenever */
+    double latency_s;       /**< its end, in which it shares with nobody */
     uint32_t next;          /**< in its queue */
 } run_transfer;
 
@@ -46,6 +47,7 @@ typedef struct run_queue {
     uint32_t head, tail; /**< of run.transfer; FAB_NO_TRANSFER: empty */
     bool active, held;   /**< held: it waits for its last part */
     bool has_first;      /**< its first part is through */
+    bool is_quiet;       /**< it is in its latency */
     double end_s;        /**< of the one before */
     double start_s, lost_s, seen_s, slow;
 } run_queue;

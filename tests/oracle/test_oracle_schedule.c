@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #define MOST_STAGES 8
 #define MOST_CHUNKS 4
@@ -54,7 +55,14 @@ static void draw(uint64_t seed, drawn *out) {
                                           .send_backward_s = sends ? draw_s(&rng) : 0,
                                           .gather_s = replicas ? draw_s(&rng) : 0,
                                           .reduce_s = replicas ? 3 * draw_s(&rng) : 0,
+                                          .across_s = replicas && seed % 3 == 0 ? draw_s(&rng) : 0,
                                           .buckets = (uint32_t)fab_rng_below(&rng, 5)};
+    }
+    for (uint32_t i = 0; i < stages * chunks && seed % 2 == 0; i++) {
+        fab_chunk_times *t = &out->chunk[i];
+        t->send_latency_s = draw_s(&rng) * fmin(t->send_forward_s, t->send_backward_s);
+        t->gather_latency_s = draw_s(&rng) * t->gather_s;
+        t->reduce_latency_s = draw_s(&rng) * t->reduce_s;
     }
     out->chunk[0].send_backward_s = 0;
     out->chunk[stages * chunks - 1].send_forward_s = 0;
@@ -196,12 +204,26 @@ Test(oracle_schedule, refuses_what_no_schedule_has) {
     bad[2].n_stages = 0;
     bad[3].n_stages = UINT32_MAX / 4;
     bad[3].n_microbatches = bad[3].n_stages;
+    bad[3].max_bytes = 1000000000;
     const fab_status expected[] = {FAB_EINPUT, FAB_EINPUT, FAB_EINPUT, FAB_EUNSUPPORTED};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fab_error err = {0};
         cr_assert_eq(fab_pipeline_run(&bad[i], FAB_PIPELINE_TIME, &t, &err), expected[i], "case %zu: %s", i, err.text);
         cr_assert(err.text[0] != '\0', "case %zu says nothing", i);
+        cr_assert(i < 3 || strstr(err.text, "the schedule of 1073741823 stages, 2 chunks and 1073741823 microbatches"),
+                  "%s", err.text);
     }
+    /* One million microbatches: 8 bytes for a step and for its input. */
+    fab_pipeline large = {.n_stages = 4,
+                          .n_chunks = 1,
+                          .n_microbatches = 1000000,
+                          .chunk = chunk,
+                          .optimizer_s = optimizer_s,
+                          .max_bytes = 16000000 + 127999999};
+    fab_error too_large = {0};
+    cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_EUNSUPPORTED);
+    large.max_bytes++;
+    cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_OK, "%s", too_large.text);
     chunk[3].reduce_s = -1;
     fab_error err = {0};
     cr_assert_eq(fab_pipeline_run(&good, FAB_PIPELINE_TIME, &t, &err), FAB_EINPUT, "%s", err.text);

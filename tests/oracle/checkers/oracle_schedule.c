@@ -82,6 +82,11 @@ static double input_s(const fab_pipeline *p, node *all, size_t n, unsigned stage
     return place == last ? before->end : before->sent;
 }
 
+/* Of the last pass, across groups of replicas too. */
+static double reduction_s(const fab_chunk_times *t, bool is_last) {
+    return t->reduce_s + (is_last ? t->across_s : 0);
+}
+
 static unsigned buckets_of(const fab_chunk_times *t) {
     return t->buckets > 1 ? t->buckets : 1;
 }
@@ -164,10 +169,11 @@ static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
             free = p->send_overlap < 1 ? from + (1 - p->send_overlap) * takes : end;
         }
         bool completes = x->pass == last_pass && (p->reduces_each_pass || is_last_of_chunk(row, n, i));
-        for (unsigned b = 0; completes && o * t->reduce_s > 0 && b < buckets; b++) {
-            wire = larger(wire, end - x->takes * (buckets - 1 - b) / buckets) + o * t->reduce_s / buckets;
+        double reduction = reduction_s(t, is_last_of_chunk(row, n, i));
+        for (unsigned b = 0; completes && o * reduction > 0 && b < buckets; b++) {
+            wire = larger(wire, end - x->takes * (buckets - 1 - b) / buckets) + o * reduction / buckets;
         }
-        free += completes && p->reduces_each_pass ? (1 - o) * t->reduce_s : 0;
+        free += completes && p->reduces_each_pass ? (1 - o) * reduction : 0;
         changed = changed || start != x->start || sent != x->sent || end != x->end;
         *x = (node){x->pass, x->chunk, x->microbatch, x->takes, start, end, sent, free, wire};
         done = free;
@@ -179,7 +185,7 @@ static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
 static double reduced_s(const fab_pipeline *p, const node *row, size_t n, unsigned stage) {
     double later = 0;
     for (unsigned c = 0; c < p->n_chunks && !p->reduces_each_pass; c++) {
-        later += (1 - p->replica_overlap) * p->chunk[stage * p->n_chunks + c].reduce_s;
+        later += (1 - p->replica_overlap) * reduction_s(&p->chunk[stage * p->n_chunks + c], true);
     }
     return larger(row[n - 1].left, row[n - 1].wire) + later;
 }
@@ -250,6 +256,14 @@ static int add_piece(graph *g, double work, traveller of, unsigned stage, int a,
     return g->n++;
 }
 
+/* From `from` to `to` of a transfer; from `sent` on it takes nothing from others. */
+static int travel(graph *g, double from, double to, double sent, traveller of, unsigned stage, int a, int b) {
+    double loud = (to < sent ? to : sent) - from;
+    double quiet = to - larger(from, sent);
+    int first = add_piece(g, larger(loud, 0), of, stage, a, b);
+    return add_piece(g, larger(quiet, 0), NOTHING, stage, first, -1);
+}
+
 static int position(const fab_pipeline *p, node *all, size_t n, unsigned place, int pass, unsigned microbatch) {
     return (int)(find(p, all, n, place, pass, microbatch) - all);
 }
@@ -270,9 +284,11 @@ static int input_piece(const graph *g, node *all, size_t n, unsigned stage, cons
 
 /* First and last bucket of a step's parameters, before whose pass nobody fetches more than these. */
 static void fetch_pieces(graph *g, unsigned stage, const fab_chunk_times *t, int begun, int *wire, int *out) {
-    double all_s = g->p->replica_overlap * t->gather_s;
-    out[0] = add_piece(g, all_s / buckets_of(t), GATHER, stage, *wire, begun);
-    out[1] = add_piece(g, all_s - all_s / buckets_of(t), GATHER, stage, out[0], -1);
+    double o = g->p->replica_overlap;
+    double bucket_s = o * t->gather_s / buckets_of(t);
+    double sent_s = o * (t->gather_s - t->gather_latency_s);
+    out[0] = travel(g, 0, bucket_s, sent_s, GATHER, stage, *wire, begun);
+    out[1] = travel(g, bucket_s, o * t->gather_s, sent_s, GATHER, stage, out[0], -1);
     *wire = out[1];
 }
 
@@ -287,12 +303,15 @@ static int follow(graph *g, node *all, size_t n, unsigned stage, size_t i, int *
         return body;
     }
     double takes = x->pass == 0 ? t->send_forward_s : t->send_backward_s;
-    int head = add_piece(g, (1 - p->send_overlap) * takes, SEND, stage, body, channel[x->pass]);
+    double head_s = (1 - p->send_overlap) * takes;
+    double sent_s = takes - (t->send_latency_s < takes ? t->send_latency_s : takes);
+    int first = g->n;
+    int head = travel(g, 0, head_s, sent_s, SEND, stage, body, channel[x->pass]);
     int rest = g->sent[stage * n + i];
-    g->piece[rest].left = p->send_overlap * takes;
-    g->piece[rest].of = SEND;
-    g->piece[rest].to = g->piece[head].to = (x->pass == 0 ? place + 1 : place - 1) % p->n_stages;
-    after(g, rest, head);
+    after(g, rest, travel(g, head_s, takes, sent_s, SEND, stage, head, -1));
+    for (int k = first; k < g->n; k++) {
+        g->piece[k].to = (x->pass == 0 ? place + 1 : place - 1) % p->n_stages;
+    }
     channel[x->pass] = rest;
     return p->send_overlap < 1 ? head : body;
 }
@@ -306,7 +325,8 @@ static void build(graph *g, node *all, size_t n, unsigned stage) {
     int channel[2] = {-1, -1};
     int coming[MOST_BUCKETS][2]; /* [chunk]: first and last bucket; of passes that fetch, [0]: of the next */
     for (unsigned c = 0; c < p->n_chunks && !p->gathers_each_pass; c++) {
-        wire = add_piece(g, (1 - o) * row[c].gather_s, GATHER, stage, wire, -1);
+        wire = travel(g, 0, (1 - o) * row[c].gather_s, (1 - o) * (row[c].gather_s - row[c].gather_latency_s), GATHER,
+                      stage, wire, -1);
     }
     for (unsigned c = 0; c < p->n_chunks && !p->gathers_each_pass; c++) {
         fetch_pieces(g, stage, &row[c], -1, &wire, coming[c]);
@@ -321,7 +341,8 @@ static void build(graph *g, node *all, size_t n, unsigned stage) {
         int all_here = -1;
         int start = add_piece(g, 0, NOTHING, stage, free, input_piece(g, all, n, stage, x));
         if (x->pass != 2 && p->gathers_each_pass) {
-            start = add_piece(g, (1 - o) * t->gather_s, GATHER, stage, start, -1);
+            start = travel(g, 0, (1 - o) * t->gather_s, (1 - o) * (t->gather_s - t->gather_latency_s), GATHER, stage,
+                           start, -1);
         }
         if (x->pass == 0 || (x->pass == 1 && p->gathers_each_pass)) {
             const int *mine = coming[p->gathers_each_pass ? 0 : x->chunk];
@@ -338,14 +359,20 @@ static void build(graph *g, node *all, size_t n, unsigned stage) {
         free = follow(g, all, n, stage, i, channel);
         int last_pass = p->order == FAB_ORDER_ZERO_BUBBLE ? 2 : 1;
         if (x->pass == last_pass && (p->reduces_each_pass || is_last_of_chunk(&all[stage * n], n, i))) {
-            int early = add_piece(g, o * t->reduce_s * (1 - share), REDUCTION, stage, wire, first_bucket);
-            after(g, early, add_piece(g, share == 1 ? x->takes : 0, NOTHING, stage, all_here, -1));
-            wire = add_piece(g, o * t->reduce_s * share, REDUCTION, stage, early, body);
-            free = p->reduces_each_pass ? add_piece(g, (1 - o) * t->reduce_s, REDUCTION, stage, free, -1) : free;
+            double reduction = reduction_s(t, is_last_of_chunk(&all[stage * n], n, i));
+            double sent = reduction - t->reduce_latency_s;
+            int ready = add_piece(g, share == 1 ? x->takes : 0, NOTHING, stage, all_here, -1);
+            ready = add_piece(g, 0, NOTHING, stage, ready, wire);
+            int early = travel(g, 0, o * reduction * (1 - share), o * sent, REDUCTION, stage, ready, first_bucket);
+            wire = travel(g, o * reduction * (1 - share), o * reduction, o * sent, REDUCTION, stage, early, body);
+            free = p->reduces_each_pass ? travel(g, 0, (1 - o) * reduction, (1 - o) * sent, REDUCTION, stage, free, -1)
+                                        : free;
         }
     }
     for (unsigned c = p->n_chunks; c-- > 0 && !p->reduces_each_pass;) {
-        free = add_piece(g, (1 - o) * row[c].reduce_s, REDUCTION, stage, free, wire);
+        double reduction = reduction_s(&row[c], true);
+        free = travel(g, 0, (1 - o) * reduction, (1 - o) * (reduction - row[c].reduce_latency_s), REDUCTION, stage,
+                      free, wire);
     }
     g->ready[stage] = add_piece(g, 0, NOTHING, stage, free, wire);
 }
@@ -399,7 +426,7 @@ static double step(graph *g, bool *active, double *slow) {
 double oracle_shared_schedule_s(const fab_pipeline *p) {
     size_t n = (p->order == FAB_ORDER_ZERO_BUBBLE ? 3 : 2) * (size_t)p->n_chunks * p->n_microbatches;
     size_t n_steps = n * p->n_stages;
-    size_t most = 16 * n_steps + p->n_stages * (3 * (size_t)p->n_chunks + 4);
+    size_t most = 32 * n_steps + p->n_stages * (8 * (size_t)p->n_chunks + 8);
     node *all = calloc(n_steps, sizeof *all);
     graph g = {p,
                calloc(most, sizeof *g.piece),
