@@ -75,7 +75,7 @@ static fab_status plan(const fab_result *result, const char *folder, bool force,
     for (size_t i = 0; fab_report_formats[i] != NULL && out->n < MAX_FILES; i++) {
         const fab_report_format *format = fab_report_formats[i];
         bool written =
-            (!format->needs_graph || result->graph != NULL) && (!format->needs_phases || result->n_phases > 0);
+            (!format->needs_graph || result->graph != NULL) && (format->can_show == NULL || format->can_show(result));
         if (format->file_name == NULL || written == stale) {
             continue;
         }

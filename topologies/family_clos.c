@@ -16,6 +16,12 @@ static fab_status plan_clos(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
     return fab_clos_size(spec, plan, err);
 }
 
+/* NIC by NIC along the leaves of one network. */
+static fab_clos_attach one_by_one(uint64_t nics) {
+    return (fab_clos_attach){
+        .n_networks = 1, .n_columns = 1, .column_ports = nics, .granule = 1, .min_tiers = 1, .rails_per_network = 1};
+}
+
 /* Sizes are given, not derived; only the filling and the ports are checked. */
 static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     const fab_xgft *x = &spec->xgft;
@@ -32,12 +38,7 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
         return fab_fail(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics,
                         x->ports);
     }
-    plan->attach = (fab_clos_attach){.n_networks = 1,
-                                     .n_columns = 1,
-                                     .column_ports = plan->ends.nics,
-                                     .granule = 1,
-                                     .min_tiers = 1,
-                                     .rails_per_network = 1};
+    plan->attach = one_by_one(plan->ends.nics);
     fab_clos_rates(spec, plan, x->height);
     uint64_t blocks = plan->ends.nics;
     for (uint32_t t = 1; t <= x->height; t++) {
@@ -80,12 +81,7 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
         }
     }
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
-    plan->attach = (fab_clos_attach){.n_networks = 1,
-                                     .n_columns = 1,
-                                     .column_ports = plan->ends.nics,
-                                     .granule = 1,
-                                     .min_tiers = 1,
-                                     .rails_per_network = 1};
+    plan->attach = one_by_one(plan->ends.nics);
     return fab_clos_size(spec, plan, err);
 }
 

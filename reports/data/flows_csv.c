@@ -27,12 +27,35 @@ static fab_status flows_csv_flush(fab_str *text, FILE *out, fab_error *err) {
     return status;
 }
 
+/* The first phase that has flows whose rates were not kept: there are too many of them. NULL: none. */
+static const fab_phase_result *phase_without_flows(const fab_result *result) {
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        for (size_t e = 0; e < phase->n_engines; e++) {
+            if (phase->flows > 0 && phase->engines[e].n_flows == 0) {
+                return phase;
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool lists_all_flows(const fab_result *result) {
+    return result->n_phases > 0 && phase_without_flows(result) == NULL;
+}
+
 static fab_status write_flows(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     (void)style;
     if (result->graph == NULL || result->n_phases == 0) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "this command routes no flows: format flows needs run or route");
+    }
+    const fab_phase_result *missing = phase_without_flows(result);
+    if (missing != NULL) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
+                 "phase %s has %" PRIu64 " flows: too many for the rate of each, which format flows would list",
+                 missing->name, missing->flows);
     }
     fab_str_add(&text, HEADER);
     for (size_t p = 0; p < result->n_phases; p++) {
@@ -58,5 +81,5 @@ const fab_report_format fab_report_flows = {
     .summary = "CSV: rate, end and bottleneck of every flow",
     .write = write_flows,
     .needs_graph = true,
-    .needs_phases = true,
+    .can_show = lists_all_flows,
 };

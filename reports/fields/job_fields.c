@@ -114,6 +114,21 @@ static const fab_field TRAINING[] = {
 static const fab_fields TRAINING_RUN = TABLE("training", TRAINING, ITERATION);
 
 #undef T
+#define T fab_iteration_seeds
+GIVES(bool, has_price, here->usd_per_1e9_tokens.mean > 0);
+GIVES(bool, are_several, here->n_seeds > 1);
+
+static const fab_field SEEDS_OF_ITERATION[] = {
+    FIELD_OF(seeds, n_seeds, "Seeds that gave one each; microbatch and chunks are the same for all."),
+    FIGURE(time_s, "s", "Time of an iteration over the seeds."),
+    FIGURE(tflops_per_gpu, "TFLOP/s", "Floating-point operations executed per second and GPU over the seeds."),
+    FIELD(mfu_ratio, "Model FLOPs utilisation over the seeds."),
+    FIGURE(tokens_per_s, "1/s", "Tokens of the whole job per second over the seeds."),
+    FIGURE(usd_per_1e9_tokens, "USD", "GPU hours and network per 1e9 tokens over the seeds.", .only = has_price),
+};
+static const fab_fields ITERATION_SEEDS = TABLE("iteration_seeds", SEEDS_OF_ITERATION, ITERATION, .many = are_several);
+
+#undef T
 #define T fab_iteration
 static const fab_field ITERATIONS[] = {
     FIELD(engine, "Name of the routing engine."),
@@ -179,6 +194,9 @@ static const fab_field ITERATIONS[] = {
     FIGURE_OF(data_bisection_bps, data_bisection_bytes_per_s, "bit/s",
               "Bits per second that cross the cut between the halves of the data-parallel replicas in one direction.",
               .scale = 8, FILLED, .source = BISECTION, .labels = "data-parallel bisection"),
+    OBJECT(seeds, seeds, &ITERATION_SEEDS,
+           "The iteration of every seed, of several; the figures beside this field are of the mean time.",
+           IF(seeds.n_seeds)),
     OBJECT(training, training, &TRAINING_RUN, "Training on train-tokens, without failures.", IF(training.tokens)),
 };
 const fab_fields fab_iteration_fields = TABLE("iteration", ITERATIONS, ITERATION);

@@ -97,6 +97,9 @@ GIVES(bool, compares_designs, here->command == FAB_COMMAND_COST && here->n_fabri
 
 static const fab_field RESULT[] = {
     TEXT_BY(traffic, listed_traffic, "What `traffic` lists, in one line.", .only = is_listing),
+    FIELD_OF(not_evaluated, n_over_limit,
+             "Candidates of a search that would take more memory than --max-memory: the others are compared.",
+             IF(n_over_limit)),
     POINTED(fabric, fabrics, &fab_fabric_fields, "The fabric; of several designs that of the first.", IF(n_fabrics)),
     OBJECT_BY(cost, first_cost, &fab_cost_fields, "What it costs."),
     OBJECT_BY(front_end, first_front_end, &fab_front_end_fields, "Network for storage and data beside the fabric."),

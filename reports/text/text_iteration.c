@@ -47,6 +47,7 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
 
 #define PLAIN_BELOW 1e15 /* what is printed with all its digits */
 #define SMALL       10.0 /* below it digits behind the point are told */
+#define SAME        1e-9
 
 static const char *iteration_count(fab_page *page, double value) {
     bool is_modulo = value < PLAIN_BELOW && (value >= SMALL || value <= 0);
@@ -66,6 +67,23 @@ static const char *iteration_label(fab_page *page, size_t i, bool is_one) {
 static const char *iteration_price(fab_page *page, double usd_per_1e9_tokens) {
     return usd_per_1e9_tokens > 0 ? fab_show(page, "$%s per 1e9 tokens", iteration_count(page, usd_per_1e9_tokens))
                                   : "not priced, as the job does not fit (memory-check=off prices it)";
+}
+
+/* How much of it is chance. */
+static void iteration_put_seeds(fab_page *page, const fab_result *result) {
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        const fab_iteration_seeds *s = &result->iterations[i].seeds;
+        const char *which = iteration_label(page, i, result->n_iterations == 1);
+        if (s->n_seeds > 0 && s->time_s.max <= s->time_s.min * (1 + SAME)) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%sthe same under all %" PRIu64 " seeds", which, s->n_seeds);
+        } else if (s->n_seeds > 0) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                           "%s%" PRIu64 " seeds, means above: %s to %s, median %s, mean +- %s; MFU %.1f to %.1f %%",
+                           which, s->n_seeds, fab_show_time(page, s->time_s.min), fab_show_time(page, s->time_s.max),
+                           fab_show_time(page, s->time_s.p50), fab_show_time(page, s->time_s.ci95),
+                           100 * s->mfu_ratio.min, 100 * s->mfu_ratio.max);
+        }
+    }
 }
 
 static void iteration_put_yield(fab_page *page, const fab_result *result) {
@@ -215,6 +233,7 @@ void fab_text_iteration(fab_page *page, const fab_result *result) {
         iteration_put_memories(page, result);
     }
     iteration_put_parts(page, result);
+    iteration_put_seeds(page, result);
     iteration_put_yield(page, result);
     if (fits) {
         iteration_put_memories(page, result);

@@ -15,8 +15,8 @@ static bool says_where_typed(const char *where) {
 }
 
 void fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
-    bool wrong_design =
-        status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
+    bool wrong_design = status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_ELIMIT ||
+                        status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
     if (wrong_design && err != NULL && !says_where_typed(err->where)) {
         char part[sizeof err->where];
         (void)snprintf(part, sizeof part, "%s", err->where);

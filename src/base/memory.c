@@ -69,8 +69,8 @@ fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_
     if (limit == 0 || bytes <= (double)limit) {
         return FAB_OK;
     }
-    return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)",
-                    what, fab_quantity_format(need, bytes, FAB_UNIT_BYTES),
+    return fab_fail(err, FAB_ELIMIT, NULL, "%s would take about %s of memory, above the limit of %s (max-memory)", what,
+                    fab_quantity_format(need, bytes, FAB_UNIT_BYTES),
                     fab_quantity_format(most, (double)limit, FAB_UNIT_BYTES));
 }
 

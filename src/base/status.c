@@ -21,6 +21,8 @@ const char *fab_status_name(fab_status status) {
     case FAB_EUSAGE: return "usage error";
     case FAB_EINPUT: return "input error";
     case FAB_EUNSUPPORTED: return "unsupported";
+    case FAB_ELIMIT: return "limit";
+    case FAB_EINCOMPLETE: return "incomplete";
     case FAB_EUNREACHABLE: return "unreachable";
     case FAB_ENOSOLUTION: return "no solution";
     case FAB_EIO: return "i/o error";

@@ -140,11 +140,34 @@ static uint64_t free_in_group_of(char *line) {
                                    "total_inactive_file");
 }
 
+/* Reserved by a thread, and mostly not touched: its stack, and where large arrays begin at a huge page. */
+static uint64_t reserved_per_thread(void) {
+    struct rlimit stack = {.rlim_cur = RLIM_INFINITY};
+    (void)getrlimit(RLIMIT_STACK, &stack);
+    return (stack.rlim_cur < UINT64_C(1) << 30 ? stack.rlim_cur : UINT64_C(8) << 20) + RESERVED_BYTES;
+}
+
+/* What a limit of the process ("ulimit -v", "-d") leaves behind `used`, a line of /proc/self/status, and behind what is
+ * reserved. */
+static uint64_t free_below(int resource, const char *used, uint64_t n_threads) {
+    struct rlimit limit;
+    uint64_t kib = limits_read_number("/proc/self/status", used);
+    if (!LIMITS_DATA || getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || kib == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    uint64_t taken = kib * 1024 + n_threads * reserved_per_thread();
+    return limit.rlim_cur > taken ? limit.rlim_cur - taken : 1;
+}
+
 /* UINT64_MAX: not known. */
-static uint64_t free_bytes(void) {
+static uint64_t free_bytes(uint64_t n_threads) {
+    const uint64_t below[] = {free_below(RLIMIT_AS, "VmSize", n_threads), free_below(RLIMIT_DATA, "VmData", n_threads)};
     char line[1200];
     uint64_t kib = limits_read_number("/proc/meminfo", "MemAvailable");
     uint64_t least = kib < UINT64_MAX / 1024 ? kib * 1024 : UINT64_MAX;
+    for (size_t i = 0; i < sizeof below / sizeof below[0]; i++) {
+        least = below[i] < least ? below[i] : least;
+    }
     FILE *file = fopen("/proc/self/cgroup", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         uint64_t left = free_in_group_of(line);
@@ -158,20 +181,16 @@ static uint64_t free_bytes(void) {
 
 /* --- limits ------------------------------------------------------------------------------------------------------- */
 
-/* What is in use comes on top, and what is reserved and mostly not touched: stacks of threads, and where large arrays
- * begin at a huge page. */
+/* What is in use and what is reserved comes on top. */
 static void limit_data(const cli_options *options) {
     struct rlimit data;
-    struct rlimit stack = {.rlim_cur = RLIM_INFINITY};
     if (!LIMITS_DATA || getrlimit(RLIMIT_DATA, &data) != 0) {
         return;
     }
-    (void)getrlimit(RLIMIT_STACK, &stack);
-    uint64_t per_thread = stack.rlim_cur < UINT64_C(1) << 30 ? stack.rlim_cur : UINT64_C(8) << 20;
-    per_thread += RESERVED_BYTES;
     uint64_t kib = limits_read_number("/proc/self/status", "VmData");
     uint64_t in_use = kib < UINT64_MAX / 1024 ? kib * 1024 : 0;
-    double limit = (double)options->max_memory + (double)in_use + (double)per_thread * (double)options->n_threads;
+    double limit =
+        (double)options->max_memory + (double)in_use + (double)reserved_per_thread() * (double)options->n_threads;
     if (limit < 0x1p62 && (data.rlim_cur == RLIM_INFINITY || limit < (double)data.rlim_cur)) {
         data.rlim_cur = (rlim_t)limit;
         (void)setrlimit(RLIMIT_DATA, &data);
@@ -208,7 +227,7 @@ static fab_status limit_time(double seconds, fab_error *err) {
 
 fab_status cli_limits_begin(cli_options *options, fab_error *err) {
     if (!options->max_memory_given) {
-        uint64_t left = free_bytes();
+        uint64_t left = free_bytes(options->n_threads);
         options->max_memory = left == UINT64_MAX ? 0 : (uint64_t)((double)left * (1 - KEPT_FREE_RATIO));
     }
     if (options->max_memory > 0) {

@@ -59,7 +59,9 @@ static int exit_code(fab_status status) {
     case FAB_OK: return 0;
     case FAB_EUSAGE: return 2;
     case FAB_EINPUT:
-    case FAB_EUNSUPPORTED: return 3;
+    case FAB_EUNSUPPORTED:
+    case FAB_ELIMIT:
+    case FAB_EINCOMPLETE: return 3;
     case FAB_EUNREACHABLE:
     case FAB_ENOSOLUTION: return 4;
     case FAB_EIO: return 5;
@@ -162,6 +164,7 @@ static FILE *open_spool(void) {
 /* Runs a command into a temporary file, and prints what it wrote once it has succeeded. */
 static fab_status run_command(const cli_options *options, fab_error *err) {
     fab_status status = FAB_OK;
+    fab_status ran = FAB_OK;
     FILE *out = open_spool();
     if (out == NULL) {
         FAB_FAIL(err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, NULL,
@@ -170,10 +173,12 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     if (options->help) {
         cli_print_command_help(options->command, out);
     } else {
-        FAB_TRY(options->command->run(options, out, err));
+        ran = options->command->run(options, out, err);
+        FAB_TRY(ran == FAB_EINCOMPLETE ? FAB_OK : ran);
     }
     cli_limits_end_time();
     FAB_TRY(copy_to_stdout(out, err));
+    status = ran;
 done:
     if (out != NULL) {
         (void)fclose(out);
@@ -264,7 +269,7 @@ done:
         (void)fprintf(stderr, "The run may take %s%s: --max-memory.\n",
                       fab_quantity_format(size, (double)options.max_memory, FAB_UNIT_BYTES),
                       options.max_memory_given ? "" : ", what the machine had free");
-        status = options.max_memory_given ? FAB_EUNSUPPORTED : status;
+        status = options.max_memory_given ? FAB_ELIMIT : status;
     }
     cli_options_release(&options);
     return exit_code(status);

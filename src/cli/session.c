@@ -10,6 +10,7 @@
 #include "fab/topologies.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +242,14 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
     }
     FAB_PASS(session_check_memory(options, result->graph, err));
     FAB_PASS(format->write(result, &style, out, err));
-    return cli_write_reports(options, result, err);
+    FAB_PASS(cli_write_reports(options, result, err));
+    return result->n_over_limit == 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EINCOMPLETE, NULL,
+                          "%" PRIu64
+                          " of the candidates would take more memory than the limit (max-memory) and were not "
+                          "evaluated: what is best here may not be",
+                          result->n_over_limit);
 }
 
 /* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */

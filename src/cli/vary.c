@@ -170,6 +170,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     sweep->compares_placements = command == FAB_COMMAND_PLACE;
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", options->operands.items[0]);
     result.sweep = sweep;
+    result.n_over_limit = sweep->n_over_limit;
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -67,13 +67,6 @@ static const field SOURCE_FIELD = {.scope = SCOPE_BOOK,
                                    .size = sizeof(((reading_catalog *)0)->catalog.source),
                                    .summary = "where the figures come from, and which of them are assumptions"};
 
-static fab_status catalog_fail_at(const reading_catalog *r, const fab_xml_element *element, fab_error *err,
-                                  const char *text, const char *what) {
-    char where[FAB_XML_PLACE_SIZE];
-    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, r->file, element->line, element->column), "%s%.60s", text,
-                    what);
-}
-
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
 /* End of the item at `text`: a slash, but not that of "b/s". */
@@ -242,17 +235,17 @@ static fab_status catalog_add_switch(reading_catalog *r, const fab_xml_element *
     fab_catalog *c = &r->catalog;
     for (size_t i = 0; i < c->n_switches; i++) {
         if (strcmp(c->switches[i].name, r->item.name) == 0) {
-            return catalog_fail_at(r, element, err, "two switches have the name ", r->item.name);
+            return fab_xml_fail_at(r->file, element, err, "two switches have the name ", r->item.name);
         }
     }
     if (r->item.name[0] == '\0') {
-        return catalog_fail_at(r, element, err, "a switch needs a name", "");
+        return fab_xml_fail_at(r->file, element, err, "a switch needs a name", "");
     }
     if (c->n_switches == FAB_CATALOG_SWITCHES) {
-        return catalog_fail_at(r, element, err, "more than 16 switches; the first too many is ", r->item.name);
+        return fab_xml_fail_at(r->file, element, err, "more than 16 switches; the first too many is ", r->item.name);
     }
     if (r->item.radix * r->item.breakouts[r->item.n_breakouts - 1] > 65535) {
-        return catalog_fail_at(r, element, err, "radix times breakout is more than 65,535 ports: ", r->item.name);
+        return fab_xml_fail_at(r->file, element, err, "radix times breakout is more than 65,535 ports: ", r->item.name);
     }
     c->switches[c->n_switches++] = r->item;
     r->item = (fab_catalog_switch){0};
@@ -271,19 +264,19 @@ static fab_status read_child(reading_catalog *r, const fab_xml_element *child, b
     }
     bool is_switch = strcmp(child->name, "switch") == 0;
     if ((i == n && !is_switch) || child->uri != NULL) {
-        FAB_TRY(catalog_fail_at(r, child, err, "unknown element of a catalog: ", child->name));
+        FAB_TRY(fab_xml_fail_at(r->file, child, err, "unknown element of a catalog: ", child->name));
     }
     if (i < n && seen[i]) {
-        FAB_TRY(catalog_fail_at(r, child, err, "a catalog has this element once: ", child->name));
+        FAB_TRY(fab_xml_fail_at(r->file, child, err, "a catalog has this element once: ", child->name));
     }
     if (child->first_child != NULL) {
-        FAB_TRY(catalog_fail_at(r, child->first_child, err, "no element may stand inside ", child->name));
+        FAB_TRY(fab_xml_fail_at(r->file, child->first_child, err, "no element may stand inside ", child->name));
     }
     (void)fab_xml_place(where, r->file, child->line, child->column);
     if (i == 0) {
         FAB_TRY(field_set(&SOURCE_FIELD, r, child->text, where, err));
     } else if (child->text[0] != '\0') {
-        FAB_TRY(catalog_fail_at(r, child, err, "unexpected text inside ", child->name));
+        FAB_TRY(fab_xml_fail_at(r->file, child, err, "unexpected text inside ", child->name));
     }
     FAB_TRY(catalog_read_attributes(r, child, err));
     if (is_switch) {
@@ -298,15 +291,10 @@ done:
 static fab_status read_catalog(reading_catalog *r, const char *data, size_t size, fab_error *err) {
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
+    const fab_xml_element *root = NULL;
     bool seen[sizeof ONCE / sizeof ONCE[0]] = {true}; /* the source may be missing, twice it may not be there */
     FAB_TRY(fab_xml_parse(data, size, r->file, &xml, err));
-    const fab_xml_element *root = fab_xml_root(xml);
-    if (strcmp(root->name, "catalog") != 0 || root->uri != NULL) {
-        FAB_TRY(catalog_fail_at(r, root, err, "a catalog begins with <catalog>, not with ", root->name));
-    }
-    if (root->text[0] != '\0') {
-        FAB_TRY(catalog_fail_at(r, root, err, "unexpected text inside ", root->name));
-    }
+    FAB_TRY(fab_xml_root_called(xml, r->file, "catalog", "a catalog begins with <catalog>", &root, err));
     FAB_TRY(catalog_read_attributes(r, root, err));
     seen[0] = false;
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
@@ -314,11 +302,11 @@ static fab_status read_catalog(reading_catalog *r, const char *data, size_t size
     }
     for (size_t i = 1; i < sizeof ONCE / sizeof ONCE[0]; i++) {
         if (!seen[i]) {
-            FAB_TRY(catalog_fail_at(r, root, err, "the catalog has no element ", ONCE[i]));
+            FAB_TRY(fab_xml_fail_at(r->file, root, err, "the catalog has no element ", ONCE[i]));
         }
     }
     if (r->catalog.n_switches == 0) {
-        FAB_TRY(catalog_fail_at(r, root, err, "the catalog has no element ", "switch"));
+        FAB_TRY(fab_xml_fail_at(r->file, root, err, "the catalog has no element ", "switch"));
     }
 done:
     fab_xml_free(xml);

@@ -20,19 +20,13 @@ static const char *place_value(const source *s, const fab_xml_attribute *attribu
     return fab_xml_place(out, s->file, attribute->line, attribute->column);
 }
 
-static fab_status design_xml_fail_at(const source *s, const fab_xml_element *element, fab_error *err, const char *text,
-                                     const char *what) {
-    char where[FAB_XML_PLACE_SIZE];
-    return fab_fail(err, FAB_EINPUT, place(s, element, where), "%s%.60s", text, what);
-}
-
 /* An element that holds neither elements nor text. */
 static fab_status check_empty(const source *s, const fab_xml_element *element, fab_error *err) {
     if (element->first_child != NULL) {
-        return design_xml_fail_at(s, element->first_child, err, "no element may stand inside ", element->name);
+        return fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name);
     }
     if (element->text[0] != '\0') {
-        return design_xml_fail_at(s, element, err, "unexpected text inside ", element->name);
+        return fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name);
     }
     return FAB_OK;
 }
@@ -96,11 +90,11 @@ static fab_status read_tier(const source *s, const fab_xml_element *element, boo
     uint64_t level = 0;
     const fab_xml_attribute *attribute = fab_xml_find(element, "level");
     if (strcmp(element->name, "tier") != 0) {
-        FAB_TRY(design_xml_fail_at(s, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
+        FAB_TRY(fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
     }
     FAB_TRY(check_empty(s, element, err));
     if (attribute == NULL) {
-        status = design_xml_fail_at(s, element, err, "a tier needs its level: 1 = leaf", "");
+        status = fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", "");
         goto done;
     }
     (void)place_value(s, attribute, where);
@@ -120,7 +114,7 @@ done:
 static fab_status read_fabric(const source *s, const fab_xml_element *element, bool front_end, fab_error *err) {
     bool seen[FAB_MAX_TIERS] = {false};
     if (element->text[0] != '\0') {
-        FAB_PASS(design_xml_fail_at(s, element, err, "unexpected text inside ", element->name));
+        FAB_PASS(fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name));
     }
     (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
     FAB_PASS(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
@@ -151,10 +145,10 @@ static fab_status read_source(const source *s, const fab_xml_element *element, f
     char where[FAB_XML_PLACE_SIZE];
     target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
     if (element->first_child != NULL) {
-        FAB_PASS(design_xml_fail_at(s, element->first_child, err, "no element may stand inside ", element->name));
+        FAB_PASS(fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name));
     }
     if (element->n_attributes > 0) {
-        FAB_PASS(design_xml_fail_at(s, element, err, "<source> has no attribute ", element->attributes[0].name));
+        FAB_PASS(fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name));
     }
     return reading_set(s->reading, &t, element->text, place(s, element, where), err);
 }
@@ -165,7 +159,7 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
     FAB_PASS(check_empty(s, element, err));
     FAB_PASS(design_read_attributes(s, element, scope, index, false, err));
     if (fab_xml_find(element, required) == NULL) {
-        FAB_PASS(design_xml_fail_at(s, element, err, "missing attribute: ", required));
+        FAB_PASS(fab_xml_fail_at(s->file, element, err, "missing attribute: ", required));
     }
     return FAB_OK;
 }
@@ -247,13 +241,13 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
     const fab_xml_element *foreign = find_namespace(root);
     const fab_xml_attribute *base = fab_xml_find(root, "base");
     if (strcmp(root->name, "design") != 0) {
-        FAB_TRY(design_xml_fail_at(&s, root, err, "a design file begins with <design>, not with ", root->name));
+        FAB_TRY(fab_xml_fail_at(s.file, root, err, "a design file begins with <design>, not with ", root->name));
     }
     if (foreign != NULL) {
-        FAB_TRY(design_xml_fail_at(&s, foreign, err, "a design uses no namespace; found ", foreign->uri));
+        FAB_TRY(fab_xml_fail_at(s.file, foreign, err, "a design uses no namespace; found ", foreign->uri));
     }
     if (root->text[0] != '\0') {
-        FAB_TRY(design_xml_fail_at(&s, root, err, "unexpected text inside ", root->name));
+        FAB_TRY(fab_xml_fail_at(s.file, root, err, "unexpected text inside ", root->name));
     }
     if (base != NULL) {
         FAB_TRY(reading_base(r, base->value, d, place_value(&s, base, where), err));
@@ -264,7 +258,7 @@ fab_status reading_xml(reading *r, const char *data, size_t size, const document
         FAB_TRY(read_part(&s, child, seen, err));
     }
     if (!seen[PART_FABRIC] && base == NULL) {
-        FAB_TRY(design_xml_fail_at(&s, root, err, "the design has no <fabric> and no base", ""));
+        FAB_TRY(fab_xml_fail_at(s.file, root, err, "the design has no <fabric> and no base", ""));
     }
 done:
     fab_xml_free(xml);

@@ -47,12 +47,6 @@ static const field PRICE_SOURCE = {SCOPE_BOOK, "price-source", FIELD_TEXT, FAB_U
 /* clang-format on */
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 
-static fab_status gpu_fail_at(const gpu_file *g, const fab_xml_element *at, fab_error *err, const char *text,
-                              const char *what) {
-    char where[FAB_XML_PLACE_SIZE];
-    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, g->name, at->line, at->column), "%s%.60s", text, what);
-}
-
 static fab_status gpu_attribute(gpu_file *g, const char *element, const fab_xml_attribute *a, fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     char hint[FAB_CHOICES_TEXT];
@@ -78,7 +72,7 @@ static fab_status gpu_attributes(gpu_file *g, const fab_xml_element *at, fab_err
             continue;
         }
         if (row->field.initial == NULL) {
-            FAB_TRY(gpu_fail_at(g, at, err, "the element lacks the attribute ", row->field.key));
+            FAB_TRY(fab_xml_fail_at(g->name, at, err, "the element lacks the attribute ", row->field.key));
         } else {
             FAB_TRY(field_set(&row->field, g, row->field.initial, "default", err));
         }
@@ -97,22 +91,23 @@ static fab_status gpu_child(gpu_file *g, const fab_xml_element *at, fab_error *e
                         : strcmp(at->name, PRICE_SOURCE.key) == 0 ? &PRICE_SOURCE
                                                                   : NULL;
     if ((text == NULL && strcmp(at->name, "precision") != 0) || at->uri != NULL) {
-        FAB_TRY(gpu_fail_at(g, at, err, "unknown element of a GPU: ", at->name));
+        FAB_TRY(fab_xml_fail_at(g->name, at, err, "unknown element of a GPU: ", at->name));
     }
     if (at->first_child != NULL) {
-        FAB_TRY(gpu_fail_at(g, at->first_child, err, "no element may stand inside ", at->name));
+        FAB_TRY(fab_xml_fail_at(g->name, at->first_child, err, "no element may stand inside ", at->name));
     }
     (void)fab_xml_place(where, g->name, at->line, at->column);
     FAB_TRY(gpu_attributes(g, at, err));
     if (text != NULL) {
         if (((const char *)g)[text->offset] != '\0') {
-            FAB_TRY(gpu_fail_at(g, at, err, "a GPU has this element once: ", at->name));
+            FAB_TRY(fab_xml_fail_at(g->name, at, err, "a GPU has this element once: ", at->name));
         }
         FAB_TRY(field_set(text, g, at->text, where, err));
     } else if (at->text[0] != '\0') {
-        FAB_TRY(gpu_fail_at(g, at, err, "unexpected text inside ", at->name));
+        FAB_TRY(fab_xml_fail_at(g->name, at, err, "unexpected text inside ", at->name));
     } else if (g->gpu.flops[g->precision + 1] > 0) {
-        FAB_TRY(gpu_fail_at(g, at, err, "the GPU has this precision already: ", fab_precisions[g->precision + 1]));
+        FAB_TRY(fab_xml_fail_at(g->name, at, err,
+                                "the GPU has this precision already: ", fab_precisions[g->precision + 1]));
     } else {
         g->gpu.flops[g->precision + 1] = g->tflops * 1e12;
         g->gpu.matrix_ratio[g->precision + 1] = g->ratio;
@@ -124,24 +119,19 @@ done:
 static fab_status gpu_parse(gpu_file *g, const char *data, size_t size, fab_error *err) {
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
+    const fab_xml_element *root = NULL;
     FAB_TRY(fab_xml_parse(data, size, g->name, &xml, err));
-    const fab_xml_element *root = fab_xml_root(xml);
-    if (strcmp(root->name, "gpu") != 0 || root->uri != NULL) {
-        FAB_TRY(gpu_fail_at(g, root, err, "the file of a GPU begins with <gpu>, not with ", root->name));
-    }
-    if (root->text[0] != '\0') {
-        FAB_TRY(gpu_fail_at(g, root, err, "unexpected text inside ", root->name));
-    }
+    FAB_TRY(fab_xml_root_called(xml, g->name, "gpu", "the file of a GPU begins with <gpu>", &root, err));
     FAB_TRY(gpu_attributes(g, root, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(gpu_child(g, child, err));
     }
     if (g->gpu.source[0] == '\0' || g->gpu.price_source[0] == '\0') {
-        FAB_TRY(gpu_fail_at(g, root, err, "the GPU lacks the text of the element ",
-                            g->gpu.source[0] == '\0' ? SOURCE.key : PRICE_SOURCE.key));
+        FAB_TRY(fab_xml_fail_at(g->name, root, err, "the GPU lacks the text of the element ",
+                                g->gpu.source[0] == '\0' ? SOURCE.key : PRICE_SOURCE.key));
     }
     if (g->gpu.flops[FAB_BF16] <= 0 && g->gpu.flops[FAB_FP16] <= 0) {
-        FAB_TRY(gpu_fail_at(g, root, err, "the GPU has neither precision: bf16, fp16", ""));
+        FAB_TRY(fab_xml_fail_at(g->name, root, err, "the GPU has neither precision: bf16, fp16", ""));
     }
 done:
     fab_xml_free(xml);

@@ -137,12 +137,6 @@ typedef struct book {
     size_t n_seen[N_ELEMENTS];
 } book;
 
-static fab_status prices_fail_at(const book *b, const fab_xml_element *at, fab_error *err, const char *text,
-                                 const char *what) {
-    char where[FAB_XML_PLACE_SIZE];
-    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, b->file, at->line, at->column), "%s%.60s", text, what);
-}
-
 /* --- one element -------------------------------------------------------------------------------------------------- */
 
 static fab_status set_attribute(const book *b, const element *e, void *to, const fab_xml_attribute *given,
@@ -172,7 +166,7 @@ static fab_status check_needs(const book *b, const element *e, const fab_xml_ele
         bool given = fab_xml_find(at, a->field.key) != NULL;
         if (a->need == NEED_ALWAYS && !given) {
             (void)snprintf(what, sizeof what, "%s %s", e->name != NULL ? e->name : "prices", a->field.key);
-            FAB_TRY(prices_fail_at(b, at, err, "the price book does not give ", what));
+            FAB_TRY(fab_xml_fail_at(b->file, at, err, "the price book does not give ", what));
         }
         has[a->need] |= given;
         first[a->need] = first[a->need] == NULL ? a->field.key : first[a->need];
@@ -180,7 +174,7 @@ static fab_status check_needs(const book *b, const element *e, const fab_xml_ele
     for (size_t i = NEED_USD; i <= NEED_POWER; i++) {
         if (first[i] != NULL && !has[i]) {
             (void)snprintf(what, sizeof what, "%s, per port or per Gb/s, of this %s", first[i], e->name);
-            FAB_TRY(prices_fail_at(b, at, err, "the price book does not give ", what));
+            FAB_TRY(fab_xml_fail_at(b->file, at, err, "the price book does not give ", what));
         }
     }
 done:
@@ -193,12 +187,12 @@ static fab_status check_unlike(const book *b, size_t i_element, const fab_xml_el
     for (size_t i = 0; i_element == ELEMENT_SWITCH && i + 1 < p->n_switches; i++) {
         const fab_price_switch *last = &p->switches[p->n_switches - 1];
         if (p->switches[i].radix == last->radix && p->switches[i].rate_bps == last->rate_bps) {
-            return prices_fail_at(b, at, err, "radix and rate are those of another ", at->name);
+            return fab_xml_fail_at(b->file, at, err, "radix and rate are those of another ", at->name);
         }
     }
     for (size_t i = 0; i_element == ELEMENT_NIC && i + 1 < p->n_nics; i++) {
         if (p->nics[i].rate_bps == p->nics[p->n_nics - 1].rate_bps) {
-            return prices_fail_at(b, at, err, "the rate is that of another ", at->name);
+            return fab_xml_fail_at(b->file, at, err, "the rate is that of another ", at->name);
         }
     }
     return FAB_OK;
@@ -211,7 +205,7 @@ static fab_status prices_add_row(book *b, const element *e, const fab_xml_elemen
     char what[80];
     if (*n_seen == e->max) {
         (void)snprintf(what, sizeof what, "%s at most %zu time%s", e->name, e->max, e->max == 1 ? "" : "s");
-        FAB_TRY(prices_fail_at(b, at, err, "a price book has ", what));
+        FAB_TRY(fab_xml_fail_at(b->file, at, err, "a price book has ", what));
     }
     *out = (char *)&b->prices + e->offset + *n_seen * e->stride;
     (*n_seen)++;
@@ -236,14 +230,14 @@ static fab_status read_element(book *b, const fab_xml_element *at, fab_error *er
         i++;
     }
     if (i == N_ELEMENTS || at->uri != NULL) {
-        return prices_fail_at(b, at, err, "unknown element of a price book: ", at->name);
+        return fab_xml_fail_at(b->file, at, err, "unknown element of a price book: ", at->name);
     }
     const element *e = &ELEMENTS[i];
     if (at->first_child != NULL) {
-        FAB_TRY(prices_fail_at(b, at->first_child, err, "no element may stand inside ", at->name));
+        FAB_TRY(fab_xml_fail_at(b->file, at->first_child, err, "no element may stand inside ", at->name));
     }
     if (!e->is_text && at->text[0] != '\0') {
-        FAB_TRY(prices_fail_at(b, at, err, "unexpected text inside ", at->name));
+        FAB_TRY(fab_xml_fail_at(b->file, at, err, "unexpected text inside ", at->name));
     }
     FAB_TRY(prices_add_row(b, e, at, &to, err));
     for (size_t j = 0; j < at->n_attributes; j++) {
@@ -265,14 +259,9 @@ done:
 static fab_status read_book(book *b, const char *data, size_t size, fab_error *err) {
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
+    const fab_xml_element *root = NULL;
     FAB_TRY(fab_xml_parse(data, size, b->file, &xml, err));
-    const fab_xml_element *root = fab_xml_root(xml);
-    if (strcmp(root->name, "prices") != 0 || root->uri != NULL) {
-        FAB_TRY(prices_fail_at(b, root, err, "a price book begins with <prices>, not with ", root->name));
-    }
-    if (root->text[0] != '\0') {
-        FAB_TRY(prices_fail_at(b, root, err, "unexpected text inside ", root->name));
-    }
+    FAB_TRY(fab_xml_root_called(xml, b->file, "prices", "a price book begins with <prices>", &root, err));
     for (size_t i = 0; i < root->n_attributes; i++) {
         FAB_TRY(set_attribute(b, &ROOT_ELEMENT, &b->prices, &root->attributes[i], err));
     }
@@ -282,7 +271,7 @@ static fab_status read_book(book *b, const char *data, size_t size, fab_error *e
     FAB_TRY(check_needs(b, &ROOT_ELEMENT, root, err));
     for (size_t i = 0; i < N_ELEMENTS; i++) {
         if (b->n_seen[i] == 0 && !IS_OPTIONAL(&ELEMENTS[i])) {
-            FAB_TRY(prices_fail_at(b, root, err, "the price book does not give ", ELEMENTS[i].name));
+            FAB_TRY(fab_xml_fail_at(b->file, root, err, "the price book does not give ", ELEMENTS[i].name));
         }
     }
     (void)snprintf(b->prices.origin, sizeof b->prices.origin, "%s", b->file);

@@ -378,6 +378,30 @@ done:
     return status;
 }
 
+/* The iteration of every seed, where a phase has a draw of its own for each. */
+static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine, fab_iteration *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint64_t n_seeds = c->replay->n_seeds;
+    double *transfer_s = NULL;
+    size_t first = 0;
+    if (n_seeds == 1 || !varies(c, engine)) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(transfer_s, n_seeds * result->n_phases, err));
+    for (size_t p = 0; p < result->n_phases; p++) {
+        for (size_t e = 0; e < c->what->n_engines; e++) {
+            for (uint64_t i = 0; e == engine && i < n_seeds; i++) {
+                transfer_s[i * result->n_phases + p] = c->figures[first + i].transfer_s;
+            }
+            first += result->phases[p].engines[e].n_seeds;
+        }
+    }
+    FAB_TRY(fab_iterate_seeds(c->traffic, result, engine, transfer_s, n_seeds, out, err));
+done:
+    free(transfer_s);
+    return status;
+}
+
 /* A job that cannot be timed is reported without. */
 static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
@@ -393,6 +417,7 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     for (size_t e = 0; e < c->what->n_engines; e++) {
         fab_error why = {0};
         status = fab_iterate(c->traffic, result, e, &result->iterations[e], &why);
+        status = status == FAB_OK ? iterate_seeds(c, result, e, &result->iterations[e], &why) : status;
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
             (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);
             result->n_iterations = 0;

@@ -1,6 +1,6 @@
 /* Distributions over seeds. */
+#include "fab/stat.h"
 #include "fab/order.h"
-#include "fab/replay.h"
 #include "fab/rng.h"
 
 #include <math.h>

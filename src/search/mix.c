@@ -167,6 +167,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
             fab_error inner;
             FAB_TRY(run_job(request, i, j, design, &mix->designs[i].job[j], &inner, err));
+            mix->n_over_limit += mix->designs[i].job[j].over_limit;
             first = first.code == FAB_OK ? inner : first;
         }
     }

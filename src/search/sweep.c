@@ -162,9 +162,11 @@ fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design
 }
 
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
-    if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED && status != FAB_EUNREACHABLE && status != FAB_ENOSOLUTION) {
+    if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED && status != FAB_EUNREACHABLE && status != FAB_ENOSOLUTION &&
+        status != FAB_ELIMIT) {
         return false;
     }
+    point->over_limit = status == FAB_ELIMIT;
     (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
                    error->text);
     return true;
@@ -290,6 +292,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
         fab_error inner;
         FAB_TRY(run_point(request, i, &progress, design, &sweep->points[i], &inner, err));
         sweep->n_built += sweep->points[i].is_built;
+        sweep->n_over_limit += sweep->points[i].over_limit;
         if (i == 0) {
             first = inner;
         }

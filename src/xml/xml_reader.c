@@ -403,6 +403,27 @@ const fab_xml_element *fab_xml_root(const fab_xml *xml) {
     return &xml->root->element;
 }
 
+fab_status fab_xml_fail_at(const char *file, const fab_xml_element *element, fab_error *err, const char *text,
+                           const char *what) {
+    char where[FAB_XML_PLACE_SIZE];
+    return fab_fail(err, FAB_EINPUT, fab_xml_place(where, file, element->line, element->column), "%s%.60s", text, what);
+}
+
+fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char *name, const char *begins,
+                               const fab_xml_element **out, fab_error *err) {
+    const fab_xml_element *root = fab_xml_root(xml);
+    if (strcmp(root->name, name) != 0 || root->uri != NULL) {
+        char text[80];
+        (void)snprintf(text, sizeof text, "%s, not with ", begins);
+        return fab_xml_fail_at(file, root, err, text, root->name);
+    }
+    if (root->text[0] != '\0') {
+        return fab_xml_fail_at(file, root, err, "unexpected text inside ", root->name);
+    }
+    *out = root;
+    return FAB_OK;
+}
+
 const fab_xml_attribute *fab_xml_find(const fab_xml_element *element, const char *name) {
     for (size_t i = 0; i < element->n_attributes; i++) {
         if (strcmp(element->attributes[i].name, name) == 0) {

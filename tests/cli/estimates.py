@@ -55,6 +55,9 @@ def quick():
     yield Case("route", FAMILIES["dragonfly"](4096), *PERMUTATION, "--engine", "spray")
     yield Case("route", FAMILIES["rail-spine"](64), *PERMUTATION, "--seeds", "20000")
     yield Case("run", FAMILIES["clos"](4096))
+    yield Case("route", FAMILIES["rail-spine"](1024), "--traffic", "pattern:all-to-all", "--format", "flows", "--engine", "ecmp")
+    yield Case("build", FAMILIES["rail-spine"](4096) + ",planes=8", "--export", "fabric.graphml")
+    yield Case("mix", "rail-spine:gpus=1024,radix=64", "rail-spine:gpus=1024,radix=64,taper=2")
     yield study(rails)
 
 

@@ -20,10 +20,35 @@ refuses 3 "with the paths of 4,094 flows would take about 19" route $design --tr
 "$program" study plan $design --scenarios links:1@10 --store estimated --quiet >out
 refuses 3 "a study of failures of 4,096 GPUs on 4 threads would take about" study run --store estimated --threads 4 --max-memory 30MB
 refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 60MB
+refuses 3 "the schedule of 8 stages, 1 chunks and 2000000 microbatches would take about 528 MB of memory, above the limit of 400 MB" run rail-spine:gpus=64 --job model=gpt-76.1b,tp=8,pp=8,dp=1,batch=2000000,microbatch=1,interleave=1 --max-memory 400MB --quiet
 "$program" build $design --max-memory 20MB --quiet >limited 2>err || fail "a build that fits is refused: $(cat err)"
 "$program" build $design --quiet >free
 cmp free limited || fail "a limit that is not reached changes the output"
 grep -qF "above the limit" <("$program" cost $design rail-spine:gpus=1048576,radix=64 --max-memory 100MB 2>&1) || fail "cost does not refuse"
+
+refuses 3 "too many for the rate of each" route rail-spine:gpus=4096,radix=64 --traffic pattern:all-to-all --engine spray --format flows
+
+# Candidates of a search that do not fit: the report compares the others, and both it and the exit code say so.
+compares() { # compares ARGUMENTS...: under a limit that some candidates break
+  local code=0
+  "$program" "$@" --json >out 2>err || code=$?
+  [[ $code -eq 3 ]] || fail "$*: exit code $code, not 3: $(cat err)"
+  grep -qE '[0-9]+ of the candidates would take more memory than the limit \(max-memory\) and were not evaluated' err || fail "$*: $(cat err)"
+  grep -qE '"not_evaluated": [1-9]' out || fail "$*: the report does not say so"
+}
+compares sweep rail-spine:gpus=512 --vary fabric.gpus=256,4096 --engine ecmp --max-memory 20MB
+compares mix rail-spine:gpus=64 rail-spine:gpus=4096 --max-memory 30MB
+compares route rail-spine:gpus=4096,radix=64 --engine ecmp --advise --advise-budget 3 --max-memory 44MB
+
+# The limits of the process ("ulimit") are the machine's.
+ulimit_is() { # ulimit_is -v|-d KIB
+  (ulimit "$1" "$2" && "$program" run rail-spine:gpus=65536,radix=64 --threads 2 >out 2>err) && fail "ulimit $1 $2 is not seen"
+  grep -qF "above the limit of" err || fail "ulimit $1 $2: $(cat err)"
+}
+if ! nm -D "$program" 2>/dev/null | grep -q __asan; then # whose own maps count
+  ulimit_is -v 200000
+  ulimit_is -d 100000
+fi
 
 # What is wrong with the options.
 refuses 2 "'5' has no unit" build $design --max-memory 5

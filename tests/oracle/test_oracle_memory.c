@@ -1,19 +1,11 @@
 /* Memory of a job against a count layer by layer, matrix by matrix, tensor by tensor, over a played schedule. */
+#include "draws.h"
 #include "fab/job_memory.h"
 #include "fab/sharding.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
-
-static uint64_t state = 88172645463325252ULL;
-
-static uint64_t draw(uint64_t n) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % n;
-}
 
 static bool coin(void) {
     return draw(2) == 1;

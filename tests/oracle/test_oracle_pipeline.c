@@ -1,17 +1,9 @@
 /* An iteration from kernels and phases against a schedule that is written down anew, without transfers. */
+#include "draws.h"
 #include "iteration_rows.h"
 #include "oracle_pipeline.h"
 
 #include <criterion/criterion.h>
-
-static uint64_t state = 88172645463325252ULL;
-
-static uint64_t draw(uint64_t n) {
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % n;
-}
 
 typedef struct drawn {
     fab_job_spec job;

@@ -1,11 +1,22 @@
 /**
  * @file draws.h
- * How many random instances a test draws.
+ * Random instances of a test: how many, and the numbers that they are made of.
  */
 #ifndef DRAWS_H
 #define DRAWS_H
 
+#include <stdint.h>
+
 /** All n where figures are checked; one in FAB_TEST_SHARE (tests/CMakeLists.txt) where a sanitizer is to see memory. */
 #define DRAWS(n) ((n) / FAB_TEST_SHARE)
+
+/** From 0 below n, the same in every run of a test (xorshift64). */
+static inline uint64_t draw(uint64_t n) {
+    static uint64_t state = 88172645463325252ULL;
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % n;
+}
 
 #endif

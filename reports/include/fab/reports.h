@@ -52,9 +52,9 @@ typedef struct fab_report_format {
      * @retval FAB_EUNSUPPORTED  needs_graph, and the result has none
      */
     fab_status (*write)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
-    bool needs_phases;  /**< shows what was routed: left out likewise */
-    bool shows_graph;   /**< style.view says how */
-    bool shows_loads;   /**< of every link: fab_replay.keep_loads */
+    bool (*can_show)(const fab_result *result); /**< NULL: anything; what it cannot show is left out likewise */
+    bool shows_graph;                           /**< style.view says how */
+    bool shows_loads;                           /**< of every link: fab_replay.keep_loads */
     double cable_bytes; /**< taken beside the graph, for each of its cables; 0: hardly anything */
     bool needs_graph;   /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
 } fab_report_format;

@@ -69,6 +69,7 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     cli_progress_end(shows);
     FAB_TRY(status);
     result.mix = mix;
+    result.n_over_limit = mix->n_over_limit;
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

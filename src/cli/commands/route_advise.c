@@ -101,6 +101,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
     }
     if (status == FAB_OK) {
         result->advice = *out;
+        result->n_over_limit = (*out)->n_over_limit;
     }
     fab_str_release(&command);
     return status;

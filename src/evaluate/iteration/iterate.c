@@ -114,9 +114,11 @@ static fab_status iterate_gather(const fab_result *result, size_t engine, const 
     return FAB_OK;
 }
 
+/* What may be chosen. */
 typedef struct memory_check {
     const fab_job_spec *job;
     const fab_model *model;
+    const fab_iteration *chosen; /* this alone; NULL: what fits */
 } memory_check;
 
 static fab_job_memory memory_with(const memory_check *check, uint64_t microbatch, uint64_t interleave) {
@@ -129,7 +131,10 @@ static fab_job_memory memory_with(const memory_check *check, uint64_t microbatch
 }
 
 static bool fits(const void *context, uint64_t microbatch, uint64_t interleave) {
-    return memory_with(context, microbatch, interleave).fits;
+    const memory_check *check = context;
+    const fab_iteration *chosen = check->chosen;
+    return chosen != NULL ? microbatch == chosen->microbatch && interleave == chosen->interleave
+                          : memory_with(check, microbatch, interleave).fits;
 }
 
 fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
@@ -139,19 +144,21 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
 
 static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times,
                                 const fab_compute_model *compute, double network_usd_per_year, bool time_only,
-                                uint64_t max_bytes, fab_iteration *out, fab_error *err) {
-    const memory_check check = {&traffic->job, &traffic->model};
-    const fab_iteration_request request = {
-        .job = &traffic->job,
-        .times = times,
-        .compute = compute,
-        .choose_microbatch = traffic->job.microbatch_auto,
-        .choose_interleave = traffic->job.interleave_auto,
-        .fits = traffic->memory.fits ? fits : NULL, /* a job that is let run without fitting is timed as it is */
-        .fits_context = &check,
-        .time_only = time_only,
-        .max_bytes = max_bytes,
-        .network_usd_per_year = network_usd_per_year};
+                                const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out, fab_error *err) {
+    const memory_check check = {&traffic->job, &traffic->model, chosen};
+    const fab_iteration_request request = {.job = &traffic->job,
+                                           .times = times,
+                                           .compute = compute,
+                                           .choose_microbatch = traffic->job.microbatch_auto,
+                                           .choose_interleave = traffic->job.interleave_auto,
+                                           .fits =
+                                               traffic->memory.fits || chosen != NULL
+                                                   ? fits
+                                                   : NULL, /* a job that is let run without fitting is timed as it is */
+                                           .fits_context = &check,
+                                           .time_only = time_only,
+                                           .max_bytes = max_bytes,
+                                           .network_usd_per_year = network_usd_per_year};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
         out->usd_per_1e9_tokens = 0;
@@ -162,7 +169,7 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
                              uint64_t max_bytes, double *out_s, fab_error *err) {
     fab_iteration it;
-    fab_status status = iterate_times(traffic, times, compute, 0, true, max_bytes, &it, err);
+    fab_status status = iterate_times(traffic, times, compute, 0, true, NULL, max_bytes, &it, err);
     *out_s = status == FAB_OK ? it.time_s : *out_s;
     return status;
 }
@@ -173,12 +180,12 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     fab_status status = FAB_OK;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
-    const memory_check check = {&traffic->job, &traffic->model};
+    const memory_check check = {&traffic->job, &traffic->model, NULL};
     uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, fabric->spec.max_bytes, out, err));
+    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, NULL, fabric->spec.max_bytes, out, err));
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
@@ -189,6 +196,75 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
                                               traffic->job.train_tokens);
     }
 done:
+    return status;
+}
+
+static const size_t PARTS[] = {
+    offsetof(fab_iteration, time_s),       offsetof(fab_iteration, compute_s),    offsetof(fab_iteration, bubble_s),
+    offsetof(fab_iteration, exposed_tp_s), offsetof(fab_iteration, exposed_cp_s), offsetof(fab_iteration, exposed_ep_s),
+    offsetof(fab_iteration, exposed_pp_s), offsetof(fab_iteration, exposed_dp_s), offsetof(fab_iteration, optimizer_s)};
+#define N_PARTS (sizeof PARTS / sizeof PARTS[0])
+
+static double *part_of(fab_iteration *it, size_t i) {
+    return (double *)((char *)it + PARTS[i]);
+}
+
+/* What is a time, or the inverse of one, in every seed. */
+static void spread(double of_mean, const double *time_s, double mean_s, uint64_t n, bool inverse, double *values,
+                   fab_stat *out) {
+    for (uint64_t i = 0; i < n; i++) {
+        values[i] = of_mean * (inverse ? mean_s / time_s[i] : time_s[i] / mean_s);
+    }
+    fab_stat_of(values, n, out);
+}
+
+/* The figures follow from the mean time from now on. */
+static void iterate_settle(const fab_traffic *traffic, const double *time_s, double before_s, uint64_t n,
+                           double *values, fab_iteration *it) {
+    double slower = it->time_s / before_s;
+    fab_iteration_seeds *seeds = &it->seeds;
+    it->tflops_per_gpu /= slower;
+    it->mfu_ratio /= slower;
+    it->tokens_per_s /= slower;
+    it->usd_per_1e9_tokens *= slower;
+    if (it->training.tokens > 0) {
+        it->training =
+            fab_training_estimate(&traffic->job, it, fab_model_active_parameters(&traffic->model), it->training.tokens);
+    }
+    seeds->n_seeds = n;
+    spread(it->time_s, time_s, it->time_s, n, false, values, &seeds->time_s);
+    spread(it->tflops_per_gpu, time_s, it->time_s, n, true, values, &seeds->tflops_per_gpu);
+    spread(it->mfu_ratio, time_s, it->time_s, n, true, values, &seeds->mfu_ratio);
+    spread(it->tokens_per_s, time_s, it->time_s, n, true, values, &seeds->tokens_per_s);
+    spread(it->usd_per_1e9_tokens, time_s, it->time_s, n, false, values, &seeds->usd_per_1e9_tokens);
+}
+
+fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                             const double *transfer_s, uint64_t n_seeds, fab_iteration *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *time_s = NULL;
+    double *values = NULL;
+    fab_iteration mean = *out;
+    for (size_t k = 0; k < N_PARTS; k++) {
+        *part_of(&mean, k) = 0;
+    }
+    FAB_TRY(FAB_NEW(time_s, n_seeds, err));
+    FAB_TRY(FAB_NEW(values, n_seeds, err));
+    for (uint64_t i = 0; i < n_seeds; i++) {
+        fab_job_times times = {.tp = {.transfer_s = 0}};
+        fab_iteration it;
+        FAB_TRY(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
+        FAB_TRY(iterate_times(traffic, &times, NULL, 0, false, out, result->fabrics[0].spec.max_bytes, &it, err));
+        time_s[i] = it.time_s;
+        for (size_t k = 0; k < N_PARTS; k++) {
+            *part_of(&mean, k) += *part_of(&it, k) / (double)n_seeds;
+        }
+    }
+    iterate_settle(traffic, time_s, out->time_s, n_seeds, values, &mean);
+    *out = mean;
+done:
+    free(time_s);
+    free(values);
     return status;
 }
 

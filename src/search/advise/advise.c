@@ -86,7 +86,7 @@ done:
 
 static bool is_refusal(fab_status status) {
     return status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE ||
-           status == FAB_ENOSOLUTION;
+           status == FAB_ENOSOLUTION || status == FAB_ELIMIT;
 }
 
 fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
@@ -99,6 +99,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
         advise_add_up(a, &result, out);
     } else if (is_refusal(status)) {
         (void)snprintf(out->reason, sizeof out->reason, "%s", inner.text);
+        a->advice->n_over_limit += status == FAB_ELIMIT;
         status = FAB_OK;
     } else {
         (void)fab_fail(err, status, inner.where, "%s", inner.text);
@@ -385,7 +386,8 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
     FAB_PASS(advise_outcome_init(a, &a->at_base, err));
     FAB_PASS(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));
     if (!a->at_base.is_possible) {
-        return fab_fail(err, FAB_EINPUT, q->engines[0].where, "%s", a->at_base.reason);
+        return fab_fail(err, a->advice->n_over_limit > 0 ? FAB_ELIMIT : FAB_EINPUT, q->engines[0].where, "%s",
+                        a->at_base.reason);
     }
     a->advice->base = a->at_base.figures;
     (void)snprintf(a->advice->engine, sizeof a->advice->engine, "%s", a->at_base.label);

@@ -1,4 +1,5 @@
 /* Iteration time: the published runs, closed forms, and what must hold for any job. */
+#include "draws.h"
 #include "iteration_rows.h"
 
 #include "fab/builtin.h"
@@ -6,15 +7,6 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-
-static uint64_t random_state = 2463534242ULL;
-
-static uint64_t draw(uint64_t n) {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state % n;
-}
 
 static double draw_share(void) {
     return (double)draw(1000001) / 1e6;

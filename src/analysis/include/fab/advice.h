@@ -77,6 +77,7 @@ typedef struct fab_advice {
     fab_advice_best best; /**< without changes that need switch support */
     uint64_t seed, n_seeds;
     uint64_t n_evaluated;     /**< configurations, placements and combinations included */
+    uint64_t n_over_limit;    /**< not evaluated for want of memory */
     uint64_t n_placements;    /**< of them tried by the search for servers */
     uint64_t budget;          /**< most placements that search may try */
     char order_note[160];     /**< why rank orders are missing, or empty */

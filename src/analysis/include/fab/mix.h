@@ -29,6 +29,7 @@ typedef struct fab_mix {
     double share[FAB_MIX_JOBS]; /**< of the time, sum 1 */
     fab_mix_design *designs;
     size_t n_designs, n_compared;
+    size_t n_over_limit; /**< runs of a job that were not made for want of memory */
 } fab_mix;
 
 extern const char *const fab_mix_jobs[FAB_MIX_JOBS]; /**< "training", "ranking" */

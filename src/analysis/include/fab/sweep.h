@@ -48,6 +48,7 @@ typedef struct fab_sweep_engine {
 typedef struct fab_sweep_point {
     char *value[FAB_SWEEP_PATHS]; /**< as asked for; owned */
     bool is_built;
+    bool over_limit;             /**< it would take more memory than the run may */
     char error[FAB_SWEEP_ERROR]; /**< why not */
     char digest[17], family[FAB_NAME_SIZE];
     fab_counts counts;
@@ -67,6 +68,7 @@ typedef struct fab_sweep {
     char design[512];         /**< as given */
     fab_sweep_point *points;  /**< the first path varies slowest */
     size_t n_points, n_built;
+    size_t n_over_limit; /**< points that were not evaluated for want of memory */
 } fab_sweep;
 
 #endif

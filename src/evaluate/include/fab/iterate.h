@@ -49,6 +49,17 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
                             fab_error *err) FAB_MUST_USE;
 
 /**
+ * Runs the iteration of every seed with the microbatch and chunks of `out`, which fab_iterate() filled: a job is set up
+ * before its seed is known. Times of `out` become means over the seeds, what follows from them follows from the mean,
+ * and out->seeds is filled.
+ * @param[in] transfer_s  Shape [n_seeds][n_phases of the result].
+ * Complexity: n_seeds schedules.
+ */
+fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                             const double *transfer_s, uint64_t n_seeds, fab_iteration *out,
+                             fab_error *err) FAB_MUST_USE;
+
+/**
  * Adds a phase of a training job to the times of an iteration, by its name.
  * @param[in]     in_network  Some of its flows leave their scale-up domain.
  * @param[in,out] times       All zero before the first phase.

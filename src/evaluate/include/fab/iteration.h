@@ -8,6 +8,7 @@
 
 #include "fab/job_memory.h"
 #include "fab/kernels.h"
+#include "fab/stat.h"
 #include "fab/status.h"
 #include "fab/traffic.h"
 
@@ -60,7 +61,15 @@ typedef struct fab_training {
                          recomputation */
 } fab_training;
 
-/** One iteration. The times from compute_s to optimizer_s add up to time_s. */
+/** One iteration of every seed. */
+typedef struct fab_iteration_seeds {
+    uint64_t n_seeds; /**< 0: there is one, or no figure depends on it */
+    fab_stat time_s, tflops_per_gpu, mfu_ratio, tokens_per_s;
+    fab_stat usd_per_1e9_tokens; /**< all 0 where there is no price */
+} fab_iteration_seeds;
+
+/** One iteration. The times from compute_s to optimizer_s add up to time_s; over several seeds, they are means, and
+ * what follows from the time follows from its mean. */
 typedef struct fab_iteration {
     char engine[FAB_NAME_SIZE];      /**< for the caller; left empty */
     uint64_t microbatch, interleave; /**< of the job, or chosen */
@@ -81,6 +90,7 @@ typedef struct fab_iteration {
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
+    fab_iteration_seeds seeds;      /**< filled by the caller */
     fab_training training;          /**< filled by the caller; no tokens: not asked */
 } fab_iteration;
 
@@ -94,11 +104,13 @@ typedef struct fab_iteration {
  * all-gather at the scale-up rate of the data sheet. `times` of another microbatch or interleave follow from executions
  * (those of tp, cp, ep as 1/microbatch, of pp as interleave/microbatch) and bytes (pp as interleave).
  *
+ * times->shared says how much transfers between stages and the exchange of replicas slow each other down.
+ *
  * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings.
  * @param[out] out  Written on success only.
  * @retval FAB_EUNSUPPORTED  a model whose attention is not that of the kernels (deepseek-v3).
- *                           Also more memory than max_bytes.
  * @retval FAB_ENOSOLUTION   nothing fits the memory.
+ * @retval FAB_ELIMIT        the schedule takes more than max_bytes
  * Complexity: O(candidates * stages * chunks * microbatches) at most; a bound leaves out most candidates.
  */
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;

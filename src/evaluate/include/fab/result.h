@@ -11,6 +11,7 @@
 #include "fab/fabric.h"
 #include "fab/iteration.h"
 #include "fab/path_figures.h"
+#include "fab/stat.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
@@ -25,13 +26,6 @@
     0.05 /**< next hops that an ideal hash leaves unused, on average, where it is expected to use all */
 #define FAB_POLAR_SHARE  0.75 /**< polarized: at most this part of the next hops that an ideal hash would use, ... */
 #define FAB_POLAR_CHANCE 1e-6 /**< ... which an ideal hash does with less than this probability */
-
-/** Distribution over seeds. With one seed all figures are that value and ci95 is 0. */
-typedef struct fab_stat {
-    double mean;
-    double ci95; /**< half width of the 95 % confidence interval of the mean (Student's t) */
-    double p50, p99, min, max;
-} fab_stat;
 
 /** What a line of a bill of materials is. */
 typedef enum fab_part {
@@ -318,6 +312,7 @@ typedef struct fab_result {
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
     const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
+    uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */
 } fab_result;
 
 void fab_result_release(fab_result *result);

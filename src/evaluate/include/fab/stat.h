@@ -5,7 +5,15 @@
 #ifndef FAB_STAT_H
 #define FAB_STAT_H
 
-#include "fab/result.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Distribution over seeds. With one seed all figures are that value and ci95 is 0. */
+typedef struct fab_stat {
+    double mean;
+    double ci95; /**< half width of the 95 % confidence interval of the mean (Student's t) */
+    double p50, p99, min, max;
+} fab_stat;
 
 /** Distribution of n > 0 samples; sorts them. */
 void fab_stat_of(double *samples, size_t n, fab_stat *out);

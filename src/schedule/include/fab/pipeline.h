@@ -115,7 +115,7 @@ typedef enum fab_pipeline_needs {
  * @param[in] needs  use is NULL where only the time is asked for.
  * @retval FAB_EINPUT        no stage, chunk or microbatch; several chunks, and microbatches that are no multiple of the
  *                           stages, or zero-bubble; a time that is negative
- * @retval FAB_EUNSUPPORTED  more memory than max_bytes
+ * @retval FAB_ELIMIT        more memory than max_bytes
  * Complexity: O(stages * chunks * microbatches * log(stages)).
  */
 fab_status fab_pipeline_run(const fab_pipeline *pipeline, fab_pipeline_needs needs, fab_timeline *out,

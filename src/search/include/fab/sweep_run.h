@@ -36,7 +36,8 @@ typedef struct fab_sweep_request {
  * memory at a time. A point whose design is refused, or whose traffic cannot be routed, keeps the error and does not
  * end the sweep.
  * @param[out] out  Written on success only; free with fab_sweep_free().
- * @retval FAB_EINPUT, FAB_EUNSUPPORTED, FAB_EUNREACHABLE, FAB_ENOSOLUTION  of the first point, where none was evaluated
+ * @retval FAB_EINPUT, FAB_EUNSUPPORTED, FAB_ELIMIT, FAB_EUNREACHABLE, FAB_ENOSOLUTION  of the first point, where none
+ * was evaluated
  * @retval FAB_EUSAGE  more than FAB_SWEEP_POINTS points
  * Complexity: points x (build + replay). The same for any number of threads.
  */
@@ -49,7 +50,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) FAB_MUST_USE;
 
-/** Keeps an error that says nothing about other points (FAB_EINPUT, FAB_EUNSUPPORTED, FAB_EUNREACHABLE,
+/** Keeps an error that says nothing about other points (FAB_EINPUT, FAB_EUNSUPPORTED, FAB_ELIMIT, FAB_EUNREACHABLE,
  * FAB_ENOSOLUTION) in the point. False for others, and for FAB_OK. */
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point);
 

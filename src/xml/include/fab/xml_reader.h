@@ -67,4 +67,15 @@ const fab_xml_attribute *fab_xml_find(const fab_xml_element *element, const char
  */
 const char *fab_xml_place(char *out, const char *file, uint32_t line, uint32_t column);
 
+/** FAB_EINPUT at the element: `text`, then the first 60 bytes of `what`. */
+fab_status fab_xml_fail_at(const char *file, const fab_xml_element *element, fab_error *err, const char *text,
+                           const char *what) FAB_MUST_USE;
+
+/**
+ * The root, if it has this name, no namespace and no text of its own.
+ * @param[in] begins  "a catalog begins with <catalog>": what a message says of another root
+ */
+fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char *name, const char *begins,
+                               const fab_xml_element **out, fab_error *err) FAB_MUST_USE;
+
 #endif
