@@ -90,7 +90,8 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
 
 static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times,
                                 const fab_compute_model *compute, double network_usd_per_year, bool time_only,
-                                const fab_iteration *chosen, fab_iteration *out, fab_error *err) {
+                                const fab_iteration *chosen, fab_schedule **schedule, fab_iteration *out,
+                                fab_error *err) {
     const memory_check check = {&traffic->job, &traffic->model, chosen};
     const fab_iteration_request request = {.job = &traffic->job,
                                            .times = times,
@@ -103,6 +104,7 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
                                                    : NULL, /* a job that is let run without fitting is timed as it is */
                                            .fits_context = &check,
                                            .time_only = time_only,
+                                           .schedule = schedule,
                                            .network_usd_per_year = network_usd_per_year};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
@@ -114,7 +116,7 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
                              double *out_s, fab_error *err) {
     fab_iteration it;
-    fab_status status = iterate_times(traffic, times, compute, 0, true, NULL, &it, err);
+    fab_status status = iterate_times(traffic, times, compute, 0, true, NULL, NULL, &it, err);
     *out_s = status == FAB_OK ? it.time_s : *out_s;
     return status;
 }
@@ -130,7 +132,7 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, NULL, out, err));
+    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, NULL, NULL, out, err));
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
@@ -200,7 +202,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
         fab_job_times times = {.tp = {.transfer_s = 0}};
         fab_iteration it;
         FAB_TRY(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
-        FAB_TRY(iterate_times(traffic, &times, NULL, 0, false, out, &it, err));
+        FAB_TRY(iterate_times(traffic, &times, NULL, 0, false, out, NULL, &it, err));
         time_s[i] = it.time_s;
         for (size_t k = 0; k < N_PARTS; k++) {
             *part_of(&mean, k) += *part_of(&it, k) / (double)n_seeds;
@@ -211,6 +213,35 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
 done:
     free(time_s);
     free(values);
+    return status;
+}
+
+/* What a GPU draws, by what it does; nothing where no data sheet says what it may. */
+static fab_gpu_watts gpu_watts(const fab_job_spec *job) {
+    double most_w = job->accelerator.power_w;
+    return (fab_gpu_watts){.compute_w = most_w * job->compute_power,
+                           .communicate_w = most_w * job->communicate_power,
+                           .idle_w = most_w * job->idle_power};
+}
+
+fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                                fab_iteration *iteration, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_job_spec *job = &traffic->job;
+    fab_job_times times = {.tp = {.transfer_s = 0}};
+    fab_schedule *schedule = NULL;
+    fab_iteration it;
+    FAB_TRY(iterate_gather(result, engine, NULL, &times, err));
+    FAB_TRY(iterate_times(traffic, &times, NULL, 0, true, iteration, &schedule, &it, err));
+    if (job->accelerator.power_w > 0) {
+        fab_gpu_watts watts = gpu_watts(job);
+        FAB_TRY(fab_schedule_add_power(schedule, &watts, (double)job->tp * (double)job->cp * (double)job->dp,
+                                       iteration->network_share_ratio * result->fabrics[0].cost.power_w, err));
+    }
+    iteration->schedule = schedule;
+    schedule = NULL;
+done:
+    fab_schedule_free(schedule);
     return status;
 }
 
