@@ -27,7 +27,8 @@ static const int TRACK_OF[FAB_OP_N] = {
 
 typedef struct trace {
     fab_str out;
-    size_t pid; /* 1 for the first engine */
+    const char *between; /* this event and the one before */
+    size_t pid;          /* 1 for the first engine */
     const fab_schedule *schedule;
     int64_t (*free_ns)[LANES]; /* [stage][track]: until then the lane is in use; 0: it never was */
 } trace;
@@ -42,7 +43,9 @@ static void put_us(trace *t, const char *key, int64_t ns) {
 }
 
 static void begin_event(trace *t, const char *name, char phase, size_t tid) {
-    fab_str_printf(&t->out, ",\n{\"name\":\"%s\",\"ph\":\"%c\",\"pid\":%zu,\"tid\":%zu", name, phase, t->pid, tid);
+    fab_str_printf(&t->out, "%s{\"name\":\"%s\",\"ph\":\"%c\",\"pid\":%zu,\"tid\":%zu", t->between, name, phase, t->pid,
+                   tid);
+    t->between = ",\n";
 }
 
 static void put_name(trace *t, const char *what, size_t tid, const char *name) {
@@ -143,20 +146,17 @@ static fab_status check_schedules(const fab_result *result, fab_error *err) {
 static fab_status write_timeline(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     (void)style;
     fab_status status = FAB_OK;
-    trace t = {.out = FAB_STR_INIT};
+    trace t = {.out = FAB_STR_INIT, .between = "\n"};
     FAB_TRY(check_schedules(result, err));
     fab_str_printf(&t.out,
                    "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"fabriscope\":\"%s\",\"shown\":\"one of %" PRIu64
                    " pipelines, which do the same at the same time; power: of all\"},\n\"traceEvents\":[",
                    result->version, result->job.dp * result->job.tp * result->job.cp);
-    size_t first = t.out.length;
     for (size_t i = 0; i < result->n_iterations; i++) {
         t.pid = i + 1;
         t.schedule = result->iterations[i].schedule;
         FAB_TRY(put_schedule(&t, result->iterations[i].engine, err));
     }
-    FAB_TRY(fab_str_status(&t.out, err));
-    t.out.data[first] = ' '; /* for the comma of the first event */
     fab_str_add(&t.out, "\n]}\n");
     FAB_TRY(fab_report_put(&t.out, out, err));
 done:
