@@ -5,7 +5,6 @@
 #include "report_formats.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 #include "result_walk.h"
 
 #include <inttypes.h>
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 
 enum { TRACK_COMPUTATION, TRACK_EXCHANGE, TRACK_FORWARD, TRACK_BACKWARD, TRACK_GATHER, TRACK_REDUCE, N_TRACKS };
-#define LANES 4 /* of a track whose operations may be under way together */
+#define ROWS 4 /* of a track whose operations may be under way together */
 
 static const char *const TRACKS[N_TRACKS] = {
     "computation", "tp, cp, ep exchanges", "sends forward", "sends backward", "gathers", "reductions"};
@@ -30,7 +29,7 @@ typedef struct trace {
     const char *between; /* this event and the one before */
     size_t pid;          /* 1 for the first engine */
     const fab_schedule *schedule;
-    int64_t (*free_ns)[LANES]; /* [stage][track]: until then the lane is in use; 0: it never was */
+    int64_t (*free_ns)[ROWS]; /* [stage][track]: until then the row is in use; 0: it never was */
 } trace;
 
 static int64_t ns_of(double s) {
@@ -55,35 +54,35 @@ static void put_name(trace *t, const char *what, size_t tid, const char *name) {
     fab_str_add(&t->out, "}}");
 }
 
-/* The first lane of a track that is free; its number as a thread. */
-static fab_status take_lane(trace *t, uint32_t stage, int track, int64_t start_ns, int64_t end_ns, size_t *out_tid,
-                            fab_error *err) {
-    size_t row = (size_t)stage * N_TRACKS + (size_t)track;
-    size_t lane = 0;
-    while (lane < LANES && t->free_ns[row][lane] > start_ns) {
-        lane++;
+/* The first row of a track that is free; its number as a thread. */
+static fab_status take_row(trace *t, uint32_t stage, int track, int64_t start_ns, int64_t end_ns, size_t *out_tid,
+                           fab_error *err) {
+    size_t place = (size_t)stage * N_TRACKS + (size_t)track;
+    size_t row = 0;
+    while (row < ROWS && t->free_ns[place][row] > start_ns) {
+        row++;
     }
-    if (lane == LANES) {
-        return fab_fail(err, FAB_EINTERNAL, NULL, "more than %d %s of stage %u are under way at %g s", LANES,
+    if (row == ROWS) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "more than %d %s of stage %u are under way at %g s", ROWS,
                         TRACKS[track], stage, (double)start_ns * 1e-9);
     }
-    *out_tid = row * LANES + lane + 1;
-    if (t->free_ns[row][lane] == 0) {
+    *out_tid = place * ROWS + row + 1;
+    if (t->free_ns[place][row] == 0) {
         char name[80];
-        (void)snprintf(name, sizeof name, lane > 0 ? "stage %u: %s (%zu)" : "stage %u: %s", stage, TRACKS[track],
-                       lane + 1);
+        (void)snprintf(name, sizeof name, row > 0 ? "stage %u: %s (%zu)" : "stage %u: %s", stage, TRACKS[track],
+                       row + 1);
         put_name(t, "thread_name", *out_tid, name);
         begin_event(t, "thread_sort_index", 'M', *out_tid);
         fab_str_printf(&t->out, ",\"args\":{\"sort_index\":%zu}}", *out_tid);
     }
-    t->free_ns[row][lane] = end_ns;
+    t->free_ns[place][row] = end_ns;
     return FAB_OK;
 }
 
 static fab_status put_slice(trace *t, const fab_op *op, int track, const char *name, int64_t start_ns, int64_t end_ns,
                             fab_error *err) {
     size_t tid = 0;
-    FAB_PASS(take_lane(t, op->stage, track, start_ns, end_ns, &tid, err));
+    FAB_PASS(take_row(t, op->stage, track, start_ns, end_ns, &tid, err));
     begin_event(t, name, 'X', tid);
     put_us(t, "ts", start_ns);
     put_us(t, "dur", end_ns - start_ns);
