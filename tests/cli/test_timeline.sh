@@ -28,6 +28,28 @@ for pid, it in enumerate(iterations, 1):
         end[e["tid"]] = e["ts"] + e["dur"]
         assert e["tid"] in names
     assert math.isclose(max(end.values()), span_us, abs_tol=1e-2)
+    schedule = it["schedule"]
+    assert math.isclose(schedule["time_s"], it["time_s"], rel_tol=1e-12)
+    for stage in schedule["stages"]:
+        parts = sum(stage[k] for k in ("compute_s", "exchange_s", "bubble_s", "send_s", "replica_s", "optimizer_s"))
+        assert math.isclose(parts, it["time_s"], rel_tol=1e-9), (stage["stage"], parts)
+        here = [e for e in slices if names[e["tid"]].startswith(f"stage {stage['stage']}:")]
+        for op in stage["operations"]:
+            same = [e for e in here if e["name"] == op["kind"]]
+            assert len(same) == op["count"], (stage["stage"], op)
+            assert math.isclose(sum(e["dur"] for e in same), op["busy_s"] * 1e6, abs_tol=1e-3 * len(same))
+            assert math.isclose(min(e["ts"] for e in same), op["first_s"] * 1e6, abs_tol=1e-3)
+        exchanges = sum(e["dur"] for e in here if e["name"] == "exchange")
+        assert math.isclose(exchanges, stage["exchange_s"] * 1e6, abs_tol=1e-3 * len(here)), stage["stage"]
+    power = schedule["power"]
+    points = [(e["ts"], e["args"]["W"]) for e in mine if e["ph"] == "C"]
+    ends = [ts for ts, _ in points[1:]] + [span_us]
+    energy = sum(w * (end - ts) for (ts, w), end in zip(points, ends))
+    assert math.isclose(energy, power["mean_w"] * span_us, rel_tol=1e-6)
+    watts = [w for _, w in points]
+    assert points[0][0] == 0 and max(watts) == power["peak_w"] and min(watts) == power["min_w"] >= power["idle_w"]
+    assert max(abs(a - b) for a, b in zip(watts, watts[1:] + watts[:1])) == power["step_w"]
+    assert power["peak_w"] <= 128 * 700 + power["network_w"]
 PYTHON
 }
 check interleaved model=gpt-1.7b,tp=2,pp=4,batch=256,interleave=2

@@ -7,8 +7,8 @@
 
 #include "fab/pipeline.h"
 
-/** Forward and backward passes of more than this are not kept: some 60 MB of trace. */
-#define FAB_SCHEDULE_PASSES 131072
+/** Forward and backward passes of more than this are not kept: some 20 MB of trace. */
+#define FAB_SCHEDULE_PASSES 65536
 
 /** Names of what a stage does: those of its operations, then "idle". */
 extern const char *const fab_doing_names[FAB_OP_N + 1];
