@@ -24,8 +24,8 @@ GPUS = os.path.join(ROOT, "topologies", "gpus")
 # The same silicon: they have the number of the GPU that was measured.
 SAME = {"h100-80gb": ["h200-141gb", "h800-80gb", "gh200-96gb"], "gb200-186gb": ["b200-180gb"]}
 # What the logs and papers do not print, or what the model has no key for: see src/doc/iteration-time.md.
-LLAMA3 = "tp-overlap=0,dp-overlap=1"
-MLPERF = "sequence-parallel=yes,tp-overlap=1,cp-overlap=1,pp-overlap=1,dp-overlap=0.5,parameter-bytes=1"
+LLAMA3 = "sequence-parallel=yes,tp-overlap=0,dp-overlap=1"
+MLPERF = "memory-check=off,sequence-parallel=yes,tp-overlap=1,cp-overlap=1,pp-overlap=1,dp-overlap=0.5,parameter-bytes=1"
 
 
 def rows():
@@ -45,7 +45,7 @@ def command(row, gpu):
     more = MLPERF if row["precision"] == "fp8" else LLAMA3
     return ["run", fabric, "--engine", "spray", "--quiet", "--json", "--job",
             f"model=llama3-405b,gpu={gpu},{job},microbatch=1,order=tp-cp-pp-dp,recompute=none,sharded=yes,"
-            f"memory-check=off,{more}"]
+            f"{more}"]
 
 
 def predicted(program, row, gpu):

@@ -12,16 +12,11 @@ static const struct {
     const char *name; /* NULL: the same as one before */
     fab_ink ink;
 } SHOWN_AS[N_SHOWN] = {
-    [FAB_OP_FORWARD] = {'F', "forward", FAB_INK_BAR},
-    [FAB_OP_BACKWARD] = {'B', "backward", FAB_INK_BAR},
-    [FAB_OP_WEIGHTS] = {'W', "weights' gradients", FAB_INK_BAR},
-    [FAB_OP_OPTIMIZER] = {'O', "optimizer", FAB_INK_BAR},
-    [SHOWS_EXCHANGE] = {'x', "exchange", FAB_INK_BAD},
-    [FAB_OP_SEND_FORWARD] = {'s', "send", FAB_INK_BAD},
-    [FAB_OP_SEND_BACKWARD] = {'s', NULL, FAB_INK_BAD},
-    [FAB_OP_GATHER] = {'g', "gather", FAB_INK_BAD},
-    [FAB_OP_REDUCE] = {'r', "reduce", FAB_INK_BAD},
-    [SHOWS_IDLE] = {'.', "idle", FAB_INK_DIM},
+    [FAB_OP_FORWARD] = {'F', "forward", FAB_INK_BAR},  [FAB_OP_BACKWARD] = {'B', "backward", FAB_INK_BAR},
+    [FAB_OP_WEIGHTS] = {'W', "weights", FAB_INK_BAR},  [FAB_OP_OPTIMIZER] = {'O', "optimizer", FAB_INK_BAR},
+    [SHOWS_EXCHANGE] = {'x', "exchange", FAB_INK_BAD}, [FAB_OP_SEND_FORWARD] = {'s', "send", FAB_INK_BAD},
+    [FAB_OP_SEND_BACKWARD] = {'s', NULL, FAB_INK_BAD}, [FAB_OP_GATHER] = {'g', "gather", FAB_INK_BAD},
+    [FAB_OP_REDUCE] = {'r', "reduce", FAB_INK_BAD},    [SHOWS_IDLE] = {'.', "idle", FAB_INK_DIM},
 };
 
 #define MARGIN 12 /* for the names of rows */
@@ -111,13 +106,14 @@ static void put_power(fab_page *page, const drawing *d) {
 
 static void put_legend(fab_page *page, const drawing *d) {
     bool sends = d->seen[FAB_OP_SEND_FORWARD] || d->seen[FAB_OP_SEND_BACKWARD];
+    const char *between = "";
     for (size_t k = 0; k < N_SHOWN; k++) {
         bool seen = k == FAB_OP_SEND_FORWARD ? sends : d->seen[k];
         if (seen && SHOWN_AS[k].name != NULL) {
-            fab_page_say(page, "%c %s, ", SHOWN_AS[k].letter, SHOWN_AS[k].name);
+            fab_page_say(page, "%s%c %s", between, SHOWN_AS[k].letter, SHOWN_AS[k].name);
+            between = ", ";
         }
     }
-    fab_page_say(page, "%s each", fab_show_time(page, d->column_s));
     fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }
 
@@ -134,10 +130,10 @@ void fab_text_schedule(fab_page *page, const fab_result *result) {
     drawing d = {.schedule = s, .n_columns = n_columns, .column_s = s->timeline.time_s / (double)n_columns};
     const uint32_t n_stages = s->pipeline.n_stages;
     const uint32_t rows[] = {0, s->timeline.busiest, n_stages - 1};
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s over time, %u microbatches; %s",
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s, %u microbatches, %s a letter; %s",
                    result->n_iterations > 1 ? "[1] " : "", fab_pipeline_orders[s->pipeline.order],
-                   s->pipeline.n_microbatches,
-                   n_stages > 1 ? fab_show(page, "first, busiest and last of %u stages", n_stages) : "one stage");
+                   s->pipeline.n_microbatches, fab_show_time(page, d.column_s),
+                   n_stages > 1 ? fab_show(page, "first, busiest, last of %u stages", n_stages) : "one stage");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (i == 0 || rows[i] != rows[i - 1]) {
             put_stage(page, &d, rows[i], fab_show(page, "stage %u", rows[i]));

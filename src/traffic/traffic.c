@@ -43,7 +43,8 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     if (s->cp > 1) {
         SUMMARIZE(traffic, ", cp %" PRIu64, s->cp);
     }
-    SUMMARIZE(traffic, ", pp %" PRIu64 ", dp %" PRIu64 "%s", s->pp, s->dp, fab_sharding_text(s, " ", sharding));
+    SUMMARIZE(traffic, ", pp %" PRIu64 "%s, dp %" PRIu64 "%s", s->pp, s->pp_auto ? " (fewest that fit)" : "", s->dp,
+              fab_sharding_text(s, " ", sharding));
     if (s->ep > 1) {
         SUMMARIZE(traffic, ", ep %" PRIu64, s->ep);
     }

@@ -69,9 +69,10 @@ typedef enum fab_dimension { FAB_DIM_TP, FAB_DIM_CP, FAB_DIM_PP, FAB_DIM_DP, FAB
 /* A job with nothing left open. */
 typedef struct fab_job {
     fab_job_spec spec;
-    fab_model model;   /* with the sizes of the job; its name is only borrowed; empty in ranking */
-    bool model_given;  /* by name or by sizes: not the default */
-    uint32_t *servers; /* in the order in which ranks fill them */
+    fab_model model;         /* with the sizes of the job; its name is only borrowed; empty in ranking */
+    bool model_given;        /* by name or by sizes: not the default */
+    size_t n_models_smaller; /* than the default for as many GPUs: that one did not fit */
+    uint32_t *servers;       /* in the order in which ranks fill them */
     uint32_t n_servers;
     uint32_t *storage; /* servers that act as storage in the same network */
     uint32_t n_storage;

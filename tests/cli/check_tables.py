@@ -111,7 +111,7 @@ def read_quantity(text):
 def close(cell, value, name):
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         shown = read_quantity(cell)
-        slack = 0.05 if name.endswith(("usd", "usd_per_year", "tokens")) else 6e-4  # four digits; of money two at least
+        slack = 0.05 if ".usd" in name or name.endswith(("usd", "usd_per_year", "tokens")) else 6e-4  # four digits; of money two at least
         return shown is not None and abs(shown - value) <= slack * abs(value) + (0.01 if slack > 1e-3 else 0)
     return True
 

@@ -93,9 +93,9 @@ def ideal_hash():
 
 
 def llama3_talk():
-    """Three racks of two servers, Meta, SIGCOMM 2024: a replaced server puts two of the job on one half."""
+    """Three racks of two servers, Meta, Hot Interconnects 2024: a replaced server puts two of the job on one half."""
     def engines(servers):
-        phases = run("route", "preset:llama3-talk-racks", "--json", "--quiet", "--traffic", "job:dp",
+        phases = run("route", "preset:llama3-talk-racks", "--json", "--quiet", "--traffic", "job:dp-rs",
                      "--job", f"servers={servers}")["phases"]
         expect("engines of the talk's report", [engine["engine"] for engine in phases[0]["engines"]],
                ["pinned", "dmodk", "ecmp", "ecmp", "spray"])

@@ -47,9 +47,9 @@ PYTHON
 }
 
 # The talk's servers 1 to 6 are 0 to 5: 4 is dead, 5 collides, 6 does not.
-check 'policies["first-spare"]["collisions"] == 8 and policies["first-spare"]["moves"][0]["to_server"] == 4
+check 'policies["first-spare"]["collisions"] == 16 and policies["first-spare"]["moves"][0]["to_server"] == 4
   and policies["collision-aware"]["collisions"] == 0 and policies["collision-aware"]["moves"][0]["to_server"] == 5
-  and policies["collision-aware"]["optimal"] and f["engines"][0]["saved_collisions"] == 8' \
+  and policies["collision-aware"]["optimal"] and f["engines"][0]["saved_collisions"] == 16' \
   run preset:llama3-talk-racks --engine pinned --engine ecmp,qp=2 --engine spray --fail server-3
 # Without the good spare it says so, and gives the least.
 check 'policies["collision-aware"]["collisions"] == 8 and policies["collision-aware"]["optimal"]

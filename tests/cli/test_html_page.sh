@@ -23,7 +23,7 @@ make failures run clos:gpus=64,radix=16,spares=1 --job model=gpt-1.7b,tp=2,memor
 make audit audit "$root/src/doc/manual/cluster.net"
 make traffic traffic preset:llama3-24k-roce
 mkdir "$work/study" "$work/explain"
-"$program" route preset:llama3-talk-racks --job servers=0,1,2,4 --traffic job:dp --engine pinned --explain leaf-0:17 --format html --quiet \
+"$program" route preset:llama3-talk-racks --job servers=0,1,2,4 --traffic job:dp-rs --engine pinned --explain leaf-0:17 --format html --quiet \
   >"$work/explain/report.html" || fail "the page of a link"
 "$(dirname "$program")/study_page" >"$work/study/report.html" || fail "the page of a study"
 code=0

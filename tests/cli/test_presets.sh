@@ -43,6 +43,12 @@ for preset in presets:
         continue
     result = json.loads(done.stdout)
     fabric = result["fabric"]
+    memory = result.get("job", {}).get("memory", {"fits": True})
+    if not memory["fits"]:
+        fail(f"{name}: its job needs {memory['total_bytes']} bytes of {memory['capacity_bytes']}")
+    for iteration in result.get("iteration", []):
+        if "usd_per_1e9_tokens" not in iteration:
+            fail(f"{name}: an iteration without a price")
     for field in ("gpus", "switches", "family"):
         if fabric[field] != preset[field]:
             fail(f"{name}: {field} {fabric[field]}, listed {preset[field]}")

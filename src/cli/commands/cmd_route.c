@@ -175,7 +175,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --bound",
     "fabriscope route preset:llama3-talk-racks --engine pinned --dump -",
     "fabriscope route fat-tree:k=8 --engine dmodk --dump lfts --dump-format lft",
-    "fabriscope route preset:llama3-talk-racks --traffic job:dp --engine pinned --explain leaf-0:17",
+    "fabriscope route preset:llama3-talk-racks --traffic job:dp-rs --engine pinned --explain leaf-0:17",
     "fabriscope route preset:llama3-talk-racks --job servers=0,1,2,4 --advise",
     "fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 --policy first-spare,collision-aware",
     NULL};

@@ -7,6 +7,7 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Sizes beyond these are typing errors; they also keep every product below 2^63. */
@@ -212,6 +213,11 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     if (group == 0 || whole == 0) {
         return fab_fail(err, FAB_EINTERNAL, job->where, "microbatch, pp or dp is 0 after the defaults");
     }
+    if (s->batch == 0 && s->pp_auto &&
+        s->pp > 1) { /* four times as many microbatches as stages: the bubble stays small */
+        uint64_t round = group * s->pp;
+        s->batch = (model_batch < 4 * round ? 4 * round : model_batch) / round * round;
+    }
     if (s->batch == 0) {
         s->batch = model_batch < whole ? whole : model_batch / whole * whole;
     }
@@ -350,6 +356,61 @@ done:
     return status;
 }
 
+static fab_status resolve_sizes(fab_job *job, const fab_fabric *fabric, fab_error *err) {
+    FAB_PASS(resolve_shape(job, fabric, err));
+    FAB_PASS(resolve_machine(job, err));
+    FAB_PASS(fab_job_order(job, err));
+    FAB_PASS(resolve_sharding(job, fabric, err));
+    fab_job_memory_make(&job->spec, &job->model, job->microbatches, &job->memory);
+    return FAB_OK;
+}
+
+/* The fewest stages with which it fits; unchanged where none do. `tried` is scratch. */
+static void add_stages(const fab_job *given, const fab_fabric *fabric, fab_job *tried, fab_job *job) {
+    for (uint64_t pp = 2; !job->memory.fits && pp <= job->model.layers && pp <= job->n_gpus; pp++) {
+        fab_error why = {0};
+        *tried = *given;
+        tried->spec.pp = pp;
+        tried->spec.pp_auto = true;
+        tried->spec.interleave = given->spec.interleave > 1 ? given->spec.interleave : 0; /* stages have idle time */
+        if (job->n_gpus % pp == 0 && resolve_sizes(tried, fabric, &why) == FAB_OK && tried->memory.fits) {
+            *job = *tried;
+        }
+    }
+}
+
+/* Where neither stages nor replicas are given, the fewest stages with which the job fits its GPUs; of a default job the
+ * largest model that does. One stage where nothing helps. */
+static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_job_spec *s = &job->spec;
+    bool chooses = s->kind == FAB_JOB_TRAINING && s->pp == 0 && s->dp == 0 && s->memory_check != FAB_MEMORY_CHECK_OFF;
+    fab_job *space = NULL; /* given, tried, smaller */
+    FAB_TRY(FAB_NEW(space, 3, err));
+    space[0] = *job;
+    FAB_TRY(resolve_sizes(job, fabric, err));
+    if (!chooses || job->memory.fits) {
+        goto done;
+    }
+    add_stages(&space[0], fabric, &space[1], job);
+    for (bool is_smallest = job->model_given; !job->memory.fits && !is_smallest;) {
+        fab_error why = {0};
+        space[0].n_models_smaller++;
+        space[2] = space[0];
+        if (resolve_sizes(&space[2], fabric, &why) != FAB_OK) {
+            break;
+        }
+        add_stages(&space[0], fabric, &space[1], &space[2]);
+        is_smallest = space[2].model.name == fab_models[0].name;
+        if (space[2].memory.fits) {
+            *job = space[2];
+        }
+    }
+done:
+    free(space);
+    return status;
+}
+
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_job job = {.servers = NULL};
@@ -365,11 +426,7 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     }
     FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
     FAB_TRY(check_sizes(&job, err));
-    FAB_TRY(resolve_shape(&job, fabric, err));
-    FAB_TRY(resolve_machine(&job, err));
-    FAB_TRY(fab_job_order(&job, err));
-    FAB_TRY(resolve_sharding(&job, fabric, err));
-    fab_job_memory_make(&job.spec, &job.model, job.microbatches, &job.memory);
+    FAB_TRY(choose_stages(&job, fabric, err));
     *out = job;
     job.servers = NULL;
     job.storage = NULL;

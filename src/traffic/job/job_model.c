@@ -26,16 +26,17 @@ static fab_status unknown_model(const fab_job *job, fab_error *err) {
                     fab_choices_list(&near, "known:", list));
 }
 
-/* The smallest GPT whose published run used at least as many GPUs as the job has, else the largest. */
-static const fab_model *default_model(uint32_t n_gpus) {
-    const fab_model *best = NULL;
+/* The smallest GPT whose published run used at least as many GPUs as the job has, else the largest; or one that is so
+ * many places smaller, but for the smallest. */
+static const fab_model *default_model(uint32_t n_gpus, size_t smaller) {
+    const fab_model *best = fab_models;
     for (const fab_model *m = fab_models; m->name != NULL && !m->gated; m++) {
         best = m;
         if (m->gpus >= n_gpus) {
             break;
         }
     }
-    return best;
+    return best - fab_models >= (ptrdiff_t)smaller ? best - smaller : fab_models;
 }
 
 /* A model of the user's own has the shape of a GPT. */
@@ -114,7 +115,7 @@ static fab_status resolve_model(fab_job *job, fab_error *err) {
         job->model = *found;
         job->model_given = true;
     } else if (!custom && s->layers == 0 && s->hidden == 0 && s->heads == 0) {
-        job->model = *default_model(job->n_gpus);
+        job->model = *default_model(job->n_gpus, job->n_models_smaller);
     } else {
         FAB_PASS(own_model(job, err));
         job->model_given = true;

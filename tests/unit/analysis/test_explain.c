@@ -236,7 +236,7 @@ Test(explain, hot_links) {
         check_hot_links(DESIGNS[3], "pattern:shift,by=24", ENGINES[e]);
     }
     check_hot_links(DESIGNS[0], "pattern:all-to-all", "ecmp,qp=2");
-    check_hot_links("preset:llama3-talk-racks", "job:dp", "pinned");
+    check_hot_links("preset:llama3-talk-racks", "job:dp-rs", "pinned");
 }
 
 static bool has_engine(const char *name) {

@@ -73,6 +73,7 @@ static double llama_tflops(uint64_t dp, double overlap) {
     const fab_model *model = fab_model_find("llama3-405b");
     fab_job_spec job = row_job(model, 8, 16, dp, 2048);
     job.sharded = true;
+    job.sequence_parallel = true;
     job.dp_overlap = overlap;
     job.accelerator = row_gpu("h100-80gb");
     job.recompute = FAB_RECOMPUTE_NONE;

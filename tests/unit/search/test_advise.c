@@ -181,7 +181,7 @@ Test(advise, impossible_changes_stay) {
 /* A part of the job must not be made faster at the cost of what is not looked at. */
 Test(advise, a_single_phase_leaves_the_ranks) {
     advised a;
-    advise("preset:llama3-talk-racks", "pinned", "0,1,2,4", "job:dp", 50, 1, &a);
+    advise("preset:llama3-talk-racks", "pinned", "0,1,2,4", "job:dp-rs", 50, 1, &a);
     check(a.advice);
     cr_expect_null(row_of_kind(a.advice, FAB_ADVICE_PLACEMENT));
     cr_expect_null(row_of_kind(a.advice, FAB_ADVICE_RANK_ORDER));

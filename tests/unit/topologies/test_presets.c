@@ -288,10 +288,10 @@ Test(presets, every_preset_names_source_and_assumptions) {
 Test(presets, published_jobs) {
     static const struct {
         const char *name, *model;
-        uint64_t tp, pp, dp, batch;
-    } ROWS[] = {{"selene-3072", "gpt-1t", 8, 64, 6, 3072},
-                {"jeanzay-bloom", "bloom-176b", 4, 12, 8, 2048},
-                {"llama3-24k-ib", "llama3-405b", 8, 16, 192, 1920}};
+        uint64_t gpus, tp, pp, dp, batch;
+    } ROWS[] = {{"selene-3072", "gpt-1t", 3072, 8, 64, 6, 3072},
+                {"jeanzay-bloom", "bloom-176b", 384, 4, 12, 8, 2048},
+                {"llama3-24k-ib", "llama3-405b", 16384, 8, 16, 128, 2048}};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_design d;
         read_preset(ROWS[i].name, &d);
@@ -300,7 +300,7 @@ Test(presets, published_jobs) {
         cr_expect(d.jobs[0].tp == ROWS[i].tp && d.jobs[0].pp == ROWS[i].pp && d.jobs[0].dp == ROWS[i].dp, "%s",
                   ROWS[i].name);
         cr_expect_eq(d.jobs[0].batch, ROWS[i].batch, "%s", ROWS[i].name);
-        cr_expect_eq(ROWS[i].tp * ROWS[i].pp * ROWS[i].dp, d.fabric.gpus, "%s", ROWS[i].name);
+        cr_expect_eq(ROWS[i].tp * ROWS[i].pp * ROWS[i].dp, ROWS[i].gpus, "%s", ROWS[i].name);
     }
     double bloom = fab_model_parameters(fab_model_find("bloom-176b"));
     cr_expect_float_eq(bloom, 176.2e9, 0.2e9, "%g", bloom);

@@ -214,7 +214,9 @@ Test(job, default_job_fills_the_fabric) {
     static const struct {
         uint32_t gpus;
         const char *model;
-    } ROWS[] = {{8, "gpt-1.7b"}, {32, "gpt-1.7b"}, {40, "gpt-3.6b"}, {1536, "gpt-145.6b"}, {24576, "gpt-1t"}};
+        uint64_t pp; /* the fewest stages whose memory suffices: 80 layers over 4, 128 over 32 */
+    } ROWS[] = {
+        {8, "gpt-1.7b", 1}, {32, "gpt-1.7b", 1}, {40, "gpt-3.6b", 1}, {1536, "gpt-145.6b", 6}, {24576, "gpt-1t", 48}};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_fabric fabric = traffic_fabric(ROWS[i].gpus, 8, 8);
         fab_design *design = traffic_design();
@@ -223,8 +225,11 @@ Test(job, default_job_fills_the_fabric) {
         const fab_job_spec *j = &traffic.job;
         cr_expect_str_eq(j->model, ROWS[i].model);
         cr_expect_eq(j->tp, 8);
-        cr_expect_eq(j->pp, 1);
-        cr_expect_eq(j->dp, ROWS[i].gpus / 8);
+        cr_expect_eq(j->pp, ROWS[i].pp, "%u GPUs: %u stages", ROWS[i].gpus, (unsigned)j->pp);
+        cr_expect_eq(j->dp * j->pp, ROWS[i].gpus / 8);
+        cr_expect_eq(j->pp_auto, j->pp > 1);
+        cr_expect(traffic.memory.fits);
+        cr_expect(j->pp == 1 || (j->batch / j->dp % j->pp == 0 && j->batch / j->dp >= 4 * j->pp), "microbatches");
         cr_expect_eq(j->gpu_hour_usd, 12.5); /* a field's default, as in any other job */
         cr_expect(j->scatter_gather && j->microbatch == 1 && j->interleave == 1);
         cr_expect_eq(j->batch % (j->dp * j->microbatch), 0);

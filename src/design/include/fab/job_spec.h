@@ -70,11 +70,13 @@ typedef struct fab_job_spec {
     uint64_t tables, rows, embedding; /**< ranking: tables, rows of all of them, columns; 0 = the model's */
     uint64_t dense_parameters;        /**< ranking: replicated on every GPU; 0 = the model's */
     uint64_t prompt, tokens;          /**< serving: tokens read and generated per sequence; 0 = 1024, 256 */
-    uint64_t tp, cp, pp, dp, ep;      /**< 0 = default: tp = min(8, domain), dp = the rest, others 1; ep divides
-                                         dp x cp: it is no dimension of the rank order */
+    uint64_t tp, cp, pp, dp, ep;      /**< 0 = default: tp = min(8, domain), pp = the fewest stages whose memory
+                                         suffices, dp = the rest, others 1; ep divides dp x cp: it is no dimension of
+                                         the rank order */
     uint64_t microbatch,
         interleave; /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
     bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
+    bool pp_auto;                          /**< of a resolved job: chosen for the memory */
     uint64_t batch;                        /**< sequences (ranking: samples) per iteration; 0 = the model's */
     char gpu[FAB_WHERE_SIZE];              /**< of `list gpus`, or a file */
     fab_gpu accelerator;                   /**< what `gpu` names; read when that is set */
