@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fits the part of its peak that a GPU delivers in a precision, one number for each, on measured steps of
-tests/data/measured-steps.tsv, and tables how all rows come out. Every figure is one of `fabriscope run`.
+"""Fits the part of its peak that a GPU delivers in a precision, one number for each, on the figures that are
+marked as fitted in SOURCES, and tables how all of them come out. Every figure is one of `fabriscope run`.
 
     scripts/fit_precision.py PROGRAM               prints the numbers and the table
     scripts/fit_precision.py PROGRAM --write FILE  also sets `ratio` in topologies/gpus and replaces the table in FILE
@@ -10,27 +10,35 @@ tests/data/measured-steps.tsv, and tables how all rows come out. Every figure is
 A number is fitted so that the deviations of its rows have a mean of 0. What is 16 bits wide comes first: attention
 needs it beside narrower products.
 """
-import csv
 import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from xml.etree import ElementTree
 
 BEGIN, END = "<!-- begin: scripts/fit_precision.py -->", "<!-- end -->"
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GPUS = os.path.join(ROOT, "topologies", "gpus")
 # The same silicon: they have the number of the GPU that was measured.
 SAME = {"h100-80gb": ["h200-141gb", "h800-80gb", "gh200-96gb"], "gb200-186gb": ["b200-180gb"]}
-# What the logs and papers do not print, or what the model has no key for: see src/doc/iteration-time.md.
-LLAMA3 = "sequence-parallel=yes,tp-overlap=0,dp-overlap=1"
-MLPERF = "memory-check=off,sequence-parallel=yes,tp-overlap=1,cp-overlap=1,pp-overlap=1,dp-overlap=0.5,parameter-bytes=1"
+SOURCES = ["llama3", "mlperf-llama3"]  # of topologies/published
 
 
 def rows():
-    with open(os.path.join(ROOT, "tests/data/measured-steps.tsv"), encoding="utf-8") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
+    """What the table shows of every figure; `words` are its command."""
+    found = []
+    for source in SOURCES:
+        for run in ElementTree.parse(os.path.join(ROOT, "topologies/published", source + ".xml")).getroot().iter("run"):
+            words = run.get("command").split()
+            job = dict(piece.split("=") for piece in words[-1].split(",") if "=" in piece)
+            for figure in run:
+                if figure.get("fitted") == "yes":
+                    key = figure.get("field").split(".")[-1]
+                    found.append({"case": figure.get("what"), "words": words, "job": job, "gpu": job["gpu"], "precision": job["precision"],
+                                  "figure": key, "measured": figure.get("value").rstrip("s")})
+    return found
 
 
 def with_ratio(text, precision, ratio):
@@ -38,18 +46,9 @@ def with_ratio(text, precision, ratio):
     return line.sub(rf'\1 ratio="{ratio:.4f}"/>', text)
 
 
-def command(row, gpu):
-    fabric = (f"rail-spine:gpus={row['gpus']},gpus-per-server={row['gpus_per_server']},domain={row['domain']},"
-              f"domain-rate={900 if 'gb200' in row['gpu'] else 450}GB/s,nic=400Gb/s")
-    job = ",".join(f"{key}={row[key]}" for key in ("precision", "tp", "pp", "cp", "dp", "interleave", "batch"))
-    more = MLPERF if row["precision"] == "fp8" else LLAMA3
-    return ["run", fabric, "--engine", "spray", "--quiet", "--json", "--job",
-            f"model=llama3-405b,gpu={gpu},{job},microbatch=1,order=tp-cp-pp-dp,recompute=none,sharded=yes,"
-            f"{more}"]
-
-
 def predicted(program, row, gpu):
-    out = subprocess.run([program, *command(row, gpu)], check=True, capture_output=True, text=True).stdout
+    words = [word.replace(f"gpu={row['gpu']},", f"gpu={gpu},") for word in row["words"]]
+    out = subprocess.run([program, *words, "--quiet", "--json"], check=True, capture_output=True, text=True).stdout
     return json.loads(out)["iteration"][0]
 
 
@@ -107,9 +106,11 @@ def tabled(program, texts, scratch):
         sizes.setdefault(row["precision"], []).append(abs(off))
         spread.setdefault(row["gpu"] + " " + row["precision"], []).append(off)
         unit = "s" if row["figure"] == "time_s" else "TFLOP/s"
-        microbatches = int(row["batch"]) // int(row["dp"])
+        job = {key: int(row["job"][key]) for key in ("tp", "pp", "cp", "dp", "batch")}
+        microbatches = job["batch"] // job["dp"]
+        gpus = job["tp"] * job["pp"] * job["cp"] * job["dp"]
         shares = " | ".join(f"{100 * it[key] / it['time_s']:.1f} %" for key in ("compute_s", "bubble_s", "exposed_dp_s"))
-        lines.append(f"| {row['case']} | {row['gpu']} | {row['precision']} | {row['gpus']} | {microbatches} | "
+        lines.append(f"| {row['case']} | {row['gpu']} | {row['precision']} | {gpus} | {microbatches} | "
                      f"{float(row['measured']):.4g} {unit} | {it[row['figure']]:.4g} {unit} | {100 * off:+.2f} % | {shares} |")
     for precision, off in sizes.items():
         lines += ["", f"{len(off)} rows in {precision}: mean deviation {100 * sum(off) / len(off):.2f} %, "

@@ -17,6 +17,8 @@ extern const fab_fields fab_job_fields, fab_memory_fields, fab_iteration_fields,
 extern const fab_fields fab_phase_fields;
 /* link_fields.c */
 extern const fab_fields fab_link_load_fields, fab_next_hops_fields, fab_hot_link_fields, fab_explanation_fields;
+/* published_fields.c */
+extern const fab_fields fab_published_fields;
 /* search_fields.c */
 extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields;
 /* study_fields.c */

@@ -26,10 +26,11 @@ const fab_fields fab_stat_fields =
 static const char *const PROGRAM[] = {"fabriscope"};
 static const char *const ANY[] = {"any"};
 static const char *const COMMANDS[] = {
-    [FAB_COMMAND_RUN] = "run",     [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
-    [FAB_COMMAND_ROUTE] = "route", [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
-    [FAB_COMMAND_PLACE] = "place", [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
-    [FAB_COMMAND_AUDIT] = "audit", [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
+    [FAB_COMMAND_RUN] = "run",           [FAB_COMMAND_BUILD] = "build",       [FAB_COMMAND_COST] = "cost",
+    [FAB_COMMAND_ROUTE] = "route",       [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
+    [FAB_COMMAND_PLACE] = "place",       [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
+    [FAB_COMMAND_AUDIT] = "audit",       [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
+    [FAB_COMMAND_VALIDATE] = "validate",
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 
@@ -93,6 +94,8 @@ GIVES(const void *, listed_memory,
       here->listing != NULL && here->listing->traffic->has_job ? &here->listing->traffic->memory : NULL);
 GIVES(const void *, first_cost, here->n_fabrics > 0 ? fab_priced(here->fabrics) : NULL);
 GIVES(const void *, first_front_end, here->n_fabrics > 0 ? here->fabrics[0].front_end : NULL);
+GIVES(bool, is_validation, here->command == FAB_COMMAND_VALIDATE);
+GIVES(bool, is_run, !is_validation(at));
 GIVES(bool, compares_designs, here->command == FAB_COMMAND_COST && here->n_fabrics > 1);
 
 static const fab_field RESULT[] = {
@@ -137,6 +140,10 @@ static const fab_field RESULT[] = {
     POINTED(contention, contention, &fab_contention_fields, "What jobs do to each other."),
     POINTED(degradation, degradation, &fab_degradation_fields, "What slower parts do."),
     POINTED(failures, failures, &fab_failures_fields, "What a set of failures does."),
+    POINTED(validate, published, &fab_published_fields, "Published figures beside those of the program.",
+            .only = is_validation),
+    POINTED(published, published, &fab_published_fields, "Published figures of this design and job beside those above.",
+            .only = is_run),
     {.key = "meta",
      .type = FAB_FIELD_OBJECT,
      .table = &META_DATA,

@@ -95,6 +95,11 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_audit(page, result->audited, result->audit);
         return;
     }
+    if (result->command == FAB_COMMAND_VALIDATE) {
+        fab_text_validation(page, result->published);
+        put_origin(page, result);
+        return;
+    }
     if (result->imported != NULL) {
         fab_text_import(page, result->imported);
         return;
@@ -138,6 +143,9 @@ static void put_result(fab_page *page, const fab_result *result) {
         }
     }
     fab_text_iteration(page, result);
+    if (result->published != NULL) {
+        fab_text_published(page, result->published, result);
+    }
     if (result->n_phases > 0) {
         fab_text_phases(page, result);
     }

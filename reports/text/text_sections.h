@@ -42,6 +42,10 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
+/** Published figures beside ours, source by source; of one source the commands too. */
+void fab_text_validation(fab_page *page, const struct fab_published *published);
+/** Those of the design and job that the report is about. */
+void fab_text_published(fab_page *page, const struct fab_published *published, const fab_result *result);
 /** What failure scenarios do to a job: how bad it is, and what has the highest impact. */
 void fab_text_study(fab_page *page, const struct fab_study_summary *study);
 /** What is wrong with an installed fabric, worst first. */

@@ -29,7 +29,7 @@ install(DIRECTORY ${pages_dir}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONEN
         PATTERN fabriscope-mpi.1 EXCLUDE PATTERN fabriscope-study-mpi.1 EXCLUDE)
 install(DIRECTORY ${pages_dir}/bash-completion ${pages_dir}/zsh ${pages_dir}/fish ${pages_dir}/fabriscope
         DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
-install(DIRECTORY topologies/presets topologies/prices topologies/catalogs topologies/gpus
+install(DIRECTORY topologies/presets topologies/prices topologies/catalogs topologies/gpus topologies/published
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fabriscope COMPONENT program FILES_MATCHING PATTERN *.xml)
 
 # Documents stand together: paths into src/doc are turned to where they are installed; what is for people with the sources

@@ -69,7 +69,7 @@ print_to(bash-completion/completions/fabriscope help --completion bash)
 print_to(zsh/site-functions/_fabriscope help --completion zsh)
 print_to(fish/vendor_completions.d/fabriscope.fish help --completion fish)
 print_to(fabriscope/schemas/result.schema.json schema result)
-foreach(schema design prices catalog gpu report)
+foreach(schema design prices catalog gpu published report)
   print_to(fabriscope/schemas/${schema}.xsd schema ${schema})
 endforeach()
 

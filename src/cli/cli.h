@@ -87,6 +87,9 @@ typedef struct cli_options {
     const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
     bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
+    /** Gets the result of a command that reports one, instead of its being written; NULL: it is written. */
+    fab_status (*take)(void *context, const fab_result *result, fab_error *err);
+    void *take_context;
 } cli_options;
 
 /** An option: what help says, and where its value goes. One of flag, text, list, count and apply is given. */
@@ -120,9 +123,9 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_import,
-    cli_command_help;
+    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_validate, cli_command_list,
+    cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit,
+    cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -292,6 +295,13 @@ fab_status cli_advise_begin(const cli_options *options, fab_replay *replay, fab_
 /** With --advise: what changes to the replayed base buy, in result->advice. *out is for fab_advice_free(). */
 fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_result *result, fab_advice **out,
                       fab_error *err) FAB_MUST_USE;
+
+/* --- cmd_validate.c ----------------------------------------------------------------------------------------------- */
+
+/** Published figures of the design and job of a result, under any engine, beside those of the result. Does nothing
+ * where there are none. `out` is what the result borrows; release it with fab_published_release(). */
+fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
+                              struct fab_published *out, fab_error *err) FAB_MUST_USE;
 
 /* --- run_jobs.c --------------------------------------------------------------------------------------------------- */
 

@@ -25,6 +25,10 @@ static void put_prices(FILE *out) {
     put_stems(fab_builtin_prices, "", out);
 }
 
+static void put_published(FILE *out) {
+    put_stems(fab_builtin_published, "", out);
+}
+
 static const char *engines_at(size_t i) {
     return fab_engine_at(i).name;
 }
@@ -82,8 +86,9 @@ static const values OPERANDS[] = {
     {"[COMMAND [SUBCOMMAND]]", false, false, NULL, commands_at, NULL},
     {"[WHAT [NAME]]", false, false, NULL, cli_topic_name, NULL},
     {"SUBCOMMAND", true, false, NULL, NULL, put_study},
+    {"[SOURCE]", true, false, NULL, NULL, put_published},
     {"[FIELD]", false, false, NULL, NULL, put_fields},
-    {"design|prices|catalog|gpu|result|report", false, false, " design prices catalog gpu result report", NULL, NULL},
+    {"SCHEMA", false, false, " design prices catalog gpu published result report", NULL, NULL},
 };
 
 static const values OPTIONS[] = {

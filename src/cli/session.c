@@ -1,6 +1,7 @@
 #include "cli.h"
 #include "fab/prices.h"
 #include "fab/design.h"
+#include "fab/published.h"
 #include "fab/advice.h"
 
 #include "fab/advise.h"
@@ -187,6 +188,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_advice *advice = NULL;
     cli_further further = {0};
     cli_progress progress = {0};
+    fab_published published = {.n_rows = 0};
     FAB_TRY(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
     FAB_TRY(fab_view_check(s->graph, options->view, err));
     s->result.graph = s->graph;
@@ -208,8 +210,10 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     cli_progress_end(replay.progress != NULL);
     fab_blame_design(s->design, status, err);
     FAB_TRY(status);
+    FAB_TRY(cli_find_published(options, s->design, &s->result, &published, err));
     FAB_TRY(cli_report(options, &s->result, out, err));
 done:
+    fab_published_release(&published);
     fab_advice_free(advice);
     cli_further_release(&further);
     return status;
@@ -240,6 +244,9 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
     if (format == NULL) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "no report format '%s'",
                         options->format != NULL ? options->format : "text");
+    }
+    if (options->take != NULL) {
+        return options->take(options->take_context, result, err);
     }
     FAB_PASS(session_check_memory(options, result->graph, err));
     FAB_PASS(format->write(result, &style, out, err));

@@ -1,8 +1,8 @@
 /* GPUs from XML files. */
 #include "fab/gpu.h"
 #include "fab/builtin.h"
-#include "fab/xml_reader.h"
 #include "field_schema.h"
+#include "field_xml.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,18 +17,13 @@ typedef struct gpu_file {
     const char *name;
 } gpu_file;
 
-typedef struct gpu_row {
-    const char *element;
-    field field; /* without a default it is required */
-} gpu_row;
-
 #define PLACE(member) offsetof(gpu_file, member), sizeof(((gpu_file *)0)->member)
 
 /* clang-format off */
 #define ROW(element, key, kind, unit, member, min, max, initial, choices, summary) \
     {element, {SCOPE_BOOK, key, kind, unit, PLACE(member), min, max, false, initial, choices, NULL, summary}}
 
-static const gpu_row ROWS[] = {
+static const field_row ROWS[] = {
     ROW("gpu", "name", FIELD_WORD, FAB_UNIT_COUNT, gpu.name, 0, 0, NULL, NULL, "name of the GPU"),
     ROW("gpu", "memory", FIELD_QUANTITY, FAB_UNIT_BYTES, gpu.memory_bytes, 1, 1e15, NULL, NULL, "memory, in the GB of data sheets, which mean 2^30 bytes"),
     ROW("gpu", "bandwidth", FIELD_QUANTITY, FAB_UNIT_RATE, gpu.memory_bits_per_s, 1, 1e18, NULL, NULL, "rate of its memory"),
@@ -47,43 +42,6 @@ static const field PRICE_SOURCE = {SCOPE_BOOK, "price-source", FIELD_TEXT, FAB_U
 /* clang-format on */
 #define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 
-static fab_status gpu_attribute(gpu_file *g, const char *element, const fab_xml_attribute *a, fab_error *err) {
-    char where[FAB_XML_PLACE_SIZE];
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
-    (void)fab_xml_place(where, g->name, a->line, a->column);
-    fab_choices_init(&near, a->name);
-    for (const gpu_row *row = ROWS; row < ROWS + N_ROWS; row++) {
-        if (strcmp(row->element, element) == 0) {
-            if (strcmp(row->field.key, a->name) == 0) {
-                return field_set(&row->field, g, a->value, where, err);
-            }
-            fab_choices_offer(&near, row->field.key);
-        }
-    }
-    return fab_fail(err, FAB_EINPUT, where, "unknown attribute of %.40s '%.40s'%s", element, a->name,
-                    fab_choices_list(&near, "allowed:", hint));
-}
-
-static fab_status gpu_attributes(gpu_file *g, const fab_xml_element *at, fab_error *err) {
-    fab_status status = FAB_OK;
-    for (const gpu_row *row = ROWS; row < ROWS + N_ROWS; row++) {
-        if (strcmp(row->element, at->name) != 0 || fab_xml_find(at, row->field.key) != NULL) {
-            continue;
-        }
-        if (row->field.initial == NULL) {
-            FAB_TRY(fab_xml_fail_at(g->name, at, err, "the element lacks the attribute ", row->field.key));
-        } else {
-            FAB_TRY(field_set(&row->field, g, row->field.initial, "default", err));
-        }
-    }
-    for (size_t i = 0; i < at->n_attributes; i++) {
-        FAB_TRY(gpu_attribute(g, at->name, &at->attributes[i], err));
-    }
-done:
-    return status;
-}
-
 static fab_status gpu_child(gpu_file *g, const fab_xml_element *at, fab_error *err) {
     fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
@@ -97,7 +55,7 @@ static fab_status gpu_child(gpu_file *g, const fab_xml_element *at, fab_error *e
         FAB_TRY(fab_xml_fail_at(g->name, at->first_child, err, "no element may stand inside ", at->name));
     }
     (void)fab_xml_place(where, g->name, at->line, at->column);
-    FAB_TRY(gpu_attributes(g, at, err));
+    FAB_TRY(field_read_attributes(ROWS, N_ROWS, at, g->name, g, err));
     if (text != NULL) {
         if (((const char *)g)[text->offset] != '\0') {
             FAB_TRY(fab_xml_fail_at(g->name, at, err, "a GPU has this element once: ", at->name));
@@ -122,7 +80,7 @@ static fab_status gpu_parse(gpu_file *g, const char *data, size_t size, fab_erro
     const fab_xml_element *root = NULL;
     FAB_TRY(fab_xml_parse(data, size, g->name, &xml, err));
     FAB_TRY(fab_xml_root_called(xml, g->name, "gpu", "the file of a GPU begins with <gpu>", &root, err));
-    FAB_TRY(gpu_attributes(g, root, err));
+    FAB_TRY(field_read_attributes(ROWS, N_ROWS, root, g->name, g, err));
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
         FAB_TRY(gpu_child(g, child, err));
     }

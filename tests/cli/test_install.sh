@@ -16,8 +16,8 @@ tree="$work/moved away/tree"
     printf '%s\n' bin/fabriscope-mpi bin/fabriscope-study-mpi share/man/man1/fabriscope{-mpi,-study-mpi}.1
   fi
   printf 'share/%s\n' bash-completion/completions/fabriscope zsh/site-functions/_fabriscope fish/vendor_completions.d/fabriscope.fish
-  printf 'share/fabriscope/schemas/%s\n' {design,prices,catalog,gpu,report}.xsd result.schema.json
-  (cd "$root/topologies" && printf 'share/fabriscope/%s\n' presets/*.xml prices/*.xml catalogs/*.xml gpus/*.xml)
+  printf 'share/fabriscope/schemas/%s\n' {design,prices,catalog,gpu,published,report}.xsd result.schema.json
+  (cd "$root/topologies" && printf 'share/fabriscope/%s\n' presets/*.xml prices/*.xml catalogs/*.xml gpus/*.xml published/*.xml)
   printf 'share/doc/fabriscope/%s\n' README.md CHANGELOG.md LICENSE examples/{two_jobs,front_end}.xml
   (cd "$root/src/doc" && find . -type f -printf 'share/doc/fabriscope/%P\n')
   "$program" help --man | sed -nE 's,^\\fBfabriscope\\-([a-z]+).*,share/man/man1/fabriscope-\1.1,p'
@@ -47,12 +47,12 @@ for arguments in version 'build preset:hpn-pod' 'cost fat-tree:k=4' 'list preset
 done
 installed build "$tree/share/fabriscope/presets/llama3-24k-ib.xml" >out 2>err || fail "an installed preset: $(cat err)"
 installed run "$tree/share/doc/fabriscope/examples/two_jobs.xml" >out 2>err || fail "an installed example: $(cat err)"
-for schema in design prices catalog gpu report; do
+for schema in design prices catalog gpu published report; do
   installed schema $schema | cmp - "$tree/share/fabriscope/schemas/$schema.xsd" || fail "schema $schema"
 done
 installed schema result | cmp - "$tree/share/fabriscope/schemas/result.schema.json" || fail "schema result"
 if command -v xmllint >/dev/null; then
-  for kind in design/presets prices/prices catalog/catalogs gpu/gpus; do
+  for kind in design/presets prices/prices catalog/catalogs gpu/gpus published/published; do
     xmllint --noout --nonet --schema "$tree/share/fabriscope/schemas/${kind%/*}.xsd" "$tree/share/fabriscope/${kind#*/}"/*.xml 2>err ||
       fail "${kind#*/}: $(head -n 3 err)"
   done

@@ -48,6 +48,8 @@ check sweep $small --job $job --vary radix=16,3 --vary 'engine=ecmp,qp=2|spray'
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
 check optimize --gpus 64 --min-bisection 0.5
+check validate deepseek
+check run preset:dgx-h100-superpod-1su --engine spray
 study() { # study STORE SCENARIOS: planned, run, gathered and checked
   "$program" study plan $small,spares=1 --job $job --scenarios "$2" --store "$1" --policy none,first-spare --quiet >/dev/null
   "$program" study run --store "$1" --quiet >/dev/null

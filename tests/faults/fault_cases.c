@@ -53,6 +53,7 @@ const fault_case fault_cases[] = {
     PRINTS("list-patterns", "list patterns"),
     PRINTS("list-prices", "list prices"),
     PRINTS("list-catalogs", "list catalogs"),
+    PRINTS("list-published", "list published"),
     PRINTS("list-fields", "list fields"),
     PRINTS("list-formats", "list formats"),
     PRINTS("schema-design", "schema design"),
@@ -63,6 +64,7 @@ const fault_case fault_cases[] = {
     PRINTS("explain", "explain max_collision_factor"),
     PRINTS("explain-all", "explain"),
     READS("explain-server", SEED "server/two_gpus", "explain server:two_gpus"),
+    PRINTS("validate", "validate dragonfly --json --quiet"),
     /* build */
     PRINTS("build", "build " CLOS ",taper=2 --json --quiet"),
     PRINTS("build-text", "build " CLOS " --seed 2 --threads 2 --color always --max-memory 2GB --max-time 100s"),

@@ -1,7 +1,8 @@
-/* Price books (first byte even), GPUs (first byte G) and catalogs (else) as files. */
+/* Price books (first byte even), GPUs (first byte G), published figures (first byte P) and catalogs (else) as files. */
 #include "fab/catalog.h"
 #include "fab/gpu.h"
 #include "fab/prices.h"
+#include "fab/published.h"
 #include "fuzz.h"
 
 #include <math.h>
@@ -42,7 +43,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     const char *path = fuzz_file(data + 1, size - 1);
     fab_error err = {0};
-    if (data[0] % 2 == 0) {
+    if (data[0] == 'P') {
+        fab_published published = {.n_rows = 0};
+        if (fuzz_accepts(fab_published_read(path, &published, &err), &err)) {
+            fuzz_check(published.n_sources == 1 && published.n_rows > 0 && published.rows[0].published > 0, "%zu rows",
+                       published.n_rows);
+        }
+        fab_published_release(&published);
+    } else if (data[0] % 2 == 0) {
         fab_prices *prices = calloc(1, sizeof *prices);
         if (fuzz_accepts(fab_prices_read(path, prices, &err), &err)) {
             ask(prices);

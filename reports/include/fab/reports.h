@@ -75,4 +75,14 @@ fab_status fab_view_check(const fab_fabric *fabric, fab_view view, fab_error *er
  */
 fab_status fab_reports_write_all(const fab_result *result, const char *folder, bool force, fab_error *err) FAB_MUST_USE;
 
+/**
+ * A number of a result by its place among the fields: "iteration.time_s", "fabric.tiers.2.switches". Elements of lists
+ * count from 1, and the first is meant where none is named. Of several seeds it is the mean.
+ * @param[out] out_unit  As the table of fields has it; NULL: a count or a ratio.
+ * @retval FAB_EINPUT  the result has no such figure
+ * Complexity: O(fields of the result).
+ */
+fab_status fab_result_figure(const fab_result *result, const char *path, double *out, const char **out_unit,
+                             fab_error *err) FAB_MUST_USE;
+
 #endif

@@ -5,6 +5,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/prices.h"
+#include "fab/published.h"
 #include "fab/routing.h"
 #include "fab/network.h"
 #include "fab/units.h"
@@ -170,6 +171,19 @@ done:
     return status;
 }
 
+static fab_status fill_published(cli_table *table, fab_error *err) {
+    fab_published published = {.n_rows = 0};
+    FAB_PASS(fab_published_read(NULL, &published, err));
+    for (size_t i = 0; i < published.n_sources; i++) {
+        const fab_published_source *s = &published.sources[i];
+        cli_table_add(table, "%s", s->name);
+        cli_table_add_number(table, (double)s->n);
+        cli_table_add(table, "%s", s->title);
+    }
+    fab_published_release(&published);
+    return cli_table_status(table, err);
+}
+
 static fab_status fill_prices(cli_table *table, fab_error *err) {
     fab_status status = FAB_OK;
     for (const fab_builtin *b = fab_builtin_prices; b->name != NULL; b++) {
@@ -261,6 +275,10 @@ static const list_topic TOPICS[] = {
      "what optimize may choose from: --catalog NAME",
      {COLUMN("Catalog", "name"), COLUMN("Source", "source")},
      fill_catalogs},
+    {"published",
+     "published figures that this program is held to: validate NAME",
+     {COLUMN("Source", "name"), NUMBER("Figures", "figures"), COLUMN("What", "title")},
+     fill_published},
     {"fields",
      "values of a design: --set path=value; in a one-line design radix=64 and taper.2=7 do",
      {COLUMN("Path", "path"), COLUMN("Example", "example"), COLUMN("Default", "default"), COLUMN("Summary", "summary")},
@@ -374,7 +392,8 @@ const cli_command cli_command_list = {
     .name = "list",
     .operands = "[WHAT [NAME]]",
     .max_operands = 2,
-    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, fields, formats",
+    .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, published, "
+               "fields, formats",
     .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
     .examples = EXAMPLES,
     .options = OPTIONS,

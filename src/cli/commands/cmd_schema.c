@@ -4,6 +4,7 @@
 #include "fab/catalog.h"
 #include "fab/definitions.h"
 #include "fab/prices.h"
+#include "fab/published.h"
 
 #include <string.h>
 
@@ -23,9 +24,10 @@ typedef struct topic {
     void (*schema)(fab_str *out);
 } topic;
 
-static const topic TOPICS[] = {{"design", fab_design_schema},      {"prices", fab_prices_schema},
-                               {"catalog", fab_catalog_schema},    {"gpu", fab_gpu_schema},
-                               {"result", fab_result_json_schema}, {"report", fab_result_xml_schema}};
+static const topic TOPICS[] = {{"design", fab_design_schema},       {"prices", fab_prices_schema},
+                               {"catalog", fab_catalog_schema},     {"gpu", fab_gpu_schema},
+                               {"published", fab_published_schema}, {"result", fab_result_json_schema},
+                               {"report", fab_result_xml_schema}};
 
 static fab_status schema_run(const cli_options *options, FILE *out, fab_error *err) {
     const char *name = options->operands.items[0];
@@ -39,7 +41,7 @@ static fab_status schema_run(const cli_options *options, FILE *out, fab_error *e
         fab_choices_offer(&near, TOPICS[i].name);
     }
     return fab_fail(err, FAB_EUSAGE, NULL,
-                    "command schema: '%.40s' is not design, prices, catalog, gpu, result or report%s", name,
+                    "command schema: '%.40s' is not design, prices, catalog, gpu, published, result or report%s", name,
                     fab_choices_hint(&near, hint));
 }
 
@@ -49,11 +51,13 @@ static const cli_option *const OPTIONS[] = {NULL};
 
 const cli_command cli_command_schema = {
     .name = "schema",
-    .operands = "design|prices|catalog|gpu|result|report",
+    .operands = "SCHEMA",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "the schema of design files, price books, catalogs, GPUs, JSON results or XML reports",
-    .details = "",
+    .summary =
+        "the schema of design files, price books, catalogs, GPUs, published figures, JSON results or XML reports",
+    .details =
+        "SCHEMA: design, prices, catalog, gpu or published (XML files that are read), result (JSON) or report (XML).",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = schema_run,

@@ -58,50 +58,6 @@ static void own_prices(const char *body, fab_prices *out) {
 
 /* --- published figures -------------------------------------------------------------------------------------------- */
 
-Test(cost, deepseek_table_3) {
-    static const struct {
-        const char *design;
-        uint64_t endpoints;
-        double kusd;
-    } ROWS[] = {{"fat-tree:gpus=2048,gpus-per-server=1,radix=64", 2048, 4.39},
-                {"rail-only:gpus=16384,gpus-per-server=8,radix=64", 16384, 4.39}, /* a plane per NIC of a server */
-                {"fat-tree:k=64", 65536, 7.5}};
-    static fab_prices prices;
-    static fab_cost cost;
-    read_prices("deepseek-2025", &prices);
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        price(ROWS[i].design, &prices, &cost);
-        double kusd = cost.total_usd / 1e3 / (double)ROWS[i].endpoints;
-        cr_expect(fabs(kusd / ROWS[i].kusd - 1) < 0.01, "%s: %g k$", ROWS[i].design, kusd);
-        cr_expect_float_eq(cost.per_gpu_usd, 1e3 * kusd, 1e-6);
-    }
-}
-
-/* The abstract of the 2024 edition: 38 to 77 %. */
-Test(cost, rail_only_2024_extremes) {
-    static fab_prices prices;
-    static fab_cost cost;
-    double least = 1;
-    double most = 0;
-    read_prices("rail-only-2024", &prices);
-    for (unsigned gpus = 32768; gpus <= 65536; gpus *= 2) {
-        for (unsigned radix = 64; radix <= 256; radix *= 2) {
-            double total[2];
-            for (int family = 0; family < 2; family++) {
-                char text[128];
-                (void)snprintf(text, sizeof text, "%s:gpus=%u,domain=256,radix=%u",
-                               family == 0 ? "rail-spine" : "rail-only", gpus, radix);
-                price(text, &prices, &cost);
-                total[family] = cost.total_usd;
-            }
-            least = fmin(least, 1 - total[1] / total[0]);
-            most = fmax(most, 1 - total[1] / total[0]);
-        }
-    }
-    cr_expect_eq(lround(100 * least), 38, "%g", least);
-    cr_expect_eq(lround(100 * most), 77, "%g", most);
-}
-
 Test(cost, slim_fly_router_and_cables) {
     static fab_prices prices;
     fab_price part;

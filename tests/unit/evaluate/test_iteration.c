@@ -68,63 +68,6 @@ Test(iteration, a_layer_takes_as_long_as_measured) {
     cr_expect_float_eq((time.forward_s + all_reduces) / 7.7e-3, 1, 0.03, "%.3g s", time.forward_s + all_reduces);
 }
 
-/* Llama 3, Table 4: batch of 16M tokens, sharded data parallelism behind the computation. */
-static double llama_tflops(uint64_t dp, double overlap) {
-    const fab_model *model = fab_model_find("llama3-405b");
-    fab_job_spec job = row_job(model, 8, 16, dp, 2048);
-    job.sharded = true;
-    job.sequence_parallel = true;
-    job.dp_overlap = overlap;
-    job.accelerator = row_gpu("h100-80gb");
-    job.recompute = FAB_RECOMPUTE_NONE;
-    fab_job_times times = row_times(&job, model, 450e9, 50e9);
-    fab_iteration_request request = {.job = &job, .times = &times, .choose_interleave = true};
-    fab_iteration it = timed(&request);
-    cr_expect_eq(it.interleave, 4);
-    return it.tflops_per_gpu;
-}
-
-Test(iteration, predicts_llama_3) {
-    double small = llama_tflops(64, 1);
-    double large = llama_tflops(128, 1);
-    cr_expect_float_eq(small / large / (430.0 / 400), 1, 0.05, "%.1f / %.1f", small, large);
-    cr_expect_float_eq(small / 430, 1, 0.03);
-    cr_expect_float_eq(large / 400, 1, 0.03);
-    cr_expect_lt(llama_tflops(128, 0), large);
-}
-
-/* GPT-3 on one and two DGX A100, Run:ai. Assumed: tp 1, pp 1, microbatch 4, no recomputation, fused attention, 4-byte
-   all-reduce without overlap. */
-static double run_ai_tokens_per_s(uint64_t layers, uint64_t hidden, uint64_t heads, uint64_t nodes, uint64_t batch) {
-    fab_model model = {.name = "custom",
-                       .layers = layers,
-                       .hidden = hidden,
-                       .heads = heads,
-                       .kv_heads = heads,
-                       .ffn = 4 * hidden,
-                       .seq = 2048,
-                       .vocab = 51200,
-                       .tied = true};
-    fab_job_spec job = row_job(&model, 1, 1, 8 * nodes, batch);
-    job.microbatch = 4;
-    job.recompute = FAB_RECOMPUTE_NONE;
-    job.attention = FAB_ATTENTION_FLASH;
-    fab_job_times times = row_times(&job, &model, ROW_NVLINK, ROW_NIC);
-    fab_iteration_request request = {.job = &job, .times = &times};
-    return timed(&request).tokens_per_s;
-}
-
-Test(iteration, scales_from_one_node_to_two_as_measured) {
-    double one = run_ai_tokens_per_s(24, 4096, 32, 1, 2048);
-    cr_expect_float_eq(run_ai_tokens_per_s(24, 4096, 32, 2, 2048) / one / (97541.0 / 48941), 1, 0.02);
-    cr_expect_float_eq(one / 48941, 1, 0.05, "%.0f tokens/s", one);
-    double small = run_ai_tokens_per_s(12, 768, 12, 2, 128) / run_ai_tokens_per_s(12, 768, 12, 1, 128);
-    cr_expect_float_eq(small / (1747626.0 / 919803), 1, 0.02, "%.4f", small);
-    /* The batch of NVIDIA's recipe misses: src/doc/iteration-time.md says by how much. */
-    double recipe = run_ai_tokens_per_s(12, 768, 12, 2, 256) / run_ai_tokens_per_s(12, 768, 12, 1, 256);
-    cr_expect_float_eq(recipe / (1747626.0 / 919803), 1.0246, 0.001, "%.4f", recipe);
-}
-
 /* --- closed forms ------------------------------------------------------------------------------------------------- */
 
 /* F = 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with recomputation; three quarters of the layers without. */

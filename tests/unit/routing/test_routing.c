@@ -84,23 +84,6 @@ Test(routing, ideal_hash_experiment) {
     }
 }
 
-/* Effective bisection bandwidth of two-tier full-bisection trees. */
-Test(routing, effective_bisection) {
-    static const struct {
-        const char *design, *engine;
-        double mean;
-    } ROWS[] = {{"fat-tree:gpus=288,gpus-per-server=1,radix=24", "ecmp,hash=ideal", 0.53},
-                {"fat-tree:gpus=288,gpus-per-server=1,radix=24", "dmodk", 0.68},
-                {"fat-tree:gpus=2048,gpus-per-server=1,radix=64", "ecmp,hash=ideal", 0.495},
-                {"fat-tree:gpus=2048,gpus-per-server=1,radix=64", "dmodk", 0.648}};
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        fab_result r = fixture_replay(ROWS[i].design, "pattern:bisection", ROWS[i].engine, 1, 100);
-        cr_expect_float_eq(r.phases[0].engines[0].effective_bisection.mean, ROWS[i].mean, 0.01, "%s %s: %g",
-                           ROWS[i].design, ROWS[i].engine, r.phases[0].engines[0].effective_bisection.mean);
-        fab_result_release(&r);
-    }
-}
-
 /* The factors of every hot link multiply, and incast at a receiver is no fabric collision. */
 Test(routing, factors) {
     fab_result r = fixture_replay("rail-spine:gpus=256,radix=16,taper=3", "pattern:permutation", "ecmp", 3, 1);

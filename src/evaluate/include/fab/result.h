@@ -268,7 +268,8 @@ typedef enum fab_command {
     FAB_COMMAND_STUDY,
     FAB_COMMAND_AUDIT,
     FAB_COMMAND_TRAFFIC,
-    FAB_COMMAND_IMPORT
+    FAB_COMMAND_IMPORT,
+    FAB_COMMAND_VALIDATE
 } fab_command;
 
 /** What a run found. */
@@ -311,6 +312,7 @@ typedef struct fab_result {
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */
     const struct fab_degradation *degradation; /**< borrowed; NULL unless asked for (degradation.h) */
     const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
+    const struct fab_published *published; /**< borrowed; figures beside ours; NULL where none is known (published.h) */
     uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */
 } fab_result;
 

@@ -1,0 +1,220 @@
+/* Published figures beside what their commands give: `validate`, and what a run shows of them. */
+#include "cli.h"
+
+#include "fab/design.h"
+#include "fab/memory.h"
+#include "fab/published.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A command of a source as if it had been typed. */
+typedef struct typed_command {
+    char *text; /* what the words point into */
+    char **words;
+    cli_options options;
+} typed_command;
+
+static void typed_release(typed_command *typed) {
+    cli_options_release(&typed->options);
+    FAB_FREE_ALL(typed->text, typed->words);
+}
+
+/* Words are separated by single blanks, and none holds one. */
+static fab_status typed_parse(const char *text, typed_command *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    typed_command typed = {.text = NULL};
+    size_t length = strlen(text);
+    int n = 0;
+    FAB_TRY(FAB_NEW(typed.text, length + 1, err));
+    FAB_TRY(FAB_NEW(typed.words, length / 2 + 2, err));
+    memcpy(typed.text, text, length);
+    for (char *at = typed.text; at != NULL && *at != '\0';) {
+        char *blank = strchr(at, ' ');
+        typed.words[n++] = at;
+        if (blank != NULL) {
+            *blank++ = '\0';
+        }
+        at = blank;
+    }
+    const cli_command *command = n > 0 ? cli_find_command(typed.words[0]) : NULL;
+    if (command == NULL || command->run == NULL || command == &cli_command_validate) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.60s' is no command whose result has figures", text);
+    }
+    FAB_TRY(cli_options_parse(command, n - 1, typed.words + 1, &typed.options, err));
+    *out = typed;
+    return FAB_OK;
+done:
+    typed_release(&typed);
+    return status;
+}
+
+static fab_status fail_in_row(const fab_published_row *row, fab_status status, const fab_error *inner, fab_error *err) {
+    return fab_fail(err, status, row->where, "%.120s: %s%s%s", row->command, inner->where,
+                    inner->where[0] != '\0' ? ": " : "", inner->text);
+}
+
+/* --- validate ----------------------------------------------------------------------------------------------------- */
+
+/* Rows of one command. */
+typedef struct published_rows {
+    fab_published_row *first;
+    size_t n;
+    bool is_reported;
+} published_rows;
+
+static fab_status take_figures(void *context, const fab_result *result, fab_error *err) {
+    published_rows *rows = context;
+    rows->is_reported = true;
+    for (size_t i = 0; i < rows->n; i++) {
+        fab_published_row *row = &rows->first[i];
+        if (row->field[0] != '\0') {
+            FAB_PASS(fab_result_figure(result, row->field, &row->predicted, &row->unit, err));
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status run_rows(const cli_options *options, published_rows *rows, FILE *out, fab_error *err) {
+    fab_error inner = {.code = FAB_OK};
+    typed_command typed = {.text = NULL};
+    fab_status status = typed_parse(rows->first->command, &typed, &inner);
+    if (status == FAB_OK) {
+        typed.options.max_memory = options->max_memory;
+        typed.options.n_threads = options->n_threads;
+        typed.options.quiet = true;
+        typed.options.take = take_figures;
+        typed.options.take_context = rows;
+        status = typed.options.command->run(&typed.options, out, &inner);
+        typed_release(&typed);
+    }
+    if (status == FAB_OK && !rows->is_reported) {
+        status = fab_fail(&inner, FAB_EINPUT, NULL, "the command reports nothing");
+    }
+    return status == FAB_OK ? FAB_OK : fail_in_row(rows->first, status, &inner, err);
+}
+
+static size_t count_same_command(const fab_published *p, size_t first) {
+    size_t n = 1;
+    while (first + n < p->n_rows && strcmp(p->rows[first + n].command, p->rows[first].command) == 0) {
+        n++;
+    }
+    return n;
+}
+
+static fab_status validate_run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_published published = {.n_rows = 0};
+    fab_result result = {0};
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(fab_published_read(options->operands.n > 0 ? options->operands.items[0] : NULL, &published, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_VALIDATE, 0, &result, err));
+    result.published = &published;
+    cli_progress_start(&progress);
+    for (size_t i = 0, n = 0; status == FAB_OK && i < published.n_rows; i += n) {
+        n = count_same_command(&published, i);
+        published_rows rows = {&published.rows[i], n, false};
+        status = run_rows(options, &rows, out, err);
+        if (shows) {
+            cli_progress_step(&progress, (double)(i + n), published.n_rows);
+        }
+    }
+    cli_progress_end(shows);
+    FAB_TRY(status);
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_published_release(&published);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope validate", "fabriscope validate llama3",
+                                       "fabriscope validate megatron --json", NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_threads, CLI_REPORT_OPTIONS, NULL};
+
+const cli_command cli_command_validate = {
+    .name = "validate",
+    .operands = "[SOURCE]",
+    .max_operands = 1,
+    .summary = "published figures beside what this program gives for them",
+    .details = "Runs the command of every figure that papers, benchmarks and reference architectures have published, "
+               "and shows theirs, ours and the deviation; what is off by more than is allowed is called a miss, and "
+               "why. SOURCE: one of `list published`, or a file like those in topologies/published; its commands are "
+               "shown too.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = validate_run,
+};
+
+/* --- beside a run ------------------------------------------------------------------------------------------------- */
+
+/* Of what is built and trained, whatever it is called, routes it and costs. */
+static fab_status digest_of_job(fab_design *design, char out[17], fab_error *err) {
+    design->n_engines = 0;
+    design->name[0] = design->source[0] = design->prices[0] = '\0';
+    return fab_design_digest(design, out, err);
+}
+
+/* Whether a command builds this design and trains its jobs on it. */
+static fab_status is_same_design(const char *command, const char *digest, bool *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    typed_command typed = {.text = NULL};
+    fab_design *design = NULL;
+    char other[17];
+    *out = false;
+    FAB_TRY(typed_parse(command, &typed, err));
+    if (typed.options.command == &cli_command_run || typed.options.command == &cli_command_build) {
+        FAB_TRY(cli_open_design(&typed.options, typed.options.operands.items[0], &design, err));
+        FAB_TRY(digest_of_job(design, other, err));
+        *out = strcmp(other, digest) == 0;
+    }
+done:
+    typed_release(&typed);
+    free(design);
+    return status;
+}
+
+/* Keeps the rows that are of this design and that the result has figures for. */
+static fab_status keep_rows_of(const char *digest, const fab_result *result, fab_published *p, fab_error *err) {
+    size_t n_kept = 0;
+    bool is_same = false;
+    for (size_t s = 0, i = 0; s < p->n_sources; s++) {
+        size_t end = p->sources[s].first + p->sources[s].n;
+        p->sources[s].first = n_kept;
+        for (; i < end; i++) {
+            fab_published_row row = p->rows[i];
+            if (i == 0 || strcmp(row.command, p->rows[i - 1].command) != 0) {
+                FAB_PASS(is_same_design(row.command, digest, &is_same, err));
+            }
+            if (is_same && fab_result_figure(result, row.field, &row.predicted, &row.unit, NULL) == FAB_OK) {
+                p->rows[n_kept++] = row;
+            }
+        }
+        p->sources[s].n = n_kept - p->sources[s].first;
+    }
+    p->n_rows = n_kept;
+    return FAB_OK;
+}
+
+fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
+                              fab_published *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *copy = NULL;
+    char digest[17];
+    if (result->command != FAB_COMMAND_RUN || options->take != NULL) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(copy, 1, err));
+    *copy = *design;
+    FAB_TRY(digest_of_job(copy, digest, err));
+    FAB_TRY(fab_published_read(NULL, out, err));
+    FAB_TRY(keep_rows_of(digest, result, out, err));
+    result->published = out->n_rows > 0 ? out : NULL;
+done:
+    free(copy);
+    return status;
+}
