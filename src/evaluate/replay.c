@@ -373,7 +373,7 @@ static fab_status keep_schedule(const run *c, const fab_result *result, size_t e
                                 fab_error *err) {
     fab_error why = {0};
     fab_status status = fab_iterate_schedule(c->traffic, result, engine, out, &why);
-    if (status == FAB_EUNSUPPORTED) {
+    if (status == FAB_EUNSUPPORTED || status == FAB_ELIMIT) {
         (void)snprintf(out->schedule_note, sizeof out->schedule_note, "%.120s", why.text);
         return FAB_OK;
     }

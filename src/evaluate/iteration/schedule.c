@@ -141,13 +141,11 @@ static bool are_alike(const fab_pipeline *p, uint32_t a, uint32_t b) {
     const fab_chunk_times *x = &p->chunk[(size_t)a * p->n_chunks];
     const fab_chunk_times *y = &p->chunk[(size_t)b * p->n_chunks];
     bool same = p->optimizer_s[a] == p->optimizer_s[b];
-    for (uint32_t i = 0; i < p->n_chunks && same; i++) {
-        same = x[i].forward_s == y[i].forward_s && x[i].recompute_s == y[i].recompute_s &&
-               x[i].backward_s == y[i].backward_s && x[i].weights_s == y[i].weights_s &&
-               x[i].forward_exchange_s == y[i].forward_exchange_s &&
-               x[i].backward_exchange_s == y[i].backward_exchange_s && x[i].send_forward_s == y[i].send_forward_s &&
-               x[i].send_backward_s == y[i].send_backward_s && x[i].gather_s == y[i].gather_s &&
-               x[i].reduce_s == y[i].reduce_s && x[i].buckets == y[i].buckets;
+    for (uint32_t i = 0; i < p->n_chunks && same; i++) { /* whose members before the buckets are times */
+        same = x[i].buckets == y[i].buckets;
+        for (size_t at = 0; at < offsetof(fab_chunk_times, buckets) && same; at += sizeof(double)) {
+            same = *(const double *)((const char *)&x[i] + at) == *(const double *)((const char *)&y[i] + at);
+        }
     }
     return same;
 }
