@@ -29,6 +29,7 @@ const fab_report_format *const fab_report_formats[] = {
     &fab_report_astra_sim,
     &fab_report_flows,
     &fab_report_csv,
+    &fab_report_timeline,
     NULL,
 };
 /* clang-format on */

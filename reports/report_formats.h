@@ -20,7 +20,7 @@ extern const fab_report_format fab_report_svg;
 extern const fab_report_format fab_report_ibnet;
 extern const fab_report_format fab_report_flows;
 extern const fab_report_format fab_report_csv;
-extern const fab_report_format fab_report_html;
+extern const fab_report_format fab_report_html, fab_report_timeline;
 extern const fab_report_format fab_report_cables, fab_report_ptm, fab_report_slurm_tree, fab_report_slurm_block,
     fab_report_containerlab;
 extern const fab_report_format fab_report_htsim;

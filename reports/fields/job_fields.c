@@ -8,6 +8,7 @@
 #define ITERATION "0025-iteration-time.md"
 #define SHARED    "0064-phases-under-way-together.md"
 #define SLOWDOWN  "max over links of bytes / (capacity * transfer time), summed over both phases; at least 1"
+#define SCHEDULE  "0063-schedule-and-power.md"
 #define BISECTION "compared with Narayanan et al., SC'21, 5.9"
 
 #define T fab_job_memory
@@ -129,6 +130,67 @@ static const fab_field SEEDS_OF_ITERATION[] = {
 static const fab_fields ITERATION_SEEDS = TABLE("iteration_seeds", SEEDS_OF_ITERATION, ITERATION, .many = are_several);
 
 #undef T
+#define T fab_op_sum
+static const fab_field OPERATIONS[] = {
+    {.key = "kind",
+     .type = FAB_FIELD_NAME,
+     .at = offsetof(T, kind),
+     .names = fab_op_names,
+     .n_names = FAB_OP_N,
+     .definition = "Passes of microbatches (forward, backward, weights), what travels, or the optimizer."},
+    FIELD(count, "Operations of this kind in one iteration."),
+    FIGURE(busy_s, "s", "Sum of their times; exchanges in line are in those of passes."),
+    FIGURE(first_s, "s", "When the first begins, from the start of the iteration."),
+    FIGURE(last_s, "s", "When the last ends."),
+};
+static const fab_fields OPERATION = TABLE("operations", OPERATIONS, SCHEDULE);
+
+#undef T
+#define T fab_schedule_stage
+static const fab_field STAGES[] = {
+    FIELD(stage, "Number of the stage, from 0; the lowest of those that are alike."),
+    FIELD(alike, "Stages whose operations take the same time, itself included; each begins them at a time of its own."),
+    FIGURE_OF(compute_s, use.compute_s, "s", "Forward and backward passes and recomputation of this stage."),
+    FIGURE_OF(exchange_s, use.exchange_s, "s", "Tensor, context and expert exchanges in line with them."),
+    FIGURE_OF(bubble_s, use.bubble_s, "s",
+              "Idle though transfers between stages and exchanges of replicas cost nothing."),
+    FIGURE_OF(send_s, use.send_s, "s", "More idle for transfers between stages."),
+    FIGURE_OF(replica_s, use.replica_s, "s", "More idle for parameters and gradients of replicas."),
+    FIGURE_OF(optimizer_s, use.optimizer_s, "s", "Optimizer step of the slowest stage."),
+    ARRAY(operations, "operation", sum, n_sums, &OPERATION, "What it does and sends, by kind; --timeline has each."),
+};
+static const fab_fields STAGE = TABLE("schedule_stage", STAGES, SCHEDULE);
+
+#undef T
+#define T fab_power
+static const fab_field POWERS[] = {
+    FIGURE(peak_w, "W", "Most power at any moment.", .labels = "peak power"),
+    FIGURE(mean_w, "W", "Power on average over an iteration.", .formula = "energy of an iteration / time of it",
+           .labels = "mean power"),
+    FIGURE(min_w, "W", "Least power at any moment of an iteration."),
+    FIGURE(step_w, "W", "Largest change from one moment to the next, that into the next iteration included.",
+           .labels = "step"),
+    FIGURE(idle_w, "W", "Power while all GPUs wait: for a checkpoint to be written, or for a restart."),
+    FIGURE(network_w, "W", "Power of the job's share of the network, which is in all of these.",
+           .formula = "network_share_ratio * power of the network's parts"),
+};
+static const fab_fields POWER = TABLE(
+    "power", POWERS, SCHEDULE,
+    .definition = "Power of the job's GPUs by what they do, and of its share of the network; no hosts, no cooling.");
+
+#undef T
+#define T fab_schedule
+static const fab_field SCHEDULES[] = {
+    NAMED(order, pipeline.order, fab_pipeline_orders, "In which order a stage takes its passes."),
+    FIELD_OF(microbatches, pipeline.n_microbatches, "Microbatches of one pipeline in an iteration."),
+    FIGURE_OF(time_s, timeline.time_s, "s", "Makespan with the mean times of the phases."),
+    FIELD_OF(busiest_stage, timeline.busiest, "The stage that computes and exchanges longest."),
+    OBJECT(power, power, &POWER, "Power over an iteration, where that of the GPU is known.", IF(power.peak_w)),
+    LIST(stages, "stage", stage, n_stages, &STAGE, "Stages, one for all that are alike."),
+};
+static const fab_fields SCHEDULE_FIELDS = TABLE("schedule", SCHEDULES, SCHEDULE);
+
+#undef T
 #define T fab_iteration
 static const fab_field ITERATIONS[] = {
     FIELD(engine, "Name of the routing engine."),
@@ -194,9 +256,11 @@ static const fab_field ITERATIONS[] = {
     FIGURE_OF(data_bisection_bps, data_bisection_bytes_per_s, "bit/s",
               "Bits per second that cross the cut between the halves of the data-parallel replicas in one direction.",
               .scale = 8, FILLED, .source = BISECTION, .labels = "data-parallel bisection"),
+    FIELD_OF(no_schedule, schedule_note, "Why there is no schedule.", FILLED),
     OBJECT(seeds, seeds, &ITERATION_SEEDS,
            "The iteration of every seed, of several; the figures beside this field are of the mean time.",
            IF(seeds.n_seeds)),
+    POINTED(schedule, schedule, &SCHEDULE_FIELDS, "What every pipeline stage does when."),
     OBJECT(training, training, &TRAINING_RUN, "Training on train-tokens, without failures.", IF(training.tokens)),
 };
 const fab_fields fab_iteration_fields = TABLE("iteration", ITERATIONS, ITERATION);

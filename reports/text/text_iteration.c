@@ -235,6 +235,7 @@ void fab_text_iteration(fab_page *page, const fab_result *result) {
     iteration_put_parts(page, result);
     iteration_put_seeds(page, result);
     iteration_put_yield(page, result);
+    fab_text_schedule(page, result);
     if (fits) {
         iteration_put_memories(page, result);
     }

@@ -64,6 +64,8 @@ void fab_text_phases(fab_page *page, const fab_result *result);
 void fab_text_collectives(fab_page *page, const fab_result *result);
 /** Seconds per iteration and what they are made of; nothing where no job was timed. */
 void fab_text_iteration(fab_page *page, const fab_result *result);
+/** What stages do when, drawn for the first engine, and the power that it takes. */
+void fab_text_schedule(fab_page *page, const fab_result *result);
 /** Rates and time of a phase under an engine. */
 void fab_text_times(fab_page *page, const fab_engine_result *engine);
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *engine);

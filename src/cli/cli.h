@@ -63,7 +63,7 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
-    const char *traffic, *prices, *format, *table, *out, *export_path, *patch, *dump, *explain,
+    const char *traffic, *prices, *format, *table, *out, *timeline, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
@@ -143,7 +143,7 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
 
 extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_engine, cli_option_seeds,
     cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
-    cli_option_json, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
+    cli_option_json, cli_option_timeline, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
 
 /** Where a report goes and how it looks: part of the table of most commands. */
 #define CLI_REPORT_OPTIONS                                                                                             \

@@ -49,6 +49,11 @@ const cli_option cli_option_export = {
     ".astra-sim.yml; can be repeated",
     .is_repeatable = true, .apply = apply_export};
 
+const cli_option cli_option_timeline = {
+    "timeline", "FILE",
+    "also write what every stage does when, and the power it takes, as a trace for Perfetto and chrome://tracing",
+    .text = offsetof(cli_options, timeline), .names = "file"};
+
 static fab_status apply_view(cli_options *options, const char *value, fab_error *err) {
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
@@ -127,6 +132,7 @@ static bool prints_graph(const cli_options *options) {
 
 fab_status cli_check_exports(const cli_options *options, fab_error *err) {
     bool has_graph = prints_graph(options);
+    FAB_PASS(cli_check_new_file(options, options->timeline, err));
     for (size_t i = 0; i < options->exports.n; i++) {
         const char *path = options->exports.items[i];
         FAB_PASS(cli_check_new_file(options, path, err));
@@ -172,15 +178,23 @@ static fab_status write_export(const void *context, FILE *out, fab_error *err) {
     return e->format->write(e->result, e->style, out, err);
 }
 
-fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) {
-    fab_report_style style = {.width = 80, .view = options->view, .table = options->table};
-    for (size_t i = 0; i < options->exports.n; i++) {
-        const char *path = options->exports.items[i];
-        const export e = {format_of(path), result, &style};
-        FAB_PASS(fab_save_file(path, options->force, write_export, &e, err));
-        if (!options->quiet) {
-            (void)fprintf(stderr, "fabriscope: %s written to %s\n", e.format->name, path);
-        }
+static fab_status export_to(const cli_options *options, const char *path, const fab_report_format *format,
+                            const fab_result *result, fab_error *err) {
+    const fab_report_style style = {.width = 80, .view = options->view, .table = options->table};
+    const export e = {format, result, &style};
+    FAB_PASS(fab_save_file(path, options->force, write_export, &e, err));
+    if (!options->quiet) {
+        (void)fprintf(stderr, "fabriscope: %s written to %s\n", format->name, path);
     }
     return FAB_OK;
+}
+
+fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) {
+    for (size_t i = 0; i < options->exports.n; i++) {
+        const char *path = options->exports.items[i];
+        FAB_PASS(export_to(options, path, format_of(path), result, err));
+    }
+    return options->timeline == NULL
+               ? FAB_OK
+               : export_to(options, options->timeline, fab_report_format_find("timeline"), result, err);
 }

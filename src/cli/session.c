@@ -175,6 +175,7 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                         .keep_flows =
                             cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
                         .keep_routes = cli_writes(options, "simgrid"),
+                        .keep_schedule = true,
                         .keep_loads = cli_shows_loads(options),
                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                         .progress = cli_progress_wanted(options) ? cli_progress_step : NULL,

@@ -9,7 +9,7 @@
 #include "fab/design.h"
 #include "field.h"
 
-#define MAX_FIELDS 128
+#define MAX_FIELDS 160
 
 extern const field design_fields[]; /**< ended by a NULL key */
 

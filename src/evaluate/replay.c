@@ -402,6 +402,21 @@ done:
     return status;
 }
 
+/* One that is too long is told in its place. */
+static fab_status keep_schedule(const run *c, const fab_result *result, size_t engine, fab_iteration *out,
+                                fab_error *err) {
+    fab_error why = {0};
+    fab_status status = fab_iterate_schedule(c->traffic, result, engine, out, &why);
+    if (status == FAB_EUNSUPPORTED || status == FAB_ELIMIT) {
+        (void)snprintf(out->schedule_note, sizeof out->schedule_note, "%.120s", why.text);
+        return FAB_OK;
+    }
+    if (status != FAB_OK) {
+        *err = why;
+    }
+    return status;
+}
+
 /* A job that cannot be timed is reported without. */
 static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     fab_status status = FAB_OK;
@@ -428,6 +443,9 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
             goto done;
         }
         result->n_iterations++;
+    }
+    for (size_t e = 0; e < result->n_iterations && c->replay->keep_schedule; e++) {
+        FAB_TRY(keep_schedule(c, result, e, &result->iterations[e], err));
     }
 done:
     return status;
@@ -487,6 +505,9 @@ void fab_result_release(fab_result *result) {
     }
     for (size_t i = 0; i < result->n_growth; i++) {
         free(result->growth[i].parts);
+    }
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        fab_schedule_free(result->iterations[i].schedule);
     }
     FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->shared);
     result->shared = NULL;

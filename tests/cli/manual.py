@@ -17,7 +17,7 @@ import sys
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 COMMENT = re.compile(r"<!-- (?:show: (?P<show>.*?))?(?:; )?(?:exit: (?P<exit>\d+))? -->\n\n?$")
-WRITES = re.compile(r"[^2]>|--(out|export|output|patch|dump|store|certificate) ")
+WRITES = re.compile(r"[^2]>|--(out|export|timeline|output|patch|dump|store|certificate) ")
 failures = 0
 
 

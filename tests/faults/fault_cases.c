@@ -126,6 +126,8 @@ const fault_case fault_cases[] = {
     PRINTS("run-export",
            "run " CLOS " --job memory-check=off --seeds 2 --export r.html --export r.csv --table phases" COMMON),
     READS("run-interference", "two_jobs.xml", "run two_jobs.xml --interference --json" COMMON),
+    PRINTS("run-timeline",
+           "run " CLOS " --job model=gpt-1.7b,pp=2,memory-check=off --timeline t.trace --format timeline" COMMON),
     PRINTS("run-degrade", "run " CLOS " --degrade nic-3=0.5 --job memory-check=off" COMMON),
     PRINTS("run-fail", "run " SPARE " --fail server-1 --policy none,first-spare --job memory-check=off" COMMON),
     /* route */

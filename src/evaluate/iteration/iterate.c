@@ -142,23 +142,33 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
     return fab_iterate_with(traffic, result, engine, NULL, NULL, out, err);
 }
 
-static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times,
-                                const fab_compute_model *compute, double network_usd_per_year, bool time_only,
-                                const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out, fab_error *err) {
-    const memory_check check = {&traffic->job, &traffic->model, chosen};
+/* What differs from one call to another. */
+typedef struct timing {
+    const fab_compute_model *compute; /* NULL: fab_compute_default */
+    double network_usd_per_year;
+    bool time_only;
+    const fab_iteration *chosen; /* its microbatch and chunks alone; NULL: those that are fastest */
+    uint64_t max_bytes;
+    fab_schedule **schedule; /* NULL: not wanted */
+} timing;
+
+static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times, const timing *how,
+                                fab_iteration *out, fab_error *err) {
+    const memory_check check = {&traffic->job, &traffic->model, how->chosen};
     const fab_iteration_request request = {.job = &traffic->job,
                                            .times = times,
-                                           .compute = compute,
+                                           .compute = how->compute,
                                            .choose_microbatch = traffic->job.microbatch_auto,
                                            .choose_interleave = traffic->job.interleave_auto,
                                            .fits =
-                                               traffic->memory.fits || chosen != NULL
+                                               traffic->memory.fits || how->chosen != NULL
                                                    ? fits
                                                    : NULL, /* a job that is let run without fitting is timed as it is */
                                            .fits_context = &check,
-                                           .time_only = time_only,
-                                           .max_bytes = max_bytes,
-                                           .network_usd_per_year = network_usd_per_year};
+                                           .time_only = how->time_only,
+                                           .max_bytes = how->max_bytes,
+                                           .schedule = how->schedule,
+                                           .network_usd_per_year = how->network_usd_per_year};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
         out->usd_per_1e9_tokens = 0;
@@ -169,7 +179,8 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
                              uint64_t max_bytes, double *out_s, fab_error *err) {
     fab_iteration it;
-    fab_status status = iterate_times(traffic, times, compute, 0, true, NULL, max_bytes, &it, err);
+    const timing how = {.compute = compute, .time_only = true, .max_bytes = max_bytes};
+    fab_status status = iterate_times(traffic, times, &how, &it, err);
     *out_s = status == FAB_OK ? it.time_s : *out_s;
     return status;
 }
@@ -184,8 +195,9 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
+    const timing how = {.compute = compute, .network_usd_per_year = usd_per_year, .max_bytes = fabric->spec.max_bytes};
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, NULL, fabric->spec.max_bytes, out, err));
+    FAB_TRY(iterate_times(traffic, &times, &how, out, err));
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
@@ -245,6 +257,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
     double *time_s = NULL;
     double *values = NULL;
     fab_iteration mean = *out;
+    const timing how = {.chosen = out, .max_bytes = result->fabrics[0].spec.max_bytes};
     for (size_t k = 0; k < N_PARTS; k++) {
         *part_of(&mean, k) = 0;
     }
@@ -254,7 +267,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
         fab_job_times times = {.tp = {.transfer_s = 0}};
         fab_iteration it;
         FAB_TRY(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
-        FAB_TRY(iterate_times(traffic, &times, NULL, 0, false, out, result->fabrics[0].spec.max_bytes, &it, err));
+        FAB_TRY(iterate_times(traffic, &times, &how, &it, err));
         time_s[i] = it.time_s;
         for (size_t k = 0; k < N_PARTS; k++) {
             *part_of(&mean, k) += *part_of(&it, k) / (double)n_seeds;
@@ -265,6 +278,37 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
 done:
     free(time_s);
     free(values);
+    return status;
+}
+
+/* What a GPU draws, by what it does; nothing where no data sheet says what it may. */
+static fab_gpu_watts gpu_watts(const fab_job_spec *job) {
+    double most_w = job->accelerator.power_w;
+    return (fab_gpu_watts){.compute_w = most_w * job->compute_power,
+                           .communicate_w = most_w * job->communicate_power,
+                           .idle_w = most_w * job->idle_power};
+}
+
+fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                                fab_iteration *iteration, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_job_spec *job = &traffic->job;
+    fab_job_times times = {.tp = {.transfer_s = 0}};
+    fab_schedule *schedule = NULL;
+    const timing how = {
+        .time_only = true, .chosen = iteration, .max_bytes = result->fabrics[0].spec.max_bytes, .schedule = &schedule};
+    fab_iteration it;
+    FAB_TRY(iterate_gather(result, engine, NULL, &times, err));
+    FAB_TRY(iterate_times(traffic, &times, &how, &it, err));
+    if (job->accelerator.power_w > 0) {
+        fab_gpu_watts watts = gpu_watts(job);
+        FAB_TRY(fab_schedule_add_power(schedule, &watts, (double)job->tp * (double)job->cp * (double)job->dp,
+                                       iteration->network_share_ratio * result->fabrics[0].cost.power_w, err));
+    }
+    iteration->schedule = schedule;
+    schedule = NULL;
+done:
+    fab_schedule_free(schedule);
     return status;
 }
 

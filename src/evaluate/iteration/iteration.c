@@ -157,6 +157,17 @@ done:
     return status;
 }
 
+static fab_status keep_schedule(const iteration_plan *p, const iteration_candidate *c, fab_schedule **out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    iteration_pipeline run = {.chunk = NULL};
+    FAB_TRY(iteration_pipeline_make(p, c, &run, err));
+    FAB_TRY(fab_schedule_new(&run.pipeline, out, err));
+done:
+    iteration_pipeline_release(&run);
+    return status;
+}
+
 /* --- choice ------------------------------------------------------------------------------------------------------- */
 
 static const uint64_t MICROBATCHES[] = {1, 2, 4, 8};
@@ -256,6 +267,9 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
     }
     FAB_TRY(choose(&p, candidate, n, &best, err));
     FAB_TRY(iteration_evaluate(&p, &best, request->time_only ? FAB_PIPELINE_TIME : FAB_PIPELINE_USE, out, err));
+    if (request->schedule != NULL) {
+        FAB_TRY(keep_schedule(&p, &best, request->schedule, err));
+    }
 done:
     free(candidate);
     return status;

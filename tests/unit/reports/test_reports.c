@@ -353,7 +353,7 @@ Test(reports, a_full_disk_is_an_error) {
         cr_assert(status != FAB_EIO || strstr(err.text, "No space left") != NULL, "%s", err.text);
         fixture_release(&result);
     }
-    cr_assert_leq(n_refused, 3); /* htsim, astra-sim; simgrid, of flows whose routes are not there */
+    cr_assert_leq(n_refused, 4); /* htsim, astra-sim; simgrid and timeline, of routes and schedules not there */
 }
 
 /* --- into a folder -------------------------------------------------------------------------------------------------

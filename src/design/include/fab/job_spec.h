@@ -103,6 +103,7 @@ typedef struct fab_job_spec {
     bool scatter_gather;              /**< pipeline sends 1/tp per GPU pair */
     fab_job_collective tp_collective; /**< algorithm */
     fab_job_collective dp_collective;
+    double compute_power, communicate_power, idle_power;               /**< of a GPU, over that of its data sheet */
     double tp_overlap, cp_overlap, pp_overlap, ep_overlap, dp_overlap; /**< part hidden behind computation, 0 to 1 */
     fab_job_schedule schedule;
     bool embedding_as_layer;                  /**< they and the loss count as a layer each when layers are spread */

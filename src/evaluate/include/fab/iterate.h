@@ -60,6 +60,14 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
                              fab_error *err) FAB_MUST_USE;
 
 /**
+ * Fills the schedule of an iteration that fab_iterate() filled: of the mean times of the phases, with the power of the
+ * job's GPUs, where it is known, and of its share of the network.
+ * @retval FAB_EUNSUPPORTED  too many passes to keep
+ */
+fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                                fab_iteration *iteration, fab_error *err) FAB_MUST_USE;
+
+/**
  * Adds a phase of a training job to the times of an iteration, by its name.
  * @param[in]     in_network  Some of its flows leave their scale-up domain.
  * @param[in,out] times       All zero before the first phase.

@@ -8,6 +8,7 @@
 
 #include "fab/job_memory.h"
 #include "fab/kernels.h"
+#include "fab/schedule.h"
 #include "fab/stat.h"
 #include "fab/status.h"
 #include "fab/traffic.h"
@@ -50,6 +51,7 @@ typedef struct fab_iteration_request {
     const void *fits_context;
     bool time_only;              /**< time_s alone, and what was chosen: a third of the work */
     uint64_t max_bytes;          /**< of memory that the schedule may take; 0: no limit */
+    fab_schedule **schedule;     /**< receives that of what was chosen, for fab_schedule_free(); NULL: not wanted */
     double network_usd_per_year; /**< capital over its years and energy, of the job's share of the network */
 } fab_iteration_request;
 
@@ -92,6 +94,8 @@ typedef struct fab_iteration {
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
     fab_iteration_seeds seeds;      /**< filled by the caller */
     fab_training training;          /**< filled by the caller; no tokens: not asked */
+    fab_schedule *schedule;         /**< filled by the caller, who owns it, from mean times; NULL: not kept */
+    char schedule_note[128];        /**< why not; empty: not asked for */
 } fab_iteration;
 
 /**
@@ -111,6 +115,7 @@ typedef struct fab_iteration {
  * @retval FAB_EUNSUPPORTED  a model whose attention is not that of the kernels (deepseek-v3).
  * @retval FAB_ENOSOLUTION   nothing fits the memory.
  * @retval FAB_ELIMIT        the schedule takes more than max_bytes
+ * With a schedule, errors of fab_schedule_new().
  * Complexity: O(candidates * stages * chunks * microbatches) at most; a bound leaves out most candidates.
  */
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;

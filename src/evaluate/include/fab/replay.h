@@ -25,6 +25,7 @@ typedef struct fab_replay {
     bool keep_loads;     /**< fill load_bytes and utilisation of the first seed */
     uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
                             block_bytes; 0: none of them */
+    bool keep_schedule;  /**< fill the schedule of iterations */
     bool keep_draws;     /**< fill draws */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
     void (*progress)(void *context, double done, size_t total);
