@@ -7,6 +7,8 @@
 #define JOBS      "0026-jobs.md"
 #define ITERATION "0025-iteration-time.md"
 #define SCHEDULE  "0063-schedule-and-power.md"
+#define SHARED    "0064-phases-under-way-together.md"
+#define SLOWDOWN  "max over links of bytes / (capacity * transfer time), summed over both phases; at least 1"
 #define BISECTION "compared with Narayanan et al., SC'21, 5.9"
 
 #define T fab_job_memory
@@ -215,6 +217,14 @@ static const fab_field ITERATIONS[] = {
            .labels = "exposed|exposed dp|dp exposed"),
     FIGURE(optimizer_s, "s", "Optimizer step of the slowest stage, bound by memory bandwidth.",
            .formula = "bytes read and written / memory bandwidth", .labels = "optimizer"),
+    FIELD_OF(
+        gather_slowdown_ratio, shared.gather,
+        "How many times longer a transfer between stages and a gather of parameters take while both are under way; "
+        "missing where they have no bottleneck in common.",
+        FILLED, .formula = SLOWDOWN, .source = SHARED),
+    FIELD_OF(reduce_slowdown_ratio, shared.reduce,
+             "The same of a transfer between stages and a reduction of gradients.", FILLED, .formula = SLOWDOWN,
+             .source = SHARED),
     FIGURE(tflops_per_gpu, "TFLOP/s",
            "Floating-point operations executed per second and GPU, recomputation included; of fused attention the half "
            "that the causal mask leaves.",

@@ -94,6 +94,13 @@ static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab
     return FAB_OK;
 }
 
+/* Whether phases travel beside each other, to be compared by the loads of their first draw. */
+static bool shares(const run *c) {
+    const fab_job_spec *job = &c->traffic->job;
+    return c->replay->rates && c->what->gpus == NULL && fab_is_whole_training(c->traffic, c->what->traffic) &&
+           job->pp > 1 && job->dp > 1;
+}
+
 static fab_status copy_links(const double *from, size_t n, double **out, fab_error *err) {
     FAB_PASS(FAB_NEW(*out, n, err));
     memcpy(*out, from, n * sizeof **out);
@@ -110,8 +117,11 @@ static fab_status keep_item(const run *c, const item *it, const fab_evaluated *f
         result->window_bytes = fab_router_window_bytes(router);
         result->queueing_s = fab_router_queueing_s(router);
     }
-    if (it->draw == 0 && c->replay->keep_loads) {
+    if (it->draw == 0 &&
+        (c->replay->keep_loads || (shares(c) && fab_iterate_is_shared(c->traffic->phases[it->phase].name)))) {
         FAB_PASS(copy_links(found->bytes, n_links, &result->load_bytes, err));
+    }
+    if (it->draw == 0 && c->replay->keep_loads) {
         FAB_PASS(copy_links(found->utilisation, n_links, &result->utilisation, err));
     }
     if (it->draw > 0 && it->draw <= result->n_more) { /* every draw has its own row: threads do not share them */
@@ -344,6 +354,30 @@ static fab_status summarise(run *c, fab_error *err) {
     return status;
 }
 
+/* What phases that travel beside each other do to each other; loads that nobody else wants are given back. */
+static fab_status share(const run *c, fab_result *result, fab_error *err) {
+    fab_status status = FAB_OK;
+    const size_t n_engines = c->what->n_engines;
+    const size_t n_phases = c->traffic->n_phases;
+    double *transfer_s = NULL; /* [engine][phase] */
+    FAB_TRY(FAB_NEW(transfer_s, n_engines * n_phases, err));
+    FAB_TRY(FAB_NEW(result->shared, n_engines, err));
+    for (size_t i = c->n_items; i-- > 0;) { /* the first draw is the last that is written */
+        transfer_s[c->items[i].engine * n_phases + c->items[i].phase] = c->figures[i].transfer_s;
+    }
+    for (size_t e = 0; e < n_engines; e++) {
+        FAB_TRY(fab_iterate_slowdown(c->what->fabric, c->phases, n_phases, e, &transfer_s[e * n_phases],
+                                     &result->shared[e], err));
+        for (size_t p = 0; p < n_phases && !c->replay->keep_loads; p++) {
+            FAB_FREE_ALL(c->phases[p].engines[e].load_bytes);
+            c->phases[p].engines[e].load_bytes = NULL;
+        }
+    }
+done:
+    free(transfer_s);
+    return status;
+}
+
 /* The iteration of every seed, where a phase has a draw of its own for each. */
 static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine, fab_iteration *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -450,6 +484,7 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
     FAB_TRY(check_deadlocks(&c, err));
     FAB_TRY(summarise(&c, err));
+    FAB_TRY(shares(&c) ? share(&c, result, err) : FAB_OK);
     (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic->summary,
                    is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
     result->seed = c.what->seed;
@@ -474,7 +509,8 @@ void fab_result_release(fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         fab_schedule_free(result->iterations[i].schedule);
     }
-    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations);
+    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->shared);
+    result->shared = NULL;
     result->iterations = NULL;
     result->n_iterations = 0;
     result->phases = NULL;

@@ -181,7 +181,7 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
     double kept = fmin(draws, (double)replay->keep_seeds);
     size_t per_draw = sizeof(fab_figures) + ITEM_BYTES + (replay->keep_draws ? sizeof(fab_seed_figures) : 0);
     double bytes = draws * (double)per_draw + dependencies_bytes(s) + kept * s->n_links * sizeof(float);
-    bytes += replay->keep_loads ? 2 * s->n_links * sizeof(double) : 0;
+    bytes += (replay->keep_loads ? 2 : 1) * s->n_links * sizeof(double); /* loads of phases that share the network */
     if (replay->keep_flows && phase->all.n == 0) {
         size_t per_flow = sizeof(fab_flow_rate) + (replay->keep_routes ? ROUTE_BYTES : 0);
         bytes += (double)phase->n_flows * (double)per_flow;

@@ -31,7 +31,7 @@ void fab_pipeline_order_1f1b(const fab_pipeline *p, fab_step_of_stage *out) {
         size_t behind = p->n_stages - stage - 1;
         size_t warmup = p->n_chunks == 1 ? behind : 2 * behind + (size_t)(p->n_chunks - 1) * p->n_stages;
         warmup = warmup < n ? warmup : n;
-        fab_step_of_stage *to = out + stage * 2 * n;
+        fab_step_of_stage *to = out + 2 * n * stage;
         for (size_t i = 0; i < warmup; i++) {
             *to++ = nth_pass(p, i, false);
         }

@@ -20,6 +20,7 @@ refuses 3 "with the paths of 4,094 flows would take about 19" route $design --tr
 "$program" study plan $design --scenarios links:1@10 --store estimated --quiet >out
 refuses 3 "a study of failures of 4,096 GPUs on 4 threads would take about" study run --store estimated --threads 4 --max-memory 30MB
 refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 60MB
+refuses 3 "the schedule of 8 stages, 1 chunks and 2000000 microbatches would take about 528 MB of memory, above the limit of 400 MB" run rail-spine:gpus=64 --job model=gpt-76.1b,tp=8,pp=8,dp=1,batch=2000000,microbatch=1,interleave=1 --max-memory 400MB --quiet
 "$program" build $design --max-memory 20MB --quiet >limited 2>err || fail "a build that fits is refused: $(cat err)"
 "$program" build $design --quiet >free
 cmp free limited || fail "a limit that is not reached changes the output"

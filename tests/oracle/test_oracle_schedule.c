@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #define MOST_STAGES 8
 #define MOST_CHUNKS 4
@@ -54,7 +55,14 @@ static void draw(uint64_t seed, drawn *out) {
                                           .send_backward_s = sends ? draw_s(&rng) : 0,
                                           .gather_s = replicas ? draw_s(&rng) : 0,
                                           .reduce_s = replicas ? 3 * draw_s(&rng) : 0,
+                                          .across_s = replicas && seed % 3 == 0 ? draw_s(&rng) : 0,
                                           .buckets = (uint32_t)fab_rng_below(&rng, 5)};
+    }
+    for (uint32_t i = 0; i < stages * chunks && seed % 2 == 0; i++) {
+        fab_chunk_times *t = &out->chunk[i];
+        t->send_latency_s = draw_s(&rng) * fmin(t->send_forward_s, t->send_backward_s);
+        t->gather_latency_s = draw_s(&rng) * t->gather_s;
+        t->reduce_latency_s = draw_s(&rng) * t->reduce_s;
     }
     out->chunk[0].send_backward_s = 0;
     out->chunk[stages * chunks - 1].send_forward_s = 0;
@@ -95,6 +103,77 @@ Test(oracle_schedule, random_pipelines) {
             cr_assert(use->send_s >= -1e-12 && use->replica_s >= -1e-12, "seed %d: communication saves time",
                       (int)seed);
         }
+        fab_timeline_release(&t);
+    }
+}
+
+static double run_s(const fab_pipeline *p, fab_timeline *t, uint64_t seed) {
+    fab_error err = {0};
+    cr_assert_eq(fab_pipeline_run(p, FAB_PIPELINE_OPS, t, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    return t->time_s;
+}
+
+/* Sends and replicas that slow each other down: as the oracle says, never faster than beside each other, and what each
+ * stage does still adds up. */
+Test(oracle_schedule, shared_network) {
+    int n_slower = 0;
+    for (uint64_t seed = 0; seed < 1500; seed++) {
+        drawn d;
+        fab_timeline alone;
+        fab_timeline shared;
+        draw(seed, &d);
+        if (d.p.n_stages > 4 || d.p.n_chunks * d.p.n_microbatches > 16) {
+            continue;
+        }
+        double alone_s = run_s(&d.p, &alone, seed);
+        double slow_s = oracle_shared_schedule_s(&d.p);
+        cr_assert(fabs(alone_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, alone_s,
+                  slow_s);
+        d.p.gather_slowdown = 1 + (double)(seed % 5) / 4;
+        d.p.reduce_slowdown = 1 + (double)(seed % 7) / 6;
+        double shared_s = run_s(&d.p, &shared, seed);
+        slow_s = oracle_shared_schedule_s(&d.p);
+        cr_assert(fabs(shared_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, shared_s,
+                  slow_s);
+        cr_assert_geq(shared_s, alone_s * (1 - 1e-12), "seed %d", (int)seed);
+        n_slower += shared_s > alone_s * (1 + 1e-9) ? 1 : 0;
+        for (uint32_t stage = 0; stage < d.p.n_stages; stage++) {
+            cr_assert(fabs(sum_of(&shared.use[stage]) - shared_s) <= 1e-9, "seed %d", (int)seed);
+            cr_assert(shared.use[stage].send_s >= -1e-12 && shared.use[stage].replica_s >= -1e-12, "seed %d",
+                      (int)seed);
+        }
+        fab_timeline_release(&alone);
+        fab_timeline_release(&shared);
+    }
+    cr_assert_gt(n_slower, 40, "only %d pipelines are slower for sharing", n_slower);
+}
+
+/* The first stage sends while the second gathers its parameters: the shorter one takes `slow` times as long, the longer
+   one catches up with what it lost. At least the longer, at most one after the other. */
+Test(oracle_schedule, two_transfers_together) {
+    fab_rng rng = fab_rng_make(7, 1);
+    for (int i = 0; i < 1000; i++) {
+        double slow = 1 + draw_s(&rng);
+        double send_s = draw_s(&rng);
+        double gather_s = draw_s(&rng);
+        const fab_chunk_times chunk[2] = {{.send_forward_s = send_s}, {.gather_s = gather_s}};
+        const double optimizer_s[2] = {0};
+        fab_pipeline p = {.n_stages = 2,
+                          .n_chunks = 1,
+                          .n_microbatches = 1,
+                          .chunk = chunk,
+                          .optimizer_s = optimizer_s,
+                          .send_overlap = 1,
+                          .replica_overlap = 1,
+                          .gather_slowdown = slow};
+        fab_timeline t;
+        double found_s = run_s(&p, &t, (uint64_t)i);
+        double expected_s = fmax(send_s, gather_s) + (slow - 1) * fmin(send_s, gather_s);
+        cr_assert(fabs(found_s - expected_s) <= 1e-12, "%d: %.12g s, not %.12g", i, found_s, expected_s);
+        cr_assert(found_s >= fmax(send_s, gather_s) - 1e-12 && found_s <= send_s + gather_s + 1e-12, "%d", i);
+        fab_timeline_release(&t);
+        p.gather_slowdown = 1; /* nothing in common: to the last bit as long as the longer one */
+        cr_assert_eq(run_s(&p, &t, (uint64_t)i), fmax(send_s, gather_s));
         fab_timeline_release(&t);
     }
 }
@@ -155,12 +234,26 @@ Test(oracle_schedule, refuses_what_no_schedule_has) {
     bad[2].n_stages = 0;
     bad[3].n_stages = UINT32_MAX / 4;
     bad[3].n_microbatches = bad[3].n_stages;
-    const fab_status expected[] = {FAB_EINPUT, FAB_EINPUT, FAB_EINPUT, FAB_EUNSUPPORTED};
+    bad[3].max_bytes = 1000000000;
+    const fab_status expected[] = {FAB_EINPUT, FAB_EINPUT, FAB_EINPUT, FAB_ELIMIT};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         fab_error err = {0};
         cr_assert_eq(fab_pipeline_run(&bad[i], FAB_PIPELINE_TIME, &t, &err), expected[i], "case %zu: %s", i, err.text);
         cr_assert(err.text[0] != '\0', "case %zu says nothing", i);
+        cr_assert(i < 3 || strstr(err.text, "the schedule of 1073741823 stages, 2 chunks and 1073741823 microbatches"),
+                  "%s", err.text);
     }
+    /* One million microbatches: 8 bytes for a step and for its input. */
+    fab_pipeline large = {.n_stages = 4,
+                          .n_chunks = 1,
+                          .n_microbatches = 1000000,
+                          .chunk = chunk,
+                          .optimizer_s = optimizer_s,
+                          .max_bytes = 16000000 + 127999999};
+    fab_error too_large = {0};
+    cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_ELIMIT);
+    large.max_bytes++;
+    cr_assert_eq(fab_pipeline_run(&large, FAB_PIPELINE_TIME, &t, &too_large), FAB_OK, "%s", too_large.text);
     chunk[3].reduce_s = -1;
     fab_error err = {0};
     cr_assert_eq(fab_pipeline_run(&good, FAB_PIPELINE_TIME, &t, &err), FAB_EINPUT, "%s", err.text);

@@ -66,23 +66,27 @@ static double pipeline_transfers(uint64_t pp, uint64_t interleave) {
     return 2 * (double)interleave - (pp == 2 ? 1 : 0);
 }
 
-/* One transfer between chunks and, scattered over the tensor ranks, the all-gather behind it. */
-static double send_s(const iteration_plan *p, const iteration_candidate *c) {
+/* One transfer between chunks and, scattered over the tensor ranks, the all-gather behind it. What is left of it when
+   its bytes are over counts as latency. */
+static double send_s(const iteration_plan *p, const iteration_candidate *c, double *out_latency_s) {
     const fab_job_spec *job = p->job;
     const fab_phase_time *pp = &p->request->times->pp;
+    *out_latency_s = 0;
     if (job->pp == 1) {
         return 0;
     }
     double all = (double)c->microbatches * pipeline_transfers(job->pp, job->interleave);
     double timed = (double)job->interleave * (double)job->batch / ((double)job->dp * (double)job->microbatch);
-    double s = delivered_s(p, pp) / all + pp->latency_s * pp->executions / timed;
-    if (job->tp == 1 || !job->scatter_gather) {
-        return s;
+    double bytes_s = delivered_s(p, pp) / all;
+    double s = bytes_s + pp->latency_s * pp->executions / timed;
+    if (job->tp > 1 && job->scatter_gather) {
+        double t = (double)job->tp;
+        double bytes = (double)c->microbatch * (double)job->seq / (double)job->cp * (double)job->hidden *
+                       (double)job->activation_bytes * (t - 1) / t;
+        s += bytes * 8 / (p->gpu->scale_up_bps * p->compute->scale_up_ratio);
     }
-    double t = (double)job->tp;
-    double bytes = (double)c->microbatch * (double)job->seq / (double)job->cp * (double)job->hidden *
-                   (double)job->activation_bytes * (t - 1) / t;
-    return s + bytes * 8 / (p->gpu->scale_up_bps * p->compute->scale_up_ratio);
+    *out_latency_s = s - bytes_s;
+    return s;
 }
 
 /* --- parameters --------------------------------------------------------------------------------------------------- */
@@ -121,11 +125,13 @@ static void add_kernels(const fab_kernel_time *kernel, double times, fab_chunk_t
 }
 
 /* Everything of a stage. Returns the parameters on it, for the share that its chunks have of the fullest stage. */
-static double fill_stage(const iteration_plan *p, const iteration_candidate *c, uint64_t stage, double sent_s,
+static double fill_stage(const iteration_plan *p, const iteration_candidate *c, uint64_t stage,
                          iteration_pipeline *out) {
     const fab_job_spec *job = p->job;
     const held_parameters held = parameters_of(p, stage);
     double layers = (double)fab_stage_layers(job, stage);
+    double latency_s = 0;
+    double sent_s = send_s(p, c, &latency_s);
     for (uint64_t i = 0; i < c->interleave; i++) {
         fab_chunk_times *chunk = &out->chunk[stage * c->interleave + i];
         double n = (double)fab_chunk_layers(job, c->interleave, stage, i);
@@ -133,6 +139,7 @@ static double fill_stage(const iteration_plan *p, const iteration_candidate *c, 
         bool is_last = stage + 1 == job->pp && i + 1 == c->interleave;
         *chunk = (fab_chunk_times){.send_forward_s = is_last ? 0 : sent_s,
                                    .send_backward_s = is_first ? 0 : sent_s,
+                                   .send_latency_s = latency_s,
                                    .buckets = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
         add_kernels(&out->layer, n, chunk);
         add_kernels(&out->head, is_last ? 1 : 0, chunk);
@@ -153,6 +160,7 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     const fab_job_spec *job = p->job;
     const fab_phase_time *reduce = &p->request->times->dp_reduce;
     const fab_phase_time *gather = &p->request->times->dp_gather;
+    const fab_phase_time *across = &p->request->times->dp_across;
     const fab_data_exchanges timed = fab_job_data_exchanges(job, job->batch / job->dp / job->microbatch);
     bool each_pass = timed.with_microbatch;
     double latencies = job->dp_overlap > 0 && !each_pass ? 1 : 1 / (double)c->interleave;
@@ -161,11 +169,14 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     for (size_t i = 0; i < job->pp * c->interleave; i++) {
         fab_chunk_times *chunk = &out->chunk[i];
         double share = chunk->reduce_s / most;
-        chunk->reduce_s =
-            (share * delivered_s(p, reduce) + latencies * reduce->latency_s * reduce->executions) / reductions;
-        chunk->gather_s =
-            (share * delivered_s(p, gather) + latencies * gather->latency_s * gather->executions) / gathers;
+        chunk->reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions;
+        chunk->reduce_s = share * delivered_s(p, reduce) / reductions + chunk->reduce_latency_s;
+        chunk->across_s = share * delivered_s(p, across) + latencies * across->latency_s * across->executions;
+        chunk->gather_latency_s = latencies * gather->latency_s * gather->executions / gathers;
+        chunk->gather_s = share * delivered_s(p, gather) / gathers + chunk->gather_latency_s;
     }
+    out->pipeline.gather_slowdown = p->request->times->shared.gather;
+    out->pipeline.reduce_slowdown = p->request->times->shared.reduce;
     out->pipeline.reduces_each_pass = each_pass;
     out->pipeline.gathers_each_pass = gathers > 1;
 }
@@ -194,7 +205,7 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
     FAB_TRY(FAB_NEW(made.optimizer_s, job->pp, err));
     FAB_TRY(FAB_NEW(made.shown_s, job->pp, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
-        most = fmax(most, fill_stage(p, c, stage, send_s(p, c), &made));
+        most = fmax(most, fill_stage(p, c, stage, &made));
     }
     made.pipeline = (fab_pipeline){.order = (fab_pipeline_order)job->schedule,
                                    .n_stages = (uint32_t)job->pp,
@@ -202,6 +213,7 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
                                    .n_microbatches = (uint32_t)c->microbatches,
                                    .chunk = made.chunk,
                                    .optimizer_s = made.optimizer_s,
+                                   .max_bytes = p->request->max_bytes,
                                    .send_overlap = job->pp_overlap,
                                    .replica_overlap = job->dp_overlap};
     share_parameters(p, c, most, &made);

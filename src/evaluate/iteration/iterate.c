@@ -17,17 +17,18 @@ typedef struct role {
 static const role ROLES[] = {
     {"tp", offsetof(fab_job_times, tp)},           {"cp", offsetof(fab_job_times, cp)},
     {"pp", offsetof(fab_job_times, pp)},           {"ep", offsetof(fab_job_times, ep)},
+    {"dp-ar", offsetof(fab_job_times, dp_across)}, {"edp-ar", offsetof(fab_job_times, dp_across)},
     {"dp-ag", offsetof(fab_job_times, dp_gather)}, {"edp-ag", offsetof(fab_job_times, dp_gather)},
     {"dp", offsetof(fab_job_times, dp_reduce)},    {"edp", offsetof(fab_job_times, dp_reduce)},
 };
 #define N_ROLES (sizeof ROLES / sizeof ROLES[0])
 
-/* The phase's own place, or NULL: what happens now and then (checkpoint, ingest) is in no iteration. */
-static fab_phase_time *iterate_place_of(const char *name, fab_job_times *times) {
+/* NULL: what happens now and then (checkpoint, ingest) is in no iteration. */
+static const role *iterate_role_of(const char *name) {
     for (size_t i = 0; i < N_ROLES; i++) {
         size_t n = strlen(ROLES[i].prefix);
         if (strncmp(name, ROLES[i].prefix, n) == 0 && (name[n] == '\0' || name[n] == '-')) {
-            return (fab_phase_time *)((char *)times + ROLES[i].offset);
+            return &ROLES[i];
         }
     }
     return NULL;
@@ -35,16 +36,68 @@ static fab_phase_time *iterate_place_of(const char *name, fab_job_times *times) 
 
 /* Phases of one place follow each other. */
 bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times) {
-    fab_phase_time *to = iterate_place_of(name, times);
-    if (to != NULL) {
+    const role *mine = iterate_role_of(name);
+    if (mine != NULL) {
+        fab_phase_time *to = (fab_phase_time *)((char *)times + mine->offset);
         bool first = to->executions <= 0;
         to->transfer_s += transfer_s;
         to->latency_s += latency_s;
         to->executions = 1;
         to->scale_up = (first || to->scale_up) && !in_network;
     }
-    return to != NULL;
+    return mine != NULL;
 }
+
+/* --- sharing ------------------------------------------------------------------------------------------------------ */
+
+typedef enum travel { TRAVEL_NO, TRAVEL_SEND, TRAVEL_GATHER, TRAVEL_REDUCE, N_TRAVELS } travel;
+
+static travel travel_of(const char *name) {
+    const role *mine = iterate_role_of(name);
+    switch (mine != NULL ? mine->offset : offsetof(fab_job_times, tp)) {
+    case offsetof(fab_job_times, pp): return TRAVEL_SEND;
+    case offsetof(fab_job_times, dp_gather): return TRAVEL_GATHER;
+    case offsetof(fab_job_times, dp_reduce):
+    case offsetof(fab_job_times, dp_across): return TRAVEL_REDUCE;
+    default: return TRAVEL_NO;
+    }
+}
+
+bool fab_iterate_is_shared(const char *name) {
+    return travel_of(name) != TRAVEL_NO;
+}
+
+/* Just above 1 is rounding. */
+#define SAME 1e-9
+
+fab_status fab_iterate_slowdown(const fab_fabric *fabric, const fab_phase_result *phases, size_t n_phases,
+                                size_t engine, const double *transfer_s, fab_shared_slowdown *out, fab_error *err) {
+    double all_s[N_TRAVELS] = {0};
+    double most[N_TRAVELS] = {0};
+    travel *kind = NULL;
+    FAB_PASS(FAB_NEW(kind, n_phases, err));
+    for (size_t i = 0; i < n_phases; i++) {
+        kind[i] = travel_of(phases[i].name);
+        all_s[kind[i]] += transfer_s[i];
+    }
+    for (fab_link_id link = 0; link < fabric->n_links; link++) {
+        double part[N_TRAVELS] = {0};
+        for (size_t i = 0; i < n_phases; i++) {
+            double bytes = kind[i] != TRAVEL_NO ? phases[i].engines[engine].load_bytes[link] : 0;
+            part[kind[i]] += bytes > 0 ? bytes * 8 / (fab_class_of(fabric, link)->capacity_bps * all_s[kind[i]]) : 0;
+        }
+        for (travel k = TRAVEL_GATHER; k < N_TRAVELS; k++) {
+            bool both = part[TRAVEL_SEND] > 0 && part[k] > 0;
+            most[k] = both ? fmax(most[k], fmin(part[TRAVEL_SEND], 1) + fmin(part[k], 1)) : most[k];
+        }
+    }
+    *out = (fab_shared_slowdown){.gather = most[TRAVEL_GATHER] > 1 + SAME ? most[TRAVEL_GATHER] : 0,
+                                 .reduce = most[TRAVEL_REDUCE] > 1 + SAME ? most[TRAVEL_REDUCE] : 0};
+    free(kind);
+    return FAB_OK;
+}
+
+/* --- an iteration ------------------------------------------------------------------------------------------------- */
 
 static fab_status iterate_gather(const fab_result *result, size_t engine, const double *transfer_s, fab_job_times *out,
                                  fab_error *err) {
@@ -57,6 +110,7 @@ static fab_status iterate_gather(const fab_result *result, size_t engine, const 
                             phase->name);
         }
     }
+    out->shared = result->shared != NULL ? result->shared[engine] : (fab_shared_slowdown){0};
     return FAB_OK;
 }
 
@@ -90,8 +144,8 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
 
 static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times,
                                 const fab_compute_model *compute, double network_usd_per_year, bool time_only,
-                                const fab_iteration *chosen, fab_schedule **schedule, fab_iteration *out,
-                                fab_error *err) {
+                                const fab_iteration *chosen, uint64_t max_bytes, fab_schedule **schedule,
+                                fab_iteration *out, fab_error *err) {
     const memory_check check = {&traffic->job, &traffic->model, chosen};
     const fab_iteration_request request = {.job = &traffic->job,
                                            .times = times,
@@ -105,6 +159,7 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
                                            .fits_context = &check,
                                            .time_only = time_only,
                                            .schedule = schedule,
+                                           .max_bytes = max_bytes,
                                            .network_usd_per_year = network_usd_per_year};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
@@ -114,9 +169,9 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
 }
 
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             double *out_s, fab_error *err) {
+                             uint64_t max_bytes, double *out_s, fab_error *err) {
     fab_iteration it;
-    fab_status status = iterate_times(traffic, times, compute, 0, true, NULL, NULL, &it, err);
+    fab_status status = iterate_times(traffic, times, compute, 0, true, NULL, max_bytes, NULL, &it, err);
     *out_s = status == FAB_OK ? it.time_s : *out_s;
     return status;
 }
@@ -132,13 +187,12 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, NULL, NULL, out, err));
+    FAB_TRY(iterate_times(traffic, &times, compute, usd_per_year, false, NULL, fabric->spec.max_bytes, NULL, out, err));
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_bytes_per_s = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
-    out->data_bisection_bytes_per_s =
-        fab_data_bisection_bytes_per_s(&traffic->job, &times.dp_reduce, traffic->parameters);
+    out->data_bisection_bytes_per_s = fab_data_bisection_bytes_per_s(&traffic->job, &times, traffic->parameters);
     if (traffic->job.train_tokens > 0) {
         out->training = fab_training_estimate(&traffic->job, out, fab_model_active_parameters(&traffic->model),
                                               traffic->job.train_tokens);
@@ -202,7 +256,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
         fab_job_times times = {.tp = {.transfer_s = 0}};
         fab_iteration it;
         FAB_TRY(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
-        FAB_TRY(iterate_times(traffic, &times, NULL, 0, false, out, NULL, &it, err));
+        FAB_TRY(iterate_times(traffic, &times, NULL, 0, false, out, result->fabrics[0].spec.max_bytes, NULL, &it, err));
         time_s[i] = it.time_s;
         for (size_t k = 0; k < N_PARTS; k++) {
             *part_of(&mean, k) += *part_of(&it, k) / (double)n_seeds;
@@ -232,7 +286,8 @@ fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *re
     fab_schedule *schedule = NULL;
     fab_iteration it;
     FAB_TRY(iterate_gather(result, engine, NULL, &times, err));
-    FAB_TRY(iterate_times(traffic, &times, NULL, 0, true, iteration, &schedule, &it, err));
+    FAB_TRY(iterate_times(traffic, &times, NULL, 0, true, iteration, result->fabrics[0].spec.max_bytes, &schedule, &it,
+                          err));
     if (job->accelerator.power_w > 0) {
         fab_gpu_watts watts = gpu_watts(job);
         FAB_TRY(fab_schedule_add_power(schedule, &watts, (double)job->tp * (double)job->cp * (double)job->dp,

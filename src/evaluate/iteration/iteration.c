@@ -133,7 +133,7 @@ static fab_status iteration_evaluate(const iteration_plan *p, const iteration_ca
     fab_status status = FAB_OK;
     iteration_pipeline run = {.chunk = NULL};
     fab_timeline timeline = {.use = NULL};
-    fab_iteration it = {.microbatch = c->microbatch, .interleave = c->interleave};
+    fab_iteration it = {.microbatch = c->microbatch, .interleave = c->interleave, .shared = p->request->times->shared};
     FAB_TRY(iteration_pipeline_make(p, c, &run, err));
     FAB_TRY(fab_pipeline_run(&run.pipeline, needs, &timeline, err));
     it.time_s = timeline.time_s;
@@ -298,17 +298,18 @@ double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_pha
     return (2 * (double)job->interleave - 1) * boundary / pp->transfer_s;
 }
 
-double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters) {
-    if (job->dp == 1 || dp_reduce->transfer_s <= 0) {
-        return 0;
-    }
+double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_job_times *times, double parameters) {
     /* Of hybrid sharding, the reduction between groups crosses it, once. */
     uint64_t groups = fab_job_shard_groups(job);
+    const fab_phase_time *phase = groups > 1 ? &times->dp_across : &times->dp_reduce;
+    if (job->dp == 1 || phase->transfer_s <= 0) {
+        return 0;
+    }
     double d = groups > 1 ? (double)groups : (double)job->dp;
     double passes = fab_job_zero(job) == FAB_ZERO_0 || groups > 1 ? 2 : 1;
     if (groups == 1) {
         uint64_t microbatches = job->batch / job->dp / job->microbatch;
         passes *= (double)fab_job_data_exchanges(job, microbatches).reductions;
     }
-    return passes * (d - 1) / d * parameters * (double)job->gradient_bytes / dp_reduce->transfer_s;
+    return passes * (d - 1) / d * parameters * (double)job->gradient_bytes / phase->transfer_s;
 }

@@ -1,6 +1,7 @@
 /* The job on the healthy fabric, ready to be hurt. */
 #include "assess_internal.h"
 
+#include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/job_sharing.h"
 #include "fab/memory.h"
@@ -61,11 +62,12 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
     static const fab_job_times NO_TIMES = {.tp = {.transfer_s = 0}};
     fab_status status = FAB_OK;
     double iteration_s = 0;
+    fab_error why = {0};
     FAB_TRY(FAB_NEW(d->is_timed, d->n_phases, err));
     if (d->request.times && fab_is_whole_training(d->traffic, d->what->traffic)) {
-        status = fab_iterate_times(d->traffic, &NO_TIMES, NULL, &iteration_s, NULL);
+        status = fab_iterate_times(d->traffic, &NO_TIMES, NULL, d->what->design->fabric.max_bytes, &iteration_s, &why);
         if (status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION) {
-            FAB_FAIL(err, status, NULL, "the time of an iteration cannot be found");
+            FAB_FAIL(err, status, why.where, "%s", why.text);
         }
         d->iterates = status == FAB_OK; /* as a run reports a job that cannot be timed: by its phases */
         status = FAB_OK;

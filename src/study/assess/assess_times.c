@@ -1,6 +1,7 @@
 /* From phases whose paths or links have changed to the time of an iteration. */
 #include "assess_internal.h"
 
+#include "fab/design.h"
 #include "fab/iterate.h"
 
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
@@ -22,7 +23,7 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     if (d->iterates) {
         slow.matrix_ratio *= compute_ratio;
         slow.memory_ratio *= compute_ratio;
-        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, &sum_s, err));
+        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, d->what->design->fabric.max_bytes, &sum_s, err));
     }
     *out_s = sum_s;
     return FAB_OK;

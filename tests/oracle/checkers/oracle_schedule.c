@@ -82,6 +82,11 @@ static double input_s(const fab_pipeline *p, node *all, size_t n, unsigned stage
     return place == last ? before->end : before->sent;
 }
 
+/* Of the last pass, across groups of replicas too. */
+static double reduction_s(const fab_chunk_times *t, bool is_last) {
+    return t->reduce_s + (is_last ? t->across_s : 0);
+}
+
 static unsigned buckets_of(const fab_chunk_times *t) {
     return t->buckets > 1 ? t->buckets : 1;
 }
@@ -164,10 +169,11 @@ static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
             free = p->send_overlap < 1 ? from + (1 - p->send_overlap) * takes : end;
         }
         bool completes = x->pass == last_pass && (p->reduces_each_pass || is_last_of_chunk(row, n, i));
-        for (unsigned b = 0; completes && o * t->reduce_s > 0 && b < buckets; b++) {
-            wire = larger(wire, end - x->takes * (buckets - 1 - b) / buckets) + o * t->reduce_s / buckets;
+        double reduction = reduction_s(t, is_last_of_chunk(row, n, i));
+        for (unsigned b = 0; completes && o * reduction > 0 && b < buckets; b++) {
+            wire = larger(wire, end - x->takes * (buckets - 1 - b) / buckets) + o * reduction / buckets;
         }
-        free += completes && p->reduces_each_pass ? (1 - o) * t->reduce_s : 0;
+        free += completes && p->reduces_each_pass ? (1 - o) * reduction : 0;
         changed = changed || start != x->start || sent != x->sent || end != x->end;
         *x = (node){x->pass, x->chunk, x->microbatch, x->takes, start, end, sent, free, wire};
         done = free;
@@ -179,7 +185,7 @@ static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
 static double reduced_s(const fab_pipeline *p, const node *row, size_t n, unsigned stage) {
     double later = 0;
     for (unsigned c = 0; c < p->n_chunks && !p->reduces_each_pass; c++) {
-        later += (1 - p->replica_overlap) * p->chunk[stage * p->n_chunks + c].reduce_s;
+        later += (1 - p->replica_overlap) * reduction_s(&p->chunk[stage * p->n_chunks + c], true);
     }
     return larger(row[n - 1].left, row[n - 1].wire) + later;
 }
@@ -209,4 +215,254 @@ double oracle_schedule_s(const fab_pipeline *p) {
     }
     free(all);
     return end;
+}
+
+/* --- sharing ------------------------------------------------------------------------------------------------------ */
+
+/* A piece of work that begins when all before it are done. Of transfers, `of` says what travels. */
+typedef enum { NOTHING, SEND, GATHER, REDUCTION } traveller;
+
+#define MOST_BEFORE 8
+
+typedef struct piece {
+    double left;
+    traveller of;
+    unsigned stage, to;
+    int before[MOST_BEFORE], n_before;
+    bool done;
+} piece;
+
+typedef struct graph {
+    const fab_pipeline *p;
+    piece *piece;
+    int n;
+    int *body, *sent; /* [stage][step]: its pass is through, its result has come */
+    int *ready;       /* [stage] */
+} graph;
+
+static void after(graph *g, int number, int before) {
+    if (before >= 0) {
+        if (g->piece[number].n_before == MOST_BEFORE) {
+            abort();
+        }
+        g->piece[number].before[g->piece[number].n_before++] = before;
+    }
+}
+
+static int add_piece(graph *g, double work, traveller of, unsigned stage, int a, int b) {
+    g->piece[g->n] = (piece){.left = work, .of = of, .stage = stage, .to = stage};
+    after(g, g->n, a);
+    after(g, g->n, b);
+    return g->n++;
+}
+
+/* From `from` to `to` of a transfer; from `sent` on it takes nothing from others. */
+static int travel(graph *g, double from, double to, double sent, traveller of, unsigned stage, int a, int b) {
+    double loud = (to < sent ? to : sent) - from;
+    double quiet = to - larger(from, sent);
+    int first = add_piece(g, larger(loud, 0), of, stage, a, b);
+    return add_piece(g, larger(quiet, 0), NOTHING, stage, first, -1);
+}
+
+static int position(const fab_pipeline *p, node *all, size_t n, unsigned place, int pass, unsigned microbatch) {
+    return (int)(find(p, all, n, place, pass, microbatch) - all);
+}
+
+/* Which operation's end gives a pass its input; passes of other stages may stand later in the list. */
+static int input_piece(const graph *g, node *all, size_t n, unsigned stage, const node *x) {
+    unsigned place = x->chunk * g->p->n_stages + stage;
+    unsigned last = g->p->n_stages * g->p->n_chunks - 1;
+    if (x->pass == 2 || (x->pass == 0 && place == 0)) {
+        return -1;
+    }
+    if (x->pass == 0) {
+        return g->sent[position(g->p, all, n, place - 1, 0, x->microbatch)];
+    }
+    return place == last ? g->body[position(g->p, all, n, place, 0, x->microbatch)]
+                         : g->sent[position(g->p, all, n, place + 1, 1, x->microbatch)];
+}
+
+/* First and last bucket of a step's parameters, before whose pass nobody fetches more than these. */
+static void fetch_pieces(graph *g, unsigned stage, const fab_chunk_times *t, int begun, int *wire, int *out) {
+    double o = g->p->replica_overlap;
+    double bucket_s = o * t->gather_s / buckets_of(t);
+    double sent_s = o * (t->gather_s - t->gather_latency_s);
+    out[0] = travel(g, 0, bucket_s, sent_s, GATHER, stage, *wire, begun);
+    out[1] = travel(g, bucket_s, o * t->gather_s, sent_s, GATHER, stage, out[0], -1);
+    *wire = out[1];
+}
+
+/* What follows a pass: its transfer, and the reduction of its gradients. Returns when the next may begin. */
+static int follow(graph *g, node *all, size_t n, unsigned stage, size_t i, int *channel) {
+    const fab_pipeline *p = g->p;
+    const node *x = &all[stage * n + i];
+    const fab_chunk_times *t = &p->chunk[stage * p->n_chunks + x->chunk];
+    unsigned place = x->chunk * p->n_stages + stage;
+    int body = g->body[stage * n + i];
+    if (!(x->pass == 0 ? place + 1 < p->n_stages * p->n_chunks : x->pass == 1 && place > 0)) {
+        return body;
+    }
+    double takes = x->pass == 0 ? t->send_forward_s : t->send_backward_s;
+    double head_s = (1 - p->send_overlap) * takes;
+    double sent_s = takes - (t->send_latency_s < takes ? t->send_latency_s : takes);
+    int first = g->n;
+    int head = travel(g, 0, head_s, sent_s, SEND, stage, body, channel[x->pass]);
+    int rest = g->sent[stage * n + i];
+    after(g, rest, travel(g, head_s, takes, sent_s, SEND, stage, head, -1));
+    for (int k = first; k < g->n; k++) {
+        g->piece[k].to = (x->pass == 0 ? place + 1 : place - 1) % p->n_stages;
+    }
+    channel[x->pass] = rest;
+    return p->send_overlap < 1 ? head : body;
+}
+
+static void build(graph *g, node *all, size_t n, unsigned stage) {
+    const fab_pipeline *p = g->p;
+    const fab_chunk_times *row = &p->chunk[stage * p->n_chunks];
+    double o = p->replica_overlap;
+    int free = -1;
+    int wire = -1;
+    int channel[2] = {-1, -1};
+    int coming[MOST_BUCKETS][2]; /* [chunk]: first and last bucket; of passes that fetch, [0]: of the next */
+    for (unsigned c = 0; c < p->n_chunks && !p->gathers_each_pass; c++) {
+        wire = travel(g, 0, (1 - o) * row[c].gather_s, (1 - o) * (row[c].gather_s - row[c].gather_latency_s), GATHER,
+                      stage, wire, -1);
+    }
+    for (unsigned c = 0; c < p->n_chunks && !p->gathers_each_pass; c++) {
+        fetch_pieces(g, stage, &row[c], -1, &wire, coming[c]);
+    }
+    if (p->gathers_each_pass) {
+        fetch_pieces(g, stage, &row[all[stage * n].chunk], -1, &wire, coming[0]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const node *x = &all[stage * n + i];
+        const fab_chunk_times *t = &row[x->chunk];
+        double share = 1.0 / buckets_of(t);
+        int all_here = -1;
+        int start = add_piece(g, 0, NOTHING, stage, free, input_piece(g, all, n, stage, x));
+        if (x->pass != 2 && p->gathers_each_pass) {
+            start = travel(g, 0, (1 - o) * t->gather_s, (1 - o) * (t->gather_s - t->gather_latency_s), GATHER, stage,
+                           start, -1);
+        }
+        if (x->pass == 0 || (x->pass == 1 && p->gathers_each_pass)) {
+            const int *mine = coming[p->gathers_each_pass ? 0 : x->chunk];
+            start = add_piece(g, 0, NOTHING, stage, start, mine[0]);
+            all_here = mine[1];
+        }
+        if (p->gathers_each_pass && i + 1 < n && x[1].pass != 2) {
+            fetch_pieces(g, stage, &row[x[1].chunk], start, &wire, coming[0]);
+        }
+        int first_bucket = add_piece(g, x->takes * share, NOTHING, stage, start, -1);
+        int body = g->body[stage * n + i];
+        after(g, body, add_piece(g, x->takes, NOTHING, stage, start, -1));
+        after(g, body, add_piece(g, all_here < 0 ? 0 : x->takes * share, NOTHING, stage, all_here, -1));
+        free = follow(g, all, n, stage, i, channel);
+        int last_pass = p->order == FAB_ORDER_ZERO_BUBBLE ? 2 : 1;
+        if (x->pass == last_pass && (p->reduces_each_pass || is_last_of_chunk(&all[stage * n], n, i))) {
+            double reduction = reduction_s(t, is_last_of_chunk(&all[stage * n], n, i));
+            double sent = reduction - t->reduce_latency_s;
+            int ready = add_piece(g, share == 1 ? x->takes : 0, NOTHING, stage, all_here, -1);
+            ready = add_piece(g, 0, NOTHING, stage, ready, wire);
+            int early = travel(g, 0, o * reduction * (1 - share), o * sent, REDUCTION, stage, ready, first_bucket);
+            wire = travel(g, o * reduction * (1 - share), o * reduction, o * sent, REDUCTION, stage, early, body);
+            free = p->reduces_each_pass ? travel(g, 0, (1 - o) * reduction, (1 - o) * sent, REDUCTION, stage, free, -1)
+                                        : free;
+        }
+    }
+    for (unsigned c = p->n_chunks; c-- > 0 && !p->reduces_each_pass;) {
+        double reduction = reduction_s(&row[c], true);
+        free = travel(g, 0, (1 - o) * reduction, (1 - o) * (reduction - row[c].reduce_latency_s), REDUCTION, stage,
+                      free, wire);
+    }
+    g->ready[stage] = add_piece(g, 0, NOTHING, stage, free, wire);
+}
+
+static bool begins(const graph *g, const piece *x) {
+    for (int i = 0; i < x->n_before; i++) {
+        if (!g->piece[x->before[i]].done) {
+            return false;
+        }
+    }
+    return !x->done;
+}
+
+/* How many times longer a piece takes now, beside everything that is under way. */
+static double slowed(const graph *g, const bool *active, const piece *x) {
+    double slow = 1;
+    for (int i = 0; i < g->n && x->of != NOTHING; i++) {
+        const piece *y = &g->piece[i];
+        const piece *send = x->of == SEND ? x : y;
+        const piece *other = x->of == SEND ? y : x;
+        if (active[i] && y->left > 0 && send->of == SEND && (other->of == GATHER || other->of == REDUCTION) &&
+            (send->stage == other->stage || send->to == other->stage)) {
+            slow = larger(slow, other->of == GATHER ? g->p->gather_slowdown : g->p->reduce_slowdown);
+        }
+    }
+    return slow;
+}
+
+#define NEVER 1e300
+#define TINY  1e-13 /* of a second: rounding */
+
+/* Runs to the next moment at which something is done. Returns how long that is, or NEVER when all is done. */
+static double step(graph *g, bool *active, double *slow) {
+    double least = NEVER;
+    for (int i = 0; i < g->n; i++) {
+        active[i] = begins(g, &g->piece[i]);
+    }
+    for (int i = 0; i < g->n; i++) {
+        slow[i] = active[i] ? slowed(g, active, &g->piece[i]) : 1;
+        least = active[i] && g->piece[i].left * slow[i] < least ? g->piece[i].left * slow[i] : least;
+    }
+    for (int i = 0; i < g->n && least < NEVER; i++) {
+        piece *x = &g->piece[i];
+        x->left -= active[i] ? least / slow[i] : 0;
+        x->done = x->done || (active[i] && x->left <= TINY);
+        x->left = x->done ? 0 : x->left;
+    }
+    return least;
+}
+
+double oracle_shared_schedule_s(const fab_pipeline *p) {
+    size_t n = (p->order == FAB_ORDER_ZERO_BUBBLE ? 3 : 2) * (size_t)p->n_chunks * p->n_microbatches;
+    size_t n_steps = n * p->n_stages;
+    size_t most = 32 * n_steps + p->n_stages * (8 * (size_t)p->n_chunks + 8);
+    node *all = calloc(n_steps, sizeof *all);
+    graph g = {p,
+               calloc(most, sizeof *g.piece),
+               0,
+               calloc(n_steps, sizeof *g.body),
+               calloc(n_steps, sizeof *g.sent),
+               calloc(p->n_stages, sizeof *g.ready)};
+    for (unsigned stage = 0; stage < p->n_stages; stage++) {
+        (void)list(p, stage, all + stage * n);
+    }
+    for (size_t i = 0; i < n_steps; i++) {
+        g.body[i] = add_piece(&g, 0, NOTHING, (unsigned)(i / n), -1, -1);
+        g.sent[i] = add_piece(&g, 0, NOTHING, (unsigned)(i / n), g.body[i], -1);
+    }
+    for (unsigned stage = 0; stage < p->n_stages; stage++) {
+        build(&g, all, n, stage);
+    }
+    double *slow = calloc((size_t)g.n, sizeof *slow);
+    bool *active = calloc((size_t)g.n, sizeof *active);
+    double end = 0;
+    for (double takes = 0; takes < NEVER; takes = step(&g, active, slow)) {
+        end += takes;
+    }
+    double most_s = 0;
+    for (unsigned stage = 0; stage < p->n_stages; stage++) {
+        most_s = larger(most_s, p->optimizer_s[stage]);
+        if (!g.piece[g.ready[stage]].done) {
+            abort();
+        }
+    }
+    free(all);
+    free(g.piece);
+    free(g.body);
+    free(g.sent);
+    free(g.ready);
+    free(slow);
+    free(active);
+    return end + most_s;
 }

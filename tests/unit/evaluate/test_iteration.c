@@ -490,7 +490,7 @@ Test(iteration, rates_over_the_cuts_of_selene) {
     fab_job_times times = row_times(&job, model, ROW_NVLINK, ROW_NIC);
     double pipeline = fab_pipeline_bisection_bytes_per_s(&job, &times.pp);
     cr_expect_float_eq(pipeline / (48 * 0.75 * ROW_NIC), 1, 1e-12);
-    double data = fab_data_bisection_bytes_per_s(&job, &times.dp_reduce, fab_model_parameters(model));
+    double data = fab_data_bisection_bytes_per_s(&job, &times, fab_model_parameters(model));
     double rings = fab_model_parameters(model) / row_parameters(&job, model); /* as many as full ones would be */
     cr_expect_float_eq(data / (rings * ROW_NIC), 1, 1e-12);
     cr_expect(rings < 512 && rings > 470, "%.1f", rings);
@@ -498,7 +498,7 @@ Test(iteration, rates_over_the_cuts_of_selene) {
     cr_expect_float_eq(data / 12.9e12, 1, 0.1, "%.4g", data);
     job.pp = job.dp = 1;
     cr_expect_eq(fab_pipeline_bisection_bytes_per_s(&job, &times.pp), 0);
-    cr_expect_eq(fab_data_bisection_bytes_per_s(&job, &times.dp_reduce, 1e12), 0);
+    cr_expect_eq(fab_data_bisection_bytes_per_s(&job, &times, 1e12), 0);
 }
 
 /* Frozen weights: forward and the gradients of what went in, two thirds of the operations; adapters add r (m + n) x 6.

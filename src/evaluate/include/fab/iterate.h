@@ -14,6 +14,23 @@ bool fab_is_whole_training(const fab_traffic *traffic, const char *text);
 /** Whether `text` asked for a whole training job, and the fabric's cost is known. */
 bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const char *text);
 
+/** Whether phases of this name travel between stages or between replicas, beside each other. */
+bool fab_iterate_is_shared(const char *name);
+
+/**
+ * What transfers between stages and the exchange of replicas do to each other under an engine. A phase alone keeps a
+ * link busy for the part bytes / (capacity * transfer_s) of its time. Two phases go on at one pace that no link is too
+ * small for:
+ *     slowdown = max(1, largest sum of both parts over all links)
+ * So it is between 1 and 2: together they take at least as long as the longer one, and at most as long as one after the
+ * other. Phases of one kind (dp and edp) follow each other: their bytes and times are added.
+ * @param[in] transfer_s  Shape [n_phases]: of the draw that load_bytes are of, which phases of these kinds have.
+ * Complexity: O(links * phases).
+ */
+fab_status fab_iterate_slowdown(const fab_fabric *fabric, const fab_phase_result *phases, size_t n_phases,
+                                size_t engine, const double *transfer_s, fab_shared_slowdown *out,
+                                fab_error *err) FAB_MUST_USE;
+
 /**
  * One iteration under engine `engine` of the result's phases, with the mean times of their seeds.
  * @retval FAB_EUNSUPPORTED  a phase has no time, or the model's kernels are not modelled
@@ -60,10 +77,11 @@ bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool
 
 /**
  * Seconds of one iteration of a job with these times.
- * @param[in] compute  NULL: fab_compute_default.
+ * @param[in] compute    NULL: fab_compute_default.
+ * @param[in] max_bytes  Of memory for the schedule; 0: no limit.
  * Errors of fab_iteration_time().
  */
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             double *out_s, fab_error *err) FAB_MUST_USE;
+                             uint64_t max_bytes, double *out_s, fab_error *err) FAB_MUST_USE;
 
 #endif

@@ -23,9 +23,16 @@ typedef struct fab_phase_time {
     bool scale_up; /**< the phase never leaves the scale-up domain: its links deliver scale_up_ratio, not nic_ratio */
 } fab_phase_time;
 
+/** How many times longer a transfer between stages and the exchange of replicas take while both are under way. */
+typedef struct fab_shared_slowdown {
+    double gather, reduce; /**< 0, as 1: they have no bottleneck in common */
+} fab_shared_slowdown;
+
 /** Phases of the job; those that it does not have are zero. */
 typedef struct fab_job_times {
     fab_phase_time tp, cp, pp, ep, dp_reduce, dp_gather; /**< dp_reduce: all-reduce or reduce-scatter */
+    fab_phase_time dp_across;                            /**< hybrid sharding: all-reduce between groups, once */
+    fab_shared_slowdown shared;
 } fab_job_times;
 
 /**
@@ -44,6 +51,7 @@ typedef struct fab_iteration_request {
     const void *fits_context;
     bool time_only;              /**< time_s alone, and what was chosen: a third of the work */
     fab_schedule **schedule;     /**< receives that of what was chosen, for fab_schedule_free(); NULL: not wanted */
+    uint64_t max_bytes;          /**< of memory that the schedule may take; 0: no limit */
     double network_usd_per_year; /**< capital over its years and energy, of the job's share of the network */
 } fab_iteration_request;
 
@@ -73,6 +81,7 @@ typedef struct fab_iteration {
     double exposed_tp_s, exposed_cp_s, exposed_ep_s; /**< in line with its kernels */
     double exposed_pp_s, exposed_dp_s;               /**< more idle for transfers, then for gathers and reductions */
     double optimizer_s;                              /**< of the slowest stage */
+    fab_shared_slowdown shared;                      /**< of the request */
     double tflops_per_gpu;                           /**< executed, recomputation included */
     double mfu_ratio;                                /**< model FLOPs alone over the peak of the job's precision */
     double tokens_per_s;                             /**< of the whole job */
@@ -99,12 +108,14 @@ typedef struct fab_iteration {
  * all-gather at the scale-up rate of the data sheet. `times` of another microbatch or interleave follow from executions
  * (those of tp, cp, ep as 1/microbatch, of pp as interleave/microbatch) and bytes (pp as interleave).
  *
+ * times->shared says how much transfers between stages and the exchange of replicas slow each other down.
+ *
  * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings.
  * @param[out] out  Written on success only.
  * @retval FAB_EUNSUPPORTED  a model whose attention is not that of the kernels (deepseek-v3).
- *                           Also more than 2^31 operations.
  * @retval FAB_ENOSOLUTION   nothing fits the memory.
  * With a schedule, errors of fab_schedule_new().
+ * @retval FAB_ELIMIT        the schedule takes more than max_bytes
  * Complexity: O(candidates * stages * chunks * microbatches) at most; a bound leaves out most candidates.
  */
 fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) FAB_MUST_USE;
@@ -120,7 +131,7 @@ double fab_pipeline_bisection_bytes_per_s(const fab_job_spec *job, const fab_pha
  * The same for the reduction of gradients and the cut between two halves of the replicas: every ring crosses it once in
  * either direction. `parameters`: of the model (fab_traffic.parameters). 0 without replicas.
  */
-double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_phase_time *dp_reduce, double parameters);
+double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_job_times *times, double parameters);
 
 /**
  * Scales an iteration up to `tokens`; failures and restarts are not in it. `parameters`: those that a token meets, for

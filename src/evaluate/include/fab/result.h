@@ -290,11 +290,12 @@ typedef struct fab_result {
     size_t n_phases;
     fab_iteration *iterations; /**< one per engine, of a training job */
     size_t n_iterations;
-    char iteration_note[256]; /**< why there is none; empty: not asked for */
-    fab_job_spec job;         /**< as resolved; meaningful where ranks > 0 */
-    fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
-    uint64_t ranks;           /**< of the job */
-    fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
+    fab_shared_slowdown *shared; /**< shape [engines of the phases]; NULL: nothing travels beside anything; owned */
+    char iteration_note[256];    /**< why there is none; empty: not asked for */
+    fab_job_spec job;            /**< as resolved; meaningful where ranks > 0 */
+    fab_job_memory memory;       /**< of a job on the fullest GPU; total_bytes 0: no job */
+    uint64_t ranks;              /**< of the job */
+    fab_growth_step *growth;     /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;                   /**< borrowed; NULL for cost */
     const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */

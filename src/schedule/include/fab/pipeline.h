@@ -38,13 +38,15 @@ typedef enum fab_op_kind {
 /** "gather", "forward", ... */
 extern const char *const fab_op_names[FAB_OP_N];
 
-/** One chunk of layers on one stage, seconds. Of a microbatch, but the last two, which are of the iteration. */
+/** One chunk of layers on one stage, seconds. Of a microbatch, but for parameters and gradients. */
 typedef struct fab_chunk_times {
     double forward_s, recompute_s, backward_s, weights_s; /**< computation; backward_s: gradients of inputs */
     double forward_exchange_s, backward_exchange_s; /**< tensor, context and expert exchanges that are in line: what no
                                                        kernel of the layer overlaps */
     double send_forward_s, send_backward_s;         /**< to the next and the previous chunk; 0 where there is none */
     double gather_s, reduce_s;                      /**< parameters and gradients over the replicas */
+    double send_latency_s, gather_latency_s, reduce_latency_s; /**< the end of each that takes nothing from others */
+    double across_s;  /**< more of a reduction after the last pass: between groups of replicas that share shards */
     uint32_t buckets; /**< in which these two travel, equal and spread evenly over the chunk: its layers; 0 = 1 */
 } fab_chunk_times;
 
@@ -57,6 +59,9 @@ typedef struct fab_pipeline {
     double send_overlap;    /**< part of a transfer, 0 to 1, at whose end its sender has computed on; it waits first */
     double replica_overlap; /**< part of gathers and reductions, 0 to 1, that travels bucket by bucket while others are
                                computed; the rest goes before the first pass and after the last, or in line with each */
+    double gather_slowdown, reduce_slowdown; /**< how many times longer a send and a gather (reduction) take while both
+                                                are under way at a stage, a send at either of its ends; 0 as 1 */
+    uint64_t max_bytes;                      /**< of memory that a run may take; 0: no limit */
     bool gathers_each_pass; /**< parameters are fetched for every pass (ZeRO-3), one pass ahead, not once */
     bool reduces_each_pass; /**< gradients are reduced after every backward pass (ZeRO-2), not after the last */
 } fab_pipeline;
@@ -110,8 +115,8 @@ typedef enum fab_pipeline_needs {
  * @param[in] needs  use is NULL where only the time is asked for.
  * @retval FAB_EINPUT        no stage, chunk or microbatch; several chunks, and microbatches that are no multiple of the
  *                           stages, or zero-bubble; a time that is negative
- * @retval FAB_EUNSUPPORTED  more than 2^31 operations
- * Complexity: O(stages * chunks * microbatches).
+ * @retval FAB_ELIMIT        more memory than max_bytes
+ * Complexity: O(stages * chunks * microbatches * log(stages)).
  */
 fab_status fab_pipeline_run(const fab_pipeline *pipeline, fab_pipeline_needs needs, fab_timeline *out,
                             fab_error *err) FAB_MUST_USE;
