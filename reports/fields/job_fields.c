@@ -131,7 +131,7 @@ static const fab_fields ITERATION_SEEDS = TABLE("iteration_seeds", SEEDS_OF_ITER
 
 #undef T
 #define T fab_op_sum
-static const fab_field OPERATIONS[] = {
+static const fab_field KINDS[] = {
     {.key = "kind",
      .type = FAB_FIELD_NAME,
      .at = offsetof(T, kind),
@@ -142,6 +142,22 @@ static const fab_field OPERATIONS[] = {
     FIGURE(busy_s, "s", "Sum of their times; exchanges in line are in those of passes."),
     FIGURE(first_s, "s", "When the first begins, from the start of the iteration."),
     FIGURE(last_s, "s", "When the last ends."),
+};
+static const fab_fields KIND = TABLE("kinds", KINDS, SCHEDULE);
+
+#undef T
+#define T fab_op
+static const fab_field OPERATIONS[] = {
+    {.key = "kind",
+     .type = FAB_FIELD_NAME,
+     .at = offsetof(T, kind),
+     .names = fab_op_names,
+     .n_names = FAB_OP_N,
+     .definition = "A pass of a microbatch (forward, backward, weights), what travels, or the optimizer."},
+    FIELD(chunk, "Chunk of layers on this stage, from 0."),
+    FIELD(microbatch, "Microbatch of the pipeline, from 0; 0 of what is for all of them."),
+    FIGURE(start_s, "s", "When it begins, from the start of the iteration."),
+    FIGURE(end_s, "s", "When it ends."),
 };
 static const fab_fields OPERATION = TABLE("operations", OPERATIONS, SCHEDULE);
 
@@ -157,7 +173,8 @@ static const fab_field STAGES[] = {
     FIGURE_OF(send_s, use.send_s, "s", "More idle for transfers between stages."),
     FIGURE_OF(replica_s, use.replica_s, "s", "More idle for parameters and gradients of replicas."),
     FIGURE_OF(optimizer_s, use.optimizer_s, "s", "Optimizer step of the slowest stage."),
-    ARRAY(operations, "operation", sum, n_sums, &OPERATION, "What it does and sends, by kind; --timeline has each."),
+    ARRAY(kinds, "kind", sum, n_sums, &KIND, "What it does and sends, by kind."),
+    LIST(operations, "operation", op, n_ops, &OPERATION, "Each of them, by start."),
 };
 static const fab_fields STAGE = TABLE("schedule_stage", STAGES, SCHEDULE);
 

@@ -34,8 +34,14 @@ for pid, it in enumerate(iterations, 1):
         parts = sum(stage[k] for k in ("compute_s", "exchange_s", "bubble_s", "send_s", "replica_s", "optimizer_s"))
         assert math.isclose(parts, it["time_s"], rel_tol=1e-9), (stage["stage"], parts)
         here = [e for e in slices if names[e["tid"]].startswith(f"stage {stage['stage']}:")]
-        for op in stage["operations"]:
+        assert sum(kind["count"] for kind in stage["kinds"]) == len(stage["operations"])
+        starts = [op["start_s"] for op in stage["operations"]]
+        assert starts == sorted(starts)
+        for op in stage["kinds"]:
             same = [e for e in here if e["name"] == op["kind"]]
+            listed = [o for o in stage["operations"] if o["kind"] == op["kind"]]
+            assert sorted((e["args"].get("chunk", 0), round(e["ts"], 3)) for e in same) == sorted(
+                (o["chunk"], round(round(o["start_s"] * 1e9) / 1e3, 3)) for o in listed), op["kind"]
             assert len(same) == op["count"], (stage["stage"], op)
             assert math.isclose(sum(e["dur"] for e in same), op["busy_s"] * 1e6, abs_tol=1e-3 * len(same))
             assert math.isclose(min(e["ts"] for e in same), op["first_s"] * 1e6, abs_tol=1e-3)

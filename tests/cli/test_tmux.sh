@@ -31,6 +31,7 @@ study run --store STORE
 study gather --store STORE
 study show --store STORE
 audit cluster.net
+validate bloom
 list
 list presets
 list presets selene-3072

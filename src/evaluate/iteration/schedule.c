@@ -175,10 +175,17 @@ static fab_status find_stages(fab_schedule *s, fab_error *err) {
         }
         s->stage[k].alike++;
     }
-    for (size_t i = 0; i < s->timeline.n_ops; i++) {
-        uint32_t to = row[s->timeline.op[i].stage];
-        if (to < p->n_stages) {
-            add_sum(&s->stage[to], &s->timeline.op[i]);
+    FAB_TRY(FAB_NEW(s->shown, s->timeline.n_ops, err));
+    size_t n_shown = 0;
+    for (size_t k = 0; k < s->n_stages; k++) {
+        fab_schedule_stage *stage = &s->stage[k];
+        stage->op = &s->shown[n_shown];
+        for (size_t i = 0; i < s->timeline.n_ops; i++) {
+            if (row[s->timeline.op[i].stage] == k) {
+                add_sum(stage, &s->timeline.op[i]);
+                s->shown[n_shown++] = s->timeline.op[i];
+                stage->n_ops++;
+            }
         }
     }
     for (size_t k = 0; k < s->n_stages; k++) { /* kinds that it has, in front */
@@ -255,7 +262,7 @@ void fab_schedule_free(fab_schedule *s) {
         fab_timeline_release(&s->timeline);
         free((void *)s->pipeline.chunk);
         free((void *)s->pipeline.optimizer_s);
-        FAB_FREE_ALL(s->span, s->stage, s->profile);
+        FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile);
     }
     free(s);
 }

@@ -173,6 +173,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
         d->per_bps[l] = c->kind == FAB_LINK_ACCESS || c->kind == FAB_LINK_FABRIC ? 1 / c->capacity_bps : 0;
     }
     FAB_TRY(keep_engines(d, err));
+    FAB_TRY(assess_share(d, err));
     *out = d;
     d = NULL;
 done:
@@ -199,7 +200,8 @@ void fab_assessment_free(fab_assessment *d) {
     for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
         free(d->parts[i].collided);
     }
-    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->healthy, d);
+    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->shared,
+                 d->healthy, d);
 }
 
 size_t fab_assessment_variants(const fab_assessment *assessment) {

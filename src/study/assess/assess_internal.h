@@ -7,6 +7,7 @@
 
 #include "fab/assess.h"
 #include "fab/evaluate.h"
+#include "fab/iteration.h"
 
 /* A phase under an engine on the healthy fabric. */
 typedef struct assessment_part {
@@ -27,9 +28,10 @@ struct fab_assessment {
     bool *is_timed;         /* [phase]: its time counts */
     bool iterates;          /* times are those of an iteration */
     assessment_part *parts; /* [engine][phase] */
-    double *per_bps;        /* [link]: 1 / capacity of network links, 0 of others */
-    double offered_bps;     /* all that is offered in all phases */
-    fab_outcome *healthy;   /* [variant] */
+    fab_shared_slowdown *shared; /* [engine]: on the healthy fabric, kept in every state */
+    double *per_bps;             /* [link]: 1 / capacity of network links, 0 of others */
+    double offered_bps;          /* all that is offered in all phases */
+    fab_outcome *healthy;        /* [variant] */
     bool has_healthy;
 };
 
@@ -86,6 +88,9 @@ static inline size_t assessment_at(const fab_assessment *d, size_t engine, size_
 
 /* fab_assessment_new() without the outcomes of the healthy fabric. */
 fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
+
+/* Fills assessment->shared, for iterations. */
+fab_status assess_share(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 
 /* Refuses, with the estimate, what would not fit, once traffic and routers are there. */
 fab_status assessment_check_memory(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;

@@ -37,6 +37,8 @@ typedef struct fab_schedule_stage {
     fab_stage_use use;
     uint64_t n_sums;
     fab_op_sum sum[FAB_OP_N];
+    const fab_op *op; /**< all that it does and sends, by start */
+    uint64_t n_ops;
 } fab_schedule_stage;
 
 /** From `start_s` on, until the next point. */
@@ -64,6 +66,7 @@ typedef struct fab_schedule {
     size_t n_spans;
     fab_schedule_stage *stage; /**< one for all that are alike, by stage */
     size_t n_stages;
+    fab_op *shown; /**< operations of these stages, one stage after the other */
     fab_power power;
     fab_power_point *profile; /**< no two in a row of equal power; NULL where there is no power */
     size_t n_points;
