@@ -45,7 +45,7 @@ static void add_exchanges(const iteration_plan *p, const iteration_candidate *c,
     backward_left_s += job->schedule == FAB_SCHEDULE_ZERO_BUBBLE ? 0 : chunk->weights_s;
     for (size_t i = 0; i < N_EXCHANGES; i++) {
         const fab_phase_time *phase = (const void *)((const char *)p->request->times + EXCHANGES[i].times);
-        double overlap = *(const double *)((const char *)job + EXCHANGES[i].overlap);
+        double overlap = *(const double *)(const void *)((const char *)job + EXCHANGES[i].overlap);
         bool again = job->recompute == FAB_RECOMPUTE_FULL;
         double once = EXCHANGES[i].forward + EXCHANGES[i].backward;
         double counted = once + (again && job->recompute_traffic ? EXCHANGES[i].forward : 0);

@@ -218,7 +218,7 @@ static const size_t PARTS[] = {
 #define N_PARTS (sizeof PARTS / sizeof PARTS[0])
 
 static double *part_of(fab_iteration *it, size_t i) {
-    return (double *)((char *)it + PARTS[i]);
+    return (double *)(void *)((char *)it + PARTS[i]);
 }
 
 /* What is a time, or the inverse of one, in every seed. */

@@ -142,10 +142,8 @@ static bool are_alike(const fab_pipeline *p, uint32_t a, uint32_t b) {
     const fab_chunk_times *y = &p->chunk[(size_t)b * p->n_chunks];
     bool same = p->optimizer_s[a] == p->optimizer_s[b];
     for (uint32_t i = 0; i < p->n_chunks && same; i++) { /* whose members before the buckets are times */
-        same = x[i].buckets == y[i].buckets;
-        for (size_t at = 0; at < offsetof(fab_chunk_times, buckets) && same; at += sizeof(double)) {
-            same = *(const double *)((const char *)&x[i] + at) == *(const double *)((const char *)&y[i] + at);
-        }
+        same = x[i].buckets == y[i].buckets &&
+               memcmp((const void *)&x[i], (const void *)&y[i], offsetof(fab_chunk_times, buckets)) == 0;
     }
     return same;
 }
