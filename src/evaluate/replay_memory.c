@@ -168,6 +168,11 @@ static double prepared_bytes(const fab_replay *replay, const fab_replay_sizes *s
            (double)fab_n_of(s->fabric, FAB_NODE_NIC) * 2 * sizeof(double);
 }
 
+fab_draw_bytes fab_replay_draw_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
+                                     const fab_router *router) {
+    return (fab_draw_bytes){.run = run_bytes(replay, s, phase, router), .prepared = prepared_bytes(replay, s, phase)};
+}
+
 static double listed_bytes(const fab_phase *phase) {
     return phase->all.n > 0 ? 0 : fab_grown((double)phase->n_flows) * FLOW_LISTED;
 }

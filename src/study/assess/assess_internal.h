@@ -89,6 +89,9 @@ static inline size_t assessment_at(const fab_assessment *d, size_t engine, size_
 /* fab_assessment_new() without the outcomes of the healthy fabric. */
 fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
 
+/* Whether transfers between stages and the exchange of replicas travel beside each other. */
+bool assessment_shares(const fab_assessment *assessment);
+
 /* Fills assessment->shared, for iterations. */
 fab_status assess_share(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 

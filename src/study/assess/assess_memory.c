@@ -2,9 +2,11 @@
  * thread. */
 #include "assess_internal.h"
 #include "fab/design.h"
+#include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/replay_memory.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define BASELINE_LINK  48.0  /* loads, flows by link, links by load */
@@ -32,6 +34,21 @@ static void add_part(const fab_assessment *d, double n_links, const fab_router *
     *scratch += timed ? n_links * TIMES_LINK : 0;
 }
 
+/* What assess_share() looks at, one phase after the other; what was prepared for them stays. */
+static double shared_bytes(const fab_assessment *d, const fab_replay_sizes *sizes, double *kept) {
+    const fab_replay replay = {.context = d->request.context, .n_seeds = 1, .n_threads = 1, .rates = true};
+    double most = 0;
+    for (size_t p = 0; p < d->n_phases && assessment_shares(d); p++) {
+        fab_draw_bytes draw = {0};
+        for (size_t e = 0; e < d->what->n_engines && fab_iterate_is_shared(d->traffic->phases[p].name); e++) {
+            draw = fab_replay_draw_bytes(&replay, sizes, &d->traffic->phases[p], d->routers[e]);
+            most = fmax(most, draw.run);
+        }
+        *kept += draw.prepared + sizes->n_links * sizeof(double);
+    }
+    return most;
+}
+
 fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
     char gpus[32];
@@ -49,5 +66,6 @@ fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     }
     (void)snprintf(what, sizeof what, "a study of failures of %s GPUs on %.0f threads",
                    fab_format_count(gpus, fab_n_gpus(d->fabric)), n_threads);
-    return fab_memory_check(what, kept + n_threads * scratch, d->what->design->fabric.max_bytes, err);
+    double shared = shared_bytes(d, &sizes, &kept);
+    return fab_memory_check(what, kept + fmax(n_threads * scratch, shared), d->what->design->fabric.max_bytes, err);
 }

@@ -34,6 +34,10 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     return FAB_OK;
 }
 
+bool assessment_shares(const fab_assessment *d) {
+    return d->iterates && d->traffic->job.pp > 1 && d->traffic->job.dp > 1;
+}
+
 /* Bytes and time of the phases that share the network, as `phases` and `transfer_s`: shape [n_phases], one engine. */
 static fab_status measure_shared(const fab_assessment *d, size_t engine, fab_workspace *workspace,
                                  fab_phase_result *phases, double *transfer_s, fab_error *err) {
@@ -60,7 +64,7 @@ fab_status assess_share(fab_assessment *d, fab_error *err) {
     fab_engine_result *of_engine = NULL;
     double *transfer_s = NULL;
     FAB_TRY(FAB_NEW(d->shared, d->what->n_engines, err));
-    if (!d->iterates || d->traffic->job.pp == 1 || d->traffic->job.dp == 1) {
+    if (!assessment_shares(d)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(phases, d->n_phases, err));

@@ -11,6 +11,14 @@
 /** Mean cables of a path from GPU to GPU, or more. */
 double fab_path_links(const fab_design *design, const fab_fabric *fabric);
 
+/** One draw of a phase under an engine, while it is under way, and what is prepared for the phase and kept. */
+typedef struct fab_draw_bytes {
+    double run, prepared;
+} fab_draw_bytes;
+
+fab_draw_bytes fab_replay_draw_bytes(const fab_replay *replay, const fab_replay_sizes *sizes, const fab_phase *phase,
+                                     const fab_router *router);
+
 /**
  * The graph, next-hop tables and shortest-path DAGs; with what the engines keep; with traffic, every thread's paths and
  * rates, and the figures of all seeds.
