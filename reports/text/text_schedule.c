@@ -130,10 +130,13 @@ void fab_text_schedule(fab_page *page, const fab_result *result) {
     drawing d = {.schedule = s, .n_columns = n_columns, .column_s = s->timeline.time_s / (double)n_columns};
     const uint32_t n_stages = s->pipeline.n_stages;
     const uint32_t rows[] = {0, s->timeline.busiest, n_stages - 1};
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s, %u microbatches, %s a letter; %s",
+    const char *means = it->seeds.n_seeds > 0 ? fab_show(page, "; %s with the mean times of the phases",
+                                                         fab_show_time(page, s->timeline.time_s))
+                                              : "";
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s, %u microbatches, %s a letter; %s%s",
                    result->n_iterations > 1 ? "[1] " : "", fab_pipeline_orders[s->pipeline.order],
                    s->pipeline.n_microbatches, fab_show_time(page, d.column_s),
-                   n_stages > 1 ? fab_show(page, "first, busiest, last of %u stages", n_stages) : "one stage");
+                   n_stages > 1 ? fab_show(page, "first, busiest, last of %u stages", n_stages) : "one stage", means);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (i == 0 || rows[i] != rows[i - 1]) {
             put_stage(page, &d, rows[i], fab_show(page, "stage %u", rows[i]));

@@ -155,8 +155,9 @@ static uint64_t free_below(int resource, const char *used, uint64_t n_threads) {
     if (!LIMITS_DATA || getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || kib == UINT64_MAX) {
         return UINT64_MAX;
     }
-    uint64_t taken = kib * 1024 + n_threads * reserved_per_thread();
-    return limit.rlim_cur > taken ? limit.rlim_cur - taken : 1;
+    uint64_t left = limit.rlim_cur > kib * 1024 ? limit.rlim_cur - kib * 1024 : 0;
+    uint64_t reserved = n_threads * reserved_per_thread(); /* and hardly touched: half is left to what is */
+    return left - (reserved < left / 2 ? reserved : left / 2);
 }
 
 /* UINT64_MAX: not known. */
@@ -228,7 +229,7 @@ static fab_status limit_time(double seconds, fab_error *err) {
 fab_status cli_limits_begin(cli_options *options, fab_error *err) {
     if (!options->max_memory_given) {
         uint64_t left = free_bytes(options->n_threads);
-        options->max_memory = left == UINT64_MAX ? 0 : (uint64_t)((double)left * (1 - KEPT_FREE_RATIO));
+        options->max_memory = left == UINT64_MAX ? 0 : (uint64_t)fmax((double)left * (1 - KEPT_FREE_RATIO), 1);
     }
     if (options->max_memory > 0) {
         limit_data(options);

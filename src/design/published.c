@@ -39,10 +39,14 @@ static const field ABOUT = {SCOPE_BOOK, "source", FIELD_TEXT, FAB_UNIT_COUNT, of
 
 /* A bare number is in the unit of the field. */
 static fab_status read_figure_value(published_file *f, fab_error *err) {
-    static const fab_unit UNITS[] = {FAB_UNIT_RATIO, FAB_UNIT_RATE,   FAB_UNIT_BYTES,
-                                     FAB_UNIT_TIME,  FAB_UNIT_LENGTH, FAB_UNIT_POWER};
+    static const struct {
+        fab_unit unit;
+        const char *name;
+    } UNITS[] = {{FAB_UNIT_RATIO, NULL}, {FAB_UNIT_RATE, "bit/s"}, {FAB_UNIT_BYTES, "byte"},
+                 {FAB_UNIT_TIME, "s"},   {FAB_UNIT_LENGTH, "m"},   {FAB_UNIT_POWER, "W"}};
     for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
-        if (fab_quantity_parse(f->value, UNITS[i], &f->row.published, NULL) == FAB_OK && f->row.published > 0) {
+        if (fab_quantity_parse(f->value, UNITS[i].unit, &f->row.published, NULL) == FAB_OK && f->row.published > 0) {
+            f->row.given_unit = UNITS[i].name;
             return FAB_OK;
         }
     }

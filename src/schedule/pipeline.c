@@ -121,21 +121,26 @@ static double buckets_of(const fab_chunk_times *t) {
     return t->buckets > 1 ? t->buckets : 1;
 }
 
-/* The stage waits for parameters or gradients of a chunk that travel from `at` on. */
+/* The stage waits for parameters or gradients of a chunk that travel from `at` on, behind what travels already. */
 static fab_status wait_for(run *r, uint32_t stage, fab_op_kind kind, const fab_step_of_stage *step, double at,
                            fab_error *err) {
     const fab_chunk_times *t = times_of(r, stage, step->chunk);
     double in_line = 1 - r->p->replica_overlap;
-    const run_transfer transfer = {
-        .kind = kind,
-        .effect = EFFECT_FREE,
-        .chunk = step->chunk,
-        .microbatch = step->microbatch,
-        .release_s = at,
-        .total_s = in_line * (kind == FAB_OP_GATHER ? t->gather_s : reduction_s(r, stage, step->chunk)),
-        .latency_s = in_line * (kind == FAB_OP_GATHER ? t->gather_latency_s : t->reduce_latency_s)};
+    double takes_s = in_line * (kind == FAB_OP_GATHER ? t->gather_s : reduction_s(r, stage, step->chunk));
+    if (takes_s <= 0) {
+        r->free_s[stage] = at;
+        return FAB_OK;
+    }
+    const run_transfer transfer = {.kind = kind,
+                                   .effect = EFFECT_FREE,
+                                   .chunk = step->chunk,
+                                   .microbatch = step->microbatch,
+                                   .release_s = at,
+                                   .total_s = takes_s,
+                                   .latency_s =
+                                       in_line * (kind == FAB_OP_GATHER ? t->gather_latency_s : t->reduce_latency_s)};
     r->waits[stage] = true;
-    return channels_post(r, stage, CHANNEL_IN_LINE, &transfer, err);
+    return channels_post(r, stage, CHANNEL_REPLICAS, &transfer, err);
 }
 
 /* A pass that took takes_s until end completes gradients one bucket after the other, if it is the last of its chunk or

@@ -13,13 +13,7 @@ typedef struct run_with {
     bool sends, replicas;
 } run_with;
 
-typedef enum run_channel {
-    CHANNEL_FORWARD,
-    CHANNEL_BACKWARD,
-    CHANNEL_REPLICAS,
-    CHANNEL_IN_LINE,
-    N_CHANNELS
-} run_channel;
+typedef enum run_channel { CHANNEL_FORWARD, CHANNEL_BACKWARD, CHANNEL_REPLICAS, N_CHANNELS } run_channel;
 
 /** What the end of a transfer means. */
 typedef enum run_effect {

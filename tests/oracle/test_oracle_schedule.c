@@ -75,6 +75,18 @@ static double sum_of(const fab_stage_use *use) {
     return use->compute_s + use->exchange_s + use->bubble_s + use->send_s + use->replica_s + use->optimizer_s;
 }
 
+/* Parameters and gradients of a stage travel one after the other, however much of it hides. */
+static double replicas_of(const fab_pipeline *p, uint32_t stage) {
+    double sum_s = 0;
+    for (uint32_t c = 0; c < p->n_chunks; c++) {
+        const fab_chunk_times *t = &p->chunk[stage * p->n_chunks + c];
+        double passes = p->n_microbatches;
+        sum_s += t->gather_s * (p->gathers_each_pass ? 2 * passes : 1) +
+                 t->reduce_s * (p->reduces_each_pass ? passes : 1) + t->across_s;
+    }
+    return sum_s;
+}
+
 Test(oracle_schedule, random_pipelines) {
     for (uint64_t seed = 0; seed < 2000; seed++) {
         drawn d;
@@ -86,6 +98,10 @@ Test(oracle_schedule, random_pipelines) {
         cr_assert(fabs(t.time_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, t.time_s,
                   slow_s);
         cr_assert_leq(fab_pipeline_lower_bound_s(&d.p), t.time_s * (1 + 1e-12), "seed %d", (int)seed);
+        for (uint32_t stage = 0; stage < d.p.n_stages; stage++) {
+            double replicas_s = replicas_of(&d.p, stage);
+            cr_assert_leq(replicas_s, t.time_s * (1 + 1e-12), "seed %d: what travels between replicas", (int)seed);
+        }
         double last_s = 0;
         double before_s = 0;
         for (size_t i = 0; i < t.n_ops; i++) {

@@ -71,6 +71,10 @@ static fab_status take_figures(void *context, const fab_result *result, fab_erro
         fab_published_row *row = &rows->first[i];
         if (row->field[0] != '\0') {
             FAB_PASS(fab_result_figure(result, row->field, &row->predicted, &row->unit, err));
+            if (row->given_unit != NULL && (row->unit == NULL || strcmp(row->given_unit, row->unit) != 0)) {
+                return fab_fail(err, FAB_EINPUT, row->where, "the value is in %s, and %s is %s%s", row->given_unit,
+                                row->field, row->unit != NULL ? "in " : "a number", row->unit != NULL ? row->unit : "");
+            }
         }
     }
     return FAB_OK;

@@ -139,7 +139,7 @@ static bool fits(const void *context, uint64_t microbatch, uint64_t interleave) 
 
 fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, size_t engine, fab_iteration *out,
                        fab_error *err) {
-    return fab_iterate_with(traffic, result, engine, NULL, NULL, out, err);
+    return fab_iterate_with(traffic, result, engine, NULL, NULL, NULL, out, err);
 }
 
 /* What differs from one call to another. */
@@ -177,17 +177,14 @@ static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times 
 }
 
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             uint64_t max_bytes, double *out_s, fab_error *err) {
-    fab_iteration it;
-    const timing how = {.compute = compute, .time_only = true, .max_bytes = max_bytes};
-    fab_status status = iterate_times(traffic, times, &how, &it, err);
-    *out_s = status == FAB_OK ? it.time_s : *out_s;
-    return status;
+                             const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out, fab_error *err) {
+    const timing how = {.compute = compute, .time_only = true, .chosen = chosen, .max_bytes = max_bytes};
+    return iterate_times(traffic, times, &how, out, err);
 }
 
 fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                            const double *transfer_s, const fab_compute_model *compute, fab_iteration *out,
-                            fab_error *err) {
+                            const double *transfer_s, const fab_compute_model *compute, const fab_iteration *chosen,
+                            fab_iteration *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
@@ -195,9 +192,13 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
     uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
-    const timing how = {.compute = compute, .network_usd_per_year = usd_per_year, .max_bytes = fabric->spec.max_bytes};
+    const timing how = {.compute = compute,
+                        .network_usd_per_year = usd_per_year,
+                        .chosen = chosen,
+                        .max_bytes = fabric->spec.max_bytes};
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_TRY(iterate_times(traffic, &times, &how, out, err));
+    out->at_means_s = out->time_s;
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
     out->memory = memory_with(&check, out->microbatch, out->interleave);

@@ -61,11 +61,12 @@ static fab_status offer_phases(fab_assessment *d, fab_error *err) {
 static fab_status choose_times(fab_assessment *d, fab_error *err) {
     static const fab_job_times NO_TIMES = {.tp = {.transfer_s = 0}};
     fab_status status = FAB_OK;
-    double iteration_s = 0;
+    fab_iteration iteration;
     fab_error why = {0};
     FAB_TRY(FAB_NEW(d->is_timed, d->n_phases, err));
     if (d->request.times && fab_is_whole_training(d->traffic, d->what->traffic)) {
-        status = fab_iterate_times(d->traffic, &NO_TIMES, NULL, d->what->design->fabric.max_bytes, &iteration_s, &why);
+        status =
+            fab_iterate_times(d->traffic, &NO_TIMES, NULL, NULL, d->what->design->fabric.max_bytes, &iteration, &why);
         if (status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION) {
             FAB_FAIL(err, status, why.where, "%s", why.text);
         }
@@ -174,6 +175,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     }
     FAB_TRY(keep_engines(d, err));
     FAB_TRY(assess_share(d, err));
+    FAB_TRY(assess_choose(d, err));
     *out = d;
     d = NULL;
 done:
@@ -201,7 +203,7 @@ void fab_assessment_free(fab_assessment *d) {
         free(d->parts[i].collided);
     }
     FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->shared,
-                 d->healthy, d);
+                 d->chosen, d->healthy, d);
 }
 
 size_t fab_assessment_variants(const fab_assessment *assessment) {

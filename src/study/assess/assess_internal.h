@@ -29,6 +29,7 @@ struct fab_assessment {
     bool iterates;          /* times are those of an iteration */
     assessment_part *parts; /* [engine][phase] */
     fab_shared_slowdown *shared; /* [engine]: on the healthy fabric, kept in every state */
+    fab_iteration *chosen;       /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is open */
     double *per_bps;             /* [link]: 1 / capacity of network links, 0 of others */
     double offered_bps;          /* all that is offered in all phases */
     fab_outcome *healthy;        /* [variant] */
@@ -79,6 +80,7 @@ struct fab_assessor {
     const fab_rerouted **now;    /* [phase]: of the engine at hand */
     uint32_t *seen;              /* [link]: the count that looked at it last */
     uint32_t stamp;
+    fab_iteration iteration; /* of the last assess_time() */
     assess_history *history; /* NULL before the first */
 };
 
@@ -88,6 +90,9 @@ static inline size_t assessment_at(const fab_assessment *d, size_t engine, size_
 
 /* fab_assessment_new() without the outcomes of the healthy fabric. */
 fab_status assessment_open(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
+
+/* Fills assessment->chosen: a job that runs keeps its microbatch and chunks. */
+fab_status assess_choose(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 
 /* Whether transfers between stages and the exchange of replicas travel beside each other. */
 bool assessment_shares(const fab_assessment *assessment);

@@ -28,10 +28,34 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
         slow.matrix_ratio *= compute_ratio;
         slow.memory_ratio *= compute_ratio;
         times.shared = d->shared[engine];
-        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, d->what->design->fabric.max_bytes, &sum_s, err));
+        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, d->chosen != NULL ? &d->chosen[engine] : NULL,
+                                   d->what->design->fabric.max_bytes, &a->iteration, err));
+        sum_s = a->iteration.time_s;
     }
     *out_s = sum_s;
     return FAB_OK;
+}
+
+fab_status assess_choose(fab_assessment *d, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_assessor *healthy = NULL;
+    fab_iteration *chosen = NULL;
+    double time_s = 0;
+    if (!d->iterates || !(d->traffic->job.microbatch_auto || d->traffic->job.interleave_auto)) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(chosen, d->what->n_engines, err));
+    FAB_TRY(fab_assessor_new(d, &healthy, err));
+    for (size_t e = 0; e < d->what->n_engines; e++) {
+        FAB_TRY(assess_time(healthy, e, NULL, 1, &time_s, err));
+        chosen[e] = healthy->iteration;
+    }
+    d->chosen = chosen;
+    chosen = NULL;
+done:
+    fab_assessor_free(healthy);
+    free(chosen);
+    return status;
 }
 
 bool assessment_shares(const fab_assessment *d) {

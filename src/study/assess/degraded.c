@@ -110,9 +110,10 @@ static fab_status iterate(const fab_result *before, comparison *c, fab_error *er
     }
     FAB_PASS(FAB_NEW(c->out->iterations, c->out->n_engines, err));
     for (size_t e = 0; e < c->out->n_engines; e++) {
+        const fab_iteration *healthy = &before->iterations[e];
         fab_iteration after;
-        FAB_PASS(fab_iterate_with(c->traffic, &c->after, e, NULL, &slow, &after, err));
-        c->out->iterations[e] = (fab_degraded_iteration){before->iterations[e].time_s, after.time_s};
+        FAB_PASS(fab_iterate_with(c->traffic, &c->after, e, NULL, &slow, healthy, &after, err));
+        c->out->iterations[e] = (fab_degraded_iteration){healthy->at_means_s, after.time_s};
     }
     c->out->n_iterations = c->out->n_engines;
     return FAB_OK;

@@ -94,9 +94,10 @@ static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error
     }
     size_t phase = c->out->jobs[job].phase_index;
     transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
-    FAB_TRY(fab_iterate_with(c->traffic[job], alone, engine, transfer_s, NULL, &changed, err));
+    FAB_TRY(
+        fab_iterate_with(c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));
     m->has_iteration = true;
-    m->iteration_alone_s = alone->iterations[engine].time_s;
+    m->iteration_alone_s = alone->iterations[engine].at_means_s;
     m->iteration_together_s = changed.time_s;
 done:
     free(transfer_s);

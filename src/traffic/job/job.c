@@ -388,11 +388,19 @@ static fab_status choose_stages(fab_job *job, const fab_fabric *fabric, fab_erro
     fab_job *space = NULL; /* given, tried, smaller */
     FAB_TRY(FAB_NEW(space, 3, err));
     space[0] = *job;
-    FAB_TRY(resolve_sizes(job, fabric, err));
+    fab_error one_stage = {0};
+    status = resolve_sizes(job, fabric, &one_stage);
+    bool asks_for_stages = s->interleave > 1 || s->stage_layers[0] != '\0';
+    if (chooses && !job->memory.fits && (status == FAB_OK || asks_for_stages)) {
+        add_stages(&space[0], fabric, &space[1], job);
+    }
+    if (status != FAB_OK && !job->memory.fits) {
+        FAB_FAIL(err, status, one_stage.where, "%s", one_stage.text);
+    }
+    status = FAB_OK;
     if (!chooses || job->memory.fits) {
         goto done;
     }
-    add_stages(&space[0], fabric, &space[1], job);
     for (bool is_smallest = job->model_given; !job->memory.fits && !is_smallest;) {
         fab_error why = {0};
         space[0].n_models_smaller++;

@@ -146,8 +146,8 @@ static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
         unsigned buckets = buckets_of(t);
         double start = larger(done, input_s(p, all, n, stage, x));
         bool fetched = x->pass != 2 && (p->gathers_each_pass || x->pass == 0);
-        if (fetched && p->gathers_each_pass) {
-            start += (1 - o) * t->gather_s;
+        if (fetched && p->gathers_each_pass && (1 - o) * t->gather_s > 0) {
+            start = wire = larger(start, wire) + (1 - o) * t->gather_s;
         }
         double end = start + x->takes;
         for (unsigned b = 0; fetched && b < buckets; b++) {
@@ -173,7 +173,9 @@ static bool relax(const fab_pipeline *p, node *all, size_t n, unsigned stage) {
         for (unsigned b = 0; completes && o * reduction > 0 && b < buckets; b++) {
             wire = larger(wire, end - x->takes * (buckets - 1 - b) / buckets) + o * reduction / buckets;
         }
-        free += completes && p->reduces_each_pass ? (1 - o) * reduction : 0;
+        if (completes && p->reduces_each_pass && (1 - o) * reduction > 0) {
+            free = wire = larger(free, wire) + (1 - o) * reduction;
+        }
         changed = changed || start != x->start || sent != x->sent || end != x->end;
         *x = (node){x->pass, x->chunk, x->microbatch, x->takes, start, end, sent, free, wire};
         done = free;
@@ -340,9 +342,10 @@ static void build(graph *g, node *all, size_t n, unsigned stage) {
         double share = 1.0 / buckets_of(t);
         int all_here = -1;
         int start = add_piece(g, 0, NOTHING, stage, free, input_piece(g, all, n, stage, x));
-        if (x->pass != 2 && p->gathers_each_pass) {
+        if (x->pass != 2 && p->gathers_each_pass && (1 - o) * t->gather_s > 0) {
             start = travel(g, 0, (1 - o) * t->gather_s, (1 - o) * (t->gather_s - t->gather_latency_s), GATHER, stage,
-                           start, -1);
+                           start, wire);
+            wire = start;
         }
         if (x->pass == 0 || (x->pass == 1 && p->gathers_each_pass)) {
             const int *mine = coming[p->gathers_each_pass ? 0 : x->chunk];
@@ -365,8 +368,10 @@ static void build(graph *g, node *all, size_t n, unsigned stage) {
             ready = add_piece(g, 0, NOTHING, stage, ready, wire);
             int early = travel(g, 0, o * reduction * (1 - share), o * sent, REDUCTION, stage, ready, first_bucket);
             wire = travel(g, o * reduction * (1 - share), o * reduction, o * sent, REDUCTION, stage, early, body);
-            free = p->reduces_each_pass ? travel(g, 0, (1 - o) * reduction, (1 - o) * sent, REDUCTION, stage, free, -1)
-                                        : free;
+            if (p->reduces_each_pass && (1 - o) * reduction > 0) {
+                free = travel(g, 0, (1 - o) * reduction, (1 - o) * sent, REDUCTION, stage, free, wire);
+                wire = free;
+            }
         }
     }
     for (unsigned c = p->n_chunks; c-- > 0 && !p->reduces_each_pass;) {

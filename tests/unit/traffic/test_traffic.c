@@ -395,7 +395,7 @@ Test(job, numbers_that_do_not_fit_are_refused) {
         {{SET(batch, 32 * 6), SET(pp, 4), SET(interleave, 2), SET(microbatch, 1)},
          FAB_EINPUT,
          "batch 192 gives 6 microbatches per pipeline; interleave 2 needs a multiple of pp 4"},
-        {{SET(interleave, 2)}, FAB_EINPUT, "interleave 2 needs pp of at least 2, not 1"},
+        {{SET(interleave, 2), SET(pp, 1)}, FAB_EINPUT, "interleave 2 needs pp of at least 2, not 1"},
         {{SET(pp, 16), SET(interleave, 4)}, FAB_EINPUT, "pp 16 x interleave 4 needs as many layers, the model has 60"},
         {{SET(pp, 128)}, FAB_EINPUT, "pp 128 x interleave 1 needs as many layers, the model has 60"},
         {{SET(heads, 33)}, FAB_EINPUT, "hidden 10240 does not divide by heads 33"},

@@ -33,6 +33,7 @@ typedef struct fab_published_row {
     double published, tolerance_ratio; /**< in the unit of the field; tolerance 0: exact */
     double predicted;                  /**< by the command; NAN before it ran */
     const char *unit;                  /**< of both; NULL: a count or a ratio */
+    const char *given_unit;            /**< of the value as it is written; NULL: a bare number */
 } fab_published_row;
 
 /** Rows of one command follow each other, and so do those of one source. */

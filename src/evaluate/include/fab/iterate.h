@@ -40,13 +40,14 @@ fab_status fab_iterate(const fab_traffic *traffic, const fab_result *result, siz
                        fab_error *err) FAB_MUST_USE;
 
 /**
- * The same with other times or another machine.
+ * The same with other times or another machine: to be compared with at_means_s.
  * @param[in] transfer_s  Shape [n_phases of the result], in place of its means; NULL: those.
  * @param[in] compute     NULL: fab_compute_default.
+ * @param[in] chosen      Its microbatch and chunks: a job that runs keeps them. NULL: the fastest.
  */
 fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                            const double *transfer_s, const fab_compute_model *compute, fab_iteration *out,
-                            fab_error *err) FAB_MUST_USE;
+                            const double *transfer_s, const fab_compute_model *compute, const fab_iteration *chosen,
+                            fab_iteration *out, fab_error *err) FAB_MUST_USE;
 
 /**
  * Runs the iteration of every seed with the microbatch and chunks of `out`, which fab_iterate() filled: a job is set up
@@ -76,12 +77,14 @@ fab_status fab_iterate_schedule(const fab_traffic *traffic, const fab_result *re
 bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times);
 
 /**
- * Seconds of one iteration of a job with these times.
+ * One iteration of a job with these times: how long it takes, and what was chosen.
  * @param[in] compute    NULL: fab_compute_default.
+ * @param[in] chosen     Its microbatch and chunks; NULL: the fastest.
  * @param[in] max_bytes  Of memory for the schedule; 0: no limit.
  * Errors of fab_iteration_time().
  */
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
-                             uint64_t max_bytes, double *out_s, fab_error *err) FAB_MUST_USE;
+                             const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out,
+                             fab_error *err) FAB_MUST_USE;
 
 #endif

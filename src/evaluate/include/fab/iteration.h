@@ -76,6 +76,7 @@ typedef struct fab_iteration {
     char engine[FAB_NAME_SIZE];      /**< for the caller; left empty */
     uint64_t microbatch, interleave; /**< of the job, or chosen */
     double time_s;                   /**< of one iteration */
+    double at_means_s;               /**< filled by the caller: with the mean transfer times of the seeds */
     double compute_s;                /**< computation alone on the busiest stage, recomputation included */
     double bubble_s;                 /**< that stage idle though transfers and replicas cost nothing */
     double exposed_tp_s, exposed_cp_s, exposed_ep_s; /**< in line with its kernels */
