@@ -19,7 +19,7 @@ BEGIN, END = "<!-- begin: scripts/fit_compute.py -->", "<!-- end -->"
 
 
 def run(program, *parameters):
-    text = subprocess.run([program, *(f"{p:.12g}" for p in parameters)], check=True, capture_output=True, text=True)
+    text = subprocess.run([*program, *(f"{p:.12g}" for p in parameters)], check=True, capture_output=True, text=True)
     rows = []
     for line in text.stdout.splitlines():
         name, *numbers = line.split()
@@ -51,12 +51,15 @@ def root(function, low, high):
 
 
 def fit(program, *rest):
-    first, second = (i for i, row in enumerate(run(program, 0.7, 0.8)) if row[2] == 1)
+    first, second = (row[0] for row in run([program], 0.7, 0.8) if row[2] == 1)
+
+    def off(model, *parameters):
+        return residual(run([program, "only", model], *parameters)[0])
 
     def matrix(memory):
-        return root(lambda ratio: residual(run(program, ratio, memory, *rest)[second]), 0.4, 1.2)
+        return root(lambda ratio: off(second, ratio, memory, *rest), 0.4, 1.2)
 
-    memory = root(lambda ratio: residual(run(program, matrix(ratio), ratio, *rest)[first]), 0.5, 1.1)
+    memory = root(lambda ratio: off(first, matrix(ratio), ratio, *rest), 0.5, 1.1)
     return round(matrix(memory), 4), round(memory, 4)
 
 
@@ -90,8 +93,8 @@ def variant_table(program, shipped):
              "|---|---|---|---|---|---|---|"]
     for name, rest in VARIANTS:
         found = fit(program, *rest)
-        again = errors(run(program, *found, *rest))
-        same = errors(run(program, *shipped, *rest))
+        again = errors(run([program], *found, *rest))
+        same = errors(run([program], *shipped, *rest))
         lines.append(f"| {name} | {found[0]:.4f} | {found[1]:.4f} | " +
                      " | ".join(f"{error:.2f} %" for error in again + same) + " |")
     return lines
@@ -99,7 +102,7 @@ def variant_table(program, shipped):
 
 def report(program):
     matrix, memory = fit(program)
-    rows = run(program, matrix, memory)
+    rows = run([program], matrix, memory)
     mean, worst = errors(rows)
     found = [f"Fitted on gpt-1.7b and gpt-145.6b: matrix_ratio {matrix:.4f}, memory_ratio {memory:.4f}."]
     table = residual_table(rows) + ["", f"The {sum(1 for row in rows if row[2] == 0)} runs that were not fitted: "

@@ -1,7 +1,7 @@
 /*
  * Iteration time of the published runs for given parameters of the model: what scripts/fit_compute.py fits and tables.
  *
- *     iteration_rows MATRIX-RATIO MEMORY-RATIO [NIC-RATIO SCALE-UP-RATIO [GRADIENT-BYTES]]
+ *     iteration_rows [only MODEL] MATRIX-RATIO MEMORY-RATIO [NIC-RATIO SCALE-UP-RATIO [GRADIENT-BYTES]]
  *     iteration_rows shipped | times
  *
  * Prints one line per row: model, published TFLOP/s, 1 if fitted, predicted TFLOP/s, microbatch, chunks, and the shares
@@ -26,6 +26,9 @@ static void print_times(void) {
 
 int main(int argc, char **argv) {
     fab_compute_model compute = fab_compute_default;
+    const char *only = argc > 2 && strcmp(argv[1], "only") == 0 ? argv[2] : NULL;
+    argc -= only != NULL ? 2 : 0;
+    argv += only != NULL ? 2 : 0;
     if (argc == 2 && strcmp(argv[1], "shipped") == 0) {
         (void)printf("%.4f %.4f %.2f %.2f\n", compute.matrix_ratio, compute.memory_ratio, compute.nic_ratio,
                      compute.scale_up_ratio);
@@ -36,8 +39,9 @@ int main(int argc, char **argv) {
         return 0;
     }
     if (argc != 3 && argc != 5 && argc != 6) {
-        (void)fprintf(stderr,
-                      "usage: iteration_rows MATRIX MEMORY [NIC SCALE-UP [GRADIENT-BYTES]] | shipped | times\n");
+        (void)fprintf(
+            stderr,
+            "usage: iteration_rows [only MODEL] MATRIX MEMORY [NIC SCALE-UP [GRADIENT-BYTES]] | shipped | times\n");
         return 2;
     }
     double *ratios[] = {&compute.matrix_ratio, &compute.memory_ratio, &compute.nic_ratio, &compute.scale_up_ratio};
@@ -52,6 +56,9 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < N_PUBLISHED; i++) {
         fab_iteration it;
         fab_error err = {.code = FAB_OK};
+        if (only != NULL && strcmp(only, PUBLISHED[i].model) != 0) {
+            continue;
+        }
         if (row_iteration(i, &compute, gradient_bytes, &it, &err) != FAB_OK) {
             (void)fprintf(stderr, "iteration_rows: %s: %s\n", PUBLISHED[i].model, err.text);
             return 70;
