@@ -43,25 +43,27 @@ const fab_report_format *fab_report_format_find(const char *name) {
     return NULL;
 }
 
-fab_status fab_report_flush(FILE *out, fab_error *err) {
-    if (fflush(out) != 0 || ferror(out)) {
-        return fab_fail(err, FAB_EIO, NULL, "cannot write the report: %s",
-                        errno != 0 ? strerror(errno) : "a write failed");
+fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
+                            FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    if (format->needs_graph && result->graph == NULL) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
+                 format->shows_graph ? "a graph" : format->name);
     }
-    return FAB_OK;
-}
-
-fab_status fab_report_put(const fab_str *text, FILE *out, fab_error *err) {
-    FAB_PASS(fab_str_status(text, err));
+    FAB_TRY(fab_result_check(result, err));
     errno = 0;
-    (void)fwrite(text->data, 1, text->length, out);
-    return fab_report_flush(out, err);
-}
-
-fab_status fab_report_needs_graph(const fab_result *result, const char *format, fab_error *err) {
-    if (result->graph == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
-                        format);
+    if (format->make != NULL) {
+        FAB_TRY(format->make(result, style, &text, err));
+        FAB_TRY(fab_str_status(&text, err));
+        (void)fwrite(text.data, 1, text.length, out);
+    } else {
+        FAB_TRY(format->print(result, style, out, err));
     }
-    return fab_result_walk(result, NULL, NULL, err);
+    if (fflush(out) != 0 || ferror(out)) {
+        FAB_FAIL(err, FAB_EIO, NULL, "cannot write the report: %s", errno != 0 ? strerror(errno) : "a write failed");
+    }
+done:
+    fab_str_release(&text);
+    return status;
 }

@@ -23,7 +23,7 @@ static fab_status make_folder(const char *folder, size_t *first_new, fab_error *
             continue;
         }
         path.data[i] = '\0';
-        if (mkdir(path.data, 0777) == 0) {
+        if (fab_save_folder(path.data)) {
             *first_new = *first_new == 0 ? i : *first_new;
         } else if (errno != EEXIST) {
             FAB_FAIL(err, FAB_EIO, path.data, "cannot make the folder: %s", strerror(errno));
@@ -59,7 +59,7 @@ typedef struct content {
 
 static fab_status write_content(const void *context, FILE *out, fab_error *err) {
     const content *c = context;
-    return c->format->write(c->result, NULL, out, err);
+    return fab_report_write(c->format, c->result, NULL, out, err);
 }
 
 typedef struct outputs {

@@ -19,7 +19,7 @@ hand(s|ed|ing)?[-_ ]over;relay, or give;
 handover;relay;
 held by;bottlenecked at;
 fears?;highest impact;
-damages?;impact;damage_(bps|gbps)|audit_csv\.c|src/store/|"damage\||and damages it
+damages?;impact;damage_(bps|gbps)|data/csv\.c|src/store/|"damage\||and damages it
 whole (fabrics?|parts?|cables?);healthy;
 plain engines?;modulo engine;
 (fab|phase|split|oracle)_clock;phase-time estimator;

@@ -7,8 +7,7 @@
  * parallel cables over the `parents` switches of its group: switch j of every block connects to group j of the block
  * above. This is an XGFT with parallel cables (Ohring, Ibel, Das, Kumar, IPPS 1995), partly filled from the left.
  */
-#ifndef FAB_CLOS_PLAN_H
-#define FAB_CLOS_PLAN_H
+#pragma once
 
 #include "fab/fabric_spec.h"
 #include "fab/fabric.h"
@@ -76,5 +75,3 @@ fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan,
 /** The graph. Complexity: O(nodes + cables). */
 fab_status fab_clos_build(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_fabric **out,
                           fab_error *err) FAB_MUST_USE;
-
-#endif

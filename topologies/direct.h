@@ -3,8 +3,7 @@
  * Networks without tiers: all switches are alike, hold NICs, and are joined with each other (dragonfly, torus). A
  * family says its shape and lays the cables between switches; the rest is here.
  */
-#ifndef FAB_DIRECT_H
-#define FAB_DIRECT_H
+#pragma once
 
 #include "clos_plan.h"
 
@@ -53,5 +52,3 @@ typedef void fab_direct_wire(const void *shape, const fab_direct_sink *sink);
 /** The graph. Complexity: O(nodes + cables). */
 fab_status fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_direct_wire *wire,
                             const void *shape, fab_fabric **out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file ends.h
  * What is the same in every family: servers, GPUs, NICs, scale-up domains, and the cables inside a server.
  */
-#ifndef FAB_ENDS_H
-#define FAB_ENDS_H
+#pragma once
 
 #include "fab/fabric_spec.h"
 #include "fab/fabric.h"
@@ -51,5 +50,3 @@ fab_link_class fab_cable_class(const fab_fabric_spec *spec, uint32_t boundary, b
 static inline uint64_t fab_ceil_div(uint64_t a, uint64_t b) {
     return b > 0 ? (a + b - 1) / b : 0;
 }
-
-#endif

@@ -2,9 +2,9 @@
  * @file families.h
  * The families, one row each in topologies.c. To add one: a file family_NAME.c, a declaration here, a row there.
  */
-#ifndef FAB_FAMILIES_H
-#define FAB_FAMILIES_H
+#pragma once
 
+#include "fab/floor_plan.h"
 #include "fab/topologies.h"
 
 extern const fab_family fab_family_clos;
@@ -14,6 +14,18 @@ extern const fab_family fab_family_rail_only;
 extern const fab_family fab_family_dragonfly;
 extern const fab_family fab_family_torus;
 extern const fab_family fab_family_installed;
+
+/**
+ * Gives every network cable the length between the racks of its ends, and the latency that goes with it.
+ * @retval FAB_EINPUT  a cable longer than any that is made, or more kinds of cable than FAB_MAX_CABLE_KINDS.
+ * Complexity: O(cables).
+ */
+fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, fab_fabric *fabric,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Racks and lengths for the report. O(cables). */
+fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, const fab_fabric *fabric,
+                           fab_floor_counts *out, fab_error *err) FAB_MUST_USE;
 
 /** Defines a family that is a folded Clos, from the function that plans it. */
 #define FAB_CLOS_FAMILY(variable, family_name, text, own_keys, plan_function)                                          \
@@ -42,5 +54,3 @@ extern const fab_family fab_family_installed;
         return status;                                                                                                 \
     }                                                                                                                  \
     const fab_family variable = {family_name, text, own_keys, predict_##variable, build_##variable, tree_##variable};
-
-#endif

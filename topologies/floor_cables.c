@@ -1,6 +1,5 @@
 /* Link classes by length. A cable's class becomes (old class, standard length), numbered in that order. */
-#include "floor_cables.h"
-#include "fab/floor_plan.h"
+#include "families.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>

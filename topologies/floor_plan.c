@@ -306,3 +306,12 @@ const char *fab_rack_name(const fab_rack *rack, char *out) {
     (void)snprintf(out, 48, "hall-%" PRIu32 "/row-%" PRIu32 "/rack-%" PRIu32, rack->hall, rack->row, rack->place);
     return out;
 }
+
+fab_racks fab_floor_racks(const fab_floor *floor) {
+    if (floor == NULL) {
+        return (fab_racks){.n_racks = 0};
+    }
+    return (fab_racks){.n_racks = floor->n_server_racks + floor->n_network_racks,
+                       .servers_per_rack = floor->servers_per_rack,
+                       .switch_rack = floor->switch_rack};
+}

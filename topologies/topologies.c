@@ -6,7 +6,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "families.h"
-#include "floor_cables.h"
 
 #include <inttypes.h>
 #include <math.h>

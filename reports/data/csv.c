@@ -2,29 +2,35 @@
  * points of a sweep, one row for each engine, or what an audit found. */
 #include "report_formats.h"
 #include "result_tables.h"
-#include "result_walk.h"
 
+#include "fab/audit.h"
 #include "fab/memory.h"
 #include "fab/sweep.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- any table ---------------------------------------------------------------------------------------------------- */
 
-static void csv_add_table(const fab_result_tables *tables, const fab_rt_table *t, const char **cells, fab_str *out) {
+/* A row; what is not known is an empty cell. */
+static void csv_add_row(fab_str *out, const char *const *cells, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        fab_str_add(out, i > 0 ? "," : "");
+        fab_str_add_csv(out, cells[i] != NULL ? cells[i] : "");
+    }
+    fab_str_add(out, "\n");
+}
+
+static void csv_add_table(const fab_result_tables *tables, const fab_rt_table *t, const char *const *cells,
+                          fab_str *out) {
     for (size_t i = 0; i < t->n_columns; i++) {
         fab_str_add(out, i > 0 ? "," : "");
         fab_str_add_csv(out, fab_rt_text(tables, t->columns[t->order[i]].name));
     }
     fab_str_add(out, "\n");
     for (size_t row = 0; row < t->n_rows; row++) {
-        fab_rt_row_cells(tables, t, row, cells);
-        for (size_t i = 0; i < t->n_columns; i++) {
-            fab_str_add(out, i > 0 ? "," : "");
-            fab_str_add_csv(out, cells[i] != NULL ? cells[i] : "");
-        }
-        fab_str_add(out, "\n");
+        csv_add_row(out, cells + row * t->n_columns, t->n_columns);
     }
 }
 
@@ -54,94 +60,111 @@ done:
     return status;
 }
 
-static fab_status write_table(const fab_result *result, const char *name, FILE *out, fab_error *err) {
+static fab_status csv_add_named(const fab_result *result, const char *name, fab_str *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
     const char **cells = NULL;
     fab_result_tables tables = {.texts = FAB_STR_INIT};
     FAB_TRY(fab_result_tables_make(result, &tables, err));
+    const fab_rt_table *t = name != NULL ? fab_result_tables_find(&tables, name) : NULL;
     if (name != NULL && strcmp(name, FAB_TABLE_LIST) == 0) {
-        csv_add_list(&tables, &text);
+        csv_add_list(&tables, out);
+    } else if (t != NULL) {
+        FAB_TRY(fab_rt_cells(&tables, t, &cells, err));
+        csv_add_table(&tables, t, cells, out);
     } else {
-        const fab_rt_table *t = name != NULL ? fab_result_tables_find(&tables, name) : NULL;
-        if (t == NULL) {
-            status = no_table(&tables, name, err);
-            goto done;
-        }
-        FAB_TRY(FAB_NEW(cells, t->n_columns + 1, err));
-        csv_add_table(&tables, t, cells, &text);
+        status = no_table(&tables, name, err);
     }
-    FAB_TRY(fab_report_put(&text, out, err));
 done:
     free(cells);
-    fab_str_release(&text);
     fab_result_tables_release(&tables);
     return status;
 }
 
 /* --- points of a sweep -------------------------------------------------------------------------------------------- */
 
-static void add_number(fab_str *out, bool known, double value) {
-    char text[32];
-    fab_str_add(out, ",");
-    if (known) {
-        fab_format_double(text, value);
-        fab_str_add(out, text);
+static const char *const ENGINE_HEADINGS[] = {
+    "label",     "time_s",  "phases_s",        "iteration_s", "usd_per_1e9_tokens",
+    "total_usd", "power_w", "bisection_ratio", "pareto",      "error"};
+#define N_NUMBERS 8
+
+static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p, const fab_sweep_engine *e) {
+    const struct {
+        bool known;
+        double value;
+    } numbers[N_NUMBERS] = {
+        {e->has_time, e->time_s},
+        {e->has_phases, e->phases_s},
+        {e->has_iteration, e->iteration.time_s},
+        {e->iteration.usd_per_1e9_tokens > 0, e->iteration.usd_per_1e9_tokens},
+        {p->is_built, p->total_usd},
+        {p->is_built, p->power_w},
+        {p->is_built, p->bisection_ratio},
+        {e->has_time, e->is_on_front},
+    };
+    const char *cells[FAB_SWEEP_PATHS + N_NUMBERS + 2];
+    char room[N_NUMBERS][32];
+    size_t n = 0;
+    for (size_t k = 0; k < s->n_paths; k++) {
+        cells[n++] = p->value[k];
     }
+    cells[n++] = e->label;
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        fab_format_double(room[i], numbers[i].value);
+        cells[n++] = numbers[i].known ? room[i] : NULL;
+    }
+    cells[n++] = p->error;
+    csv_add_row(out, cells, n);
 }
 
-static void add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p, const fab_sweep_engine *e) {
+static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
     static const fab_sweep_engine NONE = {.has_time = false};
-    const fab_sweep_engine *engine = e != NULL ? e : &NONE;
     for (size_t k = 0; k < s->n_paths; k++) {
-        fab_str_add_csv(out, p->value[k]);
+        fab_str_add_csv(out, s->path[k]);
         fab_str_add(out, ",");
     }
-    fab_str_add_csv(out, engine->label);
-    add_number(out, engine->has_time, engine->time_s);
-    add_number(out, engine->has_phases, engine->phases_s);
-    add_number(out, engine->has_iteration, engine->iteration.time_s);
-    add_number(out, engine->iteration.usd_per_1e9_tokens > 0, engine->iteration.usd_per_1e9_tokens);
-    add_number(out, p->is_built, p->total_usd);
-    add_number(out, p->is_built, p->power_w);
-    add_number(out, p->is_built, p->bisection_ratio);
-    add_number(out, engine->has_time, engine->is_on_front);
-    fab_str_add(out, ",");
-    fab_str_add_csv(out, p->error);
-    fab_str_add(out, "\n");
-}
-
-static fab_status write_csv(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
-    const fab_sweep *s = result->sweep;
-    const char *table = style != NULL ? style->table : NULL;
-    if (table == NULL && result->audit != NULL) {
-        return fab_csv_audit(result->audit, out, err);
-    }
-    if (table != NULL || s == NULL) {
-        return write_table(result, table, out, err);
-    }
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
-    for (size_t k = 0; k < s->n_paths; k++) {
-        fab_str_add_csv(&text, s->path[k]);
-        fab_str_add(&text, ",");
-    }
-    fab_str_add(&text, "label,time_s,phases_s,iteration_s,usd_per_1e9_tokens,total_usd,power_w,bisection_ratio,pareto,"
-                       "error\n");
+    csv_add_row(out, ENGINE_HEADINGS, sizeof ENGINE_HEADINGS / sizeof ENGINE_HEADINGS[0]);
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         for (size_t e = 0; e < p->n_engines; e++) {
-            add_point(&text, s, p, &p->engines[e]);
+            csv_add_point(out, s, p, &p->engines[e]);
         }
         if (!p->is_built) {
-            add_point(&text, s, p, NULL);
+            csv_add_point(out, s, p, &NONE);
         }
     }
-    FAB_TRY(fab_report_put(&text, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+}
+
+/* --- findings of an audit ----------------------------------------------------------------------------------------- */
+
+/* A work order: a row for each finding, worst first. */
+static void csv_add_audit(const fab_audit *audit, fab_str *out) {
+    fab_str_add(out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work\n");
+    for (uint32_t i = 0; i < audit->n_findings; i++) {
+        const fab_finding *f = &audit->findings[i];
+        char damage[32];
+        char cables[16];
+        char line[24];
+        fab_format_double(damage, f->damage_bps / 1e9);
+        (void)snprintf(cables, sizeof cables, "%" PRIu32, f->cables);
+        (void)snprintf(line, sizeof line, "%zu", f->line);
+        const char *const cells[] = {
+            fab_finding_kinds[f->kind], damage,  cables, f->node, f->port, f->other, f->other_port,
+            f->line > 0 ? line : NULL,  f->text, f->work};
+        csv_add_row(out, cells, sizeof cells / sizeof cells[0]);
+    }
+}
+
+static fab_status make_csv(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
+    const char *table = style != NULL ? style->table : NULL;
+    if (table != NULL || (result->audit == NULL && result->sweep == NULL)) {
+        return csv_add_named(result, table, out, err);
+    }
+    if (result->audit != NULL) {
+        csv_add_audit(result->audit, out);
+    } else {
+        csv_add_sweep(result->sweep, out);
+    }
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_csv = {
@@ -149,5 +172,5 @@ const fab_report_format fab_report_csv = {
     .file_name = NULL, /* a report has many tables */
     .suffix = ".csv",
     .summary = "one table of the report; without a name points of a sweep, or what an audit found",
-    .write = write_csv,
+    .make = make_csv,
 };

@@ -132,23 +132,18 @@ static const fab_emitter EMITTER = {
     .values = json_put_values,
 };
 
-fab_status fab_json_result(fab_str *out, const fab_result *result, fab_error *err) {
+void fab_json_result(fab_str *out, const fab_result *result) {
     json j = {.out = *out, .is_empty = true};
-    fab_status status = fab_result_walk(result, &EMITTER, &j, err);
+    fab_result_walk(result, &EMITTER, &j);
     *out = j.out;
-    return status;
 }
 
-static fab_status write_json(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status make_json(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
     (void)style;
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
-    FAB_TRY(fab_json_result(&text, result, err));
-    fab_str_add(&text, "\n");
-    FAB_TRY(fab_report_put(&text, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+    (void)err;
+    fab_json_result(out, result);
+    fab_str_add(out, "\n");
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_json = {
@@ -156,5 +151,5 @@ const fab_report_format fab_report_json = {
     .file_name = "report.json",
     .suffix = ".json",
     .summary = "the whole result as one JSON object",
-    .write = write_json,
+    .make = make_json,
 };

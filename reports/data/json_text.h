@@ -2,8 +2,7 @@
  * @file json_text.h
  * JSON, piece by piece, for the formats that hold some.
  */
-#ifndef FAB_JSON_TEXT_H
-#define FAB_JSON_TEXT_H
+#pragma once
 
 #include "fab/result.h"
 #include "fab/str.h"
@@ -14,10 +13,5 @@ void fab_json_string(fab_str *out, const char *text);
 /** Appends the shortest text that reads back as the same. */
 void fab_json_number(fab_str *out, double value);
 
-/**
- * Appends the whole result as one object.
- * @retval FAB_EINTERNAL  a figure is infinite or not a number
- */
-fab_status fab_json_result(fab_str *out, const fab_result *result, fab_error *err) FAB_MUST_USE;
-
-#endif
+/** Appends the whole result as one object. */
+void fab_json_result(fab_str *out, const fab_result *result);

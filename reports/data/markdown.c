@@ -188,11 +188,8 @@ static void add_bullets(markdown *m) {
 static fab_status markdown_add_table(markdown *m, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n = m->table->n_columns;
-    FAB_TRY(FAB_NEW(m->cells, m->table->n_rows * n + 1, err));
+    FAB_TRY(fab_rt_cells(m->tables, m->table, &m->cells, err));
     FAB_TRY(FAB_NEW(m->is_hidden, n + 1, err));
-    for (size_t row = 0; row < m->table->n_rows; row++) {
-        fab_rt_row_cells(m->tables, m->table, row, m->cells + row * n);
-    }
     hide_numbers(m);
     fab_str_add(&m->out, "\n## ");
     add_title(&m->out, fab_rt_text(m->tables, m->table->name));
@@ -214,9 +211,9 @@ done:
 /* Cell of the object `meta`; NULL where it has none. */
 static const char *meta(const fab_result_tables *tables, const char *name) {
     const fab_rt_table *t = fab_result_tables_find(tables, "meta");
-    for (uint32_t i = t != NULL ? t->rows[0].first : UINT32_MAX; i != UINT32_MAX; i = tables->cells[i].next) {
-        if (strcmp(fab_rt_text(tables, t->columns[tables->cells[i].column].name), name) == 0) {
-            return fab_rt_text(tables, tables->cells[i].text);
+    for (size_t i = 0; t != NULL && i < t->n_cells; i++) {
+        if (strcmp(fab_rt_text(tables, t->columns[t->cells[i].column].name), name) == 0) {
+            return fab_rt_text(tables, t->cells[i].text);
         }
     }
     return NULL;
@@ -234,7 +231,7 @@ static void add_head(fab_str *out, const fab_result_tables *tables) {
     fab_str_add(out, "\n");
 }
 
-static fab_status write_markdown(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status make_markdown(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
     (void)style;
     fab_status status = FAB_OK;
     fab_result_tables tables = {.texts = FAB_STR_INIT};
@@ -247,9 +244,8 @@ static fab_status write_markdown(const fab_result *result, const fab_report_styl
             FAB_TRY(markdown_add_table(&m, err));
         }
     }
-    FAB_TRY(fab_report_put(&m.out, out, err));
 done:
-    fab_str_release(&m.out);
+    *out = m.out;
     fab_result_tables_release(&tables);
     return status;
 }
@@ -259,5 +255,5 @@ const fab_report_format fab_report_markdown = {
     .file_name = "report.md",
     .suffix = ".md",
     .summary = "the whole result as Markdown, for a document",
-    .write = write_markdown,
+    .make = make_markdown,
 };

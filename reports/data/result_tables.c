@@ -69,14 +69,8 @@ static uint32_t tables_add_row(maker *m, uint32_t table) {
     if (m->status != FAB_OK || table == NONE) {
         return NONE;
     }
-    fab_rt_table *t = &m->out->tables[table];
-    m->status = FAB_GROW(t->rows, t->rows_capacity, t->n_rows + 1, m->err);
-    if (m->status != FAB_OK) {
-        return NONE;
-    }
-    t->rows[t->n_rows] = (fab_rt_row){NONE, NONE};
-    t->at = 0;
-    return (uint32_t)t->n_rows++;
+    m->out->tables[table].at = 0;
+    return (uint32_t)m->out->tables[table].n_rows++;
 }
 
 /* Column of this name, behind the one that was met last where it is new. */
@@ -114,19 +108,12 @@ static fab_rt_column *add_cell(maker *m, uint32_t table, uint32_t row, const cha
     fab_rt_table *t = &out->tables[table];
     uint32_t column = find_column(m, t, name, is_ancestor);
     if (m->status == FAB_OK) {
-        m->status = FAB_GROW(out->cells, out->cells_capacity, out->n_cells + 1, m->err);
+        m->status = FAB_GROW(t->cells, t->cells_capacity, t->n_cells + 1, m->err);
     }
     if (m->status != FAB_OK) {
         return NULL;
     }
-    uint32_t cell = (uint32_t)out->n_cells++;
-    out->cells[cell] = (fab_rt_cell){.text = tables_keep(m, text), .column = column, .next = NONE};
-    if (t->rows[row].last == NONE) {
-        t->rows[row].first = cell;
-    } else {
-        out->cells[t->rows[row].last].next = cell;
-    }
-    t->rows[row].last = cell;
+    t->cells[t->n_cells++] = (fab_rt_cell){.text = tables_keep(m, text), .row = row, .column = column};
     return &t->columns[column];
 }
 
@@ -307,7 +294,7 @@ fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *o
     fab_status status = FAB_OK;
     fab_result_tables tables = {.texts = FAB_STR_INIT};
     maker m = {.out = &tables, .err = err};
-    FAB_TRY(fab_result_walk(result, &EMITTER, &m, err));
+    fab_result_walk(result, &EMITTER, &m);
     FAB_TRY(m.status);
     *out = tables;
     tables = (fab_result_tables){.texts = FAB_STR_INIT};
@@ -318,9 +305,9 @@ done:
 
 void fab_result_tables_release(fab_result_tables *tables) {
     for (size_t i = 0; i < tables->n_tables; i++) {
-        FAB_FREE_ALL(tables->tables[i].columns, tables->tables[i].order, tables->tables[i].rows);
+        FAB_FREE_ALL(tables->tables[i].columns, tables->tables[i].order, tables->tables[i].cells);
     }
-    FAB_FREE_ALL(tables->tables, tables->cells);
+    free(tables->tables);
     fab_str_release(&tables->texts);
     *tables = (fab_result_tables){.texts = FAB_STR_INIT};
 }
@@ -334,13 +321,14 @@ const fab_rt_table *fab_result_tables_find(const fab_result_tables *tables, cons
     return NULL;
 }
 
-void fab_rt_row_cells(const fab_result_tables *tables, const fab_rt_table *table, size_t row, const char **out) {
-    memset(out, 0, table->n_columns * sizeof *out);
-    for (uint32_t i = table->rows[row].first; i != NONE; i = tables->cells[i].next) {
-        for (size_t place = 0; place < table->n_columns; place++) { /* few */
-            if (table->order[place] == tables->cells[i].column) {
-                out[place] = fab_rt_text(tables, tables->cells[i].text);
-            }
+fab_status fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out, fab_error *err) {
+    FAB_PASS(FAB_NEW(*out, table->n_rows * table->n_columns + 1, err));
+    for (const fab_rt_cell *cell = table->cells; cell < table->cells + table->n_cells; cell++) {
+        size_t place = 0;
+        while (table->order[place] != cell->column) { /* few */
+            place++;
         }
+        (*out)[cell->row * table->n_columns + place] = fab_rt_text(tables, cell->text);
     }
+    return FAB_OK;
 }

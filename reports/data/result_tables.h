@@ -9,8 +9,7 @@
  * cell, separated by blanks, lists of texts by bars. In front stand, for every list around it, the number of the
  * element counted from 1, `engine_no`, and its name, `engine`.
  */
-#ifndef FAB_RESULT_TABLES_H
-#define FAB_RESULT_TABLES_H
+#pragma once
 
 #include "fab/result.h"
 #include "fab/str.h"
@@ -25,12 +24,8 @@ typedef struct fab_rt_column {
 
 typedef struct fab_rt_cell {
     size_t text; /**< offset into texts */
-    uint32_t column, next;
+    uint32_t row, column;
 } fab_rt_cell;
-
-typedef struct fab_rt_row {
-    uint32_t first, last; /**< of its cells; UINT32_MAX: none */
-} fab_rt_row;
 
 typedef struct fab_rt_table {
     size_t name;    /**< offset into texts */
@@ -38,22 +33,19 @@ typedef struct fab_rt_table {
     fab_rt_column *columns;
     uint32_t *order; /**< columns as they are shown */
     size_t n_columns, columns_capacity, order_capacity;
-    fab_rt_row *rows;
-    size_t n_rows, rows_capacity;
+    fab_rt_cell *cells; /**< row by row */
+    size_t n_rows, n_cells, cells_capacity;
     size_t at; /**< while it is filled: place behind the column that was met last */
 } fab_rt_table;
 
 typedef struct fab_result_tables {
     fab_rt_table *tables;
     size_t n_tables, capacity;
-    fab_rt_cell *cells;
-    size_t n_cells, cells_capacity;
     fab_str texts;
 } fab_result_tables;
 
 /**
  * @param[out] out  Written on success only; release it. Complexity: O(figures x columns of their table).
- * @retval FAB_EINTERNAL  a figure is infinite or not a number
  */
 fab_status fab_result_tables_make(const fab_result *result, fab_result_tables *out, fab_error *err) FAB_MUST_USE;
 void fab_result_tables_release(fab_result_tables *tables);
@@ -65,7 +57,6 @@ static inline const char *fab_rt_text(const fab_result_tables *tables, size_t at
     return tables->texts.data + at;
 }
 
-/** Cells of a row by column as they are shown; NULL where there is none. `out` has room for all columns. */
-void fab_rt_row_cells(const fab_result_tables *tables, const fab_rt_table *table, size_t row, const char **out);
-
-#endif
+/** All cells, row by row, by column as they are shown; NULL where there is none. Free with free(). */
+fab_status fab_rt_cells(const fab_result_tables *tables, const fab_rt_table *table, const char ***out,
+                        fab_error *err) FAB_MUST_USE;

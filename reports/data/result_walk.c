@@ -1,9 +1,11 @@
 #include "result_walk.h"
 
-#include "fab/str.h"
+#include "fab/reports.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *const fab_histogram_names[FAB_HISTOGRAM] = {"0 - 0.25", "0.25 - 0.5", "0.5 - 0.75", "0.75 - 1",
                                                         "1 - 1.5",  "1.5 - 2",    "2 - 3",      "above 3"};
@@ -86,6 +88,11 @@ static size_t count_elements(const fab_at *at, const fab_field *f) {
     }
     load(f, f->n_type, (const char *)at->row + f->n_at, &n);
     return (size_t)n.count;
+}
+
+/* Of the elements of a list. */
+static const fab_fields *table_of(const fab_at *at, const fab_field *f) {
+    return f->is_other != NULL && f->is_other(at) ? f->other : f->table;
 }
 
 static bool is_there(const fab_at *at, const fab_field *f) {
@@ -188,6 +195,7 @@ static void walk_value(walk *w, const fab_at *at, const fab_field *f, const fab_
 static void walk_scalars(walk *w, const fab_at *at, const fab_field *f) {
     fab_values values = {f, base_of(at, f), count_elements(at, f)};
     fab_value v;
+    v.real = NAN; /* gcc 12 does not see that it is set */
     for (size_t i = 0; f->item_type == FAB_FIELD_REAL && i < values.n; i++) {
         fab_values_at(&values, i, &v);
         check(w, f->key, v.real);
@@ -207,7 +215,7 @@ static bool has_scalars_only(const fab_fields *table) {
 }
 
 static void walk_list(walk *w, const fab_at *at, const fab_field *f) {
-    const fab_fields *table = f->is_other != NULL && f->is_other(at) ? f->other : f->table;
+    const fab_fields *table = table_of(at, f);
     bool one_line = has_scalars_only(table);
     const char *first = base_of(at, f);
     size_t n = count_elements(at, f);
@@ -255,15 +263,123 @@ static void walk_result(walk *w, const fab_result *result) {
     end(w);
 }
 
-fab_status fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self, fab_error *err) {
-    walk w = {NULL, self, NULL, 0};
+void fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self) {
+    walk w = {.emit = emitter, .self = self};
     walk_result(&w, result);
-    if (w.bad_key != NULL) {
-        return fab_fail(err, FAB_EINTERNAL, w.bad_key, "a figure of the result is %g", w.bad_value);
+}
+
+fab_status fab_result_check(const fab_result *result, fab_error *err) {
+    walk w = {.emit = NULL};
+    walk_result(&w, result);
+    return w.bad_key == NULL ? FAB_OK
+                             : fab_fail(err, FAB_EINTERNAL, w.bad_key, "a figure of the result is %g", w.bad_value);
+}
+
+/* --- one figure by its place -------------------------------------------------------------------------------------- */
+
+/* Behind the dot at `end`, which something follows, or the end of the path; NULL: a word goes on there. */
+static const char *next_word(const char *end) {
+    return end[0] == '\0' ? end : end[0] == '.' && end[1] != '\0' ? end + 1 : NULL;
+}
+
+/* What is behind `key` in the path; NULL where it begins otherwise. */
+static const char *behind(const char *path, const char *key) {
+    size_t n = strlen(key);
+    return strncmp(path, key, n) == 0 ? next_word(path + n) : NULL;
+}
+
+/* The same of the number of an element; a path without one means the first. */
+static const char *behind_number(const char *path, uint64_t *out_number) {
+    char *end = NULL;
+    *out_number = 1;
+    if (path[0] < '0' || path[0] > '9') {
+        return path;
     }
-    if (emitter != NULL) {
-        w.emit = emitter;
-        walk_result(&w, result);
+    *out_number = strtoull(path, &end, 10);
+    return next_word(end);
+}
+
+static bool take_value(const fab_value *v, double *out) {
+    *out = v->type == FAB_FIELD_COUNT ? (double)v->count : v->real;
+    return v->type == FAB_FIELD_COUNT || v->type == FAB_FIELD_REAL;
+}
+
+/* A figure over several seeds has a word more in its path, "mean" where there is none. */
+static bool take_stat(const fab_stat *stat, bool is_of_seeds, const char *rest, double *out) {
+    const char *word = rest[0] == '\0' ? fab_stat_fields.rows[0].key : rest;
+    for (size_t i = 0; i < fab_stat_fields.n && (is_of_seeds || rest[0] == '\0'); i++) {
+        const fab_field *row = &fab_stat_fields.rows[i];
+        if (strcmp(row->key, word) == 0) {
+            *out = *(const double *)(const void *)((const char *)stat + row->at);
+            return true;
+        }
     }
+    return false;
+}
+
+static bool find_figure(const fab_at *at, const fab_fields *table, const char *path, double *out, const char **unit);
+
+static bool find_element(const fab_at *at, const fab_field *f, const char *path, double *out, const char **unit) {
+    uint64_t number = 0;
+    const char *rest = behind_number(path, &number);
+    size_t n = count_elements(at, f);
+    const char *first = base_of(at, f);
+    if (f->table == NULL) {
+        const fab_values values = {f, first, n};
+        fab_value v;
+        if (rest == NULL || rest[0] != '\0' || number == 0 || number > n) {
+            return false;
+        }
+        fab_values_at(&values, number - 1, &v);
+        *unit = f->unit;
+        return take_value(&v, out);
+    }
+    const fab_fields *table = table_of(at, f);
+    for (size_t i = 0; rest != NULL && i < n; i++) {
+        fab_at element = {first + i * table->size, i, at};
+        if ((table->is_left_out == NULL || !table->is_left_out(&element)) && --number == 0) {
+            return find_figure(&element, table, rest, out, unit);
+        }
+    }
+    return false;
+}
+
+static bool find_figure(const fab_at *at, const fab_fields *table, const char *path, double *out, const char **unit) {
+    for (const fab_field *f = table->rows; f < table->rows + table->n; f++) {
+        const char *rest = f->type == FAB_FIELD_GROUP ? path : behind(path, f->key);
+        if (rest == NULL || !is_there(at, f)) {
+            continue;
+        }
+        if (f->type == FAB_FIELD_LIST) {
+            return find_element(at, f, rest, out, unit);
+        }
+        if (f->type == FAB_FIELD_GROUP || f->type == FAB_FIELD_OBJECT) {
+            bool is_group = f->type == FAB_FIELD_GROUP;
+            fab_at below = {base_of(at, f), is_group ? at->index : 0, is_group ? at->up : at};
+            if (find_figure(&below, f->table, rest, out, unit)) {
+                return true;
+            }
+            continue;
+        }
+        fab_value v;
+        read_value(at, f, &v);
+        *unit = f->unit;
+        return v.type == FAB_FIELD_STAT ? take_stat(&v.stat, table->many(at), rest, out)
+                                        : rest[0] == '\0' && take_value(&v, out);
+    }
+    return false;
+}
+
+fab_status fab_result_figure(const fab_result *result, const char *path, double *out, const char **out_unit,
+                             fab_error *err) {
+    fab_at at = {result, 0, NULL};
+    const char *unit = NULL;
+    double value = 0;
+    FAB_PASS(fab_result_check(result, err));
+    if (!find_figure(&at, &fab_result_fields, path, &value, &unit)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "the result has no figure '%.90s'", path);
+    }
+    *out = value;
+    *out_unit = unit;
     return FAB_OK;
 }

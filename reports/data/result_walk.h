@@ -3,8 +3,7 @@
  * One walk over a result for every format that shows all of it, by the table of fields (fields/result_field.h). A
  * format supplies the callbacks.
  */
-#ifndef FAB_RESULT_WALK_H
-#define FAB_RESULT_WALK_H
+#pragma once
 
 #include "fields/result_field.h"
 
@@ -34,15 +33,11 @@ typedef struct fab_emitter {
     bool shows_means; /**< figures of one seed are objects of their mean, as those of several are objects */
 } fab_emitter;
 
-/**
- * Walks the result. Looks through it once before anything is emitted.
- * @param[in] emitter  NULL: look only.
- * @retval FAB_EINTERNAL  a figure is infinite or not a number; names the field. Nothing was emitted.
- */
-fab_status fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self,
-                           fab_error *err) FAB_MUST_USE;
+/** Of a result that fab_result_check() has passed. */
+void fab_result_walk(const fab_result *result, const fab_emitter *emitter, void *self);
+
+/** FAB_EINTERNAL: a figure is infinite or not a number; names the field. */
+fab_status fab_result_check(const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 /** Name of a utilisation bin of fab_tier_load: "0.5 - 0.75". */
 extern const char *const fab_histogram_names[FAB_HISTOGRAM];
-
-#endif

@@ -1,6 +1,8 @@
 /* The schedule of an iteration as a trace that Perfetto and chrome://tracing open [Google, Trace Event Format, 2016]: a
- * process for each engine, a track for what a stage computes and for each kind of its communication. Times are whole
- * nanoseconds, so that what follows each other does not overlap. */
+ * process for each engine, a track for what a stage computes and for each kind of its communication, and a counter for
+ * the utilisation of each class of links. Times are whole nanoseconds, so that what follows each other does not
+ * overlap.
+ */
 #include "json_text.h"
 #include "report_formats.h"
 
@@ -127,6 +129,53 @@ done:
     return status;
 }
 
+/* An operation begins (1) or ends (-1). */
+typedef struct change {
+    int64_t at_ns;
+    int sign;
+    fab_op_kind kind;
+} change;
+
+static int change_order(const void *a, const void *b) {
+    const change *x = a;
+    const change *y = b;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* A counter for each class of links, told where it changes. */
+static fab_status put_links(trace *t, fab_error *err) {
+    const fab_schedule *s = t->schedule;
+    fab_status status = FAB_OK;
+    uint64_t n_active[FAB_OP_N] = {0};
+    const size_t n = 2 * s->timeline.n_ops;
+    change *changes = NULL;
+    double *last = NULL;
+    FAB_TRY(FAB_NEW(changes, n, err));
+    FAB_TRY(FAB_NEW(last, s->n_links, err));
+    for (size_t i = 0; i < n; i++) {
+        const fab_op *op = &s->timeline.op[i / 2];
+        changes[i] = (change){ns_of(i % 2 == 0 ? op->start_s : op->end_s), i % 2 == 0 ? 1 : -1, op->kind};
+    }
+    qsort(changes, n, sizeof *changes, change_order);
+    for (size_t i = 0; i < n; i++) {
+        n_active[changes[i].kind] += (uint64_t)changes[i].sign;
+        for (size_t k = 0; k < s->n_links && (i + 1 == n || changes[i + 1].at_ns > changes[i].at_ns); k++) {
+            double now = round(1e6 * fab_schedule_utilisation(s, &s->links[k], n_active)) / 1e4;
+            if (now != last[k]) {
+                begin_event(t, s->links[k].name, 'C', 0);
+                put_us(t, "ts", changes[i].at_ns);
+                fab_str_add(&t->out, ",\"args\":{\"%\":");
+                fab_json_number(&t->out, now);
+                fab_str_add(&t->out, "}}");
+                last[k] = now;
+            }
+        }
+    }
+done:
+    FAB_FREE_ALL(changes, last);
+    return status;
+}
+
 static fab_status check_schedules(const fab_result *result, fab_error *err) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         if (result->iterations[i].schedule == NULL) {
@@ -139,10 +188,10 @@ static fab_status check_schedules(const fab_result *result, fab_error *err) {
                         "a timeline shows the iteration of a training job, and none was timed%s%s",
                         result->iteration_note[0] != '\0' ? ": " : "", result->iteration_note);
     }
-    return fab_result_walk(result, NULL, NULL, err);
+    return FAB_OK;
 }
 
-static fab_status write_timeline(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status make_timeline(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
     (void)style;
     fab_status status = FAB_OK;
     trace t = {.out = FAB_STR_INIT, .between = "\n"};
@@ -155,16 +204,16 @@ static fab_status write_timeline(const fab_result *result, const fab_report_styl
         t.pid = i + 1;
         t.schedule = result->iterations[i].schedule;
         FAB_TRY(put_schedule(&t, result->iterations[i].engine, err));
+        FAB_TRY(put_links(&t, err));
     }
     fab_str_add(&t.out, "\n]}\n");
-    FAB_TRY(fab_report_put(&t.out, out, err));
 done:
-    fab_str_release(&t.out);
+    *out = t.out;
     return status;
 }
 
 const fab_report_format fab_report_timeline = {
     .name = "timeline",
     .summary = "what every pipeline stage does when in an iteration, for Perfetto and chrome://tracing",
-    .write = write_timeline,
+    .make = make_timeline,
 };

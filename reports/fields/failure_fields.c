@@ -33,7 +33,6 @@ static const fab_fields FAILED_PHASE = TABLE("failed_phase", FAILED_PHASES, OUTC
 #undef T
 #define T fab_failed_state
 GIVES(bool, has_time, isfinite(here->time_s));
-GIVES(const void *, phases_of, here->phases);
 GIVES(size_t, count_phases, fab_at_result(at)->failures->n_phases);
 
 static const fab_field STATES[] = {
@@ -46,7 +45,7 @@ static const fab_field STATES[] = {
 static const fab_fields STATE = VIEW("failed_state", STATES, OUTCOMES);
 
 static const fab_field STATE_PHASES[] = {
-    LIST_BY(phases, "phase", phases_of, count_phases, &FAILED_PHASE, "The same by phase."),
+    LIST_OF(phases, "phase", phases, count_phases, &FAILED_PHASE, "The same by phase."),
 };
 static const fab_fields STATE_BY_PHASE = VIEW("failed_state_phases", STATE_PHASES, OUTCOMES);
 
@@ -99,7 +98,6 @@ static const fab_fields POLICY = TABLE("failed_policy", POLICY_FIELDS, MIGRATION
 
 #undef T
 #define T fab_failed_engine
-GIVES(const void *, policies_of, here->policies);
 GIVES(size_t, count_policies, here->note[0] == '\0' ? fab_at_result(at)->failures->n_policies : 0);
 
 static const fab_field FAILED_ENGINES[] = {
@@ -111,7 +109,7 @@ static const fab_field FAILED_ENGINES[] = {
     FIELD_OF(collision_aware_worst_ratio, aware_ratio,
              "Value of worst_ratio where lost ranks move to the spare whose routes collide least.", IF(has_saving)),
     OBJECT(healthy, healthy, &BASELINE, "Where nothing has failed."),
-    LIST_BY(policies, "policy", policies_of, count_policies, &POLICY, "What every policy does."),
+    LIST_OF(policies, "policy", policies, count_policies, &POLICY, "What every policy does."),
 };
 static const fab_fields FAILED_ENGINE = TABLE("failed_engine", FAILED_ENGINES, MIGRATION);
 
@@ -203,7 +201,6 @@ static const fab_fields WEAK_PART = TABLE("slower_part", WEAK_PARTS, JOBS);
 
 #undef T
 #define T fab_degradation
-GIVES(const void *, degraded_phases, here->phases);
 GIVES(size_t, count_degraded_phases, here->n_phases * here->n_engines);
 
 static const fab_field DEGRADATION[] = {
@@ -212,8 +209,7 @@ static const fab_field DEGRADATION[] = {
     LIST(parts, "part", parts, n_parts, &WEAK_PART, "The slower parts."),
     LIST(iterations, "iteration", iterations, n_iterations, &DEGRADED_ITERATION, "Iterations of a training job.",
          FILLED),
-    LIST_BY(phases, "phase", degraded_phases, count_degraded_phases, &DEGRADED_PHASE,
-            "Every phase under every engine."),
+    LIST_OF(phases, "phase", phases, count_degraded_phases, &DEGRADED_PHASE, "Every phase under every engine."),
 };
 const fab_fields fab_degradation_fields =
     TABLE("degradation", DEGRADATION, JOBS,
@@ -250,7 +246,6 @@ static const fab_fields PHASE_ALONE = TABLE("phase_alone", ALONE, JOBS);
 
 #undef T
 #define T fab_contending_job
-GIVES(const void *, alone_of, here->alone);
 GIVES(size_t, count_alone, here->n_phases *contention_of(at)->n_engines);
 
 static const fab_field CONTENDING_JOBS[] = {
@@ -259,7 +254,7 @@ static const fab_field CONTENDING_JOBS[] = {
     FIELD_OF(gpus, n_gpus, "GPUs of the job."),
     FIELD_OF(servers, n_servers, "Servers of the job."),
     FIELD_OF(contends, phase, "Phase that overlaps with those of the others; missing where none does.", FILLED),
-    LIST_BY(alone, "phase", alone_of, count_alone, &PHASE_ALONE, "Its phases alone on the fabric."),
+    LIST_OF(alone, "phase", alone, count_alone, &PHASE_ALONE, "Its phases alone on the fabric."),
 };
 static const fab_fields CONTENDING_JOB = TABLE("contending_job", CONTENDING_JOBS, JOBS);
 
@@ -322,14 +317,13 @@ static const fab_fields SHARED_LINK = TABLE("shared_link", SHARED_LINKS, JOBS);
 
 #undef T
 #define T fab_contention_engine
-GIVES(const void *, meetings_of, here->jobs);
 GIVES(size_t, count_jobs, contention_of(at)->n_jobs);
 
 static const fab_field CONTENTION_ENGINES[] = {
     FIELD_OF(engine, label, "The engine with its options."),
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over."),
     FIELD_OF(links_of_several_jobs, n_shared, "Network links that several jobs share, of the first seed."),
-    LIST_BY(jobs, "job", meetings_of, count_jobs, &MEETING, "Jobs whose phase contends."),
+    LIST_OF(jobs, "job", jobs, count_jobs, &MEETING, "Jobs whose phase contends."),
     ARRAY(boundaries, "boundary", tiers, n_tiers, &SHARED_BOUNDARY, "Links by boundary and direction."),
     ARRAY(shared_links, "link", worst, n_worst, &SHARED_LINK, "Links that need longest for the bytes of all jobs."),
 };
@@ -370,7 +364,6 @@ GIVES(const char *, pair_other, jobs_of(at, true)->id);
 GIVES(bool, has_cells, here->n_rows > 0 && here->n_columns > 0);
 GIVES(const char *, worst_phase, jobs_of(at, false)->phases[here->phase[here->worst_row]]);
 GIVES(const char *, worst_other_phase, jobs_of(at, true)->phases[here->other_phase[here->worst_column]]);
-GIVES(const void *, cells_of, here->slowdown);
 GIVES(size_t, count_cells, here->n_rows * here->n_columns);
 
 static const fab_field PAIRS[] = {
@@ -381,7 +374,7 @@ static const fab_field PAIRS[] = {
     FIELD_OF(worst_slowdown_ratio, worst, "Slowdown of the pair of phases that suffers most.", .only = has_cells),
     TEXT_BY(worst_phase, worst_phase, "Its phase of the job that is slowed.", .only = has_cells),
     TEXT_BY(worst_other_phase, worst_other_phase, "Its phase of the other job.", .only = has_cells),
-    LIST_BY(cells, "cell", cells_of, count_cells, &CELL, "All pairs of phases."),
+    LIST_OF(cells, "cell", slowdown, count_cells, &CELL, "All pairs of phases."),
 };
 static const fab_fields PAIR = TABLE("interference", PAIRS, JOBS);
 

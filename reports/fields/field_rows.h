@@ -3,8 +3,7 @@
  * How rows of the table of result fields are written. Every file defines T, the struct whose members they name. What a
  * row has beyond its definition follows it: `FIELD(rounds, "Sentence.", IF(has_rounds), .labels = "turns")`.
  */
-#ifndef FAB_FIELD_ROWS_H
-#define FAB_FIELD_ROWS_H
+#pragma once
 
 #include "result_field.h"
 
@@ -29,6 +28,8 @@
 /* An enum, shown by its names; all that a text may be. */
 #define NAMED(key_, member, names_, ...)                                                                               \
     {.key = #key_, .type = FAB_FIELD_NAME, AT(member), ONE_OF(names_), .definition = __VA_ARGS__}
+#define NAMED_OF(key_, member, names_, n_, ...)                                                                        \
+    {.key = #key_, .type = FAB_FIELD_NAME, AT(member), .names = names_, .n_names = n_, .definition = __VA_ARGS__}
 #define ONE_OF(names_)                     .names = names_, .n_names = sizeof(names_) / sizeof *(names_)
 /* What a function gives. */
 #define COUNT_BY(key_, function, ...)                                                                                  \
@@ -69,6 +70,9 @@
 #define LIST(key_, item_, member, count, table_, ...)                                                                  \
     {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, AT(member), .is_pointer = true, COUNTED(count),              \
      .table = table_, .definition = __VA_ARGS__}
+#define LIST_OF(key_, item_, member, n_, table_, ...)                                                                  \
+    {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, AT(member), .is_pointer = true, .n = n_, .table = table_,    \
+     .definition = __VA_ARGS__}
 #define ARRAY(key_, item_, member, count, table_, ...)                                                                 \
     {.key = #key_, .type = FAB_FIELD_LIST, .item = item_, AT(member), COUNTED(count), .table = table_,                 \
      .definition = __VA_ARGS__}
@@ -104,5 +108,3 @@
     }                                                                                                                  \
     struct fab_at
 /* clang-format on */
-
-#endif

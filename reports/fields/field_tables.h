@@ -2,8 +2,7 @@
  * @file field_tables.h
  * Tables of fields that stand in several files, and what their rows share.
  */
-#ifndef FAB_FIELD_TABLES_H
-#define FAB_FIELD_TABLES_H
+#pragma once
 
 #include "result_field.h"
 
@@ -38,5 +37,3 @@ uint64_t fab_at_number(const fab_at *at);
 
 extern const char *const fab_directions[4]; /**< "up", "down", "forward", "reverse" */
 #define FAB_DIRECTION_TEXT "Up is away from the servers; between switches without an order forward and reverse."
-
-#endif

@@ -39,25 +39,16 @@ const fab_fields fab_memory_fields = TABLE("memory", MEMORY, JOBS);
 
 #undef T
 #define T fab_result
-static size_t zero_stage(const fab_at *at) {
-    return (size_t)(fab_job_zero(&((const T *)at->row)->job) - FAB_ZERO_0);
+static uint64_t zero_stage(const fab_at *at) {
+    return (uint64_t)(fab_job_zero(&((const T *)at->row)->job) - FAB_ZERO_0);
 }
 
 static const fab_field JOB[] = {
-    {.key = "kind",
-     .type = FAB_FIELD_NAME,
-     .at = offsetof(T, job.kind),
-     .names = fab_job_kinds,
-     .n_names = 3,
-     .definition = "Kind of the job: training, ranking or serving."},
+    NAMED_OF(kind, job.kind, fab_job_kinds, 3, "Kind of the job: training, ranking or serving."),
     FIELD_OF(model, job.model, "Name of the model.", FILLED),
     FIELD_OF(gpu, job.accelerator.name, "Name of the GPU.", FILLED),
-    {.key = "precision",
-     .type = FAB_FIELD_NAME,
-     .at = offsetof(T, job.precision),
-     .names = fab_precisions,
-     .n_names = FAB_N_PRECISIONS,
-     .definition = "Elements of the matrices that the layers multiply; attention, logits and sums stay 16 bits wide."},
+    NAMED_OF(precision, job.precision, fab_precisions, FAB_N_PRECISIONS,
+             "Elements of the matrices that the layers multiply; attention, logits and sums stay 16 bits wide."),
     FIGURE_OF(gpu_hour_usd, job.gpu_hour_usd, "USD", "Price of one GPU for an hour.", FILLED),
     FIELD_OF(gpu_price_source, job.accelerator.price_source,
              "Where list gpus has its price from; gpu-hour-usd replaces it.", FILLED),
@@ -132,12 +123,8 @@ static const fab_fields ITERATION_SEEDS = TABLE("iteration_seeds", SEEDS_OF_ITER
 #undef T
 #define T fab_op_sum
 static const fab_field KINDS[] = {
-    {.key = "kind",
-     .type = FAB_FIELD_NAME,
-     .at = offsetof(T, kind),
-     .names = fab_op_names,
-     .n_names = FAB_OP_N,
-     .definition = "Passes of microbatches (forward, backward, weights), what travels, or the optimizer."},
+    NAMED(kind, kind, fab_op_names,
+          "Passes of microbatches (forward, backward, weights), what travels, or the optimizer."),
     FIELD(count, "Operations of this kind in one iteration."),
     FIGURE(busy_s, "s", "Sum of their times; exchanges in line are in those of passes."),
     FIGURE(first_s, "s", "When the first begins, from the start of the iteration."),
@@ -148,12 +135,8 @@ static const fab_fields KIND = TABLE("kinds", KINDS, SCHEDULE);
 #undef T
 #define T fab_op
 static const fab_field OPERATIONS[] = {
-    {.key = "kind",
-     .type = FAB_FIELD_NAME,
-     .at = offsetof(T, kind),
-     .names = fab_op_names,
-     .n_names = FAB_OP_N,
-     .definition = "A pass of a microbatch (forward, backward, weights), what travels, or the optimizer."},
+    NAMED(kind, kind, fab_op_names,
+          "A pass of a microbatch (forward, backward, weights), what travels, or the optimizer."),
     FIELD(chunk, "Chunk of layers on this stage, from 0."),
     FIELD(microbatch, "Microbatch of the pipeline, from 0; 0 of what is for all of them."),
     FIGURE(start_s, "s", "When it begins, from the start of the iteration."),
@@ -242,6 +225,11 @@ static const fab_field ITERATIONS[] = {
     FIELD_OF(reduce_slowdown_ratio, shared.reduce,
              "The same of a transfer between stages and a reduction of gradients.", FILLED, .formula = SLOWDOWN,
              .source = SHARED),
+    FIELD_OF(
+        exchange_slowdown_ratio, shared.exchange,
+        "How many times longer tensor, context or expert exchanges in line take at most while a transfer, a gather or "
+        "a reduction is under way; missing where they have no bottleneck in common.",
+        FILLED, .formula = SLOWDOWN, .source = SHARED),
     FIGURE(tflops_per_gpu, "TFLOP/s",
            "Floating-point operations executed per second and GPU, recomputation included; of fused attention the half "
            "that the causal mask leaves.",

@@ -76,6 +76,33 @@ static const fab_field LAST_FLOW_FIELDS[] = {
 };
 static const fab_fields LAST_FLOW = TABLE("last_flow", LAST_FLOW_FIELDS, TIMES);
 
+/* --- lossless queues ---------------------------------------------------------------------------------------------- */
+
+#define LOSSLESS "src/doc/adr/0067-lossless-queues.md"
+
+#undef T
+#define T fab_pause_root
+static const fab_field PAUSE_ROOT_FIELDS[] = {
+    FIELD(link, "A link that stops others and is stopped itself for less than a tenth of the time that it sends."),
+    FIELD(stopped_links,
+          "Links that wait for it: each for the queue that it waited for longest, that for the next, up to this."),
+    FIGURE(stopped_s, "s", "How long they are stopped, added up."),
+};
+static const fab_fields PAUSE_ROOT = TABLE("root", PAUSE_ROOT_FIELDS, LOSSLESS);
+
+#undef T
+#define T fab_pauses
+static const fab_field PAUSES_FIELDS[] = {
+    FIELD(pauses, "How often an ingress port stops its sender."),
+    FIELD(stopped_links, "Links that are stopped at all."),
+    FIELD(victims, "Flows that end more than a tenth later than under transport fluid though they cross no root.",
+          .labels = "victims|victim"),
+    FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase about a hundredth of a mean flow."),
+    ARRAY(roots, "root", roots, n_roots, &PAUSE_ROOT, "Links that stop others longest, first."),
+};
+static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
+                                       .definition = "What lossless queues do to the phase, of the first seed.");
+
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
 #undef T
@@ -83,11 +110,18 @@ static const fab_fields LAST_FLOW = TABLE("last_flow", LAST_FLOW_FIELDS, TIMES);
 GIVES(bool, is_of_seeds, here->n_seeds > 1);
 GIVES(bool, takes_turns, here->n_rounds > 1);
 GIVES(bool, has_rates, here->has_time && here->has_rates);
+GIVES(bool, is_lossless, here->has_pauses);
+GIVES(bool, has_fluid_time, here->has_pauses && here->has_time);
 GIVES(bool, is_collective, here->has_time && here->algbw.mean > 0);
 
 static size_t count_cycle(const fab_at *at) {
     uint32_t n = ((const T *)at->row)->n_cycle;
     return n < FAB_CYCLE_SHOWN ? n : FAB_CYCLE_SHOWN;
+}
+
+static size_t count_deadlocked(const fab_at *at) {
+    uint32_t n = ((const T *)at->row)->pauses.n_cycle;
+    return n < FAB_PAUSE_CYCLE ? n : FAB_PAUSE_CYCLE;
 }
 
 static const fab_field ENGINE_FIELDS[] = {
@@ -151,9 +185,14 @@ static const fab_field ENGINE_FIELDS[] = {
            .formula = "transfer_s + latency_s", .source = TIMES, .labels = "phase time"),
     FIGURE(transfer_s, "s",
            "Until the last byte of the phase is through. Flows share links max-min fairly at every instant, NVLink, "
-           "PCIe and NIC included; rates are found again whenever a flow ends.",
+           "PCIe and NIC included; rates are found again whenever a flow ends. Under transport pfc packets in lossless "
+           "queues.",
            IF(has_time), .formula = "fluid simulation over max-min fair rates",
            .source = "Bertsekas and Gallager, Data Networks, 6.5.2; src/doc/adr/0023-rates.md", .labels = "transfer"),
+    FIGURE_OF(fluid_s, fluid_s, "s", "What transfer_s would be if flows shared links max-min fairly.",
+              .only = has_fluid_time, .formula = "fluid simulation over max-min fair rates", .source = LOSSLESS,
+              .labels = "fluid"),
+    OBJECT(lossless, pauses, &PAUSES, "What lossless queues do to the phase, of the first seed.", .only = is_lossless),
     FIELD(lower_bound_ratio,
           "Transfer time over the least possible time of the phase. Never below 1: a result that beats its bound is an "
           "error of the program (exit code 70).",
@@ -186,6 +225,9 @@ static const fab_field ENGINE_FIELDS[] = {
         reordering, engine, &REORDERING,
         "Limits of engines that send packets of a flow over several paths: rate <= window / (round trip + queueing).",
         .only = is_reordering),
+    SCALARS(deadlocked_links, "link", pauses.cycle, count_deadlocked,
+            "First links of a circle that wait for each other for ever under lossless queues, of the first seed.",
+            FILLED),
     SCALARS(deadlock_cycle, "link", cycle, count_cycle, "Links of a shortest cycle of dependencies.", FILLED),
     ARRAY(link_loads, "boundary", tiers, n_tiers, &fab_link_load_fields, "Links by boundary and direction."),
     ARRAY(next_hops_used, "boundary", tiers, n_tiers, &fab_next_hops_fields,

@@ -4,8 +4,7 @@
  * it is there. The walk over a result (data/result_walk.h), both schemas and `fabriscope explain` read nothing else.
  * Rows are written with the macros of field_rows.h; reports/fields/README.md says how to add one.
  */
-#ifndef FAB_RESULT_FIELD_H
-#define FAB_RESULT_FIELD_H
+#pragma once
 
 #include "fab/result.h"
 
@@ -38,7 +37,7 @@ typedef struct fab_at {
     const struct fab_at *up; /**< NULL: this is the fab_result */
 } fab_at;
 
-#define FAB_FIELD_ROOM 320 /* bytes of a text that a function makes */
+#define FAB_FIELD_ROOM FAB_LINK_NAME_SIZE /**< of a text that is made */
 
 /** What a field holds in one place. Texts are borrowed. */
 typedef struct fab_value {
@@ -132,5 +131,3 @@ typedef struct fab_fields_place {
 } fab_fields_place;
 #define FAB_FIELDS_MOST 128
 size_t fab_fields_list(fab_fields_place out[FAB_FIELDS_MOST]);
-
-#endif

@@ -44,7 +44,6 @@ static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
 #undef T
 #define T fab_optimum_loser
 static const char *const LOSSES[] = {[FAB_LOSS_COST] = "cost",
-                                     [FAB_LOSS_BOUND] = "bound",
                                      [FAB_LOSS_LIMIT] = "constraint",
                                      [FAB_LOSS_UNBUILDABLE] = "unbuildable",
                                      [FAB_LOSS_UNSEEN] = "unseen"};
@@ -57,10 +56,10 @@ static const fab_field LOSERS[] = {
     FIELD_OF(gpus_per_domain, domain, "GPUs of one scale-up domain."),
     FIGURE(nic_bps, "bit/s", "Rate of one NIC in one direction."),
     NAMED(kind, loss, LOSSES,
-          "Why it lost: cost: it costs more; bound: even a lower bound is more; constraint: it cannot keep one; "
+          "Why it lost: cost: it costs more; constraint: it cannot keep one; "
           "unbuildable: there is no such fabric; unseen: the time limit struck first."),
     FIELD(reason, "The same as a sentence."),
-    FIGURE(total_usd, "USD", "Price of its best design, or the lower bound.", FILLED),
+    FIGURE(total_usd, "USD", "Price of its best design.", FILLED),
     FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,
           .formula = "total_usd / total_usd of the winner - 1"),
 };
@@ -84,8 +83,7 @@ static const fab_field OPTIMUM[] = {
     FIELD(source, "Where the figures of the catalog come from.", FILLED),
     FIELD(gpus, "GPUs to connect."),
     FIELD_OF(choices, n_structures, "Combinations of family, tiers, switches, planes, domain and NIC."),
-    FIELD_OF(patterns, n_patterns, "Ways to use the switches of a tier, over all choices."),
-    FIELD_OF(programs, n_programs, "Integer programs that were solved."),
+    FIELD_OF(designs, n_candidates, "Designs that were priced: every choice with every combination of tapers."),
     FIELD_OF(proven, is_proven, "False when the time limit struck before all was searched."),
     FIELD(fronts_complete, "False when the time limit or the limit of points ended a front."),
     FIGURE(lower_bound_usd, "USD", "No design of the catalog that keeps the constraints costs less.",
@@ -253,8 +251,6 @@ GIVES(size_t, count_engines, point_around(at)->n_engines);
 
 #undef T
 #define T fab_sweep_phase
-GIVES(const void *, times_of, here->times);
-
 static const fab_field SWEEP_PHASES[] = {
     FIELD(name, "Name of the phase."),
     FIELD(collective, "What its communicators do: all-reduce, send-recv, ..."),
@@ -264,7 +260,7 @@ static const fab_field SWEEP_PHASES[] = {
     FIELD(max_taper_factor, "Largest utilisation of a fabric link under ideal spray.", .source = COLLIDING),
     LIST_BY(boundaries, "boundary", NULL, search_fields_count_boundaries, &CROSSING,
             "What crosses the boundaries between switch tiers."),
-    LIST_BY(engines, "engine", times_of, count_engines, &SWEEP_TIME,
+    LIST_OF(engines, "engine", times, count_engines, &SWEEP_TIME,
             "The phase under every engine, in the order of the point's engines."),
 };
 static const fab_fields SWEEP_PHASE = TABLE("sweep_phase", SWEEP_PHASES, SWEEPS);

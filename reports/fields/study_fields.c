@@ -293,7 +293,6 @@ static const fab_fields SHOWN_TAIL = VIEW("shown_lists", SHOWN_LISTS, NULL);
 #undef T
 #define T fab_study_summary
 GIVES(const void *, edges, fab_study_edges);
-GIVES(const void *, choices_of, here->choices);
 GIVES(size_t, count_choices, here->choices != NULL ? here->n_variants / here->n_policies : 0);
 
 static const fab_field STUDY[] = {
@@ -312,7 +311,7 @@ static const fab_field STUDY[] = {
            "Ways of a server into the network, where the study loses links between NIC and switch.", IF(has_homing)),
     LIST(policy, "variant", variants, n_variants, &VARIANT, "Every engine under every policy, engine by engine.",
          .low = 1),
-    LIST_BY(choices, "choice", choices_of, count_choices, &CHOICE,
+    LIST_OF(choices, "choice", choices, count_choices, &CHOICE,
             "The best policy of every engine, scenario by scenario, against a baseline.", FILLED),
     GROUP_BY(shown_variant, &SHOWN_TAIL),
 };

@@ -3,6 +3,7 @@
 #include "graph_export.h"
 #include "report_formats.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 static const char *const TYPES[] = {
@@ -66,28 +67,20 @@ static void gexf_put_value(fab_graph_writer *w, size_t i, const fab_graph_attrib
 }
 
 static void put_color(fab_graph_writer *w, fab_graph_color color) {
-    char text[64];
-    (void)snprintf(text, sizeof text, "<viz:color r=\"%u\" g=\"%u\" b=\"%u\"/>", color.r, color.g, color.b);
-    fab_graph_put(w, text);
+    fab_graph_putf(w, "</attvalues><viz:color r=\"%u\" g=\"%u\" b=\"%u\"/>", color.r, color.g, color.b);
 }
 
 static void gexf_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
-    fab_graph_put(w, "\n      <node id=\"n");
-    fab_xml_write_integer(&w->xml, spot->node.id);
-    fab_graph_put(w, "\" label=\"");
+    fab_graph_putf(w, "\n      <node id=\"n%" PRIu32 "\" label=\"", spot->node.id);
     fab_xml_write_escaped(&w->xml, spot->node.name);
     fab_graph_put(w, "\"><attvalues>");
     fab_graph_each_of_node(w, spot, gexf_put_value);
-    fab_graph_put(w, "</attvalues>");
     put_color(w, fab_graph_level_color(spot->node.level));
-    fab_graph_put(w, "<viz:position x=\"");
-    fab_graph_put(w, fab_graph_number_text(w, (double)spot->x));
-    fab_graph_put(w, "\" y=\"");
-    fab_graph_put(w, fab_graph_number_text(w, (double)(w->layout->height - spot->y)));
-    fab_graph_put(w, "\" z=\"0\"/><viz:size value=\"");
-    fab_graph_put(w, fab_graph_number_text(w, (double)spot->row->height));
-    fab_graph_put(w, spot->node.tier > 0 ? "\"/><viz:shape value=\"square\"/></node>"
-                                         : "\"/><viz:shape value=\"disc\"/></node>");
+    fab_graph_putf(w,
+                   "<viz:position x=\"%.9g\" y=\"%.9g\" z=\"0\"/><viz:size value=\"%.9g\"/>"
+                   "<viz:shape value=\"%s\"/></node>",
+                   (double)spot->x, (double)(w->layout->height - spot->y), (double)spot->row->height,
+                   spot->node.tier > 0 ? "square" : "disc");
 }
 
 static void gexf_between(fab_graph_writer *w) {
@@ -100,13 +93,10 @@ static void gexf_put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
     fab_graph_put(w, "\n      <edge");
     fab_graph_put_ends(w, edge);
     if (w->view->merge != NULL) {
-        fab_graph_put(w, " weight=\"");
-        fab_xml_write_integer(&w->xml, edge->n_cables);
-        fab_graph_put(w, "\"");
+        fab_graph_putf(w, " weight=\"%" PRIu32 "\"", edge->n_cables);
     }
     fab_graph_put(w, "><attvalues>");
     fab_graph_each_of_edge(w, edge, gexf_put_value);
-    fab_graph_put(w, "</attvalues>");
     put_color(w, fab_graph_edge_color(w->view, edge));
     fab_graph_put(w, edge->n_failed > 0 ? "<viz:shape value=\"dashed\"/></edge>" : "</edge>");
 }

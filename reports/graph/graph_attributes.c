@@ -14,10 +14,10 @@ enum {
     COST = 8,
     RACKS = 16,
     CRITICALITY = 32,
+    LOADS = 64,        /* one for every engine */
+    UTILISATION = 128, /* one for every engine */
     PLACES = 256,
-    NAMES = 512,      /* of what is installed */
-    LOADS = 64,       /* one for every engine */
-    UTILISATION = 128 /* one for every engine */
+    NAMES = 512 /* of what is installed */
 };
 
 /* What a member of a node, an edge or its use holds. */
@@ -35,7 +35,7 @@ typedef enum held {
     COLLIDED   /* uint32_t, between switches alone */
 } held;
 
-typedef struct row {
+typedef struct fab_graph_row {
     const char *id, *name;
     held held;
     unsigned when;
@@ -60,7 +60,6 @@ static const row NODE[] = {
     {"n_x", "x", PLACE, PLACES, offsetof(fab_graph_spot, x)},
     {"n_y", "y", PLACE, PLACES, offsetof(fab_graph_spot, y)},
 };
-#define N_NODE (sizeof NODE / sizeof NODE[0])
 
 static const row EDGE[] = {
     {"e_kind", "kind", NAME, ALWAYS, offsetof(fab_graph_edge, kind)},
@@ -77,38 +76,23 @@ static const row EDGE[] = {
     {"criticality", "criticality", FIGURE, CRITICALITY, offsetof(fab_graph_edge, criticality)},
     {"e_cost", "cost_usd", FIGURE, COST, offsetof(fab_graph_edge, cost_usd)},
 };
-#define N_EDGE (sizeof EDGE / sizeof EDGE[0])
 
 /* One for every engine. */
 static const row USE[] = {
-    {"load_fwd", "load_fwd", LOAD, LOADS, offsetof(fab_graph_use, load_fwd)},
-    {"load_rev", "load_rev", LOAD, LOADS, offsetof(fab_graph_use, load_rev)},
-    {"mean_load_fwd", "mean_load_fwd", MEAN_LOAD, LOADS | MERGED, offsetof(fab_graph_use, load_fwd)},
-    {"mean_load_rev", "mean_load_rev", MEAN_LOAD, LOADS | MERGED, offsetof(fab_graph_use, load_rev)},
-    {"max_load_fwd", "max_load_fwd", LOAD, LOADS | MERGED, offsetof(fab_graph_use, most_fwd)},
-    {"max_load_rev", "max_load_rev", LOAD, LOADS | MERGED, offsetof(fab_graph_use, most_rev)},
-    {"utilisation_fwd", "utilisation_fwd", FIGURE, UTILISATION, offsetof(fab_graph_use, use_fwd)},
-    {"utilisation_rev", "utilisation_rev", FIGURE, UTILISATION, offsetof(fab_graph_use, use_rev)},
+    {"load_fwd", "load_fwd", LOAD, LOADS, offsetof(fab_graph_use, load[0])},
+    {"load_rev", "load_rev", LOAD, LOADS, offsetof(fab_graph_use, load[1])},
+    {"mean_load_fwd", "mean_load_fwd", MEAN_LOAD, LOADS | MERGED, offsetof(fab_graph_use, load[0])},
+    {"mean_load_rev", "mean_load_rev", MEAN_LOAD, LOADS | MERGED, offsetof(fab_graph_use, load[1])},
+    {"max_load_fwd", "max_load_fwd", LOAD, LOADS | MERGED, offsetof(fab_graph_use, most[0])},
+    {"max_load_rev", "max_load_rev", LOAD, LOADS | MERGED, offsetof(fab_graph_use, most[1])},
+    {"utilisation_fwd", "utilisation_fwd", FIGURE, UTILISATION, offsetof(fab_graph_use, use[0])},
+    {"utilisation_rev", "utilisation_rev", FIGURE, UTILISATION, offsetof(fab_graph_use, use[1])},
     {"mean_utilisation_fwd", "mean_utilisation_fwd", FIGURE, UTILISATION | MERGED,
-     offsetof(fab_graph_use, mean_use_fwd)},
+     offsetof(fab_graph_use, mean_use[0])},
     {"mean_utilisation_rev", "mean_utilisation_rev", FIGURE, UTILISATION | MERGED,
-     offsetof(fab_graph_use, mean_use_rev)},
-    {"collision_factor", "collision_factor", COLLISION, UTILISATION, offsetof(fab_graph_use, use_fwd)},
+     offsetof(fab_graph_use, mean_use[1])},
+    {"collision_factor", "collision_factor", COLLISION, UTILISATION, offsetof(fab_graph_use, use[0])},
     {"collided", "collided", COLLIDED, UTILISATION, offsetof(fab_graph_use, n_collided)},
-};
-#define N_USE (sizeof USE / sizeof USE[0])
-
-enum { G_PROGRAM, G_VERSION, G_DESIGN, G_DIGEST, G_SEED, G_VIEW, G_CRITICALITY, G_TRAFFIC, G_ENGINE, G_COUNT };
-static const row OWN[G_COUNT] = {
-    [G_PROGRAM] = {"program", "program", NAME, ALWAYS, 0},
-    [G_VERSION] = {"version", "version", NAME, ALWAYS, 0},
-    [G_DESIGN] = {"design", "design", NAME, ALWAYS, 0},
-    [G_DIGEST] = {"design_digest", "design_digest", NAME, ALWAYS, 0},
-    [G_SEED] = {"seed", "seed", NAME, ALWAYS, 0},
-    [G_VIEW] = {"view", "view", NAME, MERGED, 0},
-    [G_CRITICALITY] = {"criticality_of", "criticality_of", NAME, CRITICALITY, 0},
-    [G_TRAFFIC] = {"traffic", "traffic", NAME, ALWAYS, 0},
-    [G_ENGINE] = {"engine", "engine", NAME, LOADS, 0},
 };
 
 /* --- which there are ---------------------------------------------------------------------------------------------- */
@@ -120,45 +104,53 @@ static unsigned missing(const fab_graph_view *view) {
            (view->has_utilisation ? 0 : UTILISATION);
 }
 
-/* The first engine's have no number. */
-static size_t attributes_add_row(const row *r, uint32_t what, size_t engine, fab_graph_attribute *out) {
-    bool is_text = r->held == TEXT || r->held == NAME;
-    bool is_count = r->held == COUNT || r->held == INDEX || r->held == COLLIDED;
-    *out = (fab_graph_attribute){.type = is_text    ? FAB_GRAPH_STRING
-                                         : is_count ? FAB_GRAPH_INTEGER
-                                                    : FAB_GRAPH_DOUBLE,
-                                 .what = what,
-                                 .engine = (uint32_t)engine};
-    (void)snprintf(out->id, sizeof out->id, engine > 0 ? "%s_%zu" : "%s", r->id, engine + 1);
-    (void)snprintf(out->name, sizeof out->name, engine > 0 ? "%s_%zu" : "%s", r->name, engine + 1);
-    return 1;
+/* Attributes behind the n that there are already, and their number then. The first engine's have no number. */
+static size_t add_rows(const row *rows, size_t n_rows, unsigned not_there, size_t engine, fab_graph_attribute *out,
+                       size_t n) {
+    for (const row *r = rows; r < rows + n_rows; r++) {
+        bool is_text = r->held == TEXT || r->held == NAME;
+        bool is_count = r->held == COUNT || r->held == INDEX || r->held == COLLIDED;
+        if ((r->when & not_there) != 0) {
+            continue;
+        }
+        fab_graph_attribute *a = &out[n++];
+        *a = (fab_graph_attribute){.row = r, .engine = (uint32_t)engine};
+        a->type = is_text ? FAB_GRAPH_STRING : is_count ? FAB_GRAPH_INTEGER : FAB_GRAPH_DOUBLE;
+        (void)snprintf(a->id, sizeof a->id, engine > 0 ? "%s_%zu" : "%s", r->id, engine + 1);
+        (void)snprintf(a->name, sizeof a->name, engine > 0 ? "%s_%zu" : "%s", r->name, engine + 1);
+    }
+    return n;
+}
+
+/* What is said of the graph is a text each; declared where it is known of such a graph. */
+static void add_own(fab_graph_attributes *out, bool declared, const char *name, size_t engine, const char *text) {
+    const row r = {name, name, NAME, ALWAYS, 0};
+    if (declared) {
+        out->n_own = add_rows(&r, 1, 0, engine, out->own, out->n_own);
+        out->own[out->n_own - 1].row = NULL;
+        out->own[out->n_own - 1].text = text;
+    }
 }
 
 void fab_graph_attributes_list(const fab_graph_view *view, bool places, fab_graph_attributes *out) {
+    const fab_result *r = view->result;
     unsigned not_there = missing(view) | (places ? 0 : PLACES);
     *out = (fab_graph_attributes){.n_node = 0};
-    (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, view->result->seed);
-    for (uint32_t i = 0; i < N_NODE; i++) {
-        out->n_node +=
-            (NODE[i].when & not_there) != 0 ? 0 : attributes_add_row(&NODE[i], i, 0, &out->node[out->n_node]);
-    }
-    for (uint32_t i = 0; i < N_EDGE; i++) {
-        out->n_edge +=
-            (EDGE[i].when & not_there) != 0 ? 0 : attributes_add_row(&EDGE[i], i, 0, &out->edge[out->n_edge]);
-    }
+    (void)snprintf(out->seed, sizeof out->seed, "%" PRIu64, r->seed);
+    out->n_node = add_rows(NODE, sizeof NODE / sizeof NODE[0], not_there, 0, out->node, 0);
+    out->n_edge = add_rows(EDGE, sizeof EDGE / sizeof EDGE[0], not_there, 0, out->edge, 0);
+    add_own(out, true, "program", 0, "fabriscope");
+    add_own(out, true, "version", 0, r->version);
+    add_own(out, true, "design", 0, r->n_fabrics > 0 ? r->fabrics[0].name : NULL);
+    add_own(out, true, "design_digest", 0, r->n_fabrics > 0 ? r->fabrics[0].digest : NULL);
+    add_own(out, true, "seed", 0, out->seed);
+    add_own(out, view->merge != NULL, "view", 0, fab_view_names[view->kind]);
+    add_own(out, view->has_criticality, "criticality_of", 0,
+            view->has_criticality ? view->overlay->criticality_of : "");
+    add_own(out, view->n_engines > 0, "traffic", 0, r->traffic);
     for (size_t e = 0; e < view->n_engines; e++) {
-        for (uint32_t i = 0; i < N_USE; i++) {
-            out->n_edge += (USE[i].when & not_there) != 0
-                               ? 0
-                               : attributes_add_row(&USE[i], N_EDGE + i, e, &out->edge[out->n_edge]);
-        }
-    }
-    for (uint32_t i = 0; i < G_ENGINE; i++) {
-        bool left_out = (OWN[i].when & not_there) != 0 || (i == G_TRAFFIC && view->n_engines == 0);
-        out->n_own += left_out ? 0 : attributes_add_row(&OWN[i], i, 0, &out->own[out->n_own]);
-    }
-    for (size_t e = 0; e < view->n_engines; e++) {
-        out->n_own += attributes_add_row(&OWN[G_ENGINE], G_ENGINE, e, &out->own[out->n_own]);
+        out->n_edge = add_rows(USE, sizeof USE / sizeof USE[0], not_there, e, out->edge, out->n_edge);
+        add_own(out, true, "engine", e, view->engine[e]);
     }
 }
 
@@ -188,52 +180,33 @@ static fab_graph_value value_of(const row *r, const void *of) {
     case INDEX: return integer_of(*count != FAB_NONE, *count);
     case FIGURE: return attributes_number_of(!isnan(*figure), *figure);
     case SIZE: return attributes_number_of(isfinite(*figure), *figure);
-    case LOAD: return attributes_number_of(true, *figure);
     case PLACE: return attributes_number_of(true, (double)*(const float *)at);
-    case MEAN_LOAD:
-    case COLLISION:
-    case COLLIDED: break;
+    default: return attributes_number_of(true, *figure);
     }
-    return attributes_number_of(false, 0);
+}
+
+fab_graph_value fab_graph_own_value(const fab_graph_attribute *attribute) {
+    return text_of(attribute->text);
 }
 
 fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const fab_graph_spot *spot) {
-    return value_of(&NODE[attribute->what], spot);
+    return value_of(attribute->row, spot);
 }
 
 fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const fab_graph_edge *edge) {
-    if (attribute->what < N_EDGE) {
-        return value_of(&EDGE[attribute->what], edge);
+    const row *r = attribute->row;
+    if ((r->when & (LOADS | UTILISATION)) == 0) {
+        return value_of(r, edge);
     }
-    const row *r = &USE[attribute->what - N_EDGE];
     const fab_graph_use *use = &edge->use[attribute->engine];
-    double factor = 0;
-    switch (r->held) {
-    case MEAN_LOAD:
-        return attributes_number_of(true,
-                                    *(const double *)(const void *)((const char *)use + r->member) / edge->n_cables);
-    case COLLISION:
-        factor = fab_graph_collision(edge, attribute->engine);
-        return attributes_number_of(!isnan(factor), factor);
-    case COLLIDED: return integer_of(edge->link_kind == FAB_LINK_FABRIC && !isnan(use->use_fwd), use->n_collided);
-    default: return value_of(r, use);
+    fab_graph_value value = value_of(r, use);
+    if (r->held == MEAN_LOAD) {
+        value.number /= edge->n_cables;
+    } else if (r->held == COLLISION) {
+        double factor = fab_graph_collision(edge, attribute->engine);
+        value = attributes_number_of(!isnan(factor), factor);
+    } else if (r->held == COLLIDED) {
+        value = integer_of(edge->link_kind == FAB_LINK_FABRIC && !isnan(use->use[0]), use->n_collided);
     }
-}
-
-fab_graph_value fab_graph_own_value(const fab_graph_attribute *attribute, const fab_graph_attributes *all,
-                                    const fab_graph_view *view) {
-    const fab_result *r = view->result;
-    bool has_design = r->n_fabrics > 0;
-    switch (attribute->what) {
-    case G_PROGRAM: return text_of("fabriscope");
-    case G_VERSION: return text_of(r->version);
-    case G_DESIGN: return text_of(has_design ? r->fabrics[0].name : NULL);
-    case G_DIGEST: return text_of(has_design ? r->fabrics[0].digest : NULL);
-    case G_SEED: return text_of(all->seed);
-    case G_VIEW: return text_of(fab_view_names[view->kind]);
-    case G_CRITICALITY: return text_of(view->overlay->criticality_of);
-    case G_TRAFFIC: return text_of(r->traffic);
-    case G_ENGINE: return text_of(view->engine[attribute->engine]);
-    default: return (fab_graph_value){.known = false};
-    }
+    return value;
 }

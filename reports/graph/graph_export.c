@@ -3,11 +3,11 @@
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
 #include "fab/str.h"
-#include "data/result_walk.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +68,15 @@ void fab_graph_put(fab_graph_writer *w, const char *markup) {
     fab_xml_write_raw(&w->xml, markup, strlen(markup));
 }
 
+void fab_graph_putf(fab_graph_writer *w, const char *fmt, ...) {
+    char markup[512];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(markup, sizeof markup, fmt, args);
+    va_end(args);
+    fab_graph_put(w, markup);
+}
+
 void fab_graph_put_value(fab_graph_writer *w, const fab_graph_attribute *attribute, const fab_graph_value *value) {
     if (attribute->type == FAB_GRAPH_STRING) {
         fab_xml_write_escaped(&w->xml, value->text);
@@ -96,7 +105,7 @@ void fab_graph_each_of_edge(fab_graph_writer *w, const fab_graph_edge *edge, fab
 
 void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put) {
     for (size_t i = 0; i < w->attributes->n_own; i++) {
-        fab_graph_value value = fab_graph_own_value(&w->attributes->own[i], w->attributes, w->view);
+        fab_graph_value value = fab_graph_own_value(&w->attributes->own[i]);
         if (value.known) {
             put(w, i, &w->attributes->own[i], &value);
         }
@@ -104,13 +113,8 @@ void fab_graph_each_own(fab_graph_writer *w, fab_graph_put_known *put) {
 }
 
 void fab_graph_put_ends(fab_graph_writer *w, const fab_graph_edge *edge) {
-    fab_graph_put(w, " id=\"c");
-    fab_xml_write_integer(&w->xml, edge->id);
-    fab_graph_put(w, "\" source=\"n");
-    fab_xml_write_integer(&w->xml, edge->source);
-    fab_graph_put(w, "\" target=\"n");
-    fab_xml_write_integer(&w->xml, edge->target);
-    fab_graph_put(w, "\"");
+    fab_graph_putf(w, " id=\"c%" PRIu32 "\" source=\"n%" PRIu32 "\" target=\"n%" PRIu32 "\"", edge->id, edge->source,
+                   edge->target);
 }
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
@@ -163,7 +167,6 @@ fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, con
     fab_graph_attributes attributes;
     fab_graph_writer w = {.view = &view, .layout = &layout, .attributes = &attributes, .out = out, .context = context};
     fab_view kind = style != NULL && style->view != FAB_VIEW_AUTO ? style->view : FAB_VIEW_WHOLE;
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
     FAB_TRY(fab_graph_view_init(result, kind, &view, err));
     FAB_TRY(fab_graph_layout_make(&view, dialect->density, &layout, err));
     fab_graph_attributes_list(&view, !dialect->has_places, &attributes);
@@ -210,7 +213,7 @@ uint32_t fab_graph_bin(double utilisation) {
 }
 
 double fab_graph_utilisation(const fab_graph_view *view, const fab_graph_edge *edge) {
-    return view->n_engines > 0 ? fmax(edge->use[0].use_fwd, edge->use[0].use_rev) : (double)NAN;
+    return view->n_engines > 0 ? fmax(edge->use[0].use[0], edge->use[0].use[1]) : (double)NAN;
 }
 
 fab_graph_color fab_graph_level_color(uint32_t level) {

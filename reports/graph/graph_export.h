@@ -4,8 +4,7 @@
  * and a fab_report_format; what a node and an edge are said to be stands in graph_attributes.c and nowhere else.
  * Nothing is kept per node or edge beyond the layout: memory does not grow with the file.
  */
-#ifndef FAB_GRAPH_EXPORT_H
-#define FAB_GRAPH_EXPORT_H
+#pragma once
 
 #include "fab/xml_writer.h"
 #include "layout.h"
@@ -30,8 +29,9 @@ typedef struct fab_graph_attribute {
     char id[32];   /**< unique in the file: letters, digits, '_' */
     char name[32]; /**< unique among the attributes of nodes, or of edges */
     fab_graph_type type;
-    uint32_t what;   /**< for graph_attributes.c */
-    uint32_t engine; /**< whose; 0 where it is of none */
+    const struct fab_graph_row *row; /**< for graph_attributes.c */
+    const char *text;                /**< of the graph itself */
+    uint32_t engine;                 /**< whose; 0 where it is of none */
 } fab_graph_attribute;
 
 #define FAB_GRAPH_NODE_ATTRIBUTES 24
@@ -57,8 +57,7 @@ typedef struct fab_graph_spot {
 
 fab_graph_value fab_graph_node_value(const fab_graph_attribute *attribute, const fab_graph_spot *spot);
 fab_graph_value fab_graph_edge_value(const fab_graph_attribute *attribute, const fab_graph_edge *edge);
-fab_graph_value fab_graph_own_value(const fab_graph_attribute *attribute, const fab_graph_attributes *all,
-                                    const fab_graph_view *view);
+fab_graph_value fab_graph_own_value(const fab_graph_attribute *attribute);
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
 
@@ -103,11 +102,11 @@ fab_status fab_graph_export(const fab_graph_dialect *dialect, void *context, con
 /** The report format of a dialect, with its suffix, summary, ...: the callback of a format has no context of its own.
  */
 #define FAB_GRAPH_FORMAT(id, dialect, ...)                                                                             \
-    static fab_status write_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
+    static fab_status print_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
         return fab_graph_export(&(dialect), NULL, result, style, out, err);                                            \
     }                                                                                                                  \
     const fab_report_format fab_report_##id = {                                                                        \
-        .name = #id, .write = write_##id, .needs_graph = true, .shows_graph = true, .shows_loads = true, __VA_ARGS__}
+        .name = #id, .print = print_##id, .needs_graph = true, .shows_graph = true, .shows_loads = true, __VA_ARGS__}
 
 /** Shortest text that reads back as the same. Good until the next call. */
 const char *fab_graph_number_text(fab_graph_writer *w, double value);
@@ -121,6 +120,8 @@ void fab_graph_put_value(fab_graph_writer *w, const fab_graph_attribute *attribu
 
 /** Markup as it stands, into the XML. */
 void fab_graph_put(fab_graph_writer *w, const char *markup);
+/** The same of a format; at most 511 bytes. */
+void fab_graph_putf(fab_graph_writer *w, const char *fmt, ...) FAB_PRINTF(2, 3);
 
 /** Says something that is known of a node, an edge or the graph: the i-th of their attributes. */
 typedef void fab_graph_put_known(fab_graph_writer *w, size_t i, const fab_graph_attribute *attribute,
@@ -162,5 +163,3 @@ extern const fab_graph_color fab_graph_bin_colors[FAB_GRAPH_BINS];
 
 /** Largest utilisation of an edge in either direction under the first engine, NAN where it is not known. */
 double fab_graph_utilisation(const fab_graph_view *view, const fab_graph_edge *edge);
-
-#endif

@@ -2,32 +2,13 @@
  * level by group, those without a group last; edges in the order in which their first cables stand in the fabric. */
 #include "graph_view.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct fab_graph_merge {
-    fab_view kind;
-    uint32_t n_nodes, n_edges, n_groups;
-    uint32_t *node_of;    /* shape [nodes of the fabric] */
-    fab_graph_node *node; /* shape [n_nodes] */
-    fab_graph_edge *edge; /* shape [n_edges], without use */
-    fab_graph_use *use;   /* shape [n_edges][n_engines] */
-    size_t n_engines;
-    uint32_t unit_gpus; /* of a server, or of a scale-up domain that is larger */
-    uint32_t *block_of; /* shape [units]; view leaf */
-};
-
-/* Finds the edge between two nodes. */
-typedef struct edge_table {
-    uint64_t *key;  /* source and target; UINT64_MAX: free */
-    uint32_t *edge; /* both of shape [mask + 1] */
-    size_t mask;
-    size_t node_capacity, edge_capacity, use_capacity;
-} edge_table;
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
@@ -200,95 +181,65 @@ static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, f
 
 /* --- edges -------------------------------------------------------------------------------------------------------- */
 
-static size_t graph_merge_place_of(const edge_table *t, uint64_t key) {
-    size_t at = (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & t->mask;
-    while (t->key[at] != key && t->key[at] != UINT64_MAX) {
-        at = (at + 1) & t->mask;
-    }
-    return at;
+/* A cable between two nodes, the lower one first. */
+typedef struct joint {
+    uint32_t source, target, cable;
+} joint;
+
+static int compare_joints(const void *a, const void *b) {
+    const joint *one = a;
+    const joint *other = b;
+    FAB_ORDER_BY(one->source, other->source);
+    FAB_ORDER_BY(one->target, other->target);
+    return FAB_ORDER(one->cable, other->cable);
 }
 
-static fab_status resize(edge_table *t, size_t size, fab_error *err) {
-    fab_status status = FAB_OK;
-    edge_table bigger = *t;
-    bigger.key = NULL;
-    bigger.edge = NULL;
-    bigger.mask = size - 1;
-    FAB_TRY(FAB_NEW(bigger.key, size, err));
-    FAB_TRY(FAB_NEW(bigger.edge, size, err));
-    memset(bigger.key, 0xff, size * sizeof *bigger.key);
-    for (size_t i = 0; t->key != NULL && i <= t->mask; i++) {
-        if (t->key[i] != UINT64_MAX) {
-            size_t at = graph_merge_place_of(&bigger, t->key[i]);
-            bigger.key[at] = t->key[i];
-            bigger.edge[at] = t->edge[i];
+/* Edges have the order of their first cables. out: shape [cables]; FAB_NONE within a node. */
+static fab_status number_edges(fab_graph_merge *m, const fab_fabric *f, uint32_t *out, fab_error *err) {
+    joint *joints = NULL;
+    size_t n = 0;
+    FAB_PASS(FAB_NEW(joints, f->n_cables, err));
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        uint32_t a = m->node_of[fab_tail(f, 2 * c)];
+        uint32_t b = m->node_of[fab_head(f, 2 * c)];
+        out[c] = FAB_NONE;
+        if (a != b || fab_class_of(f, 2 * c)->kind == FAB_LINK_FABRIC) {
+            joints[n++] = (joint){a < b ? a : b, a < b ? b : a, c};
         }
     }
-    FAB_FREE_ALL(t->key, t->edge);
-    *t = bigger;
-    return FAB_OK;
-done:
-    FAB_FREE_ALL(bigger.key, bigger.edge);
-    return status;
-}
-
-/* Number of the edge from `source` to `target`; `is_new` where there was none. */
-static fab_status find_edge(fab_graph_merge *m, edge_table *t, uint32_t source, uint32_t target, uint32_t *out,
-                            bool *is_new, fab_error *err) {
-    if (2 * ((size_t)m->n_edges + 1) > t->mask) {
-        FAB_PASS(resize(t, 2 * (t->mask + 1), err));
+    qsort(joints, n, sizeof *joints, compare_joints);
+    for (size_t i = 0, first = 0; i < n; i++) { /* every cable has the number of the first one of its edge */
+        bool is_same = joints[i].source == joints[first].source && joints[i].target == joints[first].target;
+        first = is_same ? first : i;
+        out[joints[i].cable] = joints[first].cable;
     }
-    size_t at = graph_merge_place_of(t, (uint64_t)source << 32 | target);
-    *is_new = t->key[at] == UINT64_MAX;
-    if (*is_new) {
-        FAB_PASS(FAB_GROW(m->edge, t->edge_capacity, (size_t)m->n_edges + 1, err));
-        FAB_PASS(FAB_GROW(m->use, t->use_capacity, ((size_t)m->n_edges + 1) * m->n_engines, err));
-        t->key[at] = (uint64_t)source << 32 | target;
-        t->edge[at] = m->n_edges++;
+    for (uint32_t c = 0; c < f->n_cables; c++) {
+        if (out[c] != FAB_NONE) {
+            out[c] = out[c] == c ? m->n_edges++ : out[out[c]];
+        }
     }
-    *out = t->edge[at];
+    free(joints);
     return FAB_OK;
-}
-
-static double larger(double a, double b) {
-    return fmax(a, b); /* NAN only where both are */
 }
 
 static void add_use(fab_graph_use *sum, const fab_graph_use *one, bool flipped) {
-    sum->load_fwd += flipped ? one->load_rev : one->load_fwd;
-    sum->load_rev += flipped ? one->load_fwd : one->load_rev;
-    sum->most_fwd = larger(sum->most_fwd, flipped ? one->load_rev : one->load_fwd);
-    sum->most_rev = larger(sum->most_rev, flipped ? one->load_fwd : one->load_rev);
-    sum->use_fwd = larger(sum->use_fwd, flipped ? one->use_rev : one->use_fwd);
-    sum->use_rev = larger(sum->use_rev, flipped ? one->use_fwd : one->use_rev);
-    sum->mean_use_fwd += flipped ? one->use_rev : one->use_fwd;
-    sum->mean_use_rev += flipped ? one->use_fwd : one->use_rev;
+    for (size_t way = 0; way < 2; way++) { /* fmax() is NAN only where both are */
+        size_t from = flipped ? 1 - way : way;
+        sum->load[way] += one->load[from];
+        sum->most[way] = fmax(sum->most[way], one->load[from]);
+        sum->use[way] = fmax(sum->use[way], one->use[from]);
+        sum->mean_use[way] += one->use[from];
+    }
     sum->n_collided += one->n_collided;
 }
 
 /* Means are sums until end_edges(). */
-static void add_edge(fab_graph_edge *sum, const fab_graph_edge *one) {
-    sum->n_cables++;
-    sum->n_failed += one->n_failed;
-    sum->capacity_bps += one->capacity_bps;
-    sum->length_m += one->length_m;
-    sum->residual_ratio += one->residual_ratio * one->capacity_bps;
-    sum->criticality = larger(sum->criticality, one->criticality);
-    sum->cost_usd = total(sum->cost_usd, one->cost_usd);
-}
-
-static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph_edge *cable, fab_error *err) {
+static void merge_cable(fab_graph_merge *m, uint32_t id, const fab_graph_edge *cable) {
+    fab_graph_edge *sum = &m->edge[id];
     uint32_t a = m->node_of[cable->source];
     uint32_t b = m->node_of[cable->target];
     bool flipped = a > b; /* between switches without an order */
-    uint32_t id = 0;
-    bool is_new = false;
-    if (a == b && cable->link_kind != FAB_LINK_FABRIC) {
-        return FAB_OK;
-    }
-    FAB_PASS(find_edge(m, t, flipped ? b : a, flipped ? a : b, &id, &is_new, err));
-    fab_graph_edge *sum = &m->edge[id];
-    fab_graph_use *use = m->use != NULL ? &m->use[(size_t)id * m->n_engines] : NULL;
+    bool is_new = sum->n_cables == 0;
     if (is_new) {
         *sum = *cable;
         sum->id = id;
@@ -297,43 +248,54 @@ static fab_status merge_cable(fab_graph_merge *m, edge_table *t, const fab_graph
         sum->src_port = sum->dst_port = 0;
         sum->residual_ratio *= sum->capacity_bps;
     } else {
-        add_edge(sum, cable);
+        sum->n_cables++;
+        sum->n_failed += cable->n_failed;
+        sum->capacity_bps += cable->capacity_bps;
+        sum->length_m += cable->length_m;
+        sum->residual_ratio += cable->residual_ratio * cable->capacity_bps;
+        sum->criticality = fmax(sum->criticality, cable->criticality);
+        sum->cost_usd = total(sum->cost_usd, cable->cost_usd);
     }
-    for (size_t e = 0; use != NULL && e < m->n_engines; e++) {
+    for (size_t e = 0; e < m->n_engines; e++) {
+        fab_graph_use *use = &m->use[(size_t)id * m->n_engines + e];
         if (is_new) {
-            use[e] = (fab_graph_use){.use_fwd = NAN, .use_rev = NAN};
+            *use = (fab_graph_use){.use = {NAN, NAN}};
         }
-        add_use(&use[e], &cable->use[e], flipped);
+        add_use(use, &cable->use[e], flipped);
     }
-    return FAB_OK;
 }
 
 static void end_edges(fab_graph_merge *m) {
     for (uint32_t i = 0; i < m->n_edges; i++) {
         fab_graph_edge *edge = &m->edge[i];
-        double n = edge->n_cables;
-        edge->length_m /= n;
+        edge->length_m /= edge->n_cables;
         edge->residual_ratio = edge->capacity_bps > 0 ? edge->residual_ratio / edge->capacity_bps : 1;
-        for (size_t e = 0; m->use != NULL && e < m->n_engines; e++) {
-            m->use[i * m->n_engines + e].mean_use_fwd /= n;
-            m->use[i * m->n_engines + e].mean_use_rev /= n;
+        edge->use = &m->use[i * m->n_engines];
+        for (size_t e = 0; e < m->n_engines; e++) {
+            m->use[i * m->n_engines + e].mean_use[0] /= edge->n_cables;
+            m->use[i * m->n_engines + e].mean_use[1] /= edge->n_cables;
         }
     }
 }
 
 static fab_status merge_edges(fab_graph_merge *m, const fab_graph_view *whole, fab_error *err) {
     fab_status status = FAB_OK;
-    edge_table table = {.mask = 0};
+    uint32_t *edge_of = NULL;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge cable;
-    FAB_TRY(resize(&table, 64, err));
+    FAB_TRY(FAB_NEW(edge_of, whole->fabric->n_cables, err));
+    FAB_TRY(number_edges(m, whole->fabric, edge_of, err));
+    FAB_TRY(FAB_NEW(m->edge, m->n_edges, err));
+    FAB_TRY(FAB_NEW(m->use, m->n_edges * m->n_engines, err));
     for (uint32_t i = 0; i < whole->fabric->n_cables; i++) {
-        fab_graph_whole_edge(whole, i, room, &cable);
-        FAB_TRY(merge_cable(m, &table, &cable, err));
+        if (edge_of[i] != FAB_NONE) {
+            fab_graph_whole_edge(whole, i, room, &cable);
+            merge_cable(m, edge_of[i], &cable);
+        }
     }
     end_edges(m);
 done:
-    FAB_FREE_ALL(table.key, table.edge);
+    free(edge_of);
     return status;
 }
 
@@ -366,34 +328,5 @@ done:
 void fab_graph_merge_free(fab_graph_merge *m) {
     if (m != NULL) {
         FAB_FREE_ALL(m->node_of, m->node, m->edge, m->use, m->block_of, m);
-    }
-}
-
-uint32_t fab_graph_merge_nodes(const fab_graph_merge *m) {
-    return m->n_nodes;
-}
-
-uint32_t fab_graph_merge_edges(const fab_graph_merge *m) {
-    return m->n_edges;
-}
-
-uint32_t fab_graph_merge_level(const fab_graph_merge *m, uint32_t id) {
-    return m->node[id].level;
-}
-
-void fab_graph_merge_ends(const fab_graph_merge *m, uint32_t id, uint32_t *source, uint32_t *target) {
-    *source = m->edge[id].source;
-    *target = m->edge[id].target;
-}
-
-void fab_graph_merge_node(const fab_graph_view *view, uint32_t id, fab_graph_node *out) {
-    *out = view->merge->node[id];
-}
-
-void fab_graph_merge_edge(const fab_graph_view *view, uint32_t id, fab_graph_edge *out) {
-    const fab_graph_merge *m = view->merge;
-    *out = m->edge[id];
-    if (m->use != NULL) {
-        out->use = &m->use[(size_t)id * m->n_engines];
     }
 }

@@ -87,7 +87,7 @@ static double cost_of_node(const fab_graph_view *view, fab_node_kind kind, uint3
 
 uint32_t fab_graph_view_level(const fab_graph_view *view, uint32_t id) {
     if (view->merge != NULL) {
-        return fab_graph_merge_level(view->merge, id);
+        return view->merge->node[id].level;
     }
     fab_node_kind kind = fab_kind_of(view->fabric, id);
     return kind == FAB_NODE_SWITCH ? FAB_LEVEL_TIER(fab_tier_of(view->fabric, id)) : (uint32_t)kind;
@@ -123,7 +123,7 @@ void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_n
 
 void fab_graph_view_node(const fab_graph_view *view, uint32_t id, fab_graph_node *out) {
     if (view->merge != NULL) {
-        fab_graph_merge_node(view, id, out);
+        *out = view->merge->node[id];
     } else {
         fab_graph_whole_node(view, id, out);
     }
@@ -134,25 +134,20 @@ void fab_graph_view_node(const fab_graph_view *view, uint32_t id, fab_graph_node
 /* All phases together; utilisations are those of one phase alone, because phases do not share the network. */
 static void use_of_cable(const fab_graph_view *view, size_t engine, uint32_t cable, bool is_fabric,
                          fab_graph_use *out) {
-    *out = (fab_graph_use){.use_fwd = NAN, .use_rev = NAN};
+    *out = (fab_graph_use){.use = {NAN, NAN}};
     for (size_t p = 0; p < view->result->n_phases; p++) {
         const fab_phase_result *phase = &view->result->phases[p];
         const fab_engine_result *e = engine < phase->n_engines ? &phase->engines[engine] : NULL;
-        if (e != NULL && e->load_bytes != NULL) {
-            out->load_fwd += e->load_bytes[2 * (size_t)cable];
-            out->load_rev += e->load_bytes[2 * (size_t)cable + 1];
-        }
-        if (e != NULL && e->utilisation != NULL) {
-            out->use_fwd = fmax(out->use_fwd, e->utilisation[2 * (size_t)cable]);
-            out->use_rev = fmax(out->use_rev, e->utilisation[2 * (size_t)cable + 1]);
+        for (size_t way = 0; e != NULL && way < 2; way++) {
+            size_t link = 2 * (size_t)cable + way;
+            out->load[way] += e->load_bytes != NULL ? e->load_bytes[link] : 0;
+            out->use[way] = e->utilisation != NULL ? fmax(out->use[way], e->utilisation[link]) : out->use[way];
         }
     }
-    out->most_fwd = out->load_fwd;
-    out->most_rev = out->load_rev;
-    out->mean_use_fwd = out->use_fwd;
-    out->mean_use_rev = out->use_rev;
-    if (is_fabric) {
-        out->n_collided = (uint32_t)(out->use_fwd > COLLIDED) + (uint32_t)(out->use_rev > COLLIDED);
+    for (size_t way = 0; way < 2; way++) {
+        out->most[way] = out->load[way];
+        out->mean_use[way] = out->use[way];
+        out->n_collided += is_fabric && out->use[way] > COLLIDED;
     }
 }
 
@@ -196,7 +191,7 @@ void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_
 
 void fab_graph_view_edge(const fab_graph_view *view, uint32_t id, fab_graph_use *room, fab_graph_edge *out) {
     if (view->merge != NULL) {
-        fab_graph_merge_edge(view, id, out);
+        *out = view->merge->edge[id];
     } else {
         fab_graph_whole_edge(view, id, room, out);
     }
@@ -204,7 +199,8 @@ void fab_graph_view_edge(const fab_graph_view *view, uint32_t id, fab_graph_use 
 
 void fab_graph_view_ends(const fab_graph_view *view, uint32_t id, uint32_t *source, uint32_t *target) {
     if (view->merge != NULL) {
-        fab_graph_merge_ends(view->merge, id, source, target);
+        *source = view->merge->edge[id].source;
+        *target = view->merge->edge[id].target;
         return;
     }
     *source = fab_tail(view->fabric, 2 * id);
@@ -212,7 +208,7 @@ void fab_graph_view_ends(const fab_graph_view *view, uint32_t id, uint32_t *sour
 }
 
 double fab_graph_collision(const fab_graph_edge *edge, size_t engine) {
-    return edge->link_kind == FAB_LINK_FABRIC ? fmax(edge->use[engine].use_fwd, edge->use[engine].use_rev) : NAN;
+    return edge->link_kind == FAB_LINK_FABRIC ? fmax(edge->use[engine].use[0], edge->use[engine].use[1]) : NAN;
 }
 
 const char *fab_graph_level_name(const fab_graph_view *view, uint32_t level) {
@@ -312,8 +308,8 @@ fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_grap
     view.n_edges = view.fabric->n_cables;
     if (kind != FAB_VIEW_WHOLE) {
         FAB_TRY(fab_graph_merge_new(&view, kind, &view.merge, err));
-        view.n_nodes = fab_graph_merge_nodes(view.merge);
-        view.n_edges = fab_graph_merge_edges(view.merge);
+        view.n_nodes = view.merge->n_nodes;
+        view.n_edges = view.merge->n_edges;
     }
     *out = view;
     view = (fab_graph_view){0};

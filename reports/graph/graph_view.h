@@ -7,8 +7,7 @@
  * fabric, computed when asked for. In the others a node stands for several and an edge for all cables between two
  * nodes; cables inside a node are left out, but for those between switches, which make an edge from the node to itself.
  */
-#ifndef FAB_GRAPH_VIEW_H
-#define FAB_GRAPH_VIEW_H
+#pragma once
 
 #include "fab/overlay.h"
 #include "fab/reports.h"
@@ -41,13 +40,14 @@ typedef struct fab_graph_node {
     char host[FAB_GRAPH_NAME_SIZE]; /**< of what is installed: the server's name; else empty */
 } fab_graph_node;
 
-/** Traffic of an edge under one engine, for the first seed. fwd: away from the servers, from source to target. */
+/** Traffic of an edge under one engine, for the first seed: [0] away from the servers, from source to target, [1] back.
+ */
 typedef struct fab_graph_use {
-    double load_fwd, load_rev;         /**< bytes of all phases, of all cables */
-    double most_fwd, most_rev;         /**< the same of the fullest cable */
-    double use_fwd, use_rev;           /**< largest utilisation of a cable in any phase; NAN: not known */
-    double mean_use_fwd, mean_use_rev; /**< the same, mean over the cables */
-    uint32_t n_collided;               /**< links (cables, each direction alone) that are collided in some phase */
+    double load[2];      /**< bytes of all phases, of all cables */
+    double most[2];      /**< the same of the fullest cable */
+    double use[2];       /**< largest utilisation of a cable in any phase; NAN: not known */
+    double mean_use[2];  /**< the same, mean over the cables */
+    uint32_t n_collided; /**< links (cables, each direction alone) that are collided in some phase */
 } fab_graph_use;
 
 typedef struct fab_graph_edge {
@@ -120,18 +120,23 @@ const char *fab_graph_level_name(const fab_graph_view *view, uint32_t level);
 
 /* --- for graph_merge.c -------------------------------------------------------------------------------------------- */
 
+/** Nodes and edges in which several are merged, complete. */
+struct fab_graph_merge {
+    fab_view kind;
+    uint32_t n_nodes, n_edges, n_groups;
+    uint32_t *node_of;    /* shape [nodes of the fabric] */
+    fab_graph_node *node; /* shape [n_nodes] */
+    fab_graph_edge *edge; /* shape [n_edges] */
+    fab_graph_use *use;   /* shape [n_edges][n_engines] */
+    size_t n_engines;
+    uint32_t unit_gpus; /* of a server, or of a scale-up domain that is larger */
+    uint32_t *block_of; /* shape [units]; view leaf */
+};
+
 fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_graph_merge **out,
                                fab_error *err) FAB_MUST_USE;
 void fab_graph_merge_free(fab_graph_merge *merge);
-uint32_t fab_graph_merge_nodes(const fab_graph_merge *merge);
-uint32_t fab_graph_merge_edges(const fab_graph_merge *merge);
-void fab_graph_merge_node(const fab_graph_view *view, uint32_t id, fab_graph_node *out);
-void fab_graph_merge_edge(const fab_graph_view *view, uint32_t id, fab_graph_edge *out);
-uint32_t fab_graph_merge_level(const fab_graph_merge *merge, uint32_t id);
-void fab_graph_merge_ends(const fab_graph_merge *merge, uint32_t id, uint32_t *source, uint32_t *target);
 
 /** The node and the cable as they are in the fabric. */
 void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_node *out);
 void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_use *room, fab_graph_edge *out);
-
-#endif

@@ -3,6 +3,8 @@
 #include "graph_export.h"
 #include "report_formats.h"
 
+#include <inttypes.h>
+
 static const char *const TYPES[] = {
     [FAB_GRAPH_STRING] = "string", [FAB_GRAPH_INTEGER] = "int", [FAB_GRAPH_DOUBLE] = "double"};
 
@@ -52,9 +54,7 @@ void fab_graphml_begin_graph(fab_graph_writer *w) {
 }
 
 void fab_graphml_begin_node(fab_graph_writer *w, const fab_graph_spot *spot) {
-    fab_graph_put(w, "\n    <node id=\"n");
-    fab_xml_write_integer(&w->xml, spot->node.id);
-    fab_graph_put(w, "\">");
+    fab_graph_putf(w, "\n    <node id=\"n%" PRIu32 "\">", spot->node.id);
     fab_graph_each_of_node(w, spot, graphml_put_data);
 }
 

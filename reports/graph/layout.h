@@ -16,8 +16,7 @@
  *         box of node id: centre layout.x[id], layout.y[id]; size fab_graph_layout_row_of(&layout, level)->width,
  * ->height
  */
-#ifndef FAB_LAYOUT_H
-#define FAB_LAYOUT_H
+#pragma once
 
 #include "graph_view.h"
 
@@ -82,5 +81,3 @@ fab_status fab_graph_layout_choose_view(const fab_result *result, float width, u
 
 /** Places nodes as a grid. layout->row is set; x, y, width, height are filled. */
 fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *layout, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,12 +1,15 @@
 /* Wirings without tiers: a cell for every switch, with its servers below it. A dragonfly has a column of cells for each
- * group; in a torus the first, third and fifth dimension run to the right and the others down, each inside the next. */
+ * group; in a torus the first, third and fifth dimension run to the right and the others down, each inside the next. Of
+ * any other graph igraph places the switches. */
 #include "layout.h"
+#include "fab/graph_parts.h"
 #include "fab/memory.h"
 
 #include <math.h>
 
-#define CELL_GAP  26.0F
-#define PANEL_GAP 40.0F /* between steps of the outer dimensions, and between planes */
+#define CELL_GAP    26.0F
+#define MOST_PLACED 2000  /* switches of any graph: placing more takes long; they stand in a column */
+#define PANEL_GAP   40.0F /* between steps of the outer dimensions, and between planes */
 
 typedef struct cells {
     const fab_graph_view *view;
@@ -16,6 +19,7 @@ typedef struct cells {
     uint32_t most[FAB_LEVELS]; /* nodes of a level in the fullest cell */
     float width, height;       /* of a cell */
     float offset[FAB_LEVELS];  /* of a row from the top of the cell */
+    double (*corner)[2];       /* shape [switches]: of their cells; NULL: they stand in columns */
 } cells;
 
 /* Edges lead upwards from GPUs to NICs to switches, in any order of their numbers: from the top down, three times. */
@@ -95,6 +99,42 @@ static uint64_t torus_columns(const fab_torus *t) {
     return columns;
 }
 
+/* Cells of any graph where igraph has its switches, as far apart as it takes, or nearly. */
+static fab_status find_corners(cells *c, uint32_t n, fab_error *err) {
+    const fab_fabric *f = c->view->fabric;
+    fab_status status = FAB_OK;
+    fab_edges edges = {.n = 0};
+    double least[2] = {HUGE_VAL, HUGE_VAL};
+    double most = 0;
+    double scale = 0;
+    FAB_TRY(FAB_NEW(c->corner, n, err));
+    for (uint32_t cable = 0; cable < f->n_cables; cable++) {
+        if (fab_class_of(f, 2 * cable)->kind == FAB_LINK_FABRIC) {
+            FAB_TRY(fab_edges_add(&edges, fab_tail(f, 2 * cable) - f->first[FAB_NODE_SWITCH],
+                                  fab_head(f, 2 * cable) - f->first[FAB_NODE_SWITCH], err));
+        }
+    }
+    FAB_TRY(fab_graph_places(n, &edges, c->corner, err));
+    for (uint32_t a = 0; a < n; a++) {
+        for (uint32_t b = 0; b < a; b++) {
+            double dx = fabs(c->corner[a][0] - c->corner[b][0]);
+            double dy = fabs(c->corner[a][1] - c->corner[b][1]);
+            scale = fmax(scale, fmin((double)c->width / dx, (double)c->height / dy));
+            most = fmax(most, fmax(dx, dy));
+        }
+        least[0] = fmin(least[0], c->corner[a][0]);
+        least[1] = fmin(least[1], c->corner[a][1]);
+    }
+    scale = most > 0 ? fmin(scale, 3 * sqrt(n) * (double)c->width / most) : 0;
+    for (uint32_t a = 0; a < n; a++) {
+        c->corner[a][0] = floor(scale * (c->corner[a][0] - least[0]) + 0.5);
+        c->corner[a][1] = floor(scale * (c->corner[a][1] - least[1]) + 0.5);
+    }
+done:
+    fab_edges_release(&edges);
+    return status;
+}
+
 static uint32_t at_least_one(uint32_t n) {
     return n > 0 ? n : 1;
 }
@@ -117,9 +157,14 @@ static void place_cells(const cells *c, const fab_torus *torus, fab_graph_layout
         const fab_graph_layout_row *row = fab_graph_layout_row_of(layout, level);
         float n = (float)c->used[(size_t)c->cell[id] * FAB_LEVELS + level];
         float along = ((float)c->slot[id] - (n - 1) / 2) * (row->width + 3);
-        layout->x[id] = floorf((float)p.column * c->width + (float)p.panels_x * PANEL_GAP + (c->width - CELL_GAP) / 2 +
-                               along + 0.5F);
-        layout->y[id] = (float)p.row * c->height + (float)p.panels_y * PANEL_GAP + c->offset[level];
+        float x = (float)p.column * c->width + (float)p.panels_x * PANEL_GAP;
+        float y = (float)p.row * c->height + (float)p.panels_y * PANEL_GAP;
+        if (c->corner != NULL) {
+            x = (float)c->corner[c->cell[id]][0];
+            y = (float)c->corner[c->cell[id]][1];
+        }
+        layout->x[id] = floorf(x + (c->width - CELL_GAP) / 2 + along + 0.5F);
+        layout->y[id] = y + c->offset[level];
         layout->width = fmaxf(layout->width, layout->x[id] + row->width / 2 + 1);
         layout->height = fmaxf(layout->height, layout->y[id] + row->height / 2);
     }
@@ -137,8 +182,11 @@ fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *l
     find_cells(&c, first_switch);
     fill_cells(&c);
     size_cells(&c, layout);
+    if (view->fabric->wiring == FAB_WIRING_GRAPH && n_switches <= MOST_PLACED) {
+        FAB_TRY(find_corners(&c, n_switches, err));
+    }
     place_cells(&c, is_torus ? &view->result->fabrics[0].spec.torus : NULL, layout);
 done:
-    FAB_FREE_ALL(c.cell, c.slot, c.used);
+    FAB_FREE_ALL(c.cell, c.slot, c.used, c.corner);
     return status;
 }

@@ -143,11 +143,19 @@ static void put_shape(const fab_svg *svg, const fab_graph_edge *edge, char *out,
     }
 }
 
+static void put_troubles(fab_graph_writer *w, double criticality, uint32_t n_failed) {
+    if (!isnan(criticality)) {
+        fab_graph_putf(w, "; criticality %.4g", criticality);
+    }
+    if (n_failed > 0) {
+        fab_graph_putf(w, "; %" PRIu32 " failed", n_failed);
+    }
+}
+
 /* What a pointer that rests on the line is told. */
 static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     fab_graph_writer *w = svg->w;
     fab_graph_node end;
-    char text[160];
     char rate[32];
     fab_graph_view_node(w->view, edge->source, &end);
     fab_graph_put(w, "<title>");
@@ -155,31 +163,21 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
     fab_graph_view_node(w->view, edge->target, &end);
     fab_graph_put(w, " \xE2\x80\x93 ");
     fab_xml_write_escaped(&w->xml, end.name);
+    fab_graph_put(w, ": ");
     if (edge->n_cables > 1) {
-        (void)snprintf(text, sizeof text, ": %" PRIu32 " cables, %s each way", edge->n_cables,
-                       fab_quantity_format(rate, edge->capacity_bps, FAB_UNIT_RATE));
-    } else {
-        (void)snprintf(text, sizeof text, ": %s", fab_quantity_format(rate, edge->capacity_bps, FAB_UNIT_RATE));
+        fab_graph_putf(w, "%" PRIu32 " cables, ", edge->n_cables);
     }
-    fab_graph_put(w, text);
-    if (w->view->has_utilisation && !isnan(edge->use[0].use_fwd)) {
-        (void)snprintf(text, sizeof text, "; offered %.2f up, %.2f down", edge->use[0].use_fwd, edge->use[0].use_rev);
-        fab_graph_put(w, text);
+    fab_graph_put(w, fab_quantity_format(rate, edge->capacity_bps, FAB_UNIT_RATE));
+    fab_graph_put(w, edge->n_cables > 1 ? " each way" : "");
+    if (w->view->has_utilisation && !isnan(edge->use[0].use[0])) {
+        fab_graph_putf(w, "; offered %.2f up, %.2f down", edge->use[0].use[0], edge->use[0].use[1]);
     }
     if (edge->use != NULL && w->view->n_engines > 0 && edge->use[0].n_collided > 0) {
-        (void)snprintf(text, sizeof text, "; %" PRIu32 " links collided", edge->use[0].n_collided);
-        fab_graph_put(w, text);
+        fab_graph_putf(w, "; %" PRIu32 " links collided", edge->use[0].n_collided);
     }
-    if (!isnan(edge->criticality)) {
-        (void)snprintf(text, sizeof text, "; criticality %.4g", edge->criticality);
-        fab_graph_put(w, text);
-    }
-    if (edge->n_failed > 0) {
-        (void)snprintf(text, sizeof text, "; %" PRIu32 " failed", edge->n_failed);
-        fab_graph_put(w, text);
-    } else if (edge->residual_ratio < 1) {
-        (void)snprintf(text, sizeof text, "; %.1f %% of the rate left", 100 * edge->residual_ratio);
-        fab_graph_put(w, text);
+    put_troubles(w, edge->criticality, edge->n_failed);
+    if (edge->n_failed == 0 && edge->residual_ratio < 1) {
+        fab_graph_putf(w, "; %.1f %% of the rate left", 100 * edge->residual_ratio);
     }
     fab_graph_put(w, "</title>");
 }
@@ -187,11 +185,9 @@ static void put_told(const fab_svg *svg, const fab_graph_edge *edge) {
 static void svg_put_edge(const fab_svg *svg, const fab_graph_edge *edge, uint32_t pass, double width) {
     char shape[160];
     char class[4];
-    char text[256];
     put_shape(svg, edge, shape, sizeof shape);
     class_of(pass, class);
-    (void)snprintf(text, sizeof text, "\n    <path class=\"%s\" stroke-width=\"%.3g\" d=\"%s\">", class, width, shape);
-    fab_graph_put(svg->w, text);
+    fab_graph_putf(svg->w, "\n    <path class=\"%s\" stroke-width=\"%.3g\" d=\"%s\">", class, width, shape);
     put_told(svg, edge);
     fab_graph_put(svg->w, "</path>");
 }
@@ -307,12 +303,10 @@ static void put_bands(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  <g>");
     for (uint32_t i = 0; i < l->n_bands; i++) {
         const fab_graph_layout_band *band = &l->band[i];
-        char text[160];
-        (void)snprintf(text, sizeof text,
+        fab_graph_putf(svg->w,
                        "\n    <rect class=\"b\" rx=\"5\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"/>",
                        (double)(svg->x0 + band->x0 - pad), (double)(svg->y0 + band->y0 - 8),
                        (double)(band->x1 - band->x0 + 2 * pad), (double)(band->y1 - band->y0 + 16));
-        fab_graph_put(svg->w, text);
     }
     fab_graph_put(svg->w, "\n  </g>");
 }
@@ -408,13 +402,11 @@ static void svg_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     const fab_svg *svg = w->context;
     const fab_graph_node *node = &spot->node;
     char text[224];
-    (void)snprintf(
-        text, sizeof text,
-        "\n    <g><rect class=\"%s l%u\" rx=\"3\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"><title>",
+    fab_graph_putf(
+        w, "\n    <g><rect class=\"%s l%u\" rx=\"3\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"><title>",
         node->n_failed > 0 ? "x" : "n", node->level < 8 ? node->level : 7,
         (double)(svg->x0 + spot->x - spot->row->width / 2), (double)(svg->y0 + spot->y - spot->row->height / 2),
         (double)spot->row->width, (double)spot->row->height);
-    fab_graph_put(w, text);
     fab_xml_write_escaped(&w->xml, node->name);
     if (node->n_gpus > 1 && node->level == FAB_LEVEL_GPU) {
         fab_svg_count(w->view, FAB_LEVEL_GPU, node->n_gpus, text, sizeof text);
@@ -425,14 +417,7 @@ static void svg_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
         fab_graph_put(w, ", ");
         fab_graph_put(w, spot->rack);
     }
-    if (!isnan(node->criticality)) {
-        (void)snprintf(text, sizeof text, "; criticality %.4g", node->criticality);
-        fab_graph_put(w, text);
-    }
-    if (node->n_failed > 0) {
-        (void)snprintf(text, sizeof text, "; %" PRIu32 " failed", node->n_failed);
-        fab_graph_put(w, text);
-    }
+    put_troubles(w, node->criticality, node->n_failed);
     fab_graph_put(w, "</title></rect>");
     put_box_text(svg, spot);
     fab_graph_put(w, "</g>");
@@ -467,7 +452,7 @@ static void svg_end(fab_graph_writer *w) {
     fab_graph_put(w, "\n</svg>");
 }
 
-static fab_status write_svg(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_svg(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     static const fab_graph_dialect SVG = {
         .is_xml = true, .density = FAB_LAYOUT_COMPACT, .begin = svg_begin, .node = svg_put_node, .end = svg_end};
     fab_status status = FAB_OK;
@@ -484,7 +469,7 @@ const fab_report_format fab_report_svg = {
     .file_name = "fabric.svg",
     .suffix = ".svg",
     .summary = "the fabric as a drawing, coloured by load",
-    .write = write_svg,
+    .print = print_svg,
     .needs_graph = true,
     .shows_graph = true,
     .shows_loads = true,

@@ -2,8 +2,7 @@
  * @file svg.h
  * The fabric as a drawing: parts of svg.c, and what other reports may put into a page of their own.
  */
-#ifndef FAB_SVG_H
-#define FAB_SVG_H
+#pragma once
 
 #include "graph_export.h"
 
@@ -47,5 +46,3 @@ double fab_svg_text_width(const char *class, const char *text);
 
 /** "24,576 GPUs", "1 leaf": n of what stands at a level. */
 void fab_svg_count(const fab_graph_view *view, uint32_t level, uint64_t n, char *out, size_t size);
-
-#endif

@@ -72,7 +72,6 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
                   const char *text) {
     char cut[600];
     size_t length = strlen(text) < sizeof cut - 4 ? strlen(text) : sizeof cut - 4;
-    char place[96];
     memcpy(cut, text, length);
     cut[length] = '\0';
     bool whole = length == strlen(text) && fab_svg_text_width(class, cut) <= room;
@@ -85,10 +84,9 @@ void fab_svg_text(fab_graph_writer *w, double x, double y, const char *class, co
     if (!whole) {
         (void)snprintf(cut + length, sizeof cut - length, "\xE2\x80\xA6");
     }
-    (void)snprintf(place, sizeof place, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
+    fab_graph_putf(w, "\n    <text class=\"%s\" x=\"%.6g\" y=\"%.6g\"%s%s%s>", class, x, y,
                    strcmp(anchor, "start") != 0 ? " text-anchor=\"" : "", strcmp(anchor, "start") != 0 ? anchor : "",
                    strcmp(anchor, "start") != 0 ? "\"" : "");
-    fab_graph_put(w, place);
     fab_xml_write_escaped(&w->xml, cut);
     fab_graph_put(w, "</text>");
 }
@@ -221,11 +219,8 @@ void fab_svg_begin(fab_svg *svg) {
 /* --- legend ------------------------------------------------------------------------------------------------------- */
 
 static double put_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text) {
-    char line[128];
-    (void)snprintf(line, sizeof line,
-                   "\n    <line class=\"%s\" x1=\"%.6g\" y1=\"%.6g\" x2=\"%.6g\" y2=\"%.6g\" stroke-width=\"4\"/>",
+    fab_graph_putf(w, "\n    <line class=\"%s\" x1=\"%.6g\" y1=\"%.6g\" x2=\"%.6g\" y2=\"%.6g\" stroke-width=\"4\"/>",
                    class, x, y - 4, x + 22, y - 4);
-    fab_graph_put(w, line);
     fab_svg_text(w, x + 28, y, "", "start", 400, text);
     return x + 28 + fab_svg_text_width("", text) + 16;
 }

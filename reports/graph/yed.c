@@ -6,18 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static void put_text(fab_graph_writer *w, const char *before, double value) {
-    fab_graph_put(w, before);
-    fab_graph_put(w, fab_graph_number_text(w, value));
-}
-
-static void put_color(fab_graph_writer *w, const char *before, fab_graph_color color) {
-    char text[16];
-    (void)snprintf(text, sizeof text, "#%02X%02X%02X", color.r, color.g, color.b);
-    fab_graph_put(w, before);
-    fab_graph_put(w, text);
-}
-
 static void yed_begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "graphml");
     fab_xml_write_attribute(&w->xml, "xmlns", "http://graphml.graphdrawing.org/xmlns");
@@ -40,34 +28,30 @@ static fab_graph_color light(fab_graph_color c) {
 static void yed_put_node(fab_graph_writer *w, const fab_graph_spot *spot) {
     double width = (double)spot->row->width;
     double height = (double)spot->row->height;
+    fab_graph_color fill = light(fab_graph_level_color(spot->node.level));
     fab_graphml_begin_node(w, spot);
-    fab_graph_put(w, "<data key=\"n_graphics\"><y:ShapeNode>");
-    put_text(w, "<y:Geometry x=\"", (double)spot->x - width / 2);
-    put_text(w, "\" y=\"", (double)spot->y - height / 2);
-    put_text(w, "\" width=\"", width);
-    put_text(w, "\" height=\"", height);
-    put_color(w, "\"/><y:Fill color=\"", light(fab_graph_level_color(spot->node.level)));
-    fab_graph_put(w, "\"/>");
-    if (spot->node.n_failed > 0) {
-        fab_graph_put(w, "<y:BorderStyle color=\"#E0004D\" type=\"dashed\" width=\"3\"/>");
-    }
-    fab_graph_put(w, "<y:NodeLabel>");
+    fab_graph_putf(w,
+                   "<data key=\"n_graphics\"><y:ShapeNode><y:Geometry x=\"%.9g\" y=\"%.9g\" width=\"%.9g\" "
+                   "height=\"%.9g\"/><y:Fill color=\"#%02X%02X%02X\"/>%s<y:NodeLabel>",
+                   (double)spot->x - width / 2, (double)spot->y - height / 2, width, height, fill.r, fill.g, fill.b,
+                   spot->node.n_failed > 0 ? "<y:BorderStyle color=\"#E0004D\" type=\"dashed\" width=\"3\"/>" : "");
     fab_xml_write_escaped(&w->xml, spot->node.name);
-    fab_graph_put(w, "</y:NodeLabel><y:Shape type=\"");
-    fab_graph_put(w, spot->node.tier > 0                 ? "rectangle"
-                     : spot->node.level == FAB_LEVEL_NIC ? "hexagon"
-                                                         : "roundrectangle");
-    fab_graph_put(w, "\"/></y:ShapeNode></data></node>");
+    fab_graph_putf(w, "</y:NodeLabel><y:Shape type=\"%s\"/></y:ShapeNode></data></node>",
+                   spot->node.tier > 0                 ? "rectangle"
+                   : spot->node.level == FAB_LEVEL_NIC ? "hexagon"
+                                                       : "roundrectangle");
 }
 
 /* Thicker the more cables it stands for. */
 static void yed_put_edge(fab_graph_writer *w, const fab_graph_edge *edge) {
+    fab_graph_color color = fab_graph_edge_color(w->view, edge);
     fab_graphml_begin_edge(w, edge);
-    put_color(w, "<data key=\"e_graphics\"><y:PolyLineEdge><y:LineStyle color=\"", fab_graph_edge_color(w->view, edge));
-    fab_graph_put(w, edge->n_failed > 0 ? "\" type=\"dashed\"" : "\" type=\"line\"");
-    put_text(w, " width=\"", 1 + floor(log2(edge->n_cables)) / 2);
-    fab_graph_put(w, "\"/><y:Arrows source=\"none\" target=\"none\"/><y:BendStyle smoothed=\"false\"/>"
-                     "</y:PolyLineEdge></data></edge>");
+    fab_graph_putf(w,
+                   "<data key=\"e_graphics\"><y:PolyLineEdge><y:LineStyle color=\"#%02X%02X%02X\" type=\"%s\" "
+                   "width=\"%.9g\"/><y:Arrows source=\"none\" target=\"none\"/><y:BendStyle smoothed=\"false\"/>"
+                   "</y:PolyLineEdge></data></edge>",
+                   color.r, color.g, color.b, edge->n_failed > 0 ? "dashed" : "line",
+                   1 + floor(log2(edge->n_cables)) / 2);
 }
 
 static void yed_end(fab_graph_writer *w) {

@@ -44,7 +44,7 @@ static void put_title(fab_str *out, const char *text) {
 
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {
     fab_str_add(out, "{\"report\":");
-    FAB_PASS(fab_json_result(out, result, err));
+    fab_json_result(out, result);
     if (result->iteration_note[0] != '\0') {
         fab_str_add(out, ",\"iteration_note\":");
         fab_json_string(out, result->iteration_note);
@@ -65,11 +65,10 @@ static const char *title_of(const fab_result *result) {
                                      : "report";
 }
 
-static fab_status write_html(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status make_html(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {
     (void)style;
     fab_status status = FAB_OK;
     fab_str json = FAB_STR_INIT;
-    fab_str page = FAB_STR_INIT;
     const fab_builtin *asset = fab_builtin_find(fab_builtin_web, "report.html");
     const char *title = asset != NULL ? strstr(asset->data, TITLE_MARK) : NULL;
     const char *data = title != NULL ? strstr(title, DATA_MARK) : NULL;
@@ -77,16 +76,14 @@ static fab_status write_html(const fab_result *result, const fab_report_style *s
         FAB_FAIL(err, FAB_EINTERNAL, "web/dist/report.html", "has no place for a title and data");
     }
     FAB_TRY(make_data(result, &json, err));
-    fab_str_append(&page, asset->data, (size_t)(title - asset->data));
-    put_title(&page, title_of(result));
+    fab_str_append(page, asset->data, (size_t)(title - asset->data));
+    put_title(page, title_of(result));
     title += strlen(TITLE_MARK);
-    fab_str_append(&page, title, (size_t)(data - title));
-    put_data(&page, &json);
-    fab_str_add(&page, data + strlen(DATA_MARK));
-    FAB_TRY(fab_report_put(&page, out, err));
+    fab_str_append(page, title, (size_t)(data - title));
+    put_data(page, &json);
+    fab_str_add(page, data + strlen(DATA_MARK));
 done:
     fab_str_release(&json);
-    fab_str_release(&page);
     return status;
 }
 
@@ -95,7 +92,7 @@ const fab_report_format fab_report_html = {
     .file_name = "report.html",
     .suffix = ".html",
     .summary = "one self-contained page: pictures and tables, for a browser",
-    .write = write_html,
+    .make = make_html,
     .shows_loads = true,
     .cable_bytes = 130,
 };

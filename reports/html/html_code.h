@@ -5,8 +5,7 @@
  * A number is a VLQ as in source maps: base 64, five bits a character, least first, bit 6 says that more follow, and
  * the lowest bit of all is the sign.
  */
-#ifndef FAB_HTML_CODE_H
-#define FAB_HTML_CODE_H
+#pragma once
 
 #include "fab/str.h"
 
@@ -63,5 +62,3 @@ typedef struct fab_code_series {
 
 void fab_code_series_add(fab_code_series *series, double value);
 void fab_code_series_end(fab_code_series *series);
-
-#endif

@@ -3,8 +3,7 @@
  * Parts of the data block of the HTML report beside the result itself, as members of a JSON object: each begins with a
  * comma.
  */
-#ifndef FAB_HTML_DATA_H
-#define FAB_HTML_DATA_H
+#pragma once
 
 #include "fab/result.h"
 #include "fab/str.h"
@@ -28,5 +27,3 @@ fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_erro
 
 /** `"blocks"`: bytes between blocks of servers, by phase. */
 fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
-
-#endif

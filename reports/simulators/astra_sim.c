@@ -148,18 +148,13 @@ static void astra_print(const fab_result *result, const network *w, fab_str *tex
     }
 }
 
-static fab_status write_astra_sim(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+static fab_status make_astra_sim(const fab_result *result, const fab_report_style *style, fab_str *out,
+                                 fab_error *err) {
     network w = {.f = result->graph};
     (void)style;
-    FAB_TRY(fab_report_needs_graph(result, "astra-sim", err));
-    FAB_TRY(astra_describe(&w, err));
-    astra_print(result, &w, &text);
-    FAB_TRY(fab_report_put(&text, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(astra_describe(&w, err));
+    astra_print(result, &w, out);
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_astra_sim = {
@@ -167,6 +162,6 @@ const fab_report_format fab_report_astra_sim = {
     .file_name = NULL, /* not every fabric can be one of ASTRA-sim */
     .suffix = ".astra-sim.yml",
     .summary = "the fabric as a network of ASTRA-sim's analytical backend (YAML), where that can describe it",
-    .write = write_astra_sim,
+    .make = make_astra_sim,
     .needs_graph = true,
 };

@@ -258,23 +258,17 @@ static void htsim_print(const fab_result *result, const figures *g, fab_str *tex
     }
 }
 
-static fab_status write_htsim(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
+static fab_status make_htsim(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
     figures g = {.f = result->graph, .bundle = {1, 1, 1}};
     (void)style;
-    FAB_TRY(fab_report_needs_graph(result, "htsim", err));
-    FAB_TRY(check_family(g.f, err));
-    FAB_TRY(htsim_find_links(&g, err));
-    FAB_TRY(htsim_count_switches(&g, err));
-    FAB_TRY(check_hosts(&g, err));
-    FAB_TRY(check_wiring(&g, err));
-    FAB_TRY(find_tapers(&g, err));
-    htsim_print(result, &g, &text);
-    FAB_TRY(fab_report_put(&text, out, err));
-done:
-    fab_str_release(&text);
-    return status;
+    FAB_PASS(check_family(g.f, err));
+    FAB_PASS(htsim_find_links(&g, err));
+    FAB_PASS(htsim_count_switches(&g, err));
+    FAB_PASS(check_hosts(&g, err));
+    FAB_PASS(check_wiring(&g, err));
+    FAB_PASS(find_tapers(&g, err));
+    htsim_print(result, &g, out);
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_htsim = {
@@ -282,6 +276,6 @@ const fab_report_format fab_report_htsim = {
     .file_name = NULL, /* not every fabric can be one of htsim */
     .suffix = ".topo",
     .summary = "the fabric as a topology of htsim (.topo), where that can describe it",
-    .write = write_htsim,
+    .make = make_htsim,
     .needs_graph = true,
 };

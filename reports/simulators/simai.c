@@ -5,7 +5,6 @@
  */
 #include "report_formats.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -101,15 +100,13 @@ static void simai_print(const writer *w) {
     }
 }
 
-static fab_status write_simai(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_simai(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     const fab_fabric *f = result->graph;
     (void)style;
-    FAB_PASS(fab_report_needs_graph(result, "simai", err));
     FAB_PASS(simai_check(f, err));
     const writer w = {.f = f, .out = out, .n_gpus = fab_n_gpus(f), .n_domains = fab_n_of(f, FAB_NODE_DOMAIN)};
-    errno = 0;
     simai_print(&w);
-    return fab_report_flush(out, err);
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_simai = {
@@ -117,6 +114,6 @@ const fab_report_format fab_report_simai = {
     .file_name = NULL, /* not every fabric can be one of SimAI */
     .suffix = ".simai",
     .summary = "the fabric as a topology of SimAI's ns-3",
-    .write = write_simai,
+    .print = print_simai,
     .needs_graph = true,
 };

@@ -271,11 +271,10 @@ done:
     return status;
 }
 
-static fab_status write_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_simgrid(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     writer w = {.f = result->graph};
     (void)style;
-    FAB_TRY(fab_report_needs_graph(result, "simgrid", err));
     const fab_engine_result *routes = NULL;
     if (result->n_phases > 0) {
         FAB_TRY(simgrid_find_engine(result, &routes, err));
@@ -293,6 +292,6 @@ const fab_report_format fab_report_simgrid = {
     .suffix = ".simgrid.xml",
     .summary =
         "the fabric as a platform of SimGrid (XML): routes are SimGrid's, or those of the flows where some were routed",
-    .write = write_simgrid,
+    .print = print_simgrid,
     .needs_graph = true,
 };

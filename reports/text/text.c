@@ -4,7 +4,6 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,15 +22,6 @@ void fab_text_note(fab_page *page, const char *text) {
     fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
 }
 
-void fab_text_notef(fab_page *page, const char *fmt, ...) {
-    char text[FAB_TEXT_PARAGRAPH];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    fab_text_note(page, text);
-}
-
 void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
     if (strcmp(family, "rail-only") == 0) {
         fab_text_notef(
@@ -48,16 +38,12 @@ static void put_origin(fab_page *page, const fab_result *result) {
     fab_page_paragraph(page, FAB_INK_DIM, 2, 4);
 }
 
-/* What the figures mean and what they leave out; belongs to every report. */
-static void put_conventions(fab_page *page, const fab_result *result) {
+void fab_text_conventions(fab_page *page, const char *const *lines, size_t n) {
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
-    size_t n =
-        result->n_phases > 0 || result->sweep != NULL || result->mix != NULL ? SIZE_MAX : FAB_GENERAL_CONVENTIONS;
-    for (size_t i = 0; i < n && fab_conventions[i] != NULL; i++) {
+    for (size_t i = 0; i < n && lines[i] != NULL; i++) {
         fab_page_put(page, FAB_INK_DIM, "  - ");
-        fab_page_wrap(page, FAB_INK_DIM, 4, 4, fab_conventions[i]);
+        fab_page_wrap(page, FAB_INK_DIM, 4, 4, lines[i]);
     }
-    put_origin(page, result);
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
@@ -149,23 +135,22 @@ static void put_result(fab_page *page, const fab_result *result) {
     if (result->n_phases > 0) {
         fab_text_phases(page, result);
     }
-    put_conventions(page, result);
+    bool has_traffic = result->n_phases > 0 || result->sweep != NULL || result->mix != NULL;
+    fab_text_conventions(page, fab_conventions, has_traffic ? SIZE_MAX : FAB_GENERAL_CONVENTIONS);
+    put_origin(page, result);
 }
 
-static fab_status write_text(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
-    fab_status status = FAB_OK;
+static fab_status make_text(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
     fab_page page;
+    (void)err;
     fab_page_init(&page, style);
-    FAB_TRY(fab_result_walk(result, NULL, NULL, err));
     put_result(&page, result);
-    FAB_TRY(fab_report_put(&page.out, out, err));
-done:
-    fab_str_release(&page.out);
-    return status;
+    *out = page.out;
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_text = {
     .name = "text",
     .summary = "for the terminal",
-    .write = write_text,
+    .make = make_text,
 };

@@ -109,7 +109,7 @@ static void contention_put_interference(fab_page *page, const fab_contention *c,
         other->phases[t->other_phase[t->worst_column]], t->mean);
     for (size_t k = 0; k < n_columns; k++) {
         const char *heading = fab_show(page, "%.24s", other->phases[t->other_phase[k]]);
-        columns[k + 1] = (fab_column){heading, fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD};
+        columns[k + 1] = (fab_column)MARKED(heading, fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD);
     }
     fab_table_begin(&table, page, columns, n_columns + 1);
     for (size_t r = 0; r < t->n_rows; r++) {

@@ -9,12 +9,6 @@
 #define MIN_BAR     4  /* shorter bars tell nothing */
 #define SHARE_CELLS (sizeof " 100 %" - 1)
 
-/* Cells that a bar at the end of a line may take. */
-static size_t bar_cells(const fab_page *page, size_t behind) {
-    size_t room = page->width > page->used + behind ? page->width - page->used - behind : 0;
-    return room < BAR_CELLS ? room : BAR_CELLS;
-}
-
 /* --- bill of materials -------------------------------------------------------------------------------------------- */
 
 /* A line of the table: alike cables of one boundary, whatever their length. */
@@ -80,10 +74,9 @@ static void cost_put_share(fab_page *page, size_t row, const void *context) {
     if (it == NULL || page->used + SHARE_CELLS > page->width) {
         return;
     }
-    size_t cells = bar_cells(page, SHARE_CELLS + 2);
-    if (cells >= MIN_BAR) {
-        fab_page_put(page, FAB_INK_PLAIN, "  ");
-        fab_page_bar(page, FAB_INK_BAR, it->total_usd, all->total_usd, cells);
+    size_t room = page->width - page->used - SHARE_CELLS;
+    if (room >= 2 + MIN_BAR) {
+        fab_page_bar_behind(page, it->total_usd, all->total_usd, MIN_BAR, room - 2 < BAR_CELLS ? room - 2 : BAR_CELLS);
     }
     double percent = all->total_usd > 0 ? 100 * it->total_usd / all->total_usd : 0;
     if (percent > 0 && percent < 0.5) {
@@ -176,8 +169,7 @@ static void cost_put_bar(fab_page *page, size_t row, const void *context) {
         double total = result->fabrics[i].cost.total_usd;
         largest = total > largest ? total : largest;
     }
-    fab_page_put(page, FAB_INK_PLAIN, "  ");
-    fab_page_bar(page, FAB_INK_BAR, result->fabrics[row - 1].cost.total_usd, largest, bar_cells(page, 0));
+    fab_page_bar_behind(page, result->fabrics[row - 1].cost.total_usd, largest, 0, BAR_CELLS);
 }
 
 /* "-$24.5M"; the sign is written, since the row is a difference. */
@@ -252,4 +244,57 @@ void fab_text_comparison(fab_page *page, const fab_result *result) {
         fab_text_rail_only(page, result->fabrics[i].family, fab_show(page, "[%zu]", i + 1));
     }
     cost_put_differences(page, result);
+}
+
+/* --- growth ------------------------------------------------------------------------------------------------------- */
+
+#define MOST_BAR 20 /* columns */
+
+static void growth_put_parts(fab_page *page, const fab_growth_step *step) {
+    static const fab_column COLUMNS[] = {COLUMN("part", text), COLUMN("bought", whole), COLUMN("left over", whole),
+                                         COLUMN("price", money)};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < step->n_parts; i++) {
+        const fab_growth_part *part = &step->parts[i];
+        const double figures[] = {part->bought > 0 ? (double)part->bought : NAN,
+                                  part->retired > 0 ? (double)part->retired : NAN,
+                                  part->bought > 0 ? part->bought_usd : NAN};
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%s (%s)", part->part, part->tier), figures);
+    }
+    fab_table_end(&table, 4, NULL, NULL);
+}
+
+/* What stands at the end of a step. */
+static void growth_put_bar(fab_page *page, size_t row, const void *context) {
+    const fab_result *result = context;
+    double most = result->growth[result->n_growth - 1].total_usd;
+    fab_page_bar_behind(page, result->growth[row - 1].total_usd, most, 0, MOST_BAR);
+}
+
+void fab_text_growth(fab_page *page, const fab_result *result) {
+    static const fab_column COLUMNS[] = {COLUMN("step", text),    COLUMN("GPUs", whole),      COLUMN("switches", whole),
+                                         COLUMN("cables", whole), COLUMN("bought", money),    COLUMN("in all", money),
+                                         COLUMN("moved", whole),  COLUMN("free ports", whole)};
+    fab_table table;
+    if (result->n_growth == 0) {
+        return;
+    }
+    fab_text_heading(page, "GROWTH", NULL);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < result->n_growth; i++) {
+        const fab_growth_step *step = &result->growth[i];
+        const double figures[] = {(double)step->gpus,      (double)step->switches, (double)step->cables,
+                                  step->bought_usd,        step->total_usd,        (double)step->cables_moved,
+                                  (double)step->free_ports};
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%zu", i + 1), figures);
+    }
+    fab_table_end(&table, 2, growth_put_bar, result);
+    fab_text_note(page, "bars: price of all that stands; moved: standing cables that must be plugged elsewhere; free "
+                        "ports: of switches, without a cable until the fabric grows into them");
+    for (size_t i = 1; i < result->n_growth; i++) {
+        fab_page_end_line(page);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Step %zu", i + 1);
+        growth_put_parts(page, &result->growth[i]);
+    }
 }

@@ -1,4 +1,4 @@
-#include "text_layout.h"
+#include "fab/text_layout.h"
 #include "fab/units.h"
 #include "fab/utf8.h"
 
@@ -101,16 +101,6 @@ void fab_page_last(fab_page *page, const char *text) {
     fab_page_end_line(page);
 }
 
-void fab_page_line(fab_page *page, fab_ink ink, const char *fmt, ...) {
-    char text[4 * FAB_TEXT_MAX_WIDTH];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    fab_page_put(page, ink, text);
-    fab_page_end_line(page);
-}
-
 /* Columns of the word at `text`, and its bytes. */
 static size_t word_at(const char *text, size_t *out_bytes) {
     size_t columns = 0;
@@ -142,15 +132,6 @@ void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, c
         text += bytes;
     }
     fab_page_end_line(page);
-}
-
-void fab_page_wrapf(fab_page *page, fab_ink ink, size_t indent, size_t hanging, const char *fmt, ...) {
-    char text[FAB_TEXT_PARAGRAPH];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    fab_page_wrap(page, ink, indent, hanging, text);
 }
 
 void fab_page_say(fab_page *page, const char *fmt, ...) {
@@ -247,6 +228,14 @@ void fab_page_bar(fab_page *page, fab_ink ink, double part, double whole, size_t
         fab_page_put(page, ink, n > 0 ? EIGHTHS[n] : "");
     }
     fab_page_to(page, start + cells);
+}
+
+void fab_page_bar_behind(fab_page *page, double part, double whole, size_t least, size_t cells) {
+    size_t room = page->width > page->used + 2 ? page->width - page->used - 2 : 0;
+    if (room >= least) {
+        fab_page_put(page, FAB_INK_PLAIN, "  ");
+        fab_page_bar(page, FAB_INK_BAR, part, whole, room < cells ? room : cells);
+    }
 }
 
 void fab_page_column_bar(fab_page *page, fab_ink ink, double part, double whole) {

@@ -136,29 +136,11 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
     }
 }
 
-/* The one-line form, so that it stays one word when it is pasted into a shell: broken behind commas by a backslash, the
- * next line at the margin. */
-static void optimum_put_design(fab_page *page, const char *design) {
-    fab_page_put(page, FAB_INK_BOLD, "  ");
-    while (*design != '\0') {
-        size_t n = strcspn(design, ",");
-        n += design[n] == ',';
-        bool is_last = design[n] == '\0';
-        if (page->used + n + (is_last ? 0 : 1) > page->width) {
-            fab_page_put(page, FAB_INK_BOLD, "\\");
-            fab_page_end_line(page);
-        }
-        fab_page_printf(page, FAB_INK_BOLD, "%.*s", (int)n, design);
-        design += n;
-    }
-    fab_page_end_line(page);
-}
-
 void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     fab_text_heading(page, "OPTIMUM", NULL);
     optimum_put_limits(page, o);
     fab_page_end_line(page);
-    optimum_put_design(page, o->winner.design);
+    fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
     fab_text_notef(page, "priced by %s: give --prices %s to the other commands too", o->prices, o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
     fab_page_end_line(page);
@@ -168,8 +150,8 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
                    "bisection: what any "
                    "pattern may count on, as a share of full: the least of the cut between the halves of the servers "
                    "and of what the tapers let through; a, b, ...: switches, leaf first, *2 = ports split in two. %s "
-                   "choices of family, tiers, switches and planes, %" PRIu64 " integer programs.",
-                   fab_show_count(page, o->n_structures), o->n_programs);
+                   "choices of family, tiers, switches and planes, %s designs with their tapers.",
+                   fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
     if (!o->is_proven) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck%s%s.",
                        o->lower_bound_usd > 0 ? "; nothing can cost less than " : " before all choices were looked at",

@@ -2,14 +2,13 @@
  * @file text_sections.h
  * The parts of the text report.
  */
-#ifndef FAB_TEXT_SECTIONS_H
-#define FAB_TEXT_SECTIONS_H
+#pragma once
 
 #include "fab/optimum.h"
 #include "fab/explanation.h"
 #include "fab/advice.h"
 #include "fab/mix.h"
-#include "text_table.h"
+#include "fab/text_table.h"
 
 #define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
 
@@ -17,7 +16,9 @@
 void fab_text_heading(fab_page *page, const char *title, const char *remark);
 /** What columns mean, and other remarks: dim, at the margin of a section. */
 void fab_text_note(fab_page *page, const char *text);
-void fab_text_notef(fab_page *page, const char *fmt, ...) FAB_PRINTF(2, 3);
+#define fab_text_notef(page, ...) fab_page_wrapf(page, FAB_INK_DIM, 2, 2, __VA_ARGS__)
+/** How things were counted: a point each, as far as the first n of a list that NULL may end. */
+void fab_text_conventions(fab_page *page, const char *const *lines, size_t n);
 /** What rail-only designs have in common; nothing for other families. `of` stands before it: "rail-only", "[2]". */
 void fab_text_rail_only(fab_page *page, const char *family, const char *of);
 
@@ -60,14 +61,8 @@ void fab_text_degradation(fab_page *page, const struct fab_degradation *degradat
 void fab_text_failures(fab_page *page, const struct fab_failures *failures);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
-/** One collective by several algorithms side by side; nothing where the phases are something else. */
-void fab_text_collectives(fab_page *page, const fab_result *result);
 /** Seconds per iteration and what they are made of; nothing where no job was timed. */
 void fab_text_iteration(fab_page *page, const fab_result *result);
-/** What stages do when, drawn for the first engine, and the power that it takes. */
-void fab_text_schedule(fab_page *page, const fab_result *result);
 /** Rates and time of a phase under an engine. */
-void fab_text_times(fab_page *page, const fab_engine_result *engine);
+void fab_text_times(fab_page *page, const fab_engine_result *engine, uint64_t flows);
 void fab_text_engine(fab_page *page, const fab_phase_result *phase, const fab_engine_result *engine);
-
-#endif

@@ -355,11 +355,7 @@ static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
         ("histories: failures and repairs of every class at exponential times; a stopped job goes back to its last "
          "checkpoint"),
     };
-    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
-    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1); i++) {
-        fab_page_put(page, FAB_INK_DIM, "  - ");
-        fab_page_wrap(page, FAB_INK_DIM, 4, 4, LINES[i]);
-    }
+    fab_text_conventions(page, LINES, sizeof LINES / sizeof LINES[0] - (s->span_s > 0 ? 0 : 1));
 }
 
 void fab_text_study(fab_page *page, const fab_study_summary *s) {

@@ -2,8 +2,7 @@
  * @file text_study.h
  * Inside of text_study*.c.
  */
-#ifndef FAB_TEXT_STUDY_H
-#define FAB_TEXT_STUDY_H
+#pragma once
 
 #include "fab/study_summary.h"
 #include "text_sections.h"
@@ -34,5 +33,3 @@ void study_put_homing(fab_page *page, const fab_study_summary *s);
 
 /** One sentence: what has the highest impact. */
 void study_put_highest(fab_page *page, const fab_study_summary *s);
-
-#endif

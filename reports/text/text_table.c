@@ -1,10 +1,12 @@
 /* Tables of the text report. */
-#include "text_table.h"
+#include "fab/text_table.h"
 #include "fab/memory.h"
+#include "fab/utf8.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static fab_table_cell *last_row(const fab_table *table) {
     return &table->cell[(table->n_rows - 1) * table->n_columns];
@@ -12,6 +14,7 @@ static fab_table_cell *last_row(const fab_table *table) {
 
 void fab_table_begin(fab_table *table, fab_page *page, const fab_column *columns, size_t n) {
     *table = (fab_table){.page = page, .columns = columns, .n_columns = n < FAB_TABLE_COLUMNS ? n : FAB_TABLE_COLUMNS};
+    fab_str_append(&table->texts, "", 1);
     fab_table_row(table, FAB_INK_DIM, columns[0].heading, NULL);
     for (size_t i = 1; i < n; i++) {
         fab_table_set(table, i, FAB_INK_DIM, "%s", columns[i].heading != NULL ? columns[i].heading : "");
@@ -26,7 +29,7 @@ void fab_table_row(fab_table *table, fab_ink ink, const char *name, const double
     }
     table->n_rows++;
     for (size_t i = 0; i < table->n_columns; i++) {
-        last_row(table)[i] = (fab_table_cell){.ink = ink};
+        last_row(table)[i] = (fab_table_cell){.ink = ink}; /* the text in front of all is empty */
     }
     fab_table_set(table, 0, ink, "%s", name);
     for (size_t i = 1; figures != NULL && i < table->n_columns; i++) {
@@ -40,49 +43,145 @@ void fab_table_row(fab_table *table, fab_ink ink, const char *name, const double
     }
 }
 
-void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) {
-    if (table->failed || column >= table->n_columns) {
-        return;
+void fab_table_put(fab_table *table, size_t column, fab_ink ink, const char *text) {
+    if (!table->failed && column < table->n_columns) {
+        last_row(table)[column] = (fab_table_cell){table->texts.length, ink};
+        fab_str_append(&table->texts, text, strlen(text) + 1);
     }
-    fab_table_cell *cell = &last_row(table)[column];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(cell->text, sizeof cell->text, fmt, args);
-    va_end(args);
-    cell->ink = ink;
 }
 
-static void text_table_print_row(const fab_table *table, size_t row, size_t indent, const size_t *widths) {
+void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) {
+    char text[48];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    fab_table_put(table, column, ink, text);
+}
+
+/* --- printing ----------------------------------------------------------------------------------------------------- */
+
+#define BELOW_INDENT 4
+#define LAST_ROOM    30 /* less than that for long texts: they go below their row */
+
+typedef struct layout {
+    size_t indent;
+    size_t width[FAB_TABLE_COLUMNS];  /* of the text in a column */
+    bool is_below[FAB_TABLE_COLUMNS]; /* on lines of their own: of lists */
+    bool is_list, one_line;
+    fab_table_tail *tail;
+    const void *context;
+} layout;
+
+static const char *text_table_cell(const fab_table *table, size_t row, size_t column) {
+    return table->texts.data + table->cell[row * table->n_columns + column].text;
+}
+
+static void text_table_widths(const fab_table *table, layout *l) {
+    for (size_t i = 0; i < table->n_rows * table->n_columns; i++) {
+        size_t columns = fab_text_columns(table->texts.data + table->cell[i].text);
+        size_t *width = &l->width[i % table->n_columns];
+        *width = columns > *width ? columns : *width;
+    }
+}
+
+/* The widest columns go below until the others fit; the last one where too little is left for it. */
+static void text_table_lower(const fab_table *table, layout *l) {
+    size_t last = table->n_columns - 1;
+    size_t width = table->page->width;
+    size_t at = 0; /* where the last column begins */
+    for (size_t i = 0; i < last; i++) {
+        at += l->width[i] + 2;
+    }
+    while (at > width + 2) {
+        size_t widest = 0;
+        for (size_t i = 1; i < last; i++) {
+            widest = !l->is_below[i] && (widest == 0 || l->width[i] > l->width[widest]) ? i : widest;
+        }
+        if (widest == 0) {
+            break; /* the first column stays */
+        }
+        l->is_below[widest] = l->is_below[last] = true;
+        at -= l->width[widest] + 2;
+    }
+    bool fits = at + l->width[last] <= width || at + LAST_ROOM <= width;
+    l->is_below[last] |= !fits && table->columns[last].is_left && last > 0;
+}
+
+/* What ends a line of a list: wrapped, or cut with dots at its end. */
+static void text_table_put_end(fab_page *page, const layout *l, size_t at, const char *text) {
+    size_t room = page->width > at ? page->width - at : 0;
+    const char *end = text;
+    if (!l->one_line || fab_text_columns(text) <= room) {
+        fab_page_wrap(page, FAB_INK_PLAIN, at, at, text);
+        return;
+    }
+    for (size_t columns = 3; columns < room; columns++) {
+        uint32_t code = 0;
+        end += fab_utf8_decode(end, &code);
+    }
+    fab_page_to(page, at);
+    fab_page_line(page, FAB_INK_PLAIN, "%.*s...", (int)(end - text), text);
+}
+
+static void text_table_print_row(const fab_table *table, const layout *l, size_t row) {
     fab_page *page = table->page;
-    size_t edge = indent + widths[0];
-    fab_page_to(page, indent);
-    for (size_t column = 0; column < table->n_columns; column++) {
-        const fab_table_cell *cell = &table->cell[row * table->n_columns + column];
-        if (column == 0) {
-            fab_page_put(page, cell->ink, cell->text);
-        } else if (table->columns[column].heading != NULL) {
-            edge += 2 + widths[column];
-            fab_page_right(page, cell->ink, edge, cell->text);
+    size_t last = table->n_columns - 1;
+    size_t at = l->indent;
+    bool is_open = true; /* the line */
+    for (size_t i = 0; i <= last; i++) {
+        fab_ink ink = table->cell[row * table->n_columns + i].ink;
+        const char *text = text_table_cell(table, row, i);
+        if (l->is_below[i] || table->columns[i].heading == NULL) {
+            continue;
+        }
+        if (i > 0 && !table->columns[i].is_left) {
+            fab_page_right(page, ink, at + l->width[i], text);
+        } else if (l->is_list && i == last) {
+            text_table_put_end(page, l, at, text);
+            is_open = false;
+        } else {
+            fab_page_to(page, at);
+            fab_page_put(page, ink, text);
+        }
+        at += l->width[i] + 2;
+    }
+    if (is_open) {
+        fab_page_to(page, at - 2);
+        if (l->tail != NULL && row > 0) {
+            l->tail(page, row, l->context);
+        }
+        fab_page_end_line(page);
+    }
+    for (size_t i = 0; i <= last; i++) {
+        const char *text = text_table_cell(table, row, i);
+        if (l->is_below[i] && text[0] != '\0') {
+            text_table_put_end(page, l, BELOW_INDENT, text);
         }
     }
-    fab_page_to(page, edge);
+}
+
+static void text_table_print(fab_table *table, layout *l) {
+    bool failed = table->failed || table->texts.failed;
+    if (!failed) {
+        text_table_widths(table, l);
+    }
+    if (!failed && l->is_list) {
+        text_table_lower(table, l);
+    }
+    for (size_t row = 0; !failed && row < table->n_rows; row++) {
+        text_table_print_row(table, l, row);
+    }
+    table->page->out.failed |= failed;
+    free(table->cell);
+    fab_str_release(&table->texts);
+    *table = (fab_table){0};
 }
 
 void fab_table_end(fab_table *table, size_t indent, fab_table_tail *tail, const void *context) {
-    size_t widths[FAB_TABLE_COLUMNS] = {0};
-    table->page->out.failed |= table->failed;
-    for (size_t i = 0; !table->failed && i < table->n_rows * table->n_columns; i++) {
-        size_t columns = fab_text_columns(table->cell[i].text);
-        size_t *width = &widths[i % table->n_columns];
-        *width = columns > *width ? columns : *width;
-    }
-    for (size_t row = 0; !table->failed && row < table->n_rows; row++) {
-        text_table_print_row(table, row, indent, widths);
-        if (tail != NULL && row > 0) {
-            tail(table->page, row, context);
-        }
-        fab_page_end_line(table->page);
-    }
-    free(table->cell);
-    *table = (fab_table){0};
+    text_table_print(table, &(layout){.indent = indent, .tail = tail, .context = context});
+}
+
+void fab_table_end_list(fab_table *table, bool one_line) {
+    text_table_print(table, &(layout){.is_list = true, .one_line = one_line});
 }

@@ -3,7 +3,6 @@
 #include "fab/ib_names.h"
 #include "report_formats.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -109,13 +108,11 @@ static void ibnet_put_node(const ibnet *w, fab_node_id v) {
     }
 }
 
-static fab_status write_ibnet(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+static fab_status print_ibnet(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     ibnet w = {.f = result->graph, .out = out};
     (void)style;
-    FAB_PASS(fab_report_needs_graph(result, "ibnet", err));
     FAB_PASS(fab_ib_check(w.f, err));
     FAB_PASS(check_rates(w.f, err));
-    errno = 0;
     (void)fprintf(out, "#\n# Topology file: fabriscope %s, design %s\n#\n",
                   result->version != NULL ? result->version : "",
                   result->n_fabrics > 0 ? result->fabrics[0].digest : "unknown");
@@ -127,13 +124,13 @@ static fab_status write_ibnet(const fab_result *result, const fab_report_style *
             ibnet_put_node(&w, v);
         }
     }
-    return fab_report_flush(out, err);
+    return FAB_OK;
 }
 
 const fab_report_format fab_report_ibnet = {
     .name = "ibnet",
     .file_name = NULL, /* not every fabric can be one of InfiniBand */
     .summary = "the fabric as ibnetdiscover prints it, for ibsim and InfiniBand tools",
-    .write = write_ibnet,
+    .print = print_ibnet,
     .needs_graph = true,
 };

@@ -7,7 +7,6 @@
 static fab_status write_network(const fab_network_writer *writer, const fab_result *result, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_network *net = NULL;
-    FAB_TRY(fab_report_needs_graph(result, writer->name, err));
     FAB_TRY(fab_network_of_fabric(result->graph, &net, err));
     FAB_TRY(fab_network_write(writer, net, out, err));
 done:
@@ -17,14 +16,14 @@ done:
 
 /* What a format of an installed network needs to be one of reports: the callback has no context of its own. */
 #define NETWORK_FORMAT(id, format_name, format_suffix, format_summary)                                                 \
-    static fab_status write_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
+    static fab_status print_##id(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) { \
         (void)style;                                                                                                   \
         return write_network(&fab_network_##id, result, out, err);                                                     \
     }                                                                                                                  \
     const fab_report_format fab_report_##id = {.name = (format_name),                                                  \
                                                .suffix = (format_suffix),                                              \
                                                .summary = (format_summary),                                            \
-                                               .write = write_##id,                                                    \
+                                               .print = print_##id,                                                    \
                                                .cable_bytes = 200,                                                     \
                                                .needs_graph = true};
 

@@ -2,52 +2,32 @@
 #include "fab/prices.h"
 #include "fab/patch.h"
 #include "fab/memory.h"
+#include "fab/str.h"
 #include "fab/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#define TAIL_SIZE 256
-
 typedef struct writer {
     const fab_patch *patch;
     const fab_fabric *fabric;
     FILE *out;
-    char (*tail)[TAIL_SIZE]; /* [class]: boundary, rate, medium, length */
-    uint16_t *first_up;      /* [switch]: its lowest port that leads up, or 0 */
+    fab_str *tail;      /* [class]: boundary, rate, medium, length */
+    uint16_t *first_up; /* [switch]: its lowest port that leads up, or 0 */
 } writer;
-
-/* A field in quotes where it needs them. */
-static void patch_csv_add_field(char *out, size_t size, const char *text) {
-    size_t n = 0;
-    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
-    if (quoted) {
-        out[n++] = '"';
-    }
-    for (; *text != '\0' && n + 4 < size; text++) {
-        if (*text == '"') {
-            out[n++] = '"';
-        }
-        out[n++] = *text;
-    }
-    if (quoted) {
-        out[n++] = '"';
-    }
-    out[n] = '\0';
-}
 
 static void make_tails(writer *w) {
     for (uint32_t i = 0; i < w->fabric->n_classes; i++) {
         const fab_link_class *k = &w->fabric->classes[i];
+        const char *medium = fab_prices_medium(w->patch->prices, k->capacity_bps, k->length_m);
         char rate[40];
         char length[40];
-        char medium[2 * FAB_NAME_SIZE];
-        const char *name = fab_prices_medium(w->patch->prices, k->capacity_bps, k->length_m);
-        patch_csv_add_field(medium, sizeof medium, name != NULL ? name : "");
         fab_format_double(length, k->length_m);
-        (void)snprintf(w->tail[i], TAIL_SIZE, "%s,%s,%s,%s", fab_boundary_name(w->fabric->wiring, k->tier),
-                       fab_quantity_exact(rate, k->capacity_bps, FAB_UNIT_RATE), medium, length);
+        fab_str_printf(&w->tail[i], "%s,%s,", fab_boundary_name(w->fabric->wiring, k->tier),
+                       fab_quantity_exact(rate, k->capacity_bps, FAB_UNIT_RATE));
+        fab_str_add_csv(&w->tail[i], medium != NULL ? medium : "");
+        fab_str_printf(&w->tail[i], ",%s", length);
     }
 }
 
@@ -140,7 +120,9 @@ static fab_status patch_csv_put_rows(writer *w, fab_error *err) {
         FAB_PASS(put_end(w, 2 * cable, err));
         (void)fputc(',', w->out);
         FAB_PASS(put_end(w, 2 * cable + 1, err));
-        (void)fprintf(w->out, ",%s\n", w->tail[f->cable_class[cable]]);
+        const fab_str *tail = &w->tail[f->cable_class[cable]];
+        FAB_PASS(fab_str_status(tail, err));
+        (void)fprintf(w->out, ",%s\n", tail->data);
     }
     return FAB_OK;
 }
@@ -157,6 +139,9 @@ fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the patch plan: %s", strerror(errno));
     }
 done:
+    for (uint32_t i = 0; w.tail != NULL && i < patch->fabric->n_classes; i++) {
+        fab_str_release(&w.tail[i]);
+    }
     FAB_FREE_ALL(w.tail, w.first_up);
     return status;
 }

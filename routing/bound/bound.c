@@ -9,7 +9,7 @@
 const char *const fab_bound_method_names[] = {"none", "spray", "lp", "weights"};
 
 void fab_bound_release(fab_bound *bound) {
-    fab_split_release(&bound->split);
+    fab_split_free(bound->split);
     free(bound->length);
     *bound = (fab_bound){0};
 }
@@ -62,7 +62,6 @@ fab_status fab_bound_measure(const fab_bound_job *job, const fab_split *split, d
 fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) {
     double weighted = 0;
     double needed = 0;
-    const fab_split any = {.rule = FAB_SPLIT_EQUAL};
     for (uint32_t i = 0; i < job->n_links; i++) {
         weighted += job->candidate[job->link[i]] * job->capacity[i];
     }
@@ -70,7 +69,7 @@ fab_status fab_bound_certify(fab_bound_job *job, fab_error *err) {
         return FAB_OK;
     }
     fab_status status =
-        fab_split_fold(job->dag, &any, FAB_FOLD_SHORTEST, job->candidate, job->demand, job->distance, err);
+        fab_split_fold(job->dag, fab_split_even(), FAB_FOLD_SHORTEST, job->candidate, job->demand, job->distance, err);
     if (status != FAB_OK) {
         return status;
     }
@@ -108,9 +107,9 @@ static bool is_exact(const fab_bound_job *job, const fab_bound *bound) {
 
 /* Every switch splits evenly, against cuts. */
 static fab_status try_even(fab_bound_job *job, fab_bound *bound, fab_error *err) {
-    bound->split = (fab_split){.rule = FAB_SPLIT_EQUAL};
+    FAB_PASS(FAB_NEW(bound->split, 1, err)); /* FAB_SPLIT_EQUAL */
     bound->rounds = 1;
-    FAB_PASS(fab_bound_measure(job, &bound->split, &bound->upper, err));
+    FAB_PASS(fab_bound_measure(job, bound->split, &bound->upper, err));
     if (bound->upper > 0) {
         FAB_PASS(fab_bound_certify_cuts(job, err));
         if (!is_exact(job, bound)) {

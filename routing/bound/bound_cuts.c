@@ -5,14 +5,21 @@
 
 #include <string.h>
 
-/* A set of switches: what must leave and enter it, and the links there are for that. Index: a member. */
+/* What must leave or enter a set of switches, and the links there are for that. */
+typedef struct side {
+    double rate, capacity;
+} side;
+
+enum { ENTERS, LEAVES };
+
+/* Sets of switches. Index: the member that stands for the set. */
 typedef struct cuts {
-    uint32_t *set_of;                   /* [switch]: the member that stands for its set */
-    double *out_rate, *in_rate;         /* [switch] */
-    double *out_capacity, *in_capacity; /* [switch] */
-    double best;                        /* of all boundaries so far */
-    uint32_t boundary, set;             /* where it is */
-    bool outward, found;
+    uint32_t *set_of;       /* [switch] */
+    side (*side)[2];        /* [switch] */
+    double best;            /* of all boundaries so far */
+    uint32_t boundary, set; /* where it is */
+    int way;
+    bool found;
 } cuts;
 
 static uint32_t cuts_find(uint32_t *set_of, uint32_t v) {
@@ -50,18 +57,14 @@ static void cuts_add_up(const fab_bound_job *job, cuts *c) {
     const fab_demand *demand = job->demand;
     const fab_node_id *leaf = job->next_hops->leaf_node;
     uint32_t base = f->first[FAB_NODE_SWITCH];
-    size_t size = fab_n_switches(f) * sizeof(double);
-    memset(c->out_rate, 0, size);
-    memset(c->in_rate, 0, size);
-    memset(c->out_capacity, 0, size);
-    memset(c->in_capacity, 0, size);
+    memset(c->side, 0, fab_n_switches(f) * sizeof *c->side);
     for (uint32_t d = 0; d < demand->n_leaves; d++) {
         uint32_t to = c->set_of[leaf[d] - base];
         for (uint32_t pair = demand->first[d]; pair < demand->first[d + 1]; pair++) {
             uint32_t from = c->set_of[leaf[demand->src[pair]] - base];
             if (from != to) {
-                c->out_rate[from] += demand->rate[pair];
-                c->in_rate[to] += demand->rate[pair];
+                c->side[from][LEAVES].rate += demand->rate[pair];
+                c->side[to][ENTERS].rate += demand->rate[pair];
             }
         }
     }
@@ -70,28 +73,21 @@ static void cuts_add_up(const fab_bound_job *job, cuts *c) {
         uint32_t from = c->set_of[fab_tail(f, l) - base];
         uint32_t to = c->set_of[fab_head(f, l) - base];
         if (from != to && job->load[l] > 0) {
-            c->out_capacity[from] += job->capacity[i];
-            c->in_capacity[to] += job->capacity[i];
+            c->side[from][LEAVES].capacity += job->capacity[i];
+            c->side[to][ENTERS].capacity += job->capacity[i];
         }
     }
 }
 
-static void consider(cuts *c, uint32_t boundary, uint32_t set, bool outward, double rate, double capacity) {
-    if (capacity > 0 && rate / capacity > c->best) {
-        c->best = rate / capacity;
+static void consider(cuts *c, uint32_t boundary, uint32_t set, int way) {
+    const side at = c->side[set][way];
+    if (at.capacity > 0 && at.rate / at.capacity > c->best) {
+        c->best = at.rate / at.capacity;
         c->boundary = boundary;
         c->set = set;
-        c->outward = outward;
+        c->way = way;
         c->found = true;
     }
-}
-
-static fab_status allocate(uint32_t n, cuts *c, fab_error *err) {
-    FAB_PASS(FAB_NEW(c->set_of, n, err));
-    FAB_PASS(FAB_NEW(c->out_rate, n, err));
-    FAB_PASS(FAB_NEW(c->in_rate, n, err));
-    FAB_PASS(FAB_NEW(c->out_capacity, n, err));
-    return FAB_NEW(c->in_capacity, n, err);
 }
 
 fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
@@ -100,13 +96,14 @@ fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = fab_n_switches(f);
     cuts c = {.best = job->lower};
-    FAB_TRY(allocate(n, &c, err));
+    FAB_TRY(FAB_NEW(c.set_of, n, err));
+    FAB_TRY(FAB_NEW(c.side, n, err));
     for (uint32_t boundary = 1; boundary <= f->n_boundaries; boundary++) {
         make_sets(job, boundary, c.set_of);
         cuts_add_up(job, &c);
         for (uint32_t v = 0; v < n; v++) {
-            consider(&c, boundary, v, true, c.out_rate[v], c.out_capacity[v]);
-            consider(&c, boundary, v, false, c.in_rate[v], c.in_capacity[v]);
+            consider(&c, boundary, v, LEAVES);
+            consider(&c, boundary, v, ENTERS);
         }
     }
     if (c.found) {
@@ -115,11 +112,11 @@ fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
             fab_link_id l = job->link[i];
             bool from = c.set_of[fab_tail(f, l) - base] == c.set;
             bool to = c.set_of[fab_head(f, l) - base] == c.set;
-            job->candidate[l] = from != to && from == c.outward && job->load[l] > 0 ? 1 : 0;
+            job->candidate[l] = from != to && from == (c.way == LEAVES) && job->load[l] > 0 ? 1 : 0;
         }
         FAB_TRY(fab_bound_certify(job, err));
     }
 done:
-    FAB_FREE_ALL(c.set_of, c.out_rate, c.in_rate, c.out_capacity, c.in_capacity);
+    FAB_FREE_ALL(c.set_of, c.side);
     return status;
 }

@@ -2,10 +2,10 @@
  * @file bound_internal.h
  * Inside of the bound: what its methods share.
  */
-#ifndef FAB_BOUND_INTERNAL_H
-#define FAB_BOUND_INTERNAL_H
+#pragma once
 
 #include "fab/bound.h"
+#include "split/split_rule.h"
 
 typedef struct fab_bound_job {
     const fab_fabric *fabric;
@@ -51,5 +51,3 @@ fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error 
  */
 fab_status fab_bound_by_program(fab_bound_job *job, bool insist, fab_bound *bound, bool *out_done,
                                 fab_error *err) FAB_MUST_USE;
-
-#endif

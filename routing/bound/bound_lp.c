@@ -332,8 +332,8 @@ static fab_status answer(program *p, fab_bound_job *job, const double *x, const 
     *out_exact = most <= job->lower * (1 + FAB_BOUND_EXACT);
     if (*out_exact) {
         bound->upper = most;
-        fab_split_release(&bound->split);
-        bound->split = split;
+        fab_split_release(bound->split);
+        *bound->split = split;
         split = (fab_split){0};
     } else {
         (void)fab_fail(err, FAB_ENOSOLUTION, NULL, "the solver's answer leaves a gap of %g: %.12g to %.12g",
@@ -359,7 +359,7 @@ static fab_status lp_run(program *p, fab_bound_job *job, bool insist, fab_bound 
                         .n_entries = p->n_entries};
     FAB_TRY(FAB_NEW(x, p->n_columns, err));
     FAB_TRY(FAB_NEW(dual, p->n_rows, err));
-    FAB_TRY(fab_solve_duals(&made, &limits, x, dual, &solution, err));
+    FAB_TRY(fab_solve(&made, &limits, x, dual, &solution, err));
     if (solution.outcome != FAB_SOLVE_OPTIMAL) {
         FAB_FAIL(err, FAB_ENOSOLUTION, NULL, "the solver stopped without an optimum after %u steps", limits.steps);
     }

@@ -158,8 +158,8 @@ fab_status fab_bound_by_weights(fab_bound_job *job, fab_bound *bound, fab_error 
     FAB_TRY(improve(job, &c, &split, bound, err));
     if (bound->upper < even) {
         set_weights(job, c.best, split.weight);
-        fab_split_release(&bound->split);
-        bound->split = split;
+        fab_split_release(bound->split);
+        *bound->split = split;
         split = (fab_split){0};
     }
 done:

@@ -1,4 +1,4 @@
-/* Dependencies of all minimal paths of a demand, BLOCK destination leaves at a time, a bit each.
+/* Dependencies of all minimal paths of a demand, 64 destination leaves at a time, a bit each.
  *
  * held[s] are the leaves that packets at switch s may be heading for. They spread from the sources: what is new at a
  * switch goes over the next hops of its groups, until nothing is new. used[l] are the leaves that link l is taken for.
@@ -13,13 +13,9 @@
 #include "next_hops/leaf_sets.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define WORDS 8
-#define BLOCK (64 * WORDS)
-
-typedef struct leaf_set {
-    uint64_t word[WORDS];
-} leaf_set;
+#define BLOCK 64
 
 typedef struct spread {
     fab_dependencies *d;
@@ -31,24 +27,16 @@ typedef struct spread {
     uint32_t n_used;
     uint32_t base, n;
     uint32_t first_leaf, n_leaves; /* of the block */
-    leaf_set *held, *fresh;        /* [switch]; fresh: not passed on yet */
-    leaf_set *used;                /* [n_used]: by place in d->link, or by class */
+    uint64_t *held, *fresh;        /* [switch]; fresh: not passed on yet */
+    uint64_t *used;                /* [n_used]: by place in d->link, or by class */
     uint32_t *queue;               /* ring of the switches with something fresh, n of them at most */
     uint32_t head, n_queued;
     /* of the switch at hand */
-    leaf_set *of_group;   /* [group]: leaves */
+    uint64_t *of_group;   /* [group]: leaves */
     uint64_t *members;    /* [group][words of a row]: next hops as columns */
     uint32_t *group_list; /* those with leaves */
     uint32_t n_groups;
 } spread;
-
-static bool is_empty(const leaf_set *set) {
-    uint64_t any = 0;
-    for (size_t w = 0; w < WORDS; w++) {
-        any |= set->word[w];
-    }
-    return any == 0;
-}
 
 static bool leads(const spread *s, uint32_t v) {
     return s->classes == NULL || s->classes->first[v] == v;
@@ -113,65 +101,51 @@ static void release_spread(spread *s) {
     FAB_FREE_ALL(s->slot, s->row_of, s->held, s->fresh, s->used, s->queue, s->of_group, s->members, s->group_list);
 }
 
-static uint32_t minimal_group_of(const spread *s, uint32_t v, uint32_t leaf) {
-    return fab_next_hops_group(s->t, v, leaf);
-}
-
-/* Leaf of the block's bit in word w. */
-static uint32_t lowest(const spread *s, size_t w, uint64_t bits) {
-    return s->first_leaf + (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(bits);
+/* Leaf of the block's lowest bit. */
+static uint32_t lowest(const spread *s, uint64_t leaves) {
+    return s->first_leaf + (uint32_t)__builtin_ctzll(leaves);
 }
 
 /* Sorts a set of leaves by the groups of switch v that serve them. Undo with forget(). */
-static void sort_by_group(spread *s, uint32_t v, const leaf_set *set) {
+static void sort_by_group(spread *s, uint32_t v, uint64_t leaves) {
     s->n_groups = 0;
-    for (size_t w = 0; w < WORDS; w++) {
-        for (uint64_t rest = set->word[w]; rest != 0; rest &= rest - 1) {
-            uint32_t group = minimal_group_of(s, v, lowest(s, w, rest));
-            if (group == 0) { /* v is the leaf, or there is no way */
-                continue;
-            }
-            if (is_empty(&s->of_group[group])) {
-                s->group_list[s->n_groups++] = group;
-            }
-            s->of_group[group].word[w] |= rest & (~rest + 1);
+    for (; leaves != 0; leaves &= leaves - 1) {
+        uint32_t group = fab_next_hops_group(s->t, v, lowest(s, leaves));
+        if (group == 0) { /* v is the leaf, or there is no way */
+            continue;
         }
+        if (s->of_group[group] == 0) {
+            s->group_list[s->n_groups++] = group;
+        }
+        s->of_group[group] |= leaves & (~leaves + 1);
     }
 }
 
 static void forget(spread *s) {
     for (uint32_t i = 0; i < s->n_groups; i++) {
-        s->of_group[s->group_list[i]] = (leaf_set){0};
+        s->of_group[s->group_list[i]] = 0;
     }
 }
 
-static void hold(spread *s, uint32_t v, const leaf_set *set) {
-    bool waits = !is_empty(&s->fresh[v]);
-    for (size_t w = 0; w < WORDS; w++) {
-        uint64_t bits = set->word[w] & ~s->held[v].word[w];
-        s->held[v].word[w] |= bits;
-        s->fresh[v].word[w] |= bits;
-    }
-    if (!waits && !is_empty(&s->fresh[v])) {
+static void hold(spread *s, uint32_t v, uint64_t leaves) {
+    uint64_t fresh = leaves & ~s->held[v];
+    if (fresh != 0 && s->fresh[v] == 0) {
         s->queue[(s->head + s->n_queued++) % s->n] = v;
     }
+    s->held[v] |= fresh;
+    s->fresh[v] |= fresh;
 }
 
 static void pass_on(spread *s, uint32_t v) {
     const fab_next_hops *t = s->t;
-    leaf_set fresh = s->fresh[v];
-    s->fresh[v] = (leaf_set){0};
-    sort_by_group(s, v, &fresh);
+    sort_by_group(s, v, s->fresh[v]);
+    s->fresh[v] = 0;
     for (uint32_t i = 0; i < s->n_groups; i++) {
-        const leaf_set *leaves = &s->of_group[s->group_list[i]];
-        uint32_t entry = t->group_first[v] + s->group_list[i] - 1;
-        fab_next_hop_list next = fab_next_hops_of_group(t, v, entry);
+        uint64_t leaves = s->of_group[s->group_list[i]];
+        fab_next_hop_list next = fab_next_hops_of_group(t, v, t->group_first[v] + s->group_list[i] - 1);
         for (uint32_t k = 0; k < next.count; k++) {
             fab_link_id link = fab_next_hop(&next, k);
-            leaf_set *used = &s->used[slot_of(s, link)];
-            for (size_t w = 0; w < WORDS; w++) {
-                used->word[w] |= leaves->word[w];
-            }
+            s->used[slot_of(s, link)] |= leaves;
             hold(s, head_of(s, link), leaves);
         }
     }
@@ -200,43 +174,32 @@ static void minimal_join(spread *s, uint32_t v) {
     const fab_dependencies *d = s->d;
     uint32_t n = d->first[v + 1] - d->first[v];
     size_t words = ((size_t)n + 63) / 64;
-    sort_by_group(s, v, &s->held[v]);
+    sort_by_group(s, v, s->held[v]);
     minimal_list_members(s, v, words);
     for (uint32_t row = 0; s->n_groups > 0 && row < n; row++) {
         fab_link_id out = d->link[d->first[v] + row];
         uint64_t *bits = &s->bit[d->word[v] + row * words];
-        leaf_set rest = s->used[slot_of(s, out ^ 1U)];
-        for (size_t w = 0; w < WORDS; w++) {
-            while (rest.word[w] != 0) {
-                uint32_t group = minimal_group_of(s, v, lowest(s, w, rest.word[w]));
-                if (group == 0) {
-                    rest.word[w] &= rest.word[w] - 1;
-                    continue;
-                }
-                for (size_t i = 0; i < words; i++) {
-                    bits[i] |= s->members[group * words + i];
-                }
-                for (size_t i = w; i < WORDS; i++) {
-                    rest.word[i] &= ~s->of_group[group].word[i];
-                }
+        for (uint64_t rest = s->used[slot_of(s, out ^ 1U)]; rest != 0;) {
+            uint32_t group = fab_next_hops_group(s->t, v, lowest(s, rest));
+            if (group == 0) {
+                rest &= rest - 1;
+                continue;
             }
+            for (size_t i = 0; i < words; i++) {
+                bits[i] |= s->members[group * words + i];
+            }
+            rest &= ~s->of_group[group];
         }
     }
     forget(s);
 }
 
 static void minimal_start(spread *s, const fab_demand *demand) {
-    for (uint32_t v = 0; v < s->n; v++) {
-        s->held[v] = (leaf_set){0};
-    }
-    for (uint32_t i = 0; i < s->n_used; i++) {
-        s->used[i] = (leaf_set){0};
-    }
+    memset(s->held, 0, s->n * sizeof *s->held);
+    memset(s->used, 0, s->n_used * sizeof *s->used);
     for (uint32_t i = 0; i < s->n_leaves; i++) {
-        leaf_set leaf = {0};
-        leaf.word[i / 64] = UINT64_C(1) << (i & 63);
         for (uint32_t pair = demand->first[s->first_leaf + i]; pair < demand->first[s->first_leaf + i + 1]; pair++) {
-            hold(s, s->t->leaf_node[demand->src[pair]] - s->base, &leaf);
+            hold(s, s->t->leaf_node[demand->src[pair]] - s->base, UINT64_C(1) << i);
         }
     }
 }

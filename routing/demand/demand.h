@@ -2,8 +2,7 @@
  * @file demand.h
  * Inside of demand.c and demand_all.c.
  */
-#ifndef FAB_DEMAND_H
-#define FAB_DEMAND_H
+#pragma once
 
 #include "fab/offer.h"
 
@@ -41,5 +40,3 @@ static inline uint32_t fab_all_in_domain(const fab_fabric *f, const fab_ports *p
     to = to < all->first + all->n ? to : all->first + all->n;
     return to - from;
 }
-
-#endif

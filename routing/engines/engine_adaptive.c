@@ -9,9 +9,7 @@
 #include "fab/memory.h"
 #include "fab/offer.h"
 #include "fab/rng.h"
-#include "fab/units.h"
 #include "walk/host_segments.h"
-#include "walk/walk.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,65 +19,40 @@
 #define AT_ONCE      32                  /* parts under way, view=local */
 #define ORDER_STREAM 0x616461U           /* of the arrivals */
 
-typedef struct granularity {
-    const char *name;
-    uint32_t parts; /* that stand for it */
-    bool reorders;
-} granularity;
+/* Options, as in the table. */
+enum { ADAPTIVE_GRANULARITY, ADAPTIVE_VIEW, ADAPTIVE_QP, ADAPTIVE_PARTS, ADAPTIVE_WINDOW, ADAPTIVE_QUEUEING };
+enum { BY_PACKET = 2 }; /* of the granularities */
 
-static const granularity GRANULARITIES[] = {{"flow", 1, false}, {"flowlet", 8, false}, {"packet", 64, true}};
-
-typedef struct options {
-    const granularity *granularity;
-    uint64_t parts; /* of a queue pair; 0: by granularity */
-    bool downstream;
-} options;
-
-/* --- options ------------------------------------------------------------------------------------------------------ */
-
-static fab_status adaptive_set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    options *o = router->state;
-    if (strcmp(key, "granularity") == 0) {
-        uint32_t choice = 0;
-        fab_status status = fab_choice_parse(value, "flow flowlet packet", &choice, err);
-        o->granularity = &GRANULARITIES[choice];
-        return status;
-    }
-    if (strcmp(key, "view") == 0) {
-        return fab_either_parse(value, "local downstream", &o->downstream, err);
-    }
-    if (strcmp(key, "parts") == 0) {
-        o->parts = 0;
-        return strcmp(value, "auto") == 0 ? FAB_OK : fab_count_parse(value, 1, 4096, &o->parts, err);
-    }
-    return fab_reorder_set(router, key, value, err);
+static bool looks_downstream(const fab_router *router) {
+    return router->option[ADAPTIVE_VIEW].number == 1;
 }
 
 /* Options about putting packets in order say something about granularity=packet alone. */
 static fab_status check_reordering(const fab_router *router, fab_error *err) {
-    static const char *const KEYS[] = {"window", "queueing"};
-    const options *o = router->state;
-    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
-        if (!o->granularity->reorders && fab_option_is_given(router, KEYS[i])) {
+    const fab_engine_option *options = router->engine->options;
+    for (size_t i = ADAPTIVE_WINDOW; i <= ADAPTIVE_QUEUEING; i++) {
+        if (!router->facts.reorders && router->option[i].given) {
             return fab_fail(err, FAB_EINPUT, NULL,
                             "option %s needs granularity=packet; under granularity=%s packets "
                             "stay in order",
-                            KEYS[i], o->granularity->name);
+                            options[i].key, router->option[ADAPTIVE_GRANULARITY].text);
         }
     }
     return FAB_OK;
 }
 
 static fab_status adaptive_prepare(fab_router *router, fab_error *err) {
-    const options *o = router->state;
-    uint64_t parts = o->parts > 0 ? o->parts : o->granularity->parts;
+    static const uint64_t PARTS[] = {1, 8, 64}; /* that stand for a granularity */
+    const uint64_t granularity = router->option[ADAPTIVE_GRANULARITY].number;
+    const uint64_t asked = router->option[ADAPTIVE_PARTS].number;
+    uint64_t parts = asked > 0 ? asked : PARTS[granularity];
     if (parts * router->queue_pairs > MOST_PATHS / router->ports.n_planes / router->ports.nics_per_gpu) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "%" PRIu32 " queue pairs in %" PRIu64 " parts exceed the limit of %" PRIu64 " paths",
                         router->queue_pairs, parts, MOST_PATHS);
     }
     router->queue_pairs *= (uint32_t)parts;
-    router->reorders = o->granularity->reorders;
+    router->facts.reorders = granularity == BY_PACKET;
     return check_reordering(router, err);
 }
 
@@ -132,17 +105,12 @@ static void release_placing(placing *p) {
     FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->record_of, p->order, p->prospects);
 }
 
-static bool stays_in_domain(const fab_router *router, const fab_flow *flow) {
-    return router->ports.gpu_scaleup[flow->src] != FAB_NONE &&
-           fab_domain_of(router->fabric, flow->src) == fab_domain_of(router->fabric, flow->dst);
-}
-
 static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
     uint64_t n_paths = phase->n_flows;
-    uint32_t per_flow = fab_paths_per_flow(router);
+    uint32_t per_flow = router->facts.paths_per_flow;
     for (uint64_t i = 0; i < phase->n_flows && n_paths <= MOST_PATHS; i++) {
         fab_flow flow = fab_phase_flow(phase, i);
-        n_paths += stays_in_domain(router, &flow) ? 0 : per_flow - 1;
+        n_paths += fab_in_domain(router->fabric, &router->ports, flow.src, flow.dst) ? 0 : per_flow - 1;
     }
     *out = n_paths;
     return n_paths <= MOST_PATHS ? FAB_OK
@@ -155,7 +123,6 @@ static fab_status count_paths(const fab_router *router, const fab_phase *phase, 
 
 static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *err) {
     const fab_fabric *f = p->router->fabric;
-    const options *o = p->router->state;
     size_t n_records = (size_t)p->router->ports.n_planes * p->router->ports.nics_per_gpu;
     FAB_PASS(count_paths(p->router, phase, &p->n_paths, err));
     FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
@@ -164,7 +131,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(FAB_NEW(p->hops, n_records, err));
     FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
     FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
-    if (o->downstream) {
+    if (looks_downstream(p->router)) {
         FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
     }
     for (fab_link_id link = 0; link < f->n_links; link++) {
@@ -230,10 +197,10 @@ static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from,
 static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t i, double rate, fab_routes *routes,
                                     fab_error *err) {
     fab_flow flow = fab_phase_flow(phase, i);
-    bool in_domain = stays_in_domain(p->router, &flow);
+    bool in_domain = fab_in_domain(p->router->fabric, &p->router->ports, flow.src, flow.dst);
     uint32_t most = p->router->ports.n_planes * p->router->ports.nics_per_gpu;
     uint32_t n_records = in_domain ? 1 : most;
-    uint32_t n_paths = in_domain ? 1 : fab_paths_per_flow(p->router);
+    uint32_t n_paths = in_domain ? 1 : p->router->facts.paths_per_flow;
     uint32_t path = routes->flow_first[i];
     for (uint32_t k = 0; k < n_paths; k++, path++) {
         uint32_t at = k % n_records;
@@ -438,12 +405,11 @@ static void place_by_paths(placing *p, fab_routes *routes) {
 static fab_status route(const fab_router *router, const fab_phase *phase, const double *rate, uint64_t seed,
                         fab_routes *routes, fab_error *err) {
     fab_status status = FAB_OK;
-    const options *o = router->state;
     placing p = {.router = router, .seed = seed};
     routes->n_flows = 0;
     FAB_TRY(init_placing(&p, phase, err));
     FAB_TRY(add_flows(&p, phase, rate, routes, err));
-    if (o->downstream) {
+    if (looks_downstream(router)) {
         place_by_paths(&p, routes);
     } else {
         place_by_ports(&p, routes);
@@ -455,20 +421,25 @@ done:
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"granularity", "packet",
-     "what is placed on its own: flow (a queue pair in 1 part), flowlet (8) or packet (64, "
-     "which arrive out of order)",
-     false},
-    {"view", "local",
-     "what a switch sees: local (its own ports) or downstream (the largest utilisation on the rest of the path)",
-     false},
-    {"qp", "1", "queue pairs per flow", true},
-    {"parts", "auto", "of a queue pair, of equal size; auto: by granularity", true},
-    {"window", "1MiB", "granularity=packet: what a receiver holds per flow to put packets in order (an assumption)",
-     true},
-    {"queueing", "5us", "granularity=packet: allowance for queues in the round trip that the window must cover", true},
+    [ADAPTIVE_GRANULARITY] = {"granularity", "packet",
+                              "what is placed on its own: flow (a queue pair in 1 part), flowlet (8) or packet (64, "
+                              "which arrive out of order)",
+                              false, .kind = FAB_OPTION_CHOICE, .choices = "flow flowlet packet"},
+    [ADAPTIVE_VIEW] = {"view", "local",
+                       "what a switch sees: local (its own ports) or downstream (the largest utilisation on the rest "
+                       "of the path)",
+                       false, .kind = FAB_OPTION_CHOICE, .choices = "local downstream"},
+    [ADAPTIVE_QP] = {"qp", "1", "queue pairs per flow", true, .kind = FAB_OPTION_QUEUE_PAIRS},
+    [ADAPTIVE_PARTS] = {"parts", "auto", "of a queue pair, of equal size; auto: by granularity", true,
+                        .kind = FAB_OPTION_COUNT, .choices = "auto"},
+    [ADAPTIVE_WINDOW] = {"window", "1MiB",
+                         "granularity=packet: what a receiver holds per flow to put packets in order (an assumption)",
+                         true, .kind = FAB_OPTION_WINDOW},
+    [ADAPTIVE_QUEUEING] = {"queueing", "5us",
+                           "granularity=packet: allowance for queues in the round trip that the window must cover",
+                           true, .kind = FAB_OPTION_QUEUEING},
     FAB_TABLES_OPTION,
-    {NULL, NULL, NULL, false},
+    {.key = NULL},
 };
 
 const fab_engine fab_engine_adaptive = {
@@ -477,8 +448,6 @@ const fab_engine fab_engine_adaptive = {
     .options = OPTIONS,
     .on_loss = FAB_LOSS_RECONVERGE,
     .seeded = true,
-    .state_size = sizeof(options),
-    .set = adaptive_set,
     .prepare = adaptive_prepare,
     .route = route,
 };

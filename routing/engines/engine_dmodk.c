@@ -44,7 +44,7 @@ uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_ho
     return digits;
 }
 
-static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL, false}};
+static const fab_engine_option OPTIONS[] = {{.key = NULL}};
 
 const fab_engine fab_engine_dmodk = {
     .name = "dmodk",

@@ -10,13 +10,16 @@
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "fab/units.h"
-#include "hash_group.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Options, as in the table. */
+enum { ECMP_HASH, ECMP_QP, ECMP_OFFSET, ECMP_FIELDS, ECMP_SEED, ECMP_SPREAD, ECMP_WEIGHTS, ECMP_MEMBER_LOSS };
+
 typedef struct tier_options {
-    uint64_t family, fields, seed, offset;
+    fab_hash_family family;
+    uint32_t fields, seed, offset;
     uint32_t slot; /* of its value in fab_hop_key.value; tiers with equal rules share one */
 } tier_options;
 
@@ -27,7 +30,6 @@ typedef struct options {
     uint32_t *nic_effect;  /* shape [n_rules][n_nics][2]: what a NIC's address as source and as destination does to a
                               value; all rules are linear */
     uint32_t *sport_value; /* shape [n_rules][SOURCE_PORTS]: of a packet with no addresses from this port */
-    bool round_robin;
     fab_crc crc[FAB_HASH_N_CRC]; /* [family], those in use */
 } options;
 
@@ -85,58 +87,6 @@ static fab_status read_offset(const char *item, uint64_t *out, fab_error *err) {
     return fab_count_parse(item, 0, 31, out, err);
 }
 
-/* One value per tier, leaf first, separated by '/'; the last one holds for the tiers above. `at` is the member of
- * tier_options to fill. */
-static fab_status set_tiers(options *o, const char *value, size_t at,
-                            fab_status (*read)(const char *, uint64_t *, fab_error *), fab_error *err) {
-    char text[FAB_ENGINE_TEXT_SIZE];
-    (void)snprintf(text, sizeof text, "%s", value);
-    uint64_t last = 0;
-    char *item = text;
-    for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
-        if (item != NULL) {
-            char *next = strchr(item, '/');
-            if (next != NULL) {
-                *next++ = '\0';
-            }
-            FAB_PASS(read(item, &last, err));
-            item = next;
-        }
-        memcpy((char *)&o->tier[t] + at, &last, sizeof last);
-    }
-    if (item != NULL) {
-        return fab_fail(err, FAB_EINPUT, NULL, "'%s' has more than %d tiers", value, FAB_FABRIC_TIERS);
-    }
-    return FAB_OK;
-}
-
-static fab_status ecmp_set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    static const struct {
-        const char *key;
-        size_t at;
-        fab_status (*read)(const char *, uint64_t *, fab_error *);
-    } BY_TIER[] = {{"hash", offsetof(tier_options, family), read_family},
-                   {"fields", offsetof(tier_options, fields), read_fields},
-                   {"hash-seed", offsetof(tier_options, seed), read_seed},
-                   {"offset", offsetof(tier_options, offset), read_offset}};
-    if (strcmp(key, "spread") == 0) {
-        options *o = router->state;
-        return fab_either_parse(value, "split round-robin", &o->round_robin, err);
-    }
-    if (strcmp(key, "weights") == 0) {
-        return fab_either_parse(value, "equal capacity", &router->by_capacity, err);
-    }
-    if (strcmp(key, "member-loss") == 0) {
-        return fab_either_parse(value, "modulo resilient", &router->resilient, err);
-    }
-    for (size_t i = 0; i < sizeof BY_TIER / sizeof BY_TIER[0]; i++) {
-        if (strcmp(key, BY_TIER[i].key) == 0) {
-            return set_tiers(router->state, value, BY_TIER[i].at, BY_TIER[i].read, err);
-        }
-    }
-    return fab_fail(err, FAB_EINTERNAL, NULL, "option '%s' is in the table but nobody reads it", key);
-}
-
 /* NIC i has address 10.0.0.0 + i. */
 #define NETWORK (10U << 24)
 
@@ -177,42 +127,49 @@ static fab_status measure_effects(const fab_router *router, fab_error *err) {
 /* Groups without weights or buckets, and values that are read and not drawn. */
 static void set_modulo(fab_router *router) {
     const options *o = router->state;
-    router->is_modulo_healthy = !fab_router_weighs(router);
+    router->is_modulo_healthy = !router->facts.weighs;
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         const tier_options *tier = &o->tier[t];
-        fab_hash_family family = (fab_hash_family)tier->family;
         router->is_modulo_healthy =
-            router->is_modulo_healthy && (family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
+            router->is_modulo_healthy && (tier->family != FAB_HASH_IDEAL || t > router->fabric->n_tiers);
         router->modulo_slot[t] = (uint8_t)tier->slot;
-        router->modulo_shift[t] = (uint8_t)(tier->offset & (fab_hash_width(family) - 1));
+        router->modulo_shift[t] = (uint8_t)(tier->offset & (fab_hash_width(tier->family) - 1));
     }
     router->is_modulo = router->is_modulo_healthy && !router->resilient;
 }
 
 static fab_status ecmp_prepare(fab_router *router, fab_error *err) {
     options *o = router->state;
-    const uint32_t per_queue_pair = FAB_FIELD_SPORT | FAB_FIELD_DQP;
-    router->n_rounds = o->round_robin ? router->queue_pairs : 1;
-    router->draws_per_queue_pair = true;
+    const fab_option_value *given = router->option;
+    fab_router_facts *facts = &router->facts;
+    router->by_capacity = given[ECMP_WEIGHTS].number == 1;
+    router->resilient = given[ECMP_MEMBER_LOSS].number == 1;
+    facts->n_rounds = given[ECMP_SPREAD].number == 1 ? router->queue_pairs : 1;
+    facts->weighs = router->by_capacity || router->groups.weight != NULL;
+    facts->hashes_queue_pairs = true;
     router->weight_unit_bps = fab_hash_group_unit(router->fabric);
     for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
         tier_options *tier = &o->tier[t];
-        fab_hash_family family = (fab_hash_family)tier->family;
-        if (family == FAB_HASH_IDEAL) {
+        *tier = (tier_options){.family = (fab_hash_family)given[ECMP_HASH].tier[t],
+                               .fields = (uint32_t)given[ECMP_FIELDS].tier[t],
+                               .seed = (uint32_t)given[ECMP_SEED].tier[t],
+                               .offset = (uint32_t)given[ECMP_OFFSET].tier[t]};
+        if (tier->family == FAB_HASH_IDEAL) {
             if (tier->fields != FAB_FIELD_5TUPLE) {
                 return fab_fail(err, FAB_EINPUT, NULL, "an ideal hash is drawn: it reads no fields (tier %u)", t);
             }
             continue;
         }
-        router->draws_per_queue_pair = router->draws_per_queue_pair && (tier->fields & per_queue_pair) != 0;
-        if (family < FAB_HASH_N_CRC) {
-            fab_crc_init(family, &o->crc[family]);
+        facts->hashes_queue_pairs =
+            facts->hashes_queue_pairs && (tier->fields & (FAB_FIELD_SPORT | FAB_FIELD_DQP)) != 0;
+        fab_crc *crc = tier->family < FAB_HASH_N_CRC ? &o->crc[tier->family] : NULL;
+        if (crc != NULL) {
+            fab_crc_init(tier->family, crc);
         }
-        fab_hash_rule rule = fab_hash_rule_make(family, family < FAB_HASH_N_CRC ? &o->crc[family] : NULL,
-                                                (uint32_t)tier->fields, (uint32_t)tier->seed);
+        fab_hash_rule rule = fab_hash_rule_make(tier->family, crc, tier->fields, tier->seed);
         for (tier->slot = 0; tier->slot < o->n_rules; tier->slot++) {
             const fab_hash_rule *known = &o->rule[tier->slot];
-            if (known->family == family && known->fields == rule.fields && known->seed == rule.seed) {
+            if (known->family == rule.family && known->fields == rule.fields && known->seed == rule.seed) {
                 break;
             }
         }
@@ -278,11 +235,10 @@ static uint32_t ecmp_pick(const fab_router *router, uint64_t seed, const fab_hop
     const options *o = router->state;
     const tier_options *tier = &o->tier[hop->tier];
     if (tier->family == FAB_HASH_IDEAL) {
-        uint64_t draw = fab_mix64(key->hash ^ hop->node ^ tier->seed << 32);
+        uint64_t draw = fab_mix64(key->hash ^ hop->node ^ (uint64_t)tier->seed << 32);
         return fab_hash_group_pick(router, hop, (uint32_t)(draw >> 32), true);
     }
-    uint32_t value =
-        fab_hash_window(key->value[tier->slot], fab_hash_width((fab_hash_family)tier->family), (uint32_t)tier->offset);
+    uint32_t value = fab_hash_window(key->value[tier->slot], fab_hash_width(tier->family), tier->offset);
     return fab_hash_group_pick(router, hop, value, false);
 }
 
@@ -296,33 +252,23 @@ static const char *address(uint32_t nic, char *out) {
 }
 
 /* The fields that a tier reads. */
-static void name_fields(uint64_t fields, const fab_hop_key *key, char *out, size_t size) {
+static void name_fields(uint32_t fields, const fab_hop_key *key, char *out, size_t size) {
     fab_hash_packet p = packet_of(key);
-    char src[16];
-    char dst[16];
+    char text[5][16]; /* as the bits of the fields */
     size_t n = 0;
-    (void)address(key->src_nic, src);
-    (void)address(key->dst_nic, dst);
+    (void)address(key->src_nic, text[0]);
+    (void)address(key->dst_nic, text[1]);
+    (void)snprintf(text[2], sizeof text[2], "%u", p.proto);
+    (void)snprintf(text[3], sizeof text[3], "%u", p.sport);
+    (void)snprintf(text[4], sizeof text[4], "%u", p.dport);
     out[0] = '\0';
     if ((fields & FAB_FIELD_5TUPLE) == FAB_FIELD_5TUPLE) {
-        n += (size_t)snprintf(out, size, "(%s, %s, udp %u -> %u)", src, dst, p.sport, p.dport);
-    } else {
-        const struct {
-            const char *name, *text;
-            uint32_t field, number;
-        } FIELDS[] = {{"srcip", src, FAB_FIELD_SRCIP, 0},
-                      {"dstip", dst, FAB_FIELD_DSTIP, 0},
-                      {"proto", NULL, FAB_FIELD_PROTO, p.proto},
-                      {"sport", NULL, FAB_FIELD_SPORT, p.sport},
-                      {"dport", NULL, FAB_FIELD_DPORT, p.dport}};
-        for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
-            if ((fields & FIELDS[i].field) == 0 || n >= size) {
-                continue;
-            }
-            n += FIELDS[i].text != NULL
-                     ? (size_t)snprintf(out + n, size - n, "%s%s %s", n > 0 ? ", " : "", FIELDS[i].name, FIELDS[i].text)
-                     : (size_t)snprintf(out + n, size - n, "%s%s %u", n > 0 ? ", " : "", FIELDS[i].name,
-                                        FIELDS[i].number);
+        n = (size_t)snprintf(out, size, "(%s, %s, udp %s -> %s)", text[0], text[1], text[3], text[4]);
+    }
+    for (size_t i = 0; i < 5 && (fields & FAB_FIELD_5TUPLE) != FAB_FIELD_5TUPLE && n < size; i++) {
+        static const char *const NAMES[] = {"srcip", "dstip", "proto", "sport", "dport"};
+        if ((fields >> i & 1U) != 0) {
+            n += (size_t)snprintf(out + n, size - n, "%s%s %s", n > 0 ? ", " : "", NAMES[i], text[i]);
         }
     }
     if ((fields & FAB_FIELD_DQP) != 0 && n < size) {
@@ -343,16 +289,16 @@ static uint64_t ecmp_explain(const fab_router *router, uint64_t seed, const fab_
     if (tier->family == FAB_HASH_IDEAL) {
         (void)snprintf(out, size, "drawn for this switch and queue pair%s%s: %u of %u", weighted,
                        router->resilient ? ", resilient" : "", index, hop->count);
-        return fab_mix64(key->hash ^ hop->node ^ tier->seed << 32) >> 32;
+        return fab_mix64(key->hash ^ hop->node ^ (uint64_t)tier->seed << 32) >> 32;
     }
     uint32_t value = key->value[tier->slot];
-    uint32_t width = fab_hash_width((fab_hash_family)tier->family);
-    uint32_t part = fab_hash_window(value, width, (uint32_t)tier->offset);
+    uint32_t width = fab_hash_width(tier->family);
+    uint32_t part = fab_hash_window(value, width, tier->offset);
     name_fields(tier->fields, key, fields, sizeof fields);
     if (part != value) {
-        (void)snprintf(window, sizeof window, ", >> %u = 0x%x", (uint32_t)tier->offset & (width - 1), part);
+        (void)snprintf(window, sizeof window, ", >> %u = 0x%x", tier->offset & (width - 1), part);
     }
-    if (fab_router_weighs(router) || router->resilient) {
+    if (router->facts.weighs || router->resilient) {
         (void)snprintf(out, size, "%s of %s = 0x%0*x%s%s%s: %u of %u", fab_hash_names[tier->family], fields,
                        (int)(width / 4), value, window, weighted, router->resilient ? ", resilient" : "", index,
                        hop->count);
@@ -364,29 +310,34 @@ static uint64_t ecmp_explain(const fab_router *router, uint64_t seed, const fab_
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"hash", "crc32",
-     "by tier, leaf first, separated by '/': crc32 (IEEE 802.3), crc32c, crc32k, crc16 (CCITT), xor, or "
-     "ideal (independent draw per switch and queue pair)",
-     false},
-    {"qp", "1", "queue pairs per flow, each with its own UDP source port and destination queue pair", false},
-    {"offset", "0/8/16/24",
-     "lowest bits of the hash that a tier drops (modulo its width), leaf first; equal ones polarize", false},
-    {"fields", "5tuple",
-     "by tier, what is hashed: 5tuple, ips, srcip, dstip, proto, sport, dport, dqp (destination queue "
-     "pair: E-ECMP), joined by '+'",
-     true},
-    {"hash-seed", "0", "by tier, changes the initial value; cures no polarization of a CRC over powers of two", true},
-    {"spread", "split",
-     "split (a flow uses its queue pairs at once) or round-robin (one message after the other; figures "
-     "are means over the rounds)",
-     true},
-    {"weights", "equal", "of next hops: equal, or capacity (of the link)", true},
-    {"member-loss", "modulo",
-     "when links die: modulo (over the remaining next hops: nearly all flows move) or resilient (fixed "
-     "buckets: only flows of the dead member move)",
-     true},
+    [ECMP_HASH] = {"hash", "crc32",
+                   "by tier, leaf first, separated by '/': crc32 (IEEE 802.3), crc32c, crc32k, crc16 (CCITT), xor, or "
+                   "ideal (independent draw per switch and queue pair)",
+                   false, .kind = FAB_OPTION_TIERS, .read = read_family},
+    [ECMP_QP] = {"qp", "1", "queue pairs per flow, each with its own UDP source port and destination queue pair", false,
+                 .kind = FAB_OPTION_QUEUE_PAIRS},
+    [ECMP_OFFSET] = {"offset", "0/8/16/24",
+                     "lowest bits of the hash that a tier drops (modulo its width), leaf first; equal ones polarize",
+                     false, .kind = FAB_OPTION_TIERS, .read = read_offset},
+    [ECMP_FIELDS] = {"fields", "5tuple",
+                     "by tier, what is hashed: 5tuple, ips, srcip, dstip, proto, sport, dport, dqp (destination queue "
+                     "pair: E-ECMP), joined by '+'",
+                     true, .kind = FAB_OPTION_TIERS, .read = read_fields},
+    [ECMP_SEED] = {"hash-seed", "0",
+                   "by tier, changes the initial value; cures no polarization of a CRC over powers of two", true,
+                   .kind = FAB_OPTION_TIERS, .read = read_seed},
+    [ECMP_SPREAD] = {"spread", "split",
+                     "split (a flow uses its queue pairs at once) or round-robin (one message after the other; figures "
+                     "are means over the rounds)",
+                     true, .kind = FAB_OPTION_CHOICE, .choices = "split round-robin"},
+    [ECMP_WEIGHTS] = {"weights", "equal", "of next hops: equal, or capacity (of the link)", true,
+                      .kind = FAB_OPTION_CHOICE, .choices = "equal capacity"},
+    [ECMP_MEMBER_LOSS] = {"member-loss", "modulo",
+                          "when links die: modulo (over the remaining next hops: nearly all flows move) or resilient "
+                          "(fixed buckets: only flows of the dead member move)",
+                          true, .kind = FAB_OPTION_CHOICE, .choices = "modulo resilient"},
     FAB_TABLES_OPTION,
-    {NULL, NULL, NULL, false},
+    {.key = NULL},
 };
 
 const fab_engine fab_engine_ecmp = {
@@ -397,7 +348,6 @@ const fab_engine fab_engine_ecmp = {
     .seeded = true,
     .hashes = true,
     .state_size = sizeof(options),
-    .set = ecmp_set,
     .prepare = ecmp_prepare,
     .release = ecmp_release,
     .begin = ecmp_begin,

@@ -2,49 +2,37 @@
  * followed; groups are split by their weights, evenly without. */
 #include "engines.h"
 #include "fab/memory.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 #include "tables/tables_read.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-typedef struct state {
-    char *path;
-    fab_forwarding tables; /* without entries where the file has groups */
-} state;
+enum { FILE_PATH }; /* options, as in the table */
 
-static fab_status file_set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    state *s = router->state;
-    (void)key;
-    free(s->path);
-    s->path = fab_strdup(value, err);
-    return s->path != NULL ? FAB_OK : FAB_ENOMEM;
-}
-
+/* The engine's state: tables, without entries where the file has groups. */
 static fab_status file_prepare(fab_router *router, fab_error *err) {
-    state *s = router->state;
-    if (s->path[0] == '\0') {
+    fab_forwarding *tables = router->state;
+    const char *path = router->option[FILE_PATH].text;
+    if (path[0] == '\0') {
         return fab_fail(err, FAB_EINPUT, NULL,
                         "needs path=FILE, as 'fabriscope route --dump FILE' or opensm writes it");
     }
-    FAB_PASS(fab_tables_read(router, s->path, FAB_WEIGHTS_SPLIT, &s->tables, &router->groups, err));
+    FAB_PASS(fab_tables_read(router, path, FAB_WEIGHTS_SPLIT, tables, &router->groups, err));
     if (router->groups.next_hops != NULL) {
         router->next_hops = router->groups.next_hops;
-        router->splits = true;
+        router->facts.splits = true;
     }
-    router->unreached = s->tables.unreached;
+    router->unreached = tables->unreached;
     return FAB_OK;
 }
 
 static void file_release(fab_router *router) {
-    state *s = router->state;
-    free(s->path);
-    fab_forwarding_release(&s->tables);
+    fab_forwarding_release(router->state);
 }
 
 static fab_link_id file_next(const fab_router *router, fab_node_id v, const fab_hop_key *key) {
-    const state *s = router->state;
-    return s->tables.entry != NULL ? fab_forwarding_get(router->fabric, &s->tables, v, key->destination) : FAB_NONE;
+    const fab_forwarding *tables = router->state;
+    return tables->entry != NULL ? fab_forwarding_get(router->fabric, tables, v, key->destination) : FAB_NONE;
 }
 
 /* Shares that sum to 1 up to rounding are taken as they stand: what is read and written again stays the same. */
@@ -86,8 +74,9 @@ static fab_status file_split(const fab_router *router, const fab_dag *dag, const
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {FAB_PATH_KEY, "", "the file, as 'route --dump', opensm or dump_lfts writes it", false},
-    {NULL, NULL, NULL, false},
+    [FILE_PATH] = {"path", "", "the file, as 'route --dump', opensm or dump_lfts writes it", false,
+                   .kind = FAB_OPTION_FILE},
+    {.key = NULL},
 };
 
 const fab_engine fab_engine_file = {
@@ -97,8 +86,7 @@ const fab_engine fab_engine_file = {
     .options = OPTIONS,
     .on_loss = FAB_LOSS_NONE,
     .by_destination = true,
-    .state_size = sizeof(state),
-    .set = file_set,
+    .state_size = sizeof(fab_forwarding),
     .prepare = file_prepare,
     .release = file_release,
     .next = file_next,

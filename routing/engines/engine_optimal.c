@@ -3,28 +3,13 @@
 #include "engines.h"
 #include "fab/bound.h"
 #include "fab/memory.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 
 #include <string.h>
 
-typedef struct state {
-    fab_bound_method method;
-} state;
+enum { OPTIMAL_METHOD }; /* options, as in the table; those of reordering follow */
 
-static fab_status set_method(state *s, const char *value, fab_error *err) {
-    static const fab_bound_method METHODS[] = {FAB_BOUND_TRIVIAL, FAB_BOUND_LP, FAB_BOUND_WEIGHTS};
-    uint32_t choice = 0;
-    FAB_PASS(fab_choice_parse(value, "auto lp weights", &choice, err));
-    s->method = METHODS[choice];
-    return FAB_OK;
-}
-
-static fab_status optimal_set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    if (strcmp(key, "method") == 0) {
-        return set_method(router->state, value, err);
-    }
-    return fab_reorder_set(router, key, value, err);
-}
+static const fab_bound_method METHODS[] = {FAB_BOUND_TRIVIAL, FAB_BOUND_LP, FAB_BOUND_WEIGHTS};
 
 /* What another one owns. */
 static fab_status optimal_copy(const fab_router *router, const fab_split *split, fab_split *out, fab_error *err) {
@@ -49,25 +34,27 @@ done:
 
 static fab_status optimal_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
                                 const fab_bound *known, fab_split *out, fab_error *err) {
-    const state *s = router->state;
+    const fab_bound_method method = METHODS[router->option[OPTIMAL_METHOD].number];
     fab_bound bound = {0};
-    if (known != NULL && s->method == FAB_BOUND_TRIVIAL) {
-        return optimal_copy(router, &known->split, out, err);
+    if (known != NULL && method == FAB_BOUND_TRIVIAL) {
+        return optimal_copy(router, known->split, out, err);
     }
-    fab_status status = fab_bound_find(router->fabric, dag, router->next_hops, demand, s->method, &bound, err);
+    fab_status status = fab_bound_find(router->fabric, dag, router->next_hops, demand, method, &bound, err);
     if (status == FAB_OK) {
-        *out = bound.split;
-        bound.split = (fab_split){0};
+        *out = *bound.split;
+        *bound.split = (fab_split){0};
     }
     fab_bound_release(&bound);
     return status;
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"method", "auto",
-     "lp (linear program, exact), weights (within 1 % of a certificate), or auto: lp where it is small", false},
+    [OPTIMAL_METHOD] = {"method", "auto",
+                        "lp (linear program, exact), weights (within 1 % of a certificate), or auto: lp where it is "
+                        "small",
+                        false, .kind = FAB_OPTION_CHOICE, .choices = "auto lp weights"},
     FAB_REORDER_OPTIONS,
-    {NULL, NULL, NULL, false},
+    {.key = NULL},
 };
 
 const fab_engine fab_engine_optimal = {
@@ -77,7 +64,5 @@ const fab_engine fab_engine_optimal = {
     .on_loss = FAB_LOSS_RECONVERGE,
     .reorders = true,
     .by_demand = true,
-    .state_size = sizeof(state),
-    .set = optimal_set,
     .split = optimal_split,
 };

@@ -7,7 +7,6 @@
  * the digit of the destination's number decides, as under D-mod-K. */
 #include "engines.h"
 #include "fab/memory.h"
-#include "fab/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +17,12 @@ typedef struct place {
     uint32_t index; /* among the ports of the slice on the leaf */
 } place;
 
+enum { PINNED_SLICES }; /* options, as in the table */
+
 typedef struct state {
     uint64_t slices;
     place *places; /* shape [destinations] */
 } state;
-
-static fab_status pinned_set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    state *s = router->state;
-    (void)key;
-    return fab_count_parse(value, 1, 4096, &s->slices, err);
-}
 
 static fab_status pinned_prepare(fab_router *router, fab_error *err) {
     fab_status status = FAB_OK;
@@ -37,6 +32,8 @@ static fab_status pinned_prepare(fab_router *router, fab_error *err) {
     uint32_t *seen_on = NULL; /* of a server: leaf + 1 on which it was met last */
     uint32_t *slot_of = NULL; /* of a server: its place there */
     uint32_t *taken = NULL;   /* of a slice: ports so far */
+    s->slices = router->option[PINNED_SLICES].number;
+    router->facts.slices = (uint32_t)s->slices;
     FAB_TRY(FAB_NEW(s->places, (size_t)t->n_leaves * router->port_stride, err));
     FAB_TRY(FAB_NEW(seen_on, f->n_servers, err));
     FAB_TRY(FAB_NEW(slot_of, f->n_servers, err));
@@ -112,8 +109,10 @@ static uint64_t pinned_explain(const fab_router *router, uint64_t seed, const fa
 }
 
 static const fab_engine_option OPTIONS[] = {
-    {"slices", "2", "groups of uplinks; the s-th server of a leaf is reached through group s mod slices", false},
-    {NULL, NULL, NULL, false},
+    [PINNED_SLICES] = {"slices", "2",
+                       "groups of uplinks; the s-th server of a leaf is reached through group s mod slices", false,
+                       .kind = FAB_OPTION_COUNT},
+    {.key = NULL},
 };
 
 const fab_engine fab_engine_pinned = {
@@ -124,13 +123,8 @@ const fab_engine fab_engine_pinned = {
     .needs_tree = true,
     .by_destination = true,
     .state_size = sizeof(state),
-    .set = pinned_set,
     .prepare = pinned_prepare,
     .release = pinned_release,
     .pick = pinned_pick,
     .explain = pinned_explain,
 };
-
-uint32_t fab_router_slices(const fab_router *router) {
-    return router->engine == &fab_engine_pinned ? (uint32_t)((const state *)router->state)->slices : 0;
-}

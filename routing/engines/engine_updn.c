@@ -189,17 +189,12 @@ static fab_status updn_prepare(fab_router *router, fab_error *err) {
     const fab_fabric *f = router->fabric;
     search s = {
         .router = router, .f = f, .base = f->first[FAB_NODE_SWITCH], .n = fab_n_switches(f), .tables = router->state};
-    uint32_t degree = 0;
-    for (uint32_t v = 0; v < s.n; v++) {
-        uint32_t n = cables_of(&s, v);
-        degree = n > degree ? n : degree;
-    }
     FAB_TRY(FAB_NEW(s.rank, s.n, err));
     FAB_TRY(FAB_NEW(s.order, s.n, err));
     FAB_TRY(FAB_NEW(s.queue, s.n, err));
     FAB_TRY(FAB_NEW(s.down, s.n, err));
     FAB_TRY(FAB_NEW(s.cost, s.n, err));
-    FAB_TRY(FAB_NEW(s.choice, degree, err));
+    FAB_TRY(FAB_NEW(s.choice, fab_switch_degree(f), err));
     FAB_TRY(fab_forwarding_init(router, s.tables, err));
     FAB_TRY(rank_switches(&s, err));
     for (uint32_t leaf = 0; leaf < router->next_hops->n_leaves; leaf++) {
@@ -219,7 +214,7 @@ static fab_link_id updn_next(const fab_router *router, fab_node_id v, const fab_
     return fab_forwarding_get(router->fabric, router->state, v, key->destination);
 }
 
-static const fab_engine_option OPTIONS[] = {{NULL, NULL, NULL, false}};
+static const fab_engine_option OPTIONS[] = {{.key = NULL}};
 
 const fab_engine fab_engine_updn = {
     .name = "updn",

@@ -3,15 +3,14 @@
 #include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/multiversion.h"
-#include "fab/split.h"
 #include "fab/units.h"
+#include "split/split_rule.h"
 #include "tables/tables_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#define MOST_OPTIONS 16
 
 /* clang-format off */
 const fab_engine *const fab_engines[] = {
@@ -29,16 +28,11 @@ const fab_engine *const fab_engines[] = {
 
 const char *const fab_on_loss_names[FAB_LOSS_N] = {"reconverge", "modulo", "resilient", "tables", "none"};
 
-fab_on_loss fab_router_on_loss(const fab_router *router) {
-    if (router->groups.next_hops != NULL) {
-        return FAB_LOSS_NONE; /* groups from a file are what they are */
-    }
-    return router->resilient ? FAB_LOSS_RESILIENT : router->engine->on_loss;
-}
-
-static const fab_engine *engines_find_engine(const char *name) {
+/* The engine that "name[,...]" names, or NULL. */
+static const fab_engine *engines_find_engine(const char *text) {
+    const size_t n = strcspn(text, ",");
     for (const fab_engine *const *engine = fab_engines; *engine != NULL; engine++) {
-        if (strcmp((*engine)->name, name) == 0) {
+        if (strlen((*engine)->name) == n && memcmp((*engine)->name, text, n) == 0) {
             return *engine;
         }
     }
@@ -59,9 +53,7 @@ fab_engine_about fab_engine_at(size_t i) {
 }
 
 fab_engine_about fab_engine_of(const fab_engine_spec *spec) {
-    char name[sizeof spec->text];
-    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(spec->text, ","), spec->text);
-    return engine_about(engines_find_engine(name));
+    return engine_about(engines_find_engine(spec->text));
 }
 
 static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, fab_error *err) {
@@ -75,23 +67,35 @@ static fab_status unknown_engine(const fab_engine_spec *spec, const char *name, 
                     fab_choices_list(&near, "one of", list));
 }
 
-static const fab_engine_option *find_option(const fab_engine *engine, const char *key) {
-    for (const fab_engine_option *option = engine->options; option->key != NULL; option++) {
-        if (strcmp(option->key, key) == 0) {
-            return option;
+/* Place of an option in its table; that of the end where there is none of this name. */
+static size_t find_option(const fab_engine *engine, const char *key, size_t n) {
+    size_t i = 0;
+    while (engine->options[i].key != NULL &&
+           (strlen(engine->options[i].key) != n || memcmp(engine->options[i].key, key, n) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+bool fab_engine_path(const char *text, size_t *out_at, size_t *out_length) {
+    const fab_engine *engine = engines_find_engine(text);
+    for (const char *item = strchr(text, ','); engine != NULL && item != NULL; item = strchr(item, ',')) {
+        const size_t n = strcspn(++item, "=,");
+        const fab_engine_option *o = &engine->options[find_option(engine, item, n)];
+        if (item[n] == '=' && o->key != NULL && (o->kind == FAB_OPTION_FILE || o->kind == FAB_OPTION_TABLES)) {
+            *out_at = (size_t)(item - text) + n + 1;
+            *out_length = strcspn(item + n + 1, ",");
+            return *out_length > 0;
         }
     }
-    return NULL;
+    return false;
 }
 
-bool fab_option_is_given(const fab_router *router, const char *key) {
-    const fab_engine_option *option = find_option(router->engine, key);
-    return option != NULL && (router->given >> (option - router->engine->options) & 1U) != 0;
-}
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
-fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out, fab_error *err) {
+static fab_status parse_choice(const char *value, const char *names, uint64_t *out, fab_error *err) {
     char shown[96] = "";
-    uint32_t index = 0;
+    uint64_t index = 0;
     for (const char *name = names; *name != '\0'; index++) {
         size_t length = strcspn(name, " ");
         size_t n = strlen(shown);
@@ -105,48 +109,60 @@ fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out,
     return fab_fail(err, FAB_EINPUT, NULL, "'%s' is not one of %s", value, shown);
 }
 
-fab_status fab_either_parse(const char *value, const char *names, bool *out, fab_error *err) {
-    uint32_t choice = 0;
-    fab_status status = fab_choice_parse(value, names, &choice, err);
-    *out = status == FAB_OK ? choice == 1 : *out;
-    return status;
-}
-
-fab_status fab_reorder_set(fab_router *router, const char *key, const char *value, fab_error *err) {
-    if (strcmp(key, "queueing") == 0) {
-        return fab_quantity_parse(value, FAB_UNIT_TIME, &router->queueing_s, err);
+static fab_status parse_tiers(const fab_engine_option *o, const char *value, uint64_t *out_tier, fab_error *err) {
+    char text[FAB_ENGINE_TEXT_SIZE];
+    (void)snprintf(text, sizeof text, "%s", value);
+    uint64_t last = 0;
+    char *item = text;
+    for (uint32_t t = 1; t <= FAB_FABRIC_TIERS; t++) {
+        if (item != NULL) {
+            char *next = strchr(item, '/');
+            if (next != NULL) {
+                *next++ = '\0';
+            }
+            FAB_PASS(o->read(item, &last, err));
+            item = next;
+        }
+        out_tier[t] = last;
     }
-    fab_status status = fab_quantity_parse(value, FAB_UNIT_BYTES, &router->window_bytes, err);
-    return status == FAB_OK && router->window_bytes < 1
-               ? fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value)
-               : status;
+    return item == NULL ? FAB_OK
+                        : fab_fail(err, FAB_EINPUT, NULL, "'%s' has more than %d tiers", value, FAB_FABRIC_TIERS);
 }
 
-static fab_status set_option(const fab_engine_spec *spec, fab_router *router, const char *key, const char *value,
+static fab_status parse_value(const fab_engine_option *o, const char *value, fab_router *router, fab_option_value *out,
+                              fab_error *err) {
+    switch (o->kind) {
+    case FAB_OPTION_CHOICE: return parse_choice(value, o->choices, &out->number, err);
+    case FAB_OPTION_COUNT:
+    case FAB_OPTION_QUEUE_PAIRS:
+        out->number = 0;
+        if (o->choices == NULL || strcmp(value, o->choices) != 0) {
+            FAB_PASS(fab_count_parse(value, 1, 4096, &out->number, err));
+        }
+        router->queue_pairs = o->kind == FAB_OPTION_QUEUE_PAIRS ? (uint32_t)out->number : router->queue_pairs;
+        return FAB_OK;
+    case FAB_OPTION_TIERS: return parse_tiers(o, value, out->tier, err);
+    case FAB_OPTION_QUEUEING: return fab_quantity_parse(value, FAB_UNIT_TIME, &router->facts.queueing_s, err);
+    case FAB_OPTION_WINDOW:
+        FAB_PASS(fab_quantity_parse(value, FAB_UNIT_BYTES, &router->facts.window_bytes, err));
+        return router->facts.window_bytes >= 1
+                   ? FAB_OK
+                   : fab_fail(err, FAB_EINPUT, NULL, "'%s': a receiver without a window gets nothing", value);
+    case FAB_OPTION_FILE:
+    case FAB_OPTION_TABLES: break; /* read when all options are known */
+    }
+    return FAB_OK;
+}
+
+static fab_status set_option(const fab_engine_spec *spec, fab_router *router, size_t i, const char *value,
                              fab_error *err) {
     fab_error inner = {0};
-    if (find_option(router->engine, key) == NULL) {
-        char list[FAB_CHOICES_TEXT];
-        fab_choices near;
-        fab_choices_init(&near, key);
-        for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
-            fab_choices_offer(&near, o->key);
-        }
-        fab_choices_offer(&near, "seed");
-        return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%.40s'%s", router->engine->name, key,
-                        fab_choices_list(&near, "it has:", list));
-    }
-    fab_status status = FAB_OK;
-    if (strcmp(key, "qp") == 0) {
-        uint64_t n = 0;
-        status = fab_count_parse(value, 1, 4096, &n, &inner);
-        router->queue_pairs = (uint32_t)n;
-    } else if (strcmp(key, FAB_TABLES_KEY) != 0) { /* read when all options are known */
-        status = router->engine->set(router, key, value, &inner);
-    }
-    return status == FAB_OK
-               ? FAB_OK
-               : fab_fail(err, status, spec->where, "engine %s, option %s: %s", router->engine->name, key, inner.text);
+    const fab_engine_option *o = &router->engine->options[i];
+    fab_status status = parse_value(o, value, router, &router->option[i], &inner);
+    router->option[i].text = value;
+    return status == FAB_OK ? FAB_OK
+                            : fab_fail(err, status, spec->where, "engine %s, option %s: %s", router->engine->name,
+                                       o->key, inner.text);
 }
 
 /* Of any engine: one that draws nothing just does not use it. */
@@ -162,9 +178,21 @@ static fab_status set_seed(const fab_engine_spec *spec, fab_router *router, cons
     return FAB_OK;
 }
 
-/* Sets what `item`, a "key=value", says. `values`: those of the engine's options, NULL where the default stands. */
-static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, char *item, const char **values,
-                             fab_error *err) {
+static fab_status unknown_option(const fab_engine_spec *spec, const fab_router *router, const char *key,
+                                 fab_error *err) {
+    char list[FAB_CHOICES_TEXT];
+    fab_choices near;
+    fab_choices_init(&near, key);
+    for (const fab_engine_option *o = router->engine->options; o->key != NULL; o++) {
+        fab_choices_offer(&near, o->key);
+    }
+    fab_choices_offer(&near, "seed");
+    return fab_fail(err, FAB_EINPUT, spec->where, "engine %s has no option '%.40s'%s", router->engine->name, key,
+                    fab_choices_list(&near, "it has:", list));
+}
+
+/* Sets what `item`, a "key=value", says. */
+static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, char *item, fab_error *err) {
     char *value = strchr(item, '=');
     if (value == NULL) {
         return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: '%s' is not key=value", router->engine->name, item);
@@ -173,34 +201,36 @@ static fab_status apply_item(const fab_engine_spec *spec, fab_router *router, ch
     if (strcmp(item, "seed") == 0) {
         return set_seed(spec, router, value, err);
     }
-    if (fab_option_is_given(router, item)) {
+    const size_t i = find_option(router->engine, item, strlen(item));
+    if (router->engine->options[i].key == NULL) {
+        return unknown_option(spec, router, item, err);
+    }
+    if (router->option[i].given) {
         return fab_fail(err, FAB_EINPUT, spec->where, "engine %s: option '%s' is given twice", router->engine->name,
                         item);
     }
-    FAB_PASS(set_option(spec, router, item, value, err));
+    FAB_PASS(set_option(spec, router, i, value, err));
     if (value[0] == '\0') {
         return fab_fail(err, FAB_EINPUT, spec->where, "engine %s, option %s: the value is empty", router->engine->name,
                         item);
     }
-    size_t at = (size_t)(find_option(router->engine, item) - router->engine->options);
-    router->given |= 1U << at;
-    values[at] = value;
+    router->option[i].given = true;
     return FAB_OK;
 }
 
 /* Appends to the label. */
 static void add_label(fab_router *router, const char *key, const char *value) {
-    size_t n = strlen(router->label);
-    (void)snprintf(router->label + n, sizeof router->label - n, ",%s=%s", key, value);
+    char *label = router->facts.label;
+    size_t n = strlen(label);
+    (void)snprintf(label + n, sizeof router->facts.label - n, ",%s=%s", key, value);
 }
 
-static void write_label(fab_router *router, const char *const *values) {
+static void write_label(fab_router *router) {
     const fab_engine_option *table = router->engine->options;
-    (void)snprintf(router->label, sizeof router->label, "%s", router->engine->name);
+    (void)snprintf(router->facts.label, sizeof router->facts.label, "%s", router->engine->name);
     for (size_t i = 0; table[i].key != NULL; i++) {
-        const char *value = values[i] != NULL ? values[i] : table[i].value;
-        if (!table[i].quiet || strcmp(value, table[i].value) != 0) {
-            add_label(router, table[i].key, value);
+        if (!table[i].quiet || strcmp(router->option[i].text, table[i].value) != 0) {
+            add_label(router, table[i].key, router->option[i].text);
         }
     }
     if (router->has_seed) {
@@ -210,31 +240,24 @@ static void write_label(fab_router *router, const char *const *values) {
     }
 }
 
-/* Applies the defaults, then `key=value,...` of the text, and writes the label. `out_tables`: file of tables; left as
- * it is where none is named. */
-static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, const char **out_tables,
-                                fab_error *err) {
-    const char *values[MOST_OPTIONS] = {0};
-    const fab_engine_option *table = router->engine->options;
-    for (size_t i = 0; table[i].key != NULL; i++) {
-        FAB_PASS(set_option(spec, router, table[i].key, table[i].value, err));
+/* Applies the defaults, then `key=value,...` of the text, and writes the label. */
+static fab_status apply_options(const fab_engine_spec *spec, fab_router *router, char *options, fab_error *err) {
+    for (size_t i = 0; router->engine->options[i].key != NULL; i++) {
+        FAB_PASS(set_option(spec, router, i, router->engine->options[i].value, err));
     }
     for (char *item = options; item != NULL;) {
         char *next = strchr(item, ',');
         if (next != NULL) {
             *next++ = '\0';
         }
-        FAB_PASS(apply_item(spec, router, item, values, err));
+        FAB_PASS(apply_item(spec, router, item, err));
         item = next;
     }
-    for (size_t i = 0; table[i].key != NULL; i++) {
-        if (values[i] != NULL && strcmp(table[i].key, FAB_TABLES_KEY) == 0) {
-            *out_tables = values[i];
-        }
-    }
-    write_label(router, values);
+    write_label(router);
     return FAB_OK;
 }
+
+/* --- what is derived ---------------------------------------------------------------------------------------------- */
 
 /* Digits of D-mod-K: parents of a switch of each tier, and ports of the widest leaf. */
 static void measure_digits(const fab_fabric *f, fab_router *router) {
@@ -347,12 +370,22 @@ static fab_status find_ends(fab_router *router, fab_error *err) {
     return FAB_OK;
 }
 
+/* The file that option tables= names; "" where there is none. */
+static const char *tables_of(const fab_router *router) {
+    const fab_engine_option *table = router->engine->options;
+    for (size_t i = 0; table[i].key != NULL; i++) {
+        if (table[i].kind == FAB_OPTION_TABLES) {
+            return router->option[i].text;
+        }
+    }
+    return "";
+}
+
 /* Groups from a file in place of the minimal ones, then what the engine derives. */
-static fab_status engines_prepare(const fab_engine_spec *spec, fab_router *router, const char *tables, fab_error *err) {
+static fab_status engines_prepare(const fab_engine_spec *spec, fab_router *router, fab_error *err) {
     fab_error inner = {0};
     fab_status status = FAB_OK;
-    router->splits = router->engine->split != NULL && router->engine->pick == NULL && router->engine->next == NULL &&
-                     router->engine->route == NULL;
+    const char *tables = tables_of(router);
     if (tables[0] != '\0') {
         FAB_TRY(fab_tables_read(router, tables, router->engine->hashes ? FAB_WEIGHTS_WHOLE : FAB_WEIGHTS_NONE, NULL,
                                 &router->groups, &inner));
@@ -361,7 +394,7 @@ static fab_status engines_prepare(const fab_engine_spec *spec, fab_router *route
     if (router->engine->prepare != NULL) {
         FAB_TRY(router->engine->prepare(router, &inner));
     }
-    if (router->splits && router->groups.next_hops != NULL) {
+    if (router->facts.splits && router->groups.next_hops != NULL) {
         FAB_TRY(fab_dag_new(router->fabric, router->next_hops, &router->groups.dag, &inner));
     }
 done:
@@ -372,30 +405,59 @@ done:
     return status;
 }
 
+/* What holds of every router of the engine. */
+static void begin_facts(fab_router *router) {
+    const fab_engine *engine = router->engine;
+    fab_router_facts *facts = &router->facts;
+    facts->engine = engine->name;
+    facts->n_rounds = 1;
+    facts->is_seeded = engine->seeded;
+    facts->hashes = engine->hashes;
+    facts->is_by_destination = engine->by_destination;
+    facts->splits = engine->split != NULL && engine->pick == NULL && engine->next == NULL;
+    facts->is_by_demand = engine->by_demand;
+    facts->takes_phases = engine->route != NULL;
+    facts->has_tables = engine->next != NULL;
+    facts->explains = engine->explain != NULL;
+    facts->reorders = engine->reorders;
+}
+
+/* What options and files make of it. */
+static void finish_facts(fab_router *router) {
+    const bool has_groups = router->groups.next_hops != NULL; /* from a file: they are what they are */
+    const uint32_t planes = router->ports.n_planes;
+    fab_router_facts *facts = &router->facts;
+    facts->on_loss = has_groups ? FAB_LOSS_NONE : router->resilient ? FAB_LOSS_RESILIENT : router->engine->on_loss;
+    facts->weighs = facts->weighs || router->groups.weight != NULL;
+    facts->is_minimal = has_groups ? router->groups.is_minimal : !facts->has_tables;
+    facts->paths_per_flow = /* every port of a NIC carries its share: as many queue pairs on each plane */
+        (router->queue_pairs + planes - 1) / planes * planes * router->ports.nics_per_gpu;
+}
+
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_router router = {
-        .fabric = fabric, .next_hops = next_hops, .minimal = next_hops, .queue_pairs = 1, .n_rounds = 1};
-    char text[sizeof spec->text];
-    (void)snprintf(text, sizeof text, "%s", spec->text);
-    const char *tables = "";
-    char *options = strchr(text, ',');
+    fab_router router = {.fabric = fabric, .next_hops = next_hops, .minimal = next_hops, .queue_pairs = 1};
+    router.text = fab_strdup(spec->text, err);
+    if (router.text == NULL) {
+        return FAB_ENOMEM;
+    }
+    char *options = strchr(router.text, ',');
     if (options != NULL) {
         *options++ = '\0';
     }
-    router.engine = engines_find_engine(text);
+    router.engine = engines_find_engine(router.text);
     if (router.engine == NULL) {
-        status = unknown_engine(spec, text, err);
+        status = unknown_engine(spec, router.text, err);
         goto done;
     }
     if (router.engine->needs_tree && !fab_is_tree(fabric)) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, spec->where, "engine %s chooses among the uplinks of a tree; a %s has none",
                  router.engine->name, fab_wiring_name(fabric->wiring));
     }
-    router.reorders = router.engine->reorders;
+    begin_facts(&router);
     FAB_TRY(fab_allocate(1, router.engine->state_size, &router.state, err));
-    FAB_TRY(apply_options(spec, &router, options, &tables, err));
+    FAB_TRY(apply_options(spec, &router, options, err));
     FAB_TRY(fab_ports_init(fabric, &router.ports, err));
     measure_digits(fabric, &router);
     FAB_TRY(find_ends(&router, err));
@@ -403,10 +465,11 @@ fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric
     for (uint32_t i = 0; i < fab_n_switches(fabric); i++) {
         router.switch_tier[i] = (uint8_t)fab_tier_of(fabric, fabric->first[FAB_NODE_SWITCH] + i);
     }
-    FAB_TRY(engines_prepare(spec, &router, tables, err));
+    FAB_TRY(engines_prepare(spec, &router, err));
     if (router.is_modulo) {
         FAB_TRY(pack_steps(&router, err));
     }
+    finish_facts(&router);
     *out = router;
     router = (fab_router){0};
 done:
@@ -418,9 +481,91 @@ void fab_router_release(fab_router *router) {
     if (router->engine != NULL && router->engine->release != NULL && router->state != NULL) {
         router->engine->release(router);
     }
-    FAB_FREE_ALL(router->state, router->switch_tier, router->end, router->step_switch, router->step_group,
+    FAB_FREE_ALL(router->text, router->state, router->switch_tier, router->end, router->step_switch, router->step_group,
                  router->step_slot, router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};
+}
+
+/* --- what others see of a router --- */
+
+fab_status fab_router_new(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
+                          fab_router **out, fab_error *err) {
+    fab_router *router = NULL;
+    fab_status status = FAB_NEW(router, 1, err);
+    if (status == FAB_OK) {
+        status = fab_router_init(spec, fabric, next_hops, router, err);
+    }
+    if (status != FAB_OK) {
+        free(router);
+        return status;
+    }
+    *out = router;
+    return FAB_OK;
+}
+
+void fab_router_free(fab_router *router) {
+    if (router != NULL && !router->borrows) {
+        fab_router_release(router);
+    }
+    free(router);
+}
+
+fab_status fab_router_over(const fab_router *router, const fab_next_hops *next_hops, fab_router **out, fab_error *err) {
+    fab_router *over = NULL;
+    FAB_PASS(FAB_NEW(over, 1, err));
+    *over = *router;
+    over->borrows = true;
+    if (next_hops != NULL) {
+        over->next_hops = next_hops;
+        over->minimal = next_hops;
+    }
+    *out = over;
+    return FAB_OK;
+}
+
+const fab_router_facts *fab_router_facts_of(const fab_router *router) {
+    return &router->facts;
+}
+
+const fab_fabric *fab_router_fabric(const fab_router *router) {
+    return router->fabric;
+}
+
+const fab_next_hops *fab_router_next_hops(const fab_router *router) {
+    return router->next_hops;
+}
+
+const fab_ports *fab_router_ports(const fab_router *router) {
+    return &router->ports;
+}
+
+uint64_t fab_router_seed(const fab_router *router, uint64_t run_seed) {
+    return router->has_seed ? router->seed : run_seed;
+}
+
+uint32_t fab_router_domain(const fab_router *router, uint32_t gpu) {
+    return router->end[gpu].domain;
+}
+
+uint32_t fab_router_weight(const fab_router *router, const fab_next_hop_list *next, uint32_t i) {
+    return fab_next_hop_weight(router, next, i);
+}
+
+const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag) {
+    return router->groups.dag != NULL ? router->groups.dag : dag;
+}
+
+fab_status fab_router_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
+                            const fab_bound *known, fab_split **out, fab_error *err) {
+    fab_split *split = NULL;
+    FAB_PASS(FAB_NEW(split, 1, err));
+    fab_status status = router->engine->split(router, dag, demand, known, split, err);
+    if (status != FAB_OK) {
+        free(split);
+        return status;
+    }
+    *out = split;
+    return FAB_OK;
 }

@@ -2,8 +2,7 @@
  * @file engines.h
  * The engines, one row each in engines.c. Steps to add one: routing/engines/README.md.
  */
-#ifndef FAB_ENGINES_H
-#define FAB_ENGINES_H
+#pragma once
 
 #include "router.h"
 
@@ -25,36 +24,31 @@ uint64_t fab_explain_digit(const fab_router *router, uint64_t seed, const fab_ho
                            char *out, size_t size);
 
 /** Row of an engine that chooses among groups of next hops; engines.c reads the file. */
-#define FAB_TABLES_KEY "tables"
-#define FAB_PATH_KEY   "path" /* of engine file */
 #define FAB_TABLES_OPTION                                                                                              \
     {                                                                                                                  \
-        FAB_TABLES_KEY, "", "file with the groups of next hops, as 'route --dump' writes it; else all minimal ones",   \
-            true                                                                                                       \
+        "tables", "", "file with the groups of next hops, as 'route --dump' writes it; else all minimal ones", true,   \
+            .kind = FAB_OPTION_TABLES                                                                                  \
     }
 
-/** Rows of an engine whose packets overtake one another; fab_reorder_set() reads them. */
+/** Rows of an engine whose packets overtake one another. */
 #define FAB_REORDER_OPTIONS                                                                                            \
     {"window", "1MiB",                                                                                                 \
-     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true},         \
+     "bytes that a receiver puts in order per flow (an assumption); limits the rate over a round trip", true,          \
+     .kind = FAB_OPTION_WINDOW},                                                                                       \
     {                                                                                                                  \
-        "queueing", "5us", "allowance for queues in the round trip (an assumption)", true                              \
+        "queueing", "5us", "allowance for queues in the round trip (an assumption)", true, .kind = FAB_OPTION_QUEUEING \
     }
 
-/** Reads option window or queueing. */
-fab_status fab_reorder_set(fab_router *router, const char *key, const char *value, fab_error *err) FAB_MUST_USE;
+#define FAB_RESILIENT_BUCKETS 64 /**< of resilient hashing, per slot of the healthy group */
+
+/** Largest whole rate that divides the capacity of every link between switches; 1 without such links. */
+double fab_hash_group_unit(const fab_fabric *fabric);
 
 /**
- * Place of a value in a list of names.
- * @param[in] names  Separated by blanks: "equal capacity".
+ * Index of the next hop that a value selects, below hop->count.
+ * @param[in] is_uniform  The value is uniform over 32 bits and is scaled to the group; else its remainder is taken.
  */
-fab_status fab_choice_parse(const char *value, const char *names, uint32_t *out, fab_error *err) FAB_MUST_USE;
-
-/** The same of two names: whether it is the second. */
-fab_status fab_either_parse(const char *value, const char *names, bool *out, fab_error *err) FAB_MUST_USE;
-
-/** Whether an option of the engine was written out, if only with its default. */
-bool fab_option_is_given(const fab_router *router, const char *key);
+uint32_t fab_hash_group_pick(const fab_router *router, const fab_hop *hop, uint32_t value, bool is_uniform);
 
 /* Forwarding tables as text: what writer and reader share. */
 #define FAB_TABLES_MAGIC  "fabriscope-tables 1"
@@ -66,5 +60,3 @@ const char *fab_tables_fabric_line(const fab_fabric *f, char *out);
 
 /** Plane that a queue pair of a flow uses: its queue pairs take the planes in turn, from one drawn per flow. */
 uint32_t fab_plane_of(const fab_router *router, const fab_flow *flow, uint32_t queue_pair, uint64_t seed);
-
-#endif

@@ -60,60 +60,35 @@ uint32_t fab_crc_value(fab_hash_family family, const fab_crc *crc, uint32_t seed
     return value;
 }
 
+/* Of the fields, in the order of their bits. */
+enum { N_FIELDS = 6 };
+static const uint32_t FIELD_BYTES[N_FIELDS] = {4, 4, 1, 2, 2, 3};
+
 fab_hash_rule fab_hash_rule_make(fab_hash_family family, const fab_crc *crc, uint32_t fields, uint32_t seed) {
-    static const uint32_t BYTES[] = {4, 4, 1, 2, 2, 3};
     fab_hash_rule rule = {.family = family, .fields = fields, .seed = seed};
-    for (uint32_t i = 0; i < sizeof BYTES / sizeof BYTES[0]; i++) {
-        rule.n_bytes += (fields >> i & 1U) != 0 ? BYTES[i] : 0;
+    for (uint32_t i = 0; i < N_FIELDS; i++) {
+        rule.n_bytes += (fields >> i & 1U) != 0 ? FIELD_BYTES[i] : 0;
     }
     rule.constant = family < FAB_HASH_N_CRC ? crc_of_zeros(family, crc, seed, rule.n_bytes) : fold16(seed);
     return rule;
 }
 
-static uint32_t xor_value(const fab_hash_rule *rule, const fab_hash_packet *p) {
-    uint32_t value = 0;
-    value ^= (rule->fields & FAB_FIELD_SRCIP) != 0 ? p->src : 0;
-    value ^= (rule->fields & FAB_FIELD_DSTIP) != 0 ? p->dst : 0;
-    value ^= (rule->fields & FAB_FIELD_PROTO) != 0 ? p->proto : 0;
-    value ^= (rule->fields & FAB_FIELD_SPORT) != 0 ? p->sport : 0;
-    value ^= (rule->fields & FAB_FIELD_DPORT) != 0 ? p->dport : 0;
-    value ^= (rule->fields & FAB_FIELD_DQP) != 0 ? p->dqp : 0;
-    return fold16(value) ^ rule->constant;
-}
-
-/* Adds the bytes of a field, most significant first; `left` bytes of the message are still to come. */
-static inline uint32_t hash_add_field(const fab_crc *crc, uint32_t field, uint32_t n, uint32_t *left) {
-    uint32_t value = 0;
-    for (uint32_t shift = 8 * n; shift > 0;) {
-        shift -= 8;
-        value ^= crc->effect[--*left][field >> shift & 0xff];
-    }
-    return value;
-}
-
 uint32_t fab_hash_packet_value(const fab_hash_rule *rule, const fab_crc *crc, const fab_hash_packet *p) {
-    if (rule->family == FAB_HASH_XOR) {
-        return xor_value(rule, p);
-    }
+    const uint32_t field[N_FIELDS] = {p->src, p->dst, p->proto, p->sport, p->dport, p->dqp};
     uint32_t left = rule->n_bytes;
-    uint32_t value = rule->constant;
-    if ((rule->fields & FAB_FIELD_SRCIP) != 0) {
-        value ^= hash_add_field(crc, p->src, 4, &left);
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < N_FIELDS; i++) {
+        if ((rule->fields >> i & 1U) == 0) {
+            continue;
+        }
+        if (rule->family == FAB_HASH_XOR) {
+            value ^= field[i];
+            continue;
+        }
+        for (uint32_t shift = 8 * FIELD_BYTES[i]; shift > 0;) { /* most significant byte first */
+            shift -= 8;
+            value ^= crc->effect[--left][field[i] >> shift & 0xff];
+        }
     }
-    if ((rule->fields & FAB_FIELD_DSTIP) != 0) {
-        value ^= hash_add_field(crc, p->dst, 4, &left);
-    }
-    if ((rule->fields & FAB_FIELD_PROTO) != 0) {
-        value ^= hash_add_field(crc, p->proto, 1, &left);
-    }
-    if ((rule->fields & FAB_FIELD_SPORT) != 0) {
-        value ^= hash_add_field(crc, p->sport, 2, &left);
-    }
-    if ((rule->fields & FAB_FIELD_DPORT) != 0) {
-        value ^= hash_add_field(crc, p->dport, 2, &left);
-    }
-    if ((rule->fields & FAB_FIELD_DQP) != 0) {
-        value ^= hash_add_field(crc, p->dqp, 3, &left);
-    }
-    return value;
+    return (rule->family == FAB_HASH_XOR ? fold16(value) : value) ^ rule->constant;
 }

@@ -2,8 +2,7 @@
  *
  * Resilient hashing keeps the table of the healthy group, FAB_RESILIENT_BUCKETS buckets to a slot. A bucket whose owner
  * is dead is given to a living next hop, in turn; all others stay, so that only flows of dead members move. */
-#include "hash_group.h"
-#include "router.h"
+#include "engines.h"
 #include "fab/rng.h"
 
 double fab_hash_group_unit(const fab_fabric *f) {
@@ -22,7 +21,7 @@ double fab_hash_group_unit(const fab_fabric *f) {
 /* Equal weights are as none, whatever they are. */
 static bool is_even(const fab_router *router, const fab_next_hop_list *next) {
     bool even = true;
-    for (uint32_t i = 1; fab_router_weighs(router) && even && i < next->count; i++) {
+    for (uint32_t i = 1; router->facts.weighs && even && i < next->count; i++) {
         even = fab_next_hop_weight(router, next, i) == fab_next_hop_weight(router, next, 0);
     }
     return even;
@@ -78,7 +77,7 @@ uint32_t fab_hash_group_pick(const fab_router *router, const fab_hop *hop, uint3
     if (router->resilient) {
         return pick_resilient(router, hop, value, is_uniform);
     }
-    uint32_t slots = fab_router_weighs(router) ? n_slots(router, &hop->next) : hop->count;
+    uint32_t slots = router->facts.weighs ? n_slots(router, &hop->next) : hop->count;
     uint32_t slot = is_uniform ? fab_scale32(value, slots) : value % slots;
-    return fab_router_weighs(router) ? member_of_slot(router, &hop->next, slot) : slot;
+    return router->facts.weighs ? member_of_slot(router, &hop->next, slot) : slot;
 }

@@ -3,8 +3,7 @@
  * Inside of fab_router, and what an engine is: one struct of callbacks in the static table of engines.c. To add one,
  * see routing/engines/README.md.
  */
-#ifndef FAB_ROUTER_H
-#define FAB_ROUTER_H
+#pragma once
 
 #include "fab/routing.h"
 #include "next_hops/next_hop_rows.h"
@@ -29,6 +28,16 @@ typedef struct fab_hop {
     uint32_t count;         /**< of next, >= 1 */
     fab_next_hop_list next; /**< equal-cost next hops */
 } fab_hop;
+
+/** The value of an option. */
+typedef struct fab_option_value {
+    const char *text;                    /**< as given, or the default */
+    bool given;                          /**< written out, if only with its default */
+    uint64_t number;                     /**< of a choice or count */
+    uint64_t tier[FAB_FABRIC_TIERS + 1]; /**< [t], t >= 1: FAB_OPTION_TIERS */
+} fab_option_value;
+
+#define FAB_MOST_OPTIONS 10
 
 /** A link that leaves a switch, as a walk reads it, in one look. */
 typedef struct fab_step {
@@ -67,7 +76,10 @@ typedef struct fab_port_end {
 
 /** An engine with its options, ready for one fabric. Read-only while routing. */
 struct fab_router {
+    fab_router_facts facts;
     const fab_engine *engine;
+    char *text;                                /**< of the specification, cut into its options */
+    fab_option_value option[FAB_MOST_OPTIONS]; /**< as the engine's options */
     const fab_fabric *fabric;
     const fab_next_hops *next_hops; /**< to choose among: minimal ones, or those of `groups` */
     const fab_next_hops *minimal;   /**< as given to fab_router_init() */
@@ -78,20 +90,11 @@ struct fab_router {
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */
     uint64_t divisor[FAB_FABRIC_TIERS + 1]; /**< [t]: product of the parents of tiers below t (D-mod-K) */
-    uint32_t n_rounds; /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
-    bool by_capacity;  /**< groups are weighted by the capacity of their links (ecmp) */
-    bool resilient;    /**< only flows of dead members move (ecmp) */
-    uint32_t given;    /**< bit i: option i of the engine was written out */
-    bool has_seed;     /**< option seed= was given: draws start there and not at that of the run */
+    bool by_capacity;                       /**< groups are weighted by the capacity of their links (ecmp) */
+    bool resilient;                         /**< only flows of dead members move (ecmp) */
+    bool has_seed;                          /**< option seed= was given: draws start there and not at that of the run */
     uint64_t seed;
-    double weight_unit_bps;    /**< largest rate that divides the capacity of every fabric link */
-    bool reorders;             /**< packets of a flow take several paths: the receiver's window limits the rate */
-    double window_bytes;       /**< that a receiver holds per flow to put packets in order */
-    double queueing_s;         /**< allowance for queues, added to the round trip */
-    bool draws_per_queue_pair; /**< queue pairs of a flow hash differently (engines that hash) */
-    char label[FAB_ENGINE_LABEL_SIZE]; /**< "ecmp,hash=crc32,qp=16": name and options; `quiet` ones only where they
-                        differ from the default */
-    bool splits; /**< switches split what they hold: the engine's `split` is to be asked, there are no routes */
+    double weight_unit_bps; /**< largest rate that divides the capacity of every fabric link */
     /* Where every choice is (value[slot of the tier] >> shift of the tier) modulo the next hops: set by prepare, so
      * that many paths are walked at once without asking the engine. */
     bool is_modulo;
@@ -109,7 +112,7 @@ struct fab_router {
                                  and none relays for another */
     const uint8_t *unreached; /**< shape [destinations]: 1 where tables from a file hand packets over nowhere, not even
                                  on the leaf; NULL: no such. The engine's */
-    void *state;              /**< the engine's own options */
+    void *state;              /**< the engine's own */
     bool borrows;             /**< made by fab_router_over(): nothing to release */
 };
 
@@ -124,12 +127,10 @@ struct fab_engine {
     bool by_destination;              /**< routes depend on the destination alone: they fit into forwarding tables; but
                                          in a router that splits */
     bool reorders;                    /**< packets of a flow take several paths, whatever the options */
-    fab_on_loss on_loss;              /**< when links die; of a router: fab_router_on_loss() */
+    fab_on_loss on_loss;              /**< when links die; of a router: its facts */
     size_t state_size;                /**< bytes of plain, zeroed data */
-    /** Reads option `key`; FAB_EINPUT names the value and what is allowed. */
-    fab_status (*set)(fab_router *router, const char *key, const char *value, fab_error *err);
-    /** Once per router, when all options and the router's own fields are set: checks the options together and derives
-     * tables. May be NULL. */
+    /** Once per router, when all options and the router's own fields are set: checks the options together, derives
+     * tables and fills what the router's facts have of this engine alone. May be NULL. */
     fab_status (*prepare)(fab_router *router, fab_error *err);
     /** Frees what state points to, also after a failed prepare. May be NULL. */
     void (*release)(fab_router *router);
@@ -186,5 +187,3 @@ static inline uint32_t fab_next_hop_weight(const fab_router *router, const fab_n
 fab_status fab_router_init(const fab_engine_spec *spec, const fab_fabric *fabric, const fab_next_hops *next_hops,
                            fab_router *out, fab_error *err) FAB_MUST_USE;
 void fab_router_release(fab_router *router);
-
-#endif

@@ -2,8 +2,7 @@
  * @file id_table.h
  * Finds the id of content that is known already: a hash table of ids, where the contents lie with the caller.
  */
-#ifndef FAB_ID_TABLE_H
-#define FAB_ID_TABLE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -40,5 +39,3 @@ fab_status fab_id_table_add(fab_id_table *table, uint32_t tag, fab_error *err) F
 void fab_id_table_clear(fab_id_table *table);
 
 void fab_id_table_release(fab_id_table *table);
-
-#endif

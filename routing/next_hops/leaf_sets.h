@@ -3,8 +3,7 @@
  * How far every switch is from all leaves, as bit sets: the leaves of a block of 512 that are at a given distance. Sets
  * that are empty are not kept, and equal ones are kept once.
  */
-#ifndef FAB_LEAF_SETS_H
-#define FAB_LEAF_SETS_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -68,5 +67,3 @@ static inline bool fab_leaf_sets_served(const fab_leaf_sets *s, uint32_t tail, u
     }
     return any != 0;
 }
-
-#endif

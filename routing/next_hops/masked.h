@@ -2,8 +2,7 @@
  * @file masked.h
  * Inside of masked_hops.c and reroute*.c.
  */
-#ifndef FAB_MASKED_H
-#define FAB_MASKED_H
+#pragma once
 
 #include "next_hop_rows.h"
 #include "fab/masked_hops.h"
@@ -136,5 +135,3 @@ static inline uint32_t fab_n_removed(fab_masked_hops *m, uint32_t v, uint32_t le
     }
     return m->n_removed[v];
 }
-
-#endif

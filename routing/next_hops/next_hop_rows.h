@@ -2,10 +2,10 @@
  * @file next_hop_rows.h
  * Inside of fab_next_hops, for what looks it up once per hop.
  */
-#ifndef FAB_NEXT_HOP_ROWS_H
-#define FAB_NEXT_HOP_ROWS_H
+#pragma once
 
 #include "fab/next_hops.h"
+#include "id_table.h"
 
 #define FAB_CHUNK_LEAVES 64
 #define FAB_CHUNK_WORDS  (FAB_CHUNK_LEAVES / 2)
@@ -39,16 +39,19 @@ struct fab_next_hops {
     const fab_link_id *out_link; /**< borrowed from the fabric */
     uint64_t *dead_link;         /**< bit set over links that are not used; NULL: none */
     bool all_minimal;            /**< all minimal next hops on these links, as fab_next_hops_new() finds them */
-    size_t memory_bytes;         /**< of all of these but what is borrowed */
 };
 
-/** Groups of a chunk as they are stored. Shapes [FAB_CHUNK_LEAVES] and [FAB_CHUNK_WORDS]. */
-static inline void fab_chunk_pack(const uint16_t *groups, uint32_t *out_words) {
-    for (size_t i = 0; i < FAB_CHUNK_WORDS; i++) {
-        out_words[i] = groups[2 * i] | (uint32_t)groups[2 * i + 1] << 16;
-    }
-}
+/** Chunks that are there already, while tables are made. Zero-initialised: none. */
+typedef struct fab_chunk_table {
+    fab_id_table table;
+    size_t capacity;
+} fab_chunk_table;
 
+/** Number of the chunk with these groups, known or new. Shape of groups: [FAB_CHUNK_LEAVES]. */
+fab_status fab_chunk_share(fab_next_hops *t, fab_chunk_table *chunks, const uint16_t *groups, uint32_t *out,
+                           fab_error *err) FAB_MUST_USE;
+
+/** Groups of a chunk from how they are stored. Shapes [FAB_CHUNK_WORDS] and [FAB_CHUNK_LEAVES]. */
 static inline void fab_chunk_unpack(const uint32_t *words, uint16_t *out_groups) {
     for (size_t i = 0; i < FAB_CHUNK_WORDS; i++) {
         out_groups[2 * i] = (uint16_t)(words[i] & UINT16_MAX);
@@ -77,5 +80,3 @@ static inline fab_next_hop_list fab_next_hops_look(const fab_next_hops *t, uint3
     }
     return fab_next_hops_of_group(t, switch_index, t->group_first[switch_index] + group - 1);
 }
-
-#endif

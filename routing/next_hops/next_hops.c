@@ -28,18 +28,9 @@ typedef struct maker {
     fab_port_sets ports;
     uint32_t n_groups; /* of the switch */
     size_t n_all_groups, n_kept_groups;
-    size_t group_capacity, chunk_capacity;
-    fab_id_table chunk_table;
+    size_t group_capacity;
+    fab_chunk_table chunks;
 } maker;
-
-static uint32_t max_degree(const maker *m) {
-    uint32_t most = 0;
-    for (uint32_t i = m->base; i < m->base + m->n_switches; i++) {
-        uint32_t degree = m->f->out_first[i + 1] - m->f->out_first[i];
-        most = degree > most ? degree : most;
-    }
-    return most;
-}
 
 static fab_status find_leaves(maker *m, fab_error *err) {
     const fab_fabric *f = m->f;
@@ -129,29 +120,26 @@ static fab_status add_group(maker *m, uint32_t v, uint32_t list, fab_error *err)
     return FAB_OK;
 }
 
-static fab_status share_chunk(maker *m, const uint16_t *groups, uint32_t *out, fab_error *err) {
-    fab_next_hops *t = m->t;
-    uint32_t words[FAB_CHUNK_WORDS];
+fab_status fab_chunk_share(fab_next_hops *t, fab_chunk_table *chunks, const uint16_t *groups, uint32_t *out,
+                           fab_error *err) {
+    uint32_t words[FAB_CHUNK_WORDS]; /* two groups each */
     uint64_t digest = 0;
-    fab_chunk_pack(groups, words);
-    for (size_t i = 0; i < FAB_CHUNK_WORDS / 2; i++) {
-        uint64_t both = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
-        digest += (both ^ both >> 32) * m->patterns.salt[i];
+    for (size_t i = 0; i < FAB_CHUNK_WORDS; i++) {
+        words[i] = groups[2 * i] | (uint32_t)groups[2 * i + 1] << 16;
+        digest = (digest ^ words[i]) * 0x9e3779b97f4a7c15U;
+        digest ^= digest >> 29;
     }
     uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
     size_t probe = 0;
-    for (uint32_t id; (id = fab_id_table_next(&m->chunk_table, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words) == 0) {
-            *out = id;
+    while ((*out = fab_id_table_next(&chunks->table, tag, &probe)) != UINT32_MAX) {
+        if (memcmp(t->chunk + (size_t)*out * FAB_CHUNK_WORDS, words, sizeof words) == 0) {
             return FAB_OK;
         }
     }
-    uint32_t id = m->chunk_table.n;
-    FAB_PASS(FAB_GROW(t->chunk, m->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
-    FAB_PASS(fab_id_table_add(&m->chunk_table, tag, err));
-    memcpy(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words);
-    *out = id;
-    return FAB_OK;
+    *out = chunks->table.n;
+    FAB_PASS(FAB_GROW(t->chunk, chunks->capacity, ((size_t)*out + 1) * FAB_CHUNK_WORDS, err));
+    memcpy(t->chunk + (size_t)*out * FAB_CHUNK_WORDS, words, sizeof words);
+    return fab_id_table_add(&chunks->table, tag, err);
 }
 
 /* Numbers the groups of 64 leaves. Most often the switch before called them the same. */
@@ -174,7 +162,7 @@ static fab_status make_chunk(maker *m, uint32_t v, fab_port_pattern *pattern, ui
         for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
             groups[i] = number_of[pattern->class_of[i]];
         }
-        FAB_PASS(share_chunk(m, groups, &pattern->chunk, err));
+        FAB_PASS(fab_chunk_share(m->t, &m->chunks, groups, &pattern->chunk, err));
     }
     *out = pattern->chunk;
     return FAB_OK;
@@ -231,17 +219,9 @@ static fab_status write_lists(maker *m, fab_error *err) {
 }
 
 static fab_status next_hops_finish(maker *m, fab_error *err) {
-    fab_next_hops *t = m->t;
-    size_t n_chunks = (size_t)m->chunk_table.n * FAB_CHUNK_WORDS;
-    size_t n_refs = (size_t)m->n_switches * t->n_chunks_per_row;
-    t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
-    FAB_SHRINK(t->chunk, n_chunks);
-    FAB_SHRINK(t->group, m->n_kept_groups);
-    t->memory_bytes = sizeof *t + m->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
-                      n_refs * sizeof *t->chunk_of + n_chunks * sizeof *t->chunk +
-                      ((size_t)m->n_switches + 1) * sizeof *t->group_first + m->n_kept_groups * sizeof *t->group +
-                      m->n_switches * sizeof *t->group_at + m->patterns.n_list_slots * sizeof *t->slot +
-                      (m->dead != NULL ? ((size_t)m->f->n_links / 64 + 1) * sizeof *t->dead_link : 0);
+    m->t->group_first[m->n_switches] = (uint32_t)m->n_all_groups;
+    FAB_SHRINK(m->t->chunk, (size_t)m->chunks.table.n * FAB_CHUNK_WORDS);
+    FAB_SHRINK(m->t->group, m->n_kept_groups);
     return write_lists(m, err);
 }
 
@@ -249,7 +229,7 @@ static void next_hops_release(maker *m) {
     fab_leaf_sets_release(&m->distances);
     fab_port_patterns_release(&m->patterns);
     fab_port_sets_release(&m->ports);
-    fab_id_table_release(&m->chunk_table);
+    fab_id_table_release(&m->chunks.table);
     FAB_FREE_ALL(m->port_slot, m->port_head, m->key);
     fab_next_hops_free(m->t);
 }
@@ -258,7 +238,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     fab_status status = FAB_OK;
     maker m = {
         .f = fabric, .dead = dead_link, .base = fabric->first[FAB_NODE_SWITCH], .n_switches = fab_n_switches(fabric)};
-    uint32_t degree = max_degree(&m);
+    uint32_t degree = fab_switch_degree(fabric);
     uint32_t no_route = 0; /* chunk 0: what switches have that see no leaf of a block */
     FAB_TRY(FAB_NEW(m.t, 1, err));
     FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
@@ -281,7 +261,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(FAB_NEW(m.port_slot, degree, err));
     FAB_TRY(FAB_NEW(m.port_head, degree, err));
     FAB_TRY(FAB_NEW(m.key, (size_t)degree + 1, err));
-    FAB_TRY(share_chunk(&m, (const uint16_t[FAB_CHUNK_LEAVES]){0}, &no_route, err));
+    FAB_TRY(fab_chunk_share(m.t, &m.chunks, (const uint16_t[FAB_CHUNK_LEAVES]){0}, &no_route, err));
     for (uint32_t v = 0; v < m.n_switches; v++) {
         FAB_TRY(make_switch(&m, v, err));
     }

@@ -6,8 +6,7 @@
  * pattern needs is found once. Ports are named by their slot: the position in the switch's list of links, so that
  * switches of one kind name them alike.
  */
-#ifndef FAB_PORT_PATTERNS_H
-#define FAB_PORT_PATTERNS_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -92,5 +91,3 @@ const uint32_t *fab_port_patterns_recall(const fab_port_patterns *p, const uint6
 /** Finds the patterns of all words of the sets, and keeps them under a key that is not known yet. */
 fab_status fab_port_patterns_learn(fab_port_patterns *p, const uint64_t *key, uint32_t n_keys,
                                    const fab_port_sets *sets, const uint32_t **out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,7 +1,6 @@
 /* Colour refinement: leaves keep a colour of their own, all other switches begin with one, and a switch is told from
  * another by the colours that its cables lead to. Rounds go by sums of hashes; what comes out is checked cable by
  * cable, so that chance decides nothing. */
-#include "fab/switch_classes.h"
 #include "next_hop_rows.h"
 #include "fab/memory.h"
 #include "fab/order.h"
@@ -242,18 +241,13 @@ static fab_status classes_find_links(search *s, bool *out_alike, fab_error *err)
 
 static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *err) {
     bool alike = false;
-    uint32_t degree = 0;
-    for (uint32_t v = s->base; v < s->base + s->n_switches; v++) {
-        uint32_t own = s->f->out_first[v + 1] - s->f->out_first[v];
-        degree = own > degree ? own : degree;
-    }
     FAB_PASS(FAB_NEW(s->classes, 1, err));
     s->classes->n_links = s->f->n_links;
     FAB_PASS(FAB_NEW(s->classes->first, s->n_switches, err));
     FAB_PASS(FAB_NEW(s->classes->size, s->n_switches, err));
     FAB_PASS(FAB_NEW(s->classes->link_first, s->f->n_links, err));
     FAB_PASS(FAB_NEW(s->classes->link_count, s->f->n_links, err));
-    FAB_PASS(FAB_NEW(s->ends, degree, err));
+    FAB_PASS(FAB_NEW(s->ends, fab_switch_degree(s->f), err));
     FAB_PASS(FAB_NEW(s->first_bundle, s->n_switches, err));
     FAB_PASS(number_classes(s, err));
     FAB_PASS(classes_find_links(s, &alike, err));

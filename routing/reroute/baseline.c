@@ -219,6 +219,26 @@ done:
     return status;
 }
 
+/* Of fewer than 2^32 flows. */
+static fab_status index_gpus(const fab_phase *phase, uint32_t n_gpus, fab_gpu_flows *x, fab_error *err) {
+    FAB_PASS(FAB_NEW(x->first, (size_t)n_gpus + 2, err));
+    FAB_PASS(FAB_NEW(x->flow, 2 * (size_t)phase->n_flows, err));
+    for (uint64_t i = 0; i < phase->n_flows; i++) { /* places are shifted by two while they are filled */
+        fab_flow flow = fab_phase_flow(phase, i);
+        x->first[flow.src + 2]++;
+        x->first[flow.dst + 2]++;
+    }
+    for (uint32_t gpu = 0; gpu < n_gpus; gpu++) {
+        x->first[gpu + 2] += x->first[gpu + 1];
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        x->flow[x->first[flow.src + 1]++] = (uint32_t)i;
+        x->flow[x->first[flow.dst + 1]++] = (uint32_t)i;
+    }
+    return FAB_OK;
+}
+
 fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_baseline *b = NULL;
@@ -235,7 +255,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
     b->request = *request;
     b->router = request->router;
     b->fabric = f;
-    b->on_loss = fab_router_on_loss(request->router);
+    b->on_loss = request->router->facts.on_loss;
     b->n_flows = (uint32_t)request->phase->n_flows;
     FAB_TRY(FAB_NEW(b->part, b->n_flows, err));
     FAB_TRY(FAB_NEW(b->load, f->n_links, err));
@@ -245,7 +265,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         FAB_TRY(fab_hops_index_init(f, b->router->next_hops, &b->own_index, err));
         b->index = &b->own_index;
     }
-    if (b->router->splits) {
+    if (b->router->facts.splits) {
         for (uint32_t flow = 0; flow < b->n_flows; flow++) {
             b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
         }
@@ -254,7 +274,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         FAB_TRY(route(b, err));
     }
     FAB_TRY(rank_links(b, err));
-    FAB_TRY(fab_gpu_flows_init(request->phase, fab_n_gpus(f), &b->gpu_flows, err));
+    FAB_TRY(index_gpus(request->phase, fab_n_gpus(f), &b->gpu_flows, err));
     *out = b;
     b = NULL;
 done:
@@ -269,8 +289,7 @@ void fab_baseline_free(fab_baseline *b) {
     fab_hops_index_release(&b->own_index);
     fab_routes_release(&b->routes);
     FAB_FREE_ALL(b->part, b->record_memory, b->key, b->choice, b->leaf, b->first, b->crossing, b->to_first, b->to,
-                 b->load, b->per_bps, b->order, b->order_ratio);
-    fab_gpu_flows_release(&b->gpu_flows);
+                 b->load, b->per_bps, b->order, b->order_ratio, b->gpu_flows.first, b->gpu_flows.flow);
     free(b);
 }
 

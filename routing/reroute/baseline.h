@@ -2,12 +2,10 @@
  * @file baseline.h
  * Inside of baseline.c and reroute*.c.
  */
-#ifndef FAB_BASELINE_H
-#define FAB_BASELINE_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/reroute.h"
-#include "walk/gpu_flows.h"
 #include "walk/host_segments.h"
 #include "next_hops/masked.h"
 
@@ -54,6 +52,12 @@ typedef struct fab_choice {
     uint32_t first_exit, first_group; /**< places in the index's exits, and in the groups of the next hops */
     uint8_t slot, shift;
 } fab_choice;
+
+/** Which flows begin or end at a GPU. */
+typedef struct fab_gpu_flows {
+    size_t *first;  /**< shape [n_gpus + 1]: flows of GPU g are flow[first[g] ... ), ascending */
+    uint32_t *flow; /**< shape [2 * n_flows] */
+} fab_gpu_flows;
 
 typedef struct fab_migration fab_migration; /**< reroute_migrated.c */
 
@@ -194,6 +198,14 @@ void fab_migration_free(fab_migration *migration);
 /** A flow has lost a path of `part_bps`. */
 void fab_reroute_lose(fab_reroute *r, uint32_t flow, double part_bps);
 
+static inline bool fab_all_alive(const fab_reroute *r, const fab_link_id *link, size_t n) {
+    bool alive = true;
+    for (size_t i = 0; i < n; i++) {
+        alive = alive && !fab_mask_link_is_dead(r->mask, link[i]);
+    }
+    return alive;
+}
+
 /** Lists the paths that a mask touches, and takes the mask to the next hops. */
 fab_status fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err) FAB_MUST_USE;
 
@@ -228,14 +240,6 @@ static inline bool fab_reroute_take(fab_reroute *r, uint32_t path, uint32_t *out
  */
 fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, double *load,
                               fab_error *err) FAB_MUST_USE;
-
-/** In full: the next path, lost or not, whose links are those of r->link up to `end`; puts it on. */
-fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) FAB_MUST_USE;
-
-/** In full: walks all parts of the flows of r->what.phase, which begin and end at other GPUs than those of the
- * baseline.
- */
-fab_status fab_migration_walk_all(fab_reroute *r, fab_error *err) FAB_MUST_USE;
 
 /** Everything again, of engines that reconverge. */
 fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;
@@ -277,16 +281,63 @@ typedef struct fab_flow_part {
     uint32_t nic; /**< 0 ... nics_per_gpu - 1 */
 } fab_flow_part;
 
-/** What switches draw from of a part between two leaves; `column`: of the destination's leaf. */
-fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_host_segments *segments,
-                            uint32_t column);
-
 /**
- * Walks a part of a flow under the mask, in plane `plane` or the first of the `n_planes - 1` behind it that has a way,
- * and appends its links, host segments included; none if it is lost.
+ * Walks a part of a flow in plane `plane` or the first of the `n_planes - 1` behind it that has a way, and appends its
+ * links, host segments included; none if it is lost.
+ * @param[in]     heeds    Under the mask; else over the tables of the healthy fabric, which know nothing of what is
+ *                         dead: a path over a dead link is lost.
  * @param[in,out] n_links  Of all paths so far.
  */
-fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes,
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, bool heeds,
                             size_t *n_links, fab_error *err) FAB_MUST_USE;
 
-#endif
+/* --- flows whose ranks run on other GPUs: reroute_migrated*.c --- */
+
+/** Bytes that flows that moved take away from a NIC, and bring to it. */
+typedef struct fab_migrated_bytes {
+    double sent_before, sent_after, received_before, received_after;
+} fab_migrated_bytes;
+
+struct fab_migration {
+    const uint32_t *new_gpu; /**< borrowed, during a call */
+    uint32_t stamp;
+    uint32_t *flow_stamp; /**< shape [n_flows]: of the call that moved it last */
+    uint32_t *gpu_stamp;  /**< shape [n_gpus]: of the call that moved somebody there last */
+    uint32_t *flow;       /**< shape [n]: that moved */
+    uint32_t n;
+    double *part;              /**< shape [n_flows]: offered rate of each path, of flows that moved; in full, of all */
+    fab_migrated_bytes *bytes; /**< shape [n_nics]: 0 but of those that are listed */
+    uint32_t *nic;             /**< shape [n_listed] */
+    size_t n_nics, nic_capacity;
+    bool is_local;        /**< flows that stay offer what they did, and all flows have as many paths as before */
+    bool is_renumbered;   /**< some have not */
+    fab_phase phase;      /**< in full, listed */
+    fab_offer offer;      /**< in full */
+    uint32_t *flow_first; /**< in full: shape [n_flows + 1] */
+    fab_routes routes;    /**< what the caller sees; owns nothing */
+    fab_on_loss on_loss;  /**< of fab_reroute_lift() */
+    size_t *walked_first; /**< of fab_reroute_walk(): shape [paths + 1] */
+    double *walked_part;  /**< shape [paths] */
+    size_t first_capacity, part_capacity;
+};
+
+/** A flow between the GPUs where its ranks run. */
+static inline fab_flow fab_migration_flow(const fab_reroute *r, uint32_t i) {
+    fab_flow flow = fab_phase_flow(r->b->request.phase, i);
+    flow.src = r->migration->new_gpu[flow.src];
+    flow.dst = r->migration->new_gpu[flow.dst];
+    return flow;
+}
+
+void fab_migration_release_phase(fab_migration *migration);
+
+/**
+ * Walks path `k` of a flow between the GPUs where its ranks run, under the mask or, where nobody takes notice of it,
+ * over the tables of the healthy fabric, and appends its links to r->link; none if it is lost.
+ * @param[in,out] n_links  Of all paths so far.
+ */
+fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_loss on_loss, size_t *n_links,
+                              fab_error *err) FAB_MUST_USE;
+
+/** Everything again, with the flows that moved. */
+fab_status fab_migration_in_full(fab_reroute *r, const fab_reroute_plan *plan, fab_error *err) FAB_MUST_USE;

@@ -2,76 +2,79 @@
  * hops that are built anew, for the flows that still have a way. */
 #include "baseline.h"
 #include "fab/memory.h"
-#include "fab/split.h"
-#include "walk/host_segments.h"
+#include "split/split_rule.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A phase without some of its flows, and its rates. */
-typedef struct rest {
-    fab_phase phase;
-    uint32_t n_flows;
-    uint32_t *flow; /* shape [n_flows]: in the whole phase */
-    double *rate;
-} rest;
+/* --- phases of other flows ---------------------------------------------------------------------------------------- */
 
-static void rest_release(rest *s) {
-    FAB_FREE_ALL(s->phase.src, s->phase.dst, s->phase.bytes, s->phase.comm, s->phase.ordinal, s->flow, s->rate);
+static void release_list(fab_phase *p) {
+    FAB_FREE_ALL(p->src, p->dst, p->bytes, p->comm, p->ordinal);
+    *p = (fab_phase){0};
 }
 
-static fab_status rest_init(const fab_baseline_request *what, const uint8_t *gone, rest *out, fab_error *err) {
+/* A phase as a list: without flows that are gone, between the GPUs to which ranks have moved. NULL: none. */
+static fab_status list_phase(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
+                             fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_phase *whole = what->phase;
     const size_t n_flows = (size_t)whole->n_flows;
-    rest s = {.phase = *whole};
-    s.phase.all = (fab_all_to_all){0};
-    s.phase.src = s.phase.dst = s.phase.comm = s.phase.ordinal = NULL;
-    s.phase.bytes = NULL;
-    s.phase.total_bytes = 0;
-    FAB_TRY(FAB_NEW(s.phase.src, n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.dst, n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.bytes, n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.comm, n_flows, err));
-    FAB_TRY(FAB_NEW(s.phase.ordinal, n_flows, err));
-    FAB_TRY(FAB_NEW(s.flow, n_flows, err));
-    FAB_TRY(FAB_NEW(s.rate, n_flows, err));
+    fab_phase p = *whole;
+    p.all = (fab_all_to_all){0};
+    p.src = p.dst = p.comm = p.ordinal = NULL;
+    p.bytes = NULL;
+    p.n_flows = p.total_bytes = 0;
+    FAB_TRY(FAB_NEW(p.src, n_flows, err));
+    FAB_TRY(FAB_NEW(p.dst, n_flows, err));
+    FAB_TRY(FAB_NEW(p.bytes, n_flows, err));
+    FAB_TRY(FAB_NEW(p.comm, n_flows, err));
+    FAB_TRY(FAB_NEW(p.ordinal, n_flows, err));
     for (uint32_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
             continue;
         }
         fab_flow flow = fab_phase_flow(whole, i);
-        uint32_t at = s.n_flows++;
-        s.phase.src[at] = flow.src;
-        s.phase.dst[at] = flow.dst;
-        s.phase.bytes[at] = flow.bytes;
-        s.phase.comm[at] = flow.comm;
-        s.phase.ordinal[at] = flow.ordinal;
-        s.phase.total_bytes += flow.bytes;
-        s.flow[at] = i;
-        s.rate[at] = fab_offer_rate(what->offer, whole, i);
+        uint64_t at = p.n_flows++;
+        p.src[at] = new_gpu != NULL ? new_gpu[flow.src] : flow.src;
+        p.dst[at] = new_gpu != NULL ? new_gpu[flow.dst] : flow.dst;
+        p.bytes[at] = flow.bytes;
+        p.comm[at] = flow.comm;
+        p.ordinal[at] = flow.ordinal;
+        p.total_bytes += flow.bytes;
     }
-    s.phase.n_flows = s.n_flows;
-    *out = s;
-    s = (rest){0};
+    *out = p;
+    p = (fab_phase){0};
 done:
-    rest_release(&s);
+    release_list(&p);
     return status;
+}
+
+/* What is left of a phase, and what it offers. */
+static fab_status list_rest(const fab_baseline_request *what, const uint8_t *gone, fab_phase *out, double **out_rate,
+                            fab_error *err) {
+    uint32_t n = 0;
+    FAB_PASS(FAB_NEW(*out_rate, what->phase->n_flows, err));
+    for (uint32_t i = 0; i < what->phase->n_flows; i++) {
+        if (gone == NULL || gone[i] == 0) {
+            (*out_rate)[n++] = fab_offer_rate(what->offer, what->phase, i);
+        }
+    }
+    return list_phase(what->phase, gone, NULL, out, err);
 }
 
 fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, double *load, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = what->router;
     const fab_fabric *f = router->fabric;
-    rest s = {0};
+    fab_phase rest = {.n_flows = 0};
+    fab_offer offer = *what->offer;
     fab_demand demand = {0};
     fab_split split = {0};
     fab_dag *own = NULL;
     const fab_dag *dag = router->groups.dag != NULL ? router->groups.dag : what->dag;
-    FAB_TRY(rest_init(what, gone, &s, err));
-    fab_offer offer = *what->offer;
-    offer.rate = s.rate;
-    FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, &s.phase, &offer, &demand, err));
+    offer.rate = NULL;
+    FAB_TRY(list_rest(what, gone, &rest, &offer.rate, err));
+    FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, &rest, &offer, &demand, err));
     if (dag == NULL) {
         FAB_TRY(fab_dag_new(f, router->next_hops, &own, err));
         dag = own;
@@ -83,7 +86,8 @@ done:
     fab_dag_free(own);
     fab_split_release(&split);
     fab_demand_release(&demand);
-    rest_release(&s);
+    free(offer.rate);
+    release_list(&rest);
     return status;
 }
 
@@ -95,18 +99,9 @@ static bool has_way(const fab_reroute *r, const fab_next_hops *t, const fab_flow
     if (fab_host_segments_of(f, &r->b->router->ports, flow->src, flow->dst, nic, plane, &segments, NULL) != FAB_OK) {
         return false;
     }
-    for (uint32_t i = 0; i < segments.n_head; i++) {
-        if (fab_mask_link_is_dead(r->mask, segments.head[i])) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < segments.n_tail; i++) {
-        if (fab_mask_link_is_dead(r->mask, segments.tail[i])) {
-            return false;
-        }
-    }
-    return segments.in_domain || segments.src_leaf == segments.dst_leaf ||
-           fab_next_hops_group(t, segments.src_leaf - base, t->leaf_index[segments.dst_leaf - base]) != 0;
+    return fab_all_alive(r, segments.head, segments.n_head) && fab_all_alive(r, segments.tail, segments.n_tail) &&
+           (segments.in_domain || segments.src_leaf == segments.dst_leaf ||
+            fab_next_hops_group(t, segments.src_leaf - base, t->leaf_index[segments.dst_leaf - base]) != 0);
 }
 
 /* Flows that have lost a part. In a fabric of several planes a NIC would use the others, and these engines do not know
@@ -129,14 +124,15 @@ static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gon
             gone[i] |= n == 0;
         }
         if (gone[i] != 0) {
-            uint32_t n_paths = b->router->splits ? 1 : r->flow_first[i + 1] - r->flow_first[i];
+            uint32_t n_paths = b->router->facts.splits ? 1 : r->flow_first[i + 1] - r->flow_first[i];
             fab_reroute_lose(r, i, r->part[i] * n_paths);
         }
     }
     return FAB_OK;
 }
 
-fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) {
+/* The next path, lost or not, whose links are those of r->link up to `end`; puts it on. */
+static fab_status list_path(fab_reroute *r, uint32_t flow, uint32_t path, size_t end, fab_error *err) {
     const fab_routes *before = &r->b->routes;
     const fab_link_id *link = r->link + r->path_first[r->n_touched];
     const size_t n = end - r->path_first[r->n_touched];
@@ -155,43 +151,54 @@ fab_status fab_reroute_list(fab_reroute *r, uint32_t flow, uint32_t path, size_t
     return FAB_OK;
 }
 
-/* Of an engine that routes whole phases. */
+/* Of an engine that routes whole phases. Over groups from a file nobody takes notice of what is dead. */
 static fab_status route_phase(fab_reroute *r, const fab_router *router, const uint8_t *gone, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_baseline *b = r->b;
-    rest s = {0};
+    fab_phase rest = {.n_flows = 0};
+    double *rate = NULL;
     uint32_t at = 0;
-    FAB_TRY(rest_init(&r->what, gone, &s, err));
-    FAB_TRY(fab_route_flows(router, &s.phase, 0, s.n_flows, s.rate, r->what.seed, &r->routes, err));
-    for (uint32_t flow = 0; flow < b->n_flows; flow++) {
+    FAB_TRY(list_rest(&r->what, gone, &rest, &rate, err));
+    FAB_TRY(fab_route_flows(router, &rest, 0, (uint32_t)rest.n_flows, rate, r->what.seed, &r->routes, err));
+    for (uint32_t flow = 0; flow < r->b->n_flows; flow++) {
+        const bool is_gone = gone != NULL && gone[flow] != 0;
         for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
-            size_t from = gone[flow] == 0 ? r->routes.flow_first[at] + (path - r->flow_first[flow]) : 0;
-            size_t n = gone[flow] == 0 ? r->routes.path_first[from + 1] - r->routes.path_first[from] : 0;
-            size_t first = r->path_first[r->n_touched];
-            FAB_TRY(FAB_GROW(r->link, r->link_capacity, first + n + 1, err));
-            if (n > 0) {
-                memcpy(r->link + first, r->routes.link + r->routes.path_first[from], n * sizeof *r->link);
+            size_t end = r->path_first[r->n_touched];
+            if (!is_gone) {
+                const size_t *first = r->routes.path_first + r->routes.flow_first[at] + (path - r->flow_first[flow]);
+                const fab_link_id *link = r->routes.link + first[0];
+                const size_t n = first[1] - first[0];
+                FAB_TRY(FAB_GROW(r->link, r->link_capacity, end + n + 1, err));
+                if (!fab_all_alive(r, link, n)) {
+                    fab_reroute_lose(r, flow, r->part[flow]);
+                } else if (n > 0) {
+                    memcpy(r->link + end, link, n * sizeof *link);
+                    end += n;
+                }
             }
-            FAB_TRY(fab_reroute_list(r, flow, path, first + n, err));
+            FAB_TRY(list_path(r, flow, path, end, err));
         }
-        at += gone[flow] == 0;
+        at += !is_gone;
     }
 done:
-    rest_release(&s);
+    free(rate);
+    release_list(&rest);
     return status;
 }
 
-static fab_status full_walk_all(fab_reroute *r, fab_error *err) {
-    const fab_baseline *b = r->b;
+/* All parts of all flows, between the GPUs where their ranks run. */
+static fab_status walk_all(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
+    const bool moves = r->what.phase != r->b->request.phase;
     size_t n = 0;
-    for (uint32_t path = 0; path < b->n_paths; path++) {
-        uint32_t flow = b->record[path].flow;
-        size_t first = n;
-        FAB_PASS(fab_reroute_path(r, path, 0, &n, err));
-        if (n == first) {
-            fab_reroute_lose(r, flow, r->part[flow]);
+    for (uint32_t flow = 0; flow < r->b->n_flows; flow++) {
+        for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            size_t first = n;
+            FAB_PASS(moves ? fab_migration_walk(r, flow, path - r->flow_first[flow], on_loss, &n, err)
+                           : fab_reroute_path(r, path, 0, &n, err));
+            if (n == first) {
+                fab_reroute_lose(r, flow, r->part[flow]);
+            }
+            FAB_PASS(list_path(r, flow, path, n, err));
         }
-        FAB_PASS(fab_reroute_list(r, flow, path, n, err));
     }
     return FAB_OK;
 }
@@ -204,7 +211,7 @@ static fab_status route_by_tables(fab_reroute *r, const fab_router *router, fab_
     r->masked.state = NULL;
     FAB_TRY(fab_allocate(1, router->engine->state_size, &r->masked.state, err));
     FAB_TRY(router->engine->prepare(&r->masked, err));
-    FAB_TRY(r->what.phase == r->b->request.phase ? full_walk_all(r, err) : fab_migration_walk_all(r, err));
+    FAB_TRY(walk_all(r, FAB_LOSS_RECONVERGE, err));
 done:
     if (r->masked.state != NULL) {
         router->engine->release(&r->masked);
@@ -229,13 +236,13 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     what.dag = NULL;
     memset(r->load, 0, b->fabric->n_links * sizeof *r->load);
     r->path_first[0] = 0;
-    if (engine->next != NULL && !router.splits) {
+    if (engine->next != NULL && !router.facts.splits) {
         FAB_TRY(route_by_tables(r, &router, err));
         goto done;
     }
     FAB_TRY(FAB_NEW(gone, b->n_flows, err));
     FAB_TRY(find_gone(r, t, gone, err));
-    if (router.splits) {
+    if (router.facts.splits) {
         FAB_TRY(fab_baseline_split(&what, gone, r->load, err));
     } else if (engine->route != NULL) {
         FAB_TRY(route_phase(r, &router, gone, err));
@@ -246,4 +253,65 @@ done:
     free(gone);
     fab_next_hops_free(t);
     return status;
+}
+
+/* --- flows that moved: a phase of its own, and what it offers ------------------------------------------------------
+ */
+
+void fab_migration_release_phase(fab_migration *m) {
+    release_list(&m->phase);
+    fab_offer_release(&m->offer);
+    m->offer = (fab_offer){0};
+}
+
+/* How paths are numbered, and what each offers. */
+static fab_status number_paths(fab_reroute *r, fab_error *err) {
+    fab_migration *m = r->migration;
+    const fab_router *router = r->b->router;
+    const uint32_t per_flow = router->facts.paths_per_flow;
+    const uint32_t n = r->b->n_flows;
+    uint64_t n_paths = 0;
+    if (m->flow_first == NULL) {
+        FAB_PASS(FAB_NEW(m->flow_first, (size_t)n + 1, err));
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t count = fab_in_domain(r->b->fabric, &router->ports, m->phase.src[i], m->phase.dst[i]) ? 1 : per_flow;
+        m->flow_first[i] = (uint32_t)n_paths;
+        m->part[i] = m->offer.rate[i] / (router->facts.splits ? 1 : count);
+        n_paths += count;
+        if (n_paths > UINT32_MAX) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths", n,
+                            per_flow, UINT32_MAX);
+        }
+    }
+    m->flow_first[n] = (uint32_t)n_paths;
+    r->what.phase = &m->phase;
+    r->what.offer = &m->offer;
+    r->part = m->part;
+    r->flow_first = router->facts.splits || m->is_renumbered ? m->flow_first : r->b->routes.flow_first;
+    return FAB_OK;
+}
+
+fab_status fab_migration_in_full(fab_reroute *r, const fab_reroute_plan *plan, fab_error *err) {
+    const fab_router *router = r->b->router;
+    fab_migration_release_phase(r->migration);
+    FAB_PASS(list_phase(r->b->request.phase, NULL, r->migration->new_gpu, &r->migration->phase, err));
+    FAB_PASS(fab_offer_init(r->b->fabric, &router->ports, &r->migration->phase, &r->migration->offer, err));
+    FAB_PASS(number_paths(r, err));
+    if (plan->on_loss == FAB_LOSS_RECONVERGE) {
+        return fab_reroute_in_full(r, err);
+    }
+    memset(r->load, 0, r->b->fabric->n_links * sizeof *r->load);
+    r->path_first[0] = 0;
+    if (router->facts.splits) { /* over groups from a file; nothing is dead */
+        FAB_PASS(fab_baseline_split(&r->what, NULL, r->load, err));
+    } else if (router->engine->route != NULL) {
+        FAB_PASS(route_phase(r, router, NULL, err));
+    } else {
+        if (plan->on_loss != FAB_LOSS_NONE) {
+            FAB_PASS(fab_masked_hops_find(r->hops, r->mask, plan->on_loss == FAB_LOSS_RESILIENT, NULL, err));
+        }
+        FAB_PASS(walk_all(r, plan->on_loss, err));
+    }
+    return FAB_OK;
 }

@@ -7,7 +7,7 @@
 #include "engines/engines.h"
 #include "fab/memory.h"
 #include "walk/host_segments.h"
-#include "migration.h"
+#include "baseline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -167,7 +167,7 @@ static fab_status find_rates(fab_reroute *r, fab_error *err) {
         uint32_t flow = m->flow[i];
         fab_flow now = fab_migration_flow(r, flow);
         double most = most_at(r, &now);
-        uint32_t n_paths = b->router->splits ? 1 : b->routes.flow_first[flow + 1] - b->routes.flow_first[flow];
+        uint32_t n_paths = b->router->facts.splits ? 1 : b->routes.flow_first[flow + 1] - b->routes.flow_first[flow];
         m->part[flow] = most > 0 ? (double)now.bytes * offer->line_bps / most / n_paths : 0;
     }
 done:
@@ -180,41 +180,6 @@ done:
 
 /* --- walking ------------------------------------------------------------------------------------------------------ */
 
-/* Over the tables of the healthy fabric, which know nothing of what is dead. */
-static fab_status walk_whole(fab_reroute *r, const fab_flow_part *part, uint32_t plane, size_t *n, fab_error *err) {
-    const fab_router *router = r->b->router;
-    const fab_fabric *f = r->b->fabric;
-    const uint32_t base = f->first[FAB_NODE_SWITCH];
-    const size_t first = *n;
-    bool is_lost = false;
-    fab_host_segments segments = {0};
-    FAB_PASS(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, plane, &segments, err));
-    FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + 2 * (size_t)FAB_SEGMENT_LINKS, err));
-    memcpy(r->link + *n, segments.head, segments.n_head * sizeof *segments.head);
-    *n += segments.n_head;
-    if (!segments.in_domain) {
-        uint32_t column = router->next_hops->leaf_index[segments.dst_leaf - base];
-        const fab_hop_key key = fab_reroute_key(r, part, &segments, column);
-        is_lost = router->unreached != NULL && router->unreached[key.destination] != 0;
-        for (fab_node_id v = segments.src_leaf; v != segments.dst_leaf && !is_lost;) {
-            fab_link_id link = fab_router_next(router, r->b->request.seed, v, column, &key);
-            is_lost = link == FAB_NONE;
-            if (!is_lost) {
-                FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + 1 + FAB_SEGMENT_LINKS, err));
-                r->link[(*n)++] = link;
-                v = fab_head(f, link);
-            }
-        }
-        memcpy(r->link + *n, segments.tail, segments.n_tail * sizeof *segments.tail);
-        *n += segments.n_tail;
-    }
-    for (size_t i = first; i < *n && !is_lost; i++) {
-        is_lost = fab_mask_link_is_dead(r->mask, r->link[i]);
-    }
-    *n = is_lost ? first : *n;
-    return FAB_OK;
-}
-
 fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_loss on_loss, size_t *n_links,
                               fab_error *err) {
     const fab_router *router = r->b->router;
@@ -223,8 +188,8 @@ fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_
     const fab_flow_part part = {
         .src = about.src, .dst = about.dst, .ordinal = about.ordinal, .queue_pair = k / n_nics, .nic = k % n_nics};
     uint32_t plane = fab_plane_of(router, &about, part.queue_pair, r->b->request.seed);
-    return on_loss == FAB_LOSS_NONE ? walk_whole(r, &part, plane, n_links, err)
-                                    : fab_reroute_part(r, &part, plane, router->ports.n_planes, n_links, err);
+    const bool heeds = on_loss != FAB_LOSS_NONE;
+    return fab_reroute_part(r, &part, plane, heeds ? router->ports.n_planes : 1, heeds, n_links, err);
 }
 
 /* --- a call ------------------------------------------------------------------------------------------------------- */
@@ -297,11 +262,11 @@ fab_status fab_reroute_migrated(fab_reroute *r, const fab_mask *mask, const uint
     FAB_PASS(fab_reroute_begin(r, mask, FAB_WHEN_CONVERGED, &plan, err));
     FAB_PASS(find_rates(r, err));
     const fab_engine *engine = r->b->router->engine;
-    bool in_full =
-        !r->migration->is_local || plan.on_loss == FAB_LOSS_RECONVERGE || r->b->router->splits || engine->route != NULL;
+    bool in_full = !r->migration->is_local || plan.on_loss == FAB_LOSS_RECONVERGE || r->b->router->facts.splits ||
+                   engine->route != NULL;
     FAB_PASS(in_full ? fab_migration_in_full(r, &plan, err) : move(r, plan.on_loss, err));
     FAB_PASS(fab_reroute_end(r, plan.on_loss, in_full, out, err));
-    if (r->migration->is_renumbered && !r->b->router->splits) {
+    if (r->migration->is_renumbered && !r->b->router->facts.splits) {
         r->migration->routes = (fab_routes){.n_flows = r->b->n_flows,
                                             .flow_first = r->migration->flow_first,
                                             .path_first = r->path_first,
@@ -328,7 +293,7 @@ const fab_link_id *fab_baseline_fullest(const fab_baseline *b, uint32_t *out_n) 
 }
 
 bool fab_baseline_is_separable(const fab_baseline *b) {
-    return !b->router->splits && b->router->engine->route == NULL && b->on_loss != FAB_LOSS_RECONVERGE;
+    return !b->router->facts.splits && b->router->engine->route == NULL && b->on_loss != FAB_LOSS_RECONVERGE;
 }
 
 fab_status fab_reroute_lift(fab_reroute *r, const fab_mask *mask, const uint32_t *gpu, size_t n, fab_rerouted *out,

@@ -1,8 +1,7 @@
 /* Many paths under a mask, a hop at a time: engines whose choices are values modulo groups. */
 #include "baseline.h"
-#include "engines/router.h"
+#include "engines/engines.h"
 #include "fab/memory.h"
-#include "engines/hash_group.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A path under a mask, by what its engine says at every switch. */
 #include "baseline.h"
-#include "engines/router.h"
+#include "engines/engines.h"
 #include "fab/memory.h"
 #include "walk/host_segments.h"
 
@@ -21,14 +21,16 @@ static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const f
 
 /* Links between switches, from switch v on. False if there is no way; what was written is then of no meaning. */
 static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, uint32_t column, const fab_hop_key *key,
-                                    size_t *n, bool *out_found, fab_error *err) {
+                                    bool heeds, size_t *n, bool *out_found, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const size_t first = *n;
     *out_found = false;
     while (v != dst) {
-        fab_link_id link = next_any(r, v, column, key);
+        fab_link_id link =
+            heeds ? next_any(r, v, column, key)
+                  : fab_router_next(router, r->b->request.seed, v + f->first[FAB_NODE_SWITCH], column, key);
         if (link == FAB_NONE) {
             goto done;
         }
@@ -47,14 +49,6 @@ done:
     return status;
 }
 
-static bool all_alive(const fab_reroute *r, const fab_link_id *link, uint32_t n) {
-    bool alive = true;
-    for (uint32_t i = 0; i < n; i++) {
-        alive = alive && !fab_mask_link_is_dead(r->mask, link[i]);
-    }
-    return alive;
-}
-
 static fab_status reroute_append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {
     if (*n + count > r->link_capacity) {
         FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + count, err));
@@ -65,8 +59,9 @@ static fab_status reroute_append(fab_reroute *r, size_t *n, const fab_link_id *l
     return FAB_OK;
 }
 
-fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_host_segments *segments,
-                            uint32_t column) {
+/* What switches draw from of a part between two leaves; `column`: of the destination's leaf. */
+static fab_hop_key reroute_key(const fab_reroute *r, const fab_flow_part *part, const fab_host_segments *segments,
+                               uint32_t column) {
     const fab_router *router = r->b->router;
     fab_hop_key key = {.src_nic = segments->src_nic,
                        .dst_nic = segments->dst_nic,
@@ -79,9 +74,8 @@ fab_hop_key fab_reroute_key(const fab_reroute *r, const fab_flow_part *part, con
     return key;
 }
 
-fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, size_t *n,
-                            fab_error *err) {
-    fab_status status = FAB_OK;
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, bool heeds,
+                            size_t *n, fab_error *err) {
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
@@ -89,26 +83,30 @@ fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t 
     for (uint32_t i = 0; i < n_planes; i++) {
         fab_host_segments segments = {0};
         bool found = false;
-        FAB_TRY(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes,
-                                     &segments, err));
-        if (!all_alive(r, segments.head, segments.n_head) || !all_alive(r, segments.tail, segments.n_tail)) {
+        FAB_PASS(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes,
+                                      &segments, err));
+        if (heeds &&
+            (!fab_all_alive(r, segments.head, segments.n_head) || !fab_all_alive(r, segments.tail, segments.n_tail))) {
             continue;
         }
-        FAB_TRY(reroute_append(r, n, segments.head, segments.n_head, err));
-        if (segments.in_domain) {
-            goto done;
+        FAB_PASS(reroute_append(r, n, segments.head, segments.n_head, err));
+        if (!segments.in_domain) {
+            uint32_t column = router->next_hops->leaf_index[segments.dst_leaf - base];
+            const fab_hop_key key = reroute_key(r, part, &segments, column);
+            if (router->unreached == NULL || router->unreached[key.destination] == 0) {
+                FAB_PASS(reroute_walk_path(r, segments.src_leaf - base, segments.dst_leaf - base, column, &key, heeds,
+                                           n, &found, err));
+            }
+            if (!found) {
+                *n = first;
+                continue;
+            }
+            FAB_PASS(reroute_append(r, n, segments.tail, segments.n_tail, err));
         }
-        uint32_t column = router->next_hops->leaf_index[segments.dst_leaf - base];
-        const fab_hop_key key = fab_reroute_key(r, part, &segments, column);
-        FAB_TRY(reroute_walk_path(r, segments.src_leaf - base, segments.dst_leaf - base, column, &key, n, &found, err));
-        if (found) {
-            FAB_TRY(reroute_append(r, n, segments.tail, segments.n_tail, err));
-            goto done;
-        }
-        *n = first;
+        *n = heeds || fab_all_alive(r, r->link + first, *n - first) ? *n : first;
+        break;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The same queue pair in another plane, those behind its own in turn. */
@@ -122,7 +120,7 @@ static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error
                                 .queue_pair = b->key[path].queue_pair,
                                 .nic = (path - b->routes.flow_first[record->flow]) % b->router->ports.nics_per_gpu};
     const uint32_t own = b->fabric->switch_plane[b->leaf[record->column].at];
-    return fab_reroute_part(r, &part, own + 1U, b->fabric->n_planes - 1, n, err);
+    return fab_reroute_part(r, &part, own + 1U, b->fabric->n_planes - 1, true, n, err);
 }
 
 fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err) {
@@ -133,13 +131,14 @@ fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t
     const size_t first = *n_links;
     bool found = false;
     if (record->column == FAB_NONE) {
-        return all_alive(r, old, record->n) ? reroute_append(r, n_links, old, record->n, err) : FAB_OK;
+        return fab_all_alive(r, old, record->n) ? reroute_append(r, n_links, old, record->n, err) : FAB_OK;
     }
-    if (!r->cuts_segments || (all_alive(r, old, record->n_head) && all_alive(r, tail, record->n_tail))) {
+    if (!r->cuts_segments || (fab_all_alive(r, old, record->n_head) && fab_all_alive(r, tail, record->n_tail))) {
         const uint32_t n_kept = from < record->n_head ? record->n_head : from;
         FAB_PASS(reroute_append(r, n_links, old, n_kept, err));
         FAB_PASS(reroute_walk_path(r, fab_tail(b->fabric, old[n_kept]) - b->fabric->first[FAB_NODE_SWITCH],
-                                   b->leaf[record->column].at, record->column, &b->key[path], n_links, &found, err));
+                                   b->leaf[record->column].at, record->column, &b->key[path], true, n_links, &found,
+                                   err));
     }
     if (found) {
         FAB_PASS(reroute_append(r, n_links, tail, record->n_tail, err));

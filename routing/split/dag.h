@@ -2,12 +2,10 @@
  * @file dag.h
  * Inside of fab_dag: which switch sends which destinations of a block where, in an order in which it can be computed.
  */
-#ifndef FAB_DAG_H
-#define FAB_DAG_H
+#pragma once
 
 #include "next_hops/next_hop_rows.h"
 #include "fab/split.h"
-#include "fab/switch_classes.h"
 
 #include <pthread.h>
 
@@ -73,4 +71,6 @@ static inline bool fab_dag_has(const fab_dag *dag, uint32_t v) {
 /** The DAG of all switches: itself, unless it has classes. */
 fab_status fab_dag_get_whole(const fab_dag *dag, const fab_dag **out, fab_error *err) FAB_MUST_USE;
 
-#endif
+/** No route between two leaf columns: FAB_EUNREACHABLE. */
+fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t src, uint32_t dst,
+                            fab_error *err);

@@ -17,6 +17,22 @@ void fab_split_release(fab_split *split) {
     *split = (fab_split){0};
 }
 
+void fab_split_free(fab_split *split) {
+    if (split != NULL) {
+        fab_split_release(split);
+    }
+    free(split);
+}
+
+const fab_split *fab_split_even(void) {
+    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+    return &EVEN;
+}
+
+bool fab_split_is_by_class(const fab_split *split) {
+    return split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY;
+}
+
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
 
 typedef struct work {
@@ -93,9 +109,8 @@ static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work
 
 /* The DAG that serves: alike links must count alike. */
 static fab_status pick_dag(const fab_dag *dag, const fab_split *split, const fab_dag **out, fab_error *err) {
-    bool alike = split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY ||
-                 (split->rule == FAB_SPLIT_WEIGHT && dag->classes != NULL &&
-                  fab_switch_classes_agree(dag->classes, split->weight));
+    bool alike = fab_split_is_by_class(split) || (split->rule == FAB_SPLIT_WEIGHT && dag->classes != NULL &&
+                                                  fab_switch_classes_agree(dag->classes, split->weight));
     *out = dag;
     return alike ? FAB_OK : fab_dag_get_whole(dag, out, err);
 }
@@ -151,12 +166,13 @@ done:
 
 /* --- pairs -------------------------------------------------------------------------------------------------------- */
 
-static fab_status unreachable(const fab_dag *dag, uint32_t src, uint32_t dst, fab_error *err) {
+fab_status fab_dag_no_route(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t src, uint32_t dst,
+                            fab_error *err) {
     char a[FAB_NODE_NAME_SIZE];
     char b[FAB_NODE_NAME_SIZE];
     return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
-                    fab_node_name(dag->fabric, dag->next_hops->leaf_node[src], a),
-                    fab_node_name(dag->fabric, dag->next_hops->leaf_node[dst], b));
+                    fab_node_name(fabric, next_hops->leaf_node[src], a),
+                    fab_node_name(fabric, next_hops->leaf_node[dst], b));
 }
 
 /* Destinations of the block that are there. */
@@ -184,7 +200,7 @@ static fab_status place_pairs(fab_pass *p, const fab_demand *demand, const doubl
                     continue;
                 }
                 if ((reach[src] >> k & 1) == 0) {
-                    return unreachable(dag, src, (uint32_t)fab_first_leaf(p) + k, err);
+                    return fab_dag_no_route(dag->fabric, dag->next_hops, src, (uint32_t)fab_first_leaf(p) + k, err);
                 }
                 p->active[v] |= UINT64_C(1) << k;
                 if (amount != NULL) {

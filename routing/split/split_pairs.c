@@ -1,16 +1,12 @@
 /* One pair of leaves at a time, down its shortest-path DAG, a distance after the other. The rules are those of
  * split_pass.c; what lies downstream of a switch is found once per destination. */
 #include "fab/split_pairs.h"
+#include "dag.h"
+#include "split_rule.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
 
 #include <math.h>
-
-/* Products of weights span more than a double: mantissa in [0.5, 1) x 2^exponent. */
-typedef struct wide {
-    double mantissa;
-    long exponent;
-} wide;
 
 struct fab_pair_walk {
     const fab_fabric *fabric;
@@ -20,7 +16,7 @@ struct fab_pair_walk {
     uint32_t base;
     uint32_t dst;        /* of `seen` and `part` */
     uint32_t *seen;      /* [switch]: round in which part[] was found */
-    wide *part;          /* [switch]: W or Z of the split's rule */
+    fab_wide *part;      /* [switch]: W or Z of the split's rule */
     uint32_t seen_round; /* counts destinations */
     uint32_t *reached;   /* [switch]: round in which it was met from this source */
     double *held;        /* [switch] */
@@ -80,47 +76,41 @@ static uint32_t head_of(const fab_pair_walk *w, fab_link_id link) {
 
 /* --- what lies downstream ----------------------------------------------------------------------------------------- */
 
-static wide wide_of(double x, long exponent) {
-    int e = 0;
-    double mantissa = frexp(x, &e);
-    return (wide){mantissa, x > 0 ? exponent + e : 0};
-}
-
-static double scaled(wide x, long exponent) { /* x / 2^exponent, exponent the largest of those compared */
+static double scaled(fab_wide x, long exponent) { /* x / 2^exponent, exponent the largest of those compared */
     return exponent - x.exponent > 2000 ? 0 : ldexp(x.mantissa, (int)(x.exponent - exponent));
 }
 
-static wide split_pairs_add(wide a, wide b) {
+static fab_wide split_pairs_add(fab_wide a, fab_wide b) {
     if (a.mantissa == 0 || b.mantissa == 0) {
         return a.mantissa == 0 ? b : a;
     }
     long exponent = a.exponent > b.exponent ? a.exponent : b.exponent;
-    return wide_of(scaled(a, exponent) + scaled(b, exponent), exponent);
+    return fab_wide_of(scaled(a, exponent) + scaled(b, exponent), exponent);
 }
 
-static wide split_pairs_part_of(fab_pair_walk *w, uint32_t v);
+static fab_wide split_pairs_part_of(fab_pair_walk *w, uint32_t v);
 
 /* What the split's rule makes of a next hop. */
-static wide through(fab_pair_walk *w, fab_link_id link) {
+static fab_wide through(fab_pair_walk *w, fab_link_id link) {
     uint32_t head = head_of(w, link);
-    wide behind = split_pairs_part_of(w, head);
+    fab_wide behind = split_pairs_part_of(w, head);
     if (w->split->rule == FAB_SPLIT_WEIGHT) {
-        return wide_of(behind.mantissa * w->split->weight[link], behind.exponent);
+        return fab_wide_of(behind.mantissa * w->split->weight[link], behind.exponent);
     }
     double capacity = fab_class_of(w->fabric, link)->capacity_bps;
     double residual = ldexp(behind.mantissa, (int)behind.exponent);
-    return wide_of(residual < capacity ? residual : capacity, 0);
+    return fab_wide_of(residual < capacity ? residual : capacity, 0);
 }
 
 /* W or Z of a switch. Recursion is as deep as the longest of minimal paths. */
-static wide split_pairs_part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
+static fab_wide split_pairs_part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-no-recursion)
     if (w->seen[v] == w->seen_round) {
         return w->part[v];
     }
     bool arrived = w->next_hops->leaf_index[v] == w->dst;
-    wide sum = {0, 0};
+    fab_wide sum = {0, 0};
     if (arrived) { /* nothing holds back behind the destination */
-        sum = w->split->rule == FAB_SPLIT_WEIGHT ? wide_of(1, 0) : wide_of(ldexp(1, 1000), 0);
+        sum = w->split->rule == FAB_SPLIT_WEIGHT ? fab_wide_of(1, 0) : fab_wide_of(ldexp(1, 1000), 0);
     }
     fab_next_hop_list list = fab_next_hops_look(w->next_hops, v, w->dst);
     for (uint32_t i = 0; i < list.count; i++) {
@@ -136,7 +126,7 @@ static wide split_pairs_part_of(fab_pair_walk *w, uint32_t v) { // NOLINT(misc-n
 /* Shares of the next hops of a switch, adding up to 1. */
 static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, double *out, fab_error *err) {
     const fab_split *split = w->split;
-    wide sum = {0, 0};
+    fab_wide sum = {0, 0};
     switch (split->rule) {
     case FAB_SPLIT_EQUAL:
         for (uint32_t i = 0; i < list->count; i++) {
@@ -162,14 +152,6 @@ static fab_status share_out(fab_pair_walk *w, const fab_next_hop_list *list, dou
         break;
     }
     return FAB_OK;
-}
-
-static fab_status unreachable(const fab_pair_walk *w, uint32_t src, fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from %s to %s",
-                    fab_node_name(w->fabric, w->next_hops->leaf_node[src], a),
-                    fab_node_name(w->fabric, w->next_hops->leaf_node[w->dst], b));
 }
 
 /* Notes what a link carries; those of its class that leave the same switch are in place `from` or behind. */
@@ -226,7 +208,7 @@ fab_status fab_pair_walk_get(fab_pair_walk *w, uint32_t src, uint32_t dst, fab_p
     w->held[w->front[0]] = 1;
     w->reached[w->front[0]] = w->met_round;
     if (fab_next_hops_group(w->next_hops, w->front[0], dst) == 0) {
-        return unreachable(w, src, err);
+        return fab_dag_no_route(w->fabric, w->next_hops, src, dst, err);
     }
     while (n_front > 0 && w->front[0] != target) { /* all paths are equally long: they arrive together */
         uint32_t n_next = 0;

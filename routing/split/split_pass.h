@@ -2,10 +2,10 @@
  * @file split_pass.h
  * Inside of split.c: passes over the runs of a block, and the rows of leaves that they work on.
  */
-#ifndef FAB_SPLIT_PASS_H
-#define FAB_SPLIT_PASS_H
+#pragma once
 
 #include "dag.h"
+#include "split_rule.h"
 
 #define FAB_ROW  72 /* doubles between rows: 64 would put many of them into few sets of a cache */
 #define FAB_STEP 4  /* rows that are summed at a time; lists of them are filled up */
@@ -65,5 +65,3 @@ static inline bool fab_few(uint64_t leaves) {
 #define FAB_EACH_LEAF(k, leaves)                                                                                       \
     for (uint64_t k##_rest = (leaves), k = 0; k##_rest != 0 && ((k = (uint64_t)__builtin_ctzll(k##_rest)), true);      \
          k##_rest &= k##_rest - 1)
-
-#endif

@@ -3,8 +3,7 @@
  * Rows of 64 leaves, and the runs that work on them: what the passes of split_pass.c and split_fold.c share. Inlined
  * into every version of a pass, see fab/multiversion.h.
  */
-#ifndef FAB_SPLIT_ROWS_H
-#define FAB_SPLIT_ROWS_H
+#pragma once
 
 #include "split_pass.h"
 #include "fab/multiversion.h"
@@ -190,5 +189,3 @@ FAB_INLINE double measure(const fab_pass *p, const hops *h, const fab_next_hop_l
     }
     return p->weight[fab_next_hop(next, i)] * part;
 }
-
-#endif

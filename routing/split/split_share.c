@@ -1,7 +1,11 @@
 /* Splitting by given shares: small fabrics, leaf by leaf. */
 #include "split_rows.h"
 
+#include "fab/memory.h"
+
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* Shares of the next hops of an entry towards destination k of the block. */
 static const double *shares_of(const fab_pass *p, uint64_t k) {
@@ -102,4 +106,55 @@ fab_status fab_pass_fold_shares(fab_pass *p, fab_fold fold, fab_error *err) {
         }
     }
     return FAB_OK;
+}
+
+/* --- weights beyond the range of a double: annealed ones on a large torus --- */
+
+/* Shares of an entry's next hops towards destination k, and Z of its switch. */
+static void share_leaf(const fab_pass *p, const hops *h, const fab_dag_entry *e, uint64_t k, fab_wide *z,
+                       double *share) {
+    fab_next_hop_list next = fab_dag_links(p->dag, e);
+    double sum = 0;
+    long most = LONG_MIN;
+    for (uint32_t i = 0; i < h->n; i++) {
+        const fab_wide *beyond = &z[(size_t)h->head[i] * FAB_BLOCK_LEAVES + k];
+        fab_wide w = fab_wide_of(p->weight[fab_next_hop(&next, i)], beyond->exponent);
+        most = w.exponent > most ? w.exponent : most;
+    }
+    for (uint32_t i = 0; i < h->n; i++) {
+        const fab_wide *beyond = &z[(size_t)h->head[i] * FAB_BLOCK_LEAVES + k];
+        fab_wide w = fab_wide_of(p->weight[fab_next_hop(&next, i)], beyond->exponent - most);
+        share[fab_next_hop(&next, i)] = ldexp(w.mantissa * beyond->mantissa, (int)w.exponent);
+        sum += share[fab_next_hop(&next, i)];
+    }
+    for (uint32_t i = 0; i < h->n; i++) {
+        share[fab_next_hop(&next, i)] /= sum;
+    }
+    z[(size_t)e->v * FAB_BLOCK_LEAVES + k] = fab_wide_of(sum, most);
+}
+
+fab_status fab_pass_share_wide(fab_pass *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_dag *dag = p->dag;
+    size_t n_links = dag->fabric->n_links;
+    fab_wide *z = NULL;
+    if (p->wide_share == NULL) {
+        FAB_TRY(FAB_NEW(p->wide_share, FAB_BLOCK_LEAVES * n_links, err));
+    }
+    FAB_TRY(FAB_NEW(z, (size_t)dag->n_switches * FAB_BLOCK_LEAVES, err));
+    for (uint32_t k = 0; k < FAB_BLOCK_LEAVES && fab_first_leaf(p) + k < dag->n_leaves; k++) {
+        z[(size_t)dag->leaf[fab_first_leaf(p) + k] * FAB_BLOCK_LEAVES + k] = fab_wide_of(1, 0);
+    }
+    for (uint32_t run = dag->block_run[p->block]; run < dag->block_run[p->block + 1]; run++) {
+        hops h = hops_of(dag, run);
+        for (const fab_dag_entry *e = h.entry; e < h.end; e++) {
+            FAB_EACH_LEAF(k, e->leaves & p->active[e->v]) {
+                share_leaf(p, &h, e, k, z, p->wide_share + k * n_links);
+            }
+        }
+    }
+    p->share = p->wide_share;
+done:
+    free(z);
+    return status;
 }

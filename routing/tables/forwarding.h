@@ -2,8 +2,7 @@
  * @file forwarding.h
  * One next hop per switch and destination: the tables of engines that do not choose among minimal next hops.
  */
-#ifndef FAB_FORWARDING_H
-#define FAB_FORWARDING_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/routing.h"
@@ -50,5 +49,3 @@ bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t,
  * `out` holds FAB_LOOP_TEXT bytes. Returns out. */
 const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwarding *t, fab_node_id v,
                                       uint32_t destination, char *out);
-
-#endif

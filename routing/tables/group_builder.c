@@ -81,34 +81,9 @@ typedef struct assembly {
     fab_next_hops *t;
     double *weight;
     uint32_t *number; /* [group]: of the switch, from 1; 0 = not met yet. A group belongs to one switch */
-    fab_id_table chunks;
-    size_t n_groups, n_members, chunk_capacity;
+    fab_chunk_table chunks;
+    size_t n_groups, n_members;
 } assembly;
-
-static fab_status share_chunk(assembly *a, const uint16_t *groups, uint32_t *out, fab_error *err) {
-    uint32_t words[FAB_CHUNK_WORDS];
-    fab_next_hops *t = a->t;
-    uint64_t digest = 0;
-    fab_chunk_pack(groups, words);
-    for (size_t i = 0; i < FAB_CHUNK_LEAVES; i++) {
-        digest = (digest ^ groups[i]) * 0x9e3779b97f4a7c15U;
-        digest ^= digest >> 29;
-    }
-    uint32_t tag = (uint32_t)(fab_mix64(digest) >> 32);
-    size_t probe = 0;
-    for (uint32_t id; (id = fab_id_table_next(&a->chunks, tag, &probe)) != UINT32_MAX;) {
-        if (memcmp(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words) == 0) {
-            *out = id;
-            return FAB_OK;
-        }
-    }
-    uint32_t id = a->chunks.n;
-    FAB_PASS(FAB_GROW(t->chunk, a->chunk_capacity, ((size_t)id + 1) * FAB_CHUNK_WORDS, err));
-    FAB_PASS(fab_id_table_add(&a->chunks, tag, err));
-    memcpy(t->chunk + (size_t)id * FAB_CHUNK_WORDS, words, sizeof words);
-    *out = id;
-    return FAB_OK;
-}
 
 /* Positions of links among those of a switch. Both are by port. */
 static void group_find_slots(const fab_next_hops *t, uint32_t v, const fab_link_id *links, uint32_t count,
@@ -156,18 +131,9 @@ static fab_status group_add_switch(assembly *a, uint32_t v, fab_error *err) {
                 FAB_PASS(number_group(a, v, group - 1, &groups[i], err));
             }
         }
-        FAB_PASS(share_chunk(a, groups, &t->chunk_of[(size_t)p * t->n_switches + v], err));
+        FAB_PASS(fab_chunk_share(t, &a->chunks, groups, &t->chunk_of[(size_t)p * t->n_switches + v], err));
     }
     return FAB_OK;
-}
-
-static size_t group_measure(const assembly *a) {
-    const fab_next_hops *t = a->t;
-    return sizeof *t + t->n_switches * sizeof *t->leaf_index + t->n_leaves * sizeof *t->leaf_node +
-           (size_t)t->n_switches * t->n_chunks_per_row * sizeof *t->chunk_of +
-           (size_t)a->chunks.n * FAB_CHUNK_WORDS * sizeof *t->chunk +
-           ((size_t)t->n_switches + 1) * sizeof *t->group_first + t->n_switches * sizeof *t->group_at +
-           a->n_groups * sizeof *t->group + a->n_members * sizeof *t->slot;
 }
 
 fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_hops *like, fab_read_groups *out,
@@ -198,13 +164,12 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
         FAB_TRY(group_add_switch(&a, v, err));
     }
     t->group_first[t->n_switches] = (uint32_t)a.n_groups;
-    t->memory_bytes = group_measure(&a);
     *out = (fab_read_groups){.next_hops = t, .weight = b->weighted ? a.weight : NULL};
     a.t = NULL;
     a.weight = b->weighted ? NULL : a.weight;
 done:
     fab_next_hops_free(a.t);
     FAB_FREE_ALL(a.weight, a.number);
-    fab_id_table_release(&a.chunks);
+    fab_id_table_release(&a.chunks.table);
     return status;
 }

@@ -2,8 +2,7 @@
  * @file group_builder.h
  * Puts groups of next hops together, switch by switch and leaf by leaf, in any order.
  */
-#ifndef FAB_GROUP_BUILDER_H
-#define FAB_GROUP_BUILDER_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/routing.h"
@@ -46,5 +45,3 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
                                     fab_error *err) FAB_MUST_USE;
 
 void fab_group_builder_release(fab_group_builder *b);
-
-#endif

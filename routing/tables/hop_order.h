@@ -2,8 +2,7 @@
  * @file hop_order.h
  * Switches in the order of the next hops of a destination leaf, which need not be minimal.
  */
-#ifndef FAB_HOP_ORDER_H
-#define FAB_HOP_ORDER_H
+#pragma once
 
 #include "fab/next_hops.h"
 
@@ -27,5 +26,3 @@ void fab_hop_order_release(fab_hop_order *order);
  */
 bool fab_hop_order_find(const fab_fabric *fabric, const fab_next_hops *next_hops, uint32_t leaf, fab_hop_order *order,
                         uint32_t *out_loop) FAB_MUST_USE;
-
-#endif

@@ -1,14 +1,53 @@
 /* Forwarding tables of a subnet manager. A packet carries a LID; which port that is, every line says beside it, so that
  * subnets may be read one after the other although each counts its LIDs from 1. */
-#include "lft.h"
+#include "tables_read.h"
 #include "engines/router.h"
 #include "fab/ib_names.h"
 #include "fab/memory.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- ports and next hops, of any reader --- */
+
+fab_status fab_tables_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *format,
+                            ...) {
+    char what[FAB_LOOP_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return fab_text_wrong(text, t.column, code, what, t, err);
+}
+
+fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id v, fab_token t, uint64_t port,
+                         fab_link_id *out, fab_error *err) {
+    char name[FAB_NODE_NAME_SIZE];
+    fab_link_id link = port <= UINT16_MAX ? fab_link_at_port(f, v, (uint32_t)port) : FAB_NONE;
+    if (link == FAB_NONE) {
+        uint32_t behind = f->out_first[v + 1];
+        uint32_t last = behind > f->out_first[v] ? f->port[f->out_link[behind - 1]] : 0;
+        return fab_tables_wrong(text, t, FAB_EINPUT, err, "is no port in use of %s, whose last is %u",
+                                fab_node_name(f, v, name), last);
+    }
+    *out = link;
+    return FAB_OK;
+}
+
+fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *f, fab_token t, fab_link_id link, fab_error *err) {
+    char what[FAB_NODE_NAME_SIZE + 160];
+    char name[FAB_NODE_NAME_SIZE];
+    if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
+        return FAB_OK;
+    }
+    (void)snprintf(what, sizeof what, "leads to %s; a next hop is a switch", fab_node_name(f, fab_head(f, link), name));
+    return fab_text_wrong(text, t.column, FAB_EINPUT, what, t, err);
+}
+
+/* --- dumps --- */
 
 /* What the line of a LID, or the head of a table, says of a node. */
 typedef struct named {
@@ -106,27 +145,24 @@ static bool take_description(fab_text *in, const char *tail, fab_token *out) {
 /* The node that a description and a GUID name. */
 static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
     const fab_fabric *f = r->f;
-    char what[FAB_NODE_NAME_SIZE + 160];
     uint64_t guid = 0;
     uint32_t port = 0;
     if (!read_hex(n->guid, &guid)) {
-        return fab_text_wrong(r->in, n->guid.column, FAB_EINPUT,
-                              n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID",
-                              n->guid, err);
+        return fab_tables_wrong(r->in, n->guid, FAB_EINPUT, err, "%s",
+                                n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID");
     }
     fab_node_id by_name = fab_ib_find_description(f, n->description.text, n->description.length);
     fab_node_id by_guid = fab_ib_find_guid(f, guid, &port);
     if (by_name != FAB_NONE && by_guid != FAB_NONE && by_name != by_guid) {
         char name[FAB_IB_DESCRIPTION];
-        (void)snprintf(what, sizeof what, "has the GUID of %s, 0x%016" PRIx64, fab_ib_description(f, by_guid, name),
-                       guid);
-        return fab_text_wrong(r->in, n->description.column, FAB_EINPUT, what, n->description, err);
+        return fab_tables_wrong(r->in, n->description, FAB_EINPUT, err, "has the GUID of %s, 0x%016" PRIx64,
+                                fab_ib_description(f, by_guid, name), guid);
     }
     fab_node_id v = by_name != FAB_NONE ? by_name : by_guid;
     if (v == FAB_NONE || fab_kind_of(f, v) != kind) {
-        (void)snprintf(what, sizeof what, "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
-                       kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
-        return fab_text_wrong(r->in, n->description.column, FAB_EINPUT, what, n->description, err);
+        return fab_tables_wrong(r->in, n->description, FAB_EINPUT, err,
+                                "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
+                                kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
     }
     n->guid_port = by_guid != FAB_NONE ? port : 0;
     *out = v;
@@ -155,9 +191,7 @@ static fab_status read_head(reader *r, fab_error *err) {
     FAB_TRY(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
     size_t *line = &r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
     if (*line != 0) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "has a table in line %zu already", *line);
-        status = fab_text_wrong(r->in, n.description.column, FAB_EINPUT, what, n.description, err);
+        status = fab_tables_wrong(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
         goto done;
     }
     *line = r->in->line;
@@ -183,8 +217,7 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
         is_switch = true;
     } else if (fab_text_take(r->in, "Router ")) {
         kind.length = strlen("Router");
-        return fab_text_wrong(r->in, kind.column, FAB_EUNSUPPORTED, "to other subnets: this fabric has none", kind,
-                              err);
+        return fab_tables_wrong(r->in, kind, FAB_EUNSUPPORTED, err, "to other subnets: this fabric has none");
     } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
         return lft_expected(r, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
     }
@@ -211,21 +244,18 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     digits.text += 2; /* 0x */
     digits.length -= 2;
     if (!read_hex(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "is no unicast LID: they are 0x0001 to 0x%04x", FAB_IB_LIDS);
-        return fab_text_wrong(r->in, out->lid_text.column, FAB_EINPUT, what, out->lid_text, err);
+        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
+                                FAB_IB_LIDS);
     }
     if (lid <= r->last_lid) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "does not ascend: the LID before is 0x%04" PRIx32, r->last_lid);
-        return fab_text_wrong(r->in, out->lid_text.column, FAB_EINPUT, what, out->lid_text, err);
+        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err,
+                                "does not ascend: the LID before is 0x%04" PRIx32, r->last_lid);
     }
     out->lid = r->last_lid = (uint32_t)lid;
     out->port_text = fab_text_token(r->in);
     if (!fab_token_number(out->port_text, &out->port)) {
-        return fab_text_wrong(r->in, out->port_text.column, FAB_EINPUT,
-                              out->port_text.length > 0 ? "is no port number" : "expected a port number",
-                              out->port_text, err);
+        return fab_tables_wrong(r->in, out->port_text, FAB_EINPUT, err, "%s",
+                                out->port_text.length > 0 ? "is no port number" : "expected a port number");
     }
     if (fab_text_take(r->in, "# ")) {
         FAB_PASS(read_owner(r, "", out, err));
@@ -241,10 +271,9 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
 static fab_status check_switch_entry(const reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
     if ((e->port == 0) != (e->node == r->v)) {
-        return fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT,
-                              e->port == 0 ? "is the switch itself, and the LID is of another"
-                                           : "is a port, and the LID is of the switch itself",
-                              e->port_text, err);
+        return fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err, "%s",
+                                e->port == 0 ? "is the switch itself, and the LID is of another"
+                                             : "is a port, and the LID is of the switch itself");
     }
     if (e->port != 0) {
         FAB_PASS(fab_text_port(r->in, r->f, r->v, e->port_text, e->port, &link, err));
@@ -256,21 +285,18 @@ static fab_status check_switch_entry(const reader *r, const entry *e, fab_error 
 /* A port has one LID, over all switches. */
 static fab_status check_lid(reader *r, const entry *e, uint32_t destination, bool is_set, fab_error *err) {
     uint32_t *lid = &r->lid[destination];
-    char what[128];
     if (*lid == 0 || *lid == e->lid) {
         *lid = e->lid;
         return FAB_OK;
     }
     if (is_set) {
-        (void)snprintf(what, sizeof what,
-                       "is a second LID of its port beside 0x%04" PRIx32
-                       ": several LIDs per port (LMC above 0) are not read",
-                       *lid);
-        return fab_text_wrong(r->in, e->lid_text.column, FAB_EUNSUPPORTED, what, e->lid_text, err);
+        return fab_tables_wrong(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
+                                "is a second LID of its port beside 0x%04" PRIx32
+                                ": several LIDs per port (LMC above 0) are not read",
+                                *lid);
     }
-    (void)snprintf(what, sizeof what, "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch",
-                   *lid);
-    return fab_text_wrong(r->in, e->lid_text.column, FAB_EINPUT, what, e->lid_text, err);
+    return fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err,
+                            "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch", *lid);
 }
 
 /* The port of a NIC on the plane of the switch at hand, as a destination and as the link from there into its leaf. */
@@ -294,8 +320,7 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
     uint32_t d = destination_of(r, e->node, &up);
     if (up == FAB_NONE) {
-        return fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, "has no cable on the plane of this switch",
-                              e->node_text, err);
+        return fab_tables_wrong(r->in, e->node_text, FAB_EINPUT, err, "has no cable on the plane of this switch");
     }
     fab_node_id leaf = fab_head(f, up);
     if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
@@ -308,18 +333,17 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
     bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
     FAB_TRY(check_lid(r, e, d, is_set, err));
     if (e->port == 0) {
-        status = fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT,
-                                "is the switch itself, and the LID is of an adapter", e->port_text, err);
+        status = fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
+                                  "is the switch itself, and the LID is of an adapter");
         goto done;
     }
     FAB_TRY(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
-            char what[FAB_NODE_NAME_SIZE + 160];
             char name[FAB_NODE_NAME_SIZE];
-            (void)snprintf(what, sizeof what, "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
-                           fab_node_name(f, leaf, name));
-            status = fab_text_wrong(r->in, e->port_text.column, FAB_EINPUT, what, e->port_text, err);
+            status = fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
+                                      "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
+                                      fab_node_name(f, leaf, name));
             goto done;
         }
         r->reached[d] = 1;
@@ -336,16 +360,14 @@ static fab_status lft_read_count(reader *r, fab_error *err) {
     fab_token count = fab_text_token(r->in);
     uint64_t n = 0;
     if (!fab_token_number(count, &n)) {
-        return fab_text_wrong(r->in, count.column, FAB_EINPUT, "begins no line of a table of LIDs", count, err);
+        return fab_tables_wrong(r->in, count, FAB_EINPUT, err, "begins no line of a table of LIDs");
     }
     bool valid = fab_text_take(r->in, "valid ");
     if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
         return lft_expected(r, "'lids dumped'", err);
     }
     if (valid ? n != r->n_entries : n < r->n_entries) {
-        char what[80];
-        (void)snprintf(what, sizeof what, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
-        return fab_text_wrong(r->in, count.column, FAB_EINPUT, what, count, err);
+        return fab_tables_wrong(r->in, count, FAB_EINPUT, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
     }
     r->is_open = false;
     return FAB_OK;
@@ -463,8 +485,8 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
         FAB_TRY(lft_read_line(&r, err));
     }
     if (r.is_open) {
-        status = fab_text_wrong(in, 1, FAB_EINPUT, "the file is cut off: there is no line 'N lids dumped'",
-                                (fab_token){0}, err);
+        status = fab_tables_wrong(in, (fab_token){.column = 1}, FAB_EINPUT, err,
+                                  "the file is cut off: there is no line 'N lids dumped'");
         goto done;
     }
     FAB_TRY(check_loops(&r, err));

@@ -112,7 +112,7 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
     writer w = {.router = router, .f = f, .out = out};
     size_t n = fab_n_switches(f);
     uint32_t n_nics = fab_n_of(f, FAB_NODE_NIC);
-    if (!router->engine->by_destination || router->splits) {
+    if (!router->engine->by_destination || router->facts.splits) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s does not choose by the destination alone; a subnet manager's table has one port for each",
                  router->engine->name);

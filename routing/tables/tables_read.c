@@ -2,12 +2,11 @@
  * routing relies on is checked here, so that walking and splitting have no checks of their own. */
 #include "tables_read.h"
 #include "engines/engines.h"
+#include "fab/fabric_parse.h"
 #include "fab/memory.h"
 #include "fab/split.h"
 #include "group_builder.h"
 #include "hop_order.h"
-#include "lft.h"
-#include "tables_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,21 +40,15 @@ typedef struct reader {
 } reader;
 
 static fab_status read_switch(const reader *r, fab_token t, fab_node_id *out, fab_error *err) {
-    const fab_fabric *f = r->f;
-    for (uint32_t tier = 1; tier <= f->n_tiers; tier++) {
-        const char *name = fab_tier_name(f->wiring, tier);
-        size_t n = strlen(name);
-        fab_token number = {.text = t.text + n + 1, .length = t.length - n - 1};
-        uint64_t i = 0;
-        if (t.length < n + 2 || memcmp(t.text, name, n) != 0 || t.text[n] != '-' || !fab_token_number(number, &i) ||
-            i >= f->first_of_tier[tier + 1] - f->first_of_tier[tier]) {
-            continue;
+    char name[FAB_NODE_NAME_SIZE] = "";
+    if (t.length < sizeof name) {
+        memcpy(name, t.text, t.length);
+        if (fab_node_parse(r->f, name, out, NULL) == FAB_OK && fab_kind_of(r->f, *out) == FAB_NODE_SWITCH) {
+            return FAB_OK;
         }
-        *out = f->first_of_tier[tier] + (uint32_t)i;
-        return FAB_OK;
     }
-    return fab_text_wrong(&r->in, t.column, FAB_EINPUT,
-                          t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch", t, err);
+    return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "%s",
+                            t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch");
 }
 
 static fab_status expect_line(reader *r, const char *text, fab_error *err) {
@@ -77,8 +70,8 @@ static fab_status read_port(const reader *r, fab_node_id v, fab_token t, fab_lin
     uint64_t port = 0;
     fab_link_id link = FAB_NONE;
     if (!fab_token_number(t, &port)) {
-        return fab_text_wrong(&r->in, t.column, FAB_EINPUT,
-                              t.length > 0 ? "is neither a port number nor -" : "expected a port number", t, err);
+        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "%s",
+                                t.length > 0 ? "is neither a port number nor -" : "expected a port number");
     }
     FAB_PASS(fab_text_port(&r->in, r->f, v, t, port, &link, err));
     FAB_PASS(fab_text_next_hop(&r->in, r->f, t, link, err));
@@ -119,7 +112,7 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
         t = shared ? t : fab_text_token(&r->in);
     }
     if (!shared && t.length > 0) {
-        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT, "is more than the leaf has NIC ports", t, err);
+        status = fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "is more than the leaf has NIC ports");
     }
 done:
     return status;
@@ -134,8 +127,8 @@ static fab_status read_weight(const reader *r, fab_token t, double *out, fab_err
     char *stop = NULL;
     double weight = n == t.length && n > 0 ? strtod(t.text, &stop) : 0;
     if (stop != t.text + t.length || !(weight > 0) || !isfinite(weight)) {
-        return fab_text_wrong(&r->in, t.column, FAB_EINPUT, t.length > 0 ? "is no weight above 0" : "expected a weight",
-                              t, err);
+        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "%s",
+                                t.length > 0 ? "is no weight above 0" : "expected a weight");
     }
     if (r->weights == FAB_WEIGHTS_NONE) {
         char what[128];
@@ -175,8 +168,8 @@ static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i,
         r->weight[i] = 0;
     }
     if (i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0)) {
-        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT,
-                                "differs from the member before: all of a group have a weight, or none", t, err);
+        status = fab_tables_wrong(&r->in, t, FAB_EINPUT, err,
+                                  "differs from the member before: all of a group have a weight, or none");
     }
 done:
     return status;
@@ -192,8 +185,7 @@ static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_er
         (void)snprintf(what, sizeof what, "has weights of %.0f together; a hash takes up to %u", sum, FAB_WEIGHTS_MOST);
         return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
     }
-    return isfinite(sum) ? FAB_OK
-                         : fab_text_wrong(&r->in, t.column, FAB_EINPUT, "has weights without a finite sum", t, err);
+    return isfinite(sum) ? FAB_OK : fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "has weights without a finite sum");
 }
 
 /* The group of switch v for all NIC ports of a leaf. */
@@ -202,7 +194,7 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
     fab_token more = fab_text_token(&r->in);
     uint32_t count = 0;
     if (t.length == 0) {
-        return fab_text_wrong(&r->in, t.column, FAB_EINPUT, "expected a group of ports", t, err);
+        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "expected a group of ports");
     }
     if (more.length > 0) {
         char what[128] = "is a second entry; groups serve all NIC ports of a leaf";
@@ -246,11 +238,11 @@ static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
     FAB_TRY(read_switch(r, second, &to, err));
     uint32_t leaf = t->leaf_index[to - base];
     if (leaf == FAB_NONE) {
-        status = fab_text_wrong(&r->in, second.column, FAB_EINPUT, "has no NIC, so it is no destination", second, err);
+        status = fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "has no NIC, so it is no destination");
         goto done;
     }
     if (v == to) {
-        status = fab_text_wrong(&r->in, second.column, FAB_EINPUT, "is the switch itself", second, err);
+        status = fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "is the switch itself");
         goto done;
     }
     uint32_t *line = &r->line_of[(size_t)(v - base) * t->n_leaves + leaf];
@@ -272,16 +264,15 @@ done:
 /* "end N" behind N entries, and nothing behind it. */
 static fab_status read_end(reader *r, fab_error *err) {
     uint64_t n = 0;
-    char what[FAB_NODE_NAME_SIZE + 160];
     fab_token count = fab_text_token(&r->in);
     if (!fab_token_number(count, &n) || n != r->n_entries) {
-        (void)snprintf(what, sizeof what, "is not the number of lines read, %llu", (unsigned long long)r->n_entries);
-        return fab_text_wrong(&r->in, count.column, FAB_EINPUT, what, count, err);
+        return fab_tables_wrong(&r->in, count, FAB_EINPUT, err, "is not the number of lines read, %llu",
+                                (unsigned long long)r->n_entries);
     }
     fab_token more = fab_text_token(&r->in);
     if (more.length > 0 || fab_text_next(&r->in)) {
         more = more.length > 0 ? more : fab_text_token(&r->in);
-        return fab_text_wrong(&r->in, more.column, FAB_EINPUT, "stands behind the end", more, err);
+        return fab_tables_wrong(&r->in, more, FAB_EINPUT, err, "stands behind the end");
     }
     return FAB_OK;
 }
@@ -416,8 +407,8 @@ static fab_status read_tables(reader *r, fab_error *err) {
     FAB_TRY(expect_line(r, fab_tables_fabric_line(r->f, header), err));
     for (;;) {
         if (!fab_text_next(&r->in)) {
-            status = fab_text_wrong(&r->in, 1, FAB_EINPUT, "the file is cut off: there is no line 'end N'",
-                                    (fab_token){0}, err);
+            status = fab_tables_wrong(&r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
+                                      "the file is cut off: there is no line 'end N'");
             goto done;
         }
         fab_token first = fab_text_token(&r->in);

@@ -2,12 +2,12 @@
  * @file tables_read.h
  * Forwarding tables from a file (format: src/doc/manual/forwarding-tables.md).
  */
-#ifndef FAB_TABLES_READ_H
-#define FAB_TABLES_READ_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/routing.h"
 #include "forwarding.h"
+#include "fab/text.h"
 
 /** What the engine makes of weights. All but hashes need groups whose next hops are equally far: splitting goes by
  * distance. */
@@ -35,4 +35,37 @@ fab_status fab_tables_read(const fab_router *router, const char *path, fab_weigh
 
 void fab_read_groups_release(fab_read_groups *groups);
 
-#endif
+/* --- what readers share --- */
+
+/** What is wrong with a token, or at its column where it has no text; `code`. */
+fab_status fab_tables_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/**
+ * The link behind port `port` of switch v, which `t` spells.
+ * @retval FAB_EINPUT  there is none
+ */
+fab_status fab_text_port(const fab_text *text, const fab_fabric *fabric, fab_node_id v, fab_token t, uint64_t port,
+                         fab_link_id *out, fab_error *err) FAB_MUST_USE;
+
+/** FAB_EINPUT where a link does not lead to a switch. */
+fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *fabric, fab_token t, fab_link_id link,
+                             fab_error *err) FAB_MUST_USE;
+
+/* --- dumps of subnet managers: lft_read.c --- */
+
+/** Whether the first line is that of such a dump. */
+bool fab_lft_is_dump(fab_text in);
+
+/**
+ * Reads the dump of one subnet, or of several one after the other: of opensm (opensm-lfts.dump, `-R file -U`) or
+ * dump_lfts. Nodes are found by description, else by GUID (fab/ib_names.h); LIDs may be any. An entry that is missing
+ * is no route.
+ * @param[in] router  Its fabric, ports and next hops.
+ * @param[in] in      Before its first line. Its name stands in errors.
+ * @retval FAB_EINPUT        nodes or ports that the fabric does not have, entries that do not fit it or each other, a
+ *                           circle, a dump that is cut off; err->where is file:line:column
+ * @retval FAB_EUNSUPPORTED  several LIDs per port (LMC), routers
+ * Complexity: O(bytes + switches * destinations).
+ */
+fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) FAB_MUST_USE;

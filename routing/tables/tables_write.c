@@ -2,7 +2,7 @@
 #include "engines/engines.h"
 #include "fab/memory.h"
 #include "fab/offer.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 #include "fab/str.h"
 #include "fab/tables.h"
 #include "hop_order.h"
@@ -36,7 +36,7 @@ static fab_link_id link_of(const entry *e, uint32_t i) {
 }
 
 static bool by_destination(const fab_router *router) {
-    return router->engine->by_destination && !router->splits;
+    return router->engine->by_destination && !router->facts.splits;
 }
 
 static void find_entry(const fab_router *router, fab_node_id v, uint32_t leaf, uint32_t port, entry *out) {
@@ -127,13 +127,13 @@ static bool weigh(const writer *w, const entry *e, uint32_t leaf) {
         return false;
     }
     const double *read = fab_read_weights(router, &e->next);
-    if (router->splits && read != NULL) { /* engine file: as it was read */
+    if (router->facts.splits && read != NULL) { /* engine file: as it was read */
         for (uint32_t i = 0; i < e->count; i++) {
             w->weight[i] = read[i];
         }
         return w->weight[0] > 0;
     }
-    if (router->splits) {
+    if (router->facts.splits) {
         return w->split != NULL && weigh_by_split(w, e, leaf);
     }
     for (uint32_t i = 0; i < e->count; i++) {
@@ -218,15 +218,11 @@ static fab_status write_tables(writer *w, fab_error *err) {
     const fab_next_hops *t = w->router->next_hops;
     char header[FAB_TABLES_HEADER];
     uint64_t n_lines = 0;
-    uint32_t degree = 0;
-    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
-        degree = f->out_first[v + 1] - f->out_first[v] > degree ? f->out_first[v + 1] - f->out_first[v] : degree;
-    }
-    FAB_TRY(FAB_NEW(w->weight, degree, err));
+    FAB_TRY(FAB_NEW(w->weight, fab_switch_degree(f), err));
     if (w->split != NULL && (w->split->rule == FAB_SPLIT_CAPACITY || w->split->rule == FAB_SPLIT_WEIGHT)) {
         FAB_TRY(sum_paths(w, err));
     }
-    (void)fprintf(w->out, "%s\n# engine %s\n%s\n", FAB_TABLES_MAGIC, w->router->label,
+    (void)fprintf(w->out, "%s\n# engine %s\n%s\n", FAB_TABLES_MAGIC, w->router->facts.label,
                   fab_tables_fabric_line(f, header));
     for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes && !ferror(w->out); v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
@@ -264,7 +260,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
     fab_offer offer = {0};
     fab_demand demand = {0};
     fab_split split = {0};
-    if (!router->splits) {
+    if (!router->facts.splits) {
         return fab_tables_write(router, out, err);
     }
     if (router->groups.dag == NULL) {

@@ -1,5 +1,7 @@
 #include "host_segments.h"
 #include "fab/memory.h"
+#include "fab/offer.h"
+#include "next_hops/next_hop_rows.h"
 
 /* Plane of an access link, the `next` of its NIC: where cables are missing, the switch tells. */
 static uint32_t plane_of(const fab_fabric *f, fab_link_id link, uint32_t next) {
@@ -83,7 +85,7 @@ fab_status fab_ports_check(const fab_fabric *f, const fab_ports *ports, const fa
     for (uint64_t i = 0; ports->n_cut > 0 && phase->all.n == 0 && i < phase->n_flows && status == FAB_OK; i++) {
         uint32_t src = phase->src[i];
         uint32_t dst = phase->dst[i];
-        if (ports->gpu_scaleup[src] == FAB_NONE || fab_domain_of(f, src) != fab_domain_of(f, dst)) {
+        if (!fab_in_domain(f, ports, src, dst)) {
             status = check_gpu(f, ports, src, err);
             status = status == FAB_OK ? check_gpu(f, ports, dst, err) : status;
         }
@@ -112,7 +114,7 @@ fab_status fab_host_segments_of(const fab_fabric *f, const fab_ports *ports, uin
     fab_host_segments segments = {0};
     fab_link_id src_up = ports->gpu_scaleup[src];
     fab_link_id dst_up = ports->gpu_scaleup[dst];
-    if (src_up != FAB_NONE && fab_domain_of(f, src) == fab_domain_of(f, dst)) {
+    if (fab_in_domain(f, ports, src, dst)) {
         segments.in_domain = true;
         segments.head[segments.n_head++] = src_up;
         segments.head[segments.n_head++] = dst_up ^ 1U;
@@ -180,4 +182,43 @@ fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint3
     *out_src_nic = segments.in_domain ? FAB_NONE : segments.src_nic;
     *out_dst_nic = segments.in_domain ? FAB_NONE : segments.dst_nic;
     return FAB_OK;
+}
+
+uint32_t fab_flow_segments(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,
+                           fab_link_id *out) {
+    fab_host_segments segments = {0};
+    uint32_t n = 0;
+    if (fab_host_segments_of(fabric, ports, src, dst, part % ports->nics_per_gpu, part / ports->nics_per_gpu, &segments,
+                             NULL) != FAB_OK) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < segments.n_head; i++) {
+        out[n++] = segments.head[i];
+    }
+    for (uint32_t i = 0; i < segments.n_tail; i++) {
+        out[n++] = segments.tail[i];
+    }
+    return n;
+}
+
+uint32_t fab_demand_pair(const fab_demand *demand, const fab_fabric *fabric, const fab_ports *ports,
+                         const fab_next_hops *next_hops, const fab_phase *phase, uint64_t flow, uint32_t part) {
+    fab_flow about = fab_phase_flow(phase, flow);
+    fab_host_segments segments = {0};
+    uint32_t base = fabric->first[FAB_NODE_SWITCH];
+    fab_status status = fab_host_segments_of(fabric, ports, about.src, about.dst, part % ports->nics_per_gpu,
+                                             part / ports->nics_per_gpu, &segments, NULL);
+    if (status != FAB_OK || segments.in_domain || segments.src_leaf == segments.dst_leaf) {
+        return FAB_NONE;
+    }
+    return fab_demand_find(demand, next_hops->leaf_index[segments.src_leaf - base],
+                           next_hops->leaf_index[segments.dst_leaf - base]);
+}
+
+fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
+                        fab_node_id dst_leaf, fab_error *err) {
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
+    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
+                    fab_node_name(f, src_leaf, a), dst_nic, fab_node_name(f, dst_leaf, b));
 }

@@ -2,8 +2,7 @@
  * @file host_segments.h
  * How a flow enters and leaves the network: the parts of its route that no switch decides.
  */
-#ifndef FAB_HOST_SEGMENTS_H
-#define FAB_HOST_SEGMENTS_H
+#pragma once
 
 #include "fab/routing.h"
 
@@ -27,4 +26,11 @@ typedef struct fab_host_segments {
 fab_status fab_host_segments_of(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst,
                                 uint32_t nic, uint32_t plane, fab_host_segments *out, fab_error *err) FAB_MUST_USE;
 
-#endif
+/** Whether a flow stays inside a scale-up domain. */
+static inline bool fab_in_domain(const fab_fabric *f, const fab_ports *ports, uint32_t src, uint32_t dst) {
+    return ports->gpu_scaleup[src] != FAB_NONE && fab_domain_of(f, src) == fab_domain_of(f, dst);
+}
+
+/** There is no way between two NICs on these leaves. */
+fab_status fab_no_route(const fab_fabric *fabric, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
+                        fab_node_id dst_leaf, fab_error *err);

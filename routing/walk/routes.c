@@ -206,25 +206,15 @@ static fab_status routes_add_path(writer *w, const fab_flow *flow, uint32_t path
     return status == FAB_OK && w->walk.n == FAB_WALK_PATHS ? routes_flush(w, err) : status;
 }
 
-static bool same_domain(const fab_fabric *f, const fab_ports *ports, uint32_t a, uint32_t b) {
-    return ports->gpu_scaleup[a] != FAB_NONE && fab_domain_of(f, a) == fab_domain_of(f, b);
-}
-
-/* Every port of a NIC carries its share: as many queue pairs on each plane. */
-uint32_t fab_paths_per_flow(const fab_router *router) {
-    uint32_t planes = router->ports.n_planes;
-    return (router->queue_pairs + planes - 1) / planes * planes * router->ports.nics_per_gpu;
-}
-
 fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n_flows,
                            const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
-    uint32_t paths_per_flow = fab_paths_per_flow(router);
+    uint32_t paths_per_flow = router->facts.paths_per_flow;
     writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
     routes->n_flows = 0;
-    if (router->splits) {
+    if (router->facts.splits) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
                  router->engine->name);
     }
@@ -241,7 +231,7 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
     for (uint32_t i = 0; i < n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, first + i);
         bool in_domain = router->end != NULL ? router->end[flow.src].domain == router->end[flow.dst].domain
-                                             : same_domain(f, &router->ports, flow.src, flow.dst);
+                                             : fab_in_domain(f, &router->ports, flow.src, flow.dst);
         size_t count = in_domain ? 1 : paths_per_flow; /* queue pairs differ only where switches choose */
         routes->flow_first[i] = (uint32_t)n_paths;
         n_paths += count;

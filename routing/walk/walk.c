@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-fab_status fab_no_route(const fab_fabric *f, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
-                        fab_node_id dst_leaf, fab_error *err) {
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    return fab_fail(err, FAB_EUNREACHABLE, NULL, "no route from nic-%u on %s to nic-%u on %s", src_nic,
-                    fab_node_name(f, src_leaf, a), dst_nic, fab_node_name(f, dst_leaf, b));
-}
-
 fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err) {
     const fab_fabric *f = router->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];

@@ -2,8 +2,7 @@
  * @file walk.h
  * Many paths a hop at a time: the look-ups of one path wait for each other, those of different paths do not.
  */
-#ifndef FAB_WALK_H
-#define FAB_WALK_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/routing.h"
@@ -60,11 +59,5 @@ void fab_walk_begin(fab_walk *walk, const fab_router *router, uint64_t seed);
  */
 fab_status fab_walk_run(fab_walk *walk, const fab_router *router, uint64_t seed, fab_error *err) FAB_MUST_USE;
 
-/** There is no way between two NICs on these leaves. */
-fab_status fab_no_route(const fab_fabric *fabric, uint32_t src_nic, fab_node_id src_leaf, uint32_t dst_nic,
-                        fab_node_id dst_leaf, fab_error *err);
-
 /** Path `i` has no next hop. */
 fab_status fab_walk_unreachable(const fab_walk *walk, const fab_router *router, uint32_t i, fab_error *err);
-
-#endif

@@ -8,16 +8,21 @@ function(fab_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
                                            -Wmissing-prototypes -Wvla
                                            -ffp-contract=off) # the same bytes on machines that fuse and that do not
+  if(FAB_X87)
+    target_compile_options(${target} PRIVATE -msse2 -mfpmath=sse) # a double is one in registers too
+  endif()
+  target_compile_options(${target} PRIVATE ${FAB_HARDEN_COMPILE})
+  target_link_options(${target} PRIVATE ${FAB_HARDEN_LINK})
   if(FAB_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
   fab_sanitize(${target})
 endfunction()
 
-# Of the product: it runs on stacks of 256 KiB. Sanitizers have larger frames.
+# Of the product: it runs on stacks of 256 KiB. A canary and its alignment come on top; sanitizers have larger frames.
 function(fab_small_frames target)
   if(NOT FAB_SANITIZE)
-    target_compile_options(${target} PRIVATE -Wframe-larger-than=32768)
+    target_compile_options(${target} PRIVATE -Wframe-larger-than=32832)
   endif()
 endfunction()
 
@@ -30,7 +35,12 @@ function(fab_sanitize target)
   endif()
   if(FAB_FUZZ)
     # What was reached, for libFuzzer. Clang alone takes offence at NULL + 0, which empty arrays come to.
-    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link -fno-sanitize=pointer-overflow)
+    target_compile_options(${target} PRIVATE -fno-sanitize=pointer-overflow)
+    if(FAB_FUZZ_ENGINE) # CFLAGS bring the sanitizers
+      target_compile_definitions(${target} PRIVATE FAB_NO_MULTIVERSION)
+    else()
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
   endif()
 endfunction()
 

@@ -8,7 +8,6 @@
 #include "max_flow.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +19,8 @@ typedef struct halves {
     uint8_t *of;     /* [n_servers]: half */
 } halves;
 
-/* An undirected edge before its rate is scaled. */
-typedef struct capacity {
-    uint32_t tail, head;
-    bool both; /* directions */
-    double bps;
-} capacity;
-
 typedef struct capacities {
-    capacity *list;
-    size_t n, most;
-    double sum_bps;
+    fab_flow_edges edges;
     bool lacks_rates;
 } capacities;
 
@@ -90,11 +80,8 @@ done:
 /* --- capacities --------------------------------------------------------------------------------------------------- */
 
 static fab_status bisection_add(capacities *c, uint32_t tail, uint32_t head, bool both, double bps, fab_error *err) {
-    FAB_PASS(FAB_GROW(c->list, c->most, c->n + 1, err));
-    c->list[c->n++] = (capacity){tail, head, both, bps};
-    c->sum_bps += both ? 2 * bps : bps;
     c->lacks_rates = c->lacks_rates || bps <= 0;
-    return FAB_OK;
+    return fab_flow_edges_add(&c->edges, tail, head, both, bps, err);
 }
 
 static fab_status add_nic(capacities *c, uint8_t of_half, uint32_t leaf, uint32_t source, double bps, fab_error *err) {
@@ -163,30 +150,6 @@ static fab_status add_lacks(const fab_structure *in, const halves *h, const fab_
     return FAB_OK;
 }
 
-static fab_status bisection_cut(const capacities *c, uint32_t source, double *out_bps, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint64_t(*edges)[2] = NULL;
-    uint64_t total = 0;
-    size_t n = 0;
-    int shift = fab_max_flow_shift(c->sum_bps);
-    FAB_TRY(fab_allocate(2 * c->n + 1, sizeof *edges, &edges, err));
-    for (size_t i = 0; i < c->n; i++) {
-        const capacity *e = &c->list[i];
-        uint64_t scaled = fab_max_flow_capacity(e->bps, shift);
-        edges[n][0] = fab_max_flow_edge(e->tail, e->head);
-        edges[n++][1] = scaled;
-        if (e->both) {
-            edges[n][0] = fab_max_flow_edge(e->head, e->tail);
-            edges[n++][1] = scaled;
-        }
-    }
-    FAB_TRY(fab_max_flow(source + 2, edges, n, source, source + 1, &total, err));
-    *out_bps = ldexp((double)total, -shift);
-done:
-    free(edges);
-    return status;
-}
-
 /* --- what is known ------------------------------------------------------------------------------------------------ */
 
 static void say(fab_audit_bisection *out, const char *why) {
@@ -238,29 +201,30 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
                        audit->n_absent_leaves);
         return FAB_OK;
     }
+    FAB_PASS(add_present(in, h, source, c, err));
     FAB_PASS(add_lacks(in, h, audit, source, c, &serves, err));
     if (!serves) {
         say(b, "nothing tells which hosts the absent leaf would serve");
         return FAB_OK;
     }
-    FAB_PASS(bisection_cut(c, source, &b->planned_bps, err));
+    FAB_PASS(fab_max_flow(&c->edges, source, &b->planned_bps, err));
     b->knows_planned = true;
     return FAB_OK;
 }
 
 static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_bisection *b, fab_error *err) {
     fab_status status = FAB_OK;
-    capacities c = {.n = 0};
+    capacities c = {.lacks_rates = false};
     uint32_t source = plan->net->n_nodes;
     FAB_TRY(add_present(plan, h, source, &c, err));
     if (c.lacks_rates) {
         say(b, "the plan: it has tiers without any rate");
     } else {
-        FAB_TRY(bisection_cut(&c, source, &b->planned_bps, err));
+        FAB_TRY(fab_max_flow(&c.edges, source, &b->planned_bps, err));
         b->knows_planned = true;
     }
 done:
-    free(c.list);
+    free(c.edges.list);
     return status;
 }
 
@@ -275,7 +239,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
     fab_structure *meant = NULL;
     halves here = {.order = NULL};
     halves there = {.order = NULL};
-    capacities c = {.n = 0};
+    capacities c = {.lacks_rates = false};
     bool has_plan = *plan != NULL;
     FAB_TRY(import(net, "the file", &in, b, err));
     if (in != NULL && has_plan) {
@@ -297,7 +261,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
         say(b, "the file: it has tiers without any rate");
         goto done;
     }
-    FAB_TRY(bisection_cut(&c, source, &b->present_bps, err));
+    FAB_TRY(fab_max_flow(&c.edges, source, &b->present_bps, err));
     b->is_known = true;
     if (meant != NULL) {
         FAB_TRY(planned(meant, &there, b, err));
@@ -305,7 +269,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
         FAB_TRY(with_lacks(in, &here, source, &c, audit, err));
     }
 done:
-    free(c.list);
+    free(c.edges.list);
     bisection_release(&here);
     bisection_release(&there);
     fab_structure_free(in);

@@ -7,56 +7,28 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Directed capacities: source and sink edges from the NICs, then switch links. */
-static size_t list_edges(const fab_fabric *f, int shift, uint64_t (*out)[2]) {
-    uint32_t base = f->first[FAB_NODE_SWITCH];
-    uint32_t source = fab_n_switches(f);
-    uint32_t sink = source + 1;
-    uint32_t half = fab_n_complete_servers(f) / 2 * f->nics_per_server;
-    uint32_t behind = fab_n_complete_servers(f) * f->nics_per_server;
-    size_t n = 0;
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        const fab_link_class *k = &f->classes[f->cable_class[c]];
-        uint64_t capacity = fab_max_flow_capacity(k->capacity_bps, shift);
-        uint32_t upper = f->end[2 * (size_t)c + 1] - base;
-        if (k->kind == FAB_LINK_ACCESS) {
-            uint32_t nic = f->end[2 * (size_t)c] - f->first[FAB_NODE_NIC];
-            bool in_first = nic < half;
-            if (nic >= behind) {
-                continue;
-            }
-            out[n][0] = in_first ? fab_max_flow_edge(source, upper) : fab_max_flow_edge(upper, sink);
-            out[n++][1] = capacity;
-        } else if (k->kind == FAB_LINK_FABRIC) {
-            uint32_t lower = f->end[2 * (size_t)c] - base;
-            out[n][0] = fab_max_flow_edge(lower, upper);
-            out[n++][1] = capacity;
-            out[n][0] = fab_max_flow_edge(upper, lower);
-            out[n++][1] = capacity;
-        }
-    }
-    return n;
-}
-
-static int shift_of(const fab_fabric *f) {
-    double sum = 0;
-    for (uint32_t c = 0; c < f->n_cables; c++) {
-        sum += 2 * f->classes[f->cable_class[c]].capacity_bps;
-    }
-    return fab_max_flow_shift(sum);
-}
-
 fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
     fab_status status = FAB_OK;
-    uint64_t(*edges)[2] = NULL;
-    uint64_t total = 0;
+    fab_flow_edges edges = {.n = 0};
+    uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t source = fab_n_switches(f);
-    int shift = shift_of(f);
-    FAB_TRY(fab_allocate((size_t)f->n_cables * 2, sizeof *edges, &edges, err));
-    FAB_TRY(fab_max_flow(source + 2, edges, list_edges(f, shift, edges), source, source + 1, &total, err));
-    *out_bps = ldexp((double)total, -shift);
+    uint32_t half = fab_n_complete_servers(f) / 2 * f->nics_per_server;
+    uint32_t behind = fab_n_complete_servers(f) * f->nics_per_server;
+    for (size_t c = 0; c < f->n_cables; c++) {
+        const fab_link_class *k = &f->classes[f->cable_class[c]];
+        uint32_t upper = f->end[2 * c + 1] - base;
+        uint32_t nic = f->end[2 * c] - f->first[FAB_NODE_NIC];
+        if (k->kind == FAB_LINK_FABRIC) {
+            FAB_TRY(fab_flow_edges_add(&edges, f->end[2 * c] - base, upper, true, k->capacity_bps, err));
+        } else if (k->kind == FAB_LINK_ACCESS && nic < half) {
+            FAB_TRY(fab_flow_edges_add(&edges, source, upper, false, k->capacity_bps, err));
+        } else if (k->kind == FAB_LINK_ACCESS && nic < behind) {
+            FAB_TRY(fab_flow_edges_add(&edges, upper, source + 1, false, k->capacity_bps, err));
+        }
+    }
+    FAB_TRY(fab_max_flow(&edges, source, out_bps, err));
 done:
-    free(edges);
+    free(edges.list);
     return status;
 }
 

@@ -72,7 +72,7 @@ static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
     for (uint32_t i = 0; i < next.count; i++) {
         has_link = has_link || fab_next_hop(&next, i) == e->link;
     }
-    if (!has_link || next.count < 2 || fab_router_has_tables(e->router)) {
+    if (!has_link || next.count < 2 || fab_router_facts_of(e->router)->has_tables) {
         return false;
     }
     e->group_paths[group - fab_next_hops_first_group(fab_router_next_hops(e->router), v)]++;
@@ -85,7 +85,7 @@ static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
 static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
                             fab_crossing_path *out, fab_error *err) {
     const fab_router *router = e->router;
-    if (fab_router_takes_phases(router)) {
+    if (fab_router_facts_of(router)->takes_phases) {
         FAB_PASS(fab_explain_route(router, link, n, path / fab_router_ports(router)->nics_per_gpu, &e->path, err));
     } else {
         FAB_PASS(fab_explain_path(router, flow, path, fab_context_seed(e->context, router), &e->path, err));
@@ -150,19 +150,20 @@ done:
 static fab_status scan_routes(fab_explainer *e, fab_error *err) {
     const fab_router *router = e->router;
     uint64_t n_flows = e->phase->n_flows;
-    uint64_t chunk = fab_router_takes_phases(router) ? n_flows : CHUNK;
+    uint64_t chunk = fab_router_facts_of(router)->takes_phases ? n_flows : CHUNK;
     if (chunk > UINT32_MAX) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "engine %s routes all flows at once, and phase %s has more than %u", fab_router_engine(router),
-                        e->phase->name, UINT32_MAX);
+                        "engine %s routes all flows at once, and phase %s has more than %u",
+                        fab_router_facts_of(router)->engine, e->phase->name, UINT32_MAX);
     }
     for (uint64_t first = 0; first < n_flows; first += chunk) {
         uint32_t n = (uint32_t)(n_flows - first < chunk ? n_flows - first : chunk);
         const fab_routes *at_once = &e->routes;
         FAB_PASS(fab_route_flows(router, e->phase, first, n, e->offer->rate, fab_context_seed(e->context, router),
                                  &e->routes, err));
-        if (fab_router_n_rounds(router) > 1) { /* its paths are the first ones of a flow: they keep their numbers */
-            FAB_PASS(fab_routes_of_round(&e->routes, 0, fab_router_n_rounds(router), &e->round, err));
+        if (fab_router_facts_of(router)->n_rounds >
+            1) { /* its paths are the first ones of a flow: they keep their numbers */
+            FAB_PASS(fab_routes_of_round(&e->routes, 0, fab_router_facts_of(router)->n_rounds, &e->round, err));
             at_once = &e->round;
         }
         for (uint32_t i = 0; i < n; i++) {
@@ -238,7 +239,7 @@ static fab_status sum_flows(fab_explainer *e, fab_error *err) {
     }
     phase->n_comms = count_distinct(comms, phase->n_flows);
     FAB_TRY(FAB_NEW(values, (size_t)phase->choice.paths_here, err));
-    for (size_t i = 0; fab_router_explains(e->router) && i < phase->n_flows; i++) {
+    for (size_t i = 0; fab_router_facts_of(e->router)->explains && i < phase->n_flows; i++) {
         for (size_t p = 0; p < phase->flow[i].n_paths; p++) {
             const fab_crossing_path *path = &phase->flow[i].path[p];
             for (size_t k = 0; k < path->n_decisions; k++) {
@@ -260,11 +261,10 @@ done:
 /* What the design itself does to the link. */
 static fab_status find_taper(fab_explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_split even = {.rule = FAB_SPLIT_EQUAL};
     double *load = NULL;
     double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
     FAB_TRY(FAB_NEW(load, e->f->n_links, err));
-    FAB_TRY(fab_split_load(e->dag, &even, e->demand, e->demand->rate, load, err));
+    FAB_TRY(fab_split_load(e->dag, fab_split_even(), e->demand, e->demand->rate, load, err));
     e->out->taper_factor = (load[e->link] + e->demand->segment_rate[e->link]) / capacity_bps;
     e->out->utilisation = e->out->load_bps / capacity_bps;
     e->out->hash_factor = e->out->taper_factor > 0 ? e->out->utilisation / e->out->taper_factor : e->out->utilisation;
@@ -285,7 +285,7 @@ static fab_status explain_phase(fab_explainer *e, size_t index, fab_crossing_pha
     FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
     FAB_TRY(fab_context_offer(e->context, index, &e->offer, err));
     FAB_TRY(fab_context_demand(e->context, index, &e->demand, err));
-    FAB_TRY(fab_router_splits(e->router) ? fab_explainer_split(e, err) : scan_routes(e, err));
+    FAB_TRY(fab_router_facts_of(e->router)->splits ? fab_explainer_split(e, err) : scan_routes(e, err));
     FAB_TRY(sum_choice(e, err));
     FAB_TRY(sum_flows(e, err));
     FAB_TRY(find_taper(e, err));
@@ -331,12 +331,12 @@ fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_
     FAB_TRY(fab_context_router(context, engine, &e.router, err));
     FAB_TRY(fab_context_traffic(context, &e.traffic, err));
     FAB_TRY(mark_links(&e, err));
-    (void)snprintf(found.engine, sizeof found.engine, "%s", fab_router_engine(e.router));
-    (void)snprintf(found.label, sizeof found.label, "%s", fab_router_label(e.router));
+    (void)snprintf(found.engine, sizeof found.engine, "%s", fab_router_facts_of(e.router)->engine);
+    (void)snprintf(found.label, sizeof found.label, "%s", fab_router_facts_of(e.router)->label);
     (void)snprintf(found.traffic, sizeof found.traffic, "%s", e.traffic->summary);
-    found.splits = fab_router_splits(e.router);
-    found.hashes = fab_router_hashes(e.router);
-    found.n_rounds = fab_router_n_rounds(e.router);
+    found.splits = fab_router_facts_of(e.router)->splits;
+    found.hashes = fab_router_facts_of(e.router)->hashes;
+    found.n_rounds = fab_router_facts_of(e.router)->n_rounds;
     FAB_TRY(FAB_NEW(found.phase, e.traffic->n_phases, err));
     for (; found.n_phases < e.traffic->n_phases;) {
         found.n_phases++;

@@ -2,8 +2,7 @@
  * @file explain_link.h
  * What the two ways to explain a link share.
  */
-#ifndef FAB_EXPLAIN_LINK_H
-#define FAB_EXPLAIN_LINK_H
+#pragma once
 
 #include "fab/explanation.h"
 #include "fab/offer.h"
@@ -37,5 +36,3 @@ fab_status fab_explainer_add_flow(fab_explainer *e, uint64_t flow, double share,
 
 /** Adds all flows of the phase that cross the link, under an engine that splits. */
 fab_status fab_explainer_split(fab_explainer *e, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -23,7 +23,7 @@ static double share_of(const fab_explainer *e, uint64_t flow, const double *shar
 
 fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_split split = {0};
+    fab_split *split = NULL;
     double *x = NULL;
     double *share = NULL;
     fab_crossing_flow *crossing = NULL;
@@ -33,7 +33,7 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
     FAB_TRY(FAB_NEW(x, e->f->n_links, err));
     FAB_TRY(FAB_NEW(share, e->demand->n_pairs, err));
     x[e->link] = 1;
-    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
     for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
         double part = share_of(e, flow, share, is_segment);
         if (part > 0) {
@@ -41,7 +41,7 @@ fab_status fab_explainer_split(fab_explainer *e, fab_error *err) {
         }
     }
 done:
-    fab_split_release(&split);
+    fab_split_free(split);
     FAB_FREE_ALL(x, share);
     return status;
 }

@@ -14,10 +14,13 @@ static bool says_where_typed(const char *where) {
            (colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1));
 }
 
+bool fab_is_refusal(fab_status status) {
+    return status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_ELIMIT || status == FAB_EUNREACHABLE ||
+           status == FAB_ENOSOLUTION;
+}
+
 void fab_blame_design(const fab_design *design, fab_status status, fab_error *err) {
-    bool wrong_design = status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_ELIMIT ||
-                        status == FAB_EUNREACHABLE || status == FAB_ENOSOLUTION;
-    if (wrong_design && err != NULL && !says_where_typed(err->where)) {
+    if (fab_is_refusal(status) && err != NULL && !says_where_typed(err->where)) {
         char part[sizeof err->where];
         (void)snprintf(part, sizeof part, "%s", err->where);
         (void)snprintf(err->where, sizeof err->where, "%.120s%s%.60s", design->fabric.where,

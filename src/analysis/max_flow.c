@@ -125,29 +125,55 @@ static fab_status make_network(network *g, const uint64_t (*edges)[2], size_t n,
     return FAB_OK;
 }
 
-int fab_max_flow_shift(double sum_bps) {
-    return 60 - ilogb(sum_bps + 1);
+fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t head, bool both, double bps,
+                              fab_error *err) {
+    fab_flow_edge *last = edges->n > 0 ? &edges->list[edges->n - 1] : NULL;
+    edges->sum_bps += both ? 2 * bps : bps;
+    if (last != NULL && last->tail == tail && last->head == head && last->both == both) {
+        last->bps += bps; /* cables of a leaf stand together: most are parallel */
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_GROW(edges->list, edges->capacity, edges->n + 1, err));
+    edges->list[edges->n++] = (fab_flow_edge){tail, head, both, bps};
+    return FAB_OK;
 }
 
-uint64_t fab_max_flow_capacity(double bps, int shift) {
-    return (uint64_t)(ldexp(bps, shift) + 0.5);
+/* Directed edges as tail << 32 | head and a whole number: bit/s by a power of two with which no cut overflows. */
+static size_t list_directed(const fab_flow_edges *edges, int shift, uint64_t (*out)[2]) {
+    size_t n = 0;
+    for (size_t i = 0; i < edges->n; i++) {
+        const fab_flow_edge *e = &edges->list[i];
+        uint64_t capacity = (uint64_t)(ldexp(e->bps, shift) + 0.5);
+        out[n][0] = (uint64_t)e->tail << 32 | e->head;
+        out[n++][1] = capacity;
+        if (e->both) {
+            out[n][0] = (uint64_t)e->head << 32 | e->tail;
+            out[n++][1] = capacity;
+        }
+    }
+    return n;
 }
 
-fab_status fab_max_flow(uint32_t n_nodes, uint64_t (*edges)[2], size_t n_edges, uint32_t source, uint32_t sink,
-                        uint64_t *out, fab_error *err) {
+fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_error *err) {
     fab_status status = FAB_OK;
-    network g = {.n = n_nodes};
+    network g = {.n = source + 2};
+    uint64_t(*directed)[2] = NULL;
     uint64_t total = 0;
-    size_t n = merge(edges, n_edges);
-    FAB_TRY(make_network(&g, (const uint64_t(*)[2])edges, n, err));
-    while (label_levels(&g, source, sink)) {
+    int shift = 60 - ilogb(edges->sum_bps + 1);
+    FAB_TRY(fab_allocate(2 * edges->n + 1, sizeof *directed, &directed, err));
+    size_t n = merge(directed, list_directed(edges, shift, directed));
+    free(edges->list);
+    *edges = (fab_flow_edges){.n = 0};
+    FAB_TRY(make_network(&g, (const uint64_t(*)[2])directed, n, err));
+    while (label_levels(&g, source, source + 1)) {
         memcpy(g.cursor, g.first, g.n * sizeof *g.cursor);
-        for (uint64_t pushed = augment(&g, source, sink); pushed > 0; pushed = augment(&g, source, sink)) {
+        for (uint64_t pushed = augment(&g, source, source + 1); pushed > 0; pushed = augment(&g, source, source + 1)) {
             total += pushed;
         }
     }
-    *out = total;
+    *out_bps = ldexp((double)total, -shift);
 done:
     max_flow_release(&g);
+    free(directed);
     return status;
 }

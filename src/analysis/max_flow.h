@@ -2,32 +2,32 @@
  * @file max_flow.h
  * Maximum flow in whole numbers, so that a cut is exact.
  */
-#ifndef FAB_MAX_FLOW_H
-#define FAB_MAX_FLOW_H
+#pragma once
 
 #include "fab/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/** Binary exponent by which rates are scaled to whole numbers: no cut of edges that have this sum overflows. */
-int fab_max_flow_shift(double sum_bps);
+typedef struct fab_flow_edge {
+    uint32_t tail, head;
+    bool both; /**< directions, each with the whole rate */
+    double bps;
+} fab_flow_edge;
 
-/** A rate, bit/s, as a whole number. */
-uint64_t fab_max_flow_capacity(double bps, int shift);
+/** Edges between nodes that are numbers; parallel ones add up. Zeroed: none. Free `list`. */
+typedef struct fab_flow_edges {
+    fab_flow_edge *list;
+    size_t n, capacity;
+    double sum_bps;
+} fab_flow_edges;
 
-/** An edge as fab_max_flow() takes it. */
-static inline uint64_t fab_max_flow_edge(uint32_t tail, uint32_t head) {
-    return (uint64_t)tail << 32 | head;
-}
+fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t head, bool both, double bps,
+                              fab_error *err) FAB_MUST_USE;
 
 /**
- * @param[in,out] edges  shape [n_edges]: fab_max_flow_edge(), capacity; directed, parallel ones add up. Sorted and
- *                       merged in place.
- * @param[out]    out    In the unit of the capacities.
+ * Maximum flow from node `source` to node `source` + 1, which are the last ones. Takes the edges: none are left.
  * Complexity: O(nodes^2 edges) at worst (Dinic 1970); near linear on fabrics.
  */
-fab_status fab_max_flow(uint32_t n_nodes, uint64_t (*edges)[2], size_t n_edges, uint32_t source, uint32_t sink,
-                        uint64_t *out, fab_error *err) FAB_MUST_USE;
-
-#endif
+fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_error *err) FAB_MUST_USE;

@@ -1,5 +1,6 @@
 #include "fab/builtin.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name) {
@@ -11,4 +12,12 @@ const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name) 
         }
     }
     return NULL;
+}
+
+void fab_builtin_offer(const fab_builtin *table, fab_choices *near) {
+    for (const fab_builtin *entry = table; entry->name != NULL; entry++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(entry->name, "."), entry->name);
+        fab_choices_offer(near, name);
+    }
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -95,6 +96,32 @@ fab_status fab_save_sync(const char *path, fab_error *err) {
         (void)close(fd);
     }
     return failed ? fab_fail(err, FAB_EIO, path, "cannot be written to the disk: %s", strerror(number)) : FAB_OK;
+}
+
+bool fab_save_folder(const char *path) {
+    if (mkdir(path, 0777) != 0) {
+        return false;
+    }
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/') {
+        n--;
+    }
+    while (n > 0 && path[n - 1] != '/') {
+        n--;
+    }
+    char *parent = n > 0 ? strndup(path, n) : strdup(".");
+    int fd = parent != NULL ? open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool failed = parent == NULL || (fd >= 0 && !save_sync_fd(fd)); /* one that may not be read cannot be synced */
+    int number = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (failed) {
+        (void)rmdir(path);
+    }
+    free(parent);
+    errno = number;
+    return !failed;
 }
 
 fab_status fab_save_write(fab_saved_file *file, fab_save_writer *write_to, const void *context, fab_error *err) {

@@ -1,5 +1,7 @@
 #include "fab/str.h"
+
 #include "fab/memory.h"
+#include "fab/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,6 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define SMALL_FILE (1 << 20) /* bytes that every run may take */
 
 void fab_str_release(fab_str *str) {
     free(str->data);
@@ -87,21 +93,24 @@ void fab_str_add_shell(fab_str *str, const char *text) {
 }
 
 void fab_str_add_csv(fab_str *str, const char *text) {
-    const char *apostrophe = fab_is_formula(text) ? "'" : "";
-    if (text[strcspn(text, ",\"\r\n")] == '\0' && text[0] != '#') {
-        fab_str_add(str, apostrophe);
-        fab_str_add(str, text);
-        return;
-    }
-    fab_str_append(str, "\"", 1);
-    fab_str_add(str, apostrophe);
-    for (const char *c = text; *c != '\0'; c++) {
-        fab_str_append(str, c, 1);
-        if (*c == '"') {
-            fab_str_append(str, c, 1);
+    const char *quote = text[strcspn(text, ",\"\r\n")] != '\0' || text[0] == '#' ? "\"" : "";
+    size_t length = 1;
+    fab_str_add(str, quote);
+    fab_str_add(str, fab_is_formula(text) ? "'" : "");
+    for (const char *c = text; *c != '\0'; c += length) {
+        uint32_t code = 0;
+        length = strspn(c, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,=@%+-");
+        if (length > 0) {
+            fab_str_append(str, c, length);
+            continue;
         }
+        length = fab_utf8_decode(c, &code);
+        bool shown = !fab_utf8_is_hidden(code) || code == '\t' || code == '\n' || code == '\r';
+        bool well_formed = code != FAB_UTF8_REPLACEMENT && shown;
+        fab_str_append(str, well_formed ? c : FAB_UTF8_REPLACEMENT_TEXT, well_formed ? length : 3);
+        fab_str_add(str, *c == '"' ? "\"" : "");
     }
-    fab_str_append(str, "\"", 1);
+    fab_str_add(str, quote);
 }
 
 void fab_format_double(char *out, double value) {
@@ -127,25 +136,47 @@ const char *fab_format_count(char *out, uint64_t value) {
     return out;
 }
 
+/* `size` bytes are known to come. The system does not enforce RLIMIT_RSS; it says what the process is to take. */
+static fab_status check_file_size(const char *path, uint64_t size, size_t limit, fab_error *err) {
+    struct rlimit most;
+    if (size > limit) {
+        return fab_fail(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
+    }
+    if (size < SMALL_FILE || getrlimit(RLIMIT_RSS, &most) != 0 || most.rlim_cur == RLIM_INFINITY) {
+        return FAB_OK;
+    }
+    fab_error inner = {0};
+    return fab_memory_check("its text", fab_grown((double)size + 1), most.rlim_cur, &inner) == FAB_OK
+               ? FAB_OK
+               : fab_fail(err, inner.code, path, "%s", inner.text);
+}
+
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     char block[16384];
+    struct stat about;
     errno = 0;
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
     if (file == NULL) {
         return fab_fail(err, errno == 0 ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s",
                         strerror(errno != 0 ? errno : ENOMEM));
     }
+    if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode)) {
+        FAB_TRY(check_file_size(path, (uint64_t)about.st_size, limit, err));
+    }
     size_t n;
     while ((n = fread(block, 1, sizeof block, file)) > 0) {
-        if (text.length + n > limit) {
-            FAB_FAIL(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
+        if (text.length + n >= text.capacity) { /* before it grows */
+            FAB_TRY(check_file_size(path, text.length + n, limit, err));
         }
         fab_str_append(&text, block, n);
     }
     if (ferror(file)) {
         FAB_FAIL(err, FAB_EIO, path, "cannot read: %s", strerror(errno));
+    }
+    if (text.length > limit) {
+        FAB_FAIL(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
     }
     fab_str_append(&text, "", 0);
     FAB_TRY(fab_str_status(&text, err));

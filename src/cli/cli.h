@@ -10,8 +10,7 @@
  *  4. add a case to tests/cli/cases.
  * A command with subcommands has a table of them instead of `run` (cmd_study.c); its options are those of all of them.
  */
-#ifndef FAB_CLI_H
-#define FAB_CLI_H
+#pragma once
 
 #include "fab/optimum.h"
 #include "fab/advice.h"
@@ -25,6 +24,7 @@
 #include "fab/save.h"
 #include "fab/status.h"
 #include "fab/sweep.h"
+#include "fab/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,6 +42,8 @@ typedef struct cli_list {
 } cli_list;
 
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
+typedef enum cli_figures { CLI_TIMES, CLI_LOADS } cli_figures;
+typedef enum cli_dump_format { CLI_DUMP_TABLES, CLI_DUMP_LFT } cli_dump_format;
 
 /** What `optimize` is asked for; 0 and NULL where not given. */
 typedef struct cli_search {
@@ -63,7 +65,7 @@ typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
-    const char *traffic, *prices, *format, *table, *out, *timeline, *export_path, *patch, *dump, *explain,
+    const char *traffic, *transport, *prices, *format, *table, *out, *timeline, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
@@ -74,7 +76,7 @@ typedef struct cli_options {
     cli_when color;
     fab_view view;                     /**< of graphs */
     const char *store, *scenarios;     /**< study; NULL when not given */
-    const char *figures;               /**< study plan: "loads", "times" or NULL */
+    cli_figures figures;               /**< study plan */
     uint64_t shard, n_shards;          /**< study run: this worker's share */
     bool partial;                      /**< study gather */
     uint64_t top, variant;             /**< study show; 0: the default */
@@ -86,24 +88,30 @@ typedef struct cli_options {
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
-    bool quiet, force, help, man, verify, bound, dump_as_lft, interference;
+    bool quiet, force, help, man, verify, bound, interference;
+    cli_dump_format dump_format;
     /** Gets the result of a command that reports one, instead of its being written; NULL: it is written. */
     fab_status (*take)(void *context, const fab_result *result, fab_error *err);
     void *take_context;
 } cli_options;
 
-/** An option: what help says, and where its value goes. One of flag, text, list, count and apply is given. */
+/** An option: what help says, and where its value goes. One of flag, text, list, quantity, choice, apply, or count is
+ * given. */
 typedef struct cli_option {
     const char *name;     /**< without the dashes */
     const char *argument; /**< its name in help, NULL for a flag */
     const char *summary;
-    size_t flag;        /**< offsetof(cli_options, ...) of a bool that it sets */
-    size_t text;        /**< ... of a text that it is */
-    size_t list;        /**< ... of a cli_list that it is added to; it may be given several times */
-    size_t count;       /**< ... of a whole number within [min, max] that it is */
-    const char *names;  /**< of a text that may not be empty: what it names, "file" */
-    uint64_t min, max;  /**< of a count */
-    bool is_repeatable; /**< may be given several times, and is no list */
+    size_t flag;                /**< offsetof(cli_options, ...) of a bool that it sets */
+    size_t text;                /**< ... of a text that it is */
+    size_t list;                /**< ... of a cli_list that it is added to; it may be given several times */
+    size_t quantity;            /**< ... of a double above 0, in this unit */
+    size_t choice;              /**< ... of an enum: index of one of `choices` */
+    size_t count;               /**< ... of a whole number within [min, max] that it is */
+    fab_unit unit;              /**< of a quantity */
+    const char *const *choices; /**< ended by NULL */
+    const char *names;          /**< of a text that may not be empty: what it names, "file" */
+    uint64_t min, max;          /**< of a count */
+    bool is_repeatable;         /**< may be given several times, and is no list */
     fab_status (*apply)(cli_options *options, const char *value, fab_error *err); /**< everything else */
 } cli_option;
 
@@ -141,9 +149,14 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
 
 /* --- options.c ---------------------------------------------------------------------------------------------------- */
 
-extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_engine, cli_option_seeds,
-    cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format, cli_option_table,
-    cli_option_json, cli_option_timeline, cli_option_quiet, cli_option_force, cli_option_color, cli_option_help;
+extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_transport, cli_option_engine,
+    cli_option_seeds, cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format,
+    cli_option_table, cli_option_json, cli_option_timeline, cli_option_quiet, cli_option_force, cli_option_color,
+    cli_option_help;
+
+/** What a job is replayed under: part of the table of commands that do. */
+#define CLI_REPLAY_OPTIONS                                                                                             \
+    &cli_option_engine, &cli_option_seeds, &cli_option_seed, &cli_option_prices, &cli_option_threads
 
 /** Where a report goes and how it looks: part of the table of most commands. */
 #define CLI_REPORT_OPTIONS                                                                                             \
@@ -152,6 +165,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
 
 /** Of every command, behind its own; --help is the last. Ended by NULL. */
 extern const cli_option *const CLI_COMMON_OPTIONS[];
+
+/** Options of a command, then those of all; NULL behind them. */
+const cli_option *cli_option_at(const cli_command *command, size_t i);
 
 /** Reads the arguments behind the command's name. `out` keeps pointers into argv. */
 fab_status cli_options_parse(const cli_command *command, int argc, char **argv, cli_options *out,
@@ -212,6 +228,8 @@ typedef struct cli_session {
     fab_design *design;
     fab_fabric *graph; /**< NULL before cli_session_build(); so are the next two */
     fab_context *context;
+    fab_context *first;  /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
+    fab_design *chunked; /**< what context stands on then */
     fab_fabric *hosts;   /**< of the front-end, where the traffic is its; else NULL */
     const char *traffic; /**< as for fab_context_request */
     char text[64];       /**< of the front-end's traffic */
@@ -272,18 +290,15 @@ fab_status cli_check_explain(const cli_options *options, fab_error *err) FAB_MUS
 /** Who contends for the link that --explain names, and why, instead of the report. */
 fab_status cli_explain(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
 
-/* --- route_certificate.c ------------------------------------------------------------------------------------------ */
+/* --- certify.c ---------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_certificate;
 
-/** The bound of the only phase of the traffic. Fails where there are several phases. */
-fab_status cli_prove(cli_session *session, const fab_bound **out, fab_error *err) FAB_MUST_USE;
-
-/** With --certificate: fails early where the file is there already. */
-fab_status cli_check_certificate(const cli_options *options, fab_error *err) FAB_MUST_USE;
-
-/** Writes the certificate that --certificate names. */
+/** Writes the certificate that --certificate names, of the phases of the session; does nothing where it is not given.
+ */
 fab_status cli_certify(cli_session *session, fab_error *err) FAB_MUST_USE;
+/** The same of the optimum of `result`. */
+fab_status cli_certify_optimum(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 /* --- route_advise.c ----------------------------------------------------------------------------------------------- */
 
@@ -418,7 +433,7 @@ void cli_table_add_number(cli_table *table, double value);
 fab_status cli_table_status(const cli_table *table, fab_error *err) FAB_MUST_USE;
 
 /** Aligned text; the last column wraps at `width` columns. */
-void cli_table_text(const cli_table *table, size_t width, FILE *out);
+fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err) FAB_MUST_USE;
 /** `[ {...}, ... ]` without a line feed at the end. */
 void cli_table_json(const cli_table *table, FILE *out);
 void cli_json_string(const char *text, FILE *out);
@@ -449,5 +464,3 @@ void cli_front_end_show(cli_session *session);
 /** The inside of a server from NCCL's topology, as text. */
 fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) FAB_MUST_USE;
 fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) FAB_MUST_USE;
-
-#endif

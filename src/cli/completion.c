@@ -135,19 +135,6 @@ static const values *values_of(const cli_option *option) {
     return by_name != &NOTHING || option->argument == NULL ? by_name : FIND(ARGUMENTS, option->argument);
 }
 
-/* Options of a command, then those of all; NULL behind them. */
-static const cli_option *option_at(const cli_command *command, size_t i) {
-    size_t n = 0;
-    while (command->options[n] != NULL) {
-        n++;
-    }
-    size_t n_common = 0;
-    while (CLI_COMMON_OPTIONS[n_common] != NULL) {
-        n_common++;
-    }
-    return i < n ? command->options[i] : i < n + n_common ? CLI_COMMON_OPTIONS[i - n] : NULL;
-}
-
 /* In single quotes of a shell; what else is in `special` gets a backslash. */
 static void put_quoted(const char *text, const char *special, FILE *out) {
     for (const char *c = text; *c != '\0'; c++) {
@@ -180,14 +167,14 @@ static void print_bash(FILE *out) {
     (void)fputs("\"\n  else\n    case ${before[1]}:${before[${#before[@]}-1]} in\n", out);
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         const cli_option *option = NULL;
-        for (size_t i = 0; (option = option_at(*c, i)) != NULL; i++) {
+        for (size_t i = 0; (option = cli_option_at(*c, i)) != NULL; i++) {
             if (option->argument != NULL) {
                 (void)fprintf(out, "    %s:--%s)", (*c)->name, option->name);
                 put_bash_values(values_of(option), out);
             }
         }
         (void)fprintf(out, "    %s:*) if [[ $word == -* ]]; then words=\"", (*c)->name);
-        for (size_t i = 0; (option = option_at(*c, i)) != NULL; i++) {
+        for (size_t i = 0; (option = cli_option_at(*c, i)) != NULL; i++) {
             (void)fprintf(out, " --%s", option->name);
         }
         (void)fputs("\"; else", out);
@@ -238,7 +225,7 @@ static void print_zsh(FILE *out) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         const cli_option *option = NULL;
         (void)fprintf(out, "  %s)\n    _arguments \\\n", (*c)->name);
-        for (size_t i = 0; (option = option_at(*c, i)) != NULL; i++) {
+        for (size_t i = 0; (option = cli_option_at(*c, i)) != NULL; i++) {
             (void)fprintf(out, "      '*--%s%s[", option->name, option->argument != NULL ? "=" : "");
             put_quoted(option->summary, "[]:", out);
             (void)fputc(']', out);
@@ -284,7 +271,7 @@ static void print_fish(FILE *out) {
     }
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
         const cli_option *option = NULL;
-        for (size_t i = 0; (option = option_at(*c, i)) != NULL; i++) {
+        for (size_t i = 0; (option = cli_option_at(*c, i)) != NULL; i++) {
             (void)fprintf(out, "complete -c fabriscope -n '__fish_seen_subcommand_from %s' -l %s%s", (*c)->name,
                           option->name, option->argument != NULL ? " -r" : "");
             put_fish_values(values_of(option), out);

@@ -85,11 +85,7 @@ const cli_option cli_option_failed = {
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {
     const fab_fabric_spec *spec = &result->fabrics[0].spec;
     FAB_PASS(spec->floor.given ? fab_floor_make(spec, result->graph, &out->floor, err) : FAB_OK);
-    if (out->floor != NULL) {
-        *racks = (fab_racks){.n_racks = out->floor->n_server_racks + out->floor->n_network_racks,
-                             .servers_per_rack = out->floor->servers_per_rack,
-                             .switch_rack = out->floor->switch_rack};
-    }
+    *racks = fab_floor_racks(out->floor);
     return FAB_OK;
 }
 
@@ -175,7 +171,7 @@ export;
 
 static fab_status write_export(const void *context, FILE *out, fab_error *err) {
     const export *e = context;
-    return e->format->write(e->result, e->style, out, err);
+    return fab_report_write(e->format, e->result, e->style, out, err);
 }
 
 static fab_status export_to(const cli_options *options, const char *path, const fab_report_format *format,

@@ -45,12 +45,14 @@ void cli_print_help(FILE *out) {
     (void)fputs("\n'fabriscope help COMMAND' explains a command and its options.\n", out);
 }
 
-static void print_options(const cli_option *const *options, FILE *out) {
-    for (const cli_option *const *o = options; *o != NULL; o++) {
+static void print_options(const cli_command *command, FILE *out) {
+    const cli_option *o = NULL;
+    for (size_t i = 0; (o = cli_option_at(command, i)) != NULL; i++) {
         char head[64];
-        (void)snprintf(head, sizeof head, "--%s%s%s", (*o)->name, (*o)->argument != NULL ? " " : "",
-                       (*o)->argument != NULL ? (*o)->argument : "");
-        help_print_row(head, (*o)->summary, 24, out);
+        bool has_argument = o->argument != NULL;
+        (void)snprintf(head, sizeof head, "--%s%s%s", o->name, has_argument ? " " : "",
+                       has_argument ? o->argument : "");
+        help_print_row(head, o->summary, 24, out);
     }
 }
 
@@ -74,7 +76,6 @@ void cli_print_command_help(const cli_command *command, FILE *out) {
         help_print_row(head, (*c)->summary, 24, out);
     }
     (void)fputs(command->subcommands != NULL ? "\nOptions, of some of them:\n" : "\nOptions:\n", out);
-    print_options(command->options, out);
-    print_options(CLI_COMMON_OPTIONS, out);
+    print_options(command, out);
     print_examples(command->examples, out);
 }

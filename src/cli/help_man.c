@@ -137,11 +137,9 @@ void cli_print_man(const cli_command *command, FILE *out) {
     }
     put_subcommands(command, out);
     (void)fputs(".SH OPTIONS\n", out);
-    for (const cli_option *const *o = command->options; *o != NULL; o++) {
-        put_option(*o, out);
-    }
-    for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
-        put_option(*o, out);
+    const cli_option *option = NULL;
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
+        put_option(option, out);
     }
     put_examples(command->examples, out);
     put_codes(out);

@@ -182,9 +182,14 @@ static uint64_t free_bytes(uint64_t n_threads) {
 
 /* --- limits ------------------------------------------------------------------------------------------------------- */
 
-/* What is in use and what is reserved comes on top. */
+/* What is in use and what is reserved comes on top. The system does not enforce RLIMIT_RSS: it tells fab_read_file().
+ */
 static void limit_data(const cli_options *options) {
     struct rlimit data;
+    if (getrlimit(RLIMIT_RSS, &data) == 0 && options->max_memory < data.rlim_cur) {
+        data.rlim_cur = (rlim_t)options->max_memory;
+        (void)setrlimit(RLIMIT_RSS, &data);
+    }
     if (!LIMITS_DATA || getrlimit(RLIMIT_DATA, &data) != 0) {
         return;
     }

@@ -13,6 +13,31 @@ static void options_push(cli_list *list, const char *text) {
     list->items[list->n++] = text;
 }
 
+static fab_status options_read_quantity(const cli_option *option, const char *value, double *out, fab_error *err) {
+    fab_error inner = {0};
+    if (fab_quantity_parse(value, option->unit, out, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option->name, inner.text);
+    }
+    return *out > 0 ? FAB_OK
+                    : fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not above 0", option->name, value);
+}
+
+static fab_status options_choose(const cli_option *option, const char *value, unsigned *out, fab_error *err) {
+    char list[128] = "";
+    for (unsigned i = 0; option->choices[i] != NULL; i++) {
+        if (strcmp(option->choices[i], value) == 0) {
+            *out = i;
+            return FAB_OK;
+        }
+        fab_append(list, sizeof list, "%s%s",
+                   i == 0                           ? ""
+                   : option->choices[i + 1] != NULL ? ", "
+                                                    : " or ",
+                   option->choices[i]);
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.40s' is not %s", option->name, value, list);
+}
+
 /* Takes the value of an option by its table row. */
 static fab_status apply(const cli_option *option, const char *value, cli_options *out, fab_error *err) {
     char *base = (char *)out;
@@ -29,6 +54,10 @@ static fab_status apply(const cli_option *option, const char *value, cli_options
         *(const char **)(void *)(base + option->text) = value;
     } else if (option->list > 0) {
         options_push((cli_list *)(void *)(base + option->list), value);
+    } else if (option->quantity > 0) {
+        return options_read_quantity(option, value, (double *)(void *)(base + option->quantity), err);
+    } else if (option->choice > 0) {
+        return options_choose(option, value, (unsigned *)(void *)(base + option->choice), err);
     } else if (fab_count_parse(value, option->min, option->max, (uint64_t *)(void *)(base + option->count), &inner) !=
                FAB_OK) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", option->name, inner.text);
@@ -81,18 +110,7 @@ static fab_status apply_json(cli_options *options, const char *value, fab_error 
     return set_format(options, "json", err);
 }
 
-static fab_status apply_color(cli_options *options, const char *value, fab_error *err) {
-    if (strcmp(value, "auto") == 0) {
-        options->color = CLI_AUTO;
-    } else if (strcmp(value, "always") == 0) {
-        options->color = CLI_ALWAYS;
-    } else if (strcmp(value, "never") == 0) {
-        options->color = CLI_NEVER;
-    } else {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --color: '%.40s' is not auto, always or never", value);
-    }
-    return FAB_OK;
-}
+static const char *const WHEN[] = {"auto", "always", "never", NULL}; /* of cli_when */
 
 const cli_option cli_option_set = {"set", "path=value", "override a value of the design (see 'list fields')",
                                    .is_repeatable = true, .apply = apply_set};
@@ -103,6 +121,10 @@ const cli_option cli_option_traffic = {
     "traffic", "TEXT",
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
     .text = offsetof(cli_options, traffic)};
+const cli_option cli_option_transport = {
+    "transport", "NAME[,k=v]",
+    "how flows share links: fluid, or pfc (packets in lossless queues): pfc,xoff=60kB,mtu=4096; keys: list fields",
+    .text = offsetof(cli_options, transport)};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
                                       .is_repeatable = true, .apply = apply_engine};
@@ -141,21 +163,28 @@ const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing 
                                      .flag = offsetof(cli_options, quiet)};
 const cli_option cli_option_force = {"force", NULL, "overwrite existing files", .flag = offsetof(cli_options, force)};
 const cli_option cli_option_color = {"color", "WHEN", "colours in text: auto (default), always, never",
-                                     .apply = apply_color};
+                                     .choice = offsetof(cli_options, color), .choices = WHEN};
 const cli_option cli_option_help = {"help", NULL, "print this help", .flag = offsetof(cli_options, help)};
 
+const cli_option *cli_option_at(const cli_command *command, size_t i) {
+    const cli_option *const *o = command->options;
+    for (; *o != NULL && i > 0; i--) {
+        o++;
+    }
+    for (o = *o != NULL ? o : CLI_COMMON_OPTIONS; *o != NULL && i > 0; i--) {
+        o++;
+    }
+    return *o;
+}
+
 static const cli_option *find_option(const cli_command *command, const char *name, size_t length) {
-    for (const cli_option *const *o = command->options; *o != NULL; o++) {
-        if (strlen((*o)->name) == length && strncmp((*o)->name, name, length) == 0) {
-            return *o;
+    const cli_option *o = NULL;
+    for (size_t i = 0; (o = cli_option_at(command, i)) != NULL; i++) {
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) {
+            break;
         }
     }
-    for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
-        if (strlen((*o)->name) == length && strncmp((*o)->name, name, length) == 0) {
-            return *o;
-        }
-    }
-    return NULL;
+    return o;
 }
 
 typedef struct field_search {
@@ -198,14 +227,10 @@ static fab_status unknown_option(const cli_command *command, const char *argumen
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
     fab_choices_init(&near, word);
-    for (const cli_option *const *o = command->options; *o != NULL; o++) {
+    const cli_option *option = NULL;
+    for (size_t i = 0; (option = cli_option_at(command, i)) != NULL; i++) {
         char candidate[64];
-        (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
-        fab_choices_offer(&near, candidate);
-    }
-    for (const cli_option *const *o = CLI_COMMON_OPTIONS; *o != NULL; o++) {
-        char candidate[64];
-        (void)snprintf(candidate, sizeof candidate, "--%s", (*o)->name);
+        (void)snprintf(candidate, sizeof candidate, "--%s", option->name);
         fab_choices_offer(&near, candidate);
     }
     const char *name = word + strspn(word, "-");

@@ -54,6 +54,54 @@ done:
     return status;
 }
 
+/* --transport pfc,xoff=60kB as the overrides fabric.transport=pfc and fabric.xoff=60kB, before those of --set. `room`
+ * holds them. */
+static fab_status list_overrides(const cli_options *options, fab_str *room, const char ***out, size_t *out_n,
+                                 fab_error *err) {
+    static const char *const KEYS[] = {"mtu", "header", "ack", "xoff", "xon", "nic-latency"};
+    const char *text = options->transport;
+    size_t n = 0;
+    for (const char *at = text; at != NULL && (*at != '\0' || n == 0); n++) {
+        size_t length = strcspn(at, ",");
+        size_t key = strcspn(at, "=,");
+        bool known = n == 0 && key == length && length > 0;
+        for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
+            known = known || (strlen(KEYS[i]) == key && strncmp(at, KEYS[i], key) == 0 && key < length);
+        }
+        if (!known) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
+                            n == 0 ? "a name: fluid or pfc"
+                                   : "mtu=, header=, ack=, xoff=, xon= or nic-latency= and a size");
+        }
+        fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
+        at += length + (at[length] == ',');
+    }
+    FAB_PASS(fab_str_status(room, err));
+    FAB_PASS(FAB_NEW(*out, n + options->overrides.n + 1, err));
+    const char *at = room->data;
+    for (size_t i = 0; i < n; i++, at += strlen(at) + 1) {
+        (*out)[i] = at;
+    }
+    for (size_t i = 0; i < options->overrides.n; i++) {
+        (*out)[n + i] = options->overrides.items[i];
+    }
+    *out_n = n + options->overrides.n;
+    return FAB_OK;
+}
+
+static fab_status read_with_overrides(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
+    fab_str room = FAB_STR_INIT;
+    const char **overrides = NULL;
+    size_t n = 0;
+    fab_status status = list_overrides(options, &room, &overrides, &n, err);
+    if (status == FAB_OK) {
+        status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
+    }
+    free(overrides);
+    fab_str_release(&room);
+    return status;
+}
+
 static fab_status set_engines(const cli_options *options, fab_design *design, fab_error *err) {
     for (size_t i = 0; i < options->engines.n; i++) {
         fab_engine_spec *engine = &design->engines[i];
@@ -73,12 +121,27 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
+/* Changes and jobs beside each other are judged by times that know no packets. */
+static fab_status check_transport(const cli_options *options, const fab_design *design, fab_error *err) {
+    bool changes = options->failed_parts.n > 0 || options->weak_parts.n > 0 || options->advise.on ||
+                   options->interference || options->certificate != NULL ||
+                   (design->n_jobs > 1 && strcmp(options->command->name, "run") == 0) ||
+                   strncmp(options->command->name, "study", 5) == 0;
+    if (design->fabric.transport.kind == FAB_TRANSPORT_FLUID || !changes) {
+        return FAB_OK;
+    }
+    return fab_fail(
+        err, FAB_EUNSUPPORTED, "transport",
+        "times after failures and changes, of several jobs and in certificates are of transport fluid alone; run, "
+        "route and sweep without them know pfc");
+}
+
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
-    FAB_PASS(fab_design_read(text, options->overrides.items, options->overrides.n, out, err));
+    FAB_PASS(read_with_overrides(options, text, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
         FAB_PASS(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
-    out->fabric.max_bytes = options->max_memory;
+    FAB_PASS(check_transport(options, out, err));
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {
         if (strlen(options->prices) >= sizeof out->prices) {
@@ -130,6 +193,8 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
 void cli_session_release(cli_session *s) {
     fab_result_release(&s->result);
     fab_context_free(s->context);
+    fab_context_free(s->first);
+    free(s->chunked);
     fab_fabric_free(s->hosts);
     fab_fabric_free(s->graph);
     free(s->design);
@@ -182,6 +247,18 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                         .progress_context = progress};
 }
 
+/* What is said of the job from here on is said of the chunks that are chosen. */
+static fab_status take_chunks(cli_session *s, fab_replay *replay, fab_error *err) {
+    fab_context *context = NULL;
+    FAB_PASS(fab_replay_choose_chunks(replay, &s->result, &s->chunked, &context, err));
+    if (context != NULL) {
+        s->first = s->context;
+        s->context = context;
+        replay->context = context;
+    }
+    return FAB_OK;
+}
+
 fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
@@ -200,7 +277,10 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_check_further(options, s->design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
-    status = fab_replay_run(&replay, &s->result, err);
+    status = take_chunks(s, &replay, err);
+    if (status == FAB_OK) {
+        status = fab_replay_run(&replay, &s->result, err);
+    }
     if (status == FAB_OK) {
         status = cli_advise(options, &replay, &s->result, &advice, err);
     }
@@ -211,6 +291,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_blame_design(s->design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_find_published(options, s->design, &s->result, &published, err));
+    FAB_TRY(cli_certify(s, err));
     FAB_TRY(cli_report(options, &s->result, out, err));
 done:
     fab_published_release(&published);
@@ -249,7 +330,7 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
         return options->take(options->take_context, result, err);
     }
     FAB_PASS(session_check_memory(options, result->graph, err));
-    FAB_PASS(format->write(result, &style, out, err));
+    FAB_PASS(fab_report_write(format, result, &style, out, err));
     FAB_PASS(cli_write_reports(options, result, err));
     return result->n_over_limit == 0
                ? FAB_OK

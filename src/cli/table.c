@@ -2,6 +2,7 @@
 
 #include "fab/memory.h"
 #include "fab/str.h"
+#include "fab/text_table.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -93,117 +94,26 @@ void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FI
     wrap(text, at, indent, width - 2, " \\\n", out);
 }
 
-static size_t column_width(const cli_table *table, size_t column) {
-    size_t width = strlen(table->columns[column].title);
-    for (size_t i = column; i < table->n_cells; i += table->n_columns) {
-        size_t n = display_width(table->cells[i], strlen(table->cells[i]));
-        width = n > width ? n : width;
+fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err) {
+    fab_column columns[FAB_TABLE_COLUMNS] = {{NULL, NULL, FAB_INK_PLAIN, 0, true}};
+    fab_page page;
+    fab_table text;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        columns[i] = (fab_column){.heading = table->columns[i].title, .is_left = !table->columns[i].number};
     }
-    return width;
-}
-
-/* One line of at most `width` columns; a longer text ends in dots. */
-static void put_cut(const char *text, size_t width, FILE *out) {
-    size_t n = strlen(text);
-    bool fits = display_width(text, n) <= width;
-    while (!fits && n > 0 && display_width(text, n) + 3 > width) {
-        n--;
-    }
-    while (!fits && n > 0 && ((unsigned char)text[n] & 0xc0U) == 0x80) { /* a whole character */
-        n--;
-    }
-    (void)fprintf(out, "%.*s%s\n", (int)n, text, fits ? "" : "...");
-}
-
-#define BELOW_INDENT 4
-#define LAST_ROOM    30 /* less than that for long texts: they go below their row */
-#define MAX_COLUMNS  16
-
-/* Where the cells of a row go. */
-typedef struct layout {
-    size_t width[MAX_COLUMNS];  /* of the text in a column */
-    bool is_below[MAX_COLUMNS]; /* on lines of their own */
-    size_t last_at;             /* where the last column begins */
-} layout;
-
-/* Columns in front of the last one that stand beside each other. */
-static size_t beside(const cli_table *table, const layout *l) {
-    size_t at = 0;
-    for (size_t i = 0; i + 1 < table->n_columns; i++) {
-        at += l->is_below[i] ? 0 : l->width[i] + 2;
-    }
-    return at;
-}
-
-/* The widest ones go below until the others fit; the last one where too little is left for it. */
-static void lay_out(const cli_table *table, size_t width, layout *l) {
-    size_t last = table->n_columns - 1;
-    *l = (layout){.last_at = 0};
-    for (size_t i = 0; i <= last; i++) {
-        l->width[i] = column_width(table, i);
-    }
-    while (beside(table, l) > width + 2) {
-        size_t widest = 0;
-        for (size_t i = 1; i < last; i++) {
-            bool is_wider = !l->is_below[i] && (widest == 0 || l->width[i] > l->width[widest]);
-            widest = is_wider ? i : widest;
+    fab_page_init(&page, &(fab_report_style){.width = (int)width});
+    fab_table_begin(&text, &page, columns, table->n_columns);
+    for (size_t i = 0; i < table->n_cells; i++) {
+        if (i % table->n_columns == 0) {
+            fab_table_row(&text, FAB_INK_PLAIN, "", NULL);
         }
-        if (widest == 0) {
-            break; /* the first column stays */
-        }
-        l->is_below[widest] = true;
-        l->is_below[last] = true;
+        fab_table_put(&text, i % table->n_columns, FAB_INK_PLAIN, table->cells[i]);
     }
-    l->last_at = beside(table, l);
-    bool fits = l->last_at + l->width[last] <= width || l->last_at + LAST_ROOM <= width;
-    l->is_below[last] |= !fits && !table->columns[last].number && last > 0;
-}
-
-/* `cells` NULL prints the titles. */
-static void table_print_row(const cli_table *table, const layout *l, char *const *cells, size_t width, FILE *out) {
-    size_t last = table->n_columns - 1;
-    size_t left = 0; /* blanks that nothing may follow */
-    for (size_t i = 0; i <= last; i++) {
-        const char *text = cells != NULL ? cells[i] : table->columns[i].title;
-        bool number = table->columns[i].number;
-        size_t n = display_width(text, strlen(text));
-        size_t gap = l->width[i] > n ? l->width[i] - n : 0;
-        if (l->is_below[i]) {
-            continue;
-        }
-        pad(n > 0 || i == last ? left + (number ? gap : 0) : 0, out);
-        left = n > 0 || i == last ? 2 + (number ? 0 : gap) : left + l->width[i] + 2;
-        if (i < last) {
-            (void)fputs(text, out);
-        } else if (table->one_line) {
-            put_cut(text, width > l->last_at ? width - l->last_at : 0, out);
-        } else {
-            cli_wrap(text, l->last_at, l->last_at, width, out);
-        }
-    }
-    if (l->is_below[last]) {
-        (void)fputc('\n', out);
-    }
-    for (size_t i = 0; i <= last; i++) {
-        const char *text = cells != NULL ? cells[i] : table->columns[i].title;
-        if (l->is_below[i] && text[0] != '\0') {
-            pad(BELOW_INDENT, out);
-            if (table->one_line) {
-                put_cut(text, width - BELOW_INDENT, out);
-            } else {
-                cli_wrap(text, BELOW_INDENT, BELOW_INDENT, width, out);
-            }
-        }
-    }
-}
-
-void cli_table_text(const cli_table *table, size_t width, FILE *out) {
-    layout l;
-    lay_out(table, width, &l);
-    table_print_row(table, &l, NULL, width, out);
-    for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
-        table_print_row(table, &l, table->cells + row, width, out);
-    }
+    fab_table_end_list(&text, table->one_line);
+    fab_status status = fab_str_status(&page.out, err);
+    (void)fwrite(page.out.data, 1, status == FAB_OK ? page.out.length : 0, out);
+    fab_str_release(&page.out);
+    return status;
 }
 
 void cli_json_string(const char *text, FILE *out) {

@@ -40,18 +40,10 @@ static fab_status check_chain(const document *d, const char *where, fab_error *e
     return FAB_OK;
 }
 
-static void offer_presets(fab_choices *near) {
-    for (const fab_builtin *p = fab_builtin_presets; p->name != NULL; p++) {
-        char candidate[64];
-        (void)snprintf(candidate, sizeof candidate, "%.*s", (int)strcspn(p->name, "."), p->name);
-        fab_choices_offer(near, candidate);
-    }
-}
-
 static fab_status no_such_file(const char *path, fab_error *err) {
     fab_choices near;
     fab_choices_init(&near, path);
-    offer_presets(&near);
+    fab_builtin_offer(fab_builtin_presets, &near);
     if (near.best[0] != '\0') {
         return fab_fail(err, FAB_EIO, path, "there is no such file; did you mean " PRESET_PREFIX "%s?", near.best);
     }
@@ -64,7 +56,7 @@ static fab_status unknown_preset(const char *name, const char *where, fab_error 
     char hint[FAB_CHOICES_TEXT];
     fab_choices near;
     fab_choices_init(&near, name);
-    offer_presets(&near);
+    fab_builtin_offer(fab_builtin_presets, &near);
     return fab_fail(err, FAB_EINPUT, where, "unknown preset '%.40s'%s", name,
                     fab_choices_list(&near, "allowed:", hint));
 }

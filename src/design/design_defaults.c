@@ -9,19 +9,6 @@
 
 #define DEFAULT_GPUS_PER_SERVER 8
 
-/* Place of the value that decides: the first of the given keys that was set, else the fabric. */
-static const char *design_defaults_where_of(const reading *r, const char *key, const char *other) {
-    const char *keys[2] = {key, other};
-    for (size_t i = 0; i < 2; i++) {
-        const field *f = keys[i] != NULL ? design_field_find(SCOPE_FABRIC, keys[i]) : NULL;
-        f = f == NULL && keys[i] != NULL ? design_field_find(SCOPE_TIER, keys[i]) : f;
-        if (f != NULL && r->where[design_field_index(f)][0] != '\0') {
-            return r->where[design_field_index(f)];
-        }
-    }
-    return r->origin_where;
-}
-
 static bool is_fat_tree(const fab_fabric_spec *fabric) {
     return strcmp(fabric->family, "fat-tree") == 0;
 }
@@ -103,31 +90,31 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     char a[32];
     char b[32];
     if (f->gpus % f->gpus_per_server != 0) {
-        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "gpus", "gpus-per-server"),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "gpus", "gpus-per-server", NULL),
                         "%s GPUs do not fill servers of %s: the last one would hold %" PRIu64 "; %" PRIu64
                         " GPUs fill them, or gpus-per-server says how many they hold",
                         fab_format_count(a, f->gpus), fab_format_count(b, f->gpus_per_server),
                         f->gpus % f->gpus_per_server, next_multiple(f->gpus, f->gpus_per_server));
     }
     if (f->domain % f->gpus_per_server != 0 && f->gpus_per_server % f->domain != 0) {
-        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "domain", "gpus-per-server"),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "domain", "gpus-per-server", NULL),
                         "scale-up domains of %s GPUs and servers of %s do not fit: one must divide the other",
                         fab_format_count(a, f->domain), fab_format_count(b, f->gpus_per_server));
     }
     if (f->gpus % f->domain != 0) {
-        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "gpus", "domain"),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "gpus", "domain", NULL),
                         "%s GPUs do not fill scale-up domains of %s: the last one would hold %" PRIu64 "; %" PRIu64
                         " GPUs fill them",
                         fab_format_count(a, f->gpus), fab_format_count(b, f->domain), f->gpus % f->domain,
                         next_multiple(f->gpus, f->domain));
     }
     if (f->pod % f->gpus_per_server != 0) {
-        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "pod", "gpus-per-server"),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "pod", "gpus-per-server", NULL),
                         "a pod of %s GPUs does not hold whole servers of %s", fab_format_count(a, f->pod),
                         fab_format_count(b, f->gpus_per_server));
     }
     if (f->gpus > 0 && f->spares >= f->gpus / f->gpus_per_server) {
-        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "spares", NULL),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "spares", NULL, NULL),
                         "%s spare servers of %s leave none to work", fab_format_count(a, f->spares),
                         fab_format_count(b, f->gpus / f->gpus_per_server));
     }
@@ -140,7 +127,7 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, r->origin_where, "family is required: the name of a topology family");
     }
     if (f->k % 2 != 0) {
-        return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "k", NULL),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "k", NULL, NULL),
                         "k: %" PRIu64 " is odd; a k-ary fat-tree needs an even k", f->k);
     }
     if (f->gpus == 0 && ports_of_shape(f) == 0) {
@@ -151,7 +138,7 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
     }
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         if (f->tier[i].radix * f->tier[i].breakout > 65535) {
-            return fab_fail(err, FAB_EINPUT, design_defaults_where_of(r, "radix", "breakout"),
+            return fab_fail(err, FAB_EINPUT, reading_where(r, "radix", "breakout", NULL),
                             "radix %" PRIu64 " times breakout %" PRIu64 " of tier %zu is more than 65,535 ports",
                             f->tier[i].radix, f->tier[i].breakout, i + 1);
         }

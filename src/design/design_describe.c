@@ -58,6 +58,10 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
             row[n] = f;
             bool unlike = network && f->offset == offsetof(fab_fabric_spec, domain_bps) && !tiers &&
                           ((const fab_fabric_spec *)base)->domain_rate_unlike;
+            if (scope == SCOPE_JOB && f->offset == offsetof(fab_job_spec, interleave)) { /* 1 says more than nothing */
+                const fab_job_spec *job = base;
+                unlike = job->interleave_given && job->pp == 0 && job->dp == 0;
+            }
             n += tiers ? !are_default_tiers(f, tier) : unlike || !field_is_default(f, base);
         }
     }

@@ -8,17 +8,6 @@
 #define SERVER_W_PER_GPU      1275.0 /* a server of 8 H100 draws 10.2 kW at most (NVIDIA DGX H100 data sheet) */
 #define MOST_SERVERS_PER_RACK 4
 
-/* Place of the value that decides: the first of the given keys that was set. */
-static const char *design_floor_where_of(const reading *r, const char *const *keys) {
-    for (; *keys != NULL; keys++) {
-        const char *where = r->where[design_field_index(design_field_find(SCOPE_FLOOR, *keys))];
-        if (where[0] != '\0') {
-            return where;
-        }
-    }
-    return r->origin_where;
-}
-
 /* Servers that a limit leaves room for; a server more where only rounding is against it. */
 static double servers_within(double limit_w, double server_w) {
     return limit_w / server_w * (1 + 1e-12);
@@ -26,7 +15,7 @@ static double servers_within(double limit_w, double server_w) {
 
 static fab_status check_limit(const reading *r, const char *key, double limit_w, fab_error *err) {
     const fab_floor_spec *f = &r->design.fabric.floor;
-    const char *keys[] = {key, "servers-per-rack", "server-power", NULL};
+    const char *where = reading_where(r, key, "servers-per-rack", "server-power");
     char a[32];
     char b[32];
     if (limit_w <= 0 || servers_within(limit_w, f->server_w) >= (double)f->servers_per_rack) {
@@ -34,13 +23,11 @@ static fab_status check_limit(const reading *r, const char *key, double limit_w,
     }
     fab_quantity_format(b, limit_w, FAB_UNIT_POWER);
     if (f->servers_per_rack == 1) {
-        return fab_fail(err, FAB_EINPUT, design_floor_where_of(r, keys),
-                        "%s: a server draws %s, more than the limit of %s", key,
+        return fab_fail(err, FAB_EINPUT, where, "%s: a server draws %s, more than the limit of %s", key,
                         fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
     }
-    return fab_fail(err, FAB_EINPUT, design_floor_where_of(r, keys),
-                    "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s", key,
-                    f->servers_per_rack, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
+    return fab_fail(err, FAB_EINPUT, where, "%s: servers-per-rack %" PRIu64 " of %s each are more than the limit of %s",
+                    key, f->servers_per_rack, fab_quantity_format(a, f->server_w, FAB_UNIT_POWER), b);
 }
 
 static uint64_t default_servers_per_rack(const fab_floor_spec *f) {

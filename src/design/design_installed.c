@@ -8,12 +8,6 @@
 
 #define FAMILY "installed"
 
-static const char *design_installed_where_of(const reading *r, const char *key) {
-    const field *f = design_field_find(SCOPE_FABRIC, key);
-    const char *where = r->where[design_field_index(f)];
-    return where[0] != '\0' ? where : r->origin_where;
-}
-
 static bool has_keys(const reading *r) {
     static const char *const KEYS[] = {"file", "format", "digest", "host-order", "hosts-per-switch", "cables"};
     bool has = false;
@@ -28,6 +22,7 @@ fab_structure_options fab_design_installed_options(const fab_fabric_spec *spec) 
                                    .nics_per_server = spec->nics_per_server,
                                    .hosts_per_switch = spec->hosts_per_switch,
                                    .cables = spec->cables,
+                                   .max_bytes = spec->max_bytes,
                                    .by_leaf = spec->host_order == FAB_HOSTS_BY_LEAF};
 }
 
@@ -39,10 +34,10 @@ static fab_status check_digest(reading *r, fab_error *err) {
     fab_error inner = {0};
     status = fab_network_digest(f->file, digest, &inner);
     if (status != FAB_OK) {
-        FAB_FAIL(err, status, design_installed_where_of(r, "file"), "file: '%.160s' %s", f->file, inner.text);
+        FAB_FAIL(err, status, reading_where(r, "file", NULL, NULL), "file: '%.160s' %s", f->file, inner.text);
     }
     if (f->digest[0] != '\0' && strcmp(f->digest, digest) != 0) {
-        FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "digest"),
+        FAB_FAIL(err, FAB_EINPUT, reading_where(r, "digest", NULL, NULL),
                  "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
                  "again, or leave digest out",
                  f->file, digest, f->digest);
@@ -61,7 +56,7 @@ static fab_status check_given(const reading *r, fab_error *err) {
     } keys[] = {{"tiers", f->tiers != 0}, {"pod", f->pod != 0}, {"planes", f->planes != 1}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (keys[i].given) {
-            return fab_fail(err, FAB_EINPUT, design_installed_where_of(r, keys[i].key),
+            return fab_fail(err, FAB_EINPUT, reading_where(r, keys[i].key, NULL, NULL),
                             "%s: the file of an installed fabric decides that; leave it out", keys[i].key);
         }
     }
@@ -69,7 +64,7 @@ static fab_status check_given(const reading *r, fab_error *err) {
         const fab_tier_spec *t = &f->tier[i];
         if (t->taper != 1 || t->breakout != 1 || t->breakout_up != 0 || t->down != 0) {
             return fab_fail(
-                err, FAB_EINPUT, design_installed_where_of(r, "file"),
+                err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
                 "taper, down, breakout and breakout-up: the file of an installed fabric decides that; leave "
                 "them out");
         }
@@ -103,12 +98,12 @@ static fab_status take_counts(reading *r, const fab_structure *net, fab_error *e
         f->tier[t].port_bps = f->tier[t].port_bps > 0 ? f->tier[t].port_bps : f->nic_bps / net->n_planes;
     }
     if (f->spares >= net->n_complete) {
-        return fab_fail(err, FAB_EINPUT, design_installed_where_of(r, "spares"),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "spares", NULL, NULL),
                         "%" PRIu64 " spare servers of %" PRIu32 " leave none to work", f->spares, net->n_complete);
     }
     uint64_t gpus = (net->n_servers - f->spares) * f->gpus_per_server;
     if (f->gpus != 0 && f->gpus != gpus) {
-        return fab_fail(err, FAB_EINPUT, design_installed_where_of(r, "gpus"),
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "gpus", NULL, NULL),
                         "gpus: the file has %" PRIu64 " of them, in %" PRIu64 " servers of %" PRIu64 ", not %" PRIu64
                         "; a job may take fewer (job.gpus)",
                         gpus, net->n_servers - f->spares, f->gpus_per_server, f->gpus);
@@ -124,7 +119,7 @@ fab_status reading_finish_installed(reading *r, fab_error *err) {
     fab_structure_options options;
     if (strcmp(f->family, FAMILY) != 0) {
         if (has_keys(r)) {
-            FAB_FAIL(err, FAB_EINPUT, design_installed_where_of(r, "file"),
+            FAB_FAIL(err, FAB_EINPUT, reading_where(r, "file", NULL, NULL),
                      "file, format, digest, host-order, hosts-per-switch and cables are keys of " FAMILY
                      "; the family is %s",
                      f->family);

@@ -147,10 +147,16 @@ done:
 
 fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
                            fab_error *err) {
+    return fab_design_read_within(text, overrides, n_overrides, 0, out, err);
+}
+
+fab_status fab_design_read_within(const char *text, const char *const *overrides, size_t n_overrides,
+                                  uint64_t max_bytes, fab_design *out, fab_error *err) {
     fab_status status = FAB_OK;
     reading *r = NULL;
     FAB_TRY(FAB_NEW(r, 1, err));
     FAB_TRY(reading_init(r, err));
+    r->design.fabric.max_bytes = max_bytes;
     FAB_TRY(read_text(r, text, err));
     for (size_t i = 0; i < n_overrides; i++) {
         FAB_TRY(override(r, overrides[i], err));

@@ -7,30 +7,6 @@
 
 #define WHERE "design of the plan"
 
-static bool takes(const char **key, const char *prefix) {
-    size_t n = strlen(prefix);
-    if (strncmp(*key, prefix, n) != 0) {
-        return false;
-    }
-    *key += n;
-    return true;
-}
-
-static const field *find_any(const field_scope *scopes, size_t n, const char *key) {
-    const field *f = NULL;
-    for (size_t i = 0; i < n && f == NULL; i++) {
-        f = design_field_find(scopes[i], key);
-    }
-    return f;
-}
-
-static void find_in_network(const char *key, bool front_end, target *out) {
-    static const field_scope SCOPES[] = {SCOPE_FABRIC, SCOPE_TIER, SCOPE_FRONT_END};
-    out->field = find_any(SCOPES, front_end ? 3 : 2, key);
-    out->all_tiers = out->field != NULL && out->field->scope == SCOPE_TIER;
-    out->front_end = front_end;
-}
-
 /* "job.ID.KEY": ids may hold dots, keys do not. The id is a job's first line. */
 static void find_in_job(const reading *r, const char *key, target *out) {
     const char *dot = strrchr(key, '.');
@@ -39,35 +15,19 @@ static void find_in_job(const reading *r, const char *key, target *out) {
     out->index = r->design.n_jobs - (first || r->design.n_jobs == 0 ? 0 : 1);
 }
 
-static void find_target(const reading *r, const char *key, target *out) {
-    *out = (target){.field = NULL};
-    if (takes(&key, "fabric.")) {
-        find_in_network(key, false, out);
-    } else if (takes(&key, "front-end.")) {
-        find_in_network(key, true, out);
-    } else if (takes(&key, "floor.")) {
-        out->field = design_field_find(SCOPE_FLOOR, key);
-    } else if (takes(&key, "job.")) {
-        find_in_job(r, key, out);
-    } else if (takes(&key, "engine.")) {
-        out->field = design_field_find(SCOPE_ENGINE, "use");
-        out->index = r->design.n_engines;
-    } else if (takes(&key, "prices.")) {
-        out->field = design_field_find(SCOPE_PRICES, key);
-    } else {
-        out->field = design_field_find(SCOPE_DESIGN, key);
-    }
-}
-
 /* What is empty was empty before anything was read. */
 static fab_status set_line(reading *r, char *line, fab_error *err) {
-    target t;
+    target t = {.field = NULL};
     char *value = strchr(line, '=');
     if (value == NULL) {
         return fab_fail(err, FAB_EINPUT, WHERE, "'%.60s' is not path=value", line);
     }
     *value++ = '\0';
-    find_target(r, line, &t);
+    if (strncmp(line, "job.", 4) == 0) {
+        find_in_job(r, line + 4, &t);
+    } else {
+        FAB_PASS(reading_find(r, line, false, &t, WHERE, err));
+    }
     if (t.field == NULL) {
         return fab_fail(err, FAB_EINPUT, WHERE, "there is no field '%.60s'", line);
     }

@@ -18,6 +18,15 @@ bool field_is_word(const char *text) {
     return text[0] != '\0' && strchr(FIRST, text[0]) != NULL && strspn(text, REST) == strlen(text);
 }
 
+const char *field_item_end(const char *text) {
+    for (; *text != '\0'; text++) {
+        if (text[0] == '/' && !(text[1] == 's' && (text[2] == '\0' || text[2] == '/'))) {
+            break;
+        }
+    }
+    return text;
+}
+
 size_t field_most_characters(const field *f) {
     return (f->kind == FIELD_SHAPE ? FAB_NAME_SIZE : f->size) - 1;
 }

@@ -3,8 +3,7 @@
  * A field is a row of a table: key, kind, place in a struct, limits, default, summary. Reading, writing, describing,
  * the XML Schema and the help all work from these rows; nothing else in this folder knows a key by name without need.
  */
-#ifndef FAB_FIELD_H
-#define FAB_FIELD_H
+#pragma once
 
 #include "fab/choices.h"
 #include "fab/status.h"
@@ -85,4 +84,5 @@ extern const char *const convention_names[];
 /** True when `text` is made of letters, digits and . _ - and begins with a letter, digit or _. */
 bool field_is_word(const char *text);
 
-#endif
+/** End of the item of a list at `text`: a slash, but not that of "b/s", or the NUL. */
+const char *field_item_end(const char *text);

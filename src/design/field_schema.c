@@ -30,7 +30,7 @@ static void field_schema_add_escaped(fab_str *out, const char *text) {
     }
 }
 
-static void add_documentation(fab_str *out, int indent, const char *text) {
+void schema_documentation(fab_str *out, int indent, const char *text) {
     fab_str_printf(out, "%*s<xs:annotation><xs:documentation>", indent, "");
     field_schema_add_escaped(out, text);
     fab_str_add(out, "</xs:documentation></xs:annotation>\n");
@@ -115,7 +115,7 @@ void schema_attribute(fab_str *out, int indent, const field *f, bool list, bool 
     if (f->initial != NULL) {
         fab_str_printf(&text, " [%s]", f->initial);
     }
-    add_documentation(out, indent + 2, text.data != NULL ? text.data : f->summary);
+    schema_documentation(out, indent + 2, text.data != NULL ? text.data : f->summary);
     out->failed |= text.failed;
     fab_str_release(&text);
     add_type(out, indent + 2, f, list);
@@ -124,7 +124,7 @@ void schema_attribute(fab_str *out, int indent, const field *f, bool list, bool 
 
 void schema_text_element(fab_str *out, int indent, const char *name, const field *f, bool required) {
     fab_str_printf(out, "%*s<xs:element name=\"%s\"%s>\n", indent, "", name, required ? "" : " minOccurs=\"0\"");
-    add_documentation(out, indent + 2, f->summary);
+    schema_documentation(out, indent + 2, f->summary);
     /* Line breaks and indentation do not count. */
     fab_str_printf(out,
                    "%*s<xs:simpleType><xs:restriction base=\"xs:token\"><xs:maxLength value=\"%zu\"/></xs:restriction>"
@@ -136,7 +136,7 @@ void schema_text_element(fab_str *out, int indent, const char *name, const field
 void schema_begin(fab_str *out, const char *what) {
     fab_str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                      "<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\" elementFormDefault=\"unqualified\">\n");
-    add_documentation(out, 2, what);
+    schema_documentation(out, 2, what);
 }
 
 void schema_end(fab_str *out) {

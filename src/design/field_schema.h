@@ -2,14 +2,14 @@
  * @file field_schema.h
  * XML Schema text of fields, for design files and price books.
  */
-#ifndef FAB_FIELD_SCHEMA_H
-#define FAB_FIELD_SCHEMA_H
+#pragma once
 
 #include "field.h"
 
 /** Beginning and end of a schema; `what` is its documentation. */
 void schema_begin(fab_str *out, const char *what);
 void schema_end(fab_str *out);
+void schema_documentation(fab_str *out, int indent, const char *text);
 
 /**
  * Appends an xs:attribute.
@@ -19,5 +19,3 @@ void schema_attribute(fab_str *out, int indent, const field *field, bool list, b
 
 /** Appends an element that holds text alone: a field of kind FIELD_TEXT. */
 void schema_text_element(fab_str *out, int indent, const char *name, const field *field, bool required);
-
-#endif

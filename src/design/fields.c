@@ -38,6 +38,8 @@ const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
     COUNT(SCOPE_FABRIC, key, fab_fabric_spec, member, min, max, automatic, initial, summary)
 #define FABRIC_RATE(key, member, automatic, initial, summary) \
     QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_RATE, fab_fabric_spec, member, 1, MAX_RATE, automatic, initial, summary)
+#define FABRIC_BYTES(key, member, min, max, automatic, initial, summary) \
+    QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_BYTES, fab_fabric_spec, member, min, max, automatic, initial, summary)
 #define TIER_COUNT(key, member, min, max, initial, summary) \
     COUNT(SCOPE_TIER, key, fab_tier_spec, member, min, max, false, initial, summary)
 #define FLOOR_COUNT(key, member, automatic, initial, summary) \
@@ -89,6 +91,14 @@ const field design_fields[] = {
 
     FABRIC_CHOICE("reduction", reduction, "none", CHOICES("none", "switch"), "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 
+    FABRIC_CHOICE("transport", transport.kind, "fluid", CHOICES("fluid", "pfc"), "how flows share a link: fluid = max-min fair rates; pfc = packets in lossless queues, first in, first out, whose ingress ports stop their senders (RoCE with PFC, InfiniBand's credits)"),
+    FABRIC_BYTES("mtu", transport.mtu_bytes, 64, 1e6, false, "4096B", "payload of a full packet, under transport pfc as the keys that follow"),
+    FABRIC_BYTES("header", transport.header_bytes, 0, 1e4, false, "64B", "headers of a packet on the wire (RoCEv2 on Ethernet, preamble and gap included: 82B)"),
+    FABRIC_BYTES("ack", transport.ack_bytes, 0, 1e4, false, "64B", "sent back for every packet"),
+    FABRIC_BYTES("xoff", transport.xoff_bytes, 1, 1e12, false, "60kB", "an ingress port that holds more stops its sender"),
+    FABRIC_BYTES("xon", transport.xon_bytes, 1, 1e12, true, "auto", "and lets it go on when it holds no more than this; auto: four fifths of xoff"),
+    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 0, 1, false, "585ns", "of both NICs together, for every step (default: measured in a packet simulator)"),
+
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 
     TIER_COUNT("radix", radix, 1, 65535, "64", "ports of one switch, before breakout"),
@@ -137,7 +147,7 @@ const field design_fields[] = {
     JOB_COUNT("dp", dp, MAX_GPUS, true, "auto", "data parallel size; auto: the rest of the GPUs"),
     JOB_COUNT("ep", ep, MAX_GPUS, true, "auto", "expert parallel size, a divisor of dp x cp; auto: 1"),
     JOB_COUNT("microbatch", microbatch, 1e6, true, "1", "sequences per microbatch; auto: the fastest of 1, 2, 4 and 8 that fits"),
-    JOB_COUNT("interleave", interleave, 1e6, true, "1", "pipeline chunks per GPU; auto: the fastest, of unequal layers too"),
+    JOB_COUNT("interleave", interleave, 65535, true, "1", "pipeline chunks per GPU; auto: the fastest, of unequal layers too"),
     JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's"),
     JOB_TEXT("gpu", FIELD_TEXT, gpu, FAB_DEFAULT_GPU, "accelerator (see list gpus), or a file: with '/' or ending in .xml"),
     JOB_CHOICE("precision", precision, "auto", fab_precisions, "elements of the matrices that layers multiply; attention, logits and sums stay 16 bits wide; auto: bf16, or fp16 on a GPU without it"),
@@ -206,6 +216,14 @@ const field *design_field_find(field_scope scope, const char *key) {
         }
     }
     return NULL;
+}
+
+const field *design_field_any(const field_scope *scopes, size_t n, const char *key) {
+    const field *f = NULL;
+    for (size_t i = 0; i < n && f == NULL; i++) {
+        f = design_field_find(scopes[i], key);
+    }
+    return f;
 }
 
 bool fab_design_is_default(const fab_fabric_spec *spec, const char *key) {

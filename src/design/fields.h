@@ -2,8 +2,7 @@
  * @file fields.h
  * The table of everything a design may say, and setting a value by its path.
  */
-#ifndef FAB_FIELDS_H
-#define FAB_FIELDS_H
+#pragma once
 
 #include "fab/builtin.h"
 #include "fab/design.h"
@@ -17,6 +16,9 @@ extern const field_shape xgft_shape, dragonfly_shape, torus_shape;
 
 /** Field of this scope and key, or NULL. */
 const field *design_field_find(field_scope scope, const char *key);
+
+/** The same of the first scope that has the key. */
+const field *design_field_any(const field_scope *scopes, size_t n, const char *key);
 
 /** Number of a row of design_fields. */
 size_t design_field_index(const field *f);
@@ -57,6 +59,10 @@ typedef struct target {
  */
 fab_status reading_find(const reading *r, const char *path, bool fabric_only, target *out, const char *where,
                         fab_error *err) FAB_MUST_USE;
+
+/** Where the value came from that decides: of the keys of the fabric, its tiers and floor, NULL behind the last, the
+ * first that was set; else of the fabric. */
+const char *reading_where(const reading *r, const char *first, const char *second, const char *third);
 
 /** Sets one value; every way of setting one ends here. */
 fab_status reading_set(reading *r, const target *target, const char *value, const char *where,
@@ -116,5 +122,3 @@ fab_status reading_base(reading *r, const char *base, const document *d, const c
 /** Fails with "unknown WHAT 'word'", near names and what is allowed: the keys of `scopes`. */
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
                         const char *where, fab_error *err);
-
-#endif

@@ -1,9 +1,7 @@
 /* Published figures from XML files. */
 #include "fab/published.h"
-#include "fab/builtin.h"
 #include "fab/memory.h"
-#include "field_schema.h"
-#include "field_xml.h"
+#include "book.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,27 +13,24 @@ typedef struct published_file {
     fab_published_row row; /* of the <run> and the <figure> at hand */
     char value[32];
     double tolerance_percent;
-    const char *name; /* of the file, for messages */
+    fab_published *out; /* rows are added to it */
 } published_file;
 
 /* clang-format off */
-#define ROW(element, key, kind, member, max, initial, summary) \
-    {element, {SCOPE_BOOK, key, kind, FAB_UNIT_COUNT, offsetof(published_file, member), sizeof(((published_file *)0)->member), 0, max, false, initial, NULL, NULL, summary}}
-
-static const field_row ROWS[] = {
-    ROW("published", "title", FIELD_TEXT, source.title, 0, NULL, "the source in one line"),
-    ROW("run", "command", FIELD_TEXT, row.command, 0, NULL, "arguments of the program, whose result has ours"),
-    ROW("figure", "what", FIELD_TEXT, row.what, 0, NULL, "the figure in the words of the source"),
-    ROW("figure", "value", FIELD_TEXT, value, 0, NULL, "the published figure: a number in the unit of the field, or with a unit (892GB/s, 55.1s)"),
-    ROW("figure", "tolerance", FIELD_DECIMAL, tolerance_percent, 1000, "0", "percent within which ours is to be; 0: exactly"),
-    ROW("figure", "field", FIELD_TEXT, row.field, 0, "", "where the result has ours; left out: nowhere"),
-    ROW("figure", "fitted", FIELD_FLAG, row.is_fitted, 0, "no", "whether a number of the program was fitted to it among others"),
-    ROW("figure", "note", FIELD_TEXT, row.note, 0, "", "why ours is missed, or is not there"),
+#define TEXT(need, key, kind, member, initial, summary) BOOK_TEXT(need, key, kind, published_file, member, initial, summary)
+static const book_field ROOT[] = {TEXT(BOOK_REQUIRED, "title", FIELD_TEXT, source.title, NULL, "the source in one line"), BOOK_END};
+static const book_field ABOUT[] = {TEXT(BOOK_REQUIRED, "source", FIELD_TEXT, source.about, NULL, "where the figures stand, and what is assumed"), BOOK_END};
+static const book_field RUN[] = {TEXT(BOOK_REQUIRED, "command", FIELD_TEXT, row.command, NULL, "arguments of the program, whose result has ours"), BOOK_END};
+static const book_field FIGURE[] = {
+    TEXT(BOOK_REQUIRED, "what", FIELD_TEXT, row.what, NULL, "the figure in the words of the source"),
+    TEXT(BOOK_REQUIRED, "value", FIELD_TEXT, value, NULL, "the published figure: a number in the unit of the field, or with a unit (892GB/s, 55.1s)"),
+    BOOK_NUMBER(BOOK_OPTIONAL, "tolerance", FIELD_DECIMAL, FAB_UNIT_COUNT, published_file, tolerance_percent, 0, 1000, "0", "percent within which ours is to be; 0: exactly"),
+    TEXT(BOOK_OPTIONAL, "field", FIELD_TEXT, row.field, "", "where the result has ours; left out: nowhere"),
+    TEXT(BOOK_OPTIONAL, "fitted", FIELD_FLAG, row.is_fitted, "no", "whether a number of the program was fitted to it among others"),
+    TEXT(BOOK_OPTIONAL, "note", FIELD_TEXT, row.note, "", "why ours is missed, or is not there"),
+    BOOK_END,
 };
-static const field ABOUT = {SCOPE_BOOK, "source", FIELD_TEXT, FAB_UNIT_COUNT, offsetof(published_file, source.about), sizeof(((published_file *)0)->source.about), 0, 0, false, NULL, NULL, NULL,
-                            "where the figures stand, and what is assumed"};
 /* clang-format on */
-#define N_ROWS (sizeof ROWS / sizeof ROWS[0])
 
 /* A bare number is in the unit of the field. */
 static fab_status read_figure_value(published_file *f, fab_error *err) {
@@ -54,15 +49,13 @@ static fab_status read_figure_value(published_file *f, fab_error *err) {
                     f->value);
 }
 
-static fab_status read_figure(published_file *f, const fab_xml_element *at, fab_published *out, fab_error *err) {
-    if (strcmp(at->name, "figure") != 0 || at->uri != NULL || at->first_child != NULL || at->text[0] != '\0') {
-        return fab_xml_fail_at(f->name, at, err, "a run has empty elements <figure> alone: ", at->name);
-    }
-    FAB_PASS(field_read_attributes(ROWS, N_ROWS, at, f->name, f, err));
-    (void)fab_xml_place(f->row.where, f->name, at->line, at->column);
+static fab_status finish_figure(void *book, const char *file, const fab_xml_element *at, fab_error *err) {
+    published_file *f = book;
+    fab_published *out = f->out;
+    (void)fab_xml_place(f->row.where, file, at->line, at->column);
     FAB_PASS(read_figure_value(f, err));
     if (f->row.field[0] == '\0' && f->row.note[0] == '\0') {
-        return fab_xml_fail_at(f->name, at, err, "a figure without a field needs a note that says why", "");
+        return fab_xml_fail_at(file, at, err, "a figure without a field needs a note that says why", "");
     }
     f->row.tolerance_ratio = f->tolerance_percent / 100;
     f->row.predicted = NAN;
@@ -72,93 +65,48 @@ static fab_status read_figure(published_file *f, const fab_xml_element *at, fab_
     return FAB_OK;
 }
 
-static fab_status read_published_child(published_file *f, const fab_xml_element *at, fab_published *out,
-                                       fab_error *err) {
-    char where[FAB_XML_PLACE_SIZE];
-    if (strcmp(at->name, ABOUT.key) == 0 && at->uri == NULL && at->first_child == NULL) {
-        FAB_PASS(field_read_attributes(ROWS, N_ROWS, at, f->name, f, err));
-        return field_set(&ABOUT, f, at->text, fab_xml_place(where, f->name, at->line, at->column), err);
-    }
-    if (strcmp(at->name, "run") != 0 || at->uri != NULL || at->text[0] != '\0' || at->first_child == NULL) {
-        return fab_xml_fail_at(f->name, at, err,
-                               "only <source> with a text and <run> with figures stand here: ", at->name);
-    }
-    FAB_PASS(field_read_attributes(ROWS, N_ROWS, at, f->name, f, err));
-    for (const fab_xml_element *figure = at->first_child; figure != NULL; figure = figure->next) {
-        FAB_PASS(read_figure(f, figure, out, err));
-    }
-    return FAB_OK;
-}
+static const book_element ELEMENTS[] = {
+    {.name = "published", .fields = ROOT, .max = 1},
+    {.name = "source", .inside = "published", .fields = ABOUT, .is_text = true, .max = 1},
+    {.name = "run", .inside = "published", .fields = RUN, .max = SIZE_MAX},
+    {.name = "figure", .inside = "run", .fields = FIGURE, .max = SIZE_MAX, .finish = finish_figure},
+};
+static const book_kind PUBLISHED = {"file of published figures",
+                                    "Published figures, and the commands whose results have ours.",
+                                    "published/",
+                                    "there is no source",
+                                    FAB_EUSAGE,
+                                    fab_builtin_published,
+                                    ELEMENTS,
+                                    sizeof ELEMENTS / sizeof ELEMENTS[0]};
 
-static fab_status read_published_file(const char *data, size_t size, const char *name, const char *stem,
-                                      fab_published *out, fab_error *err) {
+static fab_status read_source(const char *text, fab_published *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_xml *xml = NULL;
     published_file *f = NULL;
-    const fab_xml_element *root = NULL;
+    const char *slash = strrchr(text, '/');
+    const char *name = slash != NULL ? slash + 1 : text;
     size_t first = out->n_rows;
     FAB_TRY(FAB_NEW(f, 1, err));
-    f->name = name;
-    FAB_TRY(fab_xml_parse(data, size, name, &xml, err));
-    FAB_TRY(fab_xml_root_called(xml, name, "published", "published figures begin with <published>", &root, err));
-    FAB_TRY(field_read_attributes(ROWS, N_ROWS, root, name, f, err));
-    for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
-        FAB_TRY(read_published_child(f, child, out, err));
-    }
-    if (f->source.about[0] == '\0' || out->n_rows == first) {
-        FAB_TRY(
-            fab_xml_fail_at(name, root, err, "the file lacks the element ", out->n_rows == first ? "run" : ABOUT.key));
-    }
-    (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(stem, "."), stem);
+    f->out = out;
+    FAB_TRY(book_read(&PUBLISHED, text, NULL, f, err));
+    (void)snprintf(f->source.name, sizeof f->source.name, "%.*s", (int)strcspn(name, "."), name);
     f->source.first = first;
     f->source.n = out->n_rows - first;
     FAB_TRY(FAB_GROW(out->sources, out->source_capacity, out->n_sources + 1, err));
     out->sources[out->n_sources++] = f->source;
 done:
-    fab_xml_free(xml);
     free(f);
     return status;
 }
 
-static fab_status read_published_path(const char *path, fab_published *out, fab_error *err) {
-    const char *slash = strrchr(path, '/');
-    fab_str data = FAB_STR_INIT;
-    fab_status status = fab_read_file(path, FAB_XML_MAX_BYTES, &data, err);
-    if (status == FAB_OK) {
-        status = read_published_file(data.data, data.length, path, slash != NULL ? slash + 1 : path, out, err);
-    }
-    fab_str_release(&data);
-    return status;
-}
-
-static fab_status read_published_builtin(const char *source, fab_published *out, fab_error *err) {
-    char hint[FAB_CHOICES_TEXT];
-    fab_choices near;
-    fab_choices_init(&near, source != NULL ? source : "");
-    for (const fab_builtin *b = fab_builtin_published; b->name != NULL; b++) {
-        char name[FAB_NAME_SIZE];
-        char file[FAB_NAME_SIZE + 16];
-        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(b->name, "."), b->name);
-        (void)snprintf(file, sizeof file, "published/%s", b->name);
-        fab_choices_offer(&near, name);
-        if (source == NULL || strcmp(source, name) == 0) {
-            FAB_PASS(read_published_file(b->data, b->size, file, b->name, out, err));
-        }
-    }
-    if (out->n_sources == 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "there is no source '%.60s'%s (or a file: with '/' or ending in .xml)",
-                        source, fab_choices_list(&near, "known:", hint));
-    }
-    return FAB_OK;
-}
-
 fab_status fab_published_read(const char *source, fab_published *out, fab_error *err) {
     fab_published found = {.n_rows = 0};
-    size_t length = source != NULL ? strlen(source) : 0;
-    bool is_path =
-        length > 0 && (strchr(source, '/') != NULL || (length > 4 && strcmp(source + length - 4, ".xml") == 0));
-    fab_status status =
-        is_path ? read_published_path(source, &found, err) : read_published_builtin(source, &found, err);
+    fab_status status = source != NULL ? read_source(source, &found, err) : FAB_OK;
+    for (const fab_builtin *b = fab_builtin_published; source == NULL && status == FAB_OK && b->name != NULL; b++) {
+        char name[FAB_NAME_SIZE];
+        (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(b->name, "."), b->name);
+        status = read_source(name, &found, err);
+    }
     if (status != FAB_OK) {
         fab_published_release(&found);
         return status;
@@ -172,28 +120,8 @@ void fab_published_release(fab_published *published) {
     *published = (fab_published){.n_rows = 0};
 }
 
-static void add_attributes(fab_str *out, int indent, const char *element) {
-    for (const field_row *row = ROWS; row < ROWS + N_ROWS; row++) {
-        if (strcmp(row->element, element) == 0) {
-            schema_attribute(out, indent, &row->field, false, row->field.initial == NULL);
-        }
-    }
-}
-
 void fab_published_schema(fab_str *out) {
-    schema_begin(out, "Published figures, and the commands whose results have ours.");
-    fab_str_add(out, "  <xs:element name=\"published\">\n    <xs:complexType>\n      <xs:sequence>\n");
-    schema_text_element(out, 8, ABOUT.key, &ABOUT, true);
-    fab_str_add(out, "        <xs:element name=\"run\" maxOccurs=\"unbounded\">\n          <xs:complexType>\n"
-                     "            <xs:sequence>\n              <xs:element name=\"figure\" maxOccurs=\"unbounded\">\n"
-                     "                <xs:complexType>\n");
-    add_attributes(out, 18, "figure");
-    fab_str_add(out, "                </xs:complexType>\n              </xs:element>\n            </xs:sequence>\n");
-    add_attributes(out, 12, "run");
-    fab_str_add(out, "          </xs:complexType>\n        </xs:element>\n      </xs:sequence>\n");
-    add_attributes(out, 6, "published");
-    fab_str_add(out, "    </xs:complexType>\n  </xs:element>\n");
-    schema_end(out);
+    book_schema(&PUBLISHED, out);
 }
 
 double fab_published_deviation(const fab_published_row *row) {

@@ -40,11 +40,24 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
                     fab_choices_list(&near, "allowed:", hint));
 }
 
+const char *reading_where(const reading *r, const char *first, const char *second, const char *third) {
+    static const field_scope SCOPES[] = {SCOPE_FABRIC, SCOPE_TIER, SCOPE_FLOOR};
+    const char *const keys[] = {first, second, third};
+    for (size_t i = 0; i < 3 && keys[i] != NULL; i++) {
+        const char *where = r->where[design_field_index(design_field_any(SCOPES, 3, keys[i]))];
+        if (where[0] != '\0') {
+            return where;
+        }
+    }
+    return r->origin_where;
+}
+
 /* A job knows the data sheet of its GPU from the moment that it is named. */
 static fab_status set_job_field(const field *f, fab_job_spec *job, const char *value, const char *where,
                                 fab_error *err) {
     fab_status status = field_set(f, job, value, where, err);
     bool is_gpu = status == FAB_OK && strcmp(f->key, "gpu") == 0;
+    job->interleave_given = job->interleave_given || strcmp(f->key, "interleave") == 0;
     return is_gpu ? fab_gpu_read(job->gpu, where, &job->accelerator, err) : status;
 }
 
@@ -57,16 +70,6 @@ static fab_status set_defaults(field_scope scope, void *base, fab_error *err) {
     }
 done:
     return status;
-}
-
-/* End of the list item at `text`: a slash, but not that of "b/s". */
-static const char *item_end(const char *text) {
-    for (; *text != '\0'; text++) {
-        if (text[0] == '/' && !(text[1] == 's' && (text[2] == '\0' || text[2] == '/'))) {
-            break;
-        }
-    }
-    return text;
 }
 
 static bool repeats(const field *f) {
@@ -83,7 +86,7 @@ fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *li
     const char *at = list;
     for (size_t tier = 0; tier < FAB_MAX_TIERS; tier++) {
         if (at != NULL) {
-            const char *end = item_end(at);
+            const char *end = field_item_end(at);
             if ((size_t)(end - at) >= sizeof item) {
                 FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key, at);
             }

@@ -91,52 +91,38 @@ static void format_torus(const void *shape, fab_str *out) {
 
 const field_shape torus_shape = {parse_torus, format_torus};
 
-/* One group of `height` numbers up to the next semicolon; *text moves behind it, NULL at the end. */
-static fab_status read_group(const char **text, uint32_t height, uint64_t *out, fab_error *err) {
-    char item[24];
-    const char *at = *text;
-    for (uint32_t i = 1; i <= height; i++) {
-        size_t n = strcspn(at, ",;");
-        (void)snprintf(item, sizeof item, "%.*s", (int)(n < sizeof item ? n : sizeof item - 1), at);
-        FAB_PASS(fab_count_parse(item, 1, 65535, &out[i], err));
-        at += n;
-        if (i < height && *at++ != ',') {
-            return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has %u of %u numbers", i, height);
-        }
-    }
-    if (*at != ';' && *at != '\0') {
-        return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has more than %u numbers", height);
-    }
-    *text = *at == ';' ? at + 1 : NULL;
-    return FAB_OK;
-}
-
+/* Height, children, parents and parallel cables, with semicolons between. */
 static fab_status parse_xgft(const char *text, void *out, fab_error *err) {
     fab_xgft x = {.ports = 1};
+    uint64_t *const groups[] = {x.m, x.w, x.p};
     uint64_t height = 0;
-    char first[8] = "";
-    size_t n = strcspn(text, ";");
-    const char *at = text[n] == ';' ? text + n + 1 : NULL;
-    (void)snprintf(first, sizeof first, "%.*s", (int)(n < sizeof first ? n : sizeof first - 1), text);
-    FAB_PASS(fab_count_parse(first, 1, FAB_MAX_TIERS, &height, err));
-    x.height = (uint32_t)height;
+    uint32_t n_groups = 0;
+    char part[FAB_NAME_SIZE];
     for (uint32_t i = 0; i <= FAB_MAX_TIERS; i++) {
         x.p[i] = 1;
     }
-    if (at == NULL) {
-        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no groups of children and parents", text);
+    for (const char *at = text; at != NULL; n_groups++) {
+        size_t n = strcspn(at, ";");
+        uint32_t count = 0;
+        (void)snprintf(part, sizeof part, "%.*s", (int)(n < sizeof part ? n : sizeof part - 1), at);
+        if (n_groups == 0) {
+            FAB_PASS(fab_count_parse(part, 1, FAB_MAX_TIERS, &height, err));
+        } else if (n_groups > 3) {
+            return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has more than three groups", text);
+        } else {
+            FAB_PASS(read_numbers("xgft", part, (uint32_t)height, groups[n_groups - 1] + 1, &count, err));
+        }
+        if (count < height && n_groups > 0) {
+            return fab_fail(err, FAB_EINPUT, NULL, "xgft: a group has %" PRIu32 " of %" PRIu64 " numbers", count,
+                            height);
+        }
+        at = at[n] == ';' ? at + n + 1 : NULL;
     }
-    FAB_PASS(read_group(&at, x.height, x.m, err));
-    if (at == NULL) {
-        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of parents", text);
+    if (n_groups < 3) {
+        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has no group of %s", text,
+                        n_groups < 2 ? "children" : "parents");
     }
-    FAB_PASS(read_group(&at, x.height, x.w, err));
-    if (at != NULL) {
-        FAB_PASS(read_group(&at, x.height, x.p, err));
-    }
-    if (at != NULL) {
-        return fab_fail(err, FAB_EINPUT, NULL, "xgft: '%.60s' has more than three groups", text);
-    }
+    x.height = (uint32_t)height;
     for (uint32_t i = 1; i <= x.height; i++) {
         x.ports *= x.m[i];
         if (x.ports > MAX_PORTS) {

@@ -1,6 +1,7 @@
 /* A phase under an engine in a state. What the healthy fabric gives comes from the context; what a state changes, from
  * there. */
 #include "fab/evaluate.h"
+#include "fab/design.h"
 
 #include "context/context_parts.h"
 #include "fab/memory.h"
@@ -101,6 +102,12 @@ static fab_status find_loads(fab_workspace *w, const fab_case *at, const fab_sta
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
+/* NULL: a context of phases alone, without a design. */
+static const fab_transport_spec *transport_of(const fab_workspace *w) {
+    const fab_design *design = fab_context_what(w->context)->design;
+    return design != NULL ? &design->fabric.transport : NULL;
+}
+
 static fab_status time_split(const fab_workspace *w, const fab_case *at, const fab_router *router,
                              const fab_state *state, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -131,9 +138,14 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
     const fab_rerouted *loads = NULL;
     const fab_traffic *traffic = NULL;
     workspace_place *place = NULL;
+    if (transport_of(w) != NULL && transport_of(w)->kind != FAB_TRANSPORT_FLUID) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
+                        "times after failures and changes are found under transport fluid alone; run and route without "
+                        "them, and sweep, know pfc");
+    }
     FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
     FAB_PASS(fab_context_traffic(w->context, &traffic, err));
-    if (fab_router_splits(router)) {
+    if (fab_router_facts_of(router)->splits) {
         FAB_PASS(time_split(w, at, router, state, out, err));
     } else {
         FAB_PASS(find_loads(w, at, state, &loads, err));
@@ -165,7 +177,9 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                           .scratch = &w->scratch,
                           .detail = needs->detail,
                           .dependencies = needs->dependencies,
-                          .trace = needs->trace};
+                          .trace = needs->trace,
+                          .proof = needs->proof,
+                          .transport = transport_of(w)};
     if (!is_healthy(state)) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "collisions and rates of flows are found on the healthy fabric; ask for loads and times");
@@ -181,7 +195,7 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
     }
     FAB_PASS(fab_measure_run(&run, &out->figures, err));
     if (needs->trace != NULL && isnan(out->figures.mean_rate)) {
-        return fab_fail(err, FAB_EUNSUPPORTED, fab_router_label(run.router),
+        return fab_fail(err, FAB_EUNSUPPORTED, fab_router_facts_of(run.router)->label,
                         "phase %s of %" PRIu64 " flows has too many paths for their rates to be found",
                         run.prepared->phase->name, run.prepared->phase->n_flows);
     }

@@ -1,10 +1,12 @@
 /* Every phase under every engine for every seed: independent items over threads, each writing its own sample. */
 #include "fab/collective.h"
 #include "fab/deadlock.h"
+#include "fab/design.h"
 #include "fab/evaluate.h"
 #include "fab/memory.h"
 #include "fab/parallel.h"
 #include "fab/iterate.h"
+#include "fab/replay.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
 #include "measure/measure.h"
@@ -18,7 +20,18 @@
 typedef struct item {
     uint32_t phase, engine;
     uint64_t draw; /* 0 ... n_seeds - 1 */
+    size_t place;  /* of its figures: by phase, engine, draw */
 } item;
+
+/* The phases of an iteration under an engine with a draw, which are compared when the last of them is measured. */
+typedef struct shared_draw {
+    atomic_size_t n_open;
+    double **bytes;     /* [phase]: of links; NULL before it is measured, and after the last */
+    double *transfer_s; /* [phase] */
+    fab_paces paces;
+    fab_link_use *links; /* [n_links], of the first draw, where a schedule is kept */
+    size_t n_links;
+} shared_draw;
 
 typedef struct run {
     const fab_replay *replay;
@@ -28,7 +41,8 @@ typedef struct run {
     fab_workspace **workers;         /* [thread] */
     item *items;
     size_t n_items;
-    fab_figures *figures; /* [item] */
+    fab_figures *figures; /* [place] */
+    shared_draw *shared;  /* [engine][seed]; NULL: of no iteration */
     fab_phase_result *phases;
     fab_dependencies *dependencies; /* [phase][engine] */
     atomic_uint_least64_t done;     /* in ITEM_TICKS-ths of an item */
@@ -64,7 +78,11 @@ static bool is_drawn_per_seed(const run *c) {
 }
 
 static bool varies(const run *c, size_t engine) {
-    return c->traffic->depends_on_seed || fab_router_is_seeded(c->routers[engine]);
+    return c->traffic->depends_on_seed || fab_router_facts_of(c->routers[engine])->is_seeded;
+}
+
+static uint64_t draws_of(const run *c, size_t engine) {
+    return varies(c, engine) ? c->replay->n_seeds : 1;
 }
 
 static void to_floats(const double *values, size_t n, float *out) {
@@ -94,13 +112,6 @@ static fab_status prepare_phase(void *argument, size_t phase, size_t worker, fab
     return FAB_OK;
 }
 
-/* Whether phases travel beside each other, to be compared by the loads of their first draw. */
-static bool shares(const run *c) {
-    const fab_job_spec *job = &c->traffic->job;
-    return c->replay->rates && c->what->gpus == NULL && fab_is_whole_training(c->traffic, c->what->traffic) &&
-           job->pp > 1 && job->dp > 1;
-}
-
 static fab_status copy_links(const double *from, size_t n, double **out, fab_error *err) {
     FAB_PASS(FAB_NEW(*out, n, err));
     memcpy(*out, from, n * sizeof **out);
@@ -113,21 +124,39 @@ static fab_status keep_item(const run *c, const item *it, const fab_evaluated *f
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
     if (it->draw == 0) {
         result->has_effective_bisection = strcmp(c->traffic->phases[it->phase].collective, "bisection") == 0;
-        result->n_rounds = fab_router_n_rounds(router);
-        result->window_bytes = fab_router_window_bytes(router);
-        result->queueing_s = fab_router_queueing_s(router);
-    }
-    if (it->draw == 0 &&
-        (c->replay->keep_loads || (shares(c) && fab_iterate_is_shared(c->traffic->phases[it->phase].name)))) {
-        FAB_PASS(copy_links(found->bytes, n_links, &result->load_bytes, err));
+        result->n_rounds = fab_router_facts_of(router)->n_rounds;
+        result->window_bytes = fab_router_facts_of(router)->window_bytes;
+        result->queueing_s = fab_router_facts_of(router)->queueing_s;
     }
     if (it->draw == 0 && c->replay->keep_loads) {
+        FAB_PASS(copy_links(found->bytes, n_links, &result->load_bytes, err));
         FAB_PASS(copy_links(found->utilisation, n_links, &result->utilisation, err));
     }
     if (it->draw > 0 && it->draw <= result->n_more) { /* every draw has its own row: threads do not share them */
         to_floats(found->utilisation, n_links, result->more_utilisation + (it->draw - 1) * n_links);
     }
     return FAB_OK;
+}
+
+/* The last phase of a draw tells what they do to each other. */
+static fab_status share_item(run *c, const item *it, const fab_evaluated *found, fab_error *err) {
+    fab_status status = FAB_OK;
+    shared_draw *draw = &c->shared[it->engine * c->replay->n_seeds + it->draw];
+    draw->transfer_s[it->phase] = found->figures.transfer_s;
+    FAB_PASS(copy_links(found->bytes, c->what->fabric->n_links, &draw->bytes[it->phase], err));
+    if (atomic_fetch_sub(&draw->n_open, 1) == 1) {
+        status = fab_iterate_paces(c->what->fabric, c->traffic, (const double *const *)draw->bytes, draw->transfer_s,
+                                   &draw->paces, err);
+        if (status == FAB_OK && it->draw == 0 && c->replay->keep_schedule) {
+            status = fab_iterate_link_use(c->what->fabric, c->traffic, (const double *const *)draw->bytes, &draw->links,
+                                          &draw->n_links, err);
+        }
+        for (size_t p = 0; p < c->traffic->n_phases; p++) {
+            free(draw->bytes[p]);
+            draw->bytes[p] = NULL;
+        }
+    }
+    return status;
 }
 
 static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
@@ -155,8 +184,11 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
         FAB_PASS(fab_workspace_new(replay->context, &c->workers[worker], err));
     }
     FAB_PASS(fab_evaluate(c->workers[worker], &at, &needs, &found, err));
-    c->figures[index] = found.figures;
+    c->figures[it->place] = found.figures;
     FAB_PASS(keep_item(c, it, &found, err));
+    if (c->shared != NULL && fab_iterate_is_shared(c->traffic->phases[it->phase].name)) {
+        FAB_PASS(share_item(c, it, &found, err));
+    }
     tell_progress(c, ITEM_TICKS - atomic_load(&progress.done)); /* what its parts did not tell */
     return FAB_OK;
 }
@@ -168,20 +200,49 @@ static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_resul
     return FAB_OK;
 }
 
+static int item_order(const void *a, const void *b) {
+    const item *x = a;
+    const item *y = b;
+    return x->draw != y->draw ? (x->draw > y->draw) - (x->draw < y->draw)
+                              : (x->place > y->place) - (x->place < y->place);
+}
+
+/* One draw after the other, so that its loads are soon free. */
 static fab_status list_items(run *c, fab_error *err) {
-    const fab_replay *replay = c->replay;
     size_t capacity = 0;
     for (uint32_t phase = 0; phase < c->traffic->n_phases; phase++) {
         for (uint32_t engine = 0; engine < c->what->n_engines; engine++) {
-            uint64_t n = varies(c, engine) ? replay->n_seeds : 1;
+            uint64_t n = draws_of(c, engine);
             FAB_PASS(reserve_draws(c, n, &c->phases[phase].engines[engine], err));
             FAB_PASS(FAB_GROW(c->items, capacity, c->n_items + n, err));
-            for (uint64_t draw = 0; draw < n; draw++) {
-                c->items[c->n_items++] = (item){phase, engine, draw};
+            for (uint64_t draw = 0; draw < n; draw++, c->n_items++) {
+                c->items[c->n_items] = (item){phase, engine, draw, c->n_items};
             }
         }
     }
+    if (c->n_items > 1) {
+        qsort(c->items, c->n_items, sizeof *c->items, item_order);
+    }
     return FAB_NEW(c->figures, c->n_items, err);
+}
+
+/* Where phases of a whole training job may be under way beside each other. */
+static fab_status open_shared(run *c, fab_error *err) {
+    const size_t n = c->what->n_engines * c->replay->n_seeds;
+    if (!c->replay->rates || c->what->gpus != NULL || !fab_is_whole_training(c->traffic, c->what->traffic)) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(c->shared, n, err));
+    for (size_t i = 0; i < n; i++) {
+        size_t n_open = 0;
+        for (size_t p = 0; p < c->traffic->n_phases; p++) {
+            n_open += fab_iterate_is_shared(c->traffic->phases[p].name) ? 1 : 0;
+        }
+        atomic_init(&c->shared[i].n_open, n_open);
+        FAB_PASS(FAB_NEW(c->shared[i].bytes, c->traffic->n_phases, err));
+        FAB_PASS(FAB_NEW(c->shared[i].transfer_s, c->traffic->n_phases, err));
+    }
+    return FAB_OK;
 }
 
 /* What all items stand on, before they start: who is refused is refused in this order. */
@@ -211,6 +272,7 @@ static fab_status replay_prepare(run *c, fab_error *err) {
         c->phases[p].n_engines = n_engines;
     }
     FAB_PASS(FAB_NEW(c->dependencies, c->traffic->n_phases * n_engines, err));
+    FAB_PASS(open_shared(c, err));
     return list_items(c, err);
 }
 
@@ -277,6 +339,11 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     const fab_phase *p = &c->traffic->phases[phase];
     r->has_time = c->replay->rates;
     r->has_rates = c->replay->rates;
+    r->has_pauses = c->replay->rates && s[0].fluid_s > 0;
+    r->deadlocked_seeds = 0;
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        r->deadlocked_seeds += s[i].deadlocks > 0;
+    }
     for (size_t i = 0; i < r->n_seeds; i++) {
         r->has_time = r->has_time && !isnan(s[i].transfer_s);
         r->has_rates = r->has_rates && !isnan(s[i].mean_rate);
@@ -285,7 +352,11 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
         return;
     }
     r->latency_s = fab_phase_latency_s(c->what->fabric, p, r->paths.n_flows > 0, r->paths.latency_s.max);
+    if (c->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID && r->paths.n_flows > 0) {
+        r->latency_s += (double)p->steps * (double)p->executions * c->what->design->fabric.transport.nic_latency_s;
+    }
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
+    replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
     for (size_t i = 0; i < r->n_seeds; i++) {
         values[i] = s[i].transfer_s + r->latency_s;
     }
@@ -322,11 +393,11 @@ static fab_status summarise(run *c, fab_error *err) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *r = &c->phases[p].engines[e];
             const fab_router *router = c->routers[e];
-            (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_engine(router));
-            (void)snprintf(r->label, sizeof r->label, "%s", fab_router_label(router));
+            (void)snprintf(r->engine, sizeof r->engine, "%s", fab_router_facts_of(router)->engine);
+            (void)snprintf(r->label, sizeof r->label, "%s", fab_router_facts_of(router)->label);
             r->seed = fab_router_seed(router, c->what->seed);
             r->seeded = varies(c, e);
-            r->n_seeds = r->seeded ? replay->n_seeds : 1;
+            r->n_seeds = draws_of(c, e);
             const fab_figures *s = &c->figures[first];
             size_t n = r->n_seeds;
             if (replay->keep_draws && status == FAB_OK) {
@@ -354,28 +425,25 @@ static fab_status summarise(run *c, fab_error *err) {
     return status;
 }
 
-/* What phases that travel beside each other do to each other; loads that nobody else wants are given back. */
-static fab_status share(const run *c, fab_result *result, fab_error *err) {
-    fab_status status = FAB_OK;
-    const size_t n_engines = c->what->n_engines;
-    const size_t n_phases = c->traffic->n_phases;
-    double *transfer_s = NULL; /* [engine][phase] */
-    FAB_TRY(FAB_NEW(transfer_s, n_engines * n_phases, err));
-    FAB_TRY(FAB_NEW(result->shared, n_engines, err));
-    for (size_t i = c->n_items; i-- > 0;) { /* the first draw is the last that is written */
-        transfer_s[c->items[i].engine * n_phases + c->items[i].phase] = c->figures[i].transfer_s;
-    }
-    for (size_t e = 0; e < n_engines; e++) {
-        FAB_TRY(fab_iterate_slowdown(c->what->fabric, c->phases, n_phases, e, &transfer_s[e * n_phases],
-                                     &result->shared[e], err));
-        for (size_t p = 0; p < n_phases && !c->replay->keep_loads; p++) {
-            FAB_FREE_ALL(c->phases[p].engines[e].load_bytes);
-            c->phases[p].engines[e].load_bytes = NULL;
+/* What phases that are under way together do to each other, as a mean over the seeds. */
+static fab_status take_paces(const run *c, fab_result *result, fab_error *err) {
+    FAB_PASS(FAB_NEW(result->paces, c->what->n_engines, err));
+    for (size_t e = 0; e < c->what->n_engines; e++) {
+        const shared_draw *draw = &c->shared[e * c->replay->n_seeds];
+        const uint64_t n = draws_of(c, e);
+        double *mean = &result->paces[e].slowdown[0][0];
+        for (size_t k = 0; k < (size_t)FAB_TRAVEL_SETS * FAB_TRAVEL_N; k++) {
+            double sum = 0;
+            bool any = false;
+            for (uint64_t i = 0; i < n; i++) {
+                double slow = (&draw[i].paces.slowdown[0][0])[k];
+                any = any || slow > 1;
+                sum += fmax(slow, 1);
+            }
+            mean[k] = any ? sum / (double)n : 0;
         }
     }
-done:
-    free(transfer_s);
-    return status;
+    return FAB_OK;
 }
 
 /* The iteration of every seed, where a phase has a draw of its own for each. */
@@ -383,11 +451,18 @@ static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine,
     fab_status status = FAB_OK;
     const uint64_t n_seeds = c->replay->n_seeds;
     double *transfer_s = NULL;
+    fab_paces *paces = NULL;
     size_t first = 0;
     if (n_seeds == 1 || !varies(c, engine)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(transfer_s, n_seeds * result->n_phases, err));
+    if (c->shared != NULL) {
+        FAB_TRY(FAB_NEW(paces, n_seeds, err));
+        for (uint64_t i = 0; i < n_seeds; i++) {
+            paces[i] = c->shared[engine * n_seeds + i].paces;
+        }
+    }
     for (size_t p = 0; p < result->n_phases; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             for (uint64_t i = 0; e == engine && i < n_seeds; i++) {
@@ -396,9 +471,9 @@ static fab_status iterate_seeds(const run *c, fab_result *result, size_t engine,
             first += result->phases[p].engines[e].n_seeds;
         }
     }
-    FAB_TRY(fab_iterate_seeds(c->traffic, result, engine, transfer_s, n_seeds, out, err));
+    FAB_TRY(fab_iterate_seeds(c->traffic, result, engine, transfer_s, paces, n_seeds, out, err));
 done:
-    free(transfer_s);
+    FAB_FREE_ALL(transfer_s, paces);
     return status;
 }
 
@@ -407,6 +482,12 @@ static fab_status keep_schedule(const run *c, const fab_result *result, size_t e
                                 fab_error *err) {
     fab_error why = {0};
     fab_status status = fab_iterate_schedule(c->traffic, result, engine, out, &why);
+    if (status == FAB_OK && c->shared != NULL) {
+        shared_draw *draw = &c->shared[engine * c->replay->n_seeds];
+        out->schedule->links = draw->links;
+        out->schedule->n_links = draw->n_links;
+        draw->links = NULL;
+    }
     if (status == FAB_EUNSUPPORTED || status == FAB_ELIMIT) {
         (void)snprintf(out->schedule_note, sizeof out->schedule_note, "%.120s", why.text);
         return FAB_OK;
@@ -451,18 +532,6 @@ done:
     return status;
 }
 
-static void free_phases(fab_phase_result *phases, size_t n_phases) {
-    for (size_t p = 0; phases != NULL && p < n_phases; p++) {
-        for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
-            FAB_FREE_ALL(phases[p].engines[e].load_bytes, phases[p].engines[e].utilisation,
-                         phases[p].engines[e].more_utilisation, phases[p].engines[e].draws, phases[p].engines[e].flows,
-                         phases[p].engines[e].route_first, phases[p].engines[e].route);
-        }
-        FAB_FREE_ALL(phases[p].engines, phases[p].taper_ratio, phases[p].block_bytes);
-    }
-    free(phases);
-}
-
 static void replay_release(run *c) {
     const size_t n_phases = c->traffic != NULL ? c->traffic->n_phases : 0;
     for (size_t i = 0; c->workers != NULL && i < c->replay->n_threads; i++) {
@@ -471,8 +540,15 @@ static void replay_release(run *c) {
     for (size_t i = 0; c->dependencies != NULL && i < n_phases * c->what->n_engines; i++) {
         fab_dependencies_release(&c->dependencies[i]);
     }
-    free_phases(c->phases, n_phases);
-    FAB_FREE_ALL(c->dependencies, c->routers, c->workers, c->items, c->figures);
+    for (size_t i = 0; c->shared != NULL && i < c->what->n_engines * c->replay->n_seeds; i++) {
+        for (size_t p = 0; c->shared[i].bytes != NULL && p < n_phases; p++) {
+            free(c->shared[i].bytes[p]);
+        }
+        FAB_FREE_ALL(c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].links);
+    }
+    fab_result rest = {.phases = c->phases, .n_phases = n_phases};
+    fab_result_release(&rest);
+    FAB_FREE_ALL(c->dependencies, c->routers, c->workers, c->items, c->figures, c->shared);
 }
 
 fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) {
@@ -484,7 +560,7 @@ fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_erro
     FAB_TRY(fab_parallel_for(c.n_items, replay->n_threads, run_item, &c, err));
     FAB_TRY(check_deadlocks(&c, err));
     FAB_TRY(summarise(&c, err));
-    FAB_TRY(shares(&c) ? share(&c, result, err) : FAB_OK);
+    FAB_TRY(c.shared != NULL ? take_paces(&c, result, err) : FAB_OK);
     (void)snprintf(result->traffic, sizeof result->traffic, "%s%s", c.traffic->summary,
                    is_drawn_per_seed(&c) ? "; every seed draws its own, figures of the traffic are of the first" : "");
     result->seed = c.what->seed;
@@ -497,47 +573,3 @@ done:
     replay_release(&c);
     return status;
 }
-
-void fab_result_release(fab_result *result) {
-    free_phases(result->phases, result->n_phases);
-    for (size_t i = 0; result->fabrics != NULL && i < result->n_fabrics; i++) {
-        free(result->fabrics[i].front_end);
-    }
-    for (size_t i = 0; i < result->n_growth; i++) {
-        free(result->growth[i].parts);
-    }
-    for (size_t i = 0; i < result->n_iterations; i++) {
-        fab_schedule_free(result->iterations[i].schedule);
-    }
-    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->shared);
-    result->shared = NULL;
-    result->iterations = NULL;
-    result->n_iterations = 0;
-    result->phases = NULL;
-    result->fabrics = NULL;
-    result->growth = NULL;
-    result->n_growth = 0;
-}
-
-const char *const fab_conventions[] = {
-    "rates are per direction; 1 Gb/s = 1e9 bit/s; a cable is counted once",
-    "taper: oversubscription, capacity down / capacity up of the fullest switch of a tier",
-    "bisection: minimum cut over network links, one direction, between the halves of the servers in their order",
-    /* from here on of traffic: FAB_GENERAL_CONVENTIONS */
-    "network links join NICs and switches; fabric links join switches",
-    "offered rate: bytes x NIC rate / max(bytes out of the source NIC, into the destination NIC)",
-    "collision factor of a fabric link = offered rate over it / its capacity; collided above 1",
-    "collision factor = taper factor (the same under ideal spray) x hash factor",
-    "mean collision factor: over the flows that cross a fabric link",
-    "time of the fullest link = bytes over it / its capacity: no phase under that routing is faster",
-    "optimum: least possible largest utilisation of network links over shortest paths",
-    "latency: one way, devices and cables of a path; nothing waits in a queue",
-    "bytes of a phase are those of one iteration",
-    "rates: max-min fair over all links of a path, those inside servers included; every path of a flow has its part",
-    ("time of a phase: fluid simulation of its bytes of one iteration, plus steps x executions x latency of the "
-     "slowest "
-     "path; phases do not share the network with each other"),
-    "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
-    "left out: priority flow control, congestion control, buffers, packet effects, stragglers, data loading",
-    NULL,
-};

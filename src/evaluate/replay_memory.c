@@ -6,9 +6,10 @@
 #include "fab/replay_memory.h"
 #include "fab/design.h"
 #include "fab/fluid.h"
+#include "fab/lossless.h"
 #include "fab/memory.h"
 #include "context/context_parts.h"
-#include "measure/measure.h"
+#include "measure/measure_rates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #define FLOW_LISTED 20.0 /* source, destination, bytes, communicator */
 #define FLOW_RUN    28.0 /* rate, volume, limit; first path */
 #define PATH_SOLVED 44.0 /* first hop, bits, weight, rate, end, bottleneck */
+#define LINK_PAUSED 53.0 /* latency, pauses, causes; roots while they are looked for */
 #define PATH_PLACED 12.0 /* of engines that take all flows at once */
 #define PAIR_FOLDED 64.0 /* worst, shares, hops and latencies of a pair under a split */
 #define GROUP_USED  49.0
@@ -87,6 +89,12 @@ static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
 /* Solver, and simulation where flows end one after the other. */
 static double rates_bytes(const fab_replay *replay, const fab_phase *phase, const fab_sharing_size *size) {
     double bytes = size->n_flows * PATH_SOLVED + size->n_links * sizeof(double) + fab_max_min_bytes(size);
+    const fab_transport_spec *spec = &fab_context_what(replay->context)->design->fabric.transport;
+    if (spec->kind != FAB_TRANSPORT_FLUID) {
+        const fab_lossless transport = fab_lossless_of(spec);
+        bytes +=
+            fab_lossless_bytes(&transport, size->n_flows, size->n_links, size->n_entries) + size->n_links * LINK_PAUSED;
+    }
     return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
 }
 
@@ -109,19 +117,22 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
                           const fab_router *router) {
     double flows = (double)phase->n_flows;
     double in_domain = count_in_domain(s->fabric, phase);
-    double across = (flows - in_domain) * fab_paths_per_flow(router);
+    double across = (flows - in_domain) * fab_router_facts_of(router)->paths_per_flow;
     double paths = in_domain + across;
     double hops = fab_path_links(fab_context_what(replay->context)->design, s->fabric);
     double all_hops = across * hops + in_domain * 2;
-    if (!fab_router_takes_phases(router) && fab_router_n_rounds(router) == 1 &&
-        flows * fab_paths_per_flow(router) > (double)FAB_KEPT_PATHS) {
+    if (!fab_router_facts_of(router)->takes_phases && fab_router_facts_of(router)->n_rounds == 1 &&
+        flows * fab_router_facts_of(router)->paths_per_flow > (double)FAB_KEPT_PATHS) {
         return chunks_bytes(s, router, hops);
     }
-    fab_sharing_size size = {
-        .n_flows = paths, .n_links = s->n_links, .n_entries = all_hops, .limits = fab_router_reorders(router)};
-    bool by_groups = !fab_router_takes_phases(router) && !fab_router_has_tables(router); /* these are noted, too */
+    fab_sharing_size size = {.n_flows = paths,
+                             .n_links = s->n_links,
+                             .n_entries = all_hops,
+                             .limits = fab_router_facts_of(router)->reorders};
+    bool by_groups = !fab_router_facts_of(router)->takes_phases &&
+                     !fab_router_facts_of(router)->has_tables; /* these are noted, too */
     double routed = fab_grown(paths) * sizeof(uint64_t) + (by_groups ? 2 : 1) * fab_grown(all_hops) * sizeof(uint32_t);
-    double placed = fab_router_takes_phases(router) ? paths * PATH_PLACED : 0;
+    double placed = fab_router_facts_of(router)->takes_phases ? paths * PATH_PLACED : 0;
     return flows * FLOW_RUN + routed + placed + rates_bytes(replay, phase, &size);
 }
 
@@ -156,8 +167,9 @@ static double split_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
 static double run_bytes(const fab_replay *replay, const fab_replay_sizes *s, const fab_phase *phase,
                         const fab_router *router) {
     double bytes = s->n_links * RUN_LINK;
-    bytes += fab_router_is_by_demand(router) ? shares_bytes(replay, s, phase) : 0;
-    return bytes + (fab_router_splits(router) ? split_bytes(replay, s, phase) : paths_bytes(replay, s, phase, router));
+    bytes += fab_router_facts_of(router)->is_by_demand ? shares_bytes(replay, s, phase) : 0;
+    return bytes + (fab_router_facts_of(router)->splits ? split_bytes(replay, s, phase)
+                                                        : paths_bytes(replay, s, phase, router));
 }
 
 /* What is prepared for a phase. */
@@ -186,7 +198,9 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
     double kept = fmin(draws, (double)replay->keep_seeds);
     size_t per_draw = sizeof(fab_figures) + ITEM_BYTES + (replay->keep_draws ? sizeof(fab_seed_figures) : 0);
     double bytes = draws * (double)per_draw + dependencies_bytes(s) + kept * s->n_links * sizeof(float);
-    bytes += (replay->keep_loads ? 2 : 1) * s->n_links * sizeof(double); /* loads of phases that share the network */
+    /* Of phases that share the network, every thread may have the loads of a draw. */
+    double shared = fmin(draws, (double)replay->n_threads + 1);
+    bytes += (shared + (replay->keep_loads ? 2 : 0)) * s->n_links * sizeof(double);
     if (replay->keep_flows && phase->all.n == 0) {
         size_t per_flow = sizeof(fab_flow_rate) + (replay->keep_routes ? ROUTE_BYTES : 0);
         bytes += (double)phase->n_flows * (double)per_flow;
@@ -203,14 +217,14 @@ typedef struct total {
 
 static void memory_add_item(const fab_replay *replay, const fab_replay_sizes *s, const fab_traffic *traffic,
                             const fab_phase *phase, const fab_router *router, total *t) {
-    bool is_drawn = traffic->depends_on_seed || fab_router_is_seeded(router);
+    bool is_drawn = traffic->depends_on_seed || fab_router_facts_of(router)->is_seeded;
     double bytes = run_bytes(replay, s, phase, router);
     double draws = is_drawn ? (double)replay->n_seeds : 1;
     t->results += results_bytes(replay, s, phase, is_drawn);
     t->n_flows = bytes > t->most_run ? phase->n_flows : t->n_flows;
     t->most_run = fmax(t->most_run, bytes);
     t->sum_runs += bytes * draws;
-    t->most_detail = fmax(t->most_detail, !fab_router_splits(router) ? detail_bytes(s, router) : 0);
+    t->most_detail = fmax(t->most_detail, !fab_router_facts_of(router)->splits ? detail_bytes(s, router) : 0);
     t->n_details++;
     t->n_items += draws;
 }

@@ -48,7 +48,7 @@ fab_status fab_trace_paths(const fab_engine_run *run, const fab_routes *r, const
     fab_status status = FAB_OK;
     const fab_trace *trace = run->trace;
     const double *finish_s = run->scratch->rates->finish_s;
-    double part = 1.0 / fab_router_n_rounds(run->router);
+    double part = 1.0 / fab_router_facts_of(run->router)->n_rounds;
     size_t n_links = run->prepared->fabric->n_links;
     double *last_s = NULL;
     FAB_TRY(FAB_NEW(last_s, trace->n_groups, err));

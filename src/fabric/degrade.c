@@ -1,6 +1,7 @@
 /* A copy of a fabric with slower parts. A cable that gets slower moves to a class of its own fraction. */
 #include "fab/degrade.h"
 
+#include "fab/fabric_builder.h"
 #include "fab/fabric_parse.h"
 #include "fab/memory.h"
 #include "fab/names.h"
@@ -12,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTION    "--degrade"
-#define A_SERVER  "server-"
-#define ROUNDING  1e-6 /* of a step */
-#define HEALTHY   1.0
-#define MAX_CLASS UINT16_MAX
+#define OPTION   "--degrade"
+#define A_SERVER "server-"
+#define ROUNDING 1e-6 /* of a step */
+#define HEALTHY  1.0
 
 fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *err) {
     fab_weak_part part = {.ratio = 0};
@@ -54,8 +54,16 @@ fab_status fab_weak_part_parse(const char *text, fab_weak_part *out, fab_error *
     return FAB_OK;
 }
 
+/* Names are the original's. */
+static void free_copy(fab_fabric *copy) {
+    if (copy != NULL) {
+        copy->names = NULL;
+    }
+    fab_fabric_free(copy);
+}
+
 void fab_weak_fabric_release(fab_weak_fabric *weak) {
-    fab_fabric_free(weak->fabric);
+    free_copy(weak->fabric);
     FAB_FREE_ALL(weak->link, weak->gpu_ratio);
     *weak = (fab_weak_fabric){.fabric = NULL};
 }
@@ -158,7 +166,6 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     FAB_TRY(FAB_NEW(copy, 1, err));
     fab_fabric scalars = *from;
     scalars.classes = NULL;
-    scalars.names = NULL;
     scalars.cable_class = scalars.port = scalars.switch_rail = scalars.switch_plane = scalars.switch_radix =
         scalars.switch_ports = NULL;
     scalars.end = scalars.out_first = scalars.out_link = scalars.switch_pod = NULL;
@@ -174,45 +181,23 @@ static fab_status copy_fabric(const fab_fabric *from, fab_fabric **out, fab_erro
     COPY(switch_plane, n_switches);
     COPY(switch_radix, n_switches);
     COPY(switch_ports, n_switches);
-    if (from->names != NULL) {
-        FAB_TRY(fab_names_copy(from->names, &copy->names, err));
-    }
     *out = copy;
     copy = NULL;
 done:
-    fab_fabric_free(copy);
+    free_copy(copy);
     return status;
 }
 
-/* The class of a cable at a fraction; the new ones stand behind those that were there. */
-static fab_status weak_class(fab_fabric *f, uint16_t healthy, double ratio, uint16_t n_complete, size_t *capacity,
-                             uint16_t *out, fab_error *err) {
-    fab_link_class wanted = f->classes[healthy];
-    wanted.capacity_bps *= ratio;
-    for (uint16_t i = n_complete; i < f->n_classes; i++) {
-        const fab_link_class *c = &f->classes[i];
-        if (c->kind == wanted.kind && c->tier == wanted.tier && c->capacity_bps == wanted.capacity_bps &&
-            c->length_m == wanted.length_m && c->latency_s == wanted.latency_s) {
-            *out = i;
-            return FAB_OK;
-        }
-    }
-    if (f->n_classes == MAX_CLASS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, OPTION, "more than %d classes of links", MAX_CLASS);
-    }
-    FAB_PASS(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
-    f->classes[f->n_classes] = wanted;
-    *out = f->n_classes++;
-    return FAB_OK;
-}
-
+/* A cable gets a class of its fraction; the new ones stand behind those that were there. */
 static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_error *err) {
     fab_fabric *f = weak->fabric;
     uint16_t n_complete = f->n_classes;
     size_t capacity = f->n_classes;
     for (uint32_t c = 0; c < f->n_cables; c++) {
         if (cable[c] < HEALTHY) {
-            FAB_PASS(weak_class(f, f->cable_class[c], cable[c], n_complete, &capacity, &f->cable_class[c], err));
+            fab_link_class wanted = f->classes[f->cable_class[c]];
+            wanted.capacity_bps *= cable[c];
+            FAB_PASS(fab_class_add(f, &wanted, n_complete, &capacity, &f->cable_class[c], err));
             weak->link[2 * (size_t)c] = 1;
             weak->link[2 * (size_t)c + 1] = 1;
             weak->n_cables++;

@@ -18,6 +18,15 @@ void fab_fabric_free(fab_fabric *fabric) {
     free(fabric);
 }
 
+uint32_t fab_switch_degree(const fab_fabric *f) {
+    uint32_t most = 0;
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        uint32_t degree = f->out_first[v + 1] - f->out_first[v];
+        most = degree > most ? degree : most;
+    }
+    return most;
+}
+
 uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v) {
     uint32_t tier = 1;
     while (tier < f->n_tiers && v >= f->first_of_tier[tier + 1]) {

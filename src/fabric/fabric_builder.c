@@ -68,15 +68,14 @@ fab_fabric *fab_builder_fabric(fab_builder *builder) {
     return builder->fabric;
 }
 
-static int same_class(const fab_link_class *a, const fab_link_class *b) {
+static bool same_class(const fab_link_class *a, const fab_link_class *b) {
     return a->kind == b->kind && a->tier == b->tier && a->capacity_bps == b->capacity_bps &&
            a->length_m == b->length_m && a->latency_s == b->latency_s;
 }
 
-fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_class, uint16_t *out_class,
-                             fab_error *err) {
-    fab_fabric *f = builder->fabric;
-    for (uint16_t i = 0; i < f->n_classes; i++) {
+fab_status fab_class_add(fab_fabric *f, const fab_link_class *link_class, uint16_t first, size_t *capacity,
+                         uint16_t *out_class, fab_error *err) {
+    for (uint16_t i = first; i < f->n_classes; i++) {
         if (same_class(&f->classes[i], link_class)) {
             *out_class = i;
             return FAB_OK;
@@ -85,10 +84,15 @@ fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_cl
     if (f->n_classes == UINT16_MAX) {
         return fab_fail(err, FAB_EINPUT, NULL, "more than %u kinds of links", UINT16_MAX);
     }
-    FAB_PASS(FAB_GROW(f->classes, builder->class_capacity, (size_t)f->n_classes + 1, err));
+    FAB_PASS(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
     f->classes[f->n_classes] = *link_class;
     *out_class = f->n_classes++;
     return FAB_OK;
+}
+
+fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_class, uint16_t *out_class,
+                             fab_error *err) {
+    return fab_class_add(builder->fabric, link_class, 0, &builder->class_capacity, out_class, err);
 }
 
 void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lower, uint32_t lower_port,

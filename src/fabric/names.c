@@ -3,6 +3,7 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/utf8.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,42 +43,16 @@ void fab_names_free(fab_names *names) {
     }
 }
 
-static void names_copy(void *to, const void *from, size_t n, size_t size) {
-    if (n > 0 && from != NULL) {
-        memcpy(to, from, n * size);
+/* Underscores for what parts names in lists, for hidden characters and for what is no UTF-8. */
+static void put_plain(char *to, const char *name) {
+    size_t length = 1;
+    for (; *name != '\0'; name += length, to += length) {
+        uint32_t code = 0;
+        length = fab_utf8_decode(name, &code);
+        bool is_plain = !fab_utf8_is_hidden(code) && code != FAB_UTF8_REPLACEMENT && strchr(",>*\"", *name) == NULL;
+        (void)(is_plain ? memcpy(to, name, length) : memset(to, '_', length));
     }
-}
-
-fab_status fab_names_copy(const fab_names *from, fab_names **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_names *names = NULL;
-    FAB_TRY(fab_names_new(from->n_nodes, from->n_links, from->n_servers, &names, err));
-    FAB_TRY(FAB_GROW(names->text, names->capacity, from->n_text, err));
-    names->n_text = from->n_text;
-    names->n_sorted = from->n_sorted;
-    names_copy(names->text, from->text, from->n_text, 1);
-    names_copy(names->node, from->node, from->n_nodes, sizeof *from->node);
-    names_copy(names->port, from->port, from->n_links, sizeof *from->port);
-    names_copy(names->server, from->server, from->n_servers, sizeof *from->server);
-    names_copy(names->guid, from->guid, from->n_nodes, sizeof *from->guid);
-    if (from->sorted != NULL) {
-        FAB_TRY(FAB_NEW(names->sorted, from->n_sorted, err));
-        FAB_TRY(FAB_NEW(names->sorted_server, from->n_servers, err));
-        names_copy(names->sorted, from->sorted, from->n_sorted, sizeof *from->sorted);
-        FAB_TRY(FAB_NEW(names->by_guid, from->n_by_guid, err));
-        names->n_by_guid = from->n_by_guid;
-        names_copy(names->by_guid, from->by_guid, from->n_by_guid, sizeof *from->by_guid);
-        names_copy(names->sorted_server, from->sorted_server, from->n_servers, sizeof *from->sorted_server);
-    }
-    *out = names;
-    names = NULL;
-done:
-    fab_names_free(names);
-    return status;
-}
-
-static char plain(char c) {
-    return (unsigned char)c < ' ' || c == 127 || strchr(",>*\"", c) != NULL ? '_' : c;
+    *to = '\0';
 }
 
 fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name, size_t most, fab_error *err) {
@@ -90,10 +65,7 @@ fab_status fab_names_set(fab_names *names, uint32_t *out_slot, const char *name,
     }
     FAB_PASS(FAB_GROW(names->text, names->capacity, names->n_text + n + 1, err));
     *out_slot = (uint32_t)names->n_text;
-    for (size_t i = 0; i < n; i++) {
-        names->text[names->n_text + i] = plain(name[i]);
-    }
-    names->text[names->n_text + n] = '\0';
+    put_plain(names->text + names->n_text, name);
     names->n_text += n + 1;
     return FAB_OK;
 }

@@ -2,6 +2,7 @@
 #include "fab/memory.h"
 #include "igraph_calls.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,34 @@ fab_status fab_graph_min_cut(uint32_t n_vertices, const fab_edges *edges, const 
     (void)igraph_vector_view(&of_edge, capacity, (igraph_integer_t)edges->n);
     TRY_IGRAPH(igraph_maxflow_value(&g.of, out, (igraph_integer_t)source, (igraph_integer_t)sink, &of_edge, NULL));
 done:
+    graph_close(&g);
+    return status;
+}
+
+#define MOST_BY_DISTANCE 400 /* vertices: Kamada-Kawai keeps all distances */
+
+fab_status fab_graph_places(uint32_t n_vertices, const fab_edges *edges, double (*out)[2], fab_error *err) {
+    fab_status status = FAB_OK;
+    graph g = {.is_made = false};
+    igraph_matrix_t at = {0};
+    FAB_TRY(graph_open(n_vertices, edges, false, &g, err));
+    TRY_IGRAPH(igraph_simplify(&g.of, true, true, NULL));
+    TRY_IGRAPH(igraph_matrix_init(&at, 0, 0));
+    TRY_IGRAPH(igraph_rng_seed(igraph_rng_default(), 1));
+    TRY_IGRAPH(igraph_layout_circle(&g.of, &at, igraph_vss_all()));
+    if (n_vertices <= MOST_BY_DISTANCE) {
+        TRY_IGRAPH(igraph_layout_kamada_kawai(&g.of, &at, true, 50 * (igraph_integer_t)n_vertices, 0, n_vertices, NULL,
+                                              NULL, NULL, NULL, NULL));
+    } else {
+        TRY_IGRAPH(igraph_layout_fruchterman_reingold(&g.of, &at, true, 100, sqrt(n_vertices), IGRAPH_LAYOUT_GRID, NULL,
+                                                      NULL, NULL, NULL, NULL));
+    }
+    for (uint32_t v = 0; v < n_vertices; v++) {
+        out[v][0] = MATRIX(at, v, 0);
+        out[v][1] = MATRIX(at, v, 1);
+    }
+done:
+    igraph_matrix_destroy(&at);
     graph_close(&g);
     return status;
 }

@@ -2,8 +2,7 @@
  * @file igraph_calls.h
  * Calling igraph 0.10.2: its errors as ours. It keeps global state, so one thread at a time.
  */
-#ifndef FAB_IGRAPH_CALLS_H
-#define FAB_IGRAPH_CALLS_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -24,5 +23,3 @@ fab_status fab_igraph_make(uint32_t n_vertices, size_t n_edges, const uint32_t *
 
 /** FAB_TRY for a call of igraph. */
 #define TRY_IGRAPH(call) FAB_TRY(fab_igraph_status((call), err))
-
-#endif

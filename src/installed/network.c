@@ -1,6 +1,7 @@
 #include "network_internal.h"
 
 #include "fab/memory.h"
+#include "fab/str.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,6 +10,8 @@
 
 #define CHUNK      ((size_t)1 << 16)
 #define MOST_NODES (UINT32_C(1) << 24)
+
+#define BYTES_OF_NAME 16 /* of a box in a list of many */
 
 /* --- texts -------------------------------------------------------------------------------------------------------- */
 
@@ -121,6 +124,17 @@ fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) 
 done:
     fab_network_free(net);
     return status;
+}
+
+fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) {
+    char what[256];
+    char count[32];
+    double n_nodes = (double)(net->n_nodes + nodes);
+    double n_cables = (double)(net->n_cables + cables);
+    double bytes = fab_grown(n_nodes) * (double)(sizeof *net->nodes + 2 * sizeof(slot)) + n_nodes * BYTES_OF_NAME +
+                   fab_grown(n_cables) * (double)sizeof *net->cables;
+    (void)snprintf(what, sizeof what, "%.160s: its %s boxes", net->path, fab_format_count(count, (uint64_t)n_nodes));
+    return fab_memory_check(what, bytes, net->max_bytes, err);
 }
 
 void fab_network_free(fab_network *net) {

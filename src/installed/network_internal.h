@@ -2,8 +2,7 @@
  * @file network_internal.h
  * The readers, one file each; their order in network_formats.c is that in which they are asked.
  */
-#ifndef FAB_NETWORK_INTERNAL_H
-#define FAB_NETWORK_INTERNAL_H
+#pragma once
 
 #include "fab/network.h"
 #include "fab/text.h"
@@ -42,5 +41,3 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err) 
 extern const fab_network_format fab_network_ibports, fab_network_ibnet, fab_network_subnet, fab_network_csv,
     fab_network_slurm, fab_network_ptm_dot, fab_network_graphml;
 extern const fab_network_format fab_network_htsim, fab_network_simai;
-
-#endif

@@ -7,10 +7,12 @@
 #include "fill.h"
 #include "fab/memory.h"
 #include "fab/multiversion.h"
+#include "fab/order.h"
 #include "solver.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define N_BUCKETS    2048U
@@ -261,67 +263,17 @@ static bool next_bucket(filling *q) {
     return false;
 }
 
-#define N_BINS   256U /* of a bucket */
-#define BIN_SORT 16U  /* so many are sorted one by one */
-
-static uint32_t bin_of(const filling *q, double level) {
-    uint64_t bits = bits_of(level);
-    return bits <= q->base ? 0 : (uint32_t)((bits - q->base) >> (BUCKET_SHIFT - 8)) % N_BINS;
-}
-
-static void sort_bin(filling *q, queued *items, size_t n) {
-    bool is_sorted = true;
-    for (size_t i = 1; i < n; i++) {
-        is_sorted = is_sorted && items[i - 1].level <= items[i].level;
-    }
-    if (is_sorted) {
-        return;
-    }
-    for (size_t i = 0; i < n && n > BIN_SORT; i++) {
-        fill_push(q, items[i]);
-    }
-    for (size_t i = 0; i < n && n > BIN_SORT; i++) {
-        items[i] = pop(q);
-    }
-    for (size_t i = 1; i < n && n <= BIN_SORT; i++) {
-        queued item = items[i];
-        size_t at = i;
-        for (; at > 0 && item.level < items[at - 1].level; at--) {
-            items[at] = items[at - 1];
-        }
-        items[at] = item;
-    }
-}
-
-/* The n links of m->ready in the order of their levels. */
-static void sort_turns(filling *q, size_t n) {
-    fab_max_min *m = q->m;
-    uint32_t bin[N_BINS] = {0};
-    uint32_t end = 0;
-    for (size_t i = 0; i < n; i++) {
-        bin[bin_of(q, m->ready[i].level)]++;
-    }
-    for (uint32_t i = 0; i < N_BINS; i++) {
-        uint32_t n_in = bin[i];
-        bin[i] = end;
-        end += n_in;
-    }
-    for (size_t i = 0; i < n; i++) {
-        m->turns[bin[bin_of(q, m->ready[i].level)]++] = m->ready[i];
-    }
-    for (uint32_t i = 0, begin = 0; i < N_BINS; begin = bin[i++]) {
-        sort_bin(q, m->turns + begin, bin[i] - begin);
-    }
+/* Links of equal levels by their numbers, so that the order is the same everywhere. */
+static int fill_by_level(const void *a, const void *b) {
+    const queued *x = a;
+    const queued *y = b;
+    FAB_ORDER_BY(x->level, y->level);
+    return FAB_ORDER(x->link, y->link);
 }
 
 static void take_turns(filling *q, size_t n) {
     fab_max_min *m = q->m;
-    if (n > BIN_SORT) {
-        sort_turns(q, n);
-    } else {
-        memcpy(m->turns, m->ready, n * sizeof *m->turns);
-        sort_bin(q, m->turns, n);
-    }
+    qsort(m->turns, n, sizeof *m->turns, fill_by_level);
     q->turn = 0;
     q->n_turns = n;
     for (size_t i = 0; i < n && i < PREFETCH_FLOWS; i++) {
@@ -351,7 +303,7 @@ FAB_INLINE bool load_bucket(filling *q, const bool general) {
             if (bucket > q->bucket) {
                 fill_put(q, l, bucket);
             } else {
-                m->ready[n++] = (queued){level, l};
+                m->turns[n++] = (queued){level, l};
             }
         }
     }

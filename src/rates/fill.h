@@ -2,8 +2,7 @@
  * @file fill.h
  * Progressive filling, shared by whole solutions and by those of a few flows beside others that stay as they are.
  */
-#ifndef FILL_H
-#define FILL_H
+#pragma once
 
 #include "fab/max_min.h"
 
@@ -26,16 +25,5 @@ fab_status fill_rates(fab_max_min *solver, const fab_sharing *sharing, double *o
 fab_status fill_records(fab_max_min *solver, const fab_sharing *sharing, uint32_t *out_holder,
                         fab_error *err) FAB_MUST_USE;
 
-#define FILL_FEW_FLOWS     24
-#define FILL_FEW_CROSSINGS 256
-
-/**
- * The same for few flows, without a solver. A sharing whose links are all crossed, and whose first crossing is 0.
- * @return false, and nothing written, where the flows or their crossings are more.
- */
-bool fill_few(const fab_sharing *sharing, double *out_rate, uint32_t *out_holder) FAB_MUST_USE;
-
 /** Checks the numbers of a sharing: everything but its links. */
 fab_status check_sharing(const fab_sharing *sharing, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* for madvise */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 /* Flows by link. Links are many and flows name them in no order, so that each step of a plain counting sort would wait
  * for memory: crossings are first dealt out to ranges of links that stay in the cache.
  *
@@ -5,15 +6,53 @@
  * flows: the PCIe link of a NIC beside its cable. These are left out. */
 #include "fab/memory.h"
 #include "fab/multiversion.h"
-#include "solver_memory.h"
 #include "solver.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define COUNTED  1024
 #define TOGETHER 256  /* crossings whose links are looked up together */
 #define NARROWER 1e-8 /* relatively: beyond all tolerances of the certificate */
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* As fab_grow(), but what the array held is lost, and large ones lie in huge pages where the system has them. */
+static fab_status solver_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err) {
+    if (need <= *capacity) {
+        return FAB_OK;
+    }
+    void *block = NULL;
+    size_t wanted = need + need / 4 + 16;
+    if (wanted < need || wanted > (SIZE_MAX - HUGE_PAGE) / size) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "%zu elements of %zu bytes exceed the address space", need, size);
+    }
+    memcpy(&block, array, sizeof block);
+    free(block);
+    block = NULL;
+    *capacity = 0;
+    memcpy(array, &block, sizeof block);
+    if (wanted * size < HUGE_PAGE) {
+        block = malloc(wanted * size);
+    } else if (posix_memalign(&block, HUGE_PAGE, wanted * size) != 0) {
+        block = NULL;
+    }
+    if (block == NULL) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "cannot allocate %zu bytes", wanted * size);
+    }
+#ifdef MADV_HUGEPAGE
+    if (wanted * size >= HUGE_PAGE) {
+        (void)madvise(block, wanted * size, MADV_HUGEPAGE); /* a hint: without it everything works, more slowly */
+    }
+#endif
+    memcpy(array, &block, sizeof block);
+    *capacity = wanted;
+    return FAB_OK;
+}
+
+#define SOLVER_GROW(pointer, capacity, need, err) solver_grow(&(pointer), &(capacity), (need), sizeof *(pointer), (err))
 
 fab_status fab_max_min_new(fab_max_min **out, fab_error *err) {
     return FAB_NEW(*out, 1, err);
@@ -26,7 +65,7 @@ void fab_max_min_free(fab_max_min *solver) {
     FAB_FREE_ALL(solver->links, solver->first, solver->levels, solver->number, solver->kept, solver->weight,
                  solver->summed, solver->flow, solver->flow_share, solver->records, solver->ends, solver->n_flows,
                  solver->crossings, solver->place, solver->chunks, solver->stopped, solver->waiting, solver->heap,
-                 solver->ready, solver->turns, solver->check, solver);
+                 solver->turns, solver->check, solver);
 }
 
 fab_status solver_reserve_check(fab_max_min *m, fab_error *err) {
@@ -57,7 +96,6 @@ fab_status solver_reserve(fab_max_min *m, const fab_sharing *s, bool general, ui
     FAB_PASS(SOLVER_GROW(m->chunks, m->chunks_capacity, n_ids / CHUNK_LINKS + n_buckets + 2, err));
     FAB_PASS(SOLVER_GROW(m->heap, m->heap_capacity, n_ids, err));
     FAB_PASS(SOLVER_GROW(m->waiting, m->waiting_capacity, n_ids, err));
-    FAB_PASS(SOLVER_GROW(m->ready, m->ready_capacity, n_ids, err));
     FAB_PASS(SOLVER_GROW(m->turns, m->turns_capacity, n_ids, err));
     if (general) {
         FAB_PASS(SOLVER_GROW(m->weight, m->weight_capacity, n_ids, err));
@@ -77,7 +115,7 @@ static double grown_bytes(double n, size_t size) {
 double fab_max_min_bytes(const fab_sharing_size *size) {
     double n_ids = size->n_links + 1 + (size->limits ? size->n_flows : 0);
     double of_ids = grown_bytes(n_ids, sizeof(link_state)) + grown_bytes(n_ids, sizeof(link_check)) +
-                    3 * grown_bytes(n_ids, sizeof(queued)) + 3 * grown_bytes(n_ids, sizeof(double)) +
+                    2 * grown_bytes(n_ids, sizeof(queued)) + 3 * grown_bytes(n_ids, sizeof(double)) +
                     grown_bytes(n_ids, sizeof(uint32_t)) + grown_bytes(n_ids / CHUNK_LINKS, sizeof(chunk));
     double of_links =
         5 * grown_bytes(size->n_links + 1, sizeof(uint32_t)) + grown_bytes(size->n_links + 1, sizeof(link_end));

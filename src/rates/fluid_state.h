@@ -3,8 +3,7 @@
  * What a fluid simulation holds, and the steps that fab_fluid_finish() is made of: settle, look at the next end, take
  * what ends then.
  */
-#ifndef FLUID_STATE_H
-#define FLUID_STATE_H
+#pragma once
 
 #include "fab/fluid.h"
 #include "fill.h"
@@ -115,5 +114,3 @@ void fluid_event_rebuild(fab_fluid *fluid);
 /** Room for all flows, of which only what is used is touched. */
 fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) FAB_MUST_USE;
 void fluid_set_release(fluid_set *set);
-
-#endif

@@ -2,8 +2,7 @@
  * @file solver.h
  * Memory of a solver: the links that can hold a flow, and the flows by link.
  */
-#ifndef SOLVER_H
-#define SOLVER_H
+#pragma once
 
 #include "fill.h"
 
@@ -86,13 +85,13 @@ struct fab_max_min {
     chunk *chunks;
     uint64_t *stopped; /* bit set of flows */
     uint32_t *waiting; /* links of a bucket that is taken apart */
-    queued *heap, *ready, *turns;
+    queued *heap, *turns;
     link_check *check;
     flow_record no_flow; /* of links that hold nobody */
     size_t links_capacity, first_capacity, levels_capacity, number_capacity, kept_capacity, weight_capacity,
         records_capacity, chunks_capacity, summed_capacity, n_flows_capacity, ends_capacity, flow_capacity,
-        flow_share_capacity, stopped_capacity, heap_capacity, waiting_capacity, crossings_capacity, ready_capacity,
-        turns_capacity, place_capacity, check_capacity;
+        flow_share_capacity, stopped_capacity, heap_capacity, waiting_capacity, crossings_capacity, turns_capacity,
+        place_capacity, check_capacity;
 };
 
 /** Room for everything that filling a sharing needs. `general`: not every weight and share is 1. */
@@ -112,5 +111,3 @@ fab_status solver_index(fab_max_min *m, const fab_sharing *s, bool general, fab_
 
 /** Names the first link that does not exist: FAB_EINPUT. */
 fab_status solver_check_links(const fab_sharing *s, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,83 +1,85 @@
-/* What travels: transfers of a channel follow each other. Where sends and the exchange of replicas are under way at a
- * stage together, each takes as many times longer as the network says, for as long as that lasts. */
+/* What goes on at a stage: the pieces of a channel follow each other. What uses the network at a stage together takes
+ * as many times longer as the network says, for as long as that lasts. */
 #include "pipeline_run.h"
 
 #include "fab/memory.h"
 
 #include <math.h>
 
-/* --- effects ------------------------------------------------------------------------------------------------------ */
-
-static void effect_of_first(run *r, uint32_t stage, const run_transfer *t, double at) {
-    if (t->effect == EFFECT_PARAMETERS) {
-        r->gathered_s[2 * ((size_t)stage * r->p->n_chunks + t->chunk)] = at;
-    } else if (t->effect == EFFECT_INPUT && r->p->send_overlap < 1) {
-        r->free_s[stage] = fmax(r->free_s[stage], at);
-        r->waits[stage] = false;
-    }
-}
-
-static void effect_of_all(run *r, uint32_t stage, const run_transfer *t, double start, double end) {
-    const fab_pipeline *p = r->p;
-    if (r->op != NULL && end > start) {
-        r->op[r->n_ops++] = (fab_op){t->kind, stage, t->chunk, t->microbatch, start, end};
-    }
-    if (t->effect == EFFECT_PARAMETERS) {
-        r->gathered_s[2 * ((size_t)stage * p->n_chunks + t->chunk) + 1] = end;
-    } else if (t->effect == EFFECT_FREE) {
-        r->free_s[stage] = end;
-        r->waits[stage] = false;
-    } else if (t->effect == EFFECT_INPUT) {
-        bool backward = t->kind == FAB_OP_SEND_BACKWARD;
-        uint32_t place = t->chunk * p->n_stages + stage;
-        uint32_t to = backward ? place - 1 : place + 1;
-        *run_input_of(r, backward, to % p->n_stages, to / p->n_stages, t->microbatch) = end;
-    }
-}
-
 /* --- sharing ------------------------------------------------------------------------------------------------------ */
 
-/* One more or one less of a kind is under way. */
-static void count_active(run *r, uint32_t stage, fab_op_kind kind, uint32_t change) {
-    if (kind == FAB_OP_GATHER) {
-        r->active[stage].gathers += change;
-    } else if (kind == FAB_OP_REDUCE) {
-        r->active[stage].reductions += change;
-    } else {
-        r->active[stage].sends += change;
-        r->active[run_neighbour(r, stage, kind == FAB_OP_SEND_BACKWARD)].sends += change;
-    }
+static fab_travel travel_of(fab_op_kind kind) {
+    return kind == FAB_OP_GATHER                                         ? FAB_TRAVEL_GATHER
+           : kind == FAB_OP_REDUCE                                       ? FAB_TRAVEL_REDUCE
+           : kind == FAB_OP_SEND_FORWARD || kind == FAB_OP_SEND_BACKWARD ? FAB_TRAVEL_SEND
+                                                                         : FAB_TRAVEL_N;
 }
 
-static double slowed_at(const run *r, uint32_t stage) {
+static bool is_send(fab_op_kind kind) {
+    return travel_of(kind) == FAB_TRAVEL_SEND;
+}
+
+/* A piece begins or ends to use the network. */
+static void count_active(run *r, uint32_t stage, const run_piece *piece, bool begins) {
+    fab_travel travel = travel_of(piece->kind);
+    uint32_t change = begins ? 1 : UINT32_MAX;
+    run_active *active = &r->active[stage];
+    if (travel < FAB_TRAVEL_N) {
+        active->n[travel] += change;
+        if (is_send(piece->kind)) {
+            r->active[run_neighbour(r, stage, piece->kind == FAB_OP_SEND_BACKWARD)].n[travel] += change;
+        }
+        return;
+    }
+    active->passes = begins;
+    run_pass_parts(r->p, stage, piece, active->part);
+}
+
+static double slowdown_in(const run *r, unsigned set, fab_travel travel) {
+    return fmax(r->p->paces->slowdown[set][travel], 1);
+}
+
+/* How many times longer a travel, or (FAB_TRAVEL_N) the pass, takes at a stage. What is mixed with a pass meets each of
+ * its exchanges for a part of the time, and computation for the rest. */
+static double slowdown_at(const run *r, uint32_t stage, fab_travel travel) {
     const run_active *active = &r->active[stage];
-    double slow = active->gathers > 0 ? fmax(r->p->gather_slowdown, 1) : 1;
-    return active->reductions > 0 ? fmax(r->p->reduce_slowdown, slow) : slow;
+    unsigned beside = 0;
+    for (fab_travel k = FAB_TRAVEL_SEND; k < FAB_TRAVEL_N; k++) {
+        beside |= active->n[k] > 0 ? FAB_TRAVEL_BIT(k) : 0;
+    }
+    bool is_pass = travel == FAB_TRAVEL_N;
+    double alone = is_pass ? 1 : slowdown_in(r, beside, travel);
+    double wall = 1; /* of a second of the pass, and how far the travel comes meanwhile */
+    double done = 1 / alone;
+    for (fab_travel k = 0; active->passes && k < FAB_N_EXCHANGES; k++) {
+        unsigned set = beside | FAB_TRAVEL_BIT(k);
+        double exchange_s = active->part[k] * slowdown_in(r, set, k);
+        wall += exchange_s - active->part[k];
+        done += is_pass ? 0 : exchange_s / slowdown_in(r, set, travel) - active->part[k] / alone;
+    }
+    return is_pass || !active->passes ? wall * alone : wall / done;
 }
 
 static double slowdown_of(const run *r, uint32_t stage, fab_op_kind kind) {
-    if (kind == FAB_OP_GATHER || kind == FAB_OP_REDUCE) {
-        double slow = kind == FAB_OP_GATHER ? r->p->gather_slowdown : r->p->reduce_slowdown;
-        return r->active[stage].sends > 0 ? fmax(slow, 1) : 1;
-    }
-    return fmax(slowed_at(r, stage), slowed_at(r, run_neighbour(r, stage, kind == FAB_OP_SEND_BACKWARD)));
+    double slow = slowdown_at(r, stage, travel_of(kind));
+    return is_send(kind)
+               ? fmax(slow, slowdown_at(r, run_neighbour(r, stage, kind == FAB_OP_SEND_BACKWARD), FAB_TRAVEL_SEND))
+               : slow;
 }
 
-/* What a transfer has lost until now. */
-static void see(run_queue *q, double now) {
-    q->lost_s += q->slow > 1 ? (now - q->seen_s) * (1 - 1 / q->slow) : 0;
-    q->seen_s = now;
-}
-
-/* After a change at a stage: its transfers, and those that come from the stages beside. */
+/* After a change at a stage: its own channels, and sends that come from the stages beside. */
 static void rate_again(run *r, uint32_t stage, double now) {
     const uint32_t near[] = {stage, run_neighbour(r, stage, true), run_neighbour(r, stage, false)};
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         for (run_channel c = 0; c < N_CHANNELS; c++) {
             run_queue *q = run_queue_of(r, near[i], c);
-            if (q->active && !q->held && !q->is_quiet) {
-                see(q, now);
-                q->slow = slowdown_of(r, near[i], r->transfer[q->head].kind);
+            if (q->active && r->piece[q->head].uses_network) {
+                double slow = slowdown_of(r, near[i], r->piece[q->head].kind);
+                if (slow != q->slow) {
+                    q->left_s = fmax(q->left_s - (now - q->seen_s) / q->slow, 0);
+                    q->seen_s = now;
+                    q->slow = slow;
+                }
             }
         }
     }
@@ -87,60 +89,64 @@ static void rate_again(run *r, uint32_t stage, double now) {
 
 void channels_clear(run *r) {
     for (size_t i = 0; i < (size_t)r->p->n_stages * N_CHANNELS; i++) {
-        r->queue[i] = (run_queue){.head = FAB_NO_TRANSFER};
+        r->queue[i] = (run_queue){.head = FAB_NO_PIECE};
     }
     for (uint32_t i = 0; i < r->p->n_stages; i++) {
-        r->active[i] = (run_active){0};
+        r->active[i] = (run_active){.passes = false};
     }
 }
 
-static void pass_at_once(run *r, uint32_t stage, run_queue *q, const run_transfer *t) {
-    double start = fmax(t->release_s, q->end_s);
-    double end = fmax(start + t->total_s, t->last_release_s + t->last_s);
-    q->end_s = t->total_s > 0 ? end : q->end_s;
-    effect_of_first(r, stage, t, start + t->first_s);
-    effect_of_all(r, stage, t, start, end);
+static double piece_start_s(const run_queue *q, const run_piece *piece) {
+    double start = fmax(q->end_s, piece->release_s);
+    return piece->not_before != NULL ? fmax(start, *piece->not_before) : start;
 }
 
-fab_status channels_post(run *r, uint32_t stage, run_channel channel, const run_transfer *transfer, fab_error *err) {
+static void begin_piece(run_queue *q, const run_piece *piece, double start) {
+    if (!q->has_begun && piece->total_s > 0) {
+        q->has_begun = true;
+        q->op_start_s = start;
+    }
+}
+
+static fab_status end_piece(run *r, uint32_t stage, run_queue *q, const run_piece *piece, double end, fab_error *err) {
+    q->end_s = piece->total_s > 0 ? end : q->end_s;
+    if (piece->is_last) {
+        if (r->op != NULL && q->has_begun && end > q->op_start_s) {
+            r->op[r->n_ops++] = (fab_op){piece->kind, stage, piece->chunk, piece->microbatch, q->op_start_s, end};
+        }
+        q->has_begun = false;
+    }
+    return run_take_effect(r, stage, piece, end, err);
+}
+
+fab_status channels_post(run *r, uint32_t stage, run_channel channel, const run_piece *piece, fab_error *err) {
     run_queue *q = run_queue_of(r, stage, channel);
-    if (q->head == FAB_NO_TRANSFER && (!r->shares || transfer->total_s <= 0)) {
-        pass_at_once(r, stage, q, transfer);
-        return FAB_OK;
+    double start = piece_start_s(q, piece);
+    bool shares = r->shares && piece->uses_network && piece->total_s > 0;
+    if (q->head == FAB_NO_PIECE && !shares && start < INFINITY) {
+        begin_piece(q, piece, start);
+        return end_piece(r, stage, q, piece, start + piece->total_s, err);
     }
     uint32_t at = r->unused;
-    if (at == FAB_NO_TRANSFER) {
-        FAB_PASS(FAB_GROW(r->transfer, r->transfer_capacity, r->n_transfers + 1, err));
-        at = (uint32_t)r->n_transfers++;
+    if (at == FAB_NO_PIECE) {
+        FAB_PASS(FAB_GROW(r->piece, r->piece_capacity, r->n_pieces + 1, err));
+        at = (uint32_t)r->n_pieces++;
     } else {
-        r->unused = r->transfer[at].next;
+        r->unused = r->piece[at].next;
     }
-    r->transfer[at] = *transfer;
-    r->transfer[at].next = FAB_NO_TRANSFER;
-    *(q->head == FAB_NO_TRANSFER ? &q->head : &r->transfer[q->tail].next) = at;
+    r->piece[at] = *piece;
+    r->piece[at].uses_network = shares;
+    r->piece[at].next = FAB_NO_PIECE;
+    *(q->head == FAB_NO_PIECE ? &q->head : &r->piece[q->tail].next) = at;
     q->tail = at;
     return FAB_OK;
 }
 
-/* Of what it takes alone, how far it comes next: the end of its first part, of its bytes, or all of it. */
-static double next_mark_s(const run_queue *q, const run_transfer *t) {
-    double end_s = q->is_quiet ? t->total_s : t->total_s - t->latency_s;
-    return q->has_first ? end_s : fmin(t->first_s, end_s);
-}
-
 static double queue_next_s(const run *r, const run_queue *q) {
-    if (q->head == FAB_NO_TRANSFER) {
+    if (q->head == FAB_NO_PIECE) {
         return INFINITY;
     }
-    const run_transfer *t = &r->transfer[q->head];
-    if (!q->active) {
-        return fmax(q->end_s, t->release_s);
-    }
-    if (q->held) {
-        return t->last_release_s;
-    }
-    double alone_s = q->start_s + next_mark_s(q, t) + q->lost_s;
-    return q->slow > 1 ? q->seen_s + fmax(alone_s - q->seen_s, 0) * q->slow : alone_s;
+    return q->active ? q->seen_s + q->left_s * q->slow : piece_start_s(q, &r->piece[q->head]);
 }
 
 double channels_next_s(const run *r, uint32_t stage, run_channel *out) {
@@ -155,39 +161,24 @@ double channels_next_s(const run *r, uint32_t stage, run_channel *out) {
     return least;
 }
 
-void channels_advance(run *r, uint32_t stage, run_channel channel, double now) {
+fab_status channels_advance(run *r, uint32_t stage, run_channel channel, double now, fab_error *err) {
     run_queue *q = run_queue_of(r, stage, channel);
-    uint32_t at = q->head;
-    const run_transfer *t = &r->transfer[at];
-    bool was_sharing = q->active && !q->held && !q->is_quiet;
-    if (!q->active) {
-        *q = (run_queue){
-            .head = at, .tail = q->tail, .active = true, .end_s = q->end_s, .start_s = now, .seen_s = now, .slow = 1};
-    } else if (q->held) {
-        q->held = false;
-        q->has_first = true;
-        q->lost_s = now - (q->start_s + t->first_s);
+    const uint32_t at = q->head;
+    const run_piece piece = r->piece[at];
+    q->active = !q->active;
+    if (q->active) {
+        begin_piece(q, &piece, now);
+        q->left_s = piece.total_s;
         q->seen_s = now;
+        q->slow = 1;
     } else {
-        double mark_s = next_mark_s(q, t);
-        see(q, now);
-        if (!q->has_first && mark_s >= t->first_s) {
-            effect_of_first(r, stage, t, now);
-            q->held = t->last_release_s > now;
-            q->has_first = !q->held;
-        } else if (!q->is_quiet && t->latency_s > 0) {
-            q->is_quiet = true;
-            q->slow = 1;
-        } else {
-            effect_of_all(r, stage, t, q->start_s, now);
-            *q = (run_queue){.head = t->next, .tail = q->tail, .end_s = t->total_s > 0 ? now : q->end_s};
-            r->transfer[at].next = r->unused;
-            r->unused = at;
-        }
+        q->head = piece.next;
+        r->piece[at].next = r->unused;
+        r->unused = at;
     }
-    bool is_sharing = q->active && !q->held && !q->is_quiet;
-    if (is_sharing != was_sharing) {
-        count_active(r, stage, t->kind, is_sharing ? 1 : UINT32_MAX); /* one more, or one less */
+    if (piece.uses_network) {
+        count_active(r, stage, &piece, q->active);
         rate_again(r, stage, now);
     }
+    return q->active ? FAB_OK : end_piece(r, stage, q, &piece, now, err);
 }

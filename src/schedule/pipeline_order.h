@@ -2,8 +2,7 @@
  * @file pipeline_order.h
  * In which order every stage takes its operations.
  */
-#ifndef FAB_PIPELINE_ORDER_H
-#define FAB_PIPELINE_ORDER_H
+#pragma once
 
 #include "fab/pipeline.h"
 
@@ -21,5 +20,3 @@ size_t fab_pipeline_steps(const fab_pipeline *pipeline);
 void fab_pipeline_order_1f1b(const fab_pipeline *pipeline, fab_step_of_stage *out);
 
 void fab_pipeline_order_zero_bubble(const fab_pipeline *pipeline, fab_step_of_stage *out);
-
-#endif

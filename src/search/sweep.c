@@ -124,6 +124,8 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_status status = FAB_OK;
     fab_fabric *graph = NULL;
     fab_context *context = NULL;
+    fab_context *chosen = NULL;
+    fab_design *chunked = NULL;
     fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
@@ -141,7 +143,11 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                          .rates = true,
                          .progress = request->progress != NULL ? tell_point : NULL,
                          .progress_context = progress};
-    status = fab_replay_run(&replay, &result, err);
+    status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);
+    if (status == FAB_OK) {
+        replay.context = chosen != NULL ? chosen : context;
+        status = fab_replay_run(&replay, &result, err);
+    }
     fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(sweep_keep(&result, design->n_engines, &kept, err));
@@ -150,7 +156,9 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
 done:
     fab_sweep_point_release(&kept);
     fab_result_release(&result);
+    fab_context_free(chosen);
     fab_context_free(context);
+    free(chunked);
     fab_fabric_free(graph);
     return status;
 }
@@ -162,8 +170,7 @@ fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design
 }
 
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
-    if (status != FAB_EINPUT && status != FAB_EUNSUPPORTED && status != FAB_EUNREACHABLE && status != FAB_ENOSOLUTION &&
-        status != FAB_ELIMIT) {
+    if (!fab_is_refusal(status)) {
         return false;
     }
     point->over_limit = status == FAB_ELIMIT;

@@ -282,10 +282,13 @@ static void run_guarded(call *c, double *x, double *row_dual) {
     (void)glp_free_env(); /* frees the problem too, and forgets the hooks */
 }
 
-static fab_status solve_program(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
-                                fab_solution *out, fab_error *err) {
+fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                     fab_solution *out, fab_error *err) {
     fab_status status = FAB_OK;
     call *c = NULL;
+    if (row_dual != NULL && has_integers(program)) {
+        FAB_FAIL(err, FAB_EINPUT, NULL, "a program with integer columns has no prices");
+    }
     FAB_TRY(solve_check(program, err));
     FAB_TRY(FAB_NEW(c, 1, err));
     c->program = program;
@@ -309,17 +312,4 @@ done:
         FAB_FREE_ALL(c->row, c->column, c->value, c);
     }
     return status;
-}
-
-fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
-                     fab_error *err) {
-    return solve_program(program, limits, x, NULL, out, err);
-}
-
-fab_status fab_solve_duals(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
-                           fab_solution *out, fab_error *err) {
-    if (has_integers(program)) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a program with integer columns has no prices");
-    }
-    return solve_program(program, limits, x, row_dual, out, err);
 }

@@ -134,8 +134,8 @@ fab_status database_step(const database *db, sqlite3_stmt *statement, bool *out_
     return code == SQLITE_ROW || code == SQLITE_DONE ? FAB_OK : database_fail(db, code, err);
 }
 
-fab_status database_put(const database *db, sqlite3_stmt *statement, fab_error *err) {
-    int code = sqlite3_step(statement);
+fab_status database_put(const database *db, sqlite3_stmt *statement, int code, fab_error *err) {
+    code = code == SQLITE_OK ? sqlite3_step(statement) : code;
     (void)sqlite3_reset(statement);
     return code == SQLITE_DONE ? FAB_OK : database_fail(db, code, err);
 }

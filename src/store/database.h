@@ -2,8 +2,7 @@
  * @file database.h
  * SQLite as the store uses it: every call checked, every failure a sentence about the file.
  */
-#ifndef FAB_DATABASE_H
-#define FAB_DATABASE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -44,8 +43,8 @@ fab_status database_prepare(const database *db, const char *sql, sqlite3_stmt **
 /** Next row; *out_row is false behind the last one. */
 fab_status database_step(const database *db, sqlite3_stmt *statement, bool *out_row, fab_error *err) FAB_MUST_USE;
 
-/** Runs a statement without rows and makes it ready for the next values. */
-fab_status database_put(const database *db, sqlite3_stmt *statement, fab_error *err) FAB_MUST_USE;
+/** Runs a statement without rows, unless binding its values failed with `code`; then it is ready for the next ones. */
+fab_status database_put(const database *db, sqlite3_stmt *statement, int code, fab_error *err) FAB_MUST_USE;
 
 /** First column of the first row of a query; 0 where there is none. */
 fab_status database_integer(const database *db, const char *sql, int64_t *out, fab_error *err) FAB_MUST_USE;
@@ -68,5 +67,3 @@ fab_status database_end_new(database *db, fab_error *err) FAB_MUST_USE;
 
 /** @retval FAB_EINPUT  no store, or from a newer version. *out_empty: nothing was written yet. */
 fab_status database_check_brand(database *db, bool *out_empty, fab_error *err) FAB_MUST_USE;
-
-#endif

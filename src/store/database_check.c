@@ -10,15 +10,12 @@ static fab_status check_add_schema(const database *db, fab_str *out, fab_error *
     fab_status status = FAB_OK;
     sqlite3_stmt *s = NULL;
     bool row = true;
-    FAB_TRY(database_prepare(db, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name", &s, err));
-    for (;;) {
-        FAB_TRY(database_step(db, s, &row, err));
-        if (!row) {
-            break;
-        }
-        fab_str_printf(out, "%s %s of %s: %s\n", column_text(s, 0), column_text(s, 1), column_text(s, 2),
-                       column_text(s, 3));
-    }
+    FAB_TRY(database_prepare(db,
+                             "SELECT group_concat(line, char(10)) FROM (SELECT type || ' ' || name || ' of ' || "
+                             "tbl_name || ': ' || coalesce(sql, '') AS line FROM sqlite_schema ORDER BY type, name)",
+                             &s, err));
+    FAB_TRY(database_step(db, s, &row, err));
+    fab_str_add(out, column_text(s, 0));
     FAB_TRY(fab_str_status(out, err));
 done:
     (void)sqlite3_finalize(s);

@@ -2,8 +2,7 @@
  * @file database_check.h
  * Whether a database is what a program of ours wrote: its tables, and the rows in them.
  */
-#ifndef FAB_DATABASE_CHECK_H
-#define FAB_DATABASE_CHECK_H
+#pragma once
 
 #include "database.h"
 
@@ -16,5 +15,3 @@ fab_status database_check_schema(const database *db, const char *schema, bool *o
 
 /** Digest of all rows of all tables but `gathered`, in the order of their keys: types and values. O(bytes). */
 fab_status database_digest(const database *db, uint64_t *out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -102,28 +102,12 @@ fab_status folder_shard_path(const char *folder, shard_name shard, char *out, fa
     return folder_path(folder, name, out, err);
 }
 
-/* Digits of a number up to FAB_SHARDS_MOST. */
-static const char *folder_read_number(const char *text, uint32_t *out) {
-    uint32_t value = 0;
-    const char *c = text;
-    for (; *c >= '0' && *c <= '9' && value <= FAB_SHARDS_MOST; c++) {
-        value = 10 * value + (uint32_t)(*c - '0');
-    }
-    *out = value;
-    return c;
-}
-
 /* Names that writing the numbers anew does not give are not ours. */
 static bool parse_shard(const char *name, shard_name *out) {
     char again[48];
-    if (strncmp(name, "shard-", 6) != 0) {
+    if (sscanf(name, "shard-%" SCNu32 "-of-%" SCNu32, &out->index, &out->n) != 2) {
         return false;
     }
-    const char *at = folder_read_number(name + 6, &out->index);
-    if (strncmp(at, "-of-", 4) != 0) {
-        return false;
-    }
-    (void)folder_read_number(at + 4, &out->n);
     shard_file(*out, again);
     return strcmp(again, name) == 0 && out->n <= FAB_SHARDS_MOST && out->index < out->n;
 }
@@ -163,6 +147,19 @@ done:
         (void)closedir(dir);
     }
     return status;
+}
+
+void folder_remove_copies(const char *files) {
+    DIR *dir = opendir(files);
+    for (const struct dirent *entry = dir != NULL ? readdir(dir) : NULL; entry != NULL; entry = readdir(dir)) {
+        if (strncmp(entry->d_name, STORE_COPY, strlen(STORE_COPY)) == 0) {
+            (void)unlinkat(dirfd(dir), entry->d_name, 0);
+        }
+    }
+    if (dir != NULL) {
+        (void)closedir(dir);
+        (void)rmdir(files); /* unless somebody else has something there */
+    }
 }
 
 fab_status folder_check_free(const char *folder, fab_error *err) {

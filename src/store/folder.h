@@ -2,8 +2,7 @@
  * @file folder.h
  * Names and files of a store's folder.
  */
-#ifndef FAB_FOLDER_H
-#define FAB_FOLDER_H
+#pragma once
 
 #include "database.h"
 
@@ -14,6 +13,7 @@
 #define STORE_PLAN    "plan.db"
 #define STORE_RESULTS "results.db"
 #define STORE_FILES   FAB_STORE_FILES
+#define STORE_COPY    "file-" /* with a number: the copy of a file */
 
 /** "FOLDER/NAME". `out` holds STORE_PATH_SIZE bytes. */
 fab_status folder_path(const char *folder, const char *name, char *out, fab_error *err) FAB_MUST_USE;
@@ -41,7 +41,8 @@ fab_status folder_shard_path(const char *folder, shard_name shard, char *out, fa
 /** Shards of a folder, ordered by N and I. *out is for free(). */
 fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
+/** Removes the copies of files that a creation has left which was killed. */
+void folder_remove_copies(const char *files);
+
 /** @retval FAB_EIO  the folder holds what is no part of a store; the message names it */
 fab_status folder_check_free(const char *folder, fab_error *err) FAB_MUST_USE;
-
-#endif

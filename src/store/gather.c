@@ -1,5 +1,4 @@
 /* All shards into one file, in the order of the scenarios. */
-#include "by_component.h"
 #include "database_check.h"
 #include "plan_tables.h"
 #include "schema.h"
@@ -35,7 +34,6 @@ typedef struct gathering {
     size_t reader_shard[MOST_OPEN]; /* SIZE_MAX: free */
     uint64_t used[MOST_OPEN], clock;
     row_block rows, other;
-    by_component by;
 } gathering;
 
 /* --- which blocks are where --------------------------------------------------------------------------------------- */
@@ -65,7 +63,7 @@ static fab_status busy(const gathering *g, size_t shard, const store_holder *hol
 /* Reads what will be read again: a block that is damaged must be known before anything is written. */
 static fab_status check_blocks(gathering *g, shard_reader *reader, size_t first, fab_error *err) {
     for (size_t i = first; i < g->n_entries; i++) {
-        FAB_PASS(row_reader_get(&reader->rows, g->plan, g->entry[i].block, g->entry[i].digest, &g->rows, err));
+        FAB_PASS(row_reader_get(&reader->rows, g->entry[i].block, g->entry[i].digest, &g->rows, err));
     }
     return FAB_OK;
 }
@@ -110,7 +108,7 @@ static uint64_t count_done(const gathering *g) {
     uint64_t n = 0;
     for (size_t i = 0; i < g->n_entries; i++) {
         if (i == 0 || g->entry[i].block != g->entry[i - 1].block) {
-            n += block_size(g->plan, g->entry[i].block);
+            n += fab_plan_block_size(g->plan, g->entry[i].block);
         }
     }
     return n;
@@ -150,7 +148,7 @@ static fab_status open_shard(gathering *g, size_t shard, shard_reader **out, fab
 static fab_status read_block(gathering *g, const entry *e, row_block *out, fab_error *err) {
     shard_reader *reader = NULL;
     FAB_PASS(open_shard(g, e->shard, &reader, err));
-    return row_reader_get(&reader->rows, g->plan, e->block, e->digest, out, err);
+    return row_reader_get(&reader->rows, e->block, e->digest, out, err);
 }
 
 static bool same_failed(const fab_block *a, const fab_block *b, uint64_t i) {
@@ -197,10 +195,9 @@ static fab_status put_blocks(gathering *g, const database *db, void (*progress)(
                 FAB_TRY(say_difference(g, &g->entry[i], &g->entry[next], err));
             }
         }
-        out->n_twice += next > i + 1 ? block_size(g->plan, g->entry[i].block) : 0;
+        out->n_twice += next > i + 1 ? fab_plan_block_size(g->plan, g->entry[i].block) : 0;
         FAB_TRY(read_block(g, &g->entry[i], &g->rows, err));
         FAB_TRY(row_writer_put(&writer, g->plan, &g->rows.block, err));
-        by_component_add(&g->by, &g->rows.block);
         if (progress != NULL) {
             progress(progress_context, (double)next, g->n_entries);
         }
@@ -209,6 +206,11 @@ done:
     row_writer_release(&writer);
     return status;
 }
+
+/* What scenarios do in which a component fails. */
+static const char SUM_BY_COMPONENT[] =
+    "INSERT INTO by_component SELECT variant, component, count(*), sum(state = 1), avg(slowdown), max(slowdown), "
+    "avg(worst_ratio), max(worst_ratio) FROM failed JOIN outcome USING (scenario) GROUP BY variant, component";
 
 static fab_status put_gathered(const database *db, uint64_t n_done, fab_error *err) {
     fab_status status = FAB_OK;
@@ -219,7 +221,7 @@ static fab_status put_gathered(const database *db, uint64_t n_done, fab_error *e
     FAB_TRY(database_prepare(db, "INSERT INTO gathered VALUES (?, ?)", &s, err));
     bind_integer(s, 1, n_done, &code);
     bind_integer(s, 2, fab_mix64(digest ^ n_done), &code);
-    FAB_TRY(code == SQLITE_OK ? database_put(db, s, err) : database_fail(db, code, err));
+    FAB_TRY(database_put(db, s, code, err));
 done:
     (void)sqlite3_finalize(s);
     return status;
@@ -237,7 +239,7 @@ static fab_status write_results(gathering *g, void (*progress)(void *, double, s
     FAB_TRY(database_begin_new(&db, temporary, SCHEMA_RESULTS, err));
     FAB_TRY(plan_tables_put(&db, g->plan, err));
     FAB_TRY(put_blocks(g, &db, progress, progress_context, out, err));
-    FAB_TRY(by_component_put(&g->by, &db, err));
+    FAB_TRY(database_run(&db, SUM_BY_COMPONENT, err));
     FAB_TRY(put_gathered(&db, out->n_done, err));
     FAB_TRY(database_end_new(&db, err));
     FAB_TRY(folder_move(g->folder, temporary, path, err));
@@ -258,7 +260,6 @@ static void gathering_free(gathering *g) {
     if (g != NULL) {
         row_block_release(&g->rows);
         row_block_release(&g->other);
-        by_component_release(&g->by);
         FAB_FREE_ALL(g->shards, g->entry, g);
     }
 }
@@ -291,7 +292,6 @@ fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool parti
                  "%" PRIu64 " of %" PRIu64 " scenarios are missing: run again, or gather what is there with --partial",
                  plan->n_scenarios - found.n_done, plan->n_scenarios);
     }
-    FAB_TRY(by_component_init(plan, &g->by, err));
     FAB_TRY(write_results(g, progress, progress_context, &found, err));
     *out = found;
 done:

@@ -3,8 +3,7 @@
  * Who may write a file of the store: POSIX record locks on a small file beside it, which hold across machines where the
  * file system knows them. They end with the process, however it ends. See src/doc/adr/0037-study-store.md.
  */
-#ifndef FAB_LOCK_H
-#define FAB_LOCK_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -36,5 +35,3 @@ typedef struct store_holder {
 fab_status store_lock_take(const char *file, bool shared, store_lock *out, bool *out_taken, store_holder *out_holder,
                            fab_error *err) FAB_MUST_USE;
 void store_lock_release(store_lock *lock);
-
-#endif

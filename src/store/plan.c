@@ -6,6 +6,7 @@
 #include "schema.h"
 
 #include "fab/memory.h"
+#include "fab/save.h"
 #include "fab/shard.h"
 
 #include <errno.h>
@@ -138,6 +139,11 @@ uint64_t fab_plan_n_blocks(const fab_plan *plan) {
     return plan->n_scenarios / plan->block + (plan->n_scenarios % plan->block > 0);
 }
 
+uint64_t fab_plan_block_size(const fab_plan *plan, uint64_t number) {
+    uint64_t left = plan->n_scenarios - number * plan->block;
+    return left < plan->block ? left : plan->block;
+}
+
 /* --- file --------------------------------------------------------------------------------------------------------- */
 
 fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
@@ -185,7 +191,7 @@ static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_err
 }
 
 static fab_status make_folder(const char *path, fab_error *err) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+    if (fab_save_folder(path) || errno == EEXIST) {
         return FAB_OK;
     }
     return fab_fail(err, FAB_EIO, path, "the folder cannot be made: %s", strerror(errno));
@@ -226,10 +232,11 @@ static fab_status copy_files(const char *folder, const fab_plan *plan, fab_error
     char temporary[STORE_PATH_SIZE + 8];
     char digest[17];
     bool made = false;
+    FAB_TRY(folder_path(folder, STORE_FILES, files, err));
+    folder_remove_copies(files);
     if (plan->n_files == 0) {
         return FAB_OK;
     }
-    FAB_TRY(folder_path(folder, STORE_FILES, files, err));
     FAB_TRY(make_folder(files, err));
     for (size_t i = 0; i < plan->n_files; i++) {
         const fab_store_file *file = &plan->files[i];

@@ -2,8 +2,7 @@
  * @file plan_tables.h
  * The tables of a plan, in plan.db and in results.db alike.
  */
-#ifndef FAB_PLAN_TABLES_H
-#define FAB_PLAN_TABLES_H
+#pragma once
 
 #include "database.h"
 
@@ -13,5 +12,3 @@ fab_status plan_tables_put(const database *db, const fab_plan *plan, fab_error *
 
 /** *out zero-initialised before; released after a failure. */
 fab_status plan_tables_get(const database *db, fab_plan *out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,5 +1,4 @@
 #include "rows.h"
-#include "schema.h"
 
 #include "fab/memory.h"
 #include "fab/rng.h"
@@ -51,19 +50,13 @@ uint64_t block_digest(const fab_plan *plan, const fab_block *block) {
     return hash;
 }
 
-uint64_t block_size(const fab_plan *plan, uint64_t number) {
-    uint64_t first = number * plan->block;
-    uint64_t left = plan->n_scenarios - first;
-    return left < plan->block ? left : plan->block;
-}
-
 /* --- put ---------------------------------------------------------------------------------------------------------- */
 
 fab_status row_writer_init(row_writer *writer, const database *db, fab_error *err) {
     writer->db = db;
-    FAB_PASS(database_prepare(db, SQL_PUT_OUTCOME, &writer->outcome, err));
-    FAB_PASS(database_prepare(db, SQL_PUT_HISTORY, &writer->history, err));
-    return database_prepare(db, SQL_PUT_FAILED, &writer->failed, err);
+    FAB_PASS(table_prepare(db, &table_outcome, &writer->outcome, err));
+    FAB_PASS(table_prepare(db, &table_history, &writer->history, err));
+    return database_prepare(db, "INSERT INTO failed VALUES (?, ?)", &writer->failed, err);
 }
 
 void row_writer_release(row_writer *writer) {
@@ -73,61 +66,21 @@ void row_writer_release(row_writer *writer) {
     *writer = (row_writer){.db = NULL};
 }
 
-static fab_status put_outcome(row_writer *w, const fab_outcome *o, fab_error *err) {
-    sqlite3_stmt *s = w->outcome;
-    int code = SQLITE_OK;
-    bind_integer(s, 1, o->scenario, &code);
-    bind_integer(s, 2, o->variant, &code);
-    bind_integer(s, 3, o->state, &code);
-    bind_integer(s, 4, o->n_disconnected, &code);
-    bind_integer(s, 5, o->n_moved, &code);
-    bind_integer(s, 6, o->n_collisions, &code);
-    if (o->worst_link == UINT32_MAX) {
-        code = code == SQLITE_OK ? sqlite3_bind_null(s, 7) : code;
-    } else {
-        bind_integer(s, 7, o->worst_link, &code);
-    }
-    bind_real(s, 8, o->lost_ratio, &code);
-    bind_real(s, 9, o->worst_ratio, &code);
-    bind_real(s, 10, o->time_s, &code);
-    bind_real(s, 11, o->slowdown, &code);
-    return code == SQLITE_OK ? database_put(w->db, s, err) : database_fail(w->db, code, err);
-}
-
-static fab_status put_history(row_writer *w, const fab_outcome *o, fab_error *err) {
-    sqlite3_stmt *s = w->history;
-    int code = SQLITE_OK;
-    bind_integer(s, 1, o->scenario, &code);
-    bind_integer(s, 2, o->variant, &code);
-    bind_real(s, 3, o->goodput, &code);
-    bind_real(s, 4, o->restart_ratio, &code);
-    bind_real(s, 5, o->redo_ratio, &code);
-    bind_real(s, 6, o->slow_ratio, &code);
-    bind_real(s, 7, o->wait_ratio, &code);
-    bind_integer(s, 8, o->n_failures, &code);
-    bind_integer(s, 9, o->n_stops, &code);
-    return code == SQLITE_OK ? database_put(w->db, s, err) : database_fail(w->db, code, err);
-}
-
-static fab_status put_failed(row_writer *w, uint64_t scenario, uint32_t component, fab_error *err) {
-    int code = SQLITE_OK;
-    bind_integer(w->failed, 1, scenario, &code);
-    bind_integer(w->failed, 2, component, &code);
-    return code == SQLITE_OK ? database_put(w->db, w->failed, err) : database_fail(w->db, code, err);
-}
-
 /* Table by table: consecutive keys go onto the same page. */
-fab_status row_writer_put(row_writer *writer, const fab_plan *plan, const fab_block *block, fab_error *err) {
+fab_status row_writer_put(row_writer *w, const fab_plan *plan, const fab_block *block, fab_error *err) {
     size_t n_rows = (size_t)block->n_scenarios * plan->n_variants;
     for (size_t i = 0; i < n_rows; i++) {
-        FAB_PASS(put_outcome(writer, &block->outcome[i], err));
+        FAB_PASS(table_put(w->db, &table_outcome, w->outcome, i, &block->outcome[i], err));
     }
     for (size_t i = 0; i < n_rows && plan->span_s > 0; i++) {
-        FAB_PASS(put_history(writer, &block->outcome[i], err));
+        FAB_PASS(table_put(w->db, &table_history, w->history, i, &block->outcome[i], err));
     }
     for (uint64_t i = 0; i < block->n_scenarios; i++) {
         for (size_t k = block->first[i]; k < block->first[i + 1]; k++) {
-            FAB_PASS(put_failed(writer, block->number * plan->block + i, block->component[k], err));
+            int code = SQLITE_OK;
+            bind_integer(w->failed, 1, block->number * plan->block + i, &code);
+            bind_integer(w->failed, 2, block->component[k], &code);
+            FAB_PASS(database_put(w->db, w->failed, code, err));
         }
     }
     return FAB_OK;
@@ -140,111 +93,60 @@ void row_block_release(row_block *block) {
     *block = (row_block){.outcome = NULL};
 }
 
-#define BETWEEN " WHERE scenario >= ? AND scenario < ? ORDER BY 1, 2"
+#define BETWEEN "WHERE scenario >= ? AND scenario < ? ORDER BY 1, 2"
 
-fab_status row_reader_init(row_reader *reader, const database *db, fab_error *err) {
+fab_status row_reader_init(row_reader *reader, const database *db, const fab_plan *plan, fab_error *err) {
+    const char *sql = plan->span_s > 0 ? SQL_HISTORIES BETWEEN : SQL_OUTCOMES BETWEEN;
     reader->db = db;
-    FAB_PASS(database_prepare(db, "SELECT * FROM outcome" BETWEEN, &reader->outcome, err));
-    FAB_PASS(database_prepare(db, "SELECT * FROM history" BETWEEN, &reader->history, err));
-    return database_prepare(db, "SELECT * FROM failed" BETWEEN, &reader->failed, err);
+    reader->plan = plan;
+    FAB_PASS(database_prepare(db, sql, &reader->outcome, err));
+    return database_prepare(db, "SELECT * FROM failed " BETWEEN, &reader->failed, err);
 }
 
 void row_reader_release(row_reader *reader) {
     (void)sqlite3_finalize(reader->outcome);
-    (void)sqlite3_finalize(reader->history);
     (void)sqlite3_finalize(reader->failed);
     *reader = (row_reader){.db = NULL};
 }
 
-static fab_status missing_rows(const row_reader *r, const fab_plan *plan, uint64_t number, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, r->db->path,
-                    "is damaged: scenarios %" PRIu64 " to %" PRIu64 " are not what was stored", number * plan->block,
-                    number * plan->block + block_size(plan, number) - 1);
-}
-
-static fab_status bind_block(const row_reader *r, sqlite3_stmt *s, const fab_plan *plan, uint64_t number,
-                             fab_error *err) {
+/* Begins with the rows of a block. */
+static fab_status bind_block(const row_reader *r, sqlite3_stmt *s, uint64_t number, fab_error *err) {
     int code = SQLITE_OK;
-    bind_integer(s, 1, number * plan->block, &code);
-    bind_integer(s, 2, number * plan->block + block_size(plan, number), &code);
+    bind_integer(s, 1, number * r->plan->block, &code);
+    bind_integer(s, 2, number * r->plan->block + fab_plan_block_size(r->plan, number), &code);
     return code == SQLITE_OK ? FAB_OK : database_fail(r->db, code, err);
 }
 
-static uint32_t column_u32(sqlite3_stmt *s, int column) {
-    return (uint32_t)sqlite3_column_int64(s, column);
-}
-
-static void get_outcome(sqlite3_stmt *s, fab_outcome *o) {
-    *o = (fab_outcome){.scenario = (uint64_t)sqlite3_column_int64(s, 0),
-                       .variant = column_u32(s, 1),
-                       .state = column_u32(s, 2),
-                       .n_disconnected = column_u32(s, 3),
-                       .n_moved = column_u32(s, 4),
-                       .n_collisions = column_u32(s, 5),
-                       .worst_link = sqlite3_column_type(s, 6) == SQLITE_NULL ? UINT32_MAX : column_u32(s, 6),
-                       .lost_ratio = column_real(s, 7),
-                       .worst_ratio = column_real(s, 8),
-                       .time_s = column_real(s, 9),
-                       .slowdown = column_real(s, 10),
-                       .goodput = NAN,
-                       .restart_ratio = NAN,
-                       .redo_ratio = NAN,
-                       .slow_ratio = NAN,
-                       .wait_ratio = NAN};
-}
-
-static void get_history(sqlite3_stmt *s, fab_outcome *o) {
-    o->goodput = column_real(s, 2);
-    o->restart_ratio = column_real(s, 3);
-    o->redo_ratio = column_real(s, 4);
-    o->slow_ratio = column_real(s, 5);
-    o->wait_ratio = column_real(s, 6);
-    o->n_failures = column_u32(s, 7);
-    o->n_stops = column_u32(s, 8);
-}
-
-static fab_status get_rows(row_reader *r, const fab_plan *plan, uint64_t number, row_block *out, fab_error *err) {
+/* Fewer rows than there should be leave others of the block's shape: the digest tells. */
+static fab_status get_rows(row_reader *r, uint64_t number, row_block *out, fab_error *err) {
     fab_status status = FAB_OK;
-    size_t n = (size_t)block_size(plan, number) * plan->n_variants;
-    bool history = plan->span_s > 0;
+    size_t n = (size_t)fab_plan_block_size(r->plan, number) * r->plan->n_variants;
     bool row = false;
-    size_t n_rows = 0;
     FAB_TRY(FAB_GROW(out->outcome, out->outcome_capacity, n, err));
-    FAB_TRY(bind_block(r, r->outcome, plan, number, err));
-    for (;; n_rows++) {
+    memset(out->outcome, 0, n * sizeof *out->outcome);
+    FAB_TRY(bind_block(r, r->outcome, number, err));
+    FAB_TRY(database_step(r->db, r->outcome, &row, err));
+    for (size_t i = 0; row && i < n; i++) {
+        table_get_outcome(r->outcome, r->plan->span_s > 0, &out->outcome[i]);
         FAB_TRY(database_step(r->db, r->outcome, &row, err));
-        if (!row || n_rows == n) {
-            break;
-        }
-        get_outcome(r->outcome, &out->outcome[n_rows]);
     }
-    if (row || n_rows != n) {
-        FAB_TRY(missing_rows(r, plan, number, err));
-    }
-    FAB_TRY(bind_block(r, r->history, plan, number, err));
-    for (n_rows = 0; history && n_rows < n; n_rows++) {
-        FAB_TRY(database_step(r->db, r->history, &row, err));
-        if (row) {
-            get_history(r->history, &out->outcome[n_rows]);
-        }
-    }
+    out->has_more = row;
 done:
     (void)sqlite3_reset(r->outcome);
-    (void)sqlite3_reset(r->history);
     return status;
 }
 
-static fab_status get_failed(row_reader *r, const fab_plan *plan, uint64_t number, row_block *out, fab_error *err) {
+static fab_status get_failed(row_reader *r, uint64_t number, row_block *out, fab_error *err) {
     fab_status status = FAB_OK;
-    uint64_t n = block_size(plan, number);
+    uint64_t n = fab_plan_block_size(r->plan, number);
     uint64_t at = 0; /* scenarios begun */
     size_t n_rows = 0;
     FAB_TRY(FAB_GROW(out->first, out->first_capacity, (size_t)n + 1, err));
-    FAB_TRY(bind_block(r, r->failed, plan, number, err));
+    FAB_TRY(bind_block(r, r->failed, number, err));
     for (;;) {
         bool row = false;
         FAB_TRY(database_step(r->db, r->failed, &row, err));
-        uint64_t scenario = row ? (uint64_t)sqlite3_column_int64(r->failed, 0) - number * plan->block : n;
+        uint64_t scenario = row ? (uint64_t)sqlite3_column_int64(r->failed, 0) - number * r->plan->block : n;
         for (; at <= scenario && at <= n; at++) {
             out->first[at] = n_rows;
         }
@@ -252,20 +154,23 @@ static fab_status get_failed(row_reader *r, const fab_plan *plan, uint64_t numbe
             break;
         }
         FAB_TRY(FAB_GROW(out->component, out->component_capacity, n_rows + 1, err));
-        out->component[n_rows++] = column_u32(r->failed, 1);
+        out->component[n_rows++] = (uint32_t)sqlite3_column_int64(r->failed, 1);
     }
 done:
     (void)sqlite3_reset(r->failed);
     return status;
 }
 
-fab_status row_reader_get(row_reader *reader, const fab_plan *plan, uint64_t number, uint64_t digest, row_block *out,
-                          fab_error *err) {
-    FAB_PASS(get_rows(reader, plan, number, out, err));
-    FAB_PASS(get_failed(reader, plan, number, out, err));
-    out->block = (fab_block){number, block_size(plan, number), out->outcome, out->first, out->component};
-    if (block_digest(plan, &out->block) != digest) {
-        FAB_PASS(missing_rows(reader, plan, number, err));
+fab_status row_reader_get(row_reader *r, uint64_t number, uint64_t digest, row_block *out, fab_error *err) {
+    uint64_t first = number * r->plan->block;
+    uint64_t n = fab_plan_block_size(r->plan, number);
+    FAB_PASS(get_rows(r, number, out, err));
+    FAB_PASS(get_failed(r, number, out, err));
+    out->block = (fab_block){number, n, out->outcome, out->first, out->component};
+    if (out->has_more || block_digest(r->plan, &out->block) != digest) {
+        return fab_fail(err, FAB_EINPUT, r->db->path,
+                        "is damaged: scenarios %" PRIu64 " to %" PRIu64 " are not what was stored", first,
+                        first + n - 1);
     }
     return FAB_OK;
 }

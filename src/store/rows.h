@@ -2,10 +2,9 @@
  * @file rows.h
  * Rows of outcomes in a database: put, read back, and their digest. Shards and results have the same tables.
  */
-#ifndef FAB_ROWS_H
-#define FAB_ROWS_H
+#pragma once
 
-#include "database.h"
+#include "columns.h"
 
 #include "fab/shard.h"
 
@@ -29,6 +28,7 @@ typedef struct row_block {
     size_t *first;
     uint32_t *component;
     size_t outcome_capacity, first_capacity, component_capacity;
+    bool has_more; /* rows than there should be */
 } row_block;
 
 void row_block_release(row_block *block);
@@ -36,20 +36,16 @@ void row_block_release(row_block *block);
 /** Statements that read rows; zero-initialise before. */
 typedef struct row_reader {
     const database *db;
-    sqlite3_stmt *outcome, *history, *failed;
+    const fab_plan *plan;
+    sqlite3_stmt *outcome, *failed;
 } row_reader;
 
-fab_status row_reader_init(row_reader *reader, const database *db, fab_error *err) FAB_MUST_USE;
+fab_status row_reader_init(row_reader *reader, const database *db, const fab_plan *plan, fab_error *err) FAB_MUST_USE;
 void row_reader_release(row_reader *reader);
 
 /** @retval FAB_EINPUT  rows are missing, or are not those whose digest was stored */
-fab_status row_reader_get(row_reader *reader, const fab_plan *plan, uint64_t number, uint64_t digest, row_block *out,
+fab_status row_reader_get(row_reader *reader, uint64_t number, uint64_t digest, row_block *out,
                           fab_error *err) FAB_MUST_USE;
 
 /** Of everything in a block, as it is read back: zeros have no sign. */
 uint64_t block_digest(const fab_plan *plan, const fab_block *block);
-
-/** Scenarios of block `number`: all have plan->block, the last may have fewer. */
-uint64_t block_size(const fab_plan *plan, uint64_t number);
-
-#endif

@@ -2,8 +2,7 @@
  * @file schema.h
  * The tables of a store, in SQL. What columns mean stands in src/doc/study-store.md.
  */
-#ifndef FAB_SCHEMA_H
-#define FAB_SCHEMA_H
+#pragma once
 
 /* Keys of rows come first and sort them; without row ids a row is stored once, under its key. */
 #define SCHEMA_ROWS                                                                                                    \
@@ -46,9 +45,3 @@
 #define SCHEMA_RESULTS SCHEMA_RESULTS_WITH("n_done INTEGER NOT NULL, digest INTEGER NOT NULL")
 /* Of before there was a digest. */
 #define SCHEMA_RESULTS_UNCHECKED SCHEMA_RESULTS_WITH("n_done INTEGER NOT NULL")
-
-#define SQL_PUT_OUTCOME "INSERT INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-#define SQL_PUT_HISTORY "INSERT INTO history VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-#define SQL_PUT_FAILED  "INSERT INTO failed VALUES (?, ?)"
-
-#endif

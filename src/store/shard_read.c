@@ -116,7 +116,7 @@ static fab_status try_open(const char *path, const fab_plan *plan, shard_name na
         *out_open = !empty;
     }
     if (*out_open) {
-        FAB_PASS(row_reader_init(&out->rows, &out->db, err));
+        FAB_PASS(row_reader_init(&out->rows, &out->db, plan, err));
     }
     return FAB_OK;
 }

@@ -2,8 +2,7 @@
  * @file shard_read.h
  * A shard as others see it: those who look for blocks that are done, and those who gather.
  */
-#ifndef FAB_SHARD_READ_H
-#define FAB_SHARD_READ_H
+#pragma once
 
 #include "folder.h"
 #include "lock.h"
@@ -41,5 +40,3 @@ typedef fab_status take_block(void *context, uint64_t block, uint64_t digest, fa
 /** All blocks of a shard, ascending. */
 fab_status shard_each_block(const database *db, const fab_plan *plan, take_block *take, void *context,
                             fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,6 +3,7 @@
 #include "folder.h"
 #include "plan_tables.h"
 #include "schema.h"
+#include "columns.h"
 
 #include "fab/memory.h"
 #include "fab/rng.h"
@@ -19,7 +20,7 @@ struct fab_store {
 };
 
 struct fab_query {
-    const database *db;
+    const fab_store *store;
     sqlite3_stmt *statement;
 };
 
@@ -120,7 +121,7 @@ fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t 
     fab_query *query = NULL;
     int code = SQLITE_OK;
     FAB_TRY(FAB_NEW(query, 1, err));
-    query->db = &store->db;
+    query->store = store;
     FAB_TRY(database_prepare(&store->db, sql, &query->statement, err));
     for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
         code = sqlite3_bind_int64(query->statement, (int)i + 1, values[i]);
@@ -141,7 +142,16 @@ void fab_query_free(fab_query *query) {
 }
 
 fab_status fab_query_next(fab_query *query, bool *out_row, fab_error *err) {
-    return database_step(query->db, query->statement, out_row, err);
+    return database_step(&query->store->db, query->statement, out_row, err);
+}
+
+fab_status fab_store_outcomes(const fab_store *store, fab_query **out, fab_error *err) {
+    return fab_query_new(store, store->plan.span_s > 0 ? SQL_HISTORIES "ORDER BY 1, 2" : SQL_OUTCOMES "ORDER BY 1, 2",
+                         NULL, 0, out, err);
+}
+
+void fab_query_outcome(const fab_query *query, fab_outcome *out) {
+    table_get_outcome(query->statement, query->store->plan.span_s > 0, out);
 }
 
 bool fab_query_is_null(const fab_query *query, int column) {

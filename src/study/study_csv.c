@@ -27,19 +27,8 @@ typedef struct csv {
     number_text *cache; /* shape [1 << CACHE_BITS] */
 } csv;
 
-static void add_integer(csv *c, uint64_t value) {
-    char digits[24];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    fab_str_append(&c->text, digits + at, sizeof digits - at);
-}
-
 static void study_add_count(csv *c, uint64_t value) {
-    fab_str_append(&c->text, ",", 1);
-    add_integer(c, value);
+    fab_str_printf(&c->text, ",%" PRIu64, value);
 }
 
 static void add_figure(csv *c, double value) {
@@ -61,7 +50,7 @@ static void add_figure(csv *c, double value) {
 static void study_add_row(csv *c, const fab_outcome *o) {
     const fab_plan *plan = fab_store_plan(c->results->store);
     char name[FAB_LINK_NAME_SIZE];
-    add_integer(c, o->scenario);
+    fab_str_printf(&c->text, "%" PRIu64, o->scenario);
     fab_str_append(&c->text, c->variant[o->variant].data, c->variant[o->variant].length);
     fab_str_add(&c->text, o->state < FAB_OUTCOME_N_STATES ? fab_outcome_states[o->state] : "");
     add_figure(c, o->slowdown);

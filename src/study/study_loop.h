@@ -1,9 +1,8 @@
 /**
  * @file study_loop.h
- * Threads compute blocks of scenarios, one thread stores them in order. See src/doc/adr/0037-study-store.md.
+ * Threads compute blocks of scenarios, and store them one after the other. See src/doc/adr/0037-study-store.md.
  */
-#ifndef FAB_STUDY_LOOP_H
-#define FAB_STUDY_LOOP_H
+#pragma once
 
 #include "fab/study.h"
 
@@ -18,5 +17,3 @@ typedef fab_status study_assess(void *context, size_t worker, uint64_t scenario,
  */
 fab_status study_loop_run(const fab_study_job *job, const fab_plan *plan, fab_shard *shard, study_assess *assess,
                           void *context, fab_study_tally *out, fab_error *err) FAB_MUST_USE;
-
-#endif

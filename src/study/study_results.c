@@ -14,20 +14,9 @@
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-static fab_racks racks_of(const fab_study_results *r) {
-    const fab_floor *floor = r->floor;
-    fab_racks racks = {.n_racks = 0};
-    if (floor != NULL) {
-        racks.n_racks = floor->n_server_racks + floor->n_network_racks;
-        racks.servers_per_rack = floor->servers_per_rack;
-        racks.switch_rack = floor->switch_rack;
-    }
-    return racks;
-}
-
 static fab_status find_components(fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    fab_racks racks = racks_of(r);
+    fab_racks racks = fab_floor_racks(r->floor);
     FAB_PASS(FAB_NEW(r->component, plan->n_components, err));
     for (size_t i = 0; i < plan->n_components; i++) {
         const fab_store_component *from = &plan->components[i];
@@ -38,22 +27,9 @@ static fab_status find_components(fab_study_results *r, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_failure_rates rates_of(const fab_plan *plan) {
-    fab_failure_rates rates = {.checkpoint_s = plan->checkpoint_s, .restart_s = plan->restart_s};
-    for (size_t i = 0; i < plan->n_rates; i++) {
-        for (size_t c = 0; c < FAB_FAILURE_N; c++) {
-            if (strcmp(plan->rates[i].name, fab_failure_classes[c]) == 0) {
-                rates.per_s[c] = plan->rates[i].per_s;
-                rates.repair_s[c] = plan->rates[i].repair_s;
-            }
-        }
-    }
-    return rates;
-}
-
 static fab_status open_histories(fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
-    fab_failure_rates rates = rates_of(plan);
+    fab_failure_rates rates = study_rates_of(plan);
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
     if (fab_scenarios_count(r->histories) != plan->n_scenarios || fab_scenarios_span_s(r->histories) != plan->span_s) {
         return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",

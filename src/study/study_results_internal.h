@@ -2,8 +2,7 @@
  * @file study_results_internal.h
  * Inside of study_results.c and study_csv.c.
  */
-#ifndef FAB_STUDY_RESULTS_INTERNAL_H
-#define FAB_STUDY_RESULTS_INTERNAL_H
+#pragma once
 
 #include "fab/design.h"
 #include "fab/floor_plan.h"
@@ -35,5 +34,3 @@ void study_rows_release(study_rows *rows);
 
 /** The next scenario; *out_more is false behind the last one. */
 fab_status study_rows_next(study_rows *rows, bool *out_more, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -97,19 +97,6 @@ static fab_status restore_policies(const fab_plan *plan, restored *out, fab_erro
     return FAB_OK;
 }
 
-static fab_failure_rates restore_rates(const fab_plan *plan) {
-    fab_failure_rates rates = {.checkpoint_s = plan->checkpoint_s, .restart_s = plan->restart_s};
-    for (size_t i = 0; i < plan->n_rates; i++) {
-        for (size_t c = 0; c < FAB_FAILURE_N; c++) {
-            if (strcmp(fab_failure_classes[c], plan->rates[i].name) == 0) {
-                rates.per_s[c] = plan->rates[i].per_s;
-                rates.repair_s[c] = plan->rates[i].repair_s;
-            }
-        }
-    }
-    return rates;
-}
-
 static fab_status study_restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
     FAB_PASS(FAB_NEW(out->design, 1, err));
     FAB_PASS(restore_design(folder, plan, out->design, err));
@@ -207,7 +194,7 @@ fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_err
                                                .n_policies = made.n_policies,
                                                .n_threads = job->n_threads,
                                                .times = plan.times,
-                                               .rates = restore_rates(&plan)};
+                                               .rates = study_rates_of(&plan)};
     FAB_TRY(study_scene_init(&what, &assessment, made.scenarios, &scene, err));
     FAB_TRY(check_same(&scene, &plan, err));
     FAB_TRY(run_scene(job, &plan, &scene, out, err));

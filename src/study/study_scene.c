@@ -173,6 +173,19 @@ fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_er
     return describe_scenarios(scene, plan, err);
 }
 
+fab_failure_rates study_rates_of(const fab_plan *plan) {
+    fab_failure_rates rates = {.checkpoint_s = plan->checkpoint_s, .restart_s = plan->restart_s};
+    for (size_t i = 0; i < plan->n_rates; i++) {
+        for (size_t c = 0; c < FAB_FAILURE_N; c++) {
+            if (strcmp(plan->rates[i].name, fab_failure_classes[c]) == 0) {
+                rates.per_s[c] = plan->rates[i].per_s;
+                rates.repair_s[c] = plan->rates[i].repair_s;
+            }
+        }
+    }
+    return rates;
+}
+
 /* --- one scenario ------------------------------------------------------------------------------------------------- */
 
 fab_status study_worker_init(const study_scene *scene, study_worker *out, fab_error *err) {

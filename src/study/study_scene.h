@@ -2,8 +2,7 @@
  * @file study_scene.h
  * What a study is computed with: fabric, scenarios, the job on the healthy fabric.
  */
-#ifndef FAB_STUDY_SCENE_H
-#define FAB_STUDY_SCENE_H
+#pragma once
 
 #include "fab/str.h"
 #include "fab/assess.h"
@@ -35,6 +34,9 @@ void study_scene_release(study_scene *scene);
  * plan has its variants otherwise. */
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
 
+/** What a plan says of failures in histories. */
+fab_failure_rates study_rates_of(const fab_plan *plan);
+
 /** Appends the path of the copy that a store keeps of a file. */
 fab_status study_copy_of(const char *folder, const fab_plan *plan, const char *given, size_t length, fab_str *out,
                          fab_error *err) FAB_MUST_USE;
@@ -61,5 +63,3 @@ void study_worker_release(study_worker *worker);
  */
 fab_status study_worker_assess(study_worker *worker, uint64_t scenario, fab_outcome *out,
                                const uint32_t **out_component, size_t *out_n, fab_error *err) FAB_MUST_USE;
-
-#endif

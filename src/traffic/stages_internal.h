@@ -2,8 +2,7 @@
  * @file stages_internal.h
  * What the spreading of layers over stages needs of a model, and gives to the reading of a job.
  */
-#ifndef FAB_STAGES_INTERNAL_H
-#define FAB_STAGES_INTERNAL_H
+#pragma once
 
 #include "fab/job_spec.h"
 #include "fab/model.h"
@@ -22,5 +21,3 @@ fab_status fab_job_check_stages(const fab_job_spec *job, const char *where, fab_
 double fab_stage_largest_unit(const fab_model *model, const fab_job_spec *job, uint64_t stage);
 /* Elements of the keys and values of one token and layer on one tensor rank. */
 double fab_kv_elements(const fab_model *model, uint64_t tp);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of this module share. */
-#ifndef FAB_TRAFFIC_INTERNAL_H
-#define FAB_TRAFFIC_INTERNAL_H
+#pragma once
 
 #include "fab/stages.h"
 #include "stages_internal.h"
@@ -108,29 +107,12 @@ fab_status fab_job_order(fab_job *job, fab_error *err) FAB_MUST_USE;
 fab_status fab_job_place(const fab_job *job, const fab_fabric *fabric, fab_traffic *traffic,
                          fab_error *err) FAB_MUST_USE;
 
-/* --- models.c ----------------------------------------------------------------------------------------------------- */
-
 /* --- rings.c ------------------------------------------------------------------------------------------------------ */
-
-typedef struct fab_ring_scratch {
-    uint32_t *slot;    /* [n_units]: place of a unit in the ring, or FAB_NONE */
-    uint32_t *count;   /* [n_members] */
-    uint32_t *ordered; /* [n_members]: members grouped by unit */
-    uint32_t *unit;    /* [n_members]: units in ring order */
-} fab_ring_scratch;
-
-void fab_ring_release(fab_ring_scratch *scratch);
-fab_status fab_ring_init(fab_ring_scratch *scratch, const fab_fabric *fabric, uint32_t n_members,
-                         fab_error *err) FAB_MUST_USE;
 
 /* Most flows that a ring over n members emits. */
 static inline uint64_t fab_ring_max_flows(uint64_t n_members) {
     return 4 * n_members;
 }
-
-/* Ring collective over `members` (GPUs in rank order): every member sends `bytes` in total. */
-void fab_ring_emit(fab_ring_scratch *scratch, const fab_fabric *fabric, const uint32_t *members, uint32_t n_members,
-                   uint64_t bytes, uint32_t comm, fab_phase_builder *builder);
 
 /* --- the three sources of phases ---------------------------------------------------------------------------------- */
 
@@ -152,5 +134,3 @@ fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t
 /* A matrix in the bytes of a file. */
 fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
                            fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,4 +1,5 @@
 #include "xml_text.h"
+#include "fab/utf8.h"
 #include "fab/xml_reader.h"
 
 #include <stdbool.h>
@@ -41,25 +42,6 @@ static fab_status text_fail_at(const char *data, size_t offset, const char *file
     return fab_fail(err, FAB_EINPUT, fab_xml_place(place, file, cursor.line, cursor.column), "%s", text);
 }
 
-/* Bytes of the UTF-8 character at `at`, 0 if there is none (over-long forms and surrogates included). */
-static size_t utf8_length(const unsigned char *at, size_t left) {
-    if (at[0] < 0x80) {
-        return 1;
-    }
-    size_t n = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
-    if (at[0] < 0xC2 || at[0] > 0xF4 || left < n) {
-        return 0;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((at[i] & 0xC0U) != 0x80U) {
-            return 0;
-        }
-    }
-    bool overlong = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
-    bool beyond = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
-    return overlong || beyond ? 0 : n;
-}
-
 static fab_status check_bytes(const char *data, size_t size, const char *file, fab_error *err) {
     const unsigned char *bytes = (const unsigned char *)data;
     if (size >= 2 && ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) ||
@@ -70,8 +52,11 @@ static fab_status check_bytes(const char *data, size_t size, const char *file, f
         if (bytes[i] == 0) {
             return text_fail_at(data, i, file, err, "the file holds a NUL byte: it is not an XML text");
         }
-        size_t n = utf8_length(bytes + i, size - i);
-        if (n == 0) {
+        uint32_t code = 0;
+        char last[5] = ""; /* nothing ends the text: a character that is cut off must not be read on */
+        memcpy(last, data + i, size - i < 4 ? size - i : 4);
+        size_t n = fab_utf8_decode(last, &code);
+        if (bytes[i] >= 0x80 && n == 1) {
             return text_fail_at(data, i, file, err, "the file holds a byte that is not UTF-8; only UTF-8 is read");
         }
         i += n;

@@ -2,8 +2,7 @@
  * @file xml_text.h
  * Checks on the raw text, and places in it. Knows nothing of libxml2.
  */
-#ifndef FAB_XML_TEXT_H
-#define FAB_XML_TEXT_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -27,5 +26,3 @@ void xml_cursor_move(xml_cursor *cursor, const char *data, size_t offset);
  * attributes on one element than its quadratic duplicate check should meet.
  */
 fab_status xml_text_check(const char *data, size_t size, const char *file, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -7,8 +7,7 @@
  * JSON per row: processor time of the fastest and of the median of RUNS (5) runs, the fastest also per unit of work,
  * what the result keeps in memory, and the peak of the process so far: give a single row to see its own.
  */
-#ifndef FAB_BENCH_H
-#define FAB_BENCH_H
+#pragma once
 
 #include "bench_times.h"
 #include "fab/design.h"
@@ -68,5 +67,3 @@ typedef struct bench_paths {
 
 fab_status bench_paths_init(const bench *b, bench_paths *out, fab_error *err) FAB_MUST_USE;
 void bench_paths_release(bench_paths *paths);
-
-#endif

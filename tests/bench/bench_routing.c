@@ -35,7 +35,8 @@ static fab_status measure_tables(const bench *b, const bench_row *row, bench_fig
             return status;
         }
         bench_keep_run(out, start);
-        out->bytes = t->memory_bytes;
+        out->bytes = (size_t)t->n_switches * t->n_chunks_per_row * sizeof *t->chunk_of +
+                     fab_next_hops_n_groups(t) * sizeof *t->group + t->n_slots * sizeof *t->slot;
         fab_next_hops_free(t);
     }
     return FAB_OK;

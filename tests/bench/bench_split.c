@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
+#include "split/split_rule.h"
 
 #include <math.h>
 #include <stdlib.h>

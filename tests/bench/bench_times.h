@@ -2,8 +2,7 @@
  * @file bench_times.h
  * The clock of the measuring programs, and what becomes of the times of several runs.
  */
-#ifndef FAB_BENCH_TIMES_H
-#define FAB_BENCH_TIMES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ void bench_keep(bench_times *times, double *fastest, double s);
 
 /** 0 without runs. Sorts them. */
 double bench_median(bench_times *times);
-
-#endif

@@ -37,7 +37,7 @@ FILES += [
     (ROUTE + ["--export"], "route.graphml"),
     (ROUTE + ["--engine", "dmodk", "--dump"], "tables"),
     (ROUTE + ["--engine", "dmodk", "--dump-format", "lft", "--dump"], "lft"),
-    (ROUTE + ["--engine", "optimal", "--certificate"], "proof.csv"),
+    (ROUTE + ["--engine", "optimal", "--bound", "--certificate"], "proof"),
     (["traffic", SMALL, "--traffic", "pattern:permutation", "--quiet", "--export"], "matrix.csv"),
     (["traffic", SMALL, "--traffic", "pattern:permutation", "--quiet", "--export"], "matrix.mtx"),
     (["study", "show", "--store", "STORE", "--quiet", "--export"], "study.svg"),

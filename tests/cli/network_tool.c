@@ -20,7 +20,7 @@ static int list(const char *path, const char *format) {
     static const char *const KINDS[] = {"unknown", "adapter", "host", "switch", "service"};
     fab_network *net = NULL;
     fab_error err = {0};
-    if (fab_network_read(path, format, &net, &err) != FAB_OK) {
+    if (fab_network_read(path, format, 0, &net, &err) != FAB_OK) {
         return complain(&err);
     }
     for (uint32_t i = 0; i < net->n_nodes; i++) {
@@ -53,7 +53,7 @@ static int list(const char *path, const char *format) {
 static int read_only(const char *path) {
     fab_network *net = NULL;
     fab_error err = {0};
-    if (fab_network_read(path, NULL, &net, &err) != FAB_OK) {
+    if (fab_network_read(path, NULL, 0, &net, &err) != FAB_OK) {
         return complain(&err);
     }
     printf("%s %" PRIu32 " nodes %" PRIu32 " cables\n", net->format, net->n_nodes, net->n_cables);
@@ -66,7 +66,7 @@ static int write_as(const char *name, const char *path) {
     fab_error err = {0};
     for (size_t i = 0; fab_network_writers[i] != NULL; i++) {
         if (strcmp(fab_network_writers[i]->name, name) == 0) {
-            bool failed = fab_network_read(path, NULL, &net, &err) != FAB_OK ||
+            bool failed = fab_network_read(path, NULL, 0, &net, &err) != FAB_OK ||
                           fab_network_write(fab_network_writers[i], net, stdout, &err) != FAB_OK;
             fab_network_free(net);
             return failed ? complain(&err) : 0;

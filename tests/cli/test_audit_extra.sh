@@ -66,4 +66,12 @@ net ':21:8: ' 'no hexadecimal number' 'vendid=zz'
 net ':21:8: ' 'no number of ports' 'Switch 999 "S-1" # "a"'
 net ':21:12: ' 'has a record on line' "Switch 32 $(grep -oE '"S-[0-9a-f]+"' perfect.net | head -n 1) # \"leaf-0\""
 net ':21:1: ' 'vendid=, devid=' 'Plug'
+# A chain of 100,000 switches, each a tier of its own, is a matter of a second: the time must not grow with their square.
+{
+  echo A-node,A-port,Z-node,Z-port
+  echo server-0,1,switch-0,9
+  for ((i = 1; i < 100000; i++)); do echo "switch-$((i - 1)),2,switch-$i,1"; done
+} >chain.csv
+"$program" audit chain.csv --max-time 20s --quiet >out 2>err || fail "a chain of switches: $(cat err)"
+grep -qF "100000 switches" out || fail "a chain of switches: $(cat out)"
 exit $((failures > 0))

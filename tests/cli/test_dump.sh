@@ -50,7 +50,7 @@ fails 5 "cannot open" route fat-tree:k=4 --engine file,path=missing --quiet
 fails 3 "lfts:1:1: engine ecmp" route fat-tree:k=4 --engine ecmp,tables=lfts --quiet
 fails 3 "engine ecmp does not choose by the destination alone" route fat-tree:k=4 --engine ecmp --dump other --dump-format lft --quiet
 fails 3 "lfts:6:8: engine file: '003' is not where it is plugged in: that is port 5 of leaf-0" route clos:gpus=8,gpus-per-server=1,radix=8 --engine file,path=lfts --quiet
-fails 2 "neither tables nor lft" route fat-tree:k=4 --engine updn --dump other --dump-format lfts --quiet
+fails 2 "'lfts' is not tables or lft" route fat-tree:k=4 --engine updn --dump other --dump-format lfts --quiet
 fails 2 "there is no --dump FILE" route fat-tree:k=4 --engine updn --dump-format lft --quiet
 # An adapter that its own leaf does not know: its neighbours there cannot reach it either.
 rails=rail-spine:gpus=16,gpus-per-server=4,radix=16

@@ -231,4 +231,5 @@ for format in text markdown json xml svg dot graphml csv; do
   works build "installed:it's.csv" --format $format $([[ $format == csv ]] && echo --table fabric)
   ! grep -qP '\xc2\x9b|\xe2\x80\xae' out.txt || fail "$format: a control character of a name gets through"
 done
+$python "$root/tests/cli/hidden_names.py" "$program" "$root/tests/data/sites" || fail "hidden characters in names"
 [[ $failures -eq 0 ]]

@@ -33,6 +33,18 @@ if command -v readelf >/dev/null; then
   readelf -d "$tree/bin/fabriscope" | grep -E 'RPATH|RUNPATH' && fail "has a path of libraries"
 fi
 
+# The installed programs are hardened, and a program that is not is found out, by every name.
+if command -v objdump >/dev/null; then
+  "$root/scripts/check_hardening" "$tree"/bin/fabriscope ${with_mpi:+"$tree/bin/fabriscope-mpi"} 2>err || fail "not hardened: $(cat err)"
+  echo 'int main(void) { return 0; }' >soft.c
+  compiler=$(sed -nE 's/^CMAKE_C_COMPILER:[A-Z]+=//p' "$build/CMakeCache.txt")
+  "$compiler" -no-pie -fcf-protection=none -z norelro -z lazy -z execstack -o soft soft.c
+  code=0
+  "$root/scripts/check_hardening" soft 2>err || code=$?
+  [[ $code -eq 1 && $(grep -c '^scripts/check_hardening: soft: no ' err) -eq $(uname -m | grep -q x86 && echo 8 || echo 6) ]] ||
+    fail "a program that is not hardened: exit code $code, $(cat err)"
+fi
+
 # The program in the moved tree, with nothing in its environment and from another folder, is the one that was built.
 installed() {
   env -i "$tree/bin/fabriscope" "$@"

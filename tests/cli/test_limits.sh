@@ -16,7 +16,7 @@ refuses 3 "above the limit of 100 MB (max-memory)" run rail-spine:gpus=1048576,r
 torus=torus:gpus=16384,gpus-per-server=4,radix=64,torus=16,16,16
 refuses 3 "routing on 16,384 GPUs would take about" route $torus --traffic pattern:permutation --max-memory 60MB
 refuses 3 "with the tables of the engines would take about" route rail-spine:gpus=65536,radix=64 --engine updn --max-memory 300MB
-refuses 3 "with the paths of 4,094 flows would take about 19" route $design --traffic pattern:permutation --seeds 1000000 --max-memory 100MB
+refuses 3 "with the paths of 4,094 flows would take about 209" route $design --traffic pattern:permutation --seeds 1000000 --max-memory 100MB
 "$program" study plan $design --scenarios links:1@10 --store estimated --quiet >out
 refuses 3 "a study of failures of 4,096 GPUs on 4 threads would take about" study run --store estimated --threads 4 --max-memory 30MB
 refuses 3 "with the paths of 4,094 flows would take about" route $design --traffic pattern:permutation --engine ecmp,qp=64 --max-memory 60MB
@@ -27,6 +27,20 @@ cmp free limited || fail "a limit that is not reached changes the output"
 grep -qF "above the limit" <("$program" cost $design rail-spine:gpus=1048576,radix=64 --max-memory 100MB 2>&1) || fail "cost does not refuse"
 
 refuses 3 "too many for the rate of each" route rail-spine:gpus=4096,radix=64 --traffic pattern:all-to-all --engine spray --format flows
+
+# The text of a file is held against the limit before it is read, that of a pipe as it comes.
+truncate -s 700M big
+for file in "route $design --traffic pattern:permutation --engine file,path=big" "route $design --traffic file:big" "study plan $design --store big-study --scenarios file:big"; do
+  read -ra words <<<"$file"
+  [[ $file != study* ]] || truncate -s 250M big
+  /usr/bin/time -f "%M" -o peak timeout 20 "$program" "${words[@]}" --max-memory 100MB --quiet >out 2>err && fail "$file: taken"
+  grep -qE "big: (engine file: )?its text would take about (1.09 GB|284.4 MB) of memory, above the limit of 100 MB \(max-memory\)" err || fail "$file: $(head -c 300 err)"
+  [[ $(tail -1 peak) -lt 90000 ]] || fail "$file: $(tail -1 peak) KB before it is refused"
+done
+rm -f big
+code=0
+timeout 60 "$program" route $design --traffic pattern:permutation --engine file,path=/dev/stdin --max-memory 100MB --quiet >out 2>err < <(yes 2>/dev/null) || code=$?
+[[ $code -eq 3 ]] && grep -qF "/dev/stdin: engine file: its text would take about" err || fail "a pipe without end: $code, $(head -c 300 err)"
 
 # Candidates of a search that do not fit: the report compares the others, and both it and the exit code say so.
 compares() { # compares ARGUMENTS...: under a limit that some candidates break

@@ -48,7 +48,19 @@ for pid, it in enumerate(iterations, 1):
         exchanges = sum(e["dur"] for e in here if e["name"] == "exchange")
         assert math.isclose(exchanges, stage["exchange_s"] * 1e6, abs_tol=1e-3 * len(here)), stage["stage"]
     power = schedule["power"]
-    points = [(e["ts"], e["args"]["W"]) for e in mine if e["ph"] == "C"]
+    points = [(e["ts"], e["args"]["W"]) for e in mine if e["ph"] == "C" and e["name"] == "power"]
+    links = collections.defaultdict(list)
+    for e in mine:
+        if e["ph"] == "C" and e["name"] != "power":
+            links[e["name"]].append((e["ts"], e["args"]["%"]))
+    assert {"nic-leaf up", "nic-leaf down"} <= set(links), set(links)
+    for name, values in links.items():  # between 0 and all of it, in order, and nothing at the end
+        assert all(0 <= value <= 100 for _, value in values) and values[-1][1] == 0, name
+        assert all(a[0] < b[0] and a[1] != b[1] for a, b in zip(values, values[1:])), name
+        assert any(value > 0 for _, value in values) and values[-1][0] <= span_us + 1e-2, name
+    for up in [name for name in links if name.endswith(" up")]:
+        busy = [sum(v * (b - a) for (a, v), (b, _) in zip(links[n], links[n][1:])) for n in (up, up[:-2] + "down")]
+        assert 0.5 < busy[0] / busy[1] < 2, (up, busy)
     ends = [ts for ts, _ in points[1:]] + [span_us]
     energy = sum(w * (end - ts) for (ts, w), end in zip(points, ends))
     assert math.isclose(energy, power["mean_w"] * span_us, rel_tol=1e-6)

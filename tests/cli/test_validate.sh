@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Published figures beside ours: src/doc/validation.md is what `validate` prints, misses within what is promised, and what is shown beside a run.
-# UPDATE=1 bash tests/cli/test_validate.sh PROGRAM rewrites the page.
+# UPDATE=1 bash tests/cli/test_validate.sh PROGRAM rewrites the page, and these figures in src/doc/scoreboard.md.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 page=$root/src/doc/validation.md
 "$program" validate --quiet --out out >text || fail "exit code $?"
@@ -11,6 +11,8 @@ page=$root/src/doc/validation.md
 } >new.md
 [[ -z ${UPDATE-} ]] || cp new.md "$page"
 diff -u "$page" new.md || fail "the page is not what validate prints"
+[[ -z ${UPDATE-} ]] || "$root/scripts/scoreboard" --update out/report.json
+"$root/scripts/scoreboard" --check out/report.json || fail "the scoreboard is not that of this program"
 ! grep -n '…\|.\{81\}' text || fail "lines that are cut or too long"
 
 # What is promised of each source: the largest deviation, and the mean over figures that are not exact; the rest is exact or named as a miss.
@@ -71,8 +73,8 @@ own "list presets: the command reports nothing" <<<"<run command=\"list presets\
 own "is no command whose result has figures" <<<"<run command=\"validate ./own.xml\">$figure</run>"
 own "unknown attribute of figure 'valeu'; did you mean 'value'?" <<<"<run command=\"build fat-tree:k=4\">${figure/GPUs\"/GPUs\" valeu=\"1\"}</run>"
 own "needs a note" <<<'<run command="build fat-tree:k=4"><figure what="GPUs" value="16"/></run>'
-own "only <source> with a text and <run> with figures" <<<"<ran/>"
-own "lacks the element run" <<<""
+own "./own.xml:2:1: unknown element of a file of published figures: ran" <<<"<ran/>"
+own "the file of published figures has no element run" <<<""
 printf '<published title="own"><source>measured</source><run command="build fat-tree:k=4">%s%s</run></published>' \
   "$figure" '<figure what="switches" value="19" tolerance="6" field="fabric.switches"/>' >own.xml
 "$program" validate own.xml --quiet >out.txt || fail "a miss is no failure: $?"

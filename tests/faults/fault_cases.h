@@ -2,8 +2,7 @@
  * @file fault_cases.h
  * Small runs of every command, and how they are started.
  */
-#ifndef FAULT_CASES_H
-#define FAULT_CASES_H
+#pragma once
 
 #include "fault_points.h"
 
@@ -98,5 +97,3 @@ void fault_remove_folder(const char *folder);
 
 /** Ends the test unless `holds`: something that is no finding. */
 void fault_need(bool holds, const char *what, const char *name);
-
-#endif

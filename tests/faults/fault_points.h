@@ -4,8 +4,7 @@
  * program defines them itself and passes on what is not to fail. Of the GNU C library; see
  * src/doc/adr/0045-fuzzing-and-faults.md.
  */
-#ifndef FAULT_POINTS_H
-#define FAULT_POINTS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ typedef struct fault_plan {
 /** From here on. */
 void fault_arm(const fault_plan *plan, fault_log *log);
 void fault_disarm(void);
-
-#endif

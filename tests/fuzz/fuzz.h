@@ -3,8 +3,7 @@
  * What the targets share. A target is a file fuzz_NAME.c with one LLVMFuzzerTestOneInput(): whatever the bytes, it
  * returns 0, or ends the process with what does not hold.
  */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include "fab/design.h"
 #include "fab/fabric.h"
@@ -52,5 +51,3 @@ uint32_t fuzz_below(fuzz_source *source, uint32_t n);
 /** One of the texts. */
 const char *fuzz_word(fuzz_source *source, const char *const *words, size_t n);
 #define FUZZ_WORD(source, words) fuzz_word((source), (words), sizeof(words) / sizeof((words)[0]))
-
-#endif

@@ -3,6 +3,7 @@
 #include "fab/topologies.h"
 #include "fuzz.h"
 #include "fuzz_design.h"
+#include "settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,4 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     free(design);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    return seed % 4 == 0 ? LLVMFuzzerMutate(data, size, most)
+                         : fuzz_mutate_settings(SETTINGS_ONE_LINE, data, size, most, seed);
 }

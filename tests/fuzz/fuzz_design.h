@@ -1,6 +1,5 @@
 /* What holds for every design that was accepted. */
-#ifndef FUZZ_DESIGN_H
-#define FUZZ_DESIGN_H
+#pragma once
 
 #include "fab/topologies.h"
 #include "fuzz.h"
@@ -38,5 +37,3 @@ static inline void fuzz_check_design(const fab_design *design) {
     free(counts);
     free(again);
 }
-
-#endif

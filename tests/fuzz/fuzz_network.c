@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *path = fuzz_file(data + 1, size - 1);
     size_t choice = data[0] % (n_formats() + 1);
     const char *format = choice > 0 ? fab_network_formats[choice - 1]->name : NULL;
-    if (fuzz_accepts(fab_network_read(path, format, &net, &err), &err)) {
+    if (fuzz_accepts(fab_network_read(path, format, 0, &net, &err), &err)) {
         look(net);
         import(path, format, net->n_nodes);
     }

@@ -1,13 +1,12 @@
 /* A fabric with traffic, and what holds for whatever routes it. */
-#ifndef FUZZ_PATHS_H
-#define FUZZ_PATHS_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/analysis.h"
 #include "fab/next_hops.h"
 #include "fab/offer.h"
 #include "fab/routing.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 #include "fab/traffic.h"
 #include "fuzz.h"
 
@@ -128,7 +127,7 @@ static inline void fuzz_route(const fuzz_network *n, const fab_engine_spec *spec
         return;
     }
     for (size_t i = 0; i < n->traffic.n_phases; i++) {
-        if (router.splits) {
+        if (router.facts.splits) {
             fuzz_split_phase(n, &router, &n->traffic.phases[i]);
         } else {
             fuzz_route_phase(n, &router, &n->traffic.phases[i], seed);
@@ -136,5 +135,3 @@ static inline void fuzz_route(const fuzz_network *n, const fab_engine_spec *spec
     }
     fab_router_release(&router);
 }
-
-#endif

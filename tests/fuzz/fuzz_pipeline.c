@@ -181,7 +181,7 @@ static fab_status run(const fuzz_network *n, const plan *p, size_t n_threads, fa
     FAB_TRY(fab_replay_run(&replay, out, err));
     file = open_memstream(out_json, &size);
     fuzz_check(file != NULL, "no room for a report");
-    FAB_TRY(fab_report_format_find("json")->write(out, NULL, file, err));
+    FAB_TRY(fab_report_write(fab_report_format_find("json"), out, NULL, file, err));
 done:
     if (file != NULL) {
         (void)fclose(file);
@@ -268,7 +268,7 @@ static void check_run(const fuzz_network *n, const plan *p, const fab_router *ro
         fuzz_check(first.n_phases == n->traffic.n_phases || n->traffic.depends_on_seed, "%zu phases", first.n_phases);
         for (size_t i = 0; i < first.n_phases; i++) {
             check_figures(n, &first.phases[i], &first.phases[i].engines[0]);
-            if (!router->splits && !n->traffic.depends_on_seed) {
+            if (!router->facts.splits && !n->traffic.depends_on_seed) {
                 check_capacity(n, router, &n->traffic.phases[i], fab_router_seed(router, p->seed),
                                &first.phases[i].engines[0]);
             }

@@ -1,6 +1,7 @@
 /* The canonical text of a design, as a study's store keeps it. */
 #include "fuzz.h"
 #include "fuzz_design.h"
+#include "settings.h"
 
 #include <stdlib.h>
 
@@ -14,4 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     free(text);
     free(design);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    return seed % 4 == 0 ? LLVMFuzzerMutate(data, size, most)
+                         : fuzz_mutate_settings(SETTINGS_CANONICAL, data, size, most, seed);
 }

@@ -1,6 +1,8 @@
 /* Runs a target over files, and over the files of folders, in the order of their names: the regression test of what
- * fuzzing has found, in builds without libFuzzer. */
+ * fuzzing has found, in builds without libFuzzer. Where the target has mutations of its own, each file is run with some
+ * of them as well, always the same. */
 #include "fuzz.h"
+#include "settings.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -8,7 +10,32 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define N_MUTANTS   8
+#define MUTANT_MOST 4096
+
+#pragma weak LLVMFuzzerCustomMutator
+
 static size_t n_files;
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
+    size_t n = size < most ? size : most;
+    if (n > 0) {
+        data[n / 2] ^= 1;
+    }
+    return n;
+}
+
+static void replay_mutants(const uint8_t *data, size_t size) {
+    uint8_t *mutant = malloc(MUTANT_MOST);
+    fuzz_check(mutant != NULL, "no memory for mutants");
+    for (unsigned seed = 1; seed <= N_MUTANTS && size <= MUTANT_MOST; seed++) {
+        memcpy(mutant, data, size);
+        size_t n = LLVMFuzzerCustomMutator(mutant, size, MUTANT_MOST, seed);
+        fuzz_check(n <= MUTANT_MOST, "a mutant of %zu bytes", n);
+        (void)LLVMFuzzerTestOneInput(mutant, n);
+    }
+    free(mutant);
+}
 
 static void replay_file(const char *path, size_t size) {
     FILE *in = fopen(path, "rb");
@@ -17,6 +44,9 @@ static void replay_file(const char *path, size_t size) {
     (void)fclose(in);
     (void)fprintf(stderr, "%s\n", path);
     (void)LLVMFuzzerTestOneInput(data, size);
+    if (LLVMFuzzerCustomMutator != NULL) {
+        replay_mutants(data, size);
+    }
     free(data);
     n_files++;
 }

@@ -2,8 +2,7 @@
  * @file drawn_study.h
  * Studies whose rows are drawn, summed up: what the tests of summaries look at.
  */
-#ifndef DRAWN_STUDY_H
-#define DRAWN_STUDY_H
+#pragma once
 
 #include "fab/summarise.h"
 #include "fabric_fixture.h"
@@ -175,5 +174,3 @@ static inline bool are_close(double a, double b) {
 }
 
 #define EXPECT_CLOSE(a, b) cr_expect(are_close((a), (b)), "case %zu: %s is %.17g, not %.17g", which, #a, (a), (b))
-
-#endif

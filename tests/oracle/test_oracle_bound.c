@@ -37,7 +37,7 @@ static void check(const network *n, const fab_bound *b, const oracle_pair *pairs
     double proved = oracle_bound_proved(n->fabric, n->dead, pairs, n->demand.n_pairs, b->length);
     cr_assert_leq(b->upper, b->lower * (1 + gap), "%s: %g to %g", n->text, b->lower, b->upper);
     cr_assert_lt(fabs(proved / b->lower - 1), 1e-9, "%s: %.17g is proved, not %.17g", n->text, proved, b->lower);
-    cr_assert_lt(fabs(network_most(n, &b->split) / b->upper - 1), 1e-12, "%s", n->text);
+    cr_assert_lt(fabs(network_most(n, b->split) / b->upper - 1), 1e-12, "%s", n->text);
     for (uint32_t l = 0; l < n->fabric->n_links; l++) {
         bool between = fab_class_of(n->fabric, l)->kind == FAB_LINK_FABRIC;
         cr_assert(b->length[l] >= 0 && (between || b->length[l] == 0), "%s: link %u", n->text, l);

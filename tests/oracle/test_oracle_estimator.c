@@ -1,5 +1,5 @@
 /* Seconds of phases under masks against the same flows solved from scratch. */
-#include "fab/reroute_migrated.h"
+#include "fab/reroute.h"
 #include "fab/rng.h"
 #include "fabric_fixture.h"
 #include "oracle_estimator.h"
@@ -51,7 +51,7 @@ static bool scene_init(scene *s, const char *design, const char *traffic, const 
     const fab_baseline_request request = {.router = &s->router, .phase = phase, .offer = &s->offer, .seed = 3};
     cr_assert_eq(fab_baseline_new(&request, &s->base, &err), FAB_OK, "%s: %s", s->what, err.text);
     cr_assert_eq(fab_reroute_new(s->base, &s->reroute, &err), FAB_OK, "%s", err.text);
-    if (!s->router.splits) {
+    if (!s->router.facts.splits) {
         const fab_estimator_request estimator = {s->f, &s->router, phase, &s->offer, fab_baseline_routes(s->base)};
         cr_assert_eq(fab_estimator_new(&estimator, &s->estimator, &err), FAB_OK, "%s: %s", s->what, err.text);
         cr_assert_eq(fab_estimator_reader_new(s->estimator, &s->reader, &err), FAB_OK);
@@ -132,7 +132,7 @@ static fab_routes routes_now(const scene *s, const fab_rerouted *r) {
 static fab_phase_seconds expected(const scene *s, const char *engine, const fab_rerouted *r, const fab_phase *phase,
                                   const fab_offer *offer) {
     fab_phase_seconds out;
-    if (s->router.splits) {
+    if (s->router.facts.splits) {
         const fab_engine_spec spec = fixture_spec(engine);
         fab_next_hops *t = NULL;
         fab_router fresh;
@@ -156,7 +156,7 @@ static fab_phase_seconds found(scene *s, const fab_rerouted *r, const fab_phase 
     fab_phase_seconds out = {0};
     fab_error err = {0};
     bool has_moved = phase != &s->traffic.phases[0];
-    if (s->router.splits) {
+    if (s->router.facts.splits) {
         const fab_split_seconds_request request = {.fabric = s->f,
                                                    .router = &s->router,
                                                    .mask = &s->mask,

@@ -141,3 +141,32 @@ Test(graph, cuts_are_what_a_vertex_holds_together) {
         fab_edges_release(&edges);
     }
 }
+
+#define MOST_PLACED 600
+
+static double apart(double (*at)[2], uint32_t a, uint32_t b) {
+    return hypot(at[a][0] - at[b][0], at[a][1] - at[b][1]);
+}
+
+/* A ring, by both ways of placing: neighbours stand close, what is opposite does not, and twice the same. */
+Test(graph, places) {
+    static const uint32_t SIZES[] = {1, 2, 24, MOST_PLACED};
+    static double at[MOST_PLACED][2];
+    static double again[MOST_PLACED][2];
+    for (size_t i = 0; i < sizeof SIZES / sizeof SIZES[0]; i++) {
+        const uint32_t n = SIZES[i];
+        fab_edges edges = {.n = 0};
+        fab_error err = {0};
+        for (uint32_t v = 0; v < n; v++) {
+            cr_assert_eq(fab_edges_add(&edges, v, (v + 1) % n, &err), FAB_OK);
+        }
+        cr_assert_eq(fab_graph_places(n, &edges, at, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_graph_places(n, &edges, again, &err), FAB_OK, "%s", err.text);
+        for (uint32_t v = 0; v < n; v++) {
+            cr_assert(isfinite(at[v][0]) && isfinite(at[v][1]));
+            cr_assert(at[v][0] == again[v][0] && at[v][1] == again[v][1], "vertex %u of %u moves", v, n);
+            cr_assert(n < 24 || apart(at, v, (v + 1) % n) < apart(at, v, (v + n / 2) % n), "vertex %u of %u", v, n);
+        }
+        fab_edges_release(&edges);
+    }
+}

@@ -9,6 +9,7 @@
 #include "oracle_max_min.h"
 
 #include "context_fixture.h"
+#include "split/split_rule.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -173,7 +174,7 @@ static void list(const world *w, const fab_router *router, listed *t) {
     for (uint32_t l = 0; l < f->n_links; l++) {
         t->capacity[l] = fab_class_of(f, l)->capacity_bps;
     }
-    if (router->splits) {
+    if (router->facts.splits) {
         list_split(w, router, t);
     } else {
         list_paths(w, router, t);

@@ -13,6 +13,7 @@
 typedef struct drawn {
     fab_chunk_times chunk[MOST_STAGES * MOST_CHUNKS];
     double optimizer_s[MOST_STAGES];
+    fab_paces paces;
     fab_pipeline p;
 } drawn;
 
@@ -49,8 +50,8 @@ static void draw(uint64_t seed, drawn *out) {
                                           .recompute_s = draw_s(&rng),
                                           .backward_s = draw_s(&rng),
                                           .weights_s = draw_s(&rng),
-                                          .forward_exchange_s = draw_s(&rng) / 4,
-                                          .backward_exchange_s = draw_s(&rng) / 4,
+                                          .forward_exchange_s = {draw_s(&rng) / 4, 0, draw_s(&rng) / 4},
+                                          .backward_exchange_s = {draw_s(&rng) / 4, draw_s(&rng) / 4},
                                           .send_forward_s = sends ? draw_s(&rng) : 0,
                                           .send_backward_s = sends ? draw_s(&rng) : 0,
                                           .gather_s = replicas ? draw_s(&rng) : 0,
@@ -129,8 +130,24 @@ static double run_s(const fab_pipeline *p, fab_timeline *t, uint64_t seed) {
     return t->time_s;
 }
 
-/* Sends and replicas that slow each other down: as the oracle says, never faster than beside each other, and what each
- * stage does still adds up. */
+/* Some sets go on as if alone; others as they like. */
+static void draw_paces(uint64_t seed, drawn *out) {
+    fab_rng rng = fab_rng_make(seed, 2);
+    uint64_t few = 1 + fab_rng_below(&rng, 3);
+    for (unsigned set = 0; set < FAB_TRAVEL_SETS; set++) {
+        for (unsigned k = 0; k < FAB_TRAVEL_N; k++) {
+            bool alone = set == FAB_TRAVEL_BIT(k) || (set & FAB_TRAVEL_BIT(k)) == 0;
+            out->paces.slowdown[set][k] = alone || fab_rng_below(&rng, few) > 0 ? 0 : 1 + draw_s(&rng);
+        }
+    }
+    for (unsigned k = 0; k < FAB_N_EXCHANGES; k++) {
+        out->p.exchange_ratio[k] = draw_s(&rng);
+    }
+    out->p.paces = &out->paces;
+}
+
+/* Exchanges, sends and replicas that slow each other down: as the oracle says, never faster than beside each other, and
+ * what each stage does still adds up. */
 Test(oracle_schedule, shared_network) {
     int n_slower = 0;
     for (uint64_t seed = 0; seed < 1500; seed++) {
@@ -145,8 +162,7 @@ Test(oracle_schedule, shared_network) {
         double slow_s = oracle_shared_schedule_s(&d.p);
         cr_assert(fabs(alone_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, alone_s,
                   slow_s);
-        d.p.gather_slowdown = 1 + (double)(seed % 5) / 4;
-        d.p.reduce_slowdown = 1 + (double)(seed % 7) / 6;
+        draw_paces(seed, &d);
         double shared_s = run_s(&d.p, &shared, seed);
         slow_s = oracle_shared_schedule_s(&d.p);
         cr_assert(fabs(shared_s - slow_s) <= 1e-9 * slow_s, "seed %d: %.12g s, the oracle %.12g s", (int)seed, shared_s,
@@ -167,6 +183,7 @@ Test(oracle_schedule, shared_network) {
 /* The first stage sends while the second gathers its parameters: the shorter one takes `slow` times as long, the longer
    one catches up with what it lost. At least the longer, at most one after the other. */
 Test(oracle_schedule, two_transfers_together) {
+    const unsigned set = FAB_TRAVEL_BIT(FAB_TRAVEL_SEND) | FAB_TRAVEL_BIT(FAB_TRAVEL_GATHER);
     fab_rng rng = fab_rng_make(7, 1);
     for (int i = 0; i < 1000; i++) {
         double slow = 1 + draw_s(&rng);
@@ -174,6 +191,8 @@ Test(oracle_schedule, two_transfers_together) {
         double gather_s = draw_s(&rng);
         const fab_chunk_times chunk[2] = {{.send_forward_s = send_s}, {.gather_s = gather_s}};
         const double optimizer_s[2] = {0};
+        fab_paces paces = {{{0}}};
+        paces.slowdown[set][FAB_TRAVEL_SEND] = paces.slowdown[set][FAB_TRAVEL_GATHER] = slow;
         fab_pipeline p = {.n_stages = 2,
                           .n_chunks = 1,
                           .n_microbatches = 1,
@@ -181,14 +200,14 @@ Test(oracle_schedule, two_transfers_together) {
                           .optimizer_s = optimizer_s,
                           .send_overlap = 1,
                           .replica_overlap = 1,
-                          .gather_slowdown = slow};
+                          .paces = &paces};
         fab_timeline t;
         double found_s = run_s(&p, &t, (uint64_t)i);
         double expected_s = fmax(send_s, gather_s) + (slow - 1) * fmin(send_s, gather_s);
         cr_assert(fabs(found_s - expected_s) <= 1e-12, "%d: %.12g s, not %.12g", i, found_s, expected_s);
         cr_assert(found_s >= fmax(send_s, gather_s) - 1e-12 && found_s <= send_s + gather_s + 1e-12, "%d", i);
         fab_timeline_release(&t);
-        p.gather_slowdown = 1; /* nothing in common: to the last bit as long as the longer one */
+        p.paces = NULL; /* nothing in common: to the last bit as long as the longer one */
         cr_assert_eq(run_s(&p, &t, (uint64_t)i), fmax(send_s, gather_s));
         fab_timeline_release(&t);
     }

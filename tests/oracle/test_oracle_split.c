@@ -6,6 +6,7 @@
 #include "fab/topologies.h"
 #include "oracle_split.h"
 #include "random_design.h"
+#include "split/split_rule.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -21,14 +21,14 @@ static fab_status work(void *context, size_t item, size_t worker, fab_error *err
         fab_column *many = calloc(MANY, sizeof *many);
         double *y = calloc(MANY, sizeof *y);
         const fab_program big = {false, many, MANY, NULL, 0, NULL, 0};
-        fab_status status = many != NULL && y != NULL ? fab_solve(&big, &none, y, &s, NULL) : FAB_EINTERNAL;
+        fab_status status = many != NULL && y != NULL ? fab_solve(&big, &none, y, NULL, &s, NULL) : FAB_EINTERNAL;
         free(many);
         free(y);
         if (status != FAB_ENOMEM) {
             return fab_fail(err, FAB_EINTERNAL, NULL, "item %zu: status %d", item, (int)status);
         }
     }
-    fab_status status = fab_solve(&p, NULL, x, &s, err);
+    fab_status status = fab_solve(&p, NULL, x, NULL, &s, err);
     if (status == FAB_OK) {
         objective[item] = s.objective;
     }

@@ -33,7 +33,8 @@ static char *report(const char *text, const char *traffic, size_t n_threads) {
     size_t size = 0;
     FILE *out = open_memstream(&bytes, &size);
     if (fab_replay_run(&what, &result, &err) != FAB_OK ||
-        fab_report_format_find("json")->write(&result, &(fab_report_style){.width = 80}, out, &err) != FAB_OK) {
+        fab_report_write(fab_report_format_find("json"), &result, &(fab_report_style){.width = 80}, out, &err) !=
+            FAB_OK) {
         (void)fprintf(stderr, "%s: %s\n", text, err.text);
         exit(1);
     }

@@ -2,13 +2,13 @@
  * @file bound_fixture.h
  * A fabric with some dead cables, and what a phase asks of it.
  */
-#ifndef BOUND_FIXTURE_H
-#define BOUND_FIXTURE_H
+#pragma once
 
 #include "fab/bound.h"
 #include "fab/rng.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
+#include "split/split_rule.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -102,5 +102,3 @@ static inline double network_most(const network *n, const fab_split *split) {
     free(load);
     return most;
 }
-
-#endif

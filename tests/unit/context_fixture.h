@@ -2,8 +2,7 @@
  * @file context_fixture.h
  * A context, as tests want it. Without Criterion, which does not run under every sanitizer.
  */
-#ifndef CONTEXT_FIXTURE_H
-#define CONTEXT_FIXTURE_H
+#pragma once
 
 #include "fab/evaluate.h"
 
@@ -19,5 +18,3 @@ static inline fab_context *fixture_context(const fab_context_request *request) {
     }
     return context;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file drawn_store.h
  * A store of a real design and real scenarios with drawn outcomes, written as `study run` would.
  */
-#ifndef DRAWN_STORE_H
-#define DRAWN_STORE_H
+#pragma once
 
 #include "fab/design.h"
 #include "fab/memory.h"
@@ -218,5 +217,3 @@ done:
     fab_fabric_free(f);
     return status;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file draws.h
  * Random instances of a test: how many, and the numbers that they are made of.
  */
-#ifndef DRAWS_H
-#define DRAWS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ static inline uint64_t draw(uint64_t n) {
     state ^= state << 17;
     return state % n;
 }
-
-#endif

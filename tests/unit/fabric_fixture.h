@@ -2,8 +2,7 @@
  * @file fabric_fixture.h
  * What most tests begin with: a fabric from one line, its next hops, traffic, a router. Each asserts that it works.
  */
-#ifndef FABRIC_FIXTURE_H
-#define FABRIC_FIXTURE_H
+#pragma once
 
 #include "engines/router.h"
 #include "fab/design.h"
@@ -118,7 +117,7 @@ static inline void fixture_offered_rates(const fab_fabric *fabric, const fab_pha
 /** Load of every link when switches split a listed phase, `amount` per flow, evenly over all minimal next hops. */
 static inline void fixture_spray_load(const fab_fabric *fabric, const fab_phase *phase, double *amount,
                                       double *out_load) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+
     fab_next_hops *next_hops = fixture_next_hops(fabric);
     fab_ports ports = {0};
     fab_dag *dag = NULL;
@@ -131,11 +130,9 @@ static inline void fixture_spray_load(const fab_fabric *fabric, const fab_phase 
     for (uint32_t l = 0; l < fabric->n_links; l++) {
         out_load[l] = demand.segment_rate[l];
     }
-    cr_assert_eq(fab_split_load(dag, &EVEN, &demand, demand.rate, out_load, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_split_load(dag, fab_split_even(), &demand, demand.rate, out_load, &err), FAB_OK, "%s", err.text);
     fab_dag_free(dag);
     fab_demand_release(&demand);
     fab_ports_release(&ports);
     fab_next_hops_free(next_hops);
 }
-
-#endif

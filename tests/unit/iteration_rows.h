@@ -2,8 +2,7 @@
  * Published training runs and what they ask of an ideal network, in closed form: DGX A100 with 300 GB/s of NVLink per
  * GPU and eight NICs of 200 Gb/s, every phase at full link rate, as under ideal spray.
  */
-#ifndef ITERATION_ROWS_H
-#define ITERATION_ROWS_H
+#pragma once
 
 #include "fab/iteration.h"
 #include "fab/stages.h"
@@ -130,5 +129,3 @@ static inline fab_status row_iteration(size_t i, const fab_compute_model *comput
         .job = &job, .times = &times, .compute = compute, .choose_microbatch = true, .choose_interleave = true};
     return fab_iteration_time(&request, out, err);
 }
-
-#endif

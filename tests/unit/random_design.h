@@ -3,8 +3,7 @@
  * One-line designs with random parameters, over all families. Not every one can be built: those that cannot must say
  * why.
  */
-#ifndef RANDOM_DESIGN_H
-#define RANDOM_DESIGN_H
+#pragma once
 
 #include "fab/rng.h"
 
@@ -97,5 +96,3 @@ static inline random_design random_design_next(fab_rng *rng, uint64_t most_serve
                    random_between(rng, 1, 2), spares, extra);
     return d;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file random_rows.h
  * Outcomes out of thin air, for tests of what is done with them. Values repeat, so that there are ties.
  */
-#ifndef RANDOM_ROWS_H
-#define RANDOM_ROWS_H
+#pragma once
 
 #include "fab/outcome.h"
 #include "fab/rng.h"
@@ -56,5 +55,3 @@ static inline fab_outcome random_healthy(uint32_t variant, bool has_times) {
                          .slow_ratio = NAN,
                          .wait_ratio = NAN};
 }
-
-#endif

@@ -2,13 +2,12 @@
  * @file relocate_fixture.h
  * A job on a fabric, its phases under one engine, and somebody who reallocates.
  */
-#ifndef RELOCATE_FIXTURE_H
-#define RELOCATE_FIXTURE_H
+#pragma once
 
 #include "fab/floor_plan.h"
 #include "fab/job_sharing.h"
 #include "fab/relocate.h"
-#include "fab/reroute_migrated.h"
+#include "fab/reroute.h"
 #include "fabric_fixture.h"
 
 #include <math.h>
@@ -172,5 +171,3 @@ static inline scene_figures scene_measure(scene *s, const fab_relocation *x) {
     }
     return out;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A small result filled by hand: two servers of two GPUs, two leaves, one spine with two cables to each leaf. */
-#ifndef REPORTS_FIXTURE_H
-#define REPORTS_FIXTURE_H
+#pragma once
 
 #include "fab/fabric_builder.h"
 #include "fab/mix.h"
@@ -321,5 +320,3 @@ static inline void fixture_release(fab_result *r) {
     fab_fabric_free((fab_fabric *)r->graph);
     *r = (fab_result){.command = FAB_COMMAND_RUN};
 }
-
-#endif

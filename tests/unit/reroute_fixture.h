@@ -3,13 +3,13 @@
  * A phase on a random fabric under a mask, and what routing everything anew over next hops without the dead links says
  * about it.
  */
-#ifndef REROUTE_FIXTURE_H
-#define REROUTE_FIXTURE_H
+#pragma once
 
 #include "fab/reroute.h"
 #include "fab/rng.h"
 #include "fabric_fixture.h"
 #include "random_design.h"
+#include "split/split_rule.h"
 
 #include <math.h>
 #include <string.h>
@@ -308,7 +308,7 @@ static inline void check_whole(scene *s, const char *engine, uint64_t seed, cons
     }
     cr_assert_eq(out->n_disconnected, phase->n_flows - n, "%s", s->what);
     rest.n_flows = n;
-    if (fresh.splits) {
+    if (fresh.facts.splits) {
         fab_offer offer = *s->phase_offer;
         fab_demand demand = {0};
         fab_split split = {0};
@@ -348,5 +348,3 @@ static inline void check_whole(scene *s, const char *engine, uint64_t seed, cons
     free(load);
     free(flow_of);
 }
-
-#endif

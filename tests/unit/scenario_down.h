@@ -1,6 +1,5 @@
 /* What is down in the course of a history. */
-#ifndef SCENARIO_DOWN_H
-#define SCENARIO_DOWN_H
+#pragma once
 
 #include "fab/memory.h"
 #include "fab/scenarios.h"
@@ -28,5 +27,3 @@ static inline fab_status scenario_down(fab_scenario *h, size_t n, fab_error *err
     }
     return FAB_OK;
 }
-
-#endif

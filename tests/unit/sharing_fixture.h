@@ -2,8 +2,7 @@
  * @file sharing_fixture.h
  * Random flows over links.
  */
-#ifndef SHARING_FIXTURE_H
-#define SHARING_FIXTURE_H
+#pragma once
 
 #include "fab/max_min.h"
 #include "fab/rng.h"
@@ -94,5 +93,3 @@ static inline void sharing_discard(random_sharing *r) {
 static inline bool sharing_close(double a, double b, double tolerance) {
     return a == b || fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file store_fixture.h
  * A plan of scenarios that nobody computes: outcomes are a function of the seed and the scenario's number.
  */
-#ifndef STORE_FIXTURE_H
-#define STORE_FIXTURE_H
+#pragma once
 
 #include "../../src/study/study_loop.h"
 
@@ -263,5 +262,3 @@ static inline void check_plan(const fab_plan *got, const fab_plan *plan) {
     cr_assert_eq(got->n_rates, plan->n_rates);
     cr_assert_eq(got->rates[1].per_s, plan->rates[1].per_s);
 }
-
-#endif

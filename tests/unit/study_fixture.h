@@ -2,8 +2,7 @@
  * @file study_fixture.h
  * A summary of a study filled by hand: two policies, of which the second has figures that are not known.
  */
-#ifndef STUDY_FIXTURE_H
-#define STUDY_FIXTURE_H
+#pragma once
 
 #include "fab/study_summary.h"
 
@@ -131,5 +130,3 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
     (void)snprintf(s.design, sizeof s.design, "%s", nasty);
     return &s;
 }
-
-#endif

@@ -2,13 +2,12 @@
  * @file tables_fixture.h
  * Forwarding tables of an engine, written to a file of its own and read back.
  */
-#ifndef TABLES_FIXTURE_H
-#define TABLES_FIXTURE_H
+#pragma once
 
 #include "fabric_fixture.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 #include "fab/tables.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
@@ -118,7 +117,7 @@ static inline void check_same_routes_of(const setup *s, const fab_router *one, c
         cr_assert_eq(a.path_first[n_paths], b.path_first[n_paths]);
         size_t n_links = a.path_first[n_paths];
         cr_assert(n_links == 0 || memcmp(a.link, b.link, n_links * sizeof *a.link) == 0, "%s: %s, %s", s->design.origin,
-                  one->label, two->label);
+                  one->facts.label, two->facts.label);
     }
     fab_routes_release(&a);
     fab_routes_release(&b);
@@ -226,7 +225,7 @@ static inline double *shares_of(const fab_router *router) {
     size_t n_links = router->fabric->n_links;
     fab_split split = {0};
     fab_error err = {0};
-    cr_assert(router->splits);
+    cr_assert(router->facts.splits);
     cr_assert_eq(router->engine->split(router, NULL, NULL, NULL, &split, &err), FAB_OK, "%s", err.text);
     if (split.rule == FAB_SPLIT_SHARE) {
         return split.share;
@@ -243,5 +242,3 @@ static inline double *shares_of(const fab_router *router) {
     }
     return share;
 }
-
-#endif

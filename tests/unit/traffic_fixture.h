@@ -1,6 +1,5 @@
 /* A fabric of which only what traffic reads is filled, and a design with one job. */
-#ifndef TRAFFIC_FIXTURE_H
-#define TRAFFIC_FIXTURE_H
+#pragma once
 
 #include "fab/design.h"
 #include "fab/traffic.h"
@@ -79,5 +78,3 @@ static inline void traffic_check_phase(const fab_phase *phase, const fab_fabric 
     }
     cr_assert_eq(sum, phase->total_bytes);
 }
-
-#endif

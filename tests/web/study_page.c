@@ -10,7 +10,7 @@ int main(void) {
     }
     result.study->variants[result.study->shown].cable_impact = impact;
     fab_error err = {0};
-    fab_status status = fab_report_format_find("html")->write(&result, NULL, stdout, &err);
+    fab_status status = fab_report_write(fab_report_format_find("html"), &result, NULL, stdout, &err);
     if (status != FAB_OK) {
         (void)fprintf(stderr, "%s\n", err.text);
     }

@@ -2,8 +2,7 @@
  * @file definitions.h
  * What the fields of reports mean, and the schemas of JSON and XML reports: all from one table of fields.
  */
-#ifndef FAB_DEFINITIONS_H
-#define FAB_DEFINITIONS_H
+#pragma once
 
 #include "fab/str.h"
 
@@ -32,5 +31,3 @@ bool fab_definition_has_label(const fab_definition *definition, const char *word
 /** JSON Schema (2020-12) of the JSON report, and XML Schema of the XML report. Failure shows in fab_str_status(). */
 void fab_result_json_schema(fab_str *out);
 void fab_result_xml_schema(fab_str *out);
-
-#endif

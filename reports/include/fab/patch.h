@@ -9,8 +9,7 @@
  * of a port that breaks out, port/lane. Racks are empty without a floor plan, the medium where the price book
  * distinguishes none: neither is made up.
  */
-#ifndef FAB_PATCH_H
-#define FAB_PATCH_H
+#pragma once
 
 #include "fab/floor_plan.h"
 #include "fab/status.h"
@@ -33,5 +32,3 @@ typedef struct fab_patch {
  * Complexity: O(cables); nothing is kept per cable.
  */
 fab_status fab_patch_write(const fab_patch *patch, FILE *out, fab_error *err) FAB_MUST_USE;
-
-#endif

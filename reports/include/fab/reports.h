@@ -2,11 +2,11 @@
  * @file reports.h
  * Results to bytes: one file per format, a row per format in formats.c. To add one, see reports/README.md.
  */
-#ifndef FAB_REPORTS_H
-#define FAB_REPORTS_H
+#pragma once
 
 #include "fab/result.h"
 #include "fab/status.h"
+#include "fab/str.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,20 +44,26 @@ typedef struct fab_report_format {
     const char *file_name; /**< name under --out: report.json, fabric.graphml; NULL: not there */
     const char *suffix;    /**< of files that it is chosen by: ".svg"; NULL: by name only */
     const char *summary;
-    /**
-     * Writes the whole report.
-     * @param[in] style  May be NULL: 80 columns, no colour.
-     * @retval FAB_EIO           a write failed
-     * @retval FAB_EINTERNAL     a figure is infinite or not a number; nothing was written
-     * @retval FAB_EUNSUPPORTED  needs_graph, and the result has none
+    /** One of the two, for fab_report_write(): gives the whole report, or writes it as it comes. `style` may be NULL.
      */
-    fab_status (*write)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
+    fab_status (*make)(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err);
+    fab_status (*print)(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err);
     bool (*can_show)(const fab_result *result); /**< NULL: anything; what it cannot show is left out likewise */
     bool shows_graph;                           /**< style.view says how */
     bool shows_loads;                           /**< of every link: fab_replay.keep_loads */
     double cable_bytes; /**< taken beside the graph, for each of its cables; 0: hardly anything */
     bool needs_graph;   /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
 } fab_report_format;
+
+/**
+ * Writes the whole report.
+ * @param[in] style  May be NULL: 80 columns, no colour.
+ * @retval FAB_EIO           a write failed
+ * @retval FAB_EINTERNAL     a figure is infinite or not a number; nothing was written
+ * @retval FAB_EUNSUPPORTED  the format needs a graph, and the result has none
+ */
+fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
+                            FILE *out, fab_error *err) FAB_MUST_USE;
 
 extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */
 
@@ -84,5 +90,3 @@ fab_status fab_reports_write_all(const fab_result *result, const char *folder, b
  */
 fab_status fab_result_figure(const fab_result *result, const char *path, double *out, const char **out_unit,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

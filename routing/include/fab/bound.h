@@ -3,8 +3,7 @@
  * The least maximum utilisation of network links that any splitting of a demand over minimal paths can reach: exact
  * where small, else between a routing and a certificate.
  */
-#ifndef FAB_BOUND_H
-#define FAB_BOUND_H
+#pragma once
 
 #include "fab/split.h"
 
@@ -29,7 +28,7 @@ typedef struct fab_bound {
     double upper;   /**< largest utilisation of a fabric link under `split` */
     double lower;   /**< certified: no minimal routing has less on its fullest fabric link; <= upper */
     double segment; /**< largest utilisation of a NIC - switch link, the same under every routing */
-    fab_split split;
+    fab_split *split;
     double *length;         /**< shape [n_links]: y, 0 off fabric links */
     uint64_t rounds;        /**< splits that were tried, the even one included */
     uint64_t columns, rows; /**< of the linear program; 0 where another method was used */
@@ -65,5 +64,3 @@ fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fa
                           const fab_demand *demand, fab_bound_method method, fab_bound *out,
                           fab_error *err) FAB_MUST_USE;
 void fab_bound_release(fab_bound *bound);
-
-#endif

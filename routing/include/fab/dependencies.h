@@ -4,15 +4,13 @@
  * a lossless fabric a cycle of it can deadlock. NIC - switch links end in hosts, which always drain: they lie on no
  * cycle, and a packet that is relayed inside a server holds no link.
  */
-#ifndef FAB_DEPENDENCIES_H
-#define FAB_DEPENDENCIES_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/next_hops.h"
 #include "fab/offer.h"
 #include "fab/routing.h"
 #include "fab/status.h"
-#include "fab/switch_classes.h"
 
 /**
  * A bit for every pair of a fabric link into a switch and one out of it. The matrix of switch s has as many rows as
@@ -73,5 +71,3 @@ fab_status fab_dependencies_core(const fab_dependencies *dependencies, uint8_t *
  */
 uint64_t fab_dependencies_list(const fab_dependencies *dependencies, const uint8_t *core, fab_link_id *from,
                                fab_link_id *to);
-
-#endif

@@ -3,8 +3,7 @@
  * Why a path goes where it goes: the decision at every switch, in words. Slow and clear; fab_route_flows() is the fast
  * way to the same links.
  */
-#ifndef FAB_EXPLAIN_H
-#define FAB_EXPLAIN_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/routing.h"
@@ -35,7 +34,7 @@ void fab_explained_path_release(fab_explained_path *path);
 
 /**
  * Walks path `path` of a flow, as fab_route_flows() does, and asks the engine at every switch.
- * @param[in]     path  0 ... fab_paths_per_flow() - 1; 0 for a flow inside a scale-up domain.
+ * @param[in]     path  0 ... paths_per_flow - 1 of the router; 0 for a flow inside a scale-up domain.
  * @param[in,out] out   Its memory is reused.
  * @retval FAB_EUNSUPPORTED  the engine does not decide path by path (it has `route` or `split`)
  * @retval FAB_EUNREACHABLE  as fab_route_flows
@@ -49,5 +48,3 @@ fab_status fab_explain_path(const fab_router *router, const fab_flow *flow, uint
  */
 fab_status fab_explain_route(const fab_router *router, const fab_link_id *link, size_t n_links, uint32_t queue_pair,
                              fab_explained_path *out, fab_error *err) FAB_MUST_USE;
-
-#endif

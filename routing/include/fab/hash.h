@@ -2,8 +2,7 @@
  * @file hash.h
  * The hashes that switches compute over the header fields of a packet.
  */
-#ifndef FAB_HASH_H
-#define FAB_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ uint32_t fab_crc_value(fab_hash_family family, const fab_crc *crc, uint32_t seed
 static inline uint32_t fab_hash_window(uint32_t value, uint32_t width, uint32_t offset) {
     return value >> (offset & (width - 1));
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Next hops of a fabric under a mask, from those of the healthy fabric: nothing is built again but what dead links
  * touch. Equal to fab_next_hops_new() with the same dead links.
  */
-#ifndef FAB_MASKED_HOPS_H
-#define FAB_MASKED_HOPS_H
+#pragma once
 
 #include "fab/mask.h"
 #include "fab/next_hops.h"
@@ -56,5 +55,3 @@ void fab_masked_hops_free(fab_masked_hops *hops);
  * Complexity: O(next hops); where the distance has grown O(links), once per leaf.
  */
 fab_next_hop_list fab_masked_hops_get(fab_masked_hops *hops, uint32_t switch_index, uint32_t leaf);
-
-#endif

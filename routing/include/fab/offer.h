@@ -2,8 +2,7 @@
  * @file offer.h
  * What flows ask of the network: offered rates, and the demands between leaves that they add up to.
  */
-#ifndef FAB_OFFER_H
-#define FAB_OFFER_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/next_hops.h"
@@ -85,5 +84,3 @@ static inline uint32_t fab_demand_find(const fab_demand *d, uint32_t src, uint32
 /** Pair of a part (nic + nics_per_gpu * plane) of flow `flow`, FAB_NONE where it crosses no fabric link. */
 uint32_t fab_demand_pair(const fab_demand *demand, const fab_fabric *fabric, const fab_ports *ports,
                          const fab_next_hops *next_hops, const fab_phase *phase, uint64_t flow, uint32_t part);
-
-#endif

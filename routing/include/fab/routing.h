@@ -2,8 +2,7 @@
  * @file routing.h
  * Routers: the flows of a phase to routes. To add an engine, see routing/engines/README.md.
  */
-#ifndef FAB_ROUTING_H
-#define FAB_ROUTING_H
+#pragma once
 
 #include "fab/engine_spec.h"
 #include "fab/fabric.h"
@@ -81,9 +80,24 @@ fab_status fab_flow_nics(const fab_fabric *fabric, const fab_ports *ports, uint3
 uint32_t fab_flow_segments(const fab_fabric *fabric, const fab_ports *ports, uint32_t src, uint32_t dst, uint32_t part,
                            fab_link_id *out);
 
+/** How the value of an option is read. */
+typedef enum fab_option_kind {
+    FAB_OPTION_CHOICE, /**< one of `choices`: its place among them */
+    FAB_OPTION_COUNT,  /**< 1 to 4096; 0 for the word in `choices`, if there is one */
+    FAB_OPTION_TIERS,  /**< by tier, leaf first, separated by '/', each as `read` has it; the last holds above */
+    FAB_OPTION_FILE,
+    FAB_OPTION_TABLES,      /**< file with groups of next hops, in place of the minimal ones */
+    FAB_OPTION_QUEUE_PAIRS, /**< of a flow */
+    FAB_OPTION_WINDOW,      /**< bytes that a receiver holds to put packets in order */
+    FAB_OPTION_QUEUEING,    /**< time in queues, part of the round trip */
+} fab_option_kind;
+
 typedef struct fab_engine_option {
     const char *key, *value, *summary; /**< value: the default */
     bool quiet;                        /**< left out of the label while it has its default */
+    fab_option_kind kind;
+    const char *choices; /**< separated by blanks */
+    fab_status (*read)(const char *item, uint64_t *out, fab_error *err);
 } fab_engine_option;
 
 /** What an engine does when links die, once it has taken notice. */
@@ -136,47 +150,39 @@ void fab_router_free(fab_router *router);
 fab_status fab_router_over(const fab_router *router, const fab_next_hops *next_hops, fab_router **out,
                            fab_error *err) FAB_MUST_USE;
 
+/** What is known of a router. */
+typedef struct fab_router_facts {
+    const char *engine;
+    char label[FAB_ENGINE_LABEL_SIZE]; /**< "ecmp,hash=crc32,qp=16": engine and options */
+    fab_on_loss on_loss;               /**< options and tables from a file change what the engine does */
+    uint32_t n_rounds;       /**< 1: a flow uses its queue pairs at once; else they take turns, one in each round */
+    uint32_t paths_per_flow; /**< between scale-up domains */
+    uint32_t slices;         /**< groups of uplinks of a leaf by destination, of engine pinned; 0 of others */
+    double window_bytes;     /**< that a receiver holds per flow to put packets in order */
+    double queueing_s;       /**< allowance for queues, added to the round trip */
+    bool is_seeded;          /**< routes depend on the seed */
+    bool hashes;             /**< flows are spread by a hash, which can polarize */
+    bool hashes_queue_pairs; /**< queue pairs of a flow hash differently */
+    bool is_by_destination;  /**< routes depend on the destination alone */
+    bool splits;             /**< switches split what they hold: fab_router_split() is to be asked, no routes */
+    bool is_by_demand;       /**< how it splits depends on the demand */
+    bool takes_phases;       /**< all flows of a phase are routed at once: a path depends on the other flows */
+    bool has_tables;         /**< switches go by tables of the engine's own, and choose among nothing */
+    bool explains;           /**< what made a choice can be told: fab_explain_path() */
+    bool is_minimal;         /**< all paths are minimal for certain */
+    bool reorders;           /**< packets of a flow take several paths: the receiver's window limits the rate */
+    bool weighs;             /**< next hops of a group may have different weights */
+} fab_router_facts;
+
+const fab_router_facts *fab_router_facts_of(const fab_router *router);
 const fab_fabric *fab_router_fabric(const fab_router *router);
 /** What it chooses among: minimal next hops, or groups that were read from a file. */
 const fab_next_hops *fab_router_next_hops(const fab_router *router);
 const fab_ports *fab_router_ports(const fab_router *router);
-const char *fab_router_engine(const fab_router *router);
-/** "ecmp,hash=crc32,qp=16": engine and options. */
-const char *fab_router_label(const fab_router *router);
 /** Seed of the first draw, where a run starts at `run_seed`. */
 uint64_t fab_router_seed(const fab_router *router, uint64_t run_seed);
-/** Routes depend on the seed. */
-bool fab_router_is_seeded(const fab_router *router);
-/** Flows are spread by a hash, which can polarize. */
-bool fab_router_hashes(const fab_router *router);
-/** Queue pairs of a flow hash differently. */
-bool fab_router_hashes_queue_pairs(const fab_router *router);
-/** Routes depend on the destination alone. */
-bool fab_router_is_by_destination(const fab_router *router);
-/** Switches split what they hold: fab_router_split() is to be asked, there are no routes. */
-bool fab_router_splits(const fab_router *router);
-/** How it splits depends on the demand. */
-bool fab_router_is_by_demand(const fab_router *router);
-/** All flows of a phase are routed at once: a path depends on the other flows. */
-bool fab_router_takes_phases(const fab_router *router);
-/** Switches go by tables of the engine's own, and choose among nothing. */
-bool fab_router_has_tables(const fab_router *router);
-/** What made a choice can be told: fab_explain_path(). */
-bool fab_router_explains(const fab_router *router);
-/** All paths are minimal for certain. */
-bool fab_router_is_minimal(const fab_router *router);
-/** Packets of a flow take several paths: the receiver's window limits the rate. */
-bool fab_router_reorders(const fab_router *router);
-/** Bytes that a receiver holds per flow to put packets in order. */
-double fab_router_window_bytes(const fab_router *router);
-/** Allowance for queues, added to the round trip. */
-double fab_router_queueing_s(const fab_router *router);
-/** 1: a flow uses its queue pairs at once; else they take turns, one in each round. */
-uint32_t fab_router_n_rounds(const fab_router *router);
 /** Scale-up domain of a GPU with one port into the network; a number of its own where it is in none. */
 uint32_t fab_router_domain(const fab_router *router, uint32_t gpu);
-/** Next hops of a group may have different weights. */
-bool fab_router_weighs(const fab_router *router);
 /** Share of next hop i in its group, in whole units: as read from a file, else by the engine's rule. */
 uint32_t fab_router_weight(const fab_router *router, const fab_next_hop_list *next, uint32_t i);
 
@@ -188,9 +194,10 @@ const fab_dag *fab_router_dag(const fab_router *router, const fab_dag *dag);
  * @param[in] dag    fab_router_dag().
  * @param[in] known  What fab_bound_find() found for this demand by the method that fits, or NULL; saves an engine that
  *                   needs it the search.
+ * @param[out] out   Release with fab_split_free().
  */
 fab_status fab_router_split(const fab_router *router, const fab_dag *dag, const fab_demand *demand,
-                            const fab_bound *known, fab_split *out, fab_error *err) FAB_MUST_USE;
+                            const fab_bound *known, fab_split **out, fab_error *err) FAB_MUST_USE;
 
 /**
  * Which part of `name[,key=value...]` is the path of a file that the engine reads.
@@ -223,14 +230,3 @@ static inline FAB_MUST_USE fab_status fab_route_phase(const fab_router *router, 
                                                       fab_routes *routes, fab_error *err) {
     return fab_route_flows(router, phase, 0, (uint32_t)phase->n_flows, NULL, seed, routes, err);
 }
-
-/** What this router does when links die: options and tables from a file change what its engine does. */
-fab_on_loss fab_router_on_loss(const fab_router *router);
-
-/** Groups of uplinks of a leaf by destination, of engine pinned; 0 of others. */
-uint32_t fab_router_slices(const fab_router *router);
-
-/** Paths that every flow between scale-up domains has. */
-uint32_t fab_paths_per_flow(const fab_router *router);
-
-#endif

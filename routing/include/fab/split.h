@@ -3,14 +3,12 @@
  * Splitting over all minimal paths: loads and path figures by propagation over the shortest-path DAG of every
  * destination leaf, 64 destinations at a time.
  */
-#ifndef FAB_SPLIT_H
-#define FAB_SPLIT_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/next_hops.h"
 #include "fab/offer.h"
 #include "fab/status.h"
-#include "fab/switch_classes.h"
 
 /** Shortest-path DAGs of all destination leaves, in blocks of 64, switches by distance; of switches that are alike
  * (switch_classes.h) only one. Read-only; free with fab_dag_free(). */
@@ -30,24 +28,14 @@ void fab_dag_free(fab_dag *dag);
 /** Its switch classes; NULL: none, or no DAG. Borrowed. */
 const fab_switch_classes *fab_dag_classes(const fab_dag *dag);
 
-/** How a switch splits what it holds for destination leaf d over its minimal next hops. */
-typedef enum fab_split_rule {
-    FAB_SPLIT_EQUAL,    /**< evenly over links */
-    FAB_SPLIT_CAPACITY, /**< in proportion to W(l) = min(capacity of l, sum of W over the next hops behind l): what can
-                           still get through downstream */
-    FAB_SPLIT_WEIGHT,   /**< in proportion to weight[l] * Z(head of l), Z(v) = sum over its next hops of the same,
-                           Z(d) = 1: a path's share is the product of the weights of its links. Weights may span 100
-                           orders of magnitude, Z of the switches at one distance from a leaf 150 */
-    FAB_SPLIT_SHARE,    /**< share[d][l], given; for small fabrics */
-} fab_split_rule;
+/** How switches split what they hold: fab_router_split(). */
+void fab_split_free(fab_split *split);
 
-typedef struct fab_split {
-    fab_split_rule rule;
-    double *weight; /**< FAB_SPLIT_WEIGHT: shape [n_links], above 0. Owned, as share */
-    double *share;  /**< FAB_SPLIT_SHARE: shape [n_leaves][n_links]; sums to 1 over the next hops of a switch */
-} fab_split;
+/** Evenly over all minimal next hops. */
+const fab_split *fab_split_even(void);
 
-void fab_split_release(fab_split *split);
+/** Whether shares follow from capacities, or from nothing: links that are alike have the same. */
+bool fab_split_is_by_class(const fab_split *split);
 
 /**
  * Adds what every fabric link carries to out_load.
@@ -82,5 +70,3 @@ typedef enum fab_fold {
  */
 fab_status fab_split_fold(const fab_dag *dag, const fab_split *split, fab_fold fold, const double *x,
                           const fab_demand *demand, double *out, fab_error *err) FAB_MUST_USE;
-
-#endif

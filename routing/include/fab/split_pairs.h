@@ -2,8 +2,7 @@
  * @file split_pairs.h
  * The links between one pair of leaves and what a split sends over each: pair by pair, where loads alone do not do.
  */
-#ifndef FAB_SPLIT_PAIRS_H
-#define FAB_SPLIT_PAIRS_H
+#pragma once
 
 #include "fab/split.h"
 
@@ -37,5 +36,3 @@ void fab_pair_walk_by_class(fab_pair_walk *walk, const fab_switch_classes *class
  */
 fab_status fab_pair_walk_get(fab_pair_walk *walk, uint32_t src, uint32_t dst, fab_pair_links *out,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,8 +3,7 @@
  * Forwarding tables as text (format: src/doc/manual/forwarding-tables.md). Engine `file` reads them back, and option
  * tables= of the engines that choose among groups of next hops.
  */
-#ifndef FAB_TABLES_H
-#define FAB_TABLES_H
+#pragma once
 
 #include "fab/routing.h"
 #include "fab/split.h"
@@ -61,5 +60,3 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
  * Complexity: O(entries).
  */
 fab_status fab_tables_fill(const fab_router *router, uint16_t *out_port, fab_error *err) FAB_MUST_USE;
-
-#endif

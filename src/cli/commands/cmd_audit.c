@@ -22,7 +22,7 @@ static fab_status read_plan(const cli_options *options, fab_network **out, fab_e
     fab_fabric *graph = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
-        status = fab_network_read(options->against, NULL, out, &inner);
+        status = fab_network_read(options->against, NULL, options->max_memory, out, &inner);
         bool is_no_network = status == FAB_EINPUT && /* of no format: in one, it would be wrong in some line */
                              strncmp(inner.where, options->against, sizeof inner.where - 1) == 0;
         if (!is_no_network) {
@@ -60,7 +60,7 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     fab_audit *audit = NULL;
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
-    FAB_TRY(fab_network_read(path, options->input_format, &net, err));
+    FAB_TRY(fab_network_read(path, options->input_format, options->max_memory, &net, err));
     FAB_TRY(audit_check_memory(options, net, err));
     FAB_TRY(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {

@@ -48,7 +48,7 @@ static fab_status list_all(FILE *out, fab_error *err) {
     listing l = {.table = {.columns = COLUMNS, .n_columns = 3}};
     fab_definitions_visit(list_one, &l);
     FAB_TRY(cli_table_status(&l.table, err));
-    cli_table_text(&l.table, WIDTH, out);
+    FAB_TRY(cli_table_text(&l.table, WIDTH, out, err));
     (void)fputs("\n'fabriscope explain FIELD' gives definition, formula and source.\n", out);
 done:
     cli_table_release(&l.table);

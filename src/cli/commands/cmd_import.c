@@ -131,7 +131,7 @@ static fab_status read_design(const cli_options *options, fab_design *out, fab_e
     FAB_TRY(fab_str_status(&format, err));
     list[n++] = file.data;
     list[n++] = format.data;
-    FAB_TRY(fab_design_read("installed:", list, n, out, err));
+    FAB_TRY(fab_design_read_within("installed:", list, n, options->max_memory, out, err));
 done:
     free(list);
     fab_str_release(&file);
@@ -175,7 +175,6 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
     FAB_TRY(read_design(options, design, err));
-    design->fabric.max_bytes = options->max_memory;
     FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
     fab_structure_options how = fab_design_installed_options(&design->fabric);
     FAB_TRY(fab_structure_read(imported.path, &how, &net, err));

@@ -377,7 +377,7 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
             table.one_line = true;
             keep_first_sentences(&table);
         }
-        cli_table_text(&table, (size_t)cli_style(options).width, out);
+        FAB_TRY(cli_table_text(&table, (size_t)cli_style(options).width, out, err));
     }
 done:
     cli_table_release(&table);

@@ -5,27 +5,11 @@
 #include "fab/catalog.h"
 #include "fab/memory.h"
 #include "fab/optimize.h"
-#include "fab/units.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
-
-static fab_status usage(const char *name, const fab_error *inner, fab_error *err) {
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: %s", name, inner->text);
-}
-
-static fab_status read_quantity(const char *name, const char *value, fab_unit unit, double *out, fab_error *err) {
-    fab_error inner = {0};
-    if (fab_quantity_parse(value, unit, out, &inner) != FAB_OK) {
-        return usage(name, &inner, err);
-    }
-    if (!(*out > 0)) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --%s: '%.60s' is not above 0", name, value);
-    }
-    return FAB_OK;
-}
 
 /* A plain number, with no sign, blanks, inf or nan. */
 static fab_status optimize_read_number(const char *name, const char *value, double min, double max, double *out,
@@ -43,23 +27,9 @@ static fab_status optimize_read_number(const char *name, const char *value, doub
     return FAB_OK;
 }
 
-static fab_status apply_nic(cli_options *options, const char *value, fab_error *err) {
-    return read_quantity("nic", value, FAB_UNIT_RATE, &options->search.nic_bps, err);
-}
-
 static fab_status apply_min_bisection(cli_options *options, const char *value, fab_error *err) {
     options->search.limits.has_bisection = true;
     return optimize_read_number("min-bisection", value, 0, 1, &options->search.limits.min_bisection_ratio, err);
-}
-
-static fab_status apply_max_taper(cli_options *options, const char *value, fab_error *err) {
-    options->search.limits.has_taper = true;
-    return read_quantity("max-taper", value, FAB_UNIT_RATIO, &options->search.limits.max_taper, err);
-}
-
-static fab_status apply_max_power(cli_options *options, const char *value, fab_error *err) {
-    options->search.limits.has_power = true;
-    return read_quantity("max-power", value, FAB_UNIT_POWER, &options->search.limits.max_power_w, err);
 }
 
 static fab_status apply_budget(cli_options *options, const char *value, fab_error *err) {
@@ -99,19 +69,17 @@ static fab_status keep_families(fab_catalog *catalog, const char *names, fab_err
     return FAB_OK;
 }
 
-static fab_status apply_time_limit(cli_options *options, const char *value, fab_error *err) {
-    return read_quantity("time-limit", value, FAB_UNIT_TIME, &options->search.time_limit_s, err);
-}
-
 static const cli_option OPTION_GPUS = {
     "gpus", "N", "GPUs to connect; required", .count = offsetof(cli_options, search.gpus), .min = 1, .max = 16777216};
 static const cli_option OPTION_MIN_BISECTION = {
     "min-bisection", "R", "least bisection that any pattern may count on, as a share of full: 0 to 1",
     .apply = apply_min_bisection};
 static const cli_option OPTION_MAX_TAPER = {
-    "max-taper", "A:B", "largest built taper (oversubscription) at any boundary: 2:1 or 2", .apply = apply_max_taper};
+    "max-taper", "A:B", "largest built taper (oversubscription) at any boundary: 2:1 or 2",
+    .quantity = offsetof(cli_options, search.limits.max_taper), .unit = FAB_UNIT_RATIO};
 static const cli_option OPTION_MAX_POWER = {
-    "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW", .apply = apply_max_power};
+    "max-power", "POWER", "most power of switches, optics and NICs, with its unit: 1.2MW",
+    .quantity = offsetof(cli_options, search.limits.max_power_w), .unit = FAB_UNIT_POWER};
 static const cli_option OPTION_BUDGET = {"budget", "USD", "most capital, a plain number of dollars: 25e6",
                                          .apply = apply_budget};
 static const cli_option OPTION_CATALOG = {
@@ -130,13 +98,13 @@ static const cli_option OPTION_DOMAIN = {"domain",
                                          .min = 1,
                                          .max = 16777216};
 static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of the catalog's: 400Gb/s",
-                                      .apply = apply_nic};
+                                      .quantity = offsetof(cli_options, search.nic_bps), .unit = FAB_UNIT_RATE};
 static const cli_option OPTION_FAMILY = {
     "family", "NAME,...", "only these of the catalog's families: rail-spine,rail-only (see 'list families')",
     .text = offsetof(cli_options, search.families)};
-static const cli_option OPTION_TIME_LIMIT = {"time-limit", "TIME",
-                                             "stop searching after that long, with the best so far and a bound: 30s",
-                                             .apply = apply_time_limit};
+static const cli_option OPTION_TIME_LIMIT = {
+    "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s",
+    .quantity = offsetof(cli_options, search.time_limit_s), .unit = FAB_UNIT_TIME};
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
@@ -155,6 +123,8 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .time_limit_s = options->search.time_limit_s,
                                     .progress = shows ? cli_progress_step : NULL,
                                     .progress_context = &progress};
+    request.limits.has_taper = request.limits.max_taper > 0;
+    request.limits.has_power = request.limits.max_power_w > 0;
     cli_progress_start(&progress);
     fab_status status = fab_optimize(&request, out, err);
     cli_progress_end(shows);
@@ -188,6 +158,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
     }
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_new_file(options, options->certificate, err));
     FAB_TRY(FAB_NEW(catalog, 1, err));
     FAB_TRY(FAB_NEW(prices, 1, err));
     FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
@@ -202,6 +173,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     FAB_TRY(measure_winner(options, optimum, profile, &result.fabrics[0], &graph, err));
     result.graph = graph;
     result.optimum = optimum;
+    FAB_TRY(cli_certify_optimum(options, &result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);
@@ -219,13 +191,10 @@ static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_GPUS,       &OPTION_MIN_BISECTION,
-                                            &OPTION_MAX_TAPER,  &OPTION_MAX_POWER,
-                                            &OPTION_BUDGET,     &OPTION_CATALOG,
-                                            &cli_option_prices, &OPTION_GPUS_PER_SERVER,
-                                            &OPTION_DOMAIN,     &OPTION_NIC,
-                                            &OPTION_FAMILY,     &OPTION_TIME_LIMIT,
-                                            CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {
+    &OPTION_GPUS,    &OPTION_MIN_BISECTION, &OPTION_MAX_TAPER,       &OPTION_MAX_POWER,       &OPTION_BUDGET,
+    &OPTION_CATALOG, &cli_option_prices,    &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN,          &OPTION_NIC,
+    &OPTION_FAMILY,  &OPTION_TIME_LIMIT,    CLI_REPORT_OPTIONS,      &cli_option_certificate, NULL};
 
 const cli_command cli_command_optimize = {
     .name = "optimize",

@@ -17,9 +17,8 @@ static const char *const EXAMPLES[] = {
     "fabriscope place clos:gpus=1024,radix=16,taper=1/4 --engine spray --job tp=8,pp=4",
     "fabriscope place preset:llama3-24k-roce --job n-servers=512,dp=32 --engine ecmp,qp=16 --engine spray", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_set,  &cli_option_job,    &cli_option_traffic, &cli_option_engine, &cli_option_seeds,
-    &cli_option_seed, &cli_option_prices, &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_set,    &cli_option_job,    &cli_option_traffic,
+                                            CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_place = {
     .name = "place",

@@ -1,6 +1,7 @@
 #include "cli.h"
 #include "fab/design.h"
 
+#include "fab/context.h"
 #include "fab/tables.h"
 
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
     }
     FAB_PASS(fab_save_file(options->dump, options->force, write_tables, t, err));
     if (!options->quiet) {
-        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_label(t->router), options->dump);
+        (void)fprintf(stderr, "fabriscope: tables of %s written to %s\n", fab_router_facts_of(t->router)->label,
+                      options->dump);
     }
     return FAB_OK;
 }
@@ -52,7 +54,7 @@ static fab_status save_tables(const cli_options *options, const tables *t, FILE 
  * asked for anyhow, it is found once. */
 static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
-    if (!fab_router_splits(out->router) || !fab_router_is_by_demand(out->router)) {
+    if (!fab_router_facts_of(out->router)->splits || !fab_router_facts_of(out->router)->is_by_demand) {
         return FAB_OK;
     }
     FAB_PASS(fab_context_traffic(s->context, &traffic, err));
@@ -60,18 +62,15 @@ static fab_status find_phase(cli_session *s, tables *out, fab_error *err) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --dump: the tables of engine %s hold for one phase, and %s has %zu; name one with "
                         "--traffic",
-                        fab_router_engine(out->router), s->traffic, traffic->n_phases);
+                        fab_router_facts_of(out->router)->engine, s->traffic, traffic->n_phases);
     }
     out->phase = &traffic->phases[0];
-    if (s->options->bound) {
-        FAB_PASS(cli_prove(s, &out->known, err));
-    }
-    return FAB_OK;
+    return s->options->bound ? fab_context_bound(s->context, 0, &out->known, err) : FAB_OK;
 }
 
 static fab_status dump(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    tables t = {.as_lft = s->options->dump_as_lft};
+    tables t = {.as_lft = s->options->dump_format == CLI_DUMP_LFT};
     if (s->design->n_engines != 1) {
         FAB_FAIL(err, FAB_EUSAGE, NULL,
                  "option --dump writes the tables of one engine; there are %zu: give one --engine",
@@ -90,7 +89,6 @@ done:
 static fab_status route_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_session session = {.options = NULL};
-    const fab_bound *bound = NULL;
     bool more = options->advise.on || options->certificate != NULL || options->dump != NULL || options->explain != NULL;
     if (cli_is_front_end(options->traffic) && more) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
@@ -105,15 +103,13 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
     if (options->failed_parts.n > 0 && options->dump != NULL && to_stdout(options)) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --fail: --dump - takes the place of the report");
     }
-    if (options->dump == NULL && options->dump_as_lft) {
+    if (options->dump == NULL && options->dump_format == CLI_DUMP_LFT) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "option --dump-format: there is no --dump FILE");
     }
     if (options->dump != NULL) {
         FAB_TRY(check_dump(options, err));
     }
-    if (options->certificate != NULL) {
-        FAB_TRY(cli_check_certificate(options, err));
-    }
+    FAB_TRY(cli_check_new_file(options, options->certificate, err));
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(cli_session_open(options, FAB_COMMAND_ROUTE, options->traffic != NULL ? options->traffic : "job", &session,
@@ -122,17 +118,13 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
         FAB_TRY(cli_explain(&session, out, err));
         goto done;
     }
-    if (options->certificate != NULL) {
-        FAB_TRY(cli_prove(&session, &bound, err));
-    }
     if (options->dump != NULL) {
         FAB_TRY(dump(&session, out, err));
     }
-    if (options->certificate != NULL) {
-        FAB_TRY(cli_certify(&session, err));
-    }
     if (options->dump == NULL || !to_stdout(options)) {
         FAB_TRY(cli_session_report(&session, out, err));
+    } else {
+        FAB_TRY(cli_certify(&session, err));
     }
 done:
     cli_session_release(&session);
@@ -144,18 +136,12 @@ static const cli_option OPTION_DUMP = {"dump", "FILE",
                                        "and ecmp,tables=FILE read; - is stdout",
                                        .text = offsetof(cli_options, dump), .names = "file"};
 
-static fab_status apply_dump_format(cli_options *options, const char *value, fab_error *err) {
-    if (strcmp(value, "tables") != 0 && strcmp(value, "lft") != 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --dump-format: '%.40s' is neither tables nor lft", value);
-    }
-    options->dump_as_lft = value[0] == 'l';
-    return FAB_OK;
-}
+static const char *const DUMP_FORMATS[] = {"tables", "lft", NULL}; /* of cli_dump_format */
 
 static const cli_option OPTION_DUMP_FORMAT = {
     "dump-format", "NAME",
     "of --dump: tables (default), or lft, the dump of InfiniBand's opensm, which 'opensm -R file -U FILE' loads",
-    .apply = apply_dump_format};
+    .choice = offsetof(cli_options, dump_format), .choices = DUMP_FORMATS};
 
 static const cli_option OPTION_EXPLAIN = {
     "explain", "LINK",
@@ -180,14 +166,35 @@ static const char *const EXAMPLES[] = {
     "fabriscope route preset:llama3-talk-racks --engine pinned --fail server-3 --policy first-spare,collision-aware",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_traffic, &cli_option_engine,   &OPTION_BOUND,       &cli_option_certificate,
-    &OPTION_DUMP,        &OPTION_DUMP_FORMAT,  &OPTION_EXPLAIN,     &cli_option_degrade,
-    &cli_option_fail,    &cli_option_policies, &cli_option_advise,  &cli_option_advise_budget,
-    &cli_option_seeds,   &cli_option_seed,     &cli_option_set,     &cli_option_job,
-    &cli_option_prices,  &cli_option_out,      &cli_option_export,  &cli_option_view,
-    &cli_option_force,   &cli_option_format,   &cli_option_table,   &cli_option_json,
-    &cli_option_color,   &cli_option_quiet,    &cli_option_threads, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_traffic,
+                                            &cli_option_transport,
+                                            &cli_option_engine,
+                                            &OPTION_BOUND,
+                                            &cli_option_certificate,
+                                            &OPTION_DUMP,
+                                            &OPTION_DUMP_FORMAT,
+                                            &OPTION_EXPLAIN,
+                                            &cli_option_degrade,
+                                            &cli_option_fail,
+                                            &cli_option_policies,
+                                            &cli_option_advise,
+                                            &cli_option_advise_budget,
+                                            &cli_option_seeds,
+                                            &cli_option_seed,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_prices,
+                                            &cli_option_out,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_quiet,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_route = {
     .name = "route",

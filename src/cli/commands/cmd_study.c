@@ -23,13 +23,7 @@ static void say_next(const char *step, const cli_options *options, FILE *out) {
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static fab_status apply_figures(cli_options *options, const char *value, fab_error *err) {
-    if (strcmp(value, "loads") != 0 && strcmp(value, "times") != 0) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --figures: '%.40s' is not loads or times", value);
-    }
-    options->figures = value;
-    return FAB_OK;
-}
+static const char *const FIGURES[] = {"times", "loads", NULL}; /* of cli_figures */
 
 static fab_status apply_shard(cli_options *options, const char *value, fab_error *err) {
     fab_error inner = {0};
@@ -60,7 +54,7 @@ const cli_option cli_option_policy = {
     .list = offsetof(cli_options, policies)};
 static const cli_option OPTION_FIGURES = {
     "figures", "WHAT", "times (default): of phases and iterations; loads: collisions and loads alone, much faster",
-    .apply = apply_figures};
+    .choice = offsetof(cli_options, figures), .choices = FIGURES};
 static const cli_option OPTION_SHARD = {
     "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
 static const cli_option OPTION_PARTIAL = {"partial", NULL, "gather what is there, though scenarios are missing",
@@ -118,7 +112,7 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
                                        .policies = policies,
                                        .n_policies = n_policies,
                                        .seed = options->seed,
-                                       .times = options->figures == NULL || strcmp(options->figures, "times") == 0,
+                                       .times = options->figures == CLI_TIMES,
                                        .sample_s = SAMPLE_S};
     FAB_TRY(fab_study_plan(&request, options->store, &planned, err));
     print_planned(options, &planned, out);

@@ -23,17 +23,9 @@ static const char *const EXAMPLES[] = {
     "fabriscope sweep rail-spine:gpus=512 --vary fabric.family=rail-spine,rail-only --traffic pattern:all-to-all",
     "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_vary,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_traffic,
-                                            &cli_option_engine,
-                                            &cli_option_seeds,
-                                            &cli_option_seed,
-                                            &cli_option_prices,
-                                            &cli_option_threads,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {
+    &cli_option_vary,      &cli_option_set,    &cli_option_job,    &cli_option_traffic,
+    &cli_option_transport, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_sweep = {
     .name = "sweep",

@@ -87,7 +87,7 @@ static fab_status print_list(const cli_options *options, const fab_traffic *traf
     FAB_TRY(cli_table_status(&table, err));
     cli_wrap(traffic->summary, 0, 0, width, out);
     (void)fputc('\n', out);
-    cli_table_text(&table, width, out);
+    FAB_TRY(cli_table_text(&table, width, out, err));
     print_formulas(traffic, width, out);
     if (traffic->has_job) {
         print_memory(traffic, width, out);

@@ -73,7 +73,7 @@ fab_status cli_explain_model(const char *text, FILE *out, fab_error *err) {
     FAB_TRY(cli_table_status(&table, err));
     (void)fprintf(out, "%s: %.4g billion parameters, on %s of %.0f GB\n\n", name, parameters * 1e-9, gpu.name,
                   gpu.memory_bytes * 1e-9);
-    cli_table_text(&table, WIDTH, out);
+    FAB_TRY(cli_table_text(&table, WIDTH, out, err));
     (void)fputc('\n', out);
     cli_wrap(
         "At least: parameters x bytes x 1.25 / memory of one, the rule of thumb; in training 18 bytes, of weights, "

@@ -64,7 +64,7 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
     (void)fprintf(out, "%" PRIu32 " GPU%s and %" PRIu32 " NIC%s%s%s in a server\n\n", s->n_gpus,
                   s->n_gpus == 1 ? "" : "s", s->n_nics, s->n_nics == 1 ? "" : "s", s->nic_bps > 0 ? " of " : "",
                   s->nic_bps > 0 ? fab_quantity_format(rate, s->nic_bps, FAB_UNIT_RATE) : "");
-    cli_table_text(&table, WIDTH, out);
+    FAB_TRY(cli_table_text(&table, WIDTH, out, err));
     (void)fputs(
         "\nPCIe: the slowest link between the GPU and its nearest NICs; NVLink: all links of the GPU; both per\n"
         "direction.\n",

@@ -29,22 +29,9 @@ const cli_option cli_option_advise_budget = {
     "placements that --advise may try; default 200, or fewer where one takes long; 0 leaves the servers as they are",
     .apply = apply_budget};
 
-/* A word of a command line, quoted where a shell would read more into it. */
 static void add_word(fab_str *out, const char *word) {
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-    if (word[0] != '\0' && word[strspn(word, PLAIN)] == '\0') {
-        fab_str_printf(out, " %s", word);
-        return;
-    }
-    fab_str_add(out, " '");
-    for (const char *at = word; *at != '\0'; at++) {
-        if (*at == '\'') {
-            fab_str_add(out, "'\\''");
-        } else {
-            fab_str_append(out, at, 1);
-        }
-    }
-    fab_str_add(out, "'");
+    fab_str_add(out, " ");
+    fab_str_add_shell(out, word);
 }
 
 static void add_options(fab_str *out, const char *name, const cli_list *values) {

@@ -3,8 +3,7 @@
  * The processes that were started together on one study: those of an MPI run in the program fabriscope-mpi, which is
  * built where MPI is installed; else this one alone.
  */
-#ifndef FAB_WORLD_H
-#define FAB_WORLD_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -19,5 +18,3 @@ fab_status cli_world_enter(cli_world *out, fab_error *err) FAB_MUST_USE;
 
 /** Waits until all others leave too, so that whoever starts the processes knows that all work is done. */
 void cli_world_leave(void);
-
-#endif

@@ -51,7 +51,7 @@ static fab_status build_baseline(void *context, size_t place, fab_error *err) {
     FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
     FAB_PASS(fab_context_offer(c, place % n_phases, &request.offer, err));
     FAB_PASS(fab_context_index(c, place / n_phases, &request.index, err));
-    if (fab_router_splits(request.router)) {
+    if (fab_router_facts_of(request.router)->splits) {
         FAB_PASS(fab_context_dag(c, &request.dag, err));
     }
     request.seed = fab_context_seed(c, request.router);

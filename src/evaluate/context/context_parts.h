@@ -2,8 +2,7 @@
  * @file context_parts.h
  * Inside of context*.c and of what evaluates: the parts of a context.
  */
-#ifndef FAB_CONTEXT_PARTS_H
-#define FAB_CONTEXT_PARTS_H
+#pragma once
 
 #include "fab/context.h"
 #include "fab/masked_hops.h"
@@ -84,5 +83,3 @@ void context_phases_release(fab_context *context);
 
 /* context_baselines.c */
 void context_baselines_release(fab_context *context);
-
-#endif

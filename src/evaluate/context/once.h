@@ -2,8 +2,7 @@
  * @file once.h
  * Something that is built once, by whoever asks first.
  */
-#ifndef FAB_ONCE_H
-#define FAB_ONCE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -32,5 +31,3 @@ void fab_once_release(fab_once *once);
  */
 fab_status fab_once_run(fab_once *once, fab_once_build *build, void *context, size_t index,
                         fab_error *err) FAB_MUST_USE;
-
-#endif

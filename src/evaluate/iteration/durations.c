@@ -21,10 +21,10 @@ static double delivered_s(const iteration_plan *p, const fab_phase_time *phase) 
 static const struct {
     size_t times, overlap;
     double forward, backward;
-} EXCHANGES[N_EXCHANGES] = {
-    [EXCHANGE_TP] = {offsetof(fab_job_times, tp), offsetof(fab_job_spec, tp_overlap), 2, 2},
-    [EXCHANGE_CP] = {offsetof(fab_job_times, cp), offsetof(fab_job_spec, cp_overlap), 1, 2},
-    [EXCHANGE_EP] = {offsetof(fab_job_times, ep), offsetof(fab_job_spec, ep_overlap), 1, 1},
+} EXCHANGES[FAB_N_EXCHANGES] = {
+    [FAB_TRAVEL_TP] = {offsetof(fab_job_times, tp), offsetof(fab_job_spec, tp_overlap), 2, 2},
+    [FAB_TRAVEL_CP] = {offsetof(fab_job_times, cp), offsetof(fab_job_spec, cp_overlap), 1, 2},
+    [FAB_TRAVEL_EP] = {offsetof(fab_job_times, ep), offsetof(fab_job_spec, ep_overlap), 1, 1},
 };
 
 /* Adds what an exchange shows of a pass; the rest is taken from the kernels that are left to hide behind. */
@@ -37,13 +37,13 @@ static double expose(double whole_s, double overlap, double *left_s) {
 /* What the exchanges of so many layers add to the passes of a microbatch. Phases are timed for the stage that has the
  * most layers, over all microbatches. */
 static void add_exchanges(const iteration_plan *p, const iteration_candidate *c, double layers, fab_chunk_times *chunk,
-                          double *shown_s) {
+                          double *bytes_ratio) {
     const fab_job_spec *job = p->job;
     double finer = (double)job->microbatch / (double)c->microbatch; /* more executions than `times` has */
     double forward_left_s = chunk->forward_s;
     double backward_left_s = chunk->recompute_s + chunk->backward_s;
     backward_left_s += job->schedule == FAB_SCHEDULE_ZERO_BUBBLE ? 0 : chunk->weights_s;
-    for (size_t i = 0; i < N_EXCHANGES; i++) {
+    for (size_t i = 0; i < FAB_N_EXCHANGES; i++) {
         const fab_phase_time *phase = (const void *)((const char *)p->request->times + EXCHANGES[i].times);
         double overlap = *(const double *)(const void *)((const char *)job + EXCHANGES[i].overlap);
         bool again = job->recompute == FAB_RECOMPUTE_FULL;
@@ -54,9 +54,9 @@ static void add_exchanges(const iteration_plan *p, const iteration_candidate *c,
         double forward_s = expose(EXCHANGES[i].forward * unit_s, overlap, &forward_left_s);
         double backward_s = EXCHANGES[i].backward * unit_s + (again ? EXCHANGES[i].forward * unit_s : 0);
         backward_s = expose(backward_s, overlap, &backward_left_s);
-        chunk->forward_exchange_s += forward_s;
-        chunk->backward_exchange_s += backward_s;
-        shown_s[i] += (forward_s + backward_s) * (double)c->microbatches;
+        chunk->forward_exchange_s[i] = forward_s;
+        chunk->backward_exchange_s[i] = backward_s;
+        bytes_ratio[i] = all_s > 0 ? delivered_s(p, phase) / all_s : 0;
     }
 }
 
@@ -143,7 +143,7 @@ static double fill_stage(const iteration_plan *p, const iteration_candidate *c, 
                                    .buckets = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX};
         add_kernels(&out->layer, n, chunk);
         add_kernels(&out->head, is_last ? 1 : 0, chunk);
-        add_exchanges(p, c, n, chunk, out->shown_s[stage]);
+        add_exchanges(p, c, n, chunk, out->pipeline.exchange_ratio);
         chunk->reduce_s = held.layers * n / fmax(layers, 1) + (is_first ? held.input : 0) + (is_last ? held.output : 0);
     }
     double updated = held.updated / (double)job->tp;
@@ -169,14 +169,14 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
     for (size_t i = 0; i < job->pp * c->interleave; i++) {
         fab_chunk_times *chunk = &out->chunk[i];
         double share = chunk->reduce_s / most;
-        chunk->reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions;
+        chunk->reduce_latency_s = latencies * reduce->latency_s * reduce->executions / reductions /
+                                  (each_pass ? 1 : (double)timed.n_reductions);
         chunk->reduce_s = share * delivered_s(p, reduce) / reductions + chunk->reduce_latency_s;
         chunk->across_s = share * delivered_s(p, across) + latencies * across->latency_s * across->executions;
-        chunk->gather_latency_s = latencies * gather->latency_s * gather->executions / gathers;
+        chunk->gather_latency_s =
+            latencies * gather->latency_s * gather->executions / gathers / (each_pass ? 1 : (double)timed.n_gathers);
         chunk->gather_s = share * delivered_s(p, gather) / gathers + chunk->gather_latency_s;
     }
-    out->pipeline.gather_slowdown = p->request->times->shared.gather;
-    out->pipeline.reduce_slowdown = p->request->times->shared.reduce;
     out->pipeline.reduces_each_pass = each_pass;
     out->pipeline.gathers_each_pass = gathers > 1;
 }
@@ -184,7 +184,6 @@ static void share_parameters(const iteration_plan *p, const iteration_candidate 
 void iteration_pipeline_release(iteration_pipeline *pipeline) {
     free(pipeline->chunk);
     free(pipeline->optimizer_s);
-    free(pipeline->shown_s);
     *pipeline = (iteration_pipeline){.chunk = NULL};
 }
 
@@ -203,10 +202,6 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
     }
     FAB_TRY(FAB_NEW(made.chunk, job->pp * c->interleave, err));
     FAB_TRY(FAB_NEW(made.optimizer_s, job->pp, err));
-    FAB_TRY(FAB_NEW(made.shown_s, job->pp, err));
-    for (uint64_t stage = 0; stage < job->pp; stage++) {
-        most = fmax(most, fill_stage(p, c, stage, &made));
-    }
     made.pipeline = (fab_pipeline){.order = (fab_pipeline_order)job->schedule,
                                    .n_stages = (uint32_t)job->pp,
                                    .n_chunks = (uint32_t)c->interleave,
@@ -215,7 +210,11 @@ fab_status iteration_pipeline_make(const iteration_plan *p, const iteration_cand
                                    .optimizer_s = made.optimizer_s,
                                    .max_bytes = p->request->max_bytes,
                                    .send_overlap = job->pp_overlap,
-                                   .replica_overlap = job->dp_overlap};
+                                   .replica_overlap = job->dp_overlap,
+                                   .paces = p->request->times->paces};
+    for (uint64_t stage = 0; stage < job->pp; stage++) {
+        most = fmax(most, fill_stage(p, c, stage, &made));
+    }
     share_parameters(p, c, most, &made);
     *out = made;
     made = (iteration_pipeline){.chunk = NULL};

@@ -2,8 +2,7 @@
  * @file durations.h
  * How long every operation of an iteration takes.
  */
-#ifndef FAB_DURATIONS_H
-#define FAB_DURATIONS_H
+#pragma once
 
 #include "fab/iteration.h"
 #include "fab/pipeline.h"
@@ -25,14 +24,11 @@ typedef struct iteration_candidate {
     uint64_t microbatch, interleave, microbatches;
 } iteration_candidate;
 
-enum { EXCHANGE_TP, EXCHANGE_CP, EXCHANGE_EP, N_EXCHANGES };
-
 /* A pipeline and what it points to. */
 typedef struct iteration_pipeline {
     fab_pipeline pipeline;
-    fab_chunk_times *chunk;         /* [stage][chunk] */
-    double *optimizer_s;            /* [stage] */
-    double (*shown_s)[N_EXCHANGES]; /* [stage]: exchanges of the iteration that no kernel hides */
+    fab_chunk_times *chunk; /* [stage][chunk] */
+    double *optimizer_s;    /* [stage] */
     fab_kernel_time layer, head;
 } iteration_pipeline;
 
@@ -41,5 +37,3 @@ void iteration_pipeline_release(iteration_pipeline *pipeline);
 /* Written on success only. */
 fab_status iteration_pipeline_make(const iteration_plan *plan, const iteration_candidate *candidate,
                                    iteration_pipeline *out, fab_error *err) FAB_MUST_USE;
-
-#endif

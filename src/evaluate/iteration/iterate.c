@@ -1,5 +1,6 @@
 /* The phases of a training job under an engine put together: seconds per iteration. */
 #include "fab/iterate.h"
+#include "roles.h"
 #include "fab/job_memory.h"
 #include "fab/memory.h"
 
@@ -8,37 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the time of a phase goes, by its name; a collective of several phases has them numbered: dp-1, dp-2, ... */
-typedef struct role {
-    const char *prefix;
-    size_t offset;
-} role;
-
-static const role ROLES[] = {
-    {"tp", offsetof(fab_job_times, tp)},           {"cp", offsetof(fab_job_times, cp)},
-    {"pp", offsetof(fab_job_times, pp)},           {"ep", offsetof(fab_job_times, ep)},
-    {"dp-ar", offsetof(fab_job_times, dp_across)}, {"edp-ar", offsetof(fab_job_times, dp_across)},
-    {"dp-ag", offsetof(fab_job_times, dp_gather)}, {"edp-ag", offsetof(fab_job_times, dp_gather)},
-    {"dp", offsetof(fab_job_times, dp_reduce)},    {"edp", offsetof(fab_job_times, dp_reduce)},
-};
-#define N_ROLES (sizeof ROLES / sizeof ROLES[0])
-
-/* NULL: what happens now and then (checkpoint, ingest) is in no iteration. */
-static const role *iterate_role_of(const char *name) {
-    for (size_t i = 0; i < N_ROLES; i++) {
-        size_t n = strlen(ROLES[i].prefix);
-        if (strncmp(name, ROLES[i].prefix, n) == 0 && (name[n] == '\0' || name[n] == '-')) {
-            return &ROLES[i];
-        }
-    }
-    return NULL;
-}
-
 /* Phases of one place follow each other. */
 bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool in_network, fab_job_times *times) {
-    const role *mine = iterate_role_of(name);
+    const iterate_role *mine = iterate_role_of(name);
     if (mine != NULL) {
-        fab_phase_time *to = (fab_phase_time *)((char *)times + mine->offset);
+        fab_phase_time *to = (fab_phase_time *)(void *)((char *)times + mine->offset);
         bool first = to->executions <= 0;
         to->transfer_s += transfer_s;
         to->latency_s += latency_s;
@@ -46,55 +21,6 @@ bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool
         to->scale_up = (first || to->scale_up) && !in_network;
     }
     return mine != NULL;
-}
-
-/* --- sharing ------------------------------------------------------------------------------------------------------ */
-
-typedef enum travel { TRAVEL_NO, TRAVEL_SEND, TRAVEL_GATHER, TRAVEL_REDUCE, N_TRAVELS } travel;
-
-static travel travel_of(const char *name) {
-    const role *mine = iterate_role_of(name);
-    switch (mine != NULL ? mine->offset : offsetof(fab_job_times, tp)) {
-    case offsetof(fab_job_times, pp): return TRAVEL_SEND;
-    case offsetof(fab_job_times, dp_gather): return TRAVEL_GATHER;
-    case offsetof(fab_job_times, dp_reduce):
-    case offsetof(fab_job_times, dp_across): return TRAVEL_REDUCE;
-    default: return TRAVEL_NO;
-    }
-}
-
-bool fab_iterate_is_shared(const char *name) {
-    return travel_of(name) != TRAVEL_NO;
-}
-
-/* Just above 1 is rounding. */
-#define SAME 1e-9
-
-fab_status fab_iterate_slowdown(const fab_fabric *fabric, const fab_phase_result *phases, size_t n_phases,
-                                size_t engine, const double *transfer_s, fab_shared_slowdown *out, fab_error *err) {
-    double all_s[N_TRAVELS] = {0};
-    double most[N_TRAVELS] = {0};
-    travel *kind = NULL;
-    FAB_PASS(FAB_NEW(kind, n_phases, err));
-    for (size_t i = 0; i < n_phases; i++) {
-        kind[i] = travel_of(phases[i].name);
-        all_s[kind[i]] += transfer_s[i];
-    }
-    for (fab_link_id link = 0; link < fabric->n_links; link++) {
-        double part[N_TRAVELS] = {0};
-        for (size_t i = 0; i < n_phases; i++) {
-            double bytes = kind[i] != TRAVEL_NO ? phases[i].engines[engine].load_bytes[link] : 0;
-            part[kind[i]] += bytes > 0 ? bytes * 8 / (fab_class_of(fabric, link)->capacity_bps * all_s[kind[i]]) : 0;
-        }
-        for (travel k = TRAVEL_GATHER; k < N_TRAVELS; k++) {
-            bool both = part[TRAVEL_SEND] > 0 && part[k] > 0;
-            most[k] = both ? fmax(most[k], fmin(part[TRAVEL_SEND], 1) + fmin(part[k], 1)) : most[k];
-        }
-    }
-    *out = (fab_shared_slowdown){.gather = most[TRAVEL_GATHER] > 1 + SAME ? most[TRAVEL_GATHER] : 0,
-                                 .reduce = most[TRAVEL_REDUCE] > 1 + SAME ? most[TRAVEL_REDUCE] : 0};
-    free(kind);
-    return FAB_OK;
 }
 
 /* --- an iteration ------------------------------------------------------------------------------------------------- */
@@ -106,11 +32,13 @@ static fab_status iterate_gather(const fab_result *result, size_t engine, const 
         const fab_engine_result *mine = &phase->engines[engine];
         double s = transfer_s != NULL ? transfer_s[i] : mine->transfer_s.mean;
         if (fab_iterate_add(phase->name, s, mine->latency_s, phase->network_flows > 0, out) && !mine->has_time) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                            mine->deadlocked_seeds > 0 ? "phase %s ends in a deadlock"
+                                                       : "phase %s is too large for its time to be computed",
                             phase->name);
         }
     }
-    out->shared = result->shared != NULL ? result->shared[engine] : (fab_shared_slowdown){0};
+    out->paces = result->paces != NULL ? &result->paces[engine] : NULL;
     return FAB_OK;
 }
 
@@ -182,13 +110,13 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
     return iterate_times(traffic, times, &how, out, err);
 }
 
-fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                            const double *transfer_s, const fab_compute_model *compute, const fab_iteration *chosen,
-                            fab_iteration *out, fab_error *err) {
+fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, size_t engine, const double *transfer_s,
+                            const fab_compute_model *compute, const fab_iteration *chosen, fab_iteration *out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
+    fab_traffic *traffic = NULL; /* as its phases were measured: of chunks that are chosen, the result may have more */
     fab_job_times times = {.tp = {.transfer_s = 0}};
     const fab_fabric_result *fabric = &result->fabrics[0];
-    const memory_check check = {&traffic->job, &traffic->model, NULL};
     uint64_t spare_gpus = fabric->spec.spares * fabric->spec.gpus_per_server; /* are there for all */
     double share = fmin((double)result->ranks / (double)(fabric->counts.gpus - spare_gpus), 1);
     double usd_per_year = share * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
@@ -196,11 +124,15 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
                         .network_usd_per_year = usd_per_year,
                         .chosen = chosen,
                         .max_bytes = fabric->spec.max_bytes};
+    FAB_TRY(FAB_NEW(traffic, 1, err));
+    *traffic = *given;
+    traffic->job.interleave = result->ranks > 0 ? result->job.interleave : given->job.interleave;
     FAB_TRY(iterate_gather(result, engine, transfer_s, &times, err));
     FAB_TRY(iterate_times(traffic, &times, &how, out, err));
     out->at_means_s = out->time_s;
     out->network_share_ratio = share;
     (void)snprintf(out->engine, sizeof out->engine, "%s", result->phases[0].engines[engine].engine);
+    const memory_check check = {&traffic->job, &traffic->model, NULL};
     out->memory = memory_with(&check, out->microbatch, out->interleave);
     out->pipeline_bisection_bytes_per_s = fab_pipeline_bisection_bytes_per_s(&traffic->job, &times.pp);
     out->data_bisection_bytes_per_s = fab_data_bisection_bytes_per_s(&traffic->job, &times, traffic->parameters);
@@ -209,6 +141,7 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
                                               traffic->job.train_tokens);
     }
 done:
+    free(traffic);
     return status;
 }
 
@@ -253,7 +186,8 @@ static void iterate_settle(const fab_traffic *traffic, const double *time_s, dou
 }
 
 fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                             const double *transfer_s, uint64_t n_seeds, fab_iteration *out, fab_error *err) {
+                             const double *transfer_s, const fab_paces *paces, uint64_t n_seeds, fab_iteration *out,
+                             fab_error *err) {
     fab_status status = FAB_OK;
     double *time_s = NULL;
     double *values = NULL;
@@ -268,6 +202,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
         fab_job_times times = {.tp = {.transfer_s = 0}};
         fab_iteration it;
         FAB_TRY(iterate_gather(result, engine, transfer_s + i * result->n_phases, &times, err));
+        times.paces = paces != NULL ? &paces[i] : NULL;
         FAB_TRY(iterate_times(traffic, &times, &how, &it, err));
         time_s[i] = it.time_s;
         for (size_t k = 0; k < N_PARTS; k++) {

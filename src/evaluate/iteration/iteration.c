@@ -128,23 +128,43 @@ static void rate(const iteration_plan *p, const fab_kernel_time *layer, const fa
 
 /* --- schedule ----------------------------------------------------------------------------------------------------- */
 
+/* Of two travels under way together. */
+static fab_shared_slowdown most_shared(const fab_paces *paces) {
+    fab_shared_slowdown most = {0};
+    const unsigned send = FAB_TRAVEL_BIT(FAB_TRAVEL_SEND);
+    for (fab_travel other = FAB_TRAVEL_SEND; paces != NULL && other < FAB_TRAVEL_N; other++) {
+        for (fab_travel k = 0; k < FAB_N_EXCHANGES; k++) {
+            unsigned set = FAB_TRAVEL_BIT(k) | FAB_TRAVEL_BIT(other);
+            most.exchange = fmax(most.exchange, paces->slowdown[set][k]);
+        }
+    }
+    if (paces != NULL) {
+        most.gather = paces->slowdown[send | FAB_TRAVEL_BIT(FAB_TRAVEL_GATHER)][FAB_TRAVEL_GATHER];
+        most.reduce = paces->slowdown[send | FAB_TRAVEL_BIT(FAB_TRAVEL_REDUCE)][FAB_TRAVEL_REDUCE];
+    }
+    return most;
+}
+
 static fab_status iteration_evaluate(const iteration_plan *p, const iteration_candidate *c, fab_pipeline_needs needs,
                                      fab_iteration *out, fab_error *err) {
     fab_status status = FAB_OK;
     iteration_pipeline run = {.chunk = NULL};
     fab_timeline timeline = {.use = NULL};
-    fab_iteration it = {.microbatch = c->microbatch, .interleave = c->interleave, .shared = p->request->times->shared};
+    fab_iteration it = {
+        .microbatch = c->microbatch, .interleave = c->interleave, .shared = most_shared(p->request->times->paces)};
     FAB_TRY(iteration_pipeline_make(p, c, &run, err));
     FAB_TRY(fab_pipeline_run(&run.pipeline, needs, &timeline, err));
     it.time_s = timeline.time_s;
     if (timeline.use != NULL) {
         const fab_stage_use *use = &timeline.use[timeline.busiest];
-        const double *shown_s = run.shown_s[timeline.busiest];
+        double *const shown_s[FAB_N_EXCHANGES] = {&it.exposed_tp_s, &it.exposed_cp_s, &it.exposed_ep_s};
+        for (size_t i = 0; i < c->interleave * FAB_N_EXCHANGES; i++) {
+            const fab_chunk_times *chunk = &run.chunk[timeline.busiest * c->interleave + i / FAB_N_EXCHANGES];
+            size_t k = i % FAB_N_EXCHANGES;
+            *shown_s[k] += (chunk->forward_exchange_s[k] + chunk->backward_exchange_s[k]) * (double)c->microbatches;
+        }
         it.compute_s = use->compute_s;
         it.bubble_s = use->bubble_s;
-        it.exposed_tp_s = shown_s[EXCHANGE_TP];
-        it.exposed_cp_s = shown_s[EXCHANGE_CP];
-        it.exposed_ep_s = shown_s[EXCHANGE_EP];
         it.exposed_pp_s = use->send_s;
         it.exposed_dp_s = use->replica_s;
         it.optimizer_s = use->optimizer_s;
@@ -173,6 +193,10 @@ done:
 static const uint64_t MICROBATCHES[] = {1, 2, 4, 8};
 #define N_MICROBATCHES (sizeof MICROBATCHES / sizeof MICROBATCHES[0])
 
+/* So many chunks are tried one by one; of more, those that divide the layers of the fullest stage. */
+#define EVERY_CHUNKS 32
+#define MOST_CHUNKS  256
+
 typedef struct bounded_candidate {
     iteration_candidate is;
     size_t index;
@@ -194,11 +218,13 @@ static fab_status add_candidates(const iteration_plan *p, uint64_t microbatch, b
     fab_status status = FAB_OK;
     const fab_iteration_request *request = p->request;
     uint64_t first = request->choose_interleave ? 1 : p->job->interleave;
-    uint64_t last = request->choose_interleave ? p->most_chunks : first;
+    uint64_t last = request->choose_interleave ? p->most_chunks : first; /* at most MOST_CHUNKS */
     iteration_pipeline run = {.chunk = NULL};
     for (uint64_t v = first; v <= last; v++) {
         const iteration_candidate c = {microbatch, v, microbatches(p, microbatch, v)};
-        if (c.microbatches == 0 || (request->fits != NULL && !request->fits(request->fits_context, microbatch, v))) {
+        bool is_tried = v == first || v <= EVERY_CHUNKS || p->most_layers % v == 0;
+        if (!is_tried || c.microbatches == 0 ||
+            (request->fits != NULL && !request->fits(request->fits_context, microbatch, v))) {
             continue;
         }
         FAB_TRY(iteration_pipeline_make(p, &c, &run, err));
@@ -210,7 +236,8 @@ done:
     return status;
 }
 
-/* The fastest; of equal ones the smaller microbatch, then fewer chunks. Those whose bound is above it are not run. */
+/* The fastest; of equal ones the smaller microbatch, then fewer chunks. Those whose bound is above it are not run, and
+ * those whose schedule takes too much memory not taken. */
 static fab_status choose(const iteration_plan *p, bounded_candidate *candidate, size_t n, iteration_candidate *out,
                          fab_error *err) {
     fab_status status = FAB_OK;
@@ -218,8 +245,13 @@ static fab_status choose(const iteration_plan *p, bounded_candidate *candidate, 
     double best_s = INFINITY;
     qsort(candidate, n, sizeof *candidate, by_bound);
     for (size_t i = 0; i < n && n > 1 && candidate[i].bound_s <= best_s * (1 + 1e-12); i++) {
-        fab_iteration it;
-        FAB_TRY(iteration_evaluate(p, &candidate[i].is, FAB_PIPELINE_TIME, &it, err));
+        fab_iteration it = {.time_s = INFINITY};
+        fab_error too_large = {0};
+        status = iteration_evaluate(p, &candidate[i].is, FAB_PIPELINE_TIME, &it, &too_large);
+        if (status != FAB_OK && status != FAB_ELIMIT) {
+            FAB_FAIL(err, status, too_large.where, "%s", too_large.text);
+        }
+        status = FAB_OK;
         if (it.time_s < best_s || (it.time_s <= best_s && candidate[i].index < best->index)) {
             best = &candidate[i];
             best_s = it.time_s;
@@ -252,6 +284,7 @@ fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteratio
         p.most_layers = layers > p.most_layers ? layers : p.most_layers;
     }
     p.most_chunks = job->schedule == FAB_SCHEDULE_1F1B ? fab_most_chunks(job) : 1;
+    p.most_chunks = p.most_chunks < MOST_CHUNKS ? p.most_chunks : MOST_CHUNKS;
     FAB_TRY(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
     if (!request->choose_microbatch) {
         FAB_TRY(add_candidates(&p, job->microbatch, candidate, &n, err));

@@ -56,8 +56,9 @@ fab_op_parts fab_op_parts_of(const fab_pipeline *p, const fab_op *op) {
     const fab_chunk_times *t = &p->chunk[(size_t)op->stage * p->n_chunks + op->chunk];
     double weights_s = p->order == FAB_ORDER_ZERO_BUBBLE ? 0 : t->weights_s;
     switch (op->kind) {
-    case FAB_OP_FORWARD: return (fab_op_parts){t->forward_s, t->forward_exchange_s};
-    case FAB_OP_BACKWARD: return (fab_op_parts){t->recompute_s + t->backward_s + weights_s, t->backward_exchange_s};
+    case FAB_OP_FORWARD: return (fab_op_parts){t->forward_s, fab_exchange_s(t->forward_exchange_s)};
+    case FAB_OP_BACKWARD:
+        return (fab_op_parts){t->recompute_s + t->backward_s + weights_s, fab_exchange_s(t->backward_exchange_s)};
     case FAB_OP_WEIGHTS: return (fab_op_parts){t->weights_s, 0};
     case FAB_OP_OPTIMIZER: return (fab_op_parts){p->optimizer_s[op->stage], 0};
     default: return (fab_op_parts){0, 0};
@@ -157,6 +158,9 @@ static void add_sum(fab_schedule_stage *stage, const fab_op *op) {
 }
 
 static fab_status find_stages(fab_schedule *s, fab_error *err) {
+    for (size_t i = 0; i < s->timeline.n_ops; i++) {
+        s->busy_s[s->timeline.op[i].kind] += s->timeline.op[i].end_s - s->timeline.op[i].start_s;
+    }
     fab_status status = FAB_OK;
     const fab_pipeline *p = &s->pipeline;
     uint32_t *row = NULL; /* [stage]: shown in it; p->n_stages: in none */
@@ -253,6 +257,25 @@ done:
     return status;
 }
 
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+double fab_schedule_utilisation(const fab_schedule *s, const fab_link_use *links, const uint64_t n_active[FAB_OP_N]) {
+    static const int GROUP[FAB_OP_N] = {[FAB_OP_GATHER] = 1,        [FAB_OP_REDUCE] = 2,  [FAB_OP_SEND_FORWARD] = 3,
+                                        [FAB_OP_SEND_BACKWARD] = 3, [FAB_OP_FORWARD] = 4, [FAB_OP_BACKWARD] = 4};
+    const double busy_s[] = {0, links->busy_s[FAB_TRAVEL_GATHER], links->busy_s[FAB_TRAVEL_REDUCE],
+                             links->busy_s[FAB_TRAVEL_SEND], fab_exchange_s(links->busy_s)};
+    double whole_s[5] = {0};
+    double sum = 0;
+    for (int kind = 0; kind < FAB_OP_N; kind++) {
+        whole_s[GROUP[kind]] += s->busy_s[kind];
+    }
+    for (int kind = 0; kind < FAB_OP_N; kind++) {
+        double all_s = whole_s[GROUP[kind]];
+        sum += all_s > 0 ? (double)n_active[kind] * busy_s[GROUP[kind]] / all_s : 0;
+    }
+    return fmin(sum, 1);
+}
+
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 void fab_schedule_free(fab_schedule *s) {
@@ -260,7 +283,7 @@ void fab_schedule_free(fab_schedule *s) {
         fab_timeline_release(&s->timeline);
         free((void *)s->pipeline.chunk);
         free((void *)s->pipeline.optimizer_s);
-        FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile);
+        FAB_FREE_ALL(s->span, s->stage, s->shown, s->profile, s->links);
     }
     free(s);
 }
@@ -280,12 +303,13 @@ fab_status fab_schedule_new(const fab_pipeline *p, fab_schedule **out, fab_error
     FAB_TRY(FAB_NEW(chunk, n_chunks, err));
     s->pipeline = *p;
     s->pipeline.chunk = chunk;
+    s->pipeline.paces = NULL; /* are borrowed, and not asked for again */
     s->pipeline.optimizer_s = NULL;
     memcpy(chunk, p->chunk, n_chunks * sizeof *chunk);
     FAB_TRY(FAB_NEW(optimizer_s, p->n_stages, err));
     s->pipeline.optimizer_s = optimizer_s;
     memcpy(optimizer_s, p->optimizer_s, p->n_stages * sizeof *optimizer_s);
-    FAB_TRY(fab_pipeline_run(&s->pipeline, FAB_PIPELINE_OPS, &s->timeline, err));
+    FAB_TRY(fab_pipeline_run(p, FAB_PIPELINE_OPS, &s->timeline, err));
     FAB_TRY(find_spans(s, err));
     FAB_TRY(find_stages(s, err));
     *out = s;

@@ -206,7 +206,6 @@ static void count_network_flows(const fab_prepared_phase *s, fab_phase_result *o
 
 /* Flows whose minimal routes cross a boundary. */
 static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
     const fab_flow_classes *c = &s->classes;
     double *x = NULL;
@@ -218,7 +217,7 @@ static fab_status count_crossings(const fab_prepared_phase *s, fab_phase_result 
             const fab_link_class *k = fab_class_of(s->fabric, l);
             x[l] = k->kind == FAB_LINK_FABRIC && (t == 1 || k->tier == t) ? 1 : 0;
         }
-        FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_MAX, x, s->demand, crosses, err));
+        FAB_TRY(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_MAX, x, s->demand, crosses, err));
         uint64_t n = 0;
         for (size_t i = 0; i < c->n; i++) {
             bool any = false;

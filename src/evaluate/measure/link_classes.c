@@ -146,8 +146,8 @@ done:
 static const fab_switch_classes *classes_for(const fab_prepared_phase *prepared, const fab_router *router,
                                              const fab_split *split, const double *capacity) {
     const fab_switch_classes *classes = fab_phase_switch_classes(prepared, router);
-    bool even = split->rule == FAB_SPLIT_EQUAL || split->rule == FAB_SPLIT_CAPACITY;
-    return classes != NULL && even && fab_switch_classes_agree(classes, capacity) ? classes : NULL;
+    return classes != NULL && fab_split_is_by_class(split) && fab_switch_classes_agree(classes, capacity) ? classes
+                                                                                                          : NULL;
 }
 
 fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,

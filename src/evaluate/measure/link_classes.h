@@ -2,8 +2,7 @@
  * @file link_classes.h
  * Links that every flow under a split uses alike, taken as one: a symmetric fabric has few of them.
  */
-#ifndef FAB_LINK_CLASSES_H
-#define FAB_LINK_CLASSES_H
+#pragma once
 
 #include "measure.h"
 
@@ -24,5 +23,3 @@ typedef struct fab_link_classes {
 fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_router *router, const fab_split *split,
                                  double *capacity, fab_link_classes *out, fab_error *err) FAB_MUST_USE;
 void fab_link_classes_release(fab_link_classes *classes);
-
-#endif

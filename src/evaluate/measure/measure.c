@@ -86,7 +86,7 @@ fab_status fab_sample_bound(const fab_engine_run *run, bool is_minimal, fab_figu
     double bound = fab_least_utilisation(run->bound);
     double gap = bound > 0 ? out->max_utilisation / bound - 1 : 0;
     if (gap < -BELOW_IT) {
-        return fab_fail(err, FAB_EINTERNAL, fab_router_label(run->router),
+        return fab_fail(err, FAB_EINTERNAL, fab_router_facts_of(run->router)->label,
                         "the largest utilisation %.17g beats its lower bound %.17g", out->max_utilisation, bound);
     }
     out->gap = fmax(gap, 0);
@@ -111,7 +111,14 @@ fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_erro
     if (s->bytes == NULL) {
         FAB_PASS(FAB_NEW(s->bytes, n_links, err));
     }
-    if (fab_router_splits(run->router)) {
+    if (fab_router_facts_of(run->router)->splits && run->rates && fab_run_is_lossless(run)) {
+        return fab_fail(
+            err, FAB_EUNSUPPORTED, "transport",
+            "%s splits every flow over all paths; transport pfc needs an engine that gives flows paths, such "
+            "as ecmp or dmodk",
+            fab_router_facts_of(run->router)->label);
+    }
+    if (fab_router_facts_of(run->router)->splits) {
         FAB_PASS(fab_measure_split(run, &sample, err));
     } else {
         FAB_PASS(fab_measure_paths(run, &sample, err));

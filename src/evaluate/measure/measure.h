@@ -3,8 +3,7 @@
  * One phase under one engine and seed to figures. A phase is prepared once, what an engine does with it (run) is
  * carried over its links, and every figure is read off the loads and the paths.
  */
-#ifndef FAB_MEASURE_H
-#define FAB_MEASURE_H
+#pragma once
 
 #include "fab/bound.h"
 #include "fab/dependencies.h"
@@ -71,6 +70,8 @@ static inline double fab_least_utilisation(const fab_bound *bound) {
     return bound->lower > bound->segment ? bound->lower : bound->segment;
 }
 
+typedef struct fab_transport_spec fab_transport_spec;
+
 /** Memory that runs reuse. Zero-initialised; release with fab_scratch_release(). */
 typedef struct fab_scratch {
     fab_routes routes, round;
@@ -109,9 +110,11 @@ typedef struct fab_engine_run {
     void (*advance)(void *context, uint64_t n);
     void *advance_context;
     fab_scratch *scratch;
-    fab_engine_result *detail;      /**< NULL: figures only */
-    fab_dependencies *dependencies; /**< with detail: those of the routes are added */
-    const struct fab_trace *trace;  /**< with rates: filled where they are found; NULL: not wanted */
+    fab_engine_result *detail;           /**< NULL: figures only */
+    fab_dependencies *dependencies;      /**< with detail: those of the routes are added */
+    const struct fab_trace *trace;       /**< with rates: filled where they are found; NULL: not wanted */
+    struct fab_proof *proof;             /**< with rates: gets lines of a certificate; NULL: not wanted */
+    const fab_transport_spec *transport; /**< NULL: fluid */
 } fab_engine_run;
 
 /**
@@ -182,5 +185,3 @@ fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab
 /** What the phase is, and what the design itself does to it. `bound`: NULL where nobody asked for it. */
 fab_status fab_measure_phase(const fab_prepared_phase *prepared, const fab_bound *bound, fab_phase_result *out,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -7,6 +7,7 @@
 #include "measure_rates.h"
 #include "stream.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,7 +274,6 @@ static void join_flows(const draw *d, fab_figures *out) {
 /* A path of an engine with its own tables may be longer than need be: then no bound over minimal paths holds. Each path
  * has at least as many hops as a minimal one, so that equal sums mean equal paths. */
 static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
     const fab_prepared_phase *s = d->run->prepared;
     const fab_routes *r = d->stream.whole;
@@ -286,7 +286,7 @@ static fab_status find_minimal(const draw *d, bool *is_minimal, fab_error *err) 
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         x[l] = 1;
     }
-    FAB_TRY(fab_split_fold(s->dag, &EVEN, FAB_FOLD_SHORTEST, x, s->demand, hops, err));
+    FAB_TRY(fab_split_fold(s->dag, fab_split_even(), FAB_FOLD_SHORTEST, x, s->demand, hops, err));
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
         for (size_t i = r->path_first[r->flow_first[flow]]; i < r->path_first[r->flow_first[flow + 1]]; i++) {
@@ -350,7 +350,6 @@ static void close_shards(draw *d) {
 /* Of the routes where they are kept whole. Else those of all minimal paths, where the engine takes no others: too many
  * flows to follow one by one. */
 static fab_status measure_lengths(const draw *d, fab_error *err) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
     const fab_engine_run *run = d->run;
     const fab_prepared_phase *s = run->prepared;
@@ -363,7 +362,7 @@ static fab_status measure_lengths(const draw *d, fab_error *err) {
         fab_path_tally_add(&tally, &chunk);
         run->detail->paths = fab_path_tally_finish(&tally);
     } else if (d->takes_minimal) {
-        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, &EVEN, s->demand, s->phase, s->offer,
+        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, fab_split_even(), s->demand, s->phase, s->offer,
                                           &run->detail->paths, err));
     }
 done:
@@ -383,6 +382,11 @@ static fab_status mark_hot(draw *d, fab_error *err) {
 
 static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
     const double *bytes = d->shards[0].bytes;
+    if (d->stream.whole == NULL && fab_run_is_lossless(d->run)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
+                        "phase %s of %" PRIu64 " flows has too many paths for packets; take transport fluid for it",
+                        d->run->prepared->phase->name, d->run->prepared->phase->n_flows);
+    }
     if (d->stream.whole == NULL) {
         return fab_rate_loads(d->run, bytes, out, err);
     }
@@ -397,7 +401,7 @@ static fab_status measure_rates(draw *d, fab_figures *out, fab_error *err) {
 static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_engine_run *run = d->run;
-    bool is_minimal = fab_router_is_minimal(run->router);
+    bool is_minimal = fab_router_facts_of(run->router)->is_minimal;
     FAB_TRY(open_shards(d, err));
     start_loads(d);
     d->least_hot = HUGE_VAL;
@@ -445,6 +449,8 @@ static void add_sample(const fab_figures *one, double part, fab_figures *sum) {
     sum->min_rate += one->min_rate * part;
     sum->mean_rate += one->mean_rate * part;
     sum->transfer_s += one->transfer_s * part;
+    sum->fluid_s += one->fluid_s * part;
+    sum->deadlocks = fmax(sum->deadlocks, one->deadlocks);
 }
 
 /* Queue pairs take turns: the mean over the rounds, each of which sends all bytes over its paths. The first one last,
@@ -452,7 +458,7 @@ static void add_sample(const fab_figures *one, double part, fab_figures *sum) {
 static fab_status measure_rounds(draw *d, fab_figures *out, fab_error *err) {
     fab_scratch *scratch = d->run->scratch;
     const fab_routes *all = d->stream.whole;
-    uint32_t n = fab_router_n_rounds(d->run->router);
+    uint32_t n = fab_router_facts_of(d->run->router)->n_rounds;
     if (d->run->detail != NULL) {
         fab_dependencies_add_routes(d->run->dependencies, all);
     }
@@ -474,8 +480,8 @@ fab_status fab_measure_paths(const fab_engine_run *run, fab_figures *out, fab_er
     d->run = run;
     d->detail = run->detail != NULL;
     FAB_TRY(fab_stream_open(run, &d->stream, err));
-    d->takes_minimal = d->stream.whole == NULL && !fab_router_has_tables(run->router);
-    if (fab_router_n_rounds(run->router) > 1) {
+    d->takes_minimal = d->stream.whole == NULL && !fab_router_facts_of(run->router)->has_tables;
+    if (fab_router_facts_of(run->router)->n_rounds > 1) {
         FAB_TRY(measure_rounds(d, out, err));
     } else {
         FAB_TRY(paths_measure(d, out, err));

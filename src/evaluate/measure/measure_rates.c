@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 #include "times/relay.h"
 #include "link_classes.h"
+#include "proof.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,12 +89,15 @@ static double fullest_link_s(const fab_prepared_phase *s, const double *bytes, c
     return most;
 }
 
+static double least_possible_s(const fab_engine_run *run, const double *bytes) {
+    return fmax(fullest_link_s(run->prepared, bytes, NULL), run->prepared->least_s);
+}
+
 static fab_status check_bound(const fab_engine_run *run, const double *bytes, const fab_figures *sample,
                               fab_error *err) {
-    double fullest_s = fullest_link_s(run->prepared, bytes, NULL);
-    double least_s = fmax(fullest_s, run->prepared->least_s);
+    double least_s = least_possible_s(run, bytes);
     if (sample->transfer_s < least_s * (1 - BELOW_IT)) {
-        return fab_fail(err, FAB_EINTERNAL, fab_router_label(run->router),
+        return fab_fail(err, FAB_EINTERNAL, fab_router_facts_of(run->router)->label,
                         "the phase takes %.17g s and beats its lower bound %.17g s", sample->transfer_s, least_s);
     }
     return FAB_OK;
@@ -277,7 +281,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
                      .link = r->link,
                      .weight = s->weight};
     FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
-    if (fab_router_reorders(run->router)) {
+    if (fab_router_facts_of(run->router)->reorders) {
         const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
         FAB_PASS(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
         FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
@@ -295,7 +299,11 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
         }
     }
     FAB_PASS(rates_solve(s, &p, err));
+    if (fab_run_is_lossless(run)) {
+        FAB_PASS(fab_rate_lossless(run, r, &p, least_possible_s(run, bytes), out, err));
+    }
     rates_take(run, r->n_flows, r->flow_first, out);
+    out->transfer_s = isinf(out->transfer_s) ? NAN : out->transfer_s; /* a deadlock */
     if (run->detail != NULL && run->keep_flows) {
         FAB_PASS(keep_flows(run, r->n_flows, r->flow_first, err));
     }
@@ -304,6 +312,9 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
     }
     if (run->trace != NULL) {
         FAB_PASS(fab_trace_paths(run, r, volume, err));
+    }
+    if (run->proof != NULL) {
+        fab_proof_paths(run, r);
     }
     return check_bound(run, bytes, out, err);
 }
@@ -395,7 +406,7 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
                      .first = s->first,
                      .link = s->link,
                      .share = s->share};
-    if (fab_router_reorders(run->router)) {
+    if (fab_router_facts_of(run->router)->reorders) {
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
         FAB_TRY(fab_flow_limits_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
                                          prepared->demand, phase, s->limit, err));
@@ -408,6 +419,9 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
     }
     if (run->trace != NULL) {
         FAB_TRY(fab_trace_split(run, split, err));
+    }
+    if (run->proof != NULL) {
+        FAB_TRY(fab_proof_split(run, split, err));
     }
     FAB_TRY(check_bound(run, bytes, out, err));
 done:
@@ -433,7 +447,7 @@ fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_fi
     out->min_rate = NAN;
     out->mean_rate = NAN;
     out->transfer_s = NAN;
-    if (equal_bytes(phase) && !fab_router_reorders(run->router)) {
+    if (equal_bytes(phase) && !fab_router_facts_of(run->router)->reorders) {
         double fullest_s = fullest_link_s(run->prepared, bytes, run->prepared->relay);
         out->transfer_s = fullest_s + run->prepared->relay_s;
         out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;

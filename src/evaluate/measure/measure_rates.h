@@ -2,11 +2,11 @@
  * @file measure_rates.h
  * Max-min fair rates of the flows of a phase, and how long its bytes take: see src/doc/adr/0028-rates-and-times.md.
  */
-#ifndef FAB_MEASURE_RATES_H
-#define FAB_MEASURE_RATES_H
+#pragma once
 
 #include "measure.h"
 
+#include "fab/lossless.h"
 #include "fab/max_min.h"
 #include "fab/trace.h"
 
@@ -29,6 +29,12 @@ void fab_rate_scratch_free(fab_rate_scratch *scratch);
 /** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. */
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
                           const double *bytes, fab_figures *out, fab_error *err) FAB_MUST_USE;
+/** Whether queues are lossless, so that every flow needs its paths. */
+bool fab_run_is_lossless(const fab_engine_run *run);
+fab_lossless fab_lossless_of(const fab_transport_spec *transport);
+/** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
+fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
+                             double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;
@@ -47,5 +53,3 @@ fab_status fab_trace_split(const fab_engine_run *run, const fab_split *split, fa
 /** Seconds that no routing stays below: bytes over capacity of the links that no switch chooses, and of all fabric
  * links of a leaf together. */
 fab_status fab_least_time(const fab_prepared_phase *prepared, double *out_s, fab_error *err) FAB_MUST_USE;
-
-#endif

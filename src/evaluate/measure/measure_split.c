@@ -131,34 +131,34 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
     const fab_dag *dag = dag_of(run);
     fab_scratch *scratch = run->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
-    fab_split split = {0};
+    fab_split *split = NULL;
     FAB_TRY(fab_router_split(run->router, dag, s->demand, run->bound, &split, err));
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
     if (s->bisection) {
-        FAB_TRY(effective_bisection(run, &split, &out->effective_bisection, err));
+        FAB_TRY(effective_bisection(run, split, &out->effective_bisection, err));
     }
     memcpy(scratch->use, s->demand->segment_rate, size);
     memcpy(scratch->bytes, s->demand->segment_bytes, size);
-    FAB_TRY(fab_split_load(dag, &split, s->demand, s->demand->rate, scratch->use, err));
-    FAB_TRY(fab_split_load(dag, &split, s->demand, s->demand->bytes, scratch->bytes, err));
+    FAB_TRY(fab_split_load(dag, split, s->demand, s->demand->rate, scratch->use, err));
+    FAB_TRY(fab_split_load(dag, split, s->demand, s->demand->bytes, scratch->bytes, err));
     FAB_TRY(fab_sample_loads(run, scratch->use, scratch->bytes, out, err));
-    FAB_TRY(fab_split_fold(dag, &split, FAB_FOLD_MAX, scratch->use, s->demand, scratch->worst, err));
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_MAX, scratch->use, s->demand, scratch->worst, err));
     tally_flows(&s->classes, scratch->worst, out);
-    FAB_TRY(fab_sample_bound(run, fab_router_is_minimal(run->router), out, err));
+    FAB_TRY(fab_sample_bound(run, fab_router_facts_of(run->router)->is_minimal, out, err));
     if (run->detail != NULL) {
         fab_detail_loads(run, scratch->use, scratch->bytes);
     }
     if (run->rates) {
-        FAB_TRY(fab_rate_split(run, &split, scratch->bytes, out, err));
+        FAB_TRY(fab_rate_split(run, split, scratch->bytes, out, err));
     }
     if (run->detail != NULL) {
-        FAB_TRY(add_crossing_flows(run, &split, err));
-        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, &split, s->demand, s->phase, s->offer,
+        FAB_TRY(add_crossing_flows(run, split, err));
+        FAB_TRY(fab_path_figures_of_split(run->router, s->dag, split, s->demand, s->phase, s->offer,
                                           &run->detail->paths, err));
         FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
                                              fab_phase_switch_classes(s, run->router), s->demand, err));
     }
 done:
-    fab_split_release(&split);
+    fab_split_free(split);
     return status;
 }

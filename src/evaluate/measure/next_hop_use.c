@@ -60,7 +60,7 @@ static void mark_used(use *u, fab_link_id link, uint32_t group, size_t later) {
 
 static inline void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
     group_use *g = &u->group[group];
-    if (fab_router_hashes_queue_pairs(u->router)) {
+    if (fab_router_facts_of(u->router)->hashes_queue_pairs) {
         g->draws[later] += weight;
     } else if (g->last[later] != flow + 1) {
         g->last[later] = flow + 1;
@@ -117,7 +117,7 @@ static uint32_t used_of(const use *u, const fab_next_hop_list *next, uint32_t gr
     for (size_t i = g->member; i < g->member + g->count; i++) {
         used += (u->used[i] & mask) != 0;
     }
-    if (!fab_router_weighs(u->router)) {
+    if (!fab_router_facts_of(u->router)->weighs) {
         *out_unused = next->count * exp((double)n * log1p(-1.0 / next->count));
         return used;
     }
@@ -224,7 +224,7 @@ void fab_next_hop_use_finish(fab_next_hop_use *u, fab_engine_result *out) {
     }
     out->polarized = false;
     for (size_t i = 0; i < out->n_tiers; i++) {
-        judge(&out->tiers[i], fab_router_hashes(u->router));
+        judge(&out->tiers[i], fab_router_facts_of(u->router)->hashes);
         out->polarized = out->polarized || out->tiers[i].polarized;
     }
 }

@@ -30,7 +30,7 @@ static void finish_span(span *of, double n) {
 }
 
 static double window_limit(const fab_router *router, double longest_s) {
-    return 8 * fab_router_window_bytes(router) / (2 * longest_s + fab_router_queueing_s(router));
+    return 8 * fab_router_facts_of(router)->window_bytes / (2 * longest_s + fab_router_facts_of(router)->queueing_s);
 }
 
 /* `count` flows like this one, each of the given rate. */
@@ -39,14 +39,14 @@ static void add_flows(fab_path_tally *t, const span *flow, double rate_bps, doub
     if (t->weight == 0) {
         sum->hops.min = INFINITY;
         sum->latency_s.min = INFINITY;
-        sum->min_limit_bps = fab_router_reorders(t->router) ? INFINITY : 0;
+        sum->min_limit_bps = fab_router_facts_of(t->router)->reorders ? INFINITY : 0;
     }
     t->weight += count;
     sum->hops = figures_widen(sum->hops, flow->hops, count);
     sum->latency_s = figures_widen(sum->latency_s, flow->latency_s, count);
     sum->max_spread_s = fmax(sum->max_spread_s, flow->spread_s);
     sum->mean_spread_s += flow->spread_s * count;
-    if (fab_router_reorders(t->router)) {
+    if (fab_router_facts_of(t->router)->reorders) {
         double limit_bps = window_limit(t->router, flow->latency_s.max);
         sum->min_limit_bps = fmin(sum->min_limit_bps, limit_bps);
         sum->max_excess_ratio = fmax(sum->max_excess_ratio, rate_bps / limit_bps);
@@ -82,7 +82,7 @@ static uint32_t measure_segments(const fab_router *router, const fab_flow *flow,
 fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fab_error *err) {
     fab_status status = FAB_OK;
     size_t n_parts = (size_t)fab_router_ports(router)->nics_per_gpu * fab_router_ports(router)->n_planes;
-    fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_reorders(router)}};
+    fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_facts_of(router)->reorders}};
     FAB_TRY(FAB_NEW(tally.segment_s, n_parts, err));
     FAB_TRY(FAB_NEW(tally.segment_hops, n_parts, err));
     *out = tally;
@@ -145,7 +145,8 @@ void fab_path_tally_add(fab_path_tally *tally, const fab_path_chunk *chunk) {
         measure_flow(tally, chunk, flow, &paths);
         if (paths.hops.max > 0) {
             double count = chunk->weight != NULL ? (double)chunk->weight[flow] : 1;
-            add_flows(tally, &paths, fab_router_reorders(tally->router) ? chunk->rate[flow] / count : 0, count);
+            add_flows(tally, &paths, fab_router_facts_of(tally->router)->reorders ? chunk->rate[flow] / count : 0,
+                      count);
         }
     }
 }
@@ -420,8 +421,9 @@ fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_ch
     for (uint32_t flow = 0; status == FAB_OK && flow < chunk->routes->n_flows; flow++) {
         span paths;
         measure_flow(&tally, chunk, flow, &paths);
-        out_bps[flow] = fab_router_reorders(router) && paths.hops.max > 0 ? window_limit(router, paths.latency_s.max)
-                                                                          : (double)INFINITY;
+        out_bps[flow] = fab_router_facts_of(router)->reorders && paths.hops.max > 0
+                            ? window_limit(router, paths.latency_s.max)
+                            : (double)INFINITY;
     }
     fab_path_tally_release(&tally);
     return status;
@@ -450,7 +452,8 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
                 fab_demand_pair(demand, f, fab_router_ports(router), fab_router_next_hops(router), phase, i, part);
             most_s = fmax(most_s, segment_s + (pair != FAB_NONE ? longest_s[pair] : 0));
         }
-        out_bps[i] = fab_router_reorders(router) && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
+        out_bps[i] =
+            fab_router_facts_of(router)->reorders && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
     }
 done:
     FAB_FREE_ALL(x, longest_s);

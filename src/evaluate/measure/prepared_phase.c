@@ -7,7 +7,6 @@
 #include <string.h>
 
 fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepared_phase *out, fab_error *err) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
     fab_status status = FAB_OK;
     const fab_fabric *f = fab_context_what(context)->fabric;
     fab_prepared_phase s = {.fabric = f};
@@ -22,7 +21,7 @@ fab_status fab_prepared_init(const fab_context *context, size_t phase, fab_prepa
     FAB_TRY(fab_flow_classes_init(&s, &s.classes, err));
     FAB_TRY(FAB_NEW(s.spray, f->n_links, err));
     memcpy(s.spray, s.demand->segment_rate, f->n_links * sizeof *s.spray);
-    FAB_TRY(fab_split_load(s.dag, &EVEN, s.demand, s.demand->rate, s.spray, err));
+    FAB_TRY(fab_split_load(s.dag, fab_split_even(), s.demand, s.demand->rate, s.spray, err));
     FAB_TRY(fab_check_conservation(f, s.spray, err));
     fab_to_utilisation(f, s.spray);
     FAB_TRY(fab_least_time(&s, &s.least_s, err));

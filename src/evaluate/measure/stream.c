@@ -177,7 +177,7 @@ static fab_status open_whole(fab_stream *s, fab_error *err) {
     if (phase->n_flows > MOST_AT_ONCE) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "engine %s takes all flows of a phase at once; %" PRIu64 " exceed the limit of %u",
-                        fab_router_engine(run->router), phase->n_flows, MOST_AT_ONCE);
+                        fab_router_facts_of(run->router)->engine, phase->n_flows, MOST_AT_ONCE);
     }
     s->per_chunk = phase->n_flows;
     s->n_chunks = 1;
@@ -194,13 +194,13 @@ fab_status fab_stream_open(const fab_engine_run *run, fab_stream *s, fab_error *
     const fab_router *router = run->router;
     const fab_phase *phase = prepared->phase;
     uint64_t limit = run->kept_paths > 0 ? run->kept_paths : FAB_KEPT_PATHS;
-    uint64_t per_flow = fab_paths_per_flow(router);
+    uint64_t per_flow = fab_router_facts_of(router)->paths_per_flow;
     *s = (fab_stream){.run = run};
-    bool all_at_once = fab_router_takes_phases(router) || fab_router_n_rounds(router) > 1;
+    bool all_at_once = fab_router_facts_of(router)->takes_phases || fab_router_facts_of(router)->n_rounds > 1;
     if (all_at_once || phase->n_flows <= limit / per_flow) {
         return open_whole(s, err);
     }
-    bool alike = fab_router_is_by_destination(router) && phase->all.n > 0 && prepared->demand->n_parts == 1 &&
+    bool alike = fab_router_facts_of(router)->is_by_destination && phase->all.n > 0 && prepared->demand->n_parts == 1 &&
                  !prepared->fabric->forwards_in_domain;
     if (alike) {
         return open_bundles(s, err);

@@ -6,8 +6,7 @@
  * under an engine that looks at the destination alone is carried in bundles: all flows that enter at one leaf for one
  * GPU take the same path.
  */
-#ifndef FAB_STREAM_H
-#define FAB_STREAM_H
+#pragma once
 
 #include "measure.h"
 
@@ -54,5 +53,3 @@ typedef enum fab_pass_kind {
 /** Loads chunk `chunk` < n_chunks into the reader's own memory. */
 fab_status fab_stream_load(const fab_stream *stream, uint64_t chunk, fab_pass_kind pass, fab_scratch *scratch,
                            fab_chunk *out, fab_error *err) FAB_MUST_USE;
-
-#endif

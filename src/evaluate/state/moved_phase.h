@@ -2,8 +2,7 @@
  * @file moved_phase.h
  * A phase between the GPUs where ranks are in a state.
  */
-#ifndef FAB_MOVED_PHASE_H
-#define FAB_MOVED_PHASE_H
+#pragma once
 
 #include "fab/evaluate.h"
 
@@ -16,5 +15,3 @@ typedef struct fab_moved_phase {
 fab_status fab_moved_phase_init(const fab_fabric *fabric, const fab_ports *ports, const fab_phase *whole,
                                 const fab_state *state, fab_moved_phase *out, fab_error *err) FAB_MUST_USE;
 void fab_moved_phase_release(fab_moved_phase *moved);
-
-#endif

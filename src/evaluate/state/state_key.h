@@ -3,8 +3,7 @@
  * Whether a state is the one that was looked at last: its contents are compared, so that nobody has to say when they
  * change.
  */
-#ifndef FAB_STATE_KEY_H
-#define FAB_STATE_KEY_H
+#pragma once
 
 #include "fab/evaluate.h"
 
@@ -30,5 +29,3 @@ fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_er
 static inline void fab_state_key_forget(fab_state_key *key) {
     key->is_set = false;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * @file estimator_internal.h
  * Inside of phase_estimator.c, estimator_*.c and split_estimator.c.
  */
-#ifndef FAB_ESTIMATOR_INTERNAL_H
-#define FAB_ESTIMATOR_INTERNAL_H
+#pragma once
 
 #include "fab/phase_estimator.h"
 
@@ -107,5 +106,3 @@ fab_status estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *
 /* Seconds until the last flow is done, by simulation of reader->routes. */
 fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double *out_s,
                               fab_error *err) FAB_MUST_USE;
-
-#endif

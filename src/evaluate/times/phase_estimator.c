@@ -173,7 +173,7 @@ static fab_status count_latencies(fab_estimator *c, fab_error *err) {
 /* In a tree a minimal path goes up as often as down, so that its length says which tiers it crosses. */
 static bool is_flat(const fab_estimator *c) {
     const fab_fabric *f = c->request.fabric;
-    bool flat = fab_is_tree(f) && fab_router_is_minimal(c->request.router);
+    bool flat = fab_is_tree(f) && fab_router_facts_of(c->request.router)->is_minimal;
     for (uint32_t i = 0; i < f->n_classes; i++) {
         for (uint32_t k = 0; k < i && flat; k++) {
             const fab_link_class *a = &f->classes[i];
@@ -213,7 +213,7 @@ static void find_scale(fab_estimator *c) {
 static fab_status find_limits(fab_estimator *c, fab_error *err) {
     const fab_estimator_request *q = &c->request;
     const fab_path_chunk chunk = {.routes = q->routes, .phase = q->phase};
-    if (!fab_router_reorders(q->router)) {
+    if (!fab_router_facts_of(q->router)->reorders) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
@@ -230,10 +230,10 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     fab_status status = FAB_OK;
     fab_estimator *c = NULL;
     const fab_fabric *f = request->fabric;
-    if (fab_router_n_rounds(request->router) > 1) {
+    if (fab_router_facts_of(request->router)->n_rounds > 1) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
                  "engine %s: queue pairs that take turns have no times under failures; spread=split has",
-                 fab_router_label(request->router));
+                 fab_router_facts_of(request->router)->label);
     }
     FAB_TRY(FAB_NEW(c, 1, err));
     c->request = *request;

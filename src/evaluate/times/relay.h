@@ -3,8 +3,7 @@
  * Traffic between rails that a GPU of the own scale-up domain takes in whole before it passes it on
  * (forwarding=sequential): see src/doc/adr/0029-sweeps.md.
  */
-#ifndef FAB_RELAY_H
-#define FAB_RELAY_H
+#pragma once
 
 #include "measure/measure.h"
 
@@ -23,5 +22,3 @@ fab_status fab_relay_find(const fab_prepared_phase *prepared, double **out_bytes
  * @return how many are left.
  */
 uint32_t fab_relay_drop(const fab_fabric *fabric, fab_link_id *link, uint32_t n);
-
-#endif

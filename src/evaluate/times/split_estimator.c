@@ -22,7 +22,7 @@ typedef struct attempt {
     fab_router *router;
     fab_prepared_phase prepared;
     fab_demand demand;
-    fab_split split;
+    fab_split *split;
     double *bytes;   /* [link] */
     double *shares;  /* [link]: seconds of the weights of all flows */
     double *of_pair; /* [pair] */
@@ -62,11 +62,11 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
     FAB_PASS(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
     FAB_PASS(FAB_NEW(a->bytes, q->fabric->n_links, err));
     memcpy(a->bytes, s->demand->segment_bytes, q->fabric->n_links * sizeof *a->bytes);
-    return fab_split_load(a->dag, &a->split, s->demand, s->demand->bytes, a->bytes, err);
+    return fab_split_load(a->dag, a->split, s->demand, s->demand->bytes, a->bytes, err);
 }
 
 static void close_attempt(attempt *a) {
-    fab_split_release(&a->split);
+    fab_split_free(a->split);
     fab_demand_release(&a->demand);
     free(a->prepared.relay);
     fab_dag_free(a->own_dag);
@@ -121,7 +121,7 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     for (uint32_t i = 0; i < d->n_pairs; i++) {
         a->of_pair[i] = (double)d->parts[i] / d->n_parts;
     }
-    FAB_PASS(fab_split_load(a->dag, &a->split, d, a->of_pair, a->shares, err));
+    FAB_PASS(fab_split_load(a->dag, a->split, d, a->of_pair, a->shares, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         for (uint32_t part = 0; part < d->n_parts; part++) {
             uint32_t n = segments_of(a, flow, part, segments);
@@ -133,7 +133,7 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     for (uint32_t l = 0; l < a->q->fabric->n_links; l++) {
         a->shares[l] /= capacity_of(a, l);
     }
-    FAB_PASS(fab_split_fold(a->dag, &a->split, FAB_FOLD_MAX, a->shares, d, a->of_pair, err));
+    FAB_PASS(fab_split_fold(a->dag, a->split, FAB_FOLD_MAX, a->shares, d, a->of_pair, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         double worst = 0;
         for (uint32_t part = 0; part < d->n_parts; part++) {
@@ -156,7 +156,7 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
     const fab_phase *phase = a->q->phase;
     double most = 0;
     FAB_PASS(FAB_NEW(a->limit, phase->n_flows, err));
-    FAB_PASS(fab_flow_limits_of_split(a->router, a->dag, &a->split, a->prepared.demand, phase, a->limit, err));
+    FAB_PASS(fab_flow_limits_of_split(a->router, a->dag, a->split, a->prepared.demand, phase, a->limit, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         most = fmax(most, (double)fab_phase_flow(phase, flow).bytes * BITS / a->limit[flow]);
     }
@@ -168,7 +168,7 @@ static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
     fab_scratch scratch = {.use = NULL};
     fab_figures sample = {0};
     const fab_engine_run run = {.prepared = &a->prepared, .router = a->router, .n_threads = 1, .scratch = &scratch};
-    fab_status status = fab_rate_split(&run, &a->split, a->bytes, &sample, err);
+    fab_status status = fab_rate_split(&run, a->split, a->bytes, &sample, err);
     *out_s = sample.transfer_s;
     fab_scratch_release(&scratch);
     return status;
@@ -182,14 +182,14 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
     fab_path_figures paths = {0};
     bool is_even = true;
     FAB_TRY(open_attempt(&a, err));
-    FAB_TRY(fab_path_figures_of_split(a.router, a.dag, &a.split, &a.demand, phase, request->offer, &paths, err));
+    FAB_TRY(fab_path_figures_of_split(a.router, a.dag, a.split, &a.demand, phase, request->offer, &paths, err));
     double bits = largest_flow(phase, &is_even);
     double low_s = least_s(&a);
     double high_s = low_s;
     if (!is_even) {
         FAB_TRY(most_s(&a, &high_s, err));
     }
-    if (fab_router_reorders(a.router) && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
+    if (fab_router_facts_of(a.router)->reorders && paths.n_flows > 0 && bits / paths.min_limit_bps > low_s) {
         double relay_s = 0;
         FAB_TRY(window_s(&a, &relay_s, err));
         low_s = fmax(low_s, relay_s);

@@ -63,38 +63,60 @@ uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable) {
     return tier[0] == tier[1] ? 0 : upper;
 }
 
-/* Of sorted rates the one that is there most often. */
-static double most_frequent(const double *rates, uint32_t n) {
-    double best = 0;
-    uint32_t most = 0;
-    for (uint32_t i = 0, run = 0; i < n; i++) {
-        run = i > 0 && rates[i] == rates[i - 1] ? run + 1 : 1;
-        if (run > most) {
-            most = run;
-            best = rates[i];
-        }
-    }
-    return best;
+typedef struct boundary_rate {
+    uint32_t boundary;
+    double bps;
+} boundary_rate;
+
+static int by_boundary_and_rate(const void *x, const void *y) {
+    const boundary_rate *a = x;
+    const boundary_rate *b = y;
+    FAB_ORDER_BY(a->boundary, b->boundary);
+    return FAB_ORDER(a->bps, b->bps);
 }
 
 static fab_status find_usual_rates(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
-    double *rates = NULL;
+    boundary_rate *rates = NULL;
+    uint32_t n = 0;
     FAB_TRY(FAB_NEW(rates, a->net->n_cables, err));
     FAB_TRY(FAB_NEW(a->usual_bps, (size_t)a->shape->n_tiers + 2, err));
-    for (uint32_t t = 1; t <= a->shape->n_tiers; t++) {
-        uint32_t n = 0;
-        for (uint32_t c = 0; c < a->net->n_cables; c++) {
-            if (a->net->cables[c].rate_bps > 0 && fab_audit_boundary_of(a, c) == t) {
-                rates[n++] = a->net->cables[c].rate_bps;
-            }
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
+        if (a->net->cables[c].rate_bps > 0) {
+            rates[n++] = (boundary_rate){fab_audit_boundary_of(a, c), a->net->cables[c].rate_bps};
         }
-        qsort(rates, n, sizeof *rates, fab_order_double);
-        a->usual_bps[t] = most_frequent(rates, n);
+    }
+    qsort(rates, n, sizeof *rates, by_boundary_and_rate);
+    for (uint32_t i = 0, run = 0, most = 0; i < n; i++) { /* the longest run of a boundary, the first of equal ones */
+        bool same_boundary = i > 0 && rates[i].boundary == rates[i - 1].boundary;
+        run = same_boundary && rates[i].bps == rates[i - 1].bps ? run + 1 : 1;
+        most = same_boundary ? most : 0;
+        if (run > most) {
+            most = run;
+            a->usual_bps[rates[i].boundary] = rates[i].bps;
+        }
     }
 done:
     free(rates);
     return status;
+}
+
+static fab_status list_tiers(auditor *a, fab_error *err) {
+    const uint32_t *tier = a->shape->tier;
+    FAB_PASS(FAB_NEW(a->tier_first, (size_t)a->shape->n_tiers + 3, err));
+    FAB_PASS(FAB_NEW(a->in_tier, a->net->n_nodes, err));
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
+        a->tier_first[tier[v] + 2] += a->net->nodes[v].kind == FAB_NETWORK_SWITCH;
+    }
+    for (uint32_t t = 0; t <= a->shape->n_tiers; t++) {
+        a->tier_first[t + 2] += a->tier_first[t + 1];
+    }
+    for (uint32_t v = 0; v < a->net->n_nodes; v++) { /* tier_first[t + 1] moves to where tier t ends */
+        if (a->net->nodes[v].kind == FAB_NETWORK_SWITCH) {
+            a->in_tier[a->tier_first[tier[v] + 1]++] = v;
+        }
+    }
+    return FAB_OK;
 }
 
 static int by_impact(const void *x, const void *y) {
@@ -136,14 +158,12 @@ fab_status fab_audit_open(auditor *a, fab_error *err) {
     FAB_PASS(FAB_NEW(a->out->memory, 1, err));
     FAB_PASS(fab_network_new("", &a->out->memory->texts, err));
     count(a);
+    FAB_PASS(list_tiers(a, err));
     return find_usual_rates(a, err);
 }
 
 void fab_audit_close(auditor *a) {
-    FAB_FREE_ALL(a->usual_bps, a->absent, a->peer);
-    a->usual_bps = NULL;
-    a->absent = NULL;
-    a->peer = NULL;
+    FAB_FREE_ALL(a->usual_bps, a->tier_first, a->in_tier, a->absent, a->peer);
 }
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {

@@ -20,7 +20,6 @@ static const char *work_on_speed(double bps, double meant_bps) {
 }
 
 static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_network_cable *c = &a->net->cables[cable];
     double meant = is_planned(a, cable) ? a->planned_bps[cable] : usual;
     fab_finding f = fab_audit_finding(a, FAB_FINDING_SPEED, &c->end[0], &c->end[1]);
@@ -28,13 +27,11 @@ static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, fab_er
     f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
     f.work = work_on_speed(c->rate_bps, meant);
     if (c->rate_bps == meant) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_audit_text(a, &f.text, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
-                           is_planned(a, cable) ? "planned" : "its peers", meant / 1e9));
-    FAB_TRY(fab_audit_add(a, &f, err));
-done:
-    return status;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
+                            is_planned(a, cable) ? "planned" : "its peers", meant / 1e9));
+    return fab_audit_add(a, &f, err);
 }
 
 /* Where every cable of a boundary departs from the plan in the same way, that is one finding and not thousands. */
@@ -82,7 +79,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
     double usual[FAB_AUDIT_BOUNDARIES + 1];
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
     for (uint32_t t = 0; t <= FAB_AUDIT_BOUNDARIES; t++) {
-        usual[t] = t > 0 && t <= a->shape->n_tiers ? fab_audit_usual_rate(a, t) : 0;
+        usual[t] = t > 0 && t <= a->shape->n_tiers ? a->usual_bps[t] : 0;
         if (t > 0 && a->planned_bps != NULL) {
             FAB_PASS(look_at_boundary(a, t, &rates[t], err));
         }

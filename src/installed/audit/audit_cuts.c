@@ -68,7 +68,7 @@ done:
 
 static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_t hosts, uint32_t all, fab_error *err) {
     fab_finding f = {.kind = FAB_FINDING_UNREACHABLE,
-                     .damage_bps = hosts * fab_audit_usual_rate(a, 1),
+                     .damage_bps = hosts * a->usual_bps[1],
                      .node = fab_audit_label(a, c->node[root]),
                      .work = "Find the cables or switches that should join the two parts."};
     FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u hosts, this one among them, are joined to no other part",
@@ -79,20 +79,19 @@ static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_
 /* Only where most of the switches of the tier are no single point themselves: a fabric may be built that way. */
 static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
     for (uint32_t tier = 1; tier <= a->shape->n_tiers; tier++) {
-        uint32_t n = 0;
+        const uint32_t *nodes = a->in_tier + a->tier_first[tier];
+        uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
         uint32_t n_cut = 0;
-        for (uint32_t v = 0; v < c->n_vertices; v++) {
-            if (c->is_host[v] == 0 && a->shape->tier[c->node[v]] == tier) {
-                n++;
-                n_cut += c->cut[v] > 0;
-            }
+        for (uint32_t i = 0; i < n; i++) {
+            n_cut += c->cut[c->vertex[nodes[i]]] > 0;
         }
-        for (uint32_t v = 0; v < c->n_vertices && 2 * n_cut < n; v++) {
-            if (c->is_host[v] > 0 || a->shape->tier[c->node[v]] != tier || c->cut[v] == 0) {
+        for (uint32_t i = 0; i < n && 2 * n_cut < n; i++) {
+            uint32_t v = c->vertex[nodes[i]];
+            if (c->cut[v] == 0) {
                 continue;
             }
             fab_finding f = {.kind = FAB_FINDING_SINGLE_POINT,
-                             .damage_bps = c->cut[v] * fab_audit_usual_rate(a, 1),
+                             .damage_bps = c->cut[v] * a->usual_bps[1],
                              .node = fab_audit_label(a, c->node[v]),
                              .work = "Give the hosts behind it, or the switches between, another way."};
             FAB_PASS(fab_audit_text(a, &f.text, err,

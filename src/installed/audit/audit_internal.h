@@ -2,8 +2,7 @@
  * @file audit_internal.h
  * The looks of an audit, one file each.
  */
-#ifndef FAB_AUDIT_INTERNAL_H
-#define FAB_AUDIT_INTERNAL_H
+#pragma once
 
 #include "fab/audit.h"
 
@@ -22,7 +21,9 @@ typedef struct absent_switch {
 typedef struct auditor {
     const fab_shape *shape;
     const fab_network *net;
-    double *usual_bps; /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    double *usual_bps;              /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    uint32_t *tier_first, *in_tier; /**< [n_tiers + 2], [switches]: those of tier t are in_tier[tier_first[t]] ...,
+                                       ascending. Owned */
     const double
         *planned_bps; /**< shape [cables as installed], 0 where a plan does not say; NULL: there is none. Borrowed */
     absent_switch *absent; /**< shape [out->n_absent]; owned, so is peer */
@@ -67,11 +68,6 @@ static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind k
                          .other_port = fab_audit_port(other)};
 }
 
-/** The rate that most cables of a boundary have, by its upper tier; 0 where none is known. */
-static inline double fab_audit_usual_rate(const auditor *a, uint32_t tier) {
-    return a->usual_bps[tier];
-}
-
 /** Upper tier of the boundary that a cable lies in, 1 = hosts and leaves; 0: inside a switch, or between equals. */
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable);
 
@@ -80,5 +76,3 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_rails(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -6,6 +6,7 @@
 #include "fab/order.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 
 typedef struct coordinates {
     uint32_t node, n;
-    unsigned long at[AXES];
+    uint64_t at[AXES];
     int width[AXES]; /* digits, with leading zeros */
 } coordinates;
 
@@ -66,26 +67,20 @@ static bool read_coordinates(const char *label, const char *role, size_t n_role,
     return out->n > 0;
 }
 
-static int audit_names_by_number(const void *x, const void *y) {
-    unsigned long a = *(const unsigned long *)x;
-    unsigned long b = *(const unsigned long *)y;
-    return FAB_ORDER(a, b);
-}
-
 typedef struct grid {
     coordinates *switches;
     uint32_t n, axes;
-    unsigned long *value[AXES]; /* [axis]: those that occur, ascending */
+    uint64_t *value[AXES]; /* [axis]: those that occur, ascending */
     uint32_t n_values[AXES], cells;
     uint8_t *there; /* [cells] */
+    double capacity_bps;
+    uint32_t cables;
 } grid;
 
-static uint32_t audit_names_index_of(const grid *g, uint32_t axis, unsigned long value) {
-    uint32_t i = 0;
-    while (g->value[axis][i] != value) {
-        i++;
-    }
-    return i;
+static uint32_t audit_names_index_of(const grid *g, uint32_t axis, uint64_t value) {
+    const uint64_t *values = g->value[axis];
+    const uint64_t *found = bsearch(&value, values, g->n_values[axis], sizeof value, fab_order_u64);
+    return found != NULL ? (uint32_t)(found - values) : 0; /* it is one of them */
 }
 
 /* Values of an axis; of the only one all between the least and the largest. */
@@ -94,7 +89,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     for (uint32_t i = 0; i < g->n; i++) {
         g->value[axis][i] = g->switches[i].at[axis];
     }
-    qsort(g->value[axis], g->n, sizeof *g->value[axis], audit_names_by_number);
+    qsort(g->value[axis], g->n, sizeof *g->value[axis], fab_order_u64);
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         if (n == 0 || g->value[axis][i] != g->value[axis][n - 1]) {
@@ -102,16 +97,13 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
         }
     }
     g->n_values[axis] = n;
-    unsigned long span = g->value[axis][n - 1] - g->value[axis][0] + 1;
-    if (g->axes == 1 && span > n && span < 2 * (unsigned long)n) {
+    uint64_t least = g->value[axis][0];
+    uint64_t span = g->value[axis][n - 1] - least + 1;
+    if (g->axes == 1 && span > n && span < 2 * (uint64_t)n) {
         free(g->value[axis]);
         g->value[axis] = NULL;
-        unsigned long least = g->switches[0].at[axis];
-        for (uint32_t i = 1; i < g->n; i++) {
-            least = g->switches[i].at[axis] < least ? g->switches[i].at[axis] : least;
-        }
         FAB_PASS(FAB_NEW(g->value[axis], span, err));
-        for (unsigned long i = 0; i < span; i++) {
+        for (uint64_t i = 0; i < span; i++) {
             g->value[axis][i] = least + i;
         }
         g->n_values[axis] = (uint32_t)span;
@@ -120,8 +112,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
 }
 
 /* What a switch of the tier has: the most cables of one of its peers. */
-static double capacity_of(const auditor *a, const grid *g, uint32_t *out_cables) {
-    double most = 0;
+static void find_capacity(const auditor *a, grid *g) {
     for (uint32_t i = 0; i < g->n; i++) {
         double sum = 0;
         uint32_t n = 0;
@@ -132,12 +123,11 @@ static double capacity_of(const auditor *a, const grid *g, uint32_t *out_cables)
                 n++;
             }
         }
-        if (sum > most || (sum == most && n > *out_cables)) {
-            most = sum;
-            *out_cables = n;
+        if (sum > g->capacity_bps || (sum == g->capacity_bps && n > g->cables)) {
+            g->capacity_bps = sum;
+            g->cables = n;
         }
     }
-    return most;
 }
 
 static fab_status audit_names_report(auditor *a, const grid *g, uint32_t cell, const char *role, size_t n_role,
@@ -148,13 +138,13 @@ static fab_status audit_names_report(auditor *a, const grid *g, uint32_t cell, c
     uint32_t stride = g->cells;
     for (uint32_t axis = 0; axis < g->axes; axis++) {
         stride /= g->n_values[axis];
-        unsigned long value = g->value[axis][cell / stride % g->n_values[axis]];
+        uint64_t value = g->value[axis][cell / stride % g->n_values[axis]];
         bool joined = axis == 0 && isdigit((unsigned char)role[n_role]);
-        n += (size_t)snprintf(name + n, sizeof name - n, "%.*s%0*lu", joined ? 0 : 1, separator,
+        n += (size_t)snprintf(name + n, sizeof name - n, "%.*s%0*" PRIu64, joined ? 0 : 1, separator,
                               g->switches[0].width[axis], value);
     }
-    fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH, .node = name};
-    f.damage_bps = capacity_of(a, g, &f.cables);
+    fab_finding f = {
+        .kind = FAB_FINDING_ABSENT_SWITCH, .node = name, .damage_bps = g->capacity_bps, .cables = g->cables};
     FAB_PASS(fab_audit_text(a, &f.text, err, "there is no %s, though %u of its %u peers are there", name,
                             (unsigned)g->n, (unsigned)g->cells));
     FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
@@ -193,17 +183,16 @@ static fab_status remember(auditor *a, const grid *g, uint32_t cell, uint32_t ti
 }
 
 static fab_status look_at_grid(auditor *a, grid *g, uint32_t tier, const char *role, size_t n_role, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t cells = 1;
     for (uint32_t axis = 0; axis < g->axes; axis++) {
-        FAB_TRY(find_values(g, axis, err));
+        FAB_PASS(find_values(g, axis, err));
         cells *= g->n_values[axis];
         if (cells > MOST_GRID) {
-            goto done;
+            return FAB_OK;
         }
     }
     g->cells = (uint32_t)cells;
-    FAB_TRY(FAB_NEW(g->there, g->cells, err));
+    FAB_PASS(FAB_NEW(g->there, g->cells, err));
     uint32_t n_present = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t cell = 0;
@@ -214,16 +203,16 @@ static fab_status look_at_grid(auditor *a, grid *g, uint32_t tier, const char *r
         g->there[cell] = 1;
     }
     if (n_present < g->n || n_present < NEARLY * g->cells) { /* equal numbers, or no grid */
-        goto done;
+        return FAB_OK;
     }
+    find_capacity(a, g);
     for (uint32_t cell = 0; cell < g->cells; cell++) {
         if (g->there[cell] == 0) {
-            FAB_TRY(audit_names_report(a, g, cell, role, n_role, err));
-            FAB_TRY(remember(a, g, cell, tier, err));
+            FAB_PASS(audit_names_report(a, g, cell, role, n_role, err));
+            FAB_PASS(remember(a, g, cell, tier, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status look_at_tier(auditor *a, uint32_t tier, fab_error *err) {
@@ -231,11 +220,9 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, fab_error *err) {
     grid g = {.n = 0};
     const char *role = NULL;
     size_t n_role = 0;
-    FAB_TRY(FAB_NEW(g.switches, a->net->n_nodes, err));
-    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
-        if (a->net->nodes[v].kind != FAB_NETWORK_SWITCH || a->shape->tier[v] != tier) {
-            continue;
-        }
+    FAB_TRY(FAB_NEW(g.switches, a->tier_first[tier + 1] - a->tier_first[tier], err));
+    for (uint32_t i = a->tier_first[tier]; i < a->tier_first[tier + 1]; i++) {
+        uint32_t v = a->in_tier[i];
         if (role == NULL) {
             role = role_of(fab_audit_label(a, v), &n_role);
         }

@@ -202,7 +202,7 @@ fab_status fab_audit_rails(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     rails r = {.n = 0};
     uint32_t n_slots = 0;
-    double rate_bps = fab_audit_usual_rate(a, 1);
+    double rate_bps = a->usual_bps[1];
     FAB_TRY(audit_rails_gather(a, &r, err));
     for (uint32_t i = 0; i < r.n; i++) {
         n_slots = r.plugs[i].slot != FAB_NETWORK_NONE && r.plugs[i].slot + 1 > n_slots ? r.plugs[i].slot + 1 : n_slots;

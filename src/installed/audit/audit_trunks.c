@@ -16,7 +16,8 @@ typedef struct trunks {
     uint32_t tier; /* upper */
     uint32_t n_lower, n_upper;
     uint32_t *lower, *upper; /* nodes, by number; of the block at hand */
-    uint32_t *row, *column;  /* [n_nodes]: place in lower and upper */
+    uint32_t *column;        /* [n_nodes]: place in upper */
+    uint32_t *next;          /* [n_nodes]: the next one of the block, ascending; FAB_NETWORK_NONE */
     uint32_t *count;         /* [n_lower][n_upper] cables */
     uint32_t *block;         /* [n_nodes]: least node of its block; FAB_NETWORK_NONE outside the two tiers */
     uint32_t usual;          /* cables of a trunk */
@@ -31,6 +32,7 @@ static bool is_in_tier(const auditor *a, uint32_t v, uint32_t tier) {
 static fab_status find_blocks(const auditor *a, trunks *t, fab_error *err) {
     fab_status status = FAB_OK;
     fab_edges joined = {.n = 0};
+    uint32_t *head = NULL; /* [least node of a block]: its first node so far, + 1 */
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         uint32_t x = a->net->cables[c].end[0].node;
         uint32_t y = a->net->cables[c].end[1].node;
@@ -40,25 +42,25 @@ static fab_status find_blocks(const auditor *a, trunks *t, fab_error *err) {
         }
     }
     FAB_TRY(fab_graph_components(a->net->n_nodes, &joined, t->block, err));
-    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
+    FAB_TRY(FAB_NEW(head, a->net->n_nodes, err));
+    for (uint32_t v = a->net->n_nodes; v-- > 0;) {
+        t->next[v] = head[t->block[v]] - 1; /* wraps to FAB_NETWORK_NONE */
+        head[t->block[v]] = v + 1;
         t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? t->block[v] : FAB_NETWORK_NONE;
     }
 done:
+    free(head);
     fab_edges_release(&joined);
     return status;
 }
 
 static void audit_trunks_gather(const auditor *a, trunks *t, uint32_t root) {
     t->n_lower = t->n_upper = 0;
-    for (uint32_t v = root; v < a->net->n_nodes; v++) {
-        if (t->block[v] != root) {
-            continue;
-        }
+    for (uint32_t v = root; v != FAB_NETWORK_NONE; v = t->next[v]) {
         if (a->shape->tier[v] == t->tier) {
             t->column[v] = t->n_upper;
             t->upper[t->n_upper++] = v;
         } else {
-            t->row[v] = t->n_lower;
             t->lower[t->n_lower++] = v;
         }
     }
@@ -257,7 +259,7 @@ static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error 
 }
 
 static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
-    t->rate_bps = fab_audit_usual_rate(a, t->tier);
+    t->rate_bps = a->usual_bps[t->tier];
     memset(t->usual_of, 0, a->net->n_nodes * sizeof *t->usual_of);
     FAB_PASS(find_blocks(a, t, err));
     for (uint32_t v = 0; v < a->net->n_nodes; v++) {
@@ -286,14 +288,14 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(t.lower, n, err));
     FAB_TRY(FAB_NEW(t.upper, n, err));
-    FAB_TRY(FAB_NEW(t.row, n, err));
     FAB_TRY(FAB_NEW(t.column, n, err));
+    FAB_TRY(FAB_NEW(t.next, n, err));
     FAB_TRY(FAB_NEW(t.block, n, err));
     FAB_TRY(FAB_NEW(t.usual_of, n, err));
     for (t.tier = 2; t.tier <= a->out->n_boundaries; t.tier++) {
         FAB_TRY(look_at_tier(a, &t, err));
     }
 done:
-    FAB_FREE_ALL(t.lower, t.upper, t.row, t.column, t.block, t.usual_of, t.count);
+    FAB_FREE_ALL(t.lower, t.upper, t.column, t.next, t.block, t.usual_of, t.count);
     return status;
 }

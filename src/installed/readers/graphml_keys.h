@@ -2,8 +2,7 @@
  * @file graphml_keys.h
  * What the data of a GraphML file mean, by the names of its keys.
  */
-#ifndef FAB_GRAPHML_KEYS_H
-#define FAB_GRAPHML_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ fab_graphml_meaning fab_graphml_meaning_of(const char *domain, const char *name)
 
 /** Whether a key for `domain` holds for an element of this name. */
 bool fab_graphml_is_for(const char *domain, const char *element);
-
-#endif

@@ -11,7 +11,7 @@
 
 typedef struct list {
     const char *where;
-    fab_host_list_visit *visit;
+    fab_host_list_visit *visit; /* NULL: they are counted */
     void *context;
     uint32_t n_names;
     char name[NAME];
@@ -21,14 +21,20 @@ static fab_status host_list_wrong(const list *l, const char *what, const char *t
     return fab_fail(err, FAB_EINPUT, l->where, "'%.*s': %s", (int)(n < 40 ? n : 40), text, what);
 }
 
+static fab_status host_list_add(list *l, uint64_t n, fab_error *err) {
+    if (l->n_names + n > MOST) {
+        return fab_fail(err, FAB_EINPUT, l->where, "a list of more than %u names", (unsigned)MOST);
+    }
+    l->n_names += (uint32_t)n;
+    return FAB_OK;
+}
+
 static fab_status host_list_tell(list *l, size_t length, fab_error *err) {
     if (length == 0) {
         return fab_fail(err, FAB_EINPUT, l->where, "an empty name in a list");
     }
-    if (++l->n_names > MOST) {
-        return fab_fail(err, FAB_EINPUT, l->where, "a list of more than %u names", (unsigned)MOST);
-    }
-    return l->visit(l->context, l->name, length, err);
+    FAB_PASS(host_list_add(l, 1, err));
+    return l->visit != NULL ? l->visit(l->context, l->name, length, err) : FAB_OK;
 }
 
 /* Decimal digits at text; the number of them. 0: none, or more than 9. */
@@ -61,14 +67,16 @@ static fab_status expand_range(list *l, const char *range, size_t n, const char 
     if (digits != n || last < first || n == 0) {
         return host_list_wrong(l, "is no range of numbers, such as 001-180", range, n, err);
     }
-    for (uint32_t i = first; i <= last; i++) {
+    uint32_t before = l->n_names;
+    for (uint32_t i = l->visit != NULL ? first : last; i <= last; i++) { /* the last one is as long as any */
         int wrote = snprintf(l->name + length, sizeof l->name - length, "%0*u", (int)width, (unsigned)i);
         if (wrote < 0 || (size_t)wrote >= sizeof l->name - length) {
             return host_list_wrong(l, "a name of more than 255 bytes", range, n, err);
         }
         FAB_PASS(expand(l, rest, n_rest, length + (size_t)wrote, depth + 1, err));
     }
-    return FAB_OK;
+    uint64_t others = l->visit == NULL ? last - first : 0;
+    return host_list_add(l, others * (l->n_names - before), err);
 }
 
 /* The rest of one name, of which `length` bytes are settled. */
@@ -99,9 +107,7 @@ static fab_status expand(list *l, const char *text, size_t n, size_t length, uin
     return FAB_OK;
 }
 
-fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
-                              fab_error *err) {
-    list l = {.where = where, .visit = visit, .context = context};
+static fab_status host_list_walk(list *l, const char *text, size_t n, fab_error *err) {
     for (size_t from = 0; from <= n;) {
         size_t to = from;
         uint32_t depth = 0;
@@ -109,10 +115,23 @@ fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab
             depth += text[to] == '[' ? 1 : 0;
             depth -= text[to] == ']' && depth > 0 ? 1 : 0;
         }
-        FAB_PASS(expand(&l, text + from, to - from, 0, 0, err));
+        FAB_PASS(expand(l, text + from, to - from, 0, 0, err));
         from = to + 1;
     }
     return FAB_OK;
+}
+
+fab_status fab_host_list_count(const char *text, size_t n, const char *where, uint32_t *out, fab_error *err) {
+    list l = {.where = where};
+    FAB_PASS(host_list_walk(&l, text, n, err));
+    *out = l.n_names;
+    return FAB_OK;
+}
+
+fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
+                              fab_error *err) {
+    list l = {.where = where, .visit = visit, .context = context};
+    return host_list_walk(&l, text, n, err);
 }
 
 /* --- folding ------------------------------------------------------------------------------------------------------ */

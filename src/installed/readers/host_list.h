@@ -2,8 +2,7 @@
  * @file host_list.h
  * Slurm's lists of names: "login[01-16],viz07,lrdn[0001-0180,0200]".
  */
-#ifndef FAB_HOST_LIST_H
-#define FAB_HOST_LIST_H
+#pragma once
 
 #include "fab/status.h"
 #include "fab/str.h"
@@ -14,9 +13,16 @@
 typedef fab_status fab_host_list_visit(void *context, const char *name, size_t n, fab_error *err);
 
 /**
- * Calls `visit` for every name, in order. Several brackets in one name multiply; numbers keep their leading zeros.
+ * How many names there are; nothing is expanded.
  * @param[in]  where  "file:line", for messages.
  * @retval FAB_EINPUT  what is wrong with it, and where in the list; more than 2^24 names
+ */
+fab_status fab_host_list_count(const char *text, size_t n, const char *where, uint32_t *out,
+                               fab_error *err) FAB_MUST_USE;
+
+/**
+ * Calls `visit` for every name, in order. Several brackets in one name multiply; numbers keep their leading zeros.
+ * Errors of fab_host_list_count(), and of `visit`.
  */
 fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab_host_list_visit *visit, void *context,
                               fab_error *err) FAB_MUST_USE;
@@ -26,5 +32,3 @@ fab_status fab_host_list_each(const char *text, size_t n, const char *where, fab
  * "n[0-17,20]". fab_host_list_each() gives the same names in the same order.
  */
 void fab_host_list_fold(fab_str *out, const char *const *names, uint32_t n);
-
-#endif

@@ -3,11 +3,12 @@
 #include "fab/memory.h"
 
 #include <errno.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD  ((size_t)1 << 16) /* bytes that a format is recognised by */
+#define HEAD  ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
 #define UTF16 "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
 const fab_network_format *const fab_network_formats[] = {
@@ -35,6 +36,24 @@ static const char *list_formats(char *out, size_t size) {
     return out;
 }
 
+static fab_status formats_match(const fab_network_format *f, const char *head, bool *out, fab_error *err) {
+    regex_t begins;
+    if (f->recognise != NULL) {
+        *out = f->recognise(head);
+        return FAB_OK;
+    }
+    int code = regcomp(&begins, f->begins, REG_EXTENDED | REG_NOSUB | (f->ignores_case ? REG_ICASE : 0));
+    if (code == 0) {
+        errno = 0;
+        code = regexec(&begins, head, 0, NULL, 0);
+        code = code == REG_NOMATCH && errno == ENOMEM ? REG_ESPACE : code; /* glibc tells nothing else of it */
+        regfree(&begins);
+    }
+    *out = code == 0;
+    return code == 0 || code == REG_NOMATCH ? FAB_OK
+                                            : fab_fail(err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
+}
+
 static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
     fab_status status = FAB_OK;
     char *head = NULL;
@@ -42,7 +61,7 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     char where[sizeof err->where];
     size_t n = 0;
     size_t start = 0;
-    FAB_TRY(FAB_NEW(head, HEAD, err));
+    FAB_TRY(FAB_NEW(head, HEAD + 1, err));
     (void)snprintf(where, sizeof where, "%.180s:1", path);
     if (format == NULL) {
         FAB_TRY(read_head(path, head, &n, err));
@@ -56,7 +75,9 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         const fab_network_format *f = fab_network_formats[i];
-        if (format != NULL ? strcmp(f->name, format) == 0 : f->recognise(head + start, n - start)) {
+        bool fits = format != NULL && strcmp(f->name, format) == 0;
+        FAB_TRY(format == NULL ? formats_match(f, head + start, &fits, err) : FAB_OK);
+        if (fits) {
             *out = f;
             goto done;
         }
@@ -74,13 +95,15 @@ done:
     return status;
 }
 
-fab_status fab_network_read(const char *path, const char *format, fab_network **out, fab_error *err) {
+fab_status fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
+                            fab_error *err) {
     fab_status status = FAB_OK;
     fab_network *net = NULL;
     const fab_network_format *f = fab_network_formats[0];
     FAB_TRY(formats_choose(path, format, &f, err));
     FAB_TRY(fab_network_new(path, &net, err));
     net->format = f->name;
+    net->max_bytes = max_bytes;
     FAB_TRY(f->read(path, net, err));
     *out = net;
     net = NULL;

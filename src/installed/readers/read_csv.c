@@ -131,40 +131,35 @@ static fab_status read_cells(reader *r, size_t *out_n, fab_error *err) {
 }
 
 static fab_status csv_read_header(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     for (int i = 0; i < N_KNOWN; i++) {
         r->at[i] = -1;
     }
     if (!fab_text_next(r->in)) {
-        FAB_TRY(fab_text_end(r->in, err));
+        FAB_PASS(fab_text_end(r->in, err));
         r->in->line = r->in->line > 0 ? r->in->line : 1;
-        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                                 "is empty; expected a first line such as A-node,A-port,Z-node,Z-port");
-        goto done;
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                               "is empty; expected a first line such as A-node,A-port,Z-node,Z-port");
     }
-    FAB_TRY(read_cells(r, &r->n_columns, err));
+    FAB_PASS(read_cells(r, &r->n_columns, err));
     for (size_t i = 0; i < r->n_columns; i++) {
         int known = known_column(r->cells[i].text);
         if (known >= 0 && r->at[known] >= 0) {
-            status = fab_text_refuse(r->in, (fab_token){.column = r->cells[i].column}, FAB_EINPUT, err,
-                                     "a second column of that meaning");
-            goto done;
+            return fab_text_refuse(r->in, (fab_token){.column = r->cells[i].column}, FAB_EINPUT, err,
+                                   "a second column of that meaning");
         }
         if (known >= 0) {
             r->at[known] = (int)i;
         }
     }
     if (r->at[A_NODE] < 0 || r->at[Z_NODE] < 0) {
-        status =
-            fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                            "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)");
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                               "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)");
     }
     if ((r->at[A_PORT] < 0) != (r->at[Z_PORT] < 0)) {
-        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
-                                 "ports of one end only: A-port and Z-port go together");
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                               "ports of one end only: A-port and Z-port go together");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static const cell *cell_of(const reader *r, int known) {
@@ -214,29 +209,26 @@ static fab_status read_quantity(const reader *r, int known, fab_unit unit, doubl
 }
 
 static fab_status read_cable(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     size_t n = 0;
     fab_network_cable cable = {.end = {{.line = r->in->line}, {.line = r->in->line}}};
     bool was_there = false;
-    FAB_TRY(read_cells(r, &n, err));
+    FAB_PASS(read_cells(r, &n, err));
     if (n != r->n_columns) {
-        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%zu columns; the first line has %zu", n,
-                                 r->n_columns);
-        goto done;
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%zu columns; the first line has %zu", n,
+                               r->n_columns);
     }
     for (int i = 0; i < 2; i++) {
         const cell *port = cell_of(r, i == 0 ? A_PORT : Z_PORT);
-        FAB_TRY(add_node(r, cell_of(r, i == 0 ? A_NODE : Z_NODE), &cable.end[i].node, err));
+        FAB_PASS(add_node(r, cell_of(r, i == 0 ? A_NODE : Z_NODE), &cable.end[i].node, err));
         cable.end[i].port = port->text[0] != '\0' ? port->text : NULL;
     }
-    FAB_TRY(read_quantity(r, RATE, FAB_UNIT_RATE, &cable.rate_bps, err));
-    FAB_TRY(read_quantity(r, LENGTH, FAB_UNIT_LENGTH, &cable.length_m, err));
-    FAB_TRY(fab_network_add_cable(r->net, &cable, &was_there, err));
+    FAB_PASS(read_quantity(r, RATE, FAB_UNIT_RATE, &cable.rate_bps, err));
+    FAB_PASS(read_quantity(r, LENGTH, FAB_UNIT_LENGTH, &cable.length_m, err));
+    FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
     if (was_there) {
-        status = fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "this cable stands in the list twice");
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "this cable stands in the list twice");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status csv_read(const char *path, fab_network *net, fab_error *err) {
@@ -256,13 +248,13 @@ done:
 }
 
 /* The first line names both ends. */
-static bool is_csv(const char *head, size_t n) {
+static bool is_csv(const char *head) {
     char title[CELL];
     bool a = false;
     bool z = false;
     size_t length = 0;
-    for (size_t i = 0; i <= n && i < 4096; i++) {
-        char c = i < n ? head[i] : '\n';
+    for (size_t i = 0; i < 4096; i++) {
+        char c = head[i] != '\0' ? head[i] : '\n';
         if (c == ',' || c == '\n' || c == '\r') {
             title[length] = '\0';
             int known = known_column(title);
@@ -279,5 +271,8 @@ static bool is_csv(const char *head, size_t n) {
     return a && z;
 }
 
-const fab_network_format fab_network_csv = {
-    "cables", "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length", is_csv, csv_read};
+const fab_network_format fab_network_csv = {.name = "cables",
+                                            .summary =
+                                                "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length",
+                                            .recognise = is_csv,
+                                            .read = csv_read};

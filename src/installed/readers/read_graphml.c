@@ -184,7 +184,6 @@ static fab_status name_adapter(reader *r, fab_network_node *node, uint32_t serve
 }
 
 static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
-    fab_status status = FAB_OK;
     const element *e = &r->e;
     uint32_t server = is_number(e->server) ? (uint32_t)strtoul(e->server, NULL, 10) : FAB_NETWORK_NONE;
     bool is_inside = r->is_ours && (strcmp(e->kind, "gpu") == 0 || strcmp(e->kind, "domain") == 0);
@@ -192,33 +191,32 @@ static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) 
     uint32_t index = to->n_nodes;
     uint32_t found = fab_network_find(r->net, e->id, strlen(e->id));
     if (found == FAB_NETWORK_NONE && fab_network_find(r->inside, e->id, strlen(e->id)) == FAB_NETWORK_NONE) {
-        FAB_TRY(fab_network_add_node(to, e->id, strlen(e->id), e->line, &index, err));
+        FAB_PASS(fab_network_add_node(to, e->id, strlen(e->id), e->line, &index, err));
     } else {
-        FAB_TRY(fab_xml_stream_wrong(at, err, "node '%.60s' is there already", e->id));
+        FAB_PASS(fab_xml_stream_wrong(at, err, "node '%.60s' is there already", e->id));
     }
     if (is_inside) {
-        FAB_TRY(FAB_GROW(r->gpu, r->gpu_capacity, (size_t)index + 1, err));
+        FAB_PASS(FAB_GROW(r->gpu, r->gpu_capacity, (size_t)index + 1, err));
         r->gpu[index] = strcmp(e->kind, "gpu") == 0 ? server : FAB_NETWORK_NONE;
-        goto done;
+        return FAB_OK;
     }
     fab_network_node *node = &r->net->nodes[index];
     node->kind = kind_of(e->kind);
     node->tier = node->kind == FAB_NETWORK_SWITCH ? e->tier : 0;
-    FAB_TRY(FAB_GROW(r->own, r->own_capacity, (size_t)index + 1, err));
+    FAB_PASS(FAB_GROW(r->own, r->own_capacity, (size_t)index + 1, err));
     r->own[index] = (own){.server = r->is_ours ? server : FAB_NETWORK_NONE};
     if (r->is_ours && node->kind == FAB_NETWORK_ADAPTER && server != FAB_NETWORK_NONE) {
-        FAB_TRY(name_adapter(r, node, server, err));
-        goto done;
+        FAB_PASS(name_adapter(r, node, server, err));
+        return FAB_OK;
     }
     if (e->label[0] != '\0') {
-        FAB_TRY(fab_network_text(r->net, e->label, strlen(e->label), &node->label, err));
+        FAB_PASS(fab_network_text(r->net, e->label, strlen(e->label), &node->label, err));
     }
-    FAB_TRY(fab_network_ib_host(r->net, index, err));
+    FAB_PASS(fab_network_ib_host(r->net, index, err));
     if (node->kind == FAB_NETWORK_ADAPTER && e->server[0] != '\0' && node->host == NULL) {
-        FAB_TRY(fab_network_text(r->net, e->server, strlen(e->server), &node->host, err));
+        FAB_PASS(fab_network_text(r->net, e->server, strlen(e->server), &node->host, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- edges -------------------------------------------------------------------------------------------------------- */
@@ -232,7 +230,6 @@ static const char *port_of(reader *r, uint32_t node, char port[ID]) {
 }
 
 static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
-    fab_status status = FAB_OK;
     element *e = &r->e;
     const char *ids[2] = {e->id, e->other};
     fab_network_cable cable = {.rate_bps = e->rate_bps, .length_m = e->length_m};
@@ -244,32 +241,31 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
         inside[i] = fab_network_find(r->inside, ids[i], strlen(ids[i]));
         n_inside += inside[i] != FAB_NETWORK_NONE;
         if (cable.end[i].node == FAB_NETWORK_NONE && inside[i] == FAB_NETWORK_NONE) {
-            FAB_TRY(fab_xml_stream_wrong(at, err, "the %s of an edge, '%.60s', is no node that was declared before it",
-                                         i == 0 ? "source" : "target", ids[i]));
+            FAB_PASS(fab_xml_stream_wrong(at, err, "the %s of an edge, '%.60s', is no node that was declared before it",
+                                          i == 0 ? "source" : "target", ids[i]));
         }
     }
     if (n_inside == 2) { /* a GPU and its scale-up domain */
         const fab_network_cable link = {.end = {{.node = inside[0]}, {.node = inside[1]}}};
-        FAB_TRY(fab_network_add_cable(r->inside, &link, NULL, err));
+        FAB_PASS(fab_network_add_cable(r->inside, &link, NULL, err));
     }
     if (n_inside > 0) {
-        goto done;
+        return FAB_OK;
     }
     for (uint32_t i = 0; i < 2; i++) {
         cable.end[i].port = port_of(r, cable.end[i].node, e->port[i]);
         r->names_ports = r->names_ports && cable.end[i].port != NULL;
     }
     bool has_ports = cable.end[0].port != NULL && cable.end[1].port != NULL;
-    FAB_TRY(fab_network_add_cable(r->net, &cable, &was_there, err));
+    FAB_PASS(fab_network_add_cable(r->net, &cable, &was_there, err));
     if (was_there && !e->is_directed) {
-        FAB_TRY(fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
+        FAB_PASS(fab_xml_stream_wrong(at, err, "this cable stands in the file twice"));
     }
     if (e->is_directed && !has_ports) {
-        FAB_TRY(FAB_GROW(r->one_way, r->one_way_capacity, r->n_one_way + 1, err));
+        FAB_PASS(FAB_GROW(r->one_way, r->one_way_capacity, r->n_one_way + 1, err));
         r->one_way[r->n_one_way++] = r->net->n_cables - 1;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- tags --------------------------------------------------------------------------------------------------------- */
@@ -548,31 +544,8 @@ done:
 }
 
 /* XML whose first element is graphml. */
-static bool is_graphml(const char *head, size_t n) {
-    const char *end = head + n;
-    for (const char *at = head; at < end; at++) {
-        at = memchr(at, '<', (size_t)(end - at));
-        if (at == NULL || end - at < 8) {
-            return false;
-        }
-        if (at[1] != '?' && at[1] != '!') {
-            const char *name = at + 1;
-            const char *stop = name;
-            while (stop < end && *stop != ' ' && *stop != '>' && *stop != '\n' && *stop != '\r' && *stop != '\t') {
-                stop++;
-            }
-            const char *colon = memchr(name, ':', (size_t)(stop - name));
-            name = colon != NULL ? colon + 1 : name;
-            return stop - name == 7 && memcmp(name, "graphml", 7) == 0;
-        }
-        if (memcmp(at, "<!--", 4) == 0) {
-            while (end - at > 3 && memcmp(at, "-->", 3) != 0) {
-                at++;
-            }
-        }
-    }
-    return false;
-}
-
 const fab_network_format fab_network_graphml = {
-    "graphml", "GraphML of any program: Internet Topology Zoo, networkx, yEd, our own", is_graphml, read_graphml};
+    .name = "graphml",
+    .summary = "GraphML of any program: Internet Topology Zoo, networkx, yEd, our own",
+    .begins = "^([^<]|<[?!][^-]|<!--([^-]|-[^-])*--+>)*<([^ >\t\r\n:?!]*:)?graphml[ >\t\r\n]",
+    .read = read_graphml};

@@ -137,11 +137,9 @@ static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, con
 }
 
 static fab_status check_given(reader *r, fab_error *err) {
-    char where[WHERE];
-    (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
     for (size_t i = 0; i < N_HEADER; i++) {
         if (r->header[i].line == 0) {
-            return fab_fail(err, FAB_EINPUT, where, "the file ends without %s", HEADER_KEYS[i]);
+            return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends without %s", HEADER_KEYS[i]);
         }
     }
     uint64_t n = r->header[N_TIERS].value;
@@ -157,7 +155,8 @@ static fab_status check_given(reader *r, fab_error *err) {
             figure *f = &r->tier[t][key];
             bool needed = key == SPEED || key == DOWN || key == LINK_LATENCY || (key == UP && !is_top);
             if (needed && f->line == 0) {
-                return fab_fail(err, FAB_EINPUT, where, "the file ends without %s of Tier %zu", TIER_KEYS[key], t);
+                return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends without %s of Tier %zu",
+                                       TIER_KEYS[key], t);
             }
             if (f->line == 0 && (key == BUNDLE || key == OVERSUBSCRIBED)) {
                 f->value = 1;
@@ -325,6 +324,7 @@ static fab_status read_htsim(const char *path, fab_network *net, fab_error *err)
     FAB_TRY(fab_text_end(&in, err));
     FAB_TRY(check_given(&r, err));
     FAB_TRY(make_plan(&r, &p, err));
+    FAB_TRY(fab_network_expect(net, p.hosts + p.pods * (p.leaves + p.spines) + p.cores, p.cables, err));
     FAB_TRY(add_boxes(&r, &p, first, err));
     FAB_TRY(add_cables(&r, &p, first, err));
 done:
@@ -332,32 +332,15 @@ done:
     return status;
 }
 
-/* The first line that is no comment has a key of the header, and a connection matrix has other keys below Nodes. */
-static bool is_htsim(const char *head, size_t n) {
-    bool begins = false;
-    for (size_t at = 0; at < n;) {
-        const char *stop = memchr(head + at, '\n', n - at);
-        size_t end = stop != NULL ? (size_t)(stop - head) : n;
-        while (at < end && (head[at] == ' ' || head[at] == '\t' || head[at] == '\r')) {
-            at++;
-        }
-        size_t length = 0;
-        while (at + length < end && strchr(" \t\r", head[at + length]) == NULL) {
-            length++;
-        }
-        fab_token word = {.text = head + at, .length = length};
-        if (length > 0 && *word.text != '#') {
-            bool is_header =
-                htsim_is_word(word, "Nodes") || htsim_is_word(word, "Tiers") || htsim_is_word(word, "Podsize");
-            if (!is_header) {
-                return begins && htsim_is_word(word, "Tier");
-            }
-            begins = begins || htsim_is_word(word, "Tiers") || htsim_is_word(word, "Podsize");
-        }
-        at = end + 1;
-    }
-    return begins;
-}
+/* Lines of the header alone, up to the first tier; a connection matrix has other keys below Nodes. */
+#define END_OF_KEY    "([ \t\r][^\n]*)?"
+#define LINE_BEFORE   "[ \t\r]*(#[^\n]*|Nodes" END_OF_KEY ")?\n"
+#define LINE_OF_SIZES "\n[ \t\r]*(#[^\n]*|(Nodes|Tiers|Podsize)" END_OF_KEY ")?"
 
 const fab_network_format fab_network_htsim = {
-    "htsim", "htsim's .topo: leaf-spine and fat trees by the figures of their tiers", is_htsim, read_htsim};
+    .name = "htsim",
+    .summary = "htsim's .topo: leaf-spine and fat trees by the figures of their tiers",
+    .begins = "^(" LINE_BEFORE ")*[ \t\r]*(Tiers|Podsize)" END_OF_KEY "(" LINE_OF_SIZES ")*"
+              "(\n[ \t\r]*Tier[ \t\r\n]|$)",
+    .ignores_case = true,
+    .read = read_htsim};

@@ -89,20 +89,17 @@ static fab_token quoted_rest(const reader *r) {
 
 /* Switch<TAB>65 "S-..."<TAB># "description" ... */
 static fab_status ibnet_read_header(reader *r, fab_network_kind kind, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t n_ports = 0;
     fab_token name = {0};
     fab_token t = fab_text_token(r->in);
     if (!fab_token_number(t, &n_ports) || n_ports == 0 || n_ports > MOST_PORTS) {
-        status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no number of ports, 1 to 254");
-        goto done;
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no number of ports, 1 to 254");
     }
-    FAB_TRY(read_name(r, &name, err));
-    FAB_TRY(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
+    FAB_PASS(read_name(r, &name, err));
+    FAB_PASS(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
     fab_network_node *node = &r->net->nodes[r->node];
     if (node->n_ports > 0) {
-        status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "has a record on line %zu already", node->line);
-        goto done;
+        return fab_text_refuse(r->in, name, FAB_EINPUT, err, "has a record on line %zu already", node->line);
     }
     node->line = r->in->line;
     node->n_ports = (uint32_t)n_ports;
@@ -110,10 +107,10 @@ static fab_status ibnet_read_header(reader *r, fab_network_kind kind, fab_error 
     node->system_guid = r->system_guid;
     bool serves = kind == FAB_NETWORK_ADAPTER && r->device == AGGREGATION_NODE;
     fab_token text = quoted_rest(r);
-    FAB_TRY(fab_network_ib_describe(r->net, r->node, serves ? FAB_NETWORK_SERVICE : kind, text.text, text.length, err));
+    FAB_PASS(
+        fab_network_ib_describe(r->net, r->node, serves ? FAB_NETWORK_SERVICE : kind, text.text, text.length, err));
     r->device = r->guid = r->system_guid = 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* "4xNDR" at the end of a line, or ibsim's "w=12"; a rate that nobody knows is none. */
@@ -153,7 +150,6 @@ static const struct {
                {"Rt", FAB_NETWORK_SWITCH}};
 
 static fab_status ibnet_read_line(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     ibnet_skip_blanks(r->in);
     if (*r->in->at == '[') {
         return r->node != FAB_NETWORK_NONE ? read_cable(r, err)
@@ -171,20 +167,19 @@ static fab_status ibnet_read_line(reader *r, fab_error *err) {
     r->node = FAB_NETWORK_NONE; /* the lines before a header */
     uint64_t other = 0;
     if (fab_text_take(r->in, "devid=")) {
-        FAB_TRY(read_value(r, &r->device, err));
+        FAB_PASS(read_value(r, &r->device, err));
     } else if (fab_text_take(r->in, "sysimgguid=")) {
-        FAB_TRY(read_value(r, &r->system_guid, err));
+        FAB_PASS(read_value(r, &r->system_guid, err));
     } else if (fab_text_take(r->in, "switchguid=") || fab_text_take(r->in, "caguid=") ||
                fab_text_take(r->in, "rtguid=")) {
-        FAB_TRY(read_value(r, &r->guid, err));
+        FAB_PASS(read_value(r, &r->guid, err));
     } else if (fab_text_take(r->in, "vendid=")) {
-        FAB_TRY(read_value(r, &other, err));
+        FAB_PASS(read_value(r, &other, err));
     } else if (!fab_text_take(r->in, "Chassis") && !fab_text_take(r->in, "module")) {
-        status =
-            ibnet_expected(r, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]", err);
+        return ibnet_expected(r, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]",
+                              err);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Nodes that others name and that have no record of their own. */
@@ -220,25 +215,8 @@ done:
 }
 
 /* A header, or the lines that come before one. */
-static bool is_ibnet(const char *head, size_t n) {
-    static const char *const STARTS[] = {"vendid=0x", "switchguid=0x", "caguid=0x", "Switch\t",
-                                         "Switch ",   "Ca\t",          "Hca\t"};
-    const char *end = head + n;
-    for (const char *line = head; line < end;) {
-        for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++) {
-            size_t length = strlen(STARTS[i]);
-            if ((size_t)(end - line) > length && memcmp(line, STARTS[i], length) == 0) {
-                return true;
-            }
-        }
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (*line != '#' && *line != '\n' && *line != '\r') {
-            return false;
-        }
-        line = stop != NULL ? stop + 1 : end;
-    }
-    return false;
-}
-
 const fab_network_format fab_network_ibnet = {
-    "ibnetdiscover", "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it", is_ibnet, read_ibnet};
+    .name = "ibnetdiscover",
+    .summary = "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it",
+    .begins = "^((#[^\n]*)?\r?\n)*(vendid=0x|switchguid=0x|caguid=0x|Switch[\t ]|Ca\t|Hca\t)",
+    .read = read_ibnet};

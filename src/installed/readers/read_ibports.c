@@ -66,12 +66,11 @@ static fab_token take_quoted(fab_text *in, const char *stop) {
 }
 
 static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) {
-    fab_status status = FAB_OK;
     side here = {0};
     side there = {0};
     fab_network_cable cable = {.end = {{.line = r->in->line}}};
     char rate[16];
-    FAB_TRY(read_side(r, &here, err));
+    FAB_PASS(read_side(r, &here, err));
     fab_token width = fab_text_token(r->in);
     fab_token speed = fab_text_token(r->in);
     (void)snprintf(rate, sizeof rate, "%.*s%.*s", (int)(width.length < 4 ? width.length : 4), width.text,
@@ -79,51 +78,27 @@ static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) 
     bool is_known = fab_network_ib_rate(rate, strlen(rate), &cable.width, &cable.rate_bps);
     if (!fab_text_take(r->in, "- ")) { /* nothing plugged in */
         uint32_t node = 0;
-        FAB_TRY(add_side(r, &here, take_quoted(r->in, "'\n"), &node, err));
-        goto done;
+        FAB_PASS(add_side(r, &here, take_quoted(r->in, "'\n"), &node, err));
+        return FAB_OK;
     }
     if (!is_known) {
-        status = fab_text_refuse(r->in, width, FAB_EINPUT, err, "is no width and speed such as 4x EDR");
-        goto done;
+        return fab_text_refuse(r->in, width, FAB_EINPUT, err, "is no width and speed such as 4x EDR");
     }
-    FAB_TRY(read_side(r, &there, err));
+    FAB_PASS(read_side(r, &there, err));
     fab_token label = take_quoted(r->in, "' - '");
     fab_token other = take_quoted(r->in, "' )");
-    FAB_TRY(add_side(r, &here, label, &cable.end[0].node, err));
-    FAB_TRY(add_side(r, &there, other, &cable.end[1].node, err));
+    FAB_PASS(add_side(r, &here, label, &cable.end[0].node, err));
+    FAB_PASS(add_side(r, &there, other, &cable.end[1].node, err));
     cable.end[0].port = here.port;
     cable.end[1].port = there.port;
-    FAB_TRY(fab_network_add_cable(r->net, &cable, NULL, err));
-done:
-    return status;
+    return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
 static fab_status read_ibports(const char *path, fab_network *net, fab_error *err) {
     return fab_network_read_ends(path, net, ibports_read_line, err);
 }
 
-/* "SW", "CA" or "RT", and two numbers. */
-static bool is_ibports(const char *head, size_t n) {
-    size_t at = 0;
-    fab_network_kind kind = FAB_NETWORK_UNKNOWN;
-    if (n < 8 || !fab_network_ib_kind((fab_token){.text = head, .length = 2}, &kind) || head[2] != ' ') {
-        return false;
-    }
-    for (int i = 0; i < 2; i++) {
-        at = i == 0 ? 2 : at;
-        while (at < n && head[at] == ' ') {
-            at++;
-        }
-        size_t digits = at;
-        while (at < n && head[at] >= '0' && head[at] <= '9') {
-            at++;
-        }
-        if (at == digits) {
-            return false;
-        }
-    }
-    return true;
-}
-
-const fab_network_format fab_network_ibports = {
-    "ibnetdiscover-ports", "ports of an InfiniBand subnet, ibnetdiscover -p", is_ibports, read_ibports};
+const fab_network_format fab_network_ibports = {.name = "ibnetdiscover-ports",
+                                                .summary = "ports of an InfiniBand subnet, ibnetdiscover -p",
+                                                .begins = "^(SW|CA|RT) +[0-9]+ +[0-9]+",
+                                                .read = read_ibports};

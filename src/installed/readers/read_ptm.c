@@ -114,18 +114,17 @@ static fab_status read_quoted(const reader *r, token *to, fab_error *err) {
 }
 
 static fab_status advance(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_text *in = r->in;
     token *t = &r->next;
     size_t n = 0;
-    FAB_TRY(ptm_skip_blanks(r, err));
+    FAB_PASS(ptm_skip_blanks(r, err));
     t->mark = END;
     t->quoted = false;
     t->text[0] = '\0';
     t->line = in->line > 0 ? in->line : 1;
     if (in->at == in->behind) {
         t->column = 1;
-        goto done;
+        return FAB_OK;
     }
     t->column = fab_text_rest(in).column;
     char c = *in->at;
@@ -133,11 +132,11 @@ static fab_status advance(reader *r, fab_error *err) {
     if (c == '"') {
         t->mark = NAME;
         t->quoted = true;
-        FAB_TRY(read_quoted(r, t, err));
+        FAB_PASS(read_quoted(r, t, err));
     } else if (is_name(c) || is_number) {
         t->mark = NAME;
         do {
-            FAB_TRY(put_char(r, t, &n, *in->at++, err));
+            FAB_PASS(put_char(r, t, &n, *in->at++, err));
         } while (in->at < in->behind && is_name(*in->at));
         t->text[n] = '\0';
     } else {
@@ -151,8 +150,7 @@ static fab_status advance(reader *r, fab_error *err) {
         }
         in->at += is_edge ? 2 : 1;
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static bool is_at(const reader *r, char character) {
@@ -335,34 +333,9 @@ done:
 }
 
 /* The first word that is no comment. */
-static bool is_ptm(const char *head, size_t n) {
-    static const char *const WORDS[] = {"graph", "strict", "digraph"};
-    const char *end = head + n;
-    const char *at = head;
-    while (at < end) {
-        const char *stop = NULL;
-        if (*at == '#' || (end - at > 1 && memcmp(at, "//", 2) == 0)) {
-            stop = memchr(at, '\n', (size_t)(end - at));
-            at = stop != NULL ? stop + 1 : end;
-        } else if (end - at > 1 && memcmp(at, "/*", 2) == 0) {
-            for (at += 2; end - at > 1 && memcmp(at, "*/", 2) != 0; at++) {
-            }
-            at = end - at > 1 ? at + 2 : end;
-        } else if (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n') {
-            at++;
-        } else {
-            break;
-        }
-    }
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        size_t length = strlen(WORDS[i]);
-        if ((size_t)(end - at) > length && strncasecmp(at, WORDS[i], length) == 0 && !is_name(at[length]) &&
-            at[length] != ',' && at[length] != '=') {
-            return true;
-        }
-    }
-    return false;
-}
-
-const fab_network_format fab_network_ptm_dot = {"ptm", "wiring plan of PTM and NVIDIA Air: topology.dot", is_ptm,
-                                                read_ptm};
+const fab_network_format fab_network_ptm_dot = {
+    .name = "ptm",
+    .summary = "wiring plan of PTM and NVIDIA Air: topology.dot",
+    .begins = "^([ \t\r\n]|(#|//)[^\n]*\n|/\\*([^*]|\\*+[^*/])*\\*+/)*(graph|strict|digraph)[] \t\r\n\"{}[/#;:<>-]",
+    .ignores_case = true,
+    .read = read_ptm};

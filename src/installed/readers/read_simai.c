@@ -322,6 +322,7 @@ static fab_status read_simai(const char *path, fab_network *net, fab_error *err)
     reader r = {.in = &in, .net = net};
     FAB_TRY(fab_text_stream_open(path, &in, err));
     FAB_TRY(simai_read_header(&r, err));
+    FAB_TRY(fab_network_expect(net, r.nodes, r.links, err));
     FAB_TRY(FAB_NEW(r.role, r.nodes, err));
     FAB_TRY(FAB_NEW(r.node, r.nodes, err));
     FAB_TRY(FAB_NEW(r.nvswitch, r.nodes, err));
@@ -338,38 +339,12 @@ done:
 }
 
 /* A line of three or five numbers (and a word), then one of numbers alone. */
-static bool is_simai(const char *head, size_t n) {
-    size_t numbers = 0;
-    size_t words = 0;
-    size_t at = 0;
-    while (at < n && head[at] != '\n') {
-        size_t length = 0;
-        bool is_number = true;
-        while (at + length < n && strchr(" \t\r\n", head[at + length]) == NULL) {
-            is_number = is_number && isdigit((unsigned char)head[at + length]) != 0;
-            length++;
-        }
-        if (length > 0 && is_number && words > 0) {
-            return false;
-        }
-        numbers += length > 0 && is_number;
-        words += length > 0 && !is_number;
-        at += length;
-        at += at < n && head[at] != '\n' ? 1 : 0;
-    }
-    if (!((numbers == 3 && words == 0) || (numbers == 5 && words == 1))) {
-        return false;
-    }
-    at++;
-    bool some = false;
-    for (; at < n && head[at] != '\n'; at++) {
-        if (strchr(" \t\r", head[at]) == NULL && !isdigit((unsigned char)head[at])) {
-            return false;
-        }
-        some = some || isdigit((unsigned char)head[at]) != 0;
-    }
-    return some;
-}
+#define BLANKS      "[ \t\r]*"
+#define TWO_NUMBERS "[ \t\r]+[0-9]+[ \t\r]+[0-9]+"
+#define WORD        "[^ \t\r\n]*[^ \t\r\n0-9][^ \t\r\n]*"
 
-const fab_network_format fab_network_simai = {"simai", "topologies of ns-3's RDMA simulators: SimAI, ASTRA-sim, HPCC",
-                                              is_simai, read_simai};
+const fab_network_format fab_network_simai = {.name = "simai",
+                                              .summary = "topologies of ns-3's RDMA simulators: SimAI, ASTRA-sim, HPCC",
+                                              .begins = "^" BLANKS "[0-9]+" TWO_NUMBERS "(" TWO_NUMBERS "[ \t\r]+" WORD
+                                                        ")?" BLANKS "\n" BLANKS "[0-9][0-9 \t\r]*(\n|$)",
+                                              .read = read_simai};

@@ -84,19 +84,25 @@ static bool is_null(fab_token t) { /* scontrol prints what is empty so */
     return t.length == 6 && memcmp(t.text, "(null)", 6) == 0;
 }
 
+/* Visits a list of names once it is known that they may be held. */
+static fab_status read_names(reader *r, fab_token names, fab_host_list_visit *visit, fab_error *err) {
+    uint32_t n = 0;
+    char where[sizeof err->where];
+    (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
+    FAB_PASS(fab_host_list_count(names.text, names.length, where, &n, err));
+    FAB_PASS(fab_network_expect(r->net, n, n, err));
+    return fab_host_list_each(names.text, names.length, where, visit, r, err);
+}
+
 static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_token nodes = {0};
     fab_token switches = {0};
     uint64_t number = 0;
-    char where[sizeof err->where];
-    (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
-    FAB_TRY(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
+    FAB_PASS(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
     fab_network_node *node = &r->net->nodes[r->node];
     if (node->kind == FAB_NETWORK_HOST || (node->kind == FAB_NETWORK_SWITCH && node->n_ports > 0)) {
-        status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "%s",
-                                 node->kind == FAB_NETWORK_HOST ? "is a node elsewhere" : "has a line already");
-        goto done;
+        return fab_text_refuse(r->in, name, FAB_EINPUT, err, "%s",
+                               node->kind == FAB_NETWORK_HOST ? "is a node elsewhere" : "has a line already");
     }
     node->kind = FAB_NETWORK_SWITCH;
     node->n_ports = 1; /* its line was seen; set right at the end */
@@ -108,47 +114,38 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
             switches = value;
         } else if (take_key(t, "level", &value)) {
             if (!fab_token_number(value, &number) || number > 63) {
-                status = fab_text_refuse(r->in, value, FAB_EINPUT, err, "is no level, 0 to 63");
-                goto done;
+                return fab_text_refuse(r->in, value, FAB_EINPUT, err, "is no level, 0 to 63");
             }
             node->tier = (uint32_t)number + 1;
         } else if (!take_key(t, "linkspeed", &value)) {
-            status = fab_text_refuse(r->in, t, FAB_EINPUT, err,
-                                     "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected");
-            goto done;
+            return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                                   "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected");
         }
     }
     /* scontrol repeats the nodes below at every level: those of a switch with switches are not its own. */
     if (switches.length > 0 && !is_null(switches)) {
         r->below = FAB_NETWORK_SWITCH;
-        FAB_TRY(fab_host_list_each(switches.text, switches.length, where, visit_below, r, err));
+        FAB_PASS(read_names(r, switches, visit_below, err));
     } else if (nodes.length > 0 && !is_null(nodes)) {
         r->below = FAB_NETWORK_HOST;
-        FAB_TRY(fab_host_list_each(nodes.text, nodes.length, where, visit_below, r, err));
+        FAB_PASS(read_names(r, nodes, visit_below, err));
     } else {
-        status = fab_text_refuse(r->in, name, FAB_EINPUT, err, "has neither Nodes= nor Switches=");
+        return fab_text_refuse(r->in, name, FAB_EINPUT, err, "has neither Nodes= nor Switches=");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_block(reader *r, fab_token name, fab_error *err) {
-    fab_status status = FAB_OK;
-    char where[sizeof err->where];
-    (void)snprintf(where, sizeof where, "%.150s:%zu", r->in->path, r->in->line);
     r->n_members = 0;
     for (fab_token t = fab_text_token(r->in); t.length > 0; t = fab_text_token(r->in)) {
         fab_token value = {0};
         if (take_key(t, "nodes", &value)) {
-            FAB_TRY(fab_host_list_each(value.text, value.length, where, visit_member, r, err));
+            FAB_PASS(read_names(r, value, visit_member, err));
         } else if (!take_key(t, "blocksize", &value) && !take_key(t, "blockindex", &value)) {
-            status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where Nodes= was expected");
-            goto done;
+            return fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where Nodes= was expected");
         }
     }
-    FAB_TRY(fab_network_add_group(r->net, name.text, name.length, r->members, (uint32_t)r->n_members, err));
-done:
-    return status;
+    return fab_network_add_group(r->net, name.text, name.length, r->members, (uint32_t)r->n_members, err);
 }
 
 static fab_status slurm_read_line(reader *r, fab_error *err) {
@@ -190,32 +187,9 @@ done:
     return status;
 }
 
-static bool is_slurm(const char *head, size_t n) {
-    static const char *const STARTS[] = {"switchname=", "blockname=", "blocksizes="};
-    fab_token rest = {.text = head, .length = n};
-    while (rest.length > 0) {
-        fab_token value;
-        size_t skip = 0;
-        while (skip < rest.length && (rest.text[skip] == ' ' || rest.text[skip] == '\t')) {
-            skip++;
-        }
-        fab_token line = {.text = rest.text + skip, .length = rest.length - skip};
-        for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++) {
-            char key[16];
-            (void)snprintf(key, sizeof key, "%.*s", (int)strlen(STARTS[i]) - 1, STARTS[i]);
-            if (take_key(line, key, &value)) {
-                return true;
-            }
-        }
-        const char *stop = memchr(rest.text, '\n', rest.length);
-        if (line.length > 0 && *line.text != '#' && *line.text != '\n' && *line.text != '\r') {
-            return false;
-        }
-        size_t used = stop != NULL ? (size_t)(stop + 1 - rest.text) : rest.length;
-        rest = (fab_token){.text = rest.text + used, .length = rest.length - used};
-    }
-    return false;
-}
-
-const fab_network_format fab_network_slurm = {"slurm", "Slurm's topology.conf (tree, block) and scontrol show topology",
-                                              is_slurm, read_slurm};
+const fab_network_format fab_network_slurm = {
+    .name = "slurm",
+    .summary = "Slurm's topology.conf (tree, block) and scontrol show topology",
+    .begins = "^([ \t]*(#[^\n]*|\r)?\n)*[ \t]*(switchname|blockname|blocksizes)=",
+    .ignores_case = true,
+    .read = read_slurm};

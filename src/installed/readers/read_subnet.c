@@ -28,14 +28,12 @@ static fab_status subnet_take(const fab_network_lines *r, const char *word, fab_
 
 /* "NodeGUID:e09d7303007a5100" */
 static fab_status read_field(const fab_network_lines *r, const char *key, uint64_t *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(subnet_take(r, key, err));
+    FAB_PASS(subnet_take(r, key, err));
     fab_token t = fab_text_token(r->in);
     if (!fab_network_hexadecimal(t, out)) {
-        status = fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number");
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* "} LID:028C PN:01 }", which ends a description. */
@@ -55,8 +53,7 @@ static bool ends_label(const char *at, const char *behind) {
 
 /* {MF0;A09-P1-IBLEAF-04-04:MQM9701/U1}; the text may hold braces. */
 static fab_status read_label(const fab_network_lines *r, fab_token *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(subnet_take(r, "{", err));
+    FAB_PASS(subnet_take(r, "{", err));
     const char *from = r->in->at;
     const char *behind = r->in->behind;
     const char *at = memchr(from, '}', (size_t)(behind - from));
@@ -64,43 +61,38 @@ static fab_status read_label(const fab_network_lines *r, fab_token *out, fab_err
         at = memchr(at + 1, '}', (size_t)(behind - at - 1));
     }
     if (at == NULL) {
-        status = subnet_expected(r, "a description that ends with '} LID:XXXX PN:XX }'", err);
-        goto done;
+        return subnet_expected(r, "a description that ends with '} LID:XXXX PN:XX }'", err);
     }
     *out = (fab_token){.text = from, .length = (size_t)(at - from)};
     r->in->at = at + 1;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* { CA Ports:01 SystemGUID:.. NodeGUID:.. PortGUID:.. VenID:.. DevID:.. Rev:.. {desc} LID:028C PN:01 } */
 static fab_status read_side(const fab_network_lines *r, side *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint64_t other = 0;
-    FAB_TRY(subnet_take(r, "{", err));
+    FAB_PASS(subnet_take(r, "{", err));
     fab_token kind = fab_text_token(r->in);
     if (!fab_network_ib_kind(kind, &out->kind)) {
-        status = fab_text_refuse(r->in, kind, FAB_EINPUT, err, "where SW, CA or RT was expected");
-        goto done;
+        return fab_text_refuse(r->in, kind, FAB_EINPUT, err, "where SW, CA or RT was expected");
     }
-    FAB_TRY(read_field(r, "Ports:", &out->n_ports, err));
-    FAB_TRY(read_field(r, "SystemGUID:", &out->system_guid, err));
-    FAB_TRY(read_field(r, "NodeGUID:", &out->guid, err));
-    FAB_TRY(read_field(r, "PortGUID:", &other, err));
-    FAB_TRY(read_field(r, "VenID:", &other, err));
-    FAB_TRY(read_field(r, "DevID:", &out->device, err));
-    FAB_TRY(read_field(r, "Rev:", &other, err));
-    FAB_TRY(read_label(r, &out->label, err));
-    FAB_TRY(read_field(r, "LID:", &other, err));
-    FAB_TRY(read_field(r, "PN:", &out->port, err));
-    FAB_TRY(subnet_take(r, "}", err));
+    FAB_PASS(read_field(r, "Ports:", &out->n_ports, err));
+    FAB_PASS(read_field(r, "SystemGUID:", &out->system_guid, err));
+    FAB_PASS(read_field(r, "NodeGUID:", &out->guid, err));
+    FAB_PASS(read_field(r, "PortGUID:", &other, err));
+    FAB_PASS(read_field(r, "VenID:", &other, err));
+    FAB_PASS(read_field(r, "DevID:", &out->device, err));
+    FAB_PASS(read_field(r, "Rev:", &other, err));
+    FAB_PASS(read_label(r, &out->label, err));
+    FAB_PASS(read_field(r, "LID:", &other, err));
+    FAB_PASS(read_field(r, "PN:", &out->port, err));
+    FAB_PASS(subnet_take(r, "}", err));
     if (out->port > MOST_PORTS || out->n_ports == 0 || out->n_ports > MOST_PORTS) {
-        status = fab_text_refuse(r->in, (fab_token){.column = kind.column}, FAB_EINPUT, err,
-                                 "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
-                                 (unsigned long long)out->n_ports);
+        return fab_text_refuse(r->in, (fab_token){.column = kind.column}, FAB_EINPUT, err,
+                               "port %llX of %llX; a node has 1 to FE", (unsigned long long)out->port,
+                               (unsigned long long)out->n_ports);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Devices of the remote end are printed shifted by 16 bits. */
@@ -128,12 +120,11 @@ static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable
         const char *text, *name;
     } SPEEDS[] = {{"2.5", "SDR"}, {"5", "DDR"},  {"10", "QDR"},  {"FDR10", "FDR10"}, {"14", "FDR"},
                   {"25", "EDR"},  {"50", "HDR"}, {"100", "NDR"}, {"200", "XDR"}};
-    fab_status status = FAB_OK;
-    FAB_TRY(subnet_take(r, "PHY=", err));
+    FAB_PASS(subnet_take(r, "PHY=", err));
     fab_token width = fab_text_token(r->in);
-    FAB_TRY(subnet_take(r, "LOG=", err));
+    FAB_PASS(subnet_take(r, "LOG=", err));
     (void)fab_text_token(r->in);
-    FAB_TRY(subnet_take(r, "SPD=", err));
+    FAB_PASS(subnet_take(r, "SPD=", err));
     fab_token speed = fab_text_token(r->in);
     for (size_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
         if (strlen(SPEEDS[i].text) == speed.length && memcmp(SPEEDS[i].text, speed.text, speed.length) == 0) {
@@ -144,10 +135,9 @@ static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable
         }
     }
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        status = subnet_expected(r, "the end of the line", err);
+        return subnet_expected(r, "the end of the line", err);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status subnet_read_line(const fab_network_lines *r, fab_error *err) {
@@ -169,9 +159,7 @@ static fab_status read_subnet(const char *path, fab_network *net, fab_error *err
     return fab_network_read_ends(path, net, subnet_read_line, err);
 }
 
-static bool is_subnet(const char *head, size_t n) {
-    return n > 11 && memcmp(head, "{ ", 2) == 0 && memcmp(head + 4, " Ports:", 7) == 0;
-}
-
-const fab_network_format fab_network_subnet = {
-    "opensm-subnet", "InfiniBand subnet as OpenSM lists it: opensm-subnet.lst", is_subnet, read_subnet};
+const fab_network_format fab_network_subnet = {.name = "opensm-subnet",
+                                               .summary = "InfiniBand subnet as OpenSM lists it: opensm-subnet.lst",
+                                               .begins = "^\\{ .. Ports:",
+                                               .read = read_subnet};

@@ -2,13 +2,14 @@
 #include "installed_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/str.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define MOST_RATES 64 /* distinct ones that are counted; further ones are rare */
 #define MOST_HOSTS (1U << 22)
 
 const char *const fab_exclusion_texts[FAB_EXCLUDED_N] = {
@@ -78,59 +79,47 @@ done:
     return status;
 }
 
-typedef struct rates {
-    double bps[MOST_RATES];
-    uint32_t count[MOST_RATES], n;
-} rates;
-
-static void add_rate(rates *r, double bps) {
-    uint32_t at = 0;
-    while (at < r->n && r->bps[at] != bps) {
-        at++;
+/* The rate that is there most often, the faster of two that are as frequent; 0 where there is none. Sorts. */
+static double usual_rate(double *bps, size_t n) {
+    double best = 0;
+    size_t most = 0;
+    qsort(bps, n, sizeof *bps, fab_order_double);
+    for (size_t i = 0, run = 0; i < n; i++) {
+        run = i > 0 && bps[i] == bps[i - 1] ? run + 1 : 1;
+        if (run >= most) {
+            most = run;
+            best = bps[i];
+        }
     }
-    if (bps <= 0 || at == MOST_RATES) {
-        return;
-    }
-    if (at == r->n) {
-        r->bps[at] = bps;
-        r->count[at] = 0;
-        r->n++;
-    }
-    r->count[at]++;
+    return best;
 }
 
-/* The most frequent; the faster where two are as frequent. 0: there is none. */
-static double usual_rate(const rates *r) {
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < r->n; i++) {
-        bool more = r->count[i] > r->count[best] || (r->count[i] == r->count[best] && r->bps[i] > r->bps[best]);
-        best = more ? i : best;
-    }
-    return r->n > 0 ? r->bps[best] : 0;
-}
-
-static void find_rates(fab_structure *out) {
-    size_t n = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
+static fab_status find_rates(fab_structure *out, fab_error *err) {
+    size_t n_sides = (size_t)out->n_servers * out->nics_per_server * out->n_planes;
+    double *bps = NULL;
     for (uint32_t c = 0; c < out->net->n_cables; c++) {
         out->knows_rates = out->knows_rates || out->net->cables[c].rate_bps > 0;
         out->knows_lengths = out->knows_lengths || out->net->cables[c].length_m > 0;
     }
+    FAB_PASS(FAB_NEW(bps, n_sides > out->n_trunks ? n_sides : out->n_trunks, err));
     for (uint32_t tier = 1; tier <= FAB_INSTALLED_TIERS; tier++) {
-        rates r = {.n = 0};
-        for (size_t i = 0; tier == 1 && i < n; i++) {
-            add_rate(&r, out->nic_side[i] != FAB_NETWORK_NONE ? out->net->cables[out->nic_side[i] >> 1].rate_bps : 0);
+        size_t n = 0;
+        for (size_t i = 0; tier == 1 && i < n_sides; i++) {
+            bps[n] = out->nic_side[i] != FAB_NETWORK_NONE ? out->net->cables[out->nic_side[i] >> 1].rate_bps : 0;
+            n += bps[n] > 0;
         }
         for (uint32_t t = 0; tier > 1 && t < out->n_trunks; t++) {
             uint32_t side[2];
             fab_structure_trunk(out, t, side);
             uint32_t upper = out->switch_of[fab_network_near(out->net, side[1])->node];
-            if (!out->is_tree || out->switches[upper].tier == tier) {
-                add_rate(&r, out->net->cables[out->trunk[t]].rate_bps);
-            }
+            bps[n] = out->net->cables[out->trunk[t]].rate_bps;
+            n += bps[n] > 0 && (!out->is_tree || out->switches[upper].tier == tier);
         }
-        out->cable_bps[tier] = usual_rate(&r);
+        out->cable_bps[tier] = usual_rate(bps, n);
     }
     out->nic_bps = out->cable_bps[1] * out->n_planes;
+    free(bps);
+    return FAB_OK;
 }
 
 static fab_status installed_make(making *m, fab_error *err) {
@@ -150,8 +139,7 @@ static fab_status installed_make(making *m, fab_error *err) {
     FAB_PASS(installed_find_hosts(m, err));
     FAB_PASS(installed_place_nics(m, err));
     FAB_PASS(installed_find_switches(m, err));
-    find_rates(m->out);
-    return FAB_OK;
+    return find_rates(m->out, err);
 }
 
 fab_status fab_structure_of(fab_network **net, const fab_structure_options *options, fab_structure **out,
@@ -180,7 +168,7 @@ fab_status fab_structure_read(const char *path, const fab_structure_options *opt
     fab_status status = FAB_OK;
     fab_network *net = NULL;
     const char *format = options->format != NULL && options->format[0] != '\0' ? options->format : NULL;
-    FAB_TRY(fab_network_read(path, format, &net, err));
+    FAB_TRY(fab_network_read(path, format, options->max_bytes, &net, err));
     FAB_TRY(fab_structure_of(&net, options, out, err));
 done:
     fab_network_free(net);

@@ -87,7 +87,7 @@ uint32_t installed_switch_behind(const fab_network *net, uint32_t side) {
     return net->nodes[far].kind == FAB_NETWORK_SWITCH ? far : FAB_NETWORK_NONE;
 }
 
-static uint32_t count_ports(const making *m, uint32_t v) {
+uint32_t installed_count_cables(const making *m, uint32_t v) {
     const fab_shape *s = &m->out->shape;
     uint32_t n = 0;
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
@@ -101,7 +101,7 @@ static uint32_t usual_ports(const making *m) {
     uint32_t count[FAB_INSTALLED_PLANES + 1] = {0};
     uint32_t usual = 1;
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {
-        uint32_t n = m->net->nodes[v].kind == FAB_NETWORK_ADAPTER ? count_ports(m, v) : 0;
+        uint32_t n = m->net->nodes[v].kind == FAB_NETWORK_ADAPTER ? installed_count_cables(m, v) : 0;
         if (n > 0 && n <= FAB_INSTALLED_PLANES) {
             count[n]++;
         }
@@ -118,7 +118,7 @@ static bool have_planes(const making *m, uint32_t planes, uint32_t *plane_of) {
     const fab_shape *s = &m->out->shape;
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {
         uint32_t port = 0;
-        if (m->net->nodes[v].kind != FAB_NETWORK_ADAPTER || count_ports(m, v) != planes) {
+        if (m->net->nodes[v].kind != FAB_NETWORK_ADAPTER || installed_count_cables(m, v) != planes) {
             continue;
         }
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
@@ -170,7 +170,7 @@ static fab_status new_unit(making *m, uint32_t node, uint32_t slot, nic_unit **o
 /* The NICs that a node is: one with a port on every plane, or one per port. */
 static fab_status add_units(making *m, uint32_t v, fab_error *err) {
     const fab_shape *s = &m->out->shape;
-    uint32_t n_ports = count_ports(m, v);
+    uint32_t n_ports = installed_count_cables(m, v);
     uint32_t port = 0;
     bool is_adapter = m->net->nodes[v].kind == FAB_NETWORK_ADAPTER;
     bool splits = !is_adapter || m->out->n_planes == 1;

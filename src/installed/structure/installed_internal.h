@@ -2,8 +2,7 @@
  * @file installed_internal.h
  * The parts of making servers and tiers of an installed network, in the order in which they run.
  */
-#ifndef FAB_INSTALLED_INTERNAL_H
-#define FAB_INSTALLED_INTERNAL_H
+#pragma once
 
 #include "fab/installed.h"
 
@@ -59,9 +58,10 @@ fab_status installed_find_switches(making *m, fab_error *err) FAB_MUST_USE;
 /** Switch at the far end of a cable end, FAB_NETWORK_NONE where that is none. */
 uint32_t installed_switch_behind(const fab_network *net, uint32_t side);
 
+/** Cables of a node that lead to switches. */
+uint32_t installed_count_cables(const making *m, uint32_t v);
+
 /** By name, numbers by their value, then by node. */
 int installed_compare(const fab_network *net, uint32_t a, uint32_t b);
 
 void installed_leave(fab_structure *out, fab_exclusion kind, const char *name);
-
-#endif

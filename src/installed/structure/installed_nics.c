@@ -66,12 +66,6 @@ static int by_use(const void *x, const void *y) {
     return a->n != b->n ? (a->n < b->n) - (a->n > b->n) : FAB_ORDER(a->slot, b->slot);
 }
 
-static int by_slot(const void *x, const void *y) {
-    const slot_use *a = x;
-    const slot_use *b = y;
-    return FAB_ORDER(a->slot, b->slot);
-}
-
 /* The numbers that the NICs of servers have most often, ascending: place[slot] of each, + 1. 0 where names have none.
  */
 static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *err) {
@@ -98,7 +92,7 @@ static fab_status nics_find_slots(const making *m, uint32_t *place, fab_error *e
     while (n < m->out->nics_per_server && n < MOST_SLOTS && use[n].n > 0) {
         n++;
     }
-    qsort(use, n, sizeof *use, by_slot);
+    qsort(use, n, sizeof *use, fab_order_u32); /* by slot */
     for (uint32_t i = 0; i < n && n == m->out->nics_per_server && n_known >= NEARLY * n_all; i++) {
         place[use[i].slot] = i + 1;
     }

@@ -62,22 +62,13 @@ static void count_nics(making *m) {
     }
 }
 
-static uint32_t count_trunks(const making *m, uint32_t v) {
-    const fab_shape *s = &m->out->shape;
-    uint32_t n = 0;
-    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-        n += installed_switch_behind(m->net, s->side[k]) != FAB_NETWORK_NONE;
-    }
-    return n;
-}
-
 /* Tiers by distance from the switches that servers are plugged into, or from those with many. Returns their number. */
 static uint32_t spread(making *m, bool from_all, uint32_t *queue) {
     const fab_shape *s = &m->out->shape;
     uint32_t n = 0;
     uint32_t n_tiers = 0;
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {
-        bool is_leaf = m->nics[v] > 0 && (from_all || A_LEAF * m->nics[v] >= m->nics[v] + count_trunks(m, v));
+        bool is_leaf = m->nics[v] > 0 && (from_all || A_LEAF * m->nics[v] >= m->nics[v] + installed_count_cables(m, v));
         m->tier[v] = is_leaf ? 1 : 0;
         if (is_leaf) {
             queue[n++] = v;

@@ -3,10 +3,23 @@
  * The boxes of an installed network as people see them: a server is one, with the ports of all its adapters. What is
  * inside a switch (aggregation nodes) is none.
  */
-#ifndef FAB_NETWORK_BOXES_H
-#define FAB_NETWORK_BOXES_H
+#pragma once
 
 #include "fab/shape.h"
+
+/**
+ * What people call a node, its label; where several have the same, what the file calls it. Unique but where a label is
+ * another's name.
+ * @param[out] out  Shape [n_nodes], texts of the network; free() it.
+ */
+fab_status fab_network_names(const fab_network *net, const char ***out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Sorts names that must be unique.
+ * @retval FAB_EUNSUPPORTED  two are the same: "two WHAT would be called 'NAME'"
+ */
+fab_status fab_names_check(const char **names, uint32_t n, const char *what, const char *path,
+                           fab_error *err) FAB_MUST_USE;
 
 #define FAB_BOX_PORT 16 /**< bytes of a port's name; a network device's of Linux is shorter, too */
 
@@ -44,5 +57,3 @@ typedef void (*fab_put_cable)(const char *const name[2], const char *const port[
  */
 fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
                                 fab_put_cable put, FILE *out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,5 +1,4 @@
 #include "network_tree.h"
-#include "network_names.h"
 
 #include "fab/graph_parts.h"
 #include "fab/memory.h"

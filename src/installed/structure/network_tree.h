@@ -2,8 +2,7 @@
  * @file network_tree.h
  * An installed network as the tree that schedulers place jobs in: what can be reached without going further up.
  */
-#ifndef FAB_NETWORK_TREE_H
-#define FAB_NETWORK_TREE_H
+#pragma once
 
 #include "network_boxes.h"
 
@@ -30,5 +29,3 @@ typedef struct fab_network_tree {
 fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes, fab_network_tree *out,
                                  fab_error *err) FAB_MUST_USE;
 void fab_network_tree_release(fab_network_tree *tree);
-
-#endif

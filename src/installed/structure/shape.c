@@ -194,22 +194,23 @@ done:
 
 /* --- rails -------------------------------------------------------------------------------------------------------- */
 
-/* The slot that most adapters of a leaf have; FAB_NETWORK_NONE where it is not nearly all. */
+/* The slot that most adapters of a leaf have, by Boyer and Moore's vote; FAB_NETWORK_NONE where it is not nearly all.
+ */
 static uint32_t shape_rail_of(const fab_shape *s, uint32_t leaf) {
     uint32_t best = FAB_NETWORK_NONE;
-    uint32_t most = 0;
+    uint32_t votes = 0;
     uint32_t known = 0;
+    uint32_t most = 0;
     for (uint32_t i = s->first[leaf]; i < s->first[leaf + 1]; i++) {
         uint32_t slot = s->slot[fab_network_far(s->net, s->side[i])->node];
-        uint32_t same = 0;
-        known += slot != FAB_NETWORK_NONE;
-        for (uint32_t k = s->first[leaf]; slot != FAB_NETWORK_NONE && k < s->first[leaf + 1]; k++) {
-            same += s->slot[fab_network_far(s->net, s->side[k])->node] == slot;
+        if (slot != FAB_NETWORK_NONE) {
+            best = votes == 0 ? slot : best;
+            votes += slot == best ? 1 : UINT32_MAX;
+            known++;
         }
-        if (same > most) {
-            most = same;
-            best = slot;
-        }
+    }
+    for (uint32_t i = s->first[leaf]; i < s->first[leaf + 1]; i++) {
+        most += s->slot[fab_network_far(s->net, s->side[i])->node] == best;
     }
     return most >= NEARLY * known && most > 1 ? best : FAB_NETWORK_NONE;
 }

@@ -1,6 +1,6 @@
 /* A list of cables, as read_csv.c reads it back: a row per cable, in the order of the network. */
 #include "fab/network_write.h"
-#include "structure/network_names.h"
+#include "structure/network_boxes.h"
 
 #include "fab/str.h"
 #include "fab/units.h"

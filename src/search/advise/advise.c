@@ -84,11 +84,6 @@ done:
     return status;
 }
 
-static bool is_refusal(fab_status status) {
-    return status == FAB_EINPUT || status == FAB_EUNSUPPORTED || status == FAB_EUNREACHABLE ||
-           status == FAB_ENOSOLUTION || status == FAB_ELIMIT;
-}
-
 fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t seed, advise_outcome *out,
                            fab_error *err) {
     fab_error inner = {0};
@@ -97,7 +92,7 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     out->is_possible = status == FAB_OK;
     if (status == FAB_OK) {
         advise_add_up(a, &result, out);
-    } else if (is_refusal(status)) {
+    } else if (fab_is_refusal(status)) {
         (void)snprintf(out->reason, sizeof out->reason, "%s", inner.text);
         a->advice->n_over_limit += status == FAB_ELIMIT;
         status = FAB_OK;

@@ -2,8 +2,7 @@
  * @file advise_internal.h
  * What the parts of the advisor share: configurations, and their evaluation over the same seeds.
  */
-#ifndef FAB_ADVISE_INTERNAL_H
-#define FAB_ADVISE_INTERNAL_H
+#pragma once
 
 #include "fab/advise.h"
 
@@ -81,5 +80,3 @@ bool advise_engine_option(const char *engine, const char *key, char *out, size_t
 
 /** Searches for servers; *out_found says whether `out` is a change. Writes the note of the advice. */
 fab_status advise_search_servers(advisor *a, advise_change *out, bool *out_found, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -94,25 +94,28 @@ static void add_one_line(const fab_fabric_spec *spec, fab_str *out) {
 
 /* --- a design of the search as a result --------------------------------------------------------------------------- */
 
-static fab_status optimize_describe(const search *s, found f, fab_optimum_point *out, fab_error *err) {
+static fab_status optimize_describe(const search *s, found f, double winner_usd, fab_optimum_point *out,
+                                    fab_error *err) {
     fab_status status = FAB_OK;
-    const structure *x = &s->structures[f.structure];
-    const pattern *top = &x->patterns[f.top];
+    const structure *x = f.structure;
+    const candidate *c = f.candidate;
     fab_fabric_spec spec;
     fab_str text = FAB_STR_INIT;
-    double asked[FAB_MAX_TIERS];
     fab_optimum_point p = {.tiers = x->n_tiers,
                            .planes = x->planes,
                            .domain = x->domain,
                            .nic_bps = x->nic_bps,
-                           .max_taper = top->path_taper,
-                           .total_usd = top->path_usd,
-                           .power_w = top->path_w,
-                           .bisection_ratio = top->bisection_ratio};
+                           .n_switches = c->n_switches,
+                           .n_cables = c->n_cables,
+                           .max_taper = c->value[GOAL_TAPER],
+                           .total_usd = c->value[GOAL_COST],
+                           .power_w = c->value[GOAL_POWER],
+                           .bisection_ratio = -c->value[GOAL_BISECTION],
+                           .difference_ratio = c->value[GOAL_COST] / winner_usd - 1};
     FAB_TRY(optimize_base_spec(s, x, &spec, err));
-    optimize_path_tapers(x, f.top, asked, p.built_taper);
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
-        spec.tier[i].taper = asked[i];
+        spec.tier[i].taper = c->asked[i];
+        p.built_taper[i] = c->built[i];
     }
     add_one_line(&spec, &text);
     FAB_TRY(fab_str_status(&text, err));
@@ -122,10 +125,6 @@ static fab_status optimize_describe(const search *s, found f, fab_optimum_point 
     (void)snprintf(p.design, sizeof p.design, "%s", text.data);
     (void)snprintf(p.family, sizeof p.family, "%s", x->family);
     optimize_switch_text(x, p.switches, sizeof p.switches);
-    for (uint32_t a = f.top; a != NO_PATTERN; a = x->patterns[a].parent) {
-        p.n_switches += x->patterns[a].switches;
-        p.n_cables += x->patterns[a].cables_below;
-    }
     *out = p;
 done:
     fab_str_release(&text);
@@ -175,110 +174,78 @@ done:
 
 /* --- the result --------------------------------------------------------------------------------------------------- */
 
-/* Index of the cheapest solved choice that is not taken yet; the first of equals. */
-static size_t cheapest(const search *s, const bool *taken) {
-    size_t best = SIZE_MAX;
+static double usd_of(const structure *x) {
+    return x->best != NULL ? x->best->value[GOAL_COST] : INFINITY;
+}
+
+/* The cheapest choice behind those that stand before it; the first of equals. NULL: none is left. */
+static const structure *next_best(const search *s, const structure *last) {
+    const structure *best = NULL;
     for (size_t i = 0; i < s->n_structures; i++) {
         const structure *x = &s->structures[i];
-        if (x->verdict == VERDICT_SOLVED && !taken[i] &&
-            (best == SIZE_MAX ||
-             x->patterns[x->best].path_usd < s->structures[best].patterns[s->structures[best].best].path_usd)) {
-            best = i;
+        bool is_behind = last == NULL || usd_of(x) > usd_of(last) || (usd_of(x) == usd_of(last) && x > last);
+        if (x->best != NULL && is_behind && (best == NULL || usd_of(x) < usd_of(best))) {
+            best = x;
         }
     }
     return best;
 }
 
 static fab_status add_best(const search *s, fab_optimum *o, fab_error *err) {
-    fab_status status = FAB_OK;
-    bool *taken = NULL;
-    FAB_TRY(FAB_NEW(taken, s->n_structures, err));
-    for (size_t i = 0; i <= FAB_RUNNERS_UP; i++) {
-        size_t next = cheapest(s, taken);
-        if (next == SIZE_MAX) {
-            break;
-        }
+    const structure *next = next_best(s, NULL);
+    const double winner_usd = next != NULL ? usd_of(next) : NAN;
+    for (size_t i = 0; i <= FAB_RUNNERS_UP && next != NULL; i++, next = next_best(s, next)) {
         fab_optimum_point *p = i == 0 ? &o->winner : &o->runners_up[i - 1];
-        taken[next] = true;
-        FAB_TRY(optimize_describe(s, (found){(uint32_t)next, s->structures[next].best}, p, err));
-        FAB_TRY(verify(s, p, i == 0, err));
-        p->difference_ratio = p->total_usd / o->winner.total_usd - 1;
+        FAB_PASS(optimize_describe(s, (found){next, next->best}, winner_usd, p, err));
+        FAB_PASS(verify(s, p, i == 0, err));
         o->n_runners_up = i;
     }
-done:
-    free(taken);
-    return status;
+    return FAB_OK;
 }
 
-static fab_status add_front(search *s, goal_kind other, double winner_usd, fab_optimum_point **out, size_t *out_n,
+static fab_status add_front(const search *s, goal other, double winner_usd, fab_optimum_point **out, size_t *out_n,
                             fab_error *err) {
     fab_status status = FAB_OK;
     found *front = NULL;
-    fab_optimum_point *points = NULL;
-    size_t n = 0;
-    FAB_TRY(optimize_front(s, other, &front, &n, err));
-    FAB_TRY(FAB_NEW(points, n, err));
-    for (size_t i = 0; i < n; i++) {
-        FAB_TRY(optimize_describe(s, front[i], &points[i], err));
-        FAB_TRY(verify(s, &points[i], false, err));
-        points[i].difference_ratio = points[i].total_usd / winner_usd - 1;
+    FAB_TRY(FAB_NEW(front, MAX_FRONT, err));
+    size_t n = optimize_front(s, other, front);
+    FAB_TRY(FAB_NEW(*out, n, err));
+    for (; *out_n < n; (*out_n)++) {
+        FAB_TRY(optimize_describe(s, front[*out_n], winner_usd, &(*out)[*out_n], err));
+        FAB_TRY(verify(s, &(*out)[*out_n], false, err));
     }
-    *out = points;
-    *out_n = n;
-    points = NULL;
 done:
-    FAB_FREE_ALL(front, points);
+    free(front);
     return status;
 }
 
 static fab_optimum_loser describe_loser(const structure *x, double winner_usd) {
-    static const fab_loss LOSSES[] = {[VERDICT_OPEN] = FAB_LOSS_BOUND,
-                                      [VERDICT_SOLVED] = FAB_LOSS_COST,
-                                      [VERDICT_LIMIT] = FAB_LOSS_LIMIT,
-                                      [VERDICT_UNBUILDABLE] = FAB_LOSS_UNBUILDABLE,
-                                      [VERDICT_UNSEEN] = FAB_LOSS_UNSEEN};
     char money[32];
-    fab_optimum_loser l = {.tiers = x->n_tiers,
-                           .planes = x->planes,
-                           .domain = x->domain,
-                           .nic_bps = x->nic_bps,
-                           .loss = LOSSES[x->verdict]};
+    fab_optimum_loser l = {
+        .tiers = x->n_tiers, .planes = x->planes, .domain = x->domain, .nic_bps = x->nic_bps, .loss = x->loss};
     (void)snprintf(l.family, sizeof l.family, "%s", x->family);
+    (void)snprintf(l.reason, sizeof l.reason, "%s", x->reason);
     optimize_switch_text(x, l.switches, sizeof l.switches);
-    if (l.loss == FAB_LOSS_COST || l.loss == FAB_LOSS_BOUND) {
-        l.total_usd = l.loss == FAB_LOSS_COST ? x->patterns[x->best].path_usd : x->bound_usd;
+    if (x->best != NULL) {
+        l.total_usd = usd_of(x);
         l.difference_ratio = l.total_usd / winner_usd - 1;
-        (void)snprintf(l.reason, sizeof l.reason, "costs %s%s (%s%+.1f %%)",
-                       l.loss == FAB_LOSS_BOUND ? "at least " : "", fab_money_format(money, l.total_usd),
-                       l.loss == FAB_LOSS_BOUND ? "at least " : "", 100 * l.difference_ratio);
-        return l;
+        (void)snprintf(l.reason, sizeof l.reason, "costs %s (%+.1f %%)", fab_money_format(money, l.total_usd),
+                       100 * l.difference_ratio);
     }
-    (void)snprintf(l.reason, sizeof l.reason, "%s",
-                   l.loss == FAB_LOSS_UNSEEN ? "not looked at: time limit" : x->reason);
     return l;
 }
 
 static fab_status add_losers(const search *s, fab_optimum *o, fab_error *err) {
-    fab_status status = FAB_OK;
-    bool *none = NULL;
-    FAB_TRY(FAB_NEW(none, s->n_structures, err));
-    FAB_TRY(FAB_NEW(o->rejected, s->n_structures, err));
-    size_t winner = cheapest(s, none);
-    o->lower_bound_usd = o->winner.total_usd;
+    const structure *winner = next_best(s, NULL);
+    FAB_PASS(FAB_NEW(o->rejected, s->n_structures, err));
     for (size_t i = 0; i < s->n_structures; i++) {
         const structure *x = &s->structures[i];
-        if (i != winner) {
+        if (x != winner) {
             o->rejected[o->n_rejected++] = describe_loser(x, o->winner.total_usd);
         }
-        if (x->verdict == VERDICT_OPEN || x->verdict == VERDICT_UNSEEN) {
-            o->lower_bound_usd = fmin(o->lower_bound_usd, x->verdict == VERDICT_OPEN ? x->bound_usd : 0);
-            o->is_proven = o->is_proven && x->verdict == VERDICT_OPEN;
-        }
-        o->n_patterns += x->n_patterns;
+        o->n_candidates += x->n_candidates;
     }
-done:
-    free(none);
-    return status;
+    return FAB_OK;
 }
 
 /* --- request ------------------------------------------------------------------------------------------------------ */
@@ -305,34 +272,40 @@ static fab_status optimize_check_request(const fab_optimize_request *q, fab_erro
 
 static void optimize_release(search *s) {
     for (size_t i = 0; i < s->n_structures; i++) {
-        free(s->structures[i].patterns);
+        free(s->structures[i].candidates);
     }
-    FAB_FREE_ALL(s->structures, s->order, s->bound);
+    free(s->structures);
 }
 
-static double deadline(double limit_s) {
-    return limit_s > 0 ? optimize_now_s() + limit_s : INFINITY;
+/* The user's limits by goal. */
+static limits limits_of(const fab_limits *l) {
+    return (limits){.given = {[GOAL_TAPER] = l->has_taper,
+                              [GOAL_BISECTION] = l->has_bisection,
+                              [GOAL_POWER] = l->has_power,
+                              [GOAL_COST] = l->has_budget},
+                    .most = {[GOAL_TAPER] = l->max_taper,
+                             [GOAL_BISECTION] = -l->min_bisection_ratio,
+                             [GOAL_POWER] = l->max_power_w,
+                             [GOAL_COST] = l->budget_usd}};
 }
 
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_optimum *o = NULL;
     search s = {.request = request,
-                .limits = request->limits,
-                .deadline_s = deadline(request->time_limit_s),
-                .enumeration_deadline_s = deadline(request->time_limit_s / 2)};
+                .limits = limits_of(&request->limits),
+                .deadline_s = request->time_limit_s > 0 ? optimize_now_s() + request->time_limit_s : INFINITY};
     FAB_TRY(optimize_check_request(request, err));
     FAB_TRY(fab_memory_check("the search of a catalog", SEARCH_BYTES, request->max_bytes, err));
     FAB_TRY(FAB_NEW(o, 1, err));
     FAB_TRY(optimize_enumerate(&s, err));
-    FAB_TRY(FAB_NEW(s.order, s.n_structures, err));
-    FAB_TRY(FAB_NEW(s.bound, s.n_structures, err));
-    FAB_TRY(optimize_rank(&s, FAB_RUNNERS_UP + 1, err));
+    optimize_rank(&s);
     FAB_TRY(add_best(&s, o, err));
     if (o->winner.design[0] == '\0') {
         FAB_TRY(optimize_explain_infeasible(&s, err));
     }
     o->is_proven = !s.timed_out;
+    o->lower_bound_usd = o->is_proven ? o->winner.total_usd : 0;
     (void)snprintf(o->prices, sizeof o->prices, "%s", request->prices->name);
     FAB_TRY(add_losers(&s, o, err));
     FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));
@@ -341,7 +314,6 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     o->gpus = request->gpus;
     o->limits = request->limits;
     o->n_structures = s.n_structures;
-    o->n_programs = s.n_programs;
     (void)snprintf(o->catalog, sizeof o->catalog, "%s", request->catalog->name);
     (void)snprintf(o->source, sizeof o->source, "%s", request->catalog->source);
     *out = o;

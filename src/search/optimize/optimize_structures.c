@@ -1,4 +1,4 @@
-/* Which structural choices there are, and the patterns inside each. Every count comes from the closed form of the
+/* Which structural choices there are, and the candidates inside each. Every count comes from the closed form of the
  * topology and every price from the bill of materials: no rule of either stands here a second time. */
 #include "optimize_internal.h"
 
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_TIERS_TRIED 4
 #define SAME            1e-9 /* rates closer than this are equal */
@@ -65,18 +66,6 @@ fab_status optimize_base_spec(const search *s, const structure *x, fab_fabric_sp
     return FAB_OK;
 }
 
-void optimize_path_tapers(const structure *x, uint32_t top, double *asked, double *built) {
-    for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
-        asked[i] = 1;
-        built[i] = 0;
-    }
-    for (uint32_t a = top; a != NO_PATTERN; a = x->patterns[a].parent) {
-        const pattern *p = &x->patterns[a];
-        asked[p->tier] = p->taper;
-        built[p->tier] = p->built_taper;
-    }
-}
-
 void optimize_switch_text(const structure *x, char *out, size_t size) {
     size_t n = 0;
     bool same = true;
@@ -93,90 +82,31 @@ void optimize_switch_text(const structure *x, char *out, size_t size) {
     }
 }
 
-/* --- patterns ----------------------------------------------------------------------------------------------------- */
+/* --- candidates --------------------------------------------------------------------------------------------------- */
 
-/* The same fabric with nothing but the switches of one tier and the cables below it. */
-static void isolate(const fab_counts *all, uint32_t t, fab_counts *out) {
-    *out = *all;
-    out->nics = 0;
-    out->n_kinds = 0;
-    for (uint32_t i = 0; i < FAB_MAX_TIERS; i++) {
-        if (i != t) {
-            out->switches_by_tier[i] = out->cables_by_tier[i] = out->ports_by_tier[i] = 0;
-        }
-    }
-    out->switches = out->switches_by_tier[t];
-    out->cables = out->cables_by_tier[t];
-    out->ports = out->ports_by_tier[t];
-    for (size_t i = 0; i < all->n_kinds; i++) {
-        if (all->kinds[i].tier == t + 1) {
-            out->kinds[out->n_kinds++] = all->kinds[i];
-        }
-    }
-}
-
-static uint32_t find_child(const structure *x, uint32_t parent, uint32_t tier, const fab_tree_tier *shape) {
-    for (size_t i = 0; i < x->n_patterns; i++) {
-        const pattern *p = &x->patterns[i];
-        /* `parents` of the top pattern so far depends on the tier above and is no part of what makes it. */
-        if (p->parent == parent && p->tier == tier && p->shape.down == shape->down && p->shape.up == shape->up &&
-            p->shape.blocks == shape->blocks && p->shape.switches == shape->switches) {
-            return (uint32_t)i;
-        }
-    }
-    return NO_PATTERN;
-}
-
-/* One design: what it is made of and what it costs. */
+/* Scratch: one fabric, what it is made of and what it costs. */
 typedef struct sample {
     fab_fabric_spec spec;
-    fab_counts counts, alone;
+    fab_counts counts;
     fab_tree tree;
-    fab_cost cost, part;
+    fab_cost cost;
 } sample;
 
-static fab_status add_pattern(const search *s, structure *x, sample *m, uint32_t t, uint32_t parent, uint32_t *out,
-                              fab_error *err) {
-    const fab_counts *c = &m->counts;
-    const pattern *below = parent != NO_PATTERN ? &x->patterns[parent] : NULL;
-    bool top = t + 1 == x->n_tiers;
-    pattern p = {.tier = t,
-                 .parent = parent,
-                 .taper = top ? 1 : m->spec.tier[t].taper,
-                 .built_taper = top ? 0 : c->built_taper[t],
-                 .shape = m->tree.tier[t],
-                 .switches = c->switches_by_tier[t],
-                 .cables_below = c->cables_by_tier[t],
-                 .cables_above = top ? 0 : c->cables_by_tier[t + 1]};
-    if (top) {
-        p.usd = m->cost.total_usd - (below != NULL ? below->path_usd : 0);
-        p.power_w = m->cost.power_w - (below != NULL ? below->path_w : 0);
-        p.bisection_ratio = fab_bisection_ratio(&m->spec, c, m->tree.bisection_bps);
-    } else {
-        isolate(c, t, &m->alone);
-        FAB_PASS(fab_cost_of(&m->spec, &m->alone, s->request->prices, &m->part, err));
-        p.usd = m->part.total_usd;
-        p.power_w = m->part.power_w;
-    }
-    p.path_usd = p.usd + (below != NULL ? below->path_usd : 0);
-    p.path_w = p.power_w + (below != NULL ? below->path_w : 0);
-    p.path_taper = fmax(p.built_taper, below != NULL ? below->path_taper : 0);
-    FAB_PASS(FAB_GROW(x->patterns, x->capacity, x->n_patterns + 1, err));
-    *out = (uint32_t)x->n_patterns;
-    x->patterns[x->n_patterns++] = p;
-    return FAB_OK;
-}
-
-static fab_status structures_add_path(const search *s, structure *x, sample *m, fab_error *err) {
+static fab_status add_candidate(const search *s, structure *x, sample *m, fab_error *err) {
     FAB_PASS(fab_topology_tree(&m->spec, &m->counts, &m->tree, err));
     FAB_PASS(fab_cost_of(&m->spec, &m->counts, s->request->prices, &m->cost, err));
-    uint32_t at = NO_PATTERN;
-    for (uint32_t t = 0; t < x->n_tiers; t++) {
-        uint32_t next = find_child(x, at, t, &m->tree.tier[t]);
-        if (next == NO_PATTERN) {
-            FAB_PASS(add_pattern(s, x, m, t, at, &next, err));
-        }
-        at = next;
+    FAB_PASS(FAB_GROW(x->candidates, x->capacity, x->n_candidates + 1, err));
+    candidate *c = &x->candidates[x->n_candidates++];
+    *c = (candidate){.n_switches = m->counts.switches,
+                     .n_cables = m->counts.cables,
+                     .value = {[GOAL_BISECTION] = -fab_bisection_ratio(&m->spec, &m->counts, m->tree.bisection_bps),
+                               [GOAL_POWER] = m->cost.power_w,
+                               [GOAL_COST] = m->cost.total_usd}};
+    for (uint32_t t = 0; t < FAB_MAX_TIERS; t++) {
+        bool has_taper = t + 1 < x->n_tiers;
+        c->asked[t] = has_taper ? m->spec.tier[t].taper : 1;
+        c->built[t] = has_taper ? m->counts.built_taper[t] : 0;
+        c->value[GOAL_TAPER] = fmax(c->value[GOAL_TAPER], c->built[t]);
     }
     return FAB_OK;
 }
@@ -195,13 +125,13 @@ static bool is_misfit(fab_status status) {
     return status == FAB_EINPUT || status == FAB_EUNSUPPORTED;
 }
 
-/* Patterns of all combinations of tapers. What cannot be built or priced is left out; `why` keeps the first reason. */
-static fab_status add_patterns(const search *s, structure *x, sample *m, fab_error *why, fab_error *err) {
+/* All combinations of tapers. What cannot be built or priced is left out; `why` keeps the first reason. */
+static fab_status add_candidates(const search *s, structure *x, sample *m, fab_error *why, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
     fab_fabric_spec base;
     fab_error misfit = {0};
     fab_status status = optimize_base_spec(s, x, &base, &misfit);
-    if (status != FAB_OK) { /* no patterns */
+    if (status != FAB_OK) { /* no candidates */
         bool left_out = is_misfit(status);
         (void)fab_fail(left_out ? why : err, status, misfit.where, "%s", misfit.text);
         return left_out ? FAB_OK : status;
@@ -209,10 +139,8 @@ static fab_status add_patterns(const search *s, structure *x, sample *m, fab_err
     m->spec = base;
     for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec); i++) {
         fab_error inner = {0};
-        size_t n = x->n_patterns;
-        status = structures_add_path(s, x, m, &inner);
+        status = add_candidate(s, x, m, &inner);
         if (is_misfit(status)) {
-            x->n_patterns = n;
             (void)fab_fail(why, status, inner.where, "%s", inner.text);
         } else if (status != FAB_OK) {
             return fab_fail(err, status, inner.where, "%s", inner.text);
@@ -253,7 +181,8 @@ static fab_status most_gpus(const search *s, const structure *x, uint64_t unit, 
     return FAB_OK;
 }
 
-fab_status optimize_explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
+/* "64x400G holds 2,048 GPUs in 2 tiers; needs 3 tiers" */
+static fab_status explain_unbuildable(const search *s, structure *x, const fab_error *why, fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t most = 0;
     bool fits = false;
@@ -332,12 +261,12 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
                        fab_quantity_format(a, leaf_bps, FAB_UNIT_RATE),
                        fab_quantity_format(b, nic_port_bps, FAB_UNIT_RATE));
     } else {
-        FAB_PASS(add_patterns(s, x, m, &why, err));
-        if (x->n_patterns == 0) {
-            FAB_PASS(optimize_explain_unbuildable(s, x, &why, err));
+        FAB_PASS(add_candidates(s, x, m, &why, err));
+        if (x->n_candidates == 0) {
+            FAB_PASS(explain_unbuildable(s, x, &why, err));
         }
     }
-    x->verdict = x->n_patterns == 0 ? VERDICT_UNBUILDABLE : VERDICT_OPEN;
+    x->loss = x->n_candidates == 0 ? FAB_LOSS_UNBUILDABLE : FAB_LOSS_COST;
     return FAB_OK;
 }
 
@@ -387,6 +316,12 @@ static fab_status add_families(search *s, structure *rest, fab_error *err) {
     return FAB_OK;
 }
 
+double optimize_now_s(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 fab_status optimize_enumerate(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_optimize_request *q = s->request;
@@ -412,8 +347,10 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(m, 1, err));
     for (size_t i = 0; i < s->n_structures; i++) {
-        if (optimize_now_s() > s->enumeration_deadline_s) {
-            s->structures[i].verdict = VERDICT_UNSEEN;
+        if (optimize_now_s() > s->deadline_s) {
+            s->timed_out = true;
+            s->structures[i].loss = FAB_LOSS_UNSEEN;
+            (void)snprintf(s->structures[i].reason, sizeof s->structures[i].reason, "not looked at: time limit");
             continue;
         }
         FAB_TRY(structures_finish(s, &s->structures[i], m, err));

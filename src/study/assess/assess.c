@@ -23,8 +23,8 @@ bool assessment_is_collided(const fab_assessment *d, fab_link_id link, double lo
 static fab_status check_phase(const fab_assessment *d, size_t p, const fab_router *router, uint64_t *n_paths,
                               fab_error *err) {
     const fab_phase *phase = &d->traffic->phases[p];
-    bool has_paths = router != NULL && !fab_router_splits(router) && d->in_network[p];
-    uint64_t per_flow = has_paths ? fab_paths_per_flow(router) : 1;
+    bool has_paths = router != NULL && !fab_router_facts_of(router)->splits && d->in_network[p];
+    uint64_t per_flow = has_paths ? fab_router_facts_of(router)->paths_per_flow : 1;
     if (phase->n_flows > (MOST_PATHS - *n_paths) / per_flow) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "phase %s has %" PRIu64 " flows of %" PRIu64
@@ -32,7 +32,7 @@ static fab_status check_phase(const fab_assessment *d, size_t p, const fab_route
                         "%" PRIu64 " paths that failure studies keep; give one phase (--traffic job:NAME), fewer "
                         "engines or fewer queue pairs",
                         phase->name, phase->n_flows, per_flow, router != NULL ? " under " : "",
-                        router != NULL ? fab_router_label(router) : "", MOST_PATHS);
+                        router != NULL ? fab_router_facts_of(router)->label : "", MOST_PATHS);
     }
     *n_paths += phase->n_flows * per_flow;
     return FAB_OK;
@@ -202,7 +202,7 @@ void fab_assessment_free(fab_assessment *d) {
     for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
         free(d->parts[i].collided);
     }
-    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->shared,
+    FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->paces,
                  d->chosen, d->healthy, d);
 }
 
@@ -211,7 +211,7 @@ size_t fab_assessment_variants(const fab_assessment *assessment) {
 }
 
 const char *fab_assessment_engine(const fab_assessment *assessment, size_t engine) {
-    return fab_router_label(assessment->routers[engine]);
+    return fab_router_facts_of(assessment->routers[engine])->label;
 }
 
 fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t variant) {

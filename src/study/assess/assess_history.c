@@ -186,7 +186,7 @@ static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *spe
     const fab_assessment_request *q = &a->assessment->request;
     assess_history *h = a->history;
     fab_relocation to;
-    fab_relocator *relocator = a->engines[variant / q->n_policies].relocator;
+    fab_relocator *relocator = a->relocators[variant / q->n_policies];
     FAB_TRY(fab_mask_set(&a->mask, h->down, h->n_down, err));
     FAB_TRY(fab_relocate(relocator, &a->mask, q->policies[variant % q->n_policies], &to, err));
     if (!to.is_possible) {

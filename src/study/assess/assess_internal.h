@@ -2,8 +2,7 @@
  * @file assess_internal.h
  * Inside of assess*.c.
  */
-#ifndef FAB_ASSESS_INTERNAL_H
-#define FAB_ASSESS_INTERNAL_H
+#pragma once
 
 #include "fab/assess.h"
 #include "fab/evaluate.h"
@@ -28,11 +27,11 @@ struct fab_assessment {
     bool *is_timed;         /* [phase]: its time counts */
     bool iterates;          /* times are those of an iteration */
     assessment_part *parts; /* [engine][phase] */
-    fab_shared_slowdown *shared; /* [engine]: on the healthy fabric, kept in every state */
-    fab_iteration *chosen;       /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is open */
-    double *per_bps;             /* [link]: 1 / capacity of network links, 0 of others */
-    double offered_bps;          /* all that is offered in all phases */
-    fab_outcome *healthy;        /* [variant] */
+    fab_paces *paces;       /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is shared */
+    fab_iteration *chosen;  /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is open */
+    double *per_bps;        /* [link]: 1 / capacity of network links, 0 of others */
+    double offered_bps;     /* all that is offered in all phases */
+    fab_outcome *healthy;   /* [variant] */
     bool has_healthy;
 };
 
@@ -43,11 +42,6 @@ typedef struct assessment_loads {
     double worst_ratio;
     fab_link_id worst_link;
 } assessment_loads;
-
-/* Scratch for an engine. */
-typedef struct assess_engine {
-    fab_relocator *relocator;
-} assess_engine;
 
 /* A job on its way through a history. */
 typedef struct assess_history {
@@ -74,7 +68,7 @@ struct fab_assessor {
     const fab_assessment *assessment;
     fab_mask mask;
     fab_workspace *workspace;
-    assess_engine *engines;      /* [engine] */
+    fab_relocator **relocators;  /* [engine] */
     const fab_baseline **phases; /* [engine][phase]: what the relocators look at */
     uint8_t *has_rank;           /* [gpu]: at the moment */
     const fab_rerouted **now;    /* [phase]: of the engine at hand */
@@ -94,10 +88,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
 /* Fills assessment->chosen: a job that runs keeps its microbatch and chunks. */
 fab_status assess_choose(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 
-/* Whether transfers between stages and the exchange of replicas travel beside each other. */
-bool assessment_shares(const fab_assessment *assessment);
-
-/* Fills assessment->shared, for iterations. */
+/* Fills assessment->paces, for iterations. */
 fab_status assess_share(fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 
 /* Refuses, with the estimate, what would not fit, once traffic and routers are there. */
@@ -136,5 +127,3 @@ fab_outcome assess_outcome(const fab_assessment *assessment, const assessment_lo
 /* A history under every variant. */
 fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,
                             fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -24,7 +24,7 @@
 static void add_part(const fab_assessment *d, double n_links, const fab_router *router, size_t phase, double *kept,
                      double *scratch) {
     bool timed = d->is_timed[phase];
-    double paths = (double)d->traffic->phases[phase].n_flows * fab_paths_per_flow(router);
+    double paths = (double)d->traffic->phases[phase].n_flows * fab_router_facts_of(router)->paths_per_flow;
     double hops = paths * fab_path_links(d->what->design, d->fabric);
     if (d->duplicate[phase] == phase) {
         *kept += n_links * BASELINE_LINK + paths * BASELINE_PATH + hops * BASELINE_HOP;
@@ -38,7 +38,7 @@ static void add_part(const fab_assessment *d, double n_links, const fab_router *
 static double shared_bytes(const fab_assessment *d, const fab_replay_sizes *sizes, double *kept) {
     const fab_replay replay = {.context = d->request.context, .n_seeds = 1, .n_threads = 1, .rates = true};
     double most = 0;
-    for (size_t p = 0; p < d->n_phases && assessment_shares(d); p++) {
+    for (size_t p = 0; p < d->n_phases && d->iterates && fab_iterate_shares(d->traffic); p++) {
         fab_draw_bytes draw = {0};
         for (size_t e = 0; e < d->what->n_engines && fab_iterate_is_shared(d->traffic->phases[p].name); e++) {
             draw = fab_replay_draw_bytes(&replay, sizes, &d->traffic->phases[p], d->routers[e]);

@@ -17,7 +17,7 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
     const fab_assessment *d = a->assessment;
     size_t n_engines = d->what->n_engines;
     FAB_PASS(fab_context_ports(d->request.context, &ports, err));
-    FAB_PASS(FAB_NEW(a->engines, n_engines, err));
+    FAB_PASS(fab_allocate(n_engines, sizeof(fab_relocator *), &a->relocators, err));
     FAB_PASS(FAB_NEW(a->phases, n_engines * d->n_phases, err)); // NOLINT(bugprone-sizeof-expression)
     for (size_t i = 0; i < n_engines * d->n_phases; i++) {      /* duplicates count, each for itself */
         FAB_PASS(fab_context_baseline(d->request.context, i / d->n_phases, i % d->n_phases, &a->phases[i], err));
@@ -32,7 +32,7 @@ static fab_status open_relocators(fab_assessor *a, fab_error *err) {
             .phases = a->phases + e * d->n_phases,
             .n_phases = d->n_phases,
         };
-        FAB_PASS(fab_relocator_new(&request, &a->engines[e].relocator, err));
+        FAB_PASS(fab_relocator_new(&request, &a->relocators[e], err));
     }
     return FAB_OK;
 }
@@ -62,13 +62,13 @@ void fab_assessor_free(fab_assessor *a) {
     if (a == NULL) {
         return;
     }
-    for (size_t e = 0; a->engines != NULL && e < a->assessment->what->n_engines; e++) {
-        fab_relocator_free(a->engines[e].relocator);
+    for (size_t e = 0; a->relocators != NULL && e < a->assessment->what->n_engines; e++) {
+        fab_relocator_free(a->relocators[e]);
     }
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    FAB_FREE_ALL(a->engines, a->phases, a->has_rank, a->now, a->seen, a);
+    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a);
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
@@ -272,7 +272,7 @@ static fab_status assess_staying(fab_assessor *a, assessment_case *c, size_t n_l
 
 static fab_status assess_under(fab_assessor *a, assessment_case *c, fab_outcome *out, fab_error *err) {
     const fab_assessment_request *q = &a->assessment->request;
-    fab_relocator *relocator = a->engines[c->engine].relocator;
+    fab_relocator *relocator = a->relocators[c->engine];
     fab_relocation to;
     FAB_PASS(fab_relocate(relocator, &a->mask, FAB_POLICY_NONE, &to, err));
     const size_t n_lost = to.n_lost;

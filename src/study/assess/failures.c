@@ -109,7 +109,8 @@ static fab_status choose_phases(run *x, fab_error *err) {
     for (size_t e = 0; e < x->what->n_engines; e++) {
         const fab_router *router = NULL;
         FAB_PASS(fab_context_router(x->context, e, &router, err));
-        per_flow = fab_paths_per_flow(router) > per_flow ? fab_paths_per_flow(router) : per_flow;
+        per_flow = fab_router_facts_of(router)->paths_per_flow > per_flow ? fab_router_facts_of(router)->paths_per_flow
+                                                                          : per_flow;
     }
     FAB_PASS(FAB_NEW(out->phases, n, err));
     FAB_PASS(FAB_NEW(out->left_out, n, err));
@@ -137,8 +138,7 @@ static fab_status failures_prepare(run *x, fab_error *err) {
     const fab_fabric_spec *spec = &x->what->design->fabric;
     if (spec->floor.given) {
         FAB_PASS(fab_floor_make(spec, x->f, &x->floor, err));
-        x->racks = (fab_racks){x->floor->n_server_racks + x->floor->n_network_racks, x->floor->servers_per_rack,
-                               x->floor->switch_rack};
+        x->racks = fab_floor_racks(x->floor);
     }
     FAB_PASS(read_failed(x, err));
     FAB_PASS(fill_overlay(x, err));
@@ -267,7 +267,7 @@ done:
 
 static fab_status list_lost(run *x, fab_error *err) {
     fab_relocation found;
-    FAB_PASS(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, FAB_POLICY_NONE, &found, err));
+    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, FAB_POLICY_NONE, &found, err));
     FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
     for (size_t i = 0; i < found.n_lost; i++) {
         FAB_PASS(name_ranks(x, found.lost[i], &x->out->lost[i], err));
@@ -303,7 +303,7 @@ static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out
 static fab_status find_policy(run *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
     fab_relocation found;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_PASS(fab_relocate(x->assessor->engines[0].relocator, &x->assessor->mask, policy, &found, err));
+    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, policy, &found, err));
     out->is_possible = found.is_possible;
     out->n_tried = found.n_tried;
     out->is_optimal = found.is_optimal;

@@ -2,8 +2,7 @@
  * @file replay_for_times.h
  * A replay once more on something changed, for its times alone.
  */
-#ifndef FAB_REPLAY_FOR_TIMES_H
-#define FAB_REPLAY_FOR_TIMES_H
+#pragma once
 
 #include "fab/analysis.h"
 
@@ -19,5 +18,3 @@ static inline fab_replay replay_for_times(const fab_replay *base) {
     replay.progress = NULL;
     return replay;
 }
-
-#endif

@@ -201,8 +201,8 @@ static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
         const fab_router *router = NULL;
         fab_contention_engine *engine = &c->out->engines[e];
         FAB_PASS(fab_context_router(c->base->context, e, &router, err));
-        c->n_seeds[e] = fab_router_is_seeded(router) ? c->base->n_seeds : 1;
-        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_label(router));
+        c->n_seeds[e] = fab_router_facts_of(router)->is_seeded ? c->base->n_seeds : 1;
+        (void)snprintf(engine->label, sizeof engine->label, "%s", fab_router_facts_of(router)->label);
         FAB_PASS(FAB_NEW(engine->jobs, n_jobs, err));
     }
     return FAB_OK;

@@ -2,8 +2,7 @@
  * @file contend_internal.h
  * What the files about several jobs share.
  */
-#ifndef CONTEND_INTERNAL_H
-#define CONTEND_INTERNAL_H
+#pragma once
 
 #include "fab/contend.h"
 #include "fab/evaluate.h"
@@ -50,5 +49,3 @@ fab_status contend_iterate(contender *c, fab_error *err) FAB_MUST_USE;
 
 /** Every phase against every other: fills out->interference. */
 fab_status contend_interfere(contender *c, fab_error *err) FAB_MUST_USE;
-
-#endif

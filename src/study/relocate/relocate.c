@@ -4,7 +4,7 @@
 #include "fab/choices.h"
 #include "fab/memory.h"
 #include "fab/order.h"
-#include "fab/reroute_migrated.h"
+#include "fab/reroute.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static fab_status find_places(fab_relocator *r, fab_error *err) {
     r->n_slices = 0;
     for (size_t p = 0; p < r->request.n_phases && r->n_slices == 0; p++) {
         const fab_baseline *phase = r->request.phases[p];
-        r->n_slices = phase != NULL ? fab_router_slices(fab_baseline_what(phase)->router) : 0;
+        r->n_slices = phase != NULL ? fab_router_facts_of(fab_baseline_what(phase)->router)->slices : 0;
     }
     r->n_slices = r->n_slices > 0 ? r->n_slices : 2;
 done:

@@ -5,12 +5,11 @@
  * Where all engines look at flows one by one, the flows of lost servers are lifted once, and only paths of servers that
  * are tried elsewhere are walked. Else every placement is routed in full.
  */
-#ifndef RELOCATE_EVAL_H
-#define RELOCATE_EVAL_H
+#pragma once
 
 #include "relocate_internal.h"
 
-#include "fab/reroute_migrated.h"
+#include "fab/reroute.h"
 
 /** What is to be as small as can be, the first first. Ratios are counted in steps, so that rounding decides nothing. */
 typedef struct relocate_score {
@@ -79,5 +78,3 @@ fab_status relocate_eval_contend(const relocate_eval *e, uint32_t *n_shared_path
 
 /** Appends the moves of servers that are not lost, ascending. */
 void relocate_eval_list_healthy(const relocate_eval *e, fab_move *moves, size_t *n);
-
-#endif

@@ -7,7 +7,7 @@
  * link that may be the fullest: rest + what x and z add <= w, and the same for its phase and w[p]; the fullest links
  * need no longer than they may: sum of unit[p] * w[p] <= allowed. First the fewest collisions are looked for, then with
  * so many the smallest w. Links with equal rows share one. */
-#include "relocate_search.h"
+#include "relocate_views.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
@@ -363,7 +363,7 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
                                .n_rows = p.n_rows,
                                .entries = p.entries,
                                .n_entries = p.n_entries};
-    FAB_TRY(fab_solve(&whole, &limits, p.x, out, err));
+    FAB_TRY(fab_solve(&whole, &limits, p.x, NULL, out, err));
     for (uint32_t i = 0; i < x->n_lost && out->has_point; i++) {
         for (uint32_t k = 0; k < x->n_spares; k++) {
             s->r->to[i] = p.x[i * x->n_spares + k] > 0.5 ? s->r->spare[k] : s->r->to[i];

@@ -2,8 +2,7 @@
  * @file relocate_internal.h
  * What the files about reallocation share: who may go where, and what was chosen.
  */
-#ifndef RELOCATE_INTERNAL_H
-#define RELOCATE_INTERNAL_H
+#pragma once
 
 #include "fab/relocate.h"
 #include "fab/routing.h"
@@ -73,5 +72,3 @@ typedef struct relocate_found {
 
 /** Searches, and lists unplaced servers and moves. */
 fab_status relocate_by_search(fab_relocator *r, relocate_found *out, fab_error *err) FAB_MUST_USE;
-
-#endif

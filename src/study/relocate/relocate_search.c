@@ -4,7 +4,7 @@
  * places would do, and from random assignments: one after the other goes where it is best while the rest stays, and
  * pairs change places, until nothing helps. Where it is small, an integer program finds the best or proves it. What
  * still collides then may change places with healthy servers that it shares links with. */
-#include "relocate_search.h"
+#include "relocate_views.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"

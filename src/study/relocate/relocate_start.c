@@ -139,12 +139,13 @@ static fab_status view_init(relocate_eval *e, relocate_view *v, bool is_local, f
     count_healthy(e, v);
     v->unit_s = time_of_nics(what);
     if (!v->is_separable) {
-        double n_paths = (double)what->phase->n_flows * fab_paths_per_flow(what->router);
+        double n_paths = (double)what->phase->n_flows * fab_router_facts_of(what->router)->paths_per_flow;
         e->work += (double)n_links + 16 * n_paths;
         e->is_separable = false;
         return FAB_OK;
     }
-    e->work += 16.0 * (double)what->phase->n_flows * fab_paths_per_flow(what->router) / (e->f->n_servers + 1.0);
+    e->work += 16.0 * (double)what->phase->n_flows * fab_router_facts_of(what->router)->paths_per_flow /
+               (e->f->n_servers + 1.0);
     FAB_PASS(FAB_NEW(v->more, n_links, err));
     FAB_PASS(FAB_NEW(v->is_raised, n_links, err));
     FAB_PASS(FAB_NEW(v->link_stamp, n_links, err));

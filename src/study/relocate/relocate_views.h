@@ -3,8 +3,7 @@
  * Phases while placements are tried: what searches look at, and relocate_eval.c, relocate_start.c and
  * relocate_contenders.c change.
  */
-#ifndef RELOCATE_VIEWS_H
-#define RELOCATE_VIEWS_H
+#pragma once
 
 #include "relocate_eval.h"
 
@@ -122,4 +121,23 @@ fab_status relocate_view_shift(relocate_eval *e, relocate_view *v, size_t n_flow
 /** Takes back what was shifted since the last stamp, and the servers to e->kept_at. */
 void relocate_view_undo(relocate_eval *e, const relocate_change *changes, size_t n);
 
-#endif
+/* What relocate_search.c and relocate_exact.c look for. */
+typedef struct relocate_search {
+    fab_relocator *r;
+    relocate_eval *e;
+    uint64_t budget, n_tried;
+    relocate_score score; /* of what is set */
+    uint32_t *best;       /* shape [n_lost]: the best assignment so far */
+    relocate_score best_score;
+    bool has_best, is_optimal;
+} relocate_search;
+
+/** Sets an assignment of all lost servers. */
+fab_status relocate_search_set(relocate_search *s, const uint32_t *to, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Looks for the best assignment of spares to at least two lost servers by an integer program, where that is small:
+ * fewest collisions, then the lowest ratio. Sets what it finds if that is better, and says whether the best is proved
+ * to be.
+ */
+fab_status relocate_search_exactly(relocate_search *s, fab_error *err) FAB_MUST_USE;

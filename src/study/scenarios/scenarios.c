@@ -293,10 +293,7 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
     s->fabric = fabric;
     s->seed = seed;
     s->rates = rates != NULL ? *rates : fab_failure_rates_default();
-    if (floor != NULL) {
-        s->racks =
-            (fab_racks){floor->n_server_racks + floor->n_network_racks, floor->servers_per_rack, floor->switch_rack};
-    }
+    s->racks = fab_floor_racks(floor);
     FAB_TRY(scenarios_find_links(s, err));
     if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
         FAB_TRY(scenario_read_file(colon + 1, s, err));

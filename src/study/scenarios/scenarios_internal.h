@@ -2,8 +2,7 @@
  * @file scenarios_internal.h
  * Inside of scenarios.c and scenario_*.c.
  */
-#ifndef FAB_SCENARIOS_INTERNAL_H
-#define FAB_SCENARIOS_INTERNAL_H
+#pragma once
 
 #include "fab/scenarios.h"
 
@@ -26,9 +25,9 @@ struct fab_scenarios {
     fab_link_id *link; /* shape [n_links]: of the network, one of each cable */
     uint32_t n_links;
     /* of a list */
-    char (*name)[FAB_COMPONENT_NAME_SIZE]; /* shape [count] */
-    size_t *first;                         /* shape [count + 1] */
-    fab_component *component;              /* shape [first[count]] */
+    char (*name)[FAB_SCENARIO_NAME_SIZE]; /* shape [count] */
+    size_t *first;                        /* shape [count + 1] */
+    fab_component *component;             /* shape [first[count]] */
     size_t name_capacity, first_capacity, component_capacity, n_components;
 };
 
@@ -38,5 +37,3 @@ fab_component scenario_component(const fab_scenarios *s, fab_component_kind kind
 fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) FAB_MUST_USE;
 
 fab_status scenario_read_file(const char *path, fab_scenarios *s, fab_error *err) FAB_MUST_USE;
-
-#endif

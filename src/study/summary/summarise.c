@@ -202,35 +202,17 @@ static void count_bin(fab_study_variant *out, double impact) {
     out->bin[bin]++;
 }
 
-/* Whether a comes after b among the worst. */
-static bool is_better(const candidate *a, const candidate *b) {
-    return a->impact != b->impact ? a->impact < b->impact : a->row.scenario > b->row.scenario;
-}
-
-/* Keeps the `top` worst in a heap whose first is the best of them. */
-static void offer(candidate *heap, size_t *n, size_t top, const candidate *new) {
-    size_t at = 0;
-    if (*n < top) {
-        at = (*n)++;
-        while (at > 0 && is_better(new, &heap[(at - 1) / 2])) {
-            heap[at] = heap[(at - 1) / 2];
-            at = (at - 1) / 2;
-        }
-        heap[at] = *new;
-        return;
+/* Keeps the `top` worst in their order, of equal ones the lower numbers: those come first. */
+static void offer(candidate *worst, size_t *n, size_t top, const candidate *new) {
+    size_t at = *n;
+    while (at > 0 && worst[at - 1].impact < new->impact) {
+        at--;
     }
-    if (!is_better(&heap[0], new)) {
-        return;
+    if (at < top) {
+        *n += *n < top;
+        memmove(&worst[at + 1], &worst[at], (*n - at - 1) * sizeof *worst);
+        worst[at] = *new;
     }
-    for (size_t child = 1; child < *n; child = 2 * at + 1) {
-        child += child + 1 < *n && is_better(&heap[child + 1], &heap[child]);
-        if (!is_better(&heap[child], new)) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = *new;
 }
 
 static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *row, double impact) {

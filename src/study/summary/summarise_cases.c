@@ -2,7 +2,6 @@
 #include "summarise_internal.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -94,13 +93,6 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
     return r->span_s > 0 ? name_history(s, out, err) : name_set(r, out, err);
 }
 
-static int most_impact_first(const void *a, const void *b) {
-    const candidate *x = a;
-    const candidate *y = b;
-    FAB_ORDER_BY(y->impact, x->impact);
-    return FAB_ORDER(x->row.scenario, y->row.scenario);
-}
-
 static fab_status describe_all(fab_summariser *s, const candidate *from, size_t n, fab_study_case **out, size_t *out_n,
                                fab_error *err) {
     fab_status status = FAB_OK;
@@ -119,7 +111,6 @@ done:
 
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
     variant_sums *v = &s->variants[variant];
-    qsort(v->worst, v->n_worst, sizeof *v->worst, most_impact_first);
     FAB_PASS(describe_all(s, v->worst, v->n_worst, &out->worst, &out->n_worst, err));
     return describe_all(s, v->stopped, v->n_stopped, &out->stopped, &out->n_stopped_shown, err);
 }

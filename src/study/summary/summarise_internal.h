@@ -2,8 +2,7 @@
  * @file summarise_internal.h
  * Inside of summarise*.c.
  */
-#ifndef FAB_SUMMARISE_INTERNAL_H
-#define FAB_SUMMARISE_INTERNAL_H
+#pragma once
 
 #include "fab/summarise.h"
 
@@ -58,7 +57,7 @@ typedef struct variant_sums {
     cause_sums causes;
     double access_slowdown; /* sum */
     uint64_t n_access_times;
-    candidate *worst; /* shape [top]: a heap, the least of them first */
+    candidate *worst; /* shape [top]: the worst first */
     size_t n_worst;
     candidate *stopped; /* shape [top] */
     size_t n_stopped;
@@ -67,10 +66,9 @@ typedef struct variant_sums {
 #define CLASSES_MOST 64 /* bits of a set */
 #define CLASS_NAME   64
 
-/** Components: of sets all that there are, of histories those that failed, by a hash of what they are. */
+/** Components: of sets all that there are, of histories those that failed. */
 typedef struct component_table {
-    uint32_t *slot; /* shape [n_slots], a power of two: component + 1, or 0; histories alone */
-    size_t n_slots;
+    uint32_t *slot;           /* of histories, by what they are: component + 1, or 0 */
     fab_component *component; /* shape [n] */
     uint64_t *n_scenarios;    /* shape [n] */
     record *record;           /* shape [n * n_variants] */
@@ -143,5 +141,3 @@ bool summary_homing(const fab_fabric *fabric, fab_homing *out);
 
 /** Whether a component is an entire link between NIC and switch, or an end of one. */
 bool summary_is_access_loss(const fab_fabric *fabric, const fab_component *c);
-
-#endif

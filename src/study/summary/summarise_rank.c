@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/str.h"
-#include "fab/rng.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,12 +14,6 @@
 
 /* --- components that failed ------------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const fab_component *c) {
-    uint64_t fraction = 0;
-    memcpy(&fraction, &c->fraction, sizeof fraction);
-    return fab_mix64((uint64_t)c->kind << 32 ^ c->id ^ fab_mix64(fraction));
-}
-
 /* A cable has two links and is one component. */
 static fab_component canonical(fab_component c) {
     c.id &= c.kind == FAB_COMPONENT_LINK ? ~UINT32_C(1) : UINT32_MAX;
@@ -28,25 +21,15 @@ static fab_component canonical(fab_component c) {
     return c;
 }
 
-static bool are_equal(const fab_component *a, const fab_component *b) {
-    return a->kind == b->kind && a->id == b->id && a->fraction == b->fraction;
-}
-
-static fab_status grow_slots(component_table *t, fab_error *err) {
-    uint32_t *slot = NULL;
-    size_t n_slots = t->n_slots > 0 ? 2 * t->n_slots : 1024;
-    FAB_PASS(FAB_NEW(slot, n_slots, err));
-    for (size_t i = 0; i < t->n; i++) {
-        size_t at = hash_of(&t->component[i]) & (n_slots - 1);
-        while (slot[at] != 0) {
-            at = (at + 1) & (n_slots - 1);
-        }
-        slot[at] = (uint32_t)i + 1;
+/* Of a component that fails in histories: cables, nodes, servers. */
+static size_t slot_of(const fab_fabric *f, const fab_component *c) {
+    switch (c->kind) {
+    case FAB_COMPONENT_SWITCH: return f->n_cables + f->first[FAB_NODE_SWITCH] + c->id;
+    case FAB_COMPONENT_NIC: return f->n_cables + f->first[FAB_NODE_NIC] + c->id;
+    case FAB_COMPONENT_GPU: return f->n_cables + f->first[FAB_NODE_GPU] + c->id;
+    case FAB_COMPONENT_SERVER: return (size_t)f->n_cables + f->n_nodes + c->id;
+    default: return c->id / 2;
     }
-    free(t->slot);
-    t->slot = slot;
-    t->n_slots = n_slots;
-    return FAB_OK;
 }
 
 static fab_status add_component(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
@@ -64,26 +47,12 @@ static fab_status add_component(component_table *t, const fab_fabric *f, const f
     return FAB_OK;
 }
 
-static fab_status find_component(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
-                                 uint32_t *out, fab_error *err) {
-    if (2 * (t->n + 1) > t->n_slots) {
-        FAB_PASS(grow_slots(t, err));
-    }
-    size_t at = hash_of(c) & (t->n_slots - 1);
-    while (t->slot[at] != 0 && !are_equal(&t->component[t->slot[at] - 1], c)) {
-        at = (at + 1) & (t->n_slots - 1);
-    }
-    if (t->slot[at] == 0) {
-        FAB_PASS(add_component(t, f, c, n_variants, err));
-        t->slot[at] = (uint32_t)t->n;
-    }
-    *out = t->slot[at] - 1;
-    return FAB_OK;
-}
-
 fab_status summary_take_components(fab_summariser *s, fab_error *err) {
     const fab_summary_request *r = &s->request;
-    for (size_t i = 0; i < r->n_components && r->span_s <= 0; i++) {
+    if (r->span_s > 0) {
+        return FAB_NEW(s->table.slot, (size_t)r->fabric->n_cables + r->fabric->n_nodes + r->fabric->n_servers, err);
+    }
+    for (size_t i = 0; i < r->n_components; i++) {
         fab_component c = canonical(r->components[i]);
         FAB_PASS(add_component(&s->table, r->fabric, &c, s->n_variants, err));
     }
@@ -97,9 +66,13 @@ fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t 
     for (size_t i = 0; i < s->history.n_events; i++) {
         const fab_event *event = &s->history.event[i];
         if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
-            fab_component c = canonical(event->component);
-            FAB_PASS(find_component(&s->table, s->request.fabric, &c, s->n_variants, &s->failed[n_failed], err));
-            n_failed++;
+            const fab_component c = canonical(event->component);
+            uint32_t *slot = &s->table.slot[slot_of(s->request.fabric, &c)];
+            if (*slot == 0) {
+                FAB_PASS(add_component(&s->table, s->request.fabric, &c, s->n_variants, err));
+                *slot = (uint32_t)s->table.n;
+            }
+            s->failed[n_failed++] = *slot - 1;
         }
     }
     if (n_failed > 1) { /* each once: a component may fail again */
@@ -168,12 +141,15 @@ void summary_count_components(fab_summariser *s, const fab_outcome *row, double 
 
 /* --- rankings ----------------------------------------------------------------------------------------------------- */
 
-/* A component of a ranking, by name once it has one. */
 typedef struct ranked {
-    uint32_t component;
     double impact;
-    char name[FAB_COMPONENT_TEXT];
+    uint32_t component;
 } ranked;
+
+typedef struct named {
+    ranked of;
+    char name[FAB_COMPONENT_TEXT];
+} named;
 
 double summary_mean_impact(const record *r) {
     return r->n_known == 0 ? NAN : r->least == r->most ? r->least : r->impact / (double)r->n_known;
@@ -183,15 +159,15 @@ static int by_impact(const void *a, const void *b) {
     const ranked *x = a;
     const ranked *y = b;
     FAB_ORDER_BY(y->impact, x->impact);
-    return fab_compare_names(x->name, y->name);
+    return FAB_ORDER(x->component, y->component);
 }
 
-/* Which components a ranking is of. */
-typedef struct field {
-    size_t variant;
-    bool links, clear; /* those alone */
-    double below;      /* with less impact than that */
-} field;
+static int by_impact_and_name(const void *a, const void *b) {
+    const named *x = a;
+    const named *y = b;
+    FAB_ORDER_BY(y->of.impact, x->of.impact);
+    return fab_compare_names(x->name, y->name);
+}
 
 /* Half the width of the 95 % interval of the mean impact; NAN of one scenario. */
 static double half_interval(const record *r) {
@@ -221,49 +197,14 @@ bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r) 
     return above > FAB_SAME_FACTOR && above >= FAB_CLEAR_ERRORS * error && above > half_interval(r);
 }
 
-/* Impact of a component of the field; NAN: it is not in it. */
-static double impact_in(const fab_summariser *s, const field *f, size_t component) {
-    const component_table *t = &s->table;
-    const record *r = &t->record[component * s->n_variants + f->variant];
-    double impact = summary_mean_impact(r);
-    bool counts = impact < f->below && (!f->links || t->component[component].kind <= FAB_COMPONENT_PORT);
-    return counts && (!f->clear || summary_is_clear(s, f->variant, r)) ? impact : NAN;
-}
-
-/* Least impact that can be among the `top`, and how many reach it. */
-static fab_status threshold(const fab_summariser *s, const field *f, double *out, size_t *out_n, fab_error *err) {
-    const component_table *t = &s->table;
-    fab_status status = FAB_OK;
-    double *impact = NULL;
-    size_t n = 0;
-    FAB_TRY(FAB_NEW(impact, t->n, err));
-    for (size_t i = 0; i < t->n; i++) {
-        double mean = impact_in(s, f, i);
-        if (!isnan(mean)) {
-            impact[n++] = mean;
-        }
-    }
-    *out_n = 0;
-    *out = -INFINITY;
-    if (n > s->request.top) {
-        double q = (double)s->request.top / (double)n;
-        fab_quantiles(impact, n, true, &q, 1, out);
-    }
-    for (size_t i = 0; i < n; i++) {
-        *out_n += impact[i] >= *out;
-    }
-done:
-    free(impact);
-    return status;
-}
-
-static void rank_describe(const fab_summariser *s, size_t variant, const ranked *from, fab_critical *out) {
-    const fab_component *c = &s->table.component[from->component];
-    const record *r = &s->table.record[from->component * s->n_variants + variant];
-    *out = (fab_critical){.n_scenarios = s->table.n_scenarios[from->component],
+static void rank_describe(const fab_summariser *s, size_t variant, const named *from, fab_critical *out) {
+    const uint32_t component = from->of.component;
+    const fab_component *c = &s->table.component[component];
+    const record *r = &s->table.record[component * s->n_variants + variant];
+    *out = (fab_critical){.n_scenarios = s->table.n_scenarios[component],
                           .n_stopped = r->n_stopped,
                           .n_disconnected = r->n_disconnected,
-                          .impact = from->impact,
+                          .impact = from->of.impact,
                           .ci95 = half_interval(r),
                           .mean_slowdown = r->n_times > 0 ? r->slowdown / (double)r->n_times : NAN,
                           .worst_slowdown = r->n_times > 0 ? r->worst_slowdown : NAN,
@@ -275,53 +216,62 @@ static void rank_describe(const fab_summariser *s, size_t variant, const ranked 
     (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
 }
 
-static fab_status rank_field(const fab_summariser *s, const field *f, fab_critical **out, size_t *out_n,
-                             uint64_t *out_tied, fab_error *err) {
-    const component_table *t = &s->table;
+/* Describes the `top` of a list by impact from `first` on, those of equal impact by name: all that tie with the last of
+ * them get one. *out_end is the place behind all that tie. */
+static fab_status rank_next(const fab_summariser *s, size_t variant, const ranked *list, size_t n, size_t first,
+                            fab_critical **out, size_t *out_n, size_t *out_end, fab_error *err) {
     fab_status status = FAB_OK;
-    ranked *list = NULL;
-    fab_critical *best = NULL;
-    double least = 0;
-    size_t n = 0;
-    size_t capacity = 0;
-    FAB_TRY(threshold(s, f, &least, &capacity, err));
-    FAB_TRY(FAB_NEW(list, capacity, err));
-    for (uint32_t i = 0; i < t->n; i++) {
-        double mean = impact_in(s, f, i);
-        if (mean >= least) {
-            list[n].component = i;
-            list[n].impact = mean;
-            (void)fab_component_name(s->request.fabric, &t->component[i], list[n].name);
-            n++;
-        }
+    named *names = NULL;
+    size_t most = n - first < s->request.top ? n - first : s->request.top;
+    size_t end = first + most;
+    while (end < n && list[end].impact == list[end - 1].impact) {
+        end++;
     }
-    if (n > 0) {
-        qsort(list, n, sizeof *list, by_impact);
+    FAB_TRY(FAB_NEW(names, end - first, err));
+    for (size_t i = first; i < end; i++) {
+        names[i - first].of = list[i];
+        (void)fab_component_name(s->request.fabric, &s->table.component[list[i].component], names[i - first].name);
     }
-    *out_tied = 0;
-    for (size_t i = 0; n > s->request.top && i < n; i++) {
-        *out_tied += list[i].impact == least;
+    qsort(names, end - first, sizeof *names, by_impact_and_name);
+    FAB_TRY(FAB_NEW(*out, most, err));
+    for (size_t i = 0; i < most; i++) {
+        rank_describe(s, variant, &names[i], &(*out)[i]);
     }
-    n = n < s->request.top ? n : s->request.top;
-    FAB_TRY(FAB_NEW(best, n, err));
-    for (size_t i = 0; i < n; i++) {
-        rank_describe(s, f->variant, &list[i], &best[i]);
-    }
-    *out = best;
-    *out_n = n;
+    *out_n = most;
+    *out_end = end;
 done:
-    free(list);
+    free(names);
     return status;
 }
 
-static fab_status rank_components(const fab_summariser *s, field f, fab_ranking *out, fab_error *err) {
-    uint64_t none = 0;
-    FAB_PASS(rank_field(s, &f, &out->list, &out->n, &out->n_tied, err));
-    if (out->n_tied > 0) {
-        f.below = out->list[out->n - 1].impact;
-        FAB_PASS(rank_field(s, &f, &out->next, &out->n_next, &none, err));
+/* The components with the highest impact: all, links alone, or those that are clear. */
+static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, bool clear, fab_ranking *out,
+                                  fab_error *err) {
+    fab_status status = FAB_OK;
+    const component_table *t = &s->table;
+    ranked *list = NULL;
+    size_t n = 0;
+    size_t end = 0;
+    FAB_TRY(FAB_NEW(list, t->n, err));
+    for (uint32_t i = 0; i < t->n; i++) {
+        const record *r = &t->record[i * s->n_variants + variant];
+        double impact = summary_mean_impact(r);
+        if (!isnan(impact) && (!links || t->component[i].kind <= FAB_COMPONENT_PORT) &&
+            (!clear || summary_is_clear(s, variant, r))) {
+            list[n++] = (ranked){.component = i, .impact = impact};
+        }
     }
-    return FAB_OK;
+    qsort(list, n, sizeof *list, by_impact);
+    FAB_TRY(rank_next(s, variant, list, n, 0, &out->list, &out->n, &end, err));
+    if (end > out->n) {
+        for (size_t i = 0; i < end; i++) {
+            out->n_tied += list[i].impact == list[end - 1].impact;
+        }
+        FAB_TRY(rank_next(s, variant, list, n, end, &out->next, &out->n_next, &end, err));
+    }
+done:
+    free(list);
+    return status;
 }
 
 /* --- for graphs --------------------------------------------------------------------------------------------------- */
@@ -357,9 +307,9 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
 }
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
-    FAB_PASS(rank_components(s, (field){variant, false, false, INFINITY}, &out->critical, err));
-    FAB_PASS(rank_components(s, (field){variant, true, false, INFINITY}, &out->links, err));
-    FAB_PASS(rank_components(s, (field){variant, false, true, INFINITY}, &out->clear, err));
+    FAB_PASS(rank_components(s, variant, false, false, &out->critical, err));
+    FAB_PASS(rank_components(s, variant, true, false, &out->links, err));
+    FAB_PASS(rank_components(s, variant, false, true, &out->clear, err));
     FAB_PASS(summary_find_classes(s, variant, out, err));
     if (s->request.keep_impact) {
         FAB_PASS(find_impact(s, variant, out, err));

@@ -15,22 +15,13 @@ static void describe_mesh(const fab_collective *c, uint32_t part, fab_part *out)
 
 static void emit_mesh(const fab_collective *c, fab_sink *sink) {
     for (uint32_t part = 0; part < mesh_parts(c); part++) {
-        if (sink->mesh != NULL) {
-            sink->mesh(sink, part, c->bytes / c->r);
-            continue;
-        }
         /* The second part of an all-reduce hands on, chunk by chunk, what the first has brought. */
-        for (uint64_t i = 0; i < (uint64_t)c->r * (c->r - 1); i++) {
-            uint32_t from = (uint32_t)(i / (c->r - 1));
-            uint32_t to = (uint32_t)(i % (c->r - 1));
-            to += to >= from ? 1 : 0;
-            sink->edge(sink, &(fab_edge){.from = from,
-                                         .to = to,
-                                         .part = part,
-                                         .step = part,
-                                         .n = 1,
-                                         .bytes = c->bytes / c->r,
-                                         .n_shards = 1});
+        for (uint32_t from = 0; from < c->r; from++) {
+            for (uint32_t to = 0; to < c->r; to++) {
+                if (to != from) {
+                    fab_sink_put(sink, part, from, to, c->bytes / c->r);
+                }
+            }
         }
     }
 }

@@ -56,13 +56,7 @@ static void emit(const fab_collective *c, fab_sink *sink) {
         uint32_t parts = 0;
         uint32_t distance = distance_at(c, step, &parts);
         for (uint32_t rank = 0; rank < c->r; rank++) {
-            sink->edge(sink, &(fab_edge){.from = rank,
-                                         .to = rank ^ distance,
-                                         .part = step,
-                                         .step = step,
-                                         .n = 1,
-                                         .bytes = c->bytes / c->r * parts,
-                                         .n_shards = 1});
+            fab_sink_put(sink, step, rank, rank ^ distance, c->bytes / c->r * parts);
         }
     }
 }

@@ -190,11 +190,7 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
             uint32_t a = (uint32_t)(i / k);
             uint32_t b = (uint32_t)(i % k);
             if (a != b) {
-                sink->edge(sink, &(fab_edge){.from = rank_at(c, g, a),
-                                             .to = rank_at(c, g, b),
-                                             .n = 1,
-                                             .bytes = c->bytes / c->r * m,
-                                             .n_shards = 1});
+                fab_sink_put(sink, 0, rank_at(c, g, a), rank_at(c, g, b), c->bytes / c->r * m);
             }
         }
     }
@@ -202,13 +198,7 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
         uint32_t a = (uint32_t)(i / m);
         uint32_t b = (uint32_t)(i % m);
         for (uint32_t j = 0; j < k && a != b; j++) {
-            sink->edge(sink, &(fab_edge){.from = rank_at(c, a, j),
-                                         .to = rank_at(c, b, j),
-                                         .part = 1,
-                                         .step = 1,
-                                         .n = 1,
-                                         .bytes = c->bytes / c->r * k,
-                                         .n_shards = 1});
+            fab_sink_put(sink, 1, rank_at(c, a, j), rank_at(c, b, j), c->bytes / c->r * k);
         }
     }
 }
@@ -264,28 +254,19 @@ static uint64_t hierarchical_leaf_of(const fab_fabric *f, uint32_t gpu) {
     return 0;
 }
 
-typedef struct leaf_place {
-    uint64_t leaf;
-    uint32_t gpu, rank;
-} leaf_place;
-
-static bool is_before(const leaf_place *a, const leaf_place *b) {
-    return a->leaf != b->leaf ? a->leaf < b->leaf : a->gpu < b->gpu;
+static bool is_before(const fab_fabric *f, uint32_t gpu, uint32_t other) {
+    uint64_t here = hierarchical_leaf_of(f, gpu);
+    uint64_t there = hierarchical_leaf_of(f, other);
+    return here != there ? here < there : gpu < other;
 }
 
 /* Insertion: domains come leaf by leaf already, but for a placement that was shuffled. */
 static void order_by_leaf(const fab_collective *c, uint32_t *ranks, uint32_t n) {
     for (uint32_t i = 1; i < n; i++) {
         uint32_t rank = ranks[i];
-        leaf_place here = {hierarchical_leaf_of(c->fabric, c->members[rank]), c->members[rank], rank};
         uint32_t at = i;
-        for (; at > 0; at--) {
-            uint32_t other = ranks[at - 1];
-            leaf_place there = {hierarchical_leaf_of(c->fabric, c->members[other]), c->members[other], other};
-            if (!is_before(&here, &there)) {
-                break;
-            }
-            ranks[at] = other;
+        for (; at > 0 && is_before(c->fabric, c->members[rank], c->members[ranks[at - 1]]); at--) {
+            ranks[at] = ranks[at - 1];
         }
         ranks[at] = rank;
     }

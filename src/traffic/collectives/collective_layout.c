@@ -67,10 +67,14 @@ static void sort_by_gpu(uint32_t *ranks, uint32_t n, const uint32_t *members) {
     }
 }
 
+void fab_layout_set_units(fab_layout *layout, const uint32_t *members, uint32_t n) {
+    group(layout, members, n, unit_size(layout->fabric), &layout->unit);
+}
+
 void fab_layout_set(fab_layout *layout, const uint32_t *members, uint32_t n) {
     uint32_t size = layout->fabric->gpus_per_domain;
     fab_grouping *domain = &layout->domain;
-    group(layout, members, n, unit_size(layout->fabric), &layout->unit);
+    fab_layout_set_units(layout, members, n);
     group(layout, members, n, size, domain);
     layout->aligned = domain->k > 0;
     for (uint32_t g = 0; g < domain->n_groups && domain->k > 0; g++) {

@@ -23,7 +23,6 @@ typedef struct flow_sink {
     fab_sink base;
     const fab_collective *c;
     fab_phase_builder *builders;
-    fab_ring_scratch *rings;
     uint32_t id;
     record *records; /* of a communicator whose edges are merged */
     size_t n_records, capacity;
@@ -68,7 +67,7 @@ static void take_ring(fab_sink *sink, uint32_t part, double bytes) {
         s->status = fab_phase_reserve(builder, builder->phase.n_flows + fab_ring_max_flows(s->c->r), s->err);
     }
     if (s->status == FAB_OK) {
-        fab_ring_emit(s->rings, s->c->fabric, s->c->members, s->c->r, (uint64_t)(bytes + 0.5), s->id, builder);
+        fab_ring_emit(s->c->layout, s->c->members, s->c->r, (uint64_t)(bytes + 0.5), s->id, builder);
     }
 }
 
@@ -161,7 +160,8 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
         *builder = fab_phase_of_all(name, fab_operation_name(set->operation), set->members[0], set->r,
                                     (uint64_t)(set->bytes[0] / set->r + 0.5));
     } else {
-        FAB_PASS(fab_phase_open(builder, name, fab_operation_name(set->operation), 0, err));
+        uint64_t n = r->algorithm->rules == &fab_rules_mesh ? (uint64_t)set->n_comms * set->r * (set->r - 1) : 0;
+        FAB_PASS(fab_phase_open(builder, name, fab_operation_name(set->operation), n, err));
     }
     fab_phase *phase = &builder->phase;
     phase->n_comms = set->n_comms;
@@ -179,26 +179,6 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
         (void)snprintf(phase->formula + n, sizeof phase->formula - (size_t)n, " x %" PRIu32 " groups", set->n_comms);
     }
     return FAB_OK;
-}
-
-/* Chunks of the mesh, unless the phases are not listed. */
-static void take_mesh(fab_sink *sink, uint32_t part, double bytes) {
-    flow_sink *s = (flow_sink *)sink;
-    fab_phase_builder *builder = &s->builders[part];
-    if (builder->phase.all.n > 0) {
-        return;
-    }
-    uint64_t n_flows = (uint64_t)s->c->r * (s->c->r - 1);
-    if (s->status == FAB_OK) {
-        s->status = fab_phase_reserve(builder, builder->phase.n_flows + n_flows, s->err);
-    }
-    for (uint32_t from = 0; from < s->c->r; from++) {
-        for (uint32_t to = 0; to < s->c->r; to++) {
-            if (to != from) {
-                collective_add_flow(s, part, from, to, bytes);
-            }
-        }
-    }
 }
 
 static fab_communicator communicator_at(const fab_collective_set *set, uint32_t i) {
@@ -233,14 +213,12 @@ fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm
                               fab_error *err) {
     fab_status status = FAB_OK;
     fab_layout layout = {.slot = NULL};
-    fab_ring_scratch rings = {.slot = NULL};
     fab_phase_builder *builders = NULL;
     fab_collective c;
     run r = {.set = set, .algorithm = algorithm};
-    flow_sink sink = {.base = {take_edge, take_ring, take_mesh}, .c = &c, .rings = &rings, .err = err};
+    flow_sink sink = {.base = {take_edge, take_ring}, .c = &c, .err = err};
     FAB_TRY(check_mesh(set, algorithm, err));
     FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
-    FAB_TRY(fab_ring_init(&rings, set->fabric, set->r, err));
     FAB_TRY(init_communicator(set, algorithm, &layout, 0, &c, err));
     r.n_parts = fab_collective_parts(&c);
     r.number = traffic->n_phases > 0 ? traffic->phases[traffic->n_phases - 1].run + 1 : 0;
@@ -262,7 +240,9 @@ fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm
                      algorithm->name, i);
         }
         sink.id = set->id != NULL ? set->id[i] : i;
-        algorithm->rules->emit(&c, &sink.base);
+        if (builders[0].phase.all.n == 0) { /* else nothing is listed */
+            algorithm->rules->emit(&c, &sink.base);
+        }
         merge_records(&sink);
         FAB_TRY(sink.status);
     }
@@ -272,7 +252,6 @@ done:
         fab_phase_release(&builders[part].phase);
     }
     FAB_FREE_ALL(builders, sink.records);
-    fab_ring_release(&rings);
     fab_layout_release(&layout);
     return status;
 }
@@ -338,11 +317,7 @@ typedef struct contender {
 /* Keeps the phases from `start` on, in place of those from `first` on, if they take less than the best so far. */
 static fab_status compare_times(const fab_collective_set *set, fab_traffic *traffic, size_t first, size_t start,
                                 contender now, contender *best, contender *second, fab_error *err) {
-    fab_status status =
-        fab_collective_time(set->fabric, traffic->phases + start, traffic->n_phases - start, &now.time_s, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_collective_time(set->fabric, traffic->phases + start, traffic->n_phases - start, &now.time_s, err));
     size_t n = traffic->n_phases - start;
     bool wins = best->algorithm == NULL || now.time_s < best->time_s;
     for (size_t i = wins ? first : start; i < (wins ? start : traffic->n_phases); i++) {

@@ -166,13 +166,7 @@ static void emit_binomial(const fab_collective *c, fab_sink *sink) {
         for (uint32_t x = 0; x < senders_at(c, step); x++) {
             uint32_t far = x + distance_at(c, step);
             bool from_root = c->operation == FAB_BROADCAST;
-            sink->edge(sink, &(fab_edge){.from = from_root ? x : far,
-                                         .to = from_root ? far : x,
-                                         .part = step,
-                                         .step = step,
-                                         .n = 1,
-                                         .bytes = c->bytes,
-                                         .n_shards = 1});
+            fab_sink_put(sink, step, from_root ? x : far, from_root ? far : x, c->bytes);
         }
     }
 }

@@ -2,8 +2,7 @@
  * What the files of the collectives share. To add an algorithm: write its rules (below) in the file of its family or a
  * new one, name them here, and add a row to fab_algorithms in collectives.c.
  */
-#ifndef FAB_COLLECTIVES_H
-#define FAB_COLLECTIVES_H
+#pragma once
 
 #include "fab/collective.h"
 #include "traffic_internal.h"
@@ -34,6 +33,14 @@ typedef struct fab_layout {
 fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) FAB_MUST_USE;
 void fab_layout_release(fab_layout *layout);
 void fab_layout_set(fab_layout *layout, const uint32_t *members, uint32_t n);
+/* `unit` alone. */
+void fab_layout_set_units(fab_layout *layout, const uint32_t *members, uint32_t n);
+
+/* --- rings.c ------------------------------------------------------------------------------------------------------ */
+
+/* Ring collective over `members` (GPUs in rank order), whose units are set: every member sends `bytes` in total. */
+void fab_ring_emit(const fab_layout *layout, const uint32_t *members, uint32_t n_members, uint64_t bytes, uint32_t comm,
+                   fab_phase_builder *builder);
 
 /* --- one communicator and one algorithm --------------------------------------------------------------------------- */
 
@@ -74,9 +81,13 @@ struct fab_sink {
     void (*edge)(fab_sink *sink, const fab_edge *edge);
     /* Every rank sends `bytes` to the next, in all channels; NULL: edge by edge. */
     void (*ring)(fab_sink *sink, uint32_t part, double bytes);
-    /* Every rank sends `bytes` to every other; NULL: edge by edge. */
-    void (*mesh)(fab_sink *sink, uint32_t part, double bytes);
 };
+
+/* One message, of a part that is one step. */
+static inline void fab_sink_put(fab_sink *sink, uint32_t part, uint32_t from, uint32_t to, double bytes) {
+    sink->edge(sink,
+               &(fab_edge){.from = from, .to = to, .part = part, .step = part, .n = 1, .bytes = bytes, .n_shards = 1});
+}
 
 struct fab_algorithm_rules {
     fab_status (*check)(const fab_collective *c, fab_error *err); /* NULL: defined for any communicator */
@@ -179,5 +190,3 @@ fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint3
    communicators of the list; empties both. */
 fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const char *where,
                                    fab_phase_builder *builder, fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -18,81 +18,18 @@
  * unit the edge i -> i-1 is in every channel but c = i-1, and so on. A flow therefore stands for a pair of members, and
  * there are about two flows per member instead of k.
  */
-#include "traffic_internal.h"
-
-#include "fab/memory.h"
+#include "collectives.h"
 
 /* One communicator being emitted. */
 typedef struct ring {
     fab_phase_builder *builder;
-    const uint32_t *ordered; /* members grouped by unit: unit u has [u k, (u + 1) k) */
+    const uint32_t *members;
+    const uint32_t *ranks; /* members grouped by unit: unit u has [u k, (u + 1) k) */
     uint32_t k;
     uint32_t n_units;
     uint64_t bytes;
     uint32_t comm;
 } ring;
-
-static uint32_t unit_size(const fab_fabric *fabric) {
-    return fabric->gpus_per_domain > fabric->gpus_per_server ? fabric->gpus_per_domain : fabric->gpus_per_server;
-}
-
-void fab_ring_release(fab_ring_scratch *scratch) {
-    FAB_FREE_ALL(scratch->slot, scratch->count, scratch->ordered, scratch->unit);
-    *scratch = (fab_ring_scratch){.slot = NULL};
-}
-
-fab_status fab_ring_init(fab_ring_scratch *scratch, const fab_fabric *fabric, uint32_t n_members, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_ring_scratch made = {.slot = NULL};
-    uint32_t n_units = fab_n_gpus(fabric) / unit_size(fabric) + 1;
-    FAB_TRY(FAB_NEW(made.slot, n_units, err));
-    FAB_TRY(FAB_NEW(made.count, n_members, err));
-    FAB_TRY(FAB_NEW(made.ordered, n_members, err));
-    FAB_TRY(FAB_NEW(made.unit, n_members, err));
-    for (uint32_t u = 0; u < n_units; u++) {
-        made.slot[u] = FAB_NONE;
-    }
-    *scratch = made;
-    made = (fab_ring_scratch){.slot = NULL};
-done:
-    fab_ring_release(&made);
-    return status;
-}
-
-/* Groups the members by unit, units in the order of their first member. Returns the members per unit, or 1 where units
-   hold different numbers. */
-static uint32_t group_by_unit(fab_ring_scratch *scratch, uint32_t size, const uint32_t *members, uint32_t n,
-                              uint32_t *out_units) {
-    uint32_t n_units = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t unit = members[i] / size;
-        if (scratch->slot[unit] == FAB_NONE) {
-            scratch->slot[unit] = n_units;
-            scratch->unit[n_units] = unit;
-            scratch->count[n_units] = 0;
-            n_units++;
-        }
-        scratch->count[scratch->slot[unit]]++;
-    }
-    if (n_units == 0) {
-        *out_units = 0;
-        return 1;
-    }
-    uint32_t k = n / n_units;
-    for (uint32_t u = 0; u < n_units; u++) {
-        k = scratch->count[u] == n / n_units && n % n_units == 0 ? k : 1;
-        scratch->count[u] = 0;
-    }
-    for (uint32_t i = 0; i < n && k > 1; i++) {
-        uint32_t u = scratch->slot[members[i] / size];
-        scratch->ordered[u * k + scratch->count[u]++] = members[i];
-    }
-    for (uint32_t u = 0; u < n_units; u++) {
-        scratch->slot[scratch->unit[u]] = FAB_NONE;
-    }
-    *out_units = n_units;
-    return k;
-}
 
 /* Bytes of channel c: the remainder goes to the first channels. */
 static uint64_t rings_share(const ring *r, uint32_t c) {
@@ -100,7 +37,8 @@ static uint64_t rings_share(const ring *r, uint32_t c) {
 }
 
 static void add_local(const ring *r, uint32_t unit, uint32_t i, uint32_t j, uint64_t bytes) {
-    fab_phase_add(r->builder, r->ordered[unit * r->k + i], r->ordered[unit * r->k + j], bytes, r->comm);
+    const uint32_t *ranks = r->ranks + (size_t)unit * r->k;
+    fab_phase_add(r->builder, r->members[ranks[i]], r->members[ranks[j]], bytes, r->comm);
 }
 
 /* Edges inside the last of an odd number of units: i -> i+1 and i+1 -> i-1 of channel i, i -> i-1 of all channels but
@@ -140,8 +78,8 @@ static void emit_crossing(const ring *r, uint32_t unit) {
     uint32_t k = r->k;
     bool last = unit == r->n_units - 1;
     bool odd_ring = r->n_units % 2 == 1;
-    const uint32_t *from = r->ordered + (size_t)unit * k;
-    const uint32_t *to = r->ordered + (last ? 0 : (size_t)(unit + 1) * k);
+    const uint32_t *from = r->ranks + (size_t)unit * k;
+    const uint32_t *to = r->ranks + (last ? 0 : (size_t)(unit + 1) * k);
     for (uint32_t c = 0; c < k; c++) {
         uint32_t leave = unit % 2 == 0 ? (c + 1) % k : c;
         uint32_t enter = leave;
@@ -150,23 +88,22 @@ static void emit_crossing(const ring *r, uint32_t unit) {
         } else if (last && odd_ring) {
             enter = c;
         }
-        fab_phase_add(r->builder, from[leave], to[enter], rings_share(r, c), r->comm);
+        fab_phase_add(r->builder, r->members[from[leave]], r->members[to[enter]], rings_share(r, c), r->comm);
     }
 }
 
-void fab_ring_emit(fab_ring_scratch *scratch, const fab_fabric *fabric, const uint32_t *members, uint32_t n_members,
-                   uint64_t bytes, uint32_t comm, fab_phase_builder *builder) {
-    uint32_t n_units = 0;
-    uint32_t k = group_by_unit(scratch, unit_size(fabric), members, n_members, &n_units);
-    if (n_units == 1 || k == 1) {
+void fab_ring_emit(const fab_layout *layout, const uint32_t *members, uint32_t n_members, uint64_t bytes, uint32_t comm,
+                   fab_phase_builder *builder) {
+    const fab_grouping *unit = &layout->unit;
+    if (unit->n_groups <= 1 || unit->k <= 1) { /* or units hold different numbers */
         for (uint32_t i = 0; i < n_members; i++) {
             fab_phase_add(builder, members[i], members[(i + 1) % n_members], bytes, comm);
         }
         return;
     }
-    ring r = {builder, scratch->ordered, k, n_units, bytes, comm};
-    for (uint32_t unit = 0; unit < n_units; unit++) {
-        emit_unit(&r, unit);
-        emit_crossing(&r, unit);
+    const ring r = {builder, members, unit->ranks, unit->k, unit->n_groups, bytes, comm};
+    for (uint32_t u = 0; u < r.n_units; u++) {
+        emit_unit(&r, u);
+        emit_crossing(&r, u);
     }
 }

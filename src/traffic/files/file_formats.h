@@ -2,8 +2,7 @@
  * Traffic from files, by content. To add a format: a file traffic_NAME.c with a row, declared here and listed in
  * file_formats.c. What no row recognises is a matrix (matrix_read.c).
  */
-#ifndef FAB_FILE_FORMATS_H
-#define FAB_FILE_FORMATS_H
+#pragma once
 
 #include "fab/text.h"
 #include "traffic_internal.h"
@@ -23,5 +22,3 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
 
 /* The end of a path, for summaries. */
 const char *fab_traffic_file_name(const char *path);
-
-#endif

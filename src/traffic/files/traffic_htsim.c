@@ -194,21 +194,21 @@ static fab_status htsim_read_line(reader *r, fab_error *err) {
 }
 
 static fab_status check_end(reader *r, fab_error *err) {
-    char where[192];
-    (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
+    const fab_token none = {0};
     if (!r->in_body) {
-        return fab_fail(err, FAB_EINPUT, where, "the file ends before the first connection");
+        return fab_text_refuse(r->in, none, FAB_EINPUT, err, "the file ends before the first connection");
     }
     if (r->n != r->count[CONNECTIONS]) {
-        return fab_fail(err, FAB_EINPUT, where, "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64,
-                        r->n, r->line[CONNECTIONS], r->count[CONNECTIONS]);
+        return fab_text_refuse(r->in, none, FAB_EINPUT, err,
+                               "the file ends after %" PRIu64 " connections; line %zu says %" PRIu64, r->n,
+                               r->line[CONNECTIONS], r->count[CONNECTIONS]);
     }
     if (r->n_ids > 1) {
         qsort(r->ids, r->n_ids, sizeof *r->ids, fab_order_u64);
     }
     for (size_t i = 1; i < r->n_ids; i++) {
         if (r->ids[i] == r->ids[i - 1]) {
-            return fab_fail(err, FAB_EINPUT, where, "two connections have the id %" PRIu64, r->ids[i]);
+            return fab_text_refuse(r->in, none, FAB_EINPUT, err, "two connections have the id %" PRIu64, r->ids[i]);
         }
     }
     return FAB_OK;

@@ -279,9 +279,8 @@ static fab_status read_layers(reader *r, fab_error *err) {
         n++;
     }
     if (n < r->layers) {
-        char where[192];
-        (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->in->line);
-        return fab_fail(err, FAB_EINPUT, where, "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
+        return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
+                               "the file ends after %" PRIu64 " of %" PRIu64 " layers", n, r->layers);
     }
     return FAB_OK;
 }

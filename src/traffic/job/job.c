@@ -204,10 +204,7 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     s->interleave_auto = s->interleave == 0;
     set_default(&s->microbatch, 1);
     set_default(&s->interleave, 1);
-    fab_status status = fab_job_check_stages(s, job->where, err);
-    if (status != FAB_OK) {
-        return status;
-    }
+    FAB_PASS(fab_job_check_stages(s, job->where, err));
     uint64_t group = s->microbatch * s->dp;
     uint64_t whole = s->interleave > 1 ? group * s->pp : group; /* the interleaved schedule works in rounds of pp */
     if (group == 0 || whole == 0) {
@@ -339,21 +336,19 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
 
 /* The model and how it is spread over the GPUs. */
 static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_job_find_model(job, err));
+    FAB_PASS(fab_job_find_model(job, err));
     if (job->spec.kind == FAB_JOB_RANKING) {
-        FAB_TRY(resolve_ranking(job, err));
+        FAB_PASS(resolve_ranking(job, err));
     } else {
         if (job->spec.kind == FAB_JOB_SERVING) {
-            FAB_TRY(resolve_serving(job, err));
+            FAB_PASS(resolve_serving(job, err));
         }
-        FAB_TRY(resolve_dimensions(job, fabric, err));
+        FAB_PASS(resolve_dimensions(job, fabric, err));
         /* Nobody has published a batch to serve: one sequence per replica. */
-        FAB_TRY(resolve_batch(job, job->spec.kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));
+        FAB_PASS(resolve_batch(job, job->spec.kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));
     }
     job->model.batch = job->spec.batch;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status resolve_sizes(fab_job *job, const fab_fabric *fabric, fab_error *err) {
@@ -372,7 +367,7 @@ static void add_stages(const fab_job *given, const fab_fabric *fabric, fab_job *
         *tried = *given;
         tried->spec.pp = pp;
         tried->spec.pp_auto = true;
-        tried->spec.interleave = given->spec.interleave > 1 ? given->spec.interleave : 0; /* stages have idle time */
+        tried->spec.interleave = given->spec.interleave_given ? given->spec.interleave : 0; /* stages have idle time */
         if (job->n_gpus % pp == 0 && resolve_sizes(tried, fabric, &why) == FAB_OK && tried->memory.fits) {
             *job = *tried;
         }
@@ -426,6 +421,7 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
         job.spec = design->jobs[0];
     } else {
         FAB_TRY(fab_design_default_job(&job.spec, err));
+        job.spec.routed_chunks = design->jobs[0].routed_chunks;
     }
     if (job.spec.where[0] != '\0') {
         (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
@@ -435,6 +431,9 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
     FAB_TRY(check_sizes(&job, err));
     FAB_TRY(choose_stages(&job, fabric, err));
+    if (job.spec.interleave_auto && job.spec.routed_chunks > 0) {
+        job.spec.interleave = job.spec.routed_chunks;
+    }
     *out = job;
     job.servers = NULL;
     job.storage = NULL;

@@ -8,55 +8,47 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    SHARD_OPTIMIZER,
+    RECOMPUTE,
+    SPLIT_SEQUENCE,
+    ONE_SEQUENCE,
+    TWICE_THE_STAGES, /* and four and eight times, out of replicas: as many as fit one after the other */
+    SHARD_EVERYTHING = TWICE_THE_STAGES + 3,
+    N_CHANGES
+};
+#define STAGES (7U << TWICE_THE_STAGES) /* of which at most one */
+
 /* One step towards less memory; false where it is taken already or impossible. Writes it as on the command line. */
-typedef bool change_job(fab_job_spec *job, const fab_model *model, char *out, size_t size);
-
-static bool shard(fab_job_spec *job, fab_zero zero, char *out, size_t size) {
-    bool can = fab_job_zero(job) < zero && job->dp * job->cp > 1;
-    job->zero = zero;
-    (void)snprintf(out, size, "zero=%s", fab_zeros[zero]);
-    return can;
-}
-
-static bool shard_optimizer(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    (void)model;
-    return shard(job, FAB_ZERO_1, out, size);
-}
-
-static bool shard_everything(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    (void)model;
-    return shard(job, FAB_ZERO_3, out, size);
-}
-
-static bool recompute(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    (void)model;
-    bool can = job->recompute != FAB_RECOMPUTE_FULL;
-    job->recompute = FAB_RECOMPUTE_FULL;
-    (void)snprintf(out, size, "recompute=full");
-    return can;
-}
-
-static bool split_sequence(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    (void)model;
-    bool can = !job->sequence_parallel && job->tp > 1;
-    job->sequence_parallel = true;
-    (void)snprintf(out, size, "sequence-parallel=yes");
-    return can;
-}
-
-static bool one_sequence(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    (void)model;
-    bool can = job->microbatch > 1;
-    job->microbatch = 1;
-    (void)snprintf(out, size, "microbatch=1");
-    return can;
-}
-
-/* Twice, four times, ... the stages, out of replicas: as many as fit one after the other. */
-static bool more_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size, uint64_t times) {
-    bool can = job->stage_layers[0] == '\0' && job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0 &&
-               job->pp * times * job->interleave <= model->layers;
-    if (can) {
+static bool change_job(fab_job_spec *job, const fab_model *model, unsigned change, char *out, size_t size) {
+    fab_zero zero = change == SHARD_OPTIMIZER ? FAB_ZERO_1 : FAB_ZERO_3;
+    uint64_t times = UINT64_C(2) << (change - TWICE_THE_STAGES) % 3;
+    bool can = false;
+    switch (change) {
+    case SHARD_OPTIMIZER:
+    case SHARD_EVERYTHING:
+        can = fab_job_zero(job) < zero && job->dp * job->cp > 1;
+        job->zero = zero;
+        (void)snprintf(out, size, "zero=%s", fab_zeros[zero]);
+        break;
+    case RECOMPUTE:
+        can = job->recompute != FAB_RECOMPUTE_FULL;
+        job->recompute = FAB_RECOMPUTE_FULL;
+        (void)snprintf(out, size, "recompute=full");
+        break;
+    case SPLIT_SEQUENCE:
+        can = !job->sequence_parallel && job->tp > 1;
+        job->sequence_parallel = true;
+        (void)snprintf(out, size, "sequence-parallel=yes");
+        break;
+    case ONE_SEQUENCE:
+        can = job->microbatch > 1;
+        job->microbatch = 1;
+        (void)snprintf(out, size, "microbatch=1");
+        break;
+    default:
+        can = job->stage_layers[0] == '\0' && job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0 &&
+              job->pp * times * job->interleave <= model->layers;
         job->pp *= times;
         job->dp /= times;
         (void)snprintf(out, size, "pp=%" PRIu64 ",dp=%" PRIu64, job->pp, job->dp);
@@ -64,35 +56,17 @@ static bool more_stages(fab_job_spec *job, const fab_model *model, char *out, si
     return can;
 }
 
-static bool twice_the_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    return more_stages(job, model, out, size, 2);
-}
-
-static bool four_times_the_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    return more_stages(job, model, out, size, 4);
-}
-
-static bool eight_times_the_stages(fab_job_spec *job, const fab_model *model, char *out, size_t size) {
-    return more_stages(job, model, out, size, 8);
-}
-
-static change_job *const CHANGES[] = {shard_optimizer,        recompute,        split_sequence,
-                                      one_sequence,           twice_the_stages, four_times_the_stages,
-                                      eight_times_the_stages, shard_everything};
-#define N_CHANGES (sizeof CHANGES / sizeof CHANGES[0])
-#define STAGES    0x70U /* of which at most one */
-
 /* The job with the changes of the mask; "" where one of them is impossible or they do not suffice. */
 static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t size) {
     fab_job_spec spec = job->spec;
     fab_job_memory memory;
     out[0] = '\0';
-    for (size_t i = 0; i < N_CHANGES; i++) {
+    for (unsigned i = 0; i < N_CHANGES; i++) {
         char text[64];
         if ((mask & 1U << i) == 0) {
             continue;
         }
-        if (!CHANGES[i](&spec, &job->model, text, sizeof text)) {
+        if (!change_job(&spec, &job->model, i, text, sizeof text)) {
             return false;
         }
         fab_append(out, size, "%s%s", out[0] != '\0' ? "," : "", text);

@@ -37,16 +37,10 @@ static const char *sharing_where_of(const sharing *s, size_t job) {
 
 /* Servers of one job by itself; release. */
 static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
-    fab_job found = {.spec = s->design->jobs[job]};
-    (void)snprintf(found.where, sizeof found.where, "%s", sharing_where_of(s, job));
+    *out = (fab_job){.spec = s->design->jobs[job]};
+    (void)snprintf(out->where, sizeof out->where, "%s", sharing_where_of(s, job));
     fab_job_alone(s->design, job, s->alone);
-    fab_status status = fab_job_find_servers(&found, s->alone, s->fabric, err);
-    if (status == FAB_OK) {
-        *out = found;
-    } else {
-        fab_job_release(&found);
-    }
-    return status;
+    return fab_job_find_servers(out, s->alone, s->fabric, err); /* callers release it in any case */
 }
 
 static fab_status refuse_server(const sharing *s, size_t job, size_t other, uint32_t server, fab_error *err) {
@@ -122,28 +116,9 @@ static fab_status list_free(const sharing *s, size_t job, uint32_t *out_n, fab_e
     return FAB_OK;
 }
 
-static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_error *err) {
+static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_job_spec *spec = &s->design->jobs[job];
     fab_job found = {.servers = NULL};
-    uint32_t n_free = 0;
-    FAB_TRY(list_free(s, job, &n_free, err));
-    if (spec->gpus == 0 && spec->n_servers == 0) {
-        spec->gpus = product_of(spec);
-    }
-    uint64_t wanted = spec->gpus / s->fabric->gpus_per_server;
-    wanted = spec->n_servers > wanted ? spec->n_servers : wanted;
-    if (spec->gpus == 0 && spec->n_servers == 0 && !is_last) {
-        FAB_FAIL(err, FAB_EINPUT, spec->where,
-                 "job '%s' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
-                 "or tp and dp",
-                 spec->id);
-    }
-    if (n_free == 0 || wanted > n_free) {
-        FAB_FAIL(err, FAB_EINPUT, spec->where,
-                 "job '%s' needs %" PRIu64 " server%s, and the other jobs leave %" PRIu32 " of %" PRIu32, spec->id,
-                 wanted > 0 ? wanted : 1, wanted > 1 ? "s" : "", n_free, s->n_in_order);
-    }
     FAB_TRY(find_servers(s, job, &found, err));
     FAB_TRY(claim(s, job, &found, err));
 done:
@@ -151,14 +126,28 @@ done:
     return status;
 }
 
-static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
-    fab_job found = {.servers = NULL};
-    fab_status status = find_servers(s, job, &found, err);
-    if (status == FAB_OK) {
-        status = claim(s, job, &found, err);
+static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_error *err) {
+    fab_job_spec *spec = &s->design->jobs[job];
+    uint32_t n_free = 0;
+    FAB_PASS(list_free(s, job, &n_free, err));
+    if (spec->gpus == 0 && spec->n_servers == 0) {
+        spec->gpus = product_of(spec);
     }
-    fab_job_release(&found);
-    return status;
+    uint64_t wanted = spec->gpus / s->fabric->gpus_per_server;
+    wanted = spec->n_servers > wanted ? spec->n_servers : wanted;
+    if (spec->gpus == 0 && spec->n_servers == 0 && !is_last) {
+        return fab_fail(
+            err, FAB_EINPUT, spec->where,
+            "job '%s' leaves open how many servers it takes, and others follow; give it servers, n-servers, gpus, "
+            "or tp and dp",
+            spec->id);
+    }
+    if (n_free == 0 || wanted > n_free) {
+        return fab_fail(err, FAB_EINPUT, spec->where,
+                        "job '%s' needs %" PRIu64 " server%s, and the other jobs leave %" PRIu32 " of %" PRIu32,
+                        spec->id, wanted > 0 ? wanted : 1, wanted > 1 ? "s" : "", n_free, s->n_in_order);
+    }
+    return place_given(s, job, err);
 }
 
 static fab_status place_all(const sharing *s, const bool *is_open, fab_error *err) {

@@ -6,6 +6,9 @@
 
 #define LLAMA2 "Llama 2, arXiv 2307.09288, 2.2 and Table 1 (batch of 4M tokens); sizes of the layers as released"
 
+#define MIXTRAL  "Mixtral of Experts, arXiv 2401.04088, Table 1; batch assumed (4M tokens)"
+#define DEEPSEEK "DeepSeek-V3, arXiv 2412.19437, section 4.2; without multi-token prediction"
+
 #define DENSE 0, 0, 0, 0, 0, 0, 0
 
 const fab_model fab_models[] = {
@@ -32,46 +35,9 @@ const fab_model fab_models[] = {
      "Llama 3, arXiv 2407.21783, Tables 3 and 4", DENSE},
     {"bloom-176b", 70, 14336, 112, 112, 57344, 2048, 250880, 2048, false, true, 384,
      "BLOOM, arXiv 2211.05100; counted as a GPT, though it learns no positions", DENSE},
-    {"mixtral-8x7b",
-     32,
-     4096,
-     32,
-     8,
-     14336,
-     32768,
-     32000,
-     128,
-     true,
-     false,
-     0,
-     "Mixtral of Experts, arXiv 2401.04088, Table 1; batch assumed (4M tokens)",
-     8,
-     2,
-     14336,
-     0,
-     0,
-     0,
-     0},
-    {"deepseek-v3",
-     61,
-     7168,
-     128,
-     128,
-     18432,
-     4096,
-     129280,
-     15360,
-     true,
-     false,
-     2048,
-     "DeepSeek-V3, arXiv 2412.19437, section 4.2; without multi-token prediction",
-     256,
-     8,
-     2048,
-     1,
-     3,
-     576,
-     187107328},
+    {"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32768, 32000, 128, true, false, 0, MIXTRAL, 8, 2, 14336, 0, 0, 0, 0},
+    {"deepseek-v3", 61,   7168,     128, 128, 18432, 4096, 129280, 15360, true,
+     false,         2048, DEEPSEEK, 256, 8,   2048,  1,    3,      576,   187107328},
     {.name = NULL},
 };
 

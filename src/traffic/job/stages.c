@@ -146,10 +146,7 @@ fab_status fab_job_check_stages(const fab_job_spec *s, const char *where, fab_er
                         s->interleave, units);
     }
     if (s->stage_layers[0] != '\0') {
-        fab_status status = check_listed(s, where, err);
-        if (status != FAB_OK) {
-            return status;
-        }
+        FAB_PASS(check_listed(s, where, err));
     }
     if (s->interleave > fab_most_chunks(s)) {
         return fab_fail(err, FAB_EINPUT, where,

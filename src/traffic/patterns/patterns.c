@@ -30,11 +30,12 @@ static fab_status random_order(const fab_pattern *p, uint64_t stream, uint32_t n
     return FAB_OK;
 }
 
-fab_status fab_pattern_check_bytes(const fab_pattern *p, uint64_t n_flows, uint64_t bytes, fab_error *err) {
-    if ((double)n_flows * (double)bytes > FAB_PHASE_MAX_BYTES) {
+/* Refuses a phase whose bytes do not fit. */
+static fab_status check_bytes(const fab_pattern *p, uint64_t n_flows, fab_error *err) {
+    if ((double)n_flows * (double)p->bytes > FAB_PHASE_MAX_BYTES) {
         return fab_fail(err, FAB_EINPUT, p->text,
                         "%" PRIu64 " flows of %" PRIu64 " bytes are above the limit of %.2g bytes in a phase", n_flows,
-                        bytes, FAB_PHASE_MAX_BYTES);
+                        p->bytes, FAB_PHASE_MAX_BYTES);
     }
     return FAB_OK;
 }
@@ -126,7 +127,7 @@ static fab_status add_bisection(fab_pattern *p, fab_phase_builder *builder, fab_
 static fab_status make_mesh(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
     uint32_t n = fab_pattern_size(p);
     uint64_t n_flows = (uint64_t)n * (n - 1);
-    FAB_PASS(fab_pattern_check_bytes(p, n_flows, p->bytes, err));
+    FAB_PASS(check_bytes(p, n_flows, err));
     FAB_PASS(FAB_NEW(traffic->phases, 1, err));
     fab_phase_builder builder = fab_phase_of_all("all-to-all", "all-to-all", (uint32_t)p->first, n, p->bytes);
     (void)snprintf(builder.phase.algorithm, sizeof builder.phase.algorithm, "mesh");
@@ -247,7 +248,7 @@ static fab_status make_phase(fab_pattern *p, size_t which, fab_traffic *traffic,
     fab_status status = FAB_OK;
     fab_phase_builder builder = {.capacity = 0};
     const char *name = fab_patterns[which].name;
-    FAB_TRY(fab_pattern_check_bytes(p, fab_pattern_size(p), p->bytes, err));
+    FAB_TRY(check_bytes(p, fab_pattern_size(p), err));
     FAB_TRY(fab_phase_open(&builder, name, name, fab_pattern_size(p), err));
     FAB_TRY(fab_pattern_rows[which].add(p, &builder, err));
     FAB_TRY(FAB_NEW(traffic->phases, 1, err));

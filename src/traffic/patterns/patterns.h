@@ -1,7 +1,6 @@
 /* What the files of the patterns share: pattern_text.c reads the keys, patterns.c and pattern_collective.c make flows.
  */
-#ifndef FAB_PATTERNS_H
-#define FAB_PATTERNS_H
+#pragma once
 
 #include "fab/collective.h"
 #include "traffic_internal.h"
@@ -48,8 +47,3 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
 
 /* "ring, mesh, ..., auto, all": what algorithm= takes. */
 void fab_pattern_algorithms(fab_operation operation, char *out, size_t size);
-
-/* Refuses a phase whose bytes do not fit. */
-fab_status fab_pattern_check_bytes(const fab_pattern *p, uint64_t n_flows, uint64_t bytes, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,6 +1,5 @@
 /* What the phases of a job share: its ranks by their coordinates, and opening a phase. */
-#ifndef FAB_PHASES_H
-#define FAB_PHASES_H
+#pragma once
 
 #include "collectives/collectives.h"
 
@@ -10,7 +9,7 @@ typedef struct training {
     const fab_job *job;
     const fab_fabric *fabric;
     const uint32_t *gpu_of_rank;
-    fab_ring_scratch scratch;
+    fab_layout layout;
     uint32_t *members; /* of the ring being emitted */
     const fab_wanted *wanted;
     fab_comm_list others; /* communicators whose collective is no ring: their phases are made from these */
@@ -33,6 +32,12 @@ static inline uint32_t gpu_at(const training *t, uint32_t tp, uint32_t pp, uint3
     uint32_t n_cp = size_of(t, FAB_DIM_CP);
     return t->gpu_of_rank[tp * stride[FAB_DIM_TP] + pp * stride[FAB_DIM_PP] + copy % n_cp * stride[FAB_DIM_CP] +
                           copy / n_cp * stride[FAB_DIM_DP]];
+}
+
+/* A ring collective over the first n of t->members, each of which sends `bytes`. */
+static inline void emit_ring(training *t, uint32_t n, double bytes, uint32_t comm, fab_phase_builder *builder) {
+    fab_layout_set_units(&t->layout, t->members, n);
+    fab_ring_emit(&t->layout, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
 }
 
 /* Elements of one activation tensor of a whole iteration: B s h. */
@@ -74,5 +79,3 @@ static inline uint32_t repeated(const fab_job_spec *s) {
 make_phase fab_make_cp, fab_make_ep, fab_make_embedding;
 make_phase fab_make_serving_tp, fab_make_serving_pp, fab_make_serving_ep;
 make_phase fab_make_burst;
-
-#endif

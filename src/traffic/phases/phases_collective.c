@@ -17,18 +17,16 @@ void fab_comm_list_release(fab_comm_list *list) {
 
 fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint32_t n, double bytes, uint32_t id,
                              fab_error *err) {
-    fab_status status = FAB_OK;
     size_t before = (size_t)list->n_comms * n;
-    FAB_TRY(FAB_GROW(list->members, list->members_capacity, before + n, err));
-    FAB_TRY(FAB_GROW(list->id, list->id_capacity, (size_t)list->n_comms + 1, err));
-    FAB_TRY(FAB_GROW(list->bytes, list->bytes_capacity, (size_t)list->n_comms + 1, err));
+    FAB_PASS(FAB_GROW(list->members, list->members_capacity, before + n, err));
+    FAB_PASS(FAB_GROW(list->id, list->id_capacity, (size_t)list->n_comms + 1, err));
+    FAB_PASS(FAB_GROW(list->bytes, list->bytes_capacity, (size_t)list->n_comms + 1, err));
     memcpy(list->members + before, members, n * sizeof *members);
     list->id[list->n_comms] = id;
     list->bytes[list->n_comms] = bytes;
     list->r = n;
     list->n_comms++;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_operation operation_of(const fab_phase *phase) {

@@ -22,19 +22,11 @@ static uint64_t rounded(double bytes) {
 
 /* --- context parallelism ------------------------------------------------------------------------------------------ */
 
-/* Members are neighbours as they stand: every block of keys and values moves to the next rank. */
-static void emit_blocks(training *t, uint32_t n, uint64_t bytes, uint32_t comm, fab_phase_builder *builder) {
-    for (uint32_t i = 0; i < n; i++) {
-        fab_phase_add(builder, t->members[i], t->members[(i + 1) % n], bytes, comm);
-    }
-}
-
 static void emit_cp(training *t, double per_layer, fab_phase_builder *builder) {
     const fab_job_spec *s = &t->job->spec;
     uint32_t n = size_of(t, FAB_DIM_CP);
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
-    bool ring = s->cp_exchange == FAB_CP_RING;
     for (uint32_t comm = 0; comm < n_tp * n_pp * size_of(t, FAB_DIM_DP); comm++) {
         uint32_t pp = comm / n_tp % n_pp;
         if (!is_wanted(t, comm)) {
@@ -43,18 +35,19 @@ static void emit_cp(training *t, double per_layer, fab_phase_builder *builder) {
         for (uint32_t i = 0; i < n; i++) {
             t->members[i] = gpu_at(t, comm % n_tp, pp, comm / (n_tp * n_pp) * n + i);
         }
-        uint64_t bytes = rounded(per_layer * (double)fab_stage_layers(s, pp));
-        if (ring) {
-            emit_blocks(t, n, bytes, comm, builder);
+        double bytes = per_layer * (double)fab_stage_layers(s, pp);
+        if (s->cp_exchange == FAB_CP_RING) { /* as they stand: blocks of keys and values move to the next rank */
+            for (uint32_t i = 0; i < n; i++) {
+                fab_phase_add(builder, t->members[i], t->members[(i + 1) % n], rounded(bytes), comm);
+            }
         } else {
-            fab_ring_emit(&t->scratch, t->fabric, t->members, n, bytes, comm, builder);
+            emit_ring(t, n, bytes, comm, builder);
         }
     }
 }
 
 fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
-    fab_status status = FAB_OK;
     uint32_t n = size_of(t, FAB_DIM_CP);
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
@@ -63,13 +56,14 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
     double kv = fab_kv_elements(&t->job->model, s->tp) * (double)s->activation_bytes;
     double tokens = (double)s->microbatch * (double)s->seq / n;
     double layers = (double)s->layers;
-    FAB_TRY(fab_check_comm(t, name, n_comms, err));
+    FAB_PASS(fab_check_comm(t, name, n_comms, err));
     if (only_one(t)) {
         layers = (double)fab_stage_layers(s, t->wanted->comm / n_tp % n_pp) / n_tp / size_of(t, FAB_DIM_DP);
     }
-    FAB_TRY(fab_open_phase(t, builder, name, s->cp_exchange == FAB_CP_RING ? "send-recv" : "all-gather, reduce-scatter",
-                           fab_ring_max_flows(t->job->n_gpus), n_comms,
-                           rounds * (n - 1) * (double)s->batch * (double)s->seq * layers * n_tp * kv, err));
+    FAB_PASS(fab_open_phase(t, builder, name,
+                            s->cp_exchange == FAB_CP_RING ? "send-recv" : "all-gather, reduce-scatter",
+                            fab_ring_max_flows(t->job->n_gpus), n_comms,
+                            rounds * (n - 1) * (double)s->batch * (double)s->seq * layers * n_tp * kv, err));
     emit_cp(t, rounds * (n - 1) * tokens * kv * (double)t->job->microbatches, builder);
     fab_phase *phase = &builder->phase;
     uint64_t most_layers = 0;
@@ -83,8 +77,7 @@ fab_status fab_make_cp(training *t, const char *name, fab_phase_builder *builder
     (void)snprintf(phase->formula, sizeof phase->formula,
                    "%.0f (c-1) b s/c x keys and values of a token (%.6g bytes) per layer, device and microbatch, x %s",
                    rounds, kv, only_one(t) ? "c m and the layers of its stage" : "t c l m d");
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- experts ------------------------------------------------------------------------------------------------------ */
@@ -124,13 +117,12 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
                                         fab_phase_builder *builder, fab_error *err) {
     const fab_job *job = t->job;
     const fab_job_spec *s = &job->spec;
-    fab_status status = FAB_OK;
     uint32_t n = (uint32_t)s->ep;
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
     uint32_t per_stage = size_of(t, FAB_DIM_TP) * (n_copies(t) / n);
     uint64_t most_layers = 0;
     double layers = 0;
-    FAB_TRY(fab_check_comm(t, name, n_pp * per_stage, err));
+    FAB_PASS(fab_check_comm(t, name, n_pp * per_stage, err));
     for (uint32_t pp = 0; pp < n_pp; pp++) {
         if (!only_one(t) || t->wanted->comm / per_stage == pp) {
             uint64_t mine = fab_stage_expert_layers(&job->model, &job->spec, pp);
@@ -139,8 +131,8 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
         }
     }
     double sent = (double)x->rounds * x->tokens * (double)s->hidden * (double)s->top_k * (double)s->dispatch_bytes;
-    FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)job->n_gpus * (n - 1), n_pp * per_stage,
-                           sent * layers * (n - 1) / n, err));
+    FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)job->n_gpus * (n - 1), n_pp * per_stage,
+                            sent * layers * (n - 1) / n, err));
     emit_ep(t, sent / ((double)per_stage * n * n), builder);
     builder->phase.executions = x->rounds * most_layers * x->times;
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
@@ -148,8 +140,7 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
                    " bytes per layer with experts%s",
                    x->rounds, s->top_k, x->what, s->dispatch_bytes,
                    only_one(t) ? " of its stage, / (t c d/e)" : "; the tensor ranks share them");
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_make_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
@@ -174,18 +165,17 @@ static bool is_one_range(const training *t, uint32_t n) {
 
 fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
-    fab_status status = FAB_OK;
     uint32_t n = t->job->n_gpus;
     double vectors = 2 * (double)s->batch * (double)s->tables * (double)s->embedding * (double)s->activation_bytes;
     double expected = vectors * (n - 1) / n;
     uint64_t bytes = rounded(vectors / n / n);
-    FAB_TRY(fab_check_comm(t, name, 1, err));
+    FAB_PASS(fab_check_comm(t, name, 1, err));
     bytes = bytes > 0 ? bytes : 1;
     if (is_one_range(t, n) && (double)bytes * n * (n - 1) < FAB_PHASE_MAX_BYTES) {
         *builder = fab_phase_of_all(name, "all-to-all", t->gpu_of_rank[0], n, bytes);
         builder->phase.expected_bytes = expected;
     } else {
-        FAB_TRY(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (n - 1), 1, expected, err));
+        FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (n - 1), 1, expected, err));
         emit_all_to_all(t->gpu_of_rank, n, bytes, 0, builder);
     }
     builder->phase.executions = 2;
@@ -193,6 +183,5 @@ fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *
                    "2 B x %" PRIu64 " tables x %" PRIu64 " columns x %" PRIu64
                    " bytes x (n-1)/n: vectors forward, gradients backward",
                    s->tables, s->embedding, s->activation_bytes);
-done:
-    return status;
+    return FAB_OK;
 }

@@ -31,19 +31,18 @@ static part part_of(const training *t, const char *name) {
 fab_status fab_make_serving_tp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
     const part p = part_of(t, name);
-    fab_status status = FAB_OK;
     uint32_t n = size_of(t, FAB_DIM_TP);
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
     uint32_t n_dp = n_copies(t);
     uint64_t most_layers = 0;
     double counted_layers = (double)s->layers;
     double per_layer = 4 * (double)s->batch * p.tokens * (double)s->hidden * (double)s->activation_bytes;
-    FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
+    FAB_PASS(fab_check_comm(t, name, n_pp * n_dp, err));
     if (only_one(t)) {
         counted_layers = (double)fab_stage_layers(s, t->wanted->comm % n_pp) / n_dp;
     }
-    FAB_TRY(fab_open_phase(t, builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
-                           per_layer * (n - 1) * counted_layers, err));
+    FAB_PASS(fab_open_phase(t, builder, name, "all-reduce", fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
+                            per_layer * (n - 1) * counted_layers, err));
     for (uint32_t comm = 0; comm < n_pp * n_dp; comm++) {
         uint64_t layers = fab_stage_layers(s, comm % n_pp);
         if (!is_wanted(t, comm)) {
@@ -54,29 +53,27 @@ fab_status fab_make_serving_tp(training *t, const char *name, fab_phase_builder 
             t->members[i] = gpu_at(t, i, comm % n_pp, comm / n_pp);
         }
         double bytes = per_layer * (n - 1) / n / n_dp * (double)layers;
-        fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
+        emit_ring(t, n, bytes, comm, builder);
     }
     builder->phase.steps = 2 * ((uint64_t)n - 1);
     builder->phase.executions = 2 * most_layers * p.times;
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
                    "4 %s h (t-1) elements of %" PRIu64 " bytes per layer (2 all-reduces)%s", p.what,
                    s->activation_bytes, only_one(t) ? " of its stage, / d" : "");
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_make_serving_pp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
     const part p = part_of(t, name);
-    fab_status status = FAB_OK;
     uint32_t n = size_of(t, FAB_DIM_PP);
     uint32_t n_tp = size_of(t, FAB_DIM_TP);
     uint32_t n_comms = n_tp * n_copies(t);
     double copies = s->scatter_gather ? 1 : n_tp;
     double boundary = (double)s->batch * p.tokens * (double)s->hidden * (double)s->activation_bytes * copies;
-    FAB_TRY(fab_check_comm(t, name, n_comms, err));
-    FAB_TRY(fab_open_phase(t, builder, name, "send-recv", t->job->n_gpus, n_comms,
-                           (n - 1) * boundary / (only_one(t) ? n_comms : 1), err));
+    FAB_PASS(fab_check_comm(t, name, n_comms, err));
+    FAB_PASS(fab_open_phase(t, builder, name, "send-recv", t->job->n_gpus, n_comms,
+                            (n - 1) * boundary / (only_one(t) ? n_comms : 1), err));
     for (uint32_t comm = 0; comm < n_comms; comm++) {
         for (uint32_t stage = 0; stage + 1 < n && is_wanted(t, comm); stage++) {
             fab_phase_add(builder, gpu_at(t, comm % n_tp, stage, comm / n_tp),
@@ -87,8 +84,7 @@ fab_status fab_make_serving_pp(training *t, const char *name, fab_phase_builder 
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
                    "(p-1) %s h%s elements of %" PRIu64 " bytes, in one direction%s", p.what,
                    s->scatter_gather ? "" : " t", s->activation_bytes, only_one(t) ? ", / (t d)" : "");
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_make_serving_ep(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {

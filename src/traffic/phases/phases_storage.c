@@ -85,12 +85,11 @@ static void write_formula(const fab_job *job, bool reads, fab_phase *phase) {
 fab_status fab_make_burst(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     bool reads = strcmp(name, "ingest") == 0;
     const fab_job *job = t->job;
-    fab_status status = FAB_OK;
     rank_bytes *bytes_of = reads ? ingest_of : checkpoint_of;
     uint32_t rank = 0;
-    FAB_TRY(fab_check_comm(t, name, 1, err));
-    FAB_TRY(fab_open_phase(t, builder, name, "send-recv", job->n_gpus, 1,
-                           reads ? all_of_ingest(job) : all_of_checkpoint(job), err));
+    FAB_PASS(fab_check_comm(t, name, 1, err));
+    FAB_PASS(fab_open_phase(t, builder, name, "send-recv", job->n_gpus, 1,
+                            reads ? all_of_ingest(job) : all_of_checkpoint(job), err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         uint32_t storage = job->storage[i % job->n_storage];
         uint32_t n_present = fab_gpus_of_server(t->fabric, storage);
@@ -102,25 +101,23 @@ fab_status fab_make_burst(training *t, const char *name, fab_phase_builder *buil
         }
     }
     write_formula(job, reads, &builder->phase);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- over the front-end ------------------------------------------------------------------------------------------- */
 
 static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
                              uint32_t n_storage, bool reads, fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     rank_bytes *bytes_of = reads ? ingest_of : checkpoint_of;
     uint32_t first_storage = fab_n_gpus(front_end) - n_storage;
     uint32_t rank = 0;
     double expected = reads ? all_of_ingest(job) : all_of_checkpoint(job);
     const char *name = reads ? "ingest" : "checkpoint";
     if (expected > FAB_PHASE_MAX_BYTES) {
-        FAB_FAIL(err, FAB_EINPUT, name, "phase '%s' carries %.3g bytes, above the limit of %.2g", name, expected,
-                 FAB_PHASE_MAX_BYTES);
+        return fab_fail(err, FAB_EINPUT, name, "phase '%s' carries %.3g bytes, above the limit of %.2g", name, expected,
+                        FAB_PHASE_MAX_BYTES);
     }
-    FAB_TRY(fab_phase_open(builder, name, "send-recv", job->n_servers, err));
+    FAB_PASS(fab_phase_open(builder, name, "send-recv", job->n_servers, err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         double bytes = 0;
         uint32_t host = job->servers[i];
@@ -132,9 +129,7 @@ static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const
     }
     builder->phase.expected_bytes = expected;
     write_formula(job, reads, &builder->phase);
-    FAB_TRY(fab_phase_check(&builder->phase, err));
-done:
-    return status;
+    return fab_phase_check(&builder->phase, err);
 }
 
 fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,

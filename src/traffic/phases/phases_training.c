@@ -43,13 +43,11 @@ fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const c
                         "phase '%s' carries %.3g bytes in one iteration, above the limit of %.2g", name, expected_bytes,
                         FAB_PHASE_MAX_BYTES);
     }
-    fab_status status = fab_phase_open(builder, name, collective, capacity, err);
-    if (status == FAB_OK) {
-        builder->phase.expected_bytes = expected_bytes;
-        builder->phase.n_comms = only_one(t) ? 1 : n_comms;
-        builder->phase.first_comm = only_one(t) ? t->wanted->comm : 0;
-    }
-    return status;
+    FAB_PASS(fab_phase_open(builder, name, collective, capacity, err));
+    builder->phase.expected_bytes = expected_bytes;
+    builder->phase.n_comms = only_one(t) ? 1 : n_comms;
+    builder->phase.first_comm = only_one(t) ? t->wanted->comm : 0;
+    return FAB_OK;
 }
 
 /* A collective over the n members, of which each would send `bytes` by a ring. */
@@ -63,7 +61,7 @@ static fab_status add_collective(training *t, uint32_t n, double bytes, uint32_t
     if (algorithm != FAB_COLLECTIVE_RING) {
         return fab_comm_list_add(&t->others, t->members, n, result, comm, err);
     }
-    fab_ring_emit(&t->scratch, t->fabric, t->members, n, (uint64_t)(bytes + 0.5), comm, builder);
+    emit_ring(t, n, bytes, comm, builder);
     return FAB_OK;
 }
 
@@ -76,20 +74,19 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
     uint32_t n_dp = n_copies(t);
     double activation = (double)s->activation_bytes;
     double reductions = 4 + 2 * repeated(s); /* all-reduces of a layer and microbatch */
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_check_comm(t, name, n_pp * n_dp, err));
+    FAB_PASS(fab_check_comm(t, name, n_pp * n_dp, err));
     if (s->sequence_parallel && s->tp_collective != FAB_COLLECTIVE_RING) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, t->job->where,
-                 "tp-collective %s: sequence parallelism reduces and gathers by rings only",
-                 fab_job_collectives[s->tp_collective]);
+        return fab_fail(err, FAB_EUNSUPPORTED, t->job->where,
+                        "tp-collective %s: sequence parallelism reduces and gathers by rings only",
+                        fab_job_collectives[s->tp_collective]);
     }
     double counted_layers = (double)s->layers;
     if (only_one(t)) { /* those of its stage, for its part of the batch */
         counted_layers = (double)fab_stage_layers(s, t->wanted->comm % n_pp) / n_dp;
     }
-    FAB_TRY(fab_open_phase(t, builder, name, s->sequence_parallel ? "reduce-scatter, all-gather" : "all-reduce",
-                           fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
-                           2 * reductions * batch_elements(t->job) * (n - 1) * counted_layers * activation, err));
+    FAB_PASS(fab_open_phase(t, builder, name, s->sequence_parallel ? "reduce-scatter, all-gather" : "all-reduce",
+                            fab_ring_max_flows(t->job->n_gpus), n_pp * n_dp,
+                            2 * reductions * batch_elements(t->job) * (n - 1) * counted_layers * activation, err));
     fab_phase *phase = &builder->phase;
     uint64_t most_layers = 0;
     double tokens = (double)s->microbatch * (double)s->seq / size_of(t, FAB_DIM_CP);
@@ -105,7 +102,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
                 t->members[i] = gpu_at(t, i, pp, dp);
             }
             double bytes = per_layer * (double)layers * (double)t->job->microbatches;
-            FAB_TRY(add_collective(t, n, bytes, 2, s->tp_collective, dp * n_pp + pp, builder, err));
+            FAB_PASS(add_collective(t, n, bytes, 2, s->tp_collective, dp * n_pp + pp, builder, err));
         }
     }
     phase->steps = 2 * ((uint64_t)n - 1);
@@ -117,8 +114,7 @@ static fab_status make_tp(training *t, const char *name, fab_phase_builder *buil
                    only_one(t)                  ? "t m and the layers of its stage"
                    : size_of(t, FAB_DIM_CP) > 1 ? "t c l m d"
                                                 : "t l m d");
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- pipeline ----------------------------------------------------------------------------------------------------- */
@@ -149,12 +145,11 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
     double copies = s->scatter_gather ? 1 : n_tp;
     double boundaries = (double)n * (double)s->interleave - 1;
     double activation = (double)s->activation_bytes;
-    fab_status status = FAB_OK;
     uint32_t n_comms = n_tp * n_copies(t);
-    FAB_TRY(fab_check_comm(t, name, n_comms, err));
+    FAB_PASS(fab_check_comm(t, name, n_comms, err));
     double expected = 2 * boundaries * batch_elements(t->job) * copies * activation;
-    FAB_TRY(fab_open_phase(t, builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus, n_comms,
-                           only_one(t) ? expected / n_comms : expected, err));
+    FAB_PASS(fab_open_phase(t, builder, name, "send-recv", 2 * (uint64_t)t->job->n_gpus, n_comms,
+                            only_one(t) ? expected / n_comms : expected, err));
     fab_phase *phase = &builder->phase;
     double bytes = (double)s->microbatch * (double)s->seq / size_of(t, FAB_DIM_CP) * (double)s->hidden * activation *
                    (double)t->job->microbatches / (s->scatter_gather ? n_tp : 1);
@@ -169,8 +164,7 @@ static fab_status make_pp(training *t, const char *name, fab_phase_builder *buil
                    only_one(t)                  ? "m"
                    : size_of(t, FAB_DIM_CP) > 1 ? "t c m d"
                                                 : "t m d");
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- data parallelism --------------------------------------------------------------------------------------------- */
@@ -259,7 +253,6 @@ static double held_parameters(const training *t, const reduction *r, const data_
 
 static fab_status emit_reduction(training *t, const reduction *r, const data_rings *d, fab_phase_builder *builder,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t per_stage = size_of(t, FAB_DIM_TP) * d->n_rings;
     for (uint32_t pp = 0; pp < size_of(t, FAB_DIM_PP); pp++) {
         double held = held_parameters(t, r, d, pp) * (double)d->times;
@@ -272,11 +265,10 @@ static fab_status emit_reduction(training *t, const reduction *r, const data_rin
             for (uint32_t k = 0; k < d->n; k++) {
                 t->members[k] = gpu_at(t, i / d->n_rings, pp, copy_of(d, i % d->n_rings, k));
             }
-            FAB_TRY(add_collective(t, d->n, bytes, r->passes, t->job->spec.dp_collective, comm, builder, err));
+            FAB_PASS(add_collective(t, d->n, bytes, r->passes, t->job->spec.dp_collective, comm, builder, err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static const char *write_whose(const training *t, const reduction *r, const data_rings *d) {
@@ -309,7 +301,6 @@ static void write_reduction(const training *t, const reduction *r, const data_ri
 }
 
 static fab_status make_dp(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
-    fab_status status = FAB_OK;
     const reduction *r = REDUCTIONS;
     while (strcmp(r->phase, name) != 0) {
         r++;
@@ -318,19 +309,18 @@ static fab_status make_dp(training *t, const char *name, fab_phase_builder *buil
     uint32_t per_stage = size_of(t, FAB_DIM_TP) * d.n_rings;
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
     double parameters = 0;
-    FAB_TRY(fab_check_comm(t, name, per_stage * n_pp, err));
+    FAB_PASS(fab_check_comm(t, name, per_stage * n_pp, err));
     for (uint32_t pp = 0; pp < n_pp; pp++) {
         double held = held_parameters(t, r, &d, pp);
         parameters += !only_one(t) ? held * per_stage : t->wanted->comm / per_stage == pp ? held : 0;
     }
-    FAB_TRY(fab_open_phase(t, builder, name, r->collective, fab_ring_max_flows(t->job->n_gpus), per_stage * n_pp,
-                           (double)r->passes * (d.n - 1) * parameters * (double)d.width * (double)d.times, err));
-    FAB_TRY(emit_reduction(t, r, &d, builder, err));
+    FAB_PASS(fab_open_phase(t, builder, name, r->collective, fab_ring_max_flows(t->job->n_gpus), per_stage * n_pp,
+                            (double)r->passes * (d.n - 1) * parameters * (double)d.width * (double)d.times, err));
+    FAB_PASS(emit_reduction(t, r, &d, builder, err));
     builder->phase.steps = r->passes * ((uint64_t)d.n - 1);
     builder->phase.executions = d.executions;
     write_reduction(t, r, &d, &builder->phase);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* --- table -------------------------------------------------------------------------------------------------------- */
@@ -444,7 +434,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
     fab_phase_builder builder = {.capacity = 0};
     FAB_TRY(FAB_NEW(traffic->phases, N_PHASES, err));
     FAB_TRY(FAB_NEW(t.members, job->n_gpus, err));
-    FAB_TRY(fab_ring_init(&t.scratch, fabric, job->n_gpus, err));
+    FAB_TRY(fab_layout_init(&t.layout, fabric, job->n_gpus, err));
     for (size_t i = 0; i < N_PHASES; i++) {
         if (!has_phase(job, i) || (wanted->phase != NULL && strcmp(wanted->phase, PHASES[i].name) != 0)) {
             continue;
@@ -466,7 +456,7 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
 done:
     fab_phase_release(&builder.phase);
     fab_comm_list_release(&t.others);
-    fab_ring_release(&t.scratch);
+    fab_layout_release(&t.layout);
     free(t.members);
     return status;
 }

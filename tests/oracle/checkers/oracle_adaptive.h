@@ -2,8 +2,7 @@
  * @file oracle_adaptive.h
  * Adaptive routing again, slowly: every minimal path is listed for every choice.
  */
-#ifndef ORACLE_ADAPTIVE_H
-#define ORACLE_ADAPTIVE_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/traffic.h"
@@ -30,5 +29,3 @@ typedef struct oracle_path {
  */
 oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const fab_phase *phase, const double *rate,
                              const oracle_adaptive_rule *rule, uint32_t *out_n);
-
-#endif

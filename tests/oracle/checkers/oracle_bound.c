@@ -112,7 +112,7 @@ static double solve(const listing *s, size_t n_rows, size_t n) {
     }
     const fab_program program = {false, columns, s->n_paths + 1, rows, n_rows, s->entries, s->n_entries};
     fab_solution solution = {0};
-    fab_status status = fab_solve(&program, NULL, x, &solution, NULL);
+    fab_status status = fab_solve(&program, NULL, x, NULL, &solution, NULL);
     free(columns);
     free(rows);
     free(x);

@@ -3,8 +3,7 @@
  * The optimum over minimal paths again, slowly: certificates by Bellman-Ford, the optimum by a linear program over
  * listed paths. Shares no code with routing/.
  */
-#ifndef ORACLE_BOUND_H
-#define ORACLE_BOUND_H
+#pragma once
 
 #include "fab/fabric.h"
 
@@ -25,5 +24,3 @@ double oracle_bound_proved(const fab_fabric *f, const uint64_t *dead, const orac
  * `most_paths`, or none for some pair. */
 double oracle_bound_optimum(const fab_fabric *f, const uint64_t *dead, const oracle_pair *pairs, size_t n,
                             size_t most_paths);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs a collective message by message, knowing nothing of algorithms: who has heard of whom when all is done. */
-#ifndef ORACLE_COLLECTIVE_H
-#define ORACLE_COLLECTIVE_H
+#pragma once
 
 #include "oracle_messages.h"
 
@@ -16,5 +15,3 @@ typedef struct oracle_outcome {
 
 /* A message carries what its source had from the start and what the messages brought that it waits for, no more. */
 void oracle_run_collective(const oracle_message_list *list, const uint32_t *members, uint32_t r, oracle_outcome *out);
-
-#endif

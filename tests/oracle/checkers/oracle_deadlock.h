@@ -3,8 +3,7 @@
  * Channel dependencies and cycles again, slowly: a byte for every pair of links, paths by recursion, cycles by
  * depth-first search. Shares no code with routing/ or src/graph.
  */
-#ifndef ORACLE_DEADLOCK_H
-#define ORACLE_DEADLOCK_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/routing.h"
@@ -32,5 +31,3 @@ void oracle_add_routes(const fab_fabric *f, const fab_routes *routes, oracle_gra
 /** Adds those of every minimal path between two switches around dead links (a byte each, or NULL). */
 void oracle_add_minimal(const fab_fabric *f, const uint8_t *dead, fab_node_id from, fab_node_id to,
                         oracle_graph *graph);
-
-#endif

@@ -3,7 +3,7 @@
 
 #include "fab/fluid.h"
 #include "fab/path_figures.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 #include "fab/split_pairs.h"
 
 #include <math.h>
@@ -116,8 +116,9 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase) {
 
 /* 8 x window / (round trip of the flow's longest path + queueing) */
 static double window_bps(const fab_router *router, double longest_s, bool leaves) {
-    return router->reorders && leaves ? 8 * router->window_bytes / (2 * longest_s + router->queueing_s)
-                                      : (double)INFINITY;
+    return router->facts.reorders && leaves
+               ? 8 * router->facts.window_bytes / (2 * longest_s + router->facts.queueing_s)
+               : (double)INFINITY;
 }
 
 fab_phase_seconds oracle_seconds_of_routes(const fab_fabric *f, const fab_router *router, const fab_mask *mask,

@@ -2,8 +2,7 @@
  * @file oracle_estimator.h
  * Seconds of a phase under a mask, the slow way: every flow with every link that it crosses, solved from scratch.
  */
-#ifndef ORACLE_ESTIMATOR_H
-#define ORACLE_ESTIMATOR_H
+#pragma once
 
 #include "fab/mask.h"
 #include "fab/offer.h"
@@ -17,5 +16,3 @@ fab_phase_seconds oracle_seconds_of_routes(const fab_fabric *fabric, const fab_r
 /** Of an engine that splits: `router` over the next hops that are left. */
 fab_phase_seconds oracle_seconds_of_split(const fab_fabric *fabric, const fab_router *router, const fab_mask *mask,
                                           const fab_phase *phase, const fab_offer *offer);
-
-#endif

@@ -2,8 +2,7 @@
  * @file oracle_max_min.h
  * Max-min fairness the slow way, by the words of the definition and nothing of src/rates.
  */
-#ifndef ORACLE_MAX_MIN_H
-#define ORACLE_MAX_MIN_H
+#pragma once
 
 #include "fab/fluid.h"
 
@@ -25,5 +24,3 @@ bool oracle_holds(const fab_sharing *sharing, const double *rate, uint32_t flow,
 
 /** Finishing times of flows that begin together: rates from oracle_fill() after every end. */
 void oracle_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s);
-
-#endif

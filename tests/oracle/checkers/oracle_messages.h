@@ -1,6 +1,5 @@
 /* What the rules of an algorithm say, worked out in full for tests: closed forms, and every message. */
-#ifndef ORACLE_MESSAGES_H
-#define ORACLE_MESSAGES_H
+#pragma once
 
 #include "fab/collective.h"
 
@@ -66,5 +65,3 @@ void oracle_message_list_release(oracle_message_list *list);
 fab_status oracle_collective_messages(const fab_algorithm *algorithm, const fab_fabric *fabric,
                                       const fab_communicator *communicator, uint32_t chunks, oracle_message_list *out,
                                       fab_error *err) FAB_MUST_USE;
-
-#endif

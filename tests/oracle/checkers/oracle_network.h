@@ -3,8 +3,7 @@
  * The network again, slowly: adjacency by scanning the cable list, distances by plain breadth-first search, hashes bit
  * by bit, splitting by recursion. Shares no code with routing/ or src/analysis.
  */
-#ifndef ORACLE_NETWORK_H
-#define ORACLE_NETWORK_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/traffic.h"
@@ -60,5 +59,3 @@ int *oracle_updn_distances(const fab_fabric *f, const int *nearness, fab_node_id
 
 /** The same as oracle_load() when every switch splits evenly. */
 double *oracle_spray(const fab_fabric *f, const fab_phase *phase);
-
-#endif

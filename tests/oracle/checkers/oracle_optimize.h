@@ -3,8 +3,7 @@
  * All designs of a catalog, one by one: read from their one-line form, built as graphs, cut and priced. Shares no code
  * with src/study and src/solve, and does not use the closed form of the bisection.
  */
-#ifndef ORACLE_OPTIMIZE_H
-#define ORACLE_OPTIMIZE_H
+#pragma once
 
 #include "fab/catalog.h"
 #include "fab/optimum.h"
@@ -19,5 +18,3 @@ oracle_design *oracle_designs(const fab_catalog *catalog, const fab_prices *pric
 
 /** Index of the cheapest that keeps the limits, or n. */
 size_t oracle_cheapest(const oracle_design *designs, size_t n, const fab_limits *limits);
-
-#endif

@@ -3,8 +3,7 @@
  * A pipeline schedule carried out operation by operation: 1F1B, or Megatron-LM's interleaved order with several chunks
  * per stage. Shares no code with src/analysis.
  */
-#ifndef ORACLE_PIPELINE_H
-#define ORACLE_PIPELINE_H
+#pragma once
 
 #define ORACLE_MAX_STAGES 64
 
@@ -17,5 +16,3 @@ typedef struct oracle_pipeline {
 /** Seconds until the last operation ends; transfers take no time. Negative when the schedule does not come to an end.
  */
 double oracle_pipeline_s(const oracle_pipeline *pipeline);
-
-#endif

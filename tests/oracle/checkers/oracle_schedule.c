@@ -15,10 +15,18 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
+static double sum_of(const double *exchange_s) {
+    double sum_s = 0;
+    for (int k = 0; k < FAB_N_EXCHANGES; k++) {
+        sum_s += exchange_s[k];
+    }
+    return sum_s;
+}
+
 static double takes_of(const fab_pipeline *p, const fab_chunk_times *t, int pass) {
     bool apart = p->order == FAB_ORDER_ZERO_BUBBLE;
-    return pass == 0   ? t->forward_s + t->forward_exchange_s
-           : pass == 1 ? t->recompute_s + t->backward_s + t->backward_exchange_s + (apart ? 0 : t->weights_s)
+    return pass == 0   ? t->forward_s + sum_of(t->forward_exchange_s)
+           : pass == 1 ? t->recompute_s + t->backward_s + sum_of(t->backward_exchange_s) + (apart ? 0 : t->weights_s)
                        : t->weights_s;
 }
 
@@ -222,7 +230,7 @@ double oracle_schedule_s(const fab_pipeline *p) {
 /* --- sharing ------------------------------------------------------------------------------------------------------ */
 
 /* A piece of work that begins when all before it are done. Of transfers, `of` says what travels. */
-typedef enum { NOTHING, SEND, GATHER, REDUCTION } traveller;
+typedef enum { NOTHING, PASS, SEND, GATHER, REDUCTION } traveller;
 
 #define MOST_BEFORE 8
 
@@ -230,6 +238,7 @@ typedef struct piece {
     double left;
     traveller of;
     unsigned stage, to;
+    double part[FAB_N_EXCHANGES]; /* of a pass: its exchanges of bytes */
     int before[MOST_BEFORE], n_before;
     bool done;
 } piece;
@@ -318,6 +327,17 @@ static int follow(graph *g, node *all, size_t n, unsigned stage, size_t i, int *
     return p->send_overlap < 1 ? head : body;
 }
 
+/* Part of a pass. */
+static int pass_piece(graph *g, unsigned stage, const node *x, double work, int a, int b) {
+    const fab_chunk_times *t = &g->p->chunk[stage * g->p->n_chunks + x->chunk];
+    const double *exchange_s = x->pass == 0 ? t->forward_exchange_s : t->backward_exchange_s;
+    int number = add_piece(g, larger(work, 0), x->pass == 2 ? NOTHING : PASS, stage, a, b);
+    for (int k = 0; k < FAB_N_EXCHANGES && x->takes > 0; k++) {
+        g->piece[number].part[k] = exchange_s[k] * g->p->exchange_ratio[k] / x->takes;
+    }
+    return number;
+}
+
 static void build(graph *g, node *all, size_t n, unsigned stage) {
     const fab_pipeline *p = g->p;
     const fab_chunk_times *row = &p->chunk[stage * p->n_chunks];
@@ -355,18 +375,19 @@ static void build(graph *g, node *all, size_t n, unsigned stage) {
         if (p->gathers_each_pass && i + 1 < n && x[1].pass != 2) {
             fetch_pieces(g, stage, &row[x[1].chunk], start, &wire, coming[0]);
         }
-        int first_bucket = add_piece(g, x->takes * share, NOTHING, stage, start, -1);
+        int first_bucket = pass_piece(g, stage, x, x->takes * share, start, share == 1 ? all_here : -1);
         int body = g->body[stage * n + i];
-        after(g, body, add_piece(g, x->takes, NOTHING, stage, start, -1));
-        after(g, body, add_piece(g, all_here < 0 ? 0 : x->takes * share, NOTHING, stage, all_here, -1));
+        if (share < 1) {
+            int middle = pass_piece(g, stage, x, x->takes * (1 - 2 * share), first_bucket, -1);
+            after(g, body, pass_piece(g, stage, x, x->takes * share, middle, all_here));
+        }
+        after(g, body, first_bucket);
         free = follow(g, all, n, stage, i, channel);
         int last_pass = p->order == FAB_ORDER_ZERO_BUBBLE ? 2 : 1;
         if (x->pass == last_pass && (p->reduces_each_pass || is_last_of_chunk(&all[stage * n], n, i))) {
             double reduction = reduction_s(t, is_last_of_chunk(&all[stage * n], n, i));
             double sent = reduction - t->reduce_latency_s;
-            int ready = add_piece(g, share == 1 ? x->takes : 0, NOTHING, stage, all_here, -1);
-            ready = add_piece(g, 0, NOTHING, stage, ready, wire);
-            int early = travel(g, 0, o * reduction * (1 - share), o * sent, REDUCTION, stage, ready, first_bucket);
+            int early = travel(g, 0, o * reduction * (1 - share), o * sent, REDUCTION, stage, wire, first_bucket);
             wire = travel(g, o * reduction * (1 - share), o * reduction, o * sent, REDUCTION, stage, early, body);
             if (p->reduces_each_pass && (1 - o) * reduction > 0) {
                 free = travel(g, 0, (1 - o) * reduction, (1 - o) * sent, REDUCTION, stage, free, wire);
@@ -391,19 +412,50 @@ static bool begins(const graph *g, const piece *x) {
     return !x->done;
 }
 
+/* What is under way at a stage, as bits; of a pass there, its piece. */
+static unsigned around(const graph *g, const bool *active, unsigned stage, const piece **pass) {
+    static const unsigned BIT[] = {[SEND] = FAB_TRAVEL_BIT(FAB_TRAVEL_SEND),
+                                   [GATHER] = FAB_TRAVEL_BIT(FAB_TRAVEL_GATHER),
+                                   [REDUCTION] = FAB_TRAVEL_BIT(FAB_TRAVEL_REDUCE)};
+    unsigned set = 0;
+    *pass = NULL;
+    for (int i = 0; i < g->n; i++) {
+        const piece *x = &g->piece[i];
+        bool here = active[i] && x->left > 0 && (x->stage == stage || (x->of == SEND && x->to == stage));
+        set |= here && x->of > PASS ? BIT[x->of] : 0;
+        *pass = here && x->of == PASS ? x : *pass;
+    }
+    return set;
+}
+
+/* Layer by layer, kernels and exchanges alternate: how long a second of the pass takes, and how far what travels beside
+ * it comes meanwhile. */
+static double slowed_at(const graph *g, const bool *active, const piece *x, unsigned stage) {
+    static const fab_travel TRAVEL[] = {
+        [SEND] = FAB_TRAVEL_SEND, [GATHER] = FAB_TRAVEL_GATHER, [REDUCTION] = FAB_TRAVEL_REDUCE};
+    const piece *pass = NULL;
+    unsigned set = around(g, active, stage, &pass);
+    double lasts_s = 0;
+    double comes_s = 0;
+    double kernels = 1;
+    for (unsigned k = 0; k <= FAB_N_EXCHANGES; k++) {
+        bool exchanges = k < FAB_N_EXCHANGES;
+        double part = exchanges ? (pass != NULL ? pass->part[k] : 0) : kernels;
+        unsigned with = exchanges ? set | 1U << k : set;
+        double piece_s = exchanges ? part * larger(g->p->paces->slowdown[with][k], 1) : part;
+        kernels -= part;
+        lasts_s += piece_s;
+        comes_s += x->of == PASS ? 0 : piece_s / larger(g->p->paces->slowdown[with][TRAVEL[x->of]], 1);
+    }
+    return x->of == PASS ? lasts_s : lasts_s / comes_s;
+}
+
 /* How many times longer a piece takes now, beside everything that is under way. */
 static double slowed(const graph *g, const bool *active, const piece *x) {
-    double slow = 1;
-    for (int i = 0; i < g->n && x->of != NOTHING; i++) {
-        const piece *y = &g->piece[i];
-        const piece *send = x->of == SEND ? x : y;
-        const piece *other = x->of == SEND ? y : x;
-        if (active[i] && y->left > 0 && send->of == SEND && (other->of == GATHER || other->of == REDUCTION) &&
-            (send->stage == other->stage || send->to == other->stage)) {
-            slow = larger(slow, other->of == GATHER ? g->p->gather_slowdown : g->p->reduce_slowdown);
-        }
+    if (x->of == NOTHING || x->left <= 0 || g->p->paces == NULL) {
+        return 1;
     }
-    return slow;
+    return larger(slowed_at(g, active, x, x->stage), slowed_at(g, active, x, x->to));
 }
 
 #define NEVER 1e300
@@ -431,7 +483,7 @@ static double step(graph *g, bool *active, double *slow) {
 double oracle_shared_schedule_s(const fab_pipeline *p) {
     size_t n = (p->order == FAB_ORDER_ZERO_BUBBLE ? 3 : 2) * (size_t)p->n_chunks * p->n_microbatches;
     size_t n_steps = n * p->n_stages;
-    size_t most = 32 * n_steps + p->n_stages * (8 * (size_t)p->n_chunks + 8);
+    size_t most = 40 * n_steps + p->n_stages * (8 * (size_t)p->n_chunks + 8);
     node *all = calloc(n_steps, sizeof *all);
     graph g = {p,
                calloc(most, sizeof *g.piece),

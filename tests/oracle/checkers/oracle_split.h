@@ -2,10 +2,10 @@
  * @file oracle_split.h
  * Splitting over minimal paths again, slowly: pair by pair, path by path, by recursion. Shares no code with routing/.
  */
-#ifndef ORACLE_SPLIT_H
-#define ORACLE_SPLIT_H
+#pragma once
 
 #include "fab/split.h"
+#include "split/split_rule.h"
 
 typedef struct oracle_paths oracle_paths;
 
@@ -22,5 +22,3 @@ void oracle_split_load(oracle_paths *paths, const fab_split *split, const double
 
 double oracle_split_fold(oracle_paths *paths, const fab_split *split, const double *share, fab_fold fold,
                          const double *x, fab_node_id from);
-
-#endif

@@ -2,8 +2,7 @@
  * @file oracle_summary.h
  * The summary of a study by its definitions: every figure from all rows again, components by their names.
  */
-#ifndef ORACLE_SUMMARY_H
-#define ORACLE_SUMMARY_H
+#pragma once
 
 #include "fab/outcome.h"
 #include "fab/scenarios.h"
@@ -34,5 +33,3 @@ typedef struct oracle_component {
 } oracle_component;
 
 oracle_component oracle_component_of(const oracle_study *s, const char *name);
-
-#endif

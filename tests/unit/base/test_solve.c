@@ -13,7 +13,7 @@ static fab_status solve(const fab_program *p, const fab_solve_limits *limits, do
                         fab_error *err) {
     *err = (fab_error){0};
     *s = (fab_solution){0};
-    return fab_solve(p, limits, x, s, err);
+    return fab_solve(p, limits, x, NULL, s, err);
 }
 
 /* Chvatal, Linear Programming, chapter 1: max 5a + 4b + 3c = 13 at (2, 0, 1). */
@@ -43,16 +43,16 @@ Test(solve, duals) {
     double dual[3] = {7, 7, 7};
     fab_solution s;
     fab_error err = {0};
-    cr_expect_eq(fab_solve_duals(&p, NULL, x, dual, &s, &err), FAB_EINPUT, "integer columns have no prices");
+    cr_expect_eq(fab_solve(&p, NULL, x, dual, &s, &err), FAB_EINPUT, "integer columns have no prices");
     cr_expect_eq(dual[0], 7);
     const fab_column free_columns[] = {{0, INFINITY, 5, false}, {0, INFINITY, 4, false}, {0, INFINITY, 3, false}};
     p.columns = free_columns;
-    cr_assert_eq(fab_solve_duals(&p, NULL, x, dual, &s, NULL), FAB_OK);
+    cr_assert_eq(fab_solve(&p, NULL, x, dual, &s, NULL), FAB_OK);
     cr_expect_float_eq(dual[0], 1, 1e-9);
     cr_expect_float_eq(dual[1], 0, 1e-9);
     cr_expect_float_eq(dual[2], 1, 1e-9);
     const fab_solve_limits one_step = {.steps = 1};
-    cr_assert_eq(fab_solve_duals(&p, &one_step, x, dual, &s, NULL), FAB_OK);
+    cr_assert_eq(fab_solve(&p, &one_step, x, dual, &s, NULL), FAB_OK);
     cr_expect_eq(s.outcome, FAB_SOLVE_TIME_LIMIT);
 }
 

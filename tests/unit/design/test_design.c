@@ -390,14 +390,15 @@ static void check_bad_book(const char *text, const char *place, const char *what
 Test(design, bad_price_books) {
     check_bad_book("rail-only-2032", "", "did you mean 'rail-only-2023'?");
     check_bad_book("", "", "unknown price profile");
-    check_bad_book(BAD "prices_missing_pue.xml", "prices_missing_pue.xml:5:3", "energy pue");
+    check_bad_book(BAD "prices_missing_pue.xml", "prices_missing_pue.xml:5:3", "energy needs the attribute pue");
     check_bad_book(BAD "prices_negative.xml", "prices_negative.xml:2:25", "'-5'");
     check_bad_book(BAD "prices_power_without_unit.xml", "prices_power_without_unit.xml:2:44", "no unit");
-    check_bad_book(BAD "prices_no_power.xml", "prices_no_power.xml:3:3", "power");
+    check_bad_book(BAD "prices_no_power.xml", "prices_no_power.xml:3:3",
+                   "the price book does not give power, per port or per Gb/s, of this switch");
     check_bad_book(BAD "prices_typo.xml", "prices_typo.xml:4:57", "did you mean 'reach'?");
     check_bad_book(BAD "prices_two_switches.xml", "prices_two_switches.xml:5:3", "another switch");
     check_bad_book(BAD "prices_convention.xml", "prices_convention.xml:1:30", "'both-ends'");
-    check_bad_book(BAD "prices_no_life.xml", "prices_no_life.xml:1:1", "life");
+    check_bad_book(BAD "prices_no_life.xml", "prices_no_life.xml:1:1", "the price book has no element life");
     check_bad_book(BAD "wrong_root.xml", "wrong_root.xml:1:1", "<prices>");
     check_bad_book(BAD "empty.xml", "empty.xml:1:1", "empty");
     fab_prices prices;

@@ -107,16 +107,19 @@ Test(gpu, mistakes_are_shown_where_they_are) {
     static const struct {
         const char *text, *place, *message;
     } ROWS[] = {
-        {"<gpu>\n" TEXTS BF16 "</gpu>", ":1:1", "the element lacks the attribute name"},
+        {"<gpu>\n" TEXTS BF16 "</gpu>", ":1:1", "gpu needs the attribute name"},
         {HEAD TEXTS "<precision name=\"fp9\" tflops=\"1\"/></gpu>", ":4:18", "name: 'fp9' is not one of"},
         {HEAD TEXTS BF16 BF16 "</gpu>", ":5:1", "the GPU has this precision already: bf16"},
-        {HEAD TEXTS BF16 "<precision name=\"fp8\" tflop=\"1\"/></gpu>", ":5:1", "lacks the attribute tflops"},
+        {HEAD TEXTS BF16 "<precision name=\"fp8\" tflop=\"1\"/></gpu>", ":5:30",
+         "unknown attribute of precision 'tflop'; did you mean 'tflops'"},
+        {HEAD TEXTS BF16 "<precision name=\"fp8\"/></gpu>", ":5:1", "precision needs the attribute tflops"},
         {HEAD TEXTS BF16 "<precision name=\"fp8\" tflops=\"1\" speed=\"1\"/></gpu>", ":5:41", "unknown attribute"},
         {HEAD TEXTS BF16 "<precision name=\"fp8\" tflops=\"1\" ratio=\"2\"/></gpu>", ":5:41", "outside 0 to 1"},
         {HEAD TEXTS BF16 "<fan/></gpu>", ":5:1", "unknown element of a GPU: fan"},
         {HEAD TEXTS BF16 "x</gpu>", ":1:1", "unexpected text"},
         {HEAD TEXTS "<source>again</source>" BF16 "</gpu>", ":4:1", "has this element once: source"},
-        {HEAD "<source>s</source>" BF16 "</gpu>", ":1:1", "lacks the text of the element price-source"},
+        {HEAD "<source>s</source>" BF16 "</gpu>", ":1:1", "the GPU has no element price-source"},
+        {HEAD "<source>s</source><price-source/>" BF16 "</gpu>", ":2:19", "lacks the text of the element price-source"},
         {HEAD TEXTS "<precision name=\"fp8\" tflops=\"1\"/></gpu>", ":1:1", "neither precision"},
         {"<gpus/>", ":1:1", "begins with <gpu>, not with gpus"},
     };

@@ -43,7 +43,8 @@ static void check_alone(const scene *s, const fab_engine_spec *spec, uint64_t se
 /* Random states one after the other: all that is asked for at once, or the time alone, or figures in between. */
 static void check_states(scene *s, const char *engine, uint64_t seed, fab_rng *rng, tally *sum) {
     const fab_engine_spec spec = fixture_spec(engine);
-    const bool whole = s->router.engine->next == NULL && fab_router_on_loss(&s->router) == FAB_LOSS_RECONVERGE;
+    const bool whole =
+        s->router.engine->next == NULL && fab_router_facts_of(&s->router)->on_loss == FAB_LOSS_RECONVERGE;
     fab_context *context = context_of(s, &spec, seed);
     fab_workspace *workspace = NULL;
     cr_assert_eq(fab_workspace_new(context, &workspace, NULL), FAB_OK);

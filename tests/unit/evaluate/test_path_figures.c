@@ -65,11 +65,12 @@ static void discard(setup *s) {
 }
 
 static fab_path_figures of_split(const setup *s) {
-    static const fab_split EVEN = {.rule = FAB_SPLIT_EQUAL};
+
     fab_path_figures out;
     fab_error err = {0};
-    cr_assert_eq(fab_path_figures_of_split(&s->router, s->dag, &EVEN, &s->demand, s->phase, &s->offer, &out, &err),
-                 FAB_OK, "%s", err.text);
+    cr_assert_eq(
+        fab_path_figures_of_split(&s->router, s->dag, fab_split_even(), &s->demand, s->phase, &s->offer, &out, &err),
+        FAB_OK, "%s", err.text);
     return out;
 }
 
@@ -176,7 +177,7 @@ Test(path_figures, the_limit_bites_where_the_window_is_too_small) {
     ask(&s);
     double in_flight = 400e9 / 8 * 4.2468e-6;
     for (int i = 0; i < 2; i++) {
-        s.router.window_bytes = in_flight + (i == 0 ? 1 : -1);
+        s.router.facts.window_bytes = in_flight + (i == 0 ? 1 : -1);
         fab_path_figures split = of_split(&s);
         fab_path_figures routes = of_routes(&s, 64, false);
         cr_expect_eq(split.limited_flows, i == 0 ? 0 : 64, "%d", (int)split.limited_flows);
@@ -213,7 +214,7 @@ static void list_paths(const setup *s, fab_node_id v, fab_node_id leaf, double h
 }
 
 static fab_path_figures slowly(const setup *s) {
-    fab_path_figures out = {.reorders = s->router.reorders, .min_limit_bps = INFINITY};
+    fab_path_figures out = {.reorders = s->router.facts.reorders, .min_limit_bps = INFINITY};
     out.hops.min = INFINITY;
     out.latency_s.min = INFINITY;
     uint32_t n_parts = s->router.ports.nics_per_gpu * s->router.ports.n_planes;
@@ -240,7 +241,7 @@ static fab_path_figures slowly(const setup *s) {
         if (l.max_hops == 0) {
             continue;
         }
-        double limit = 8 * s->router.window_bytes / (2 * l.max_s + s->router.queueing_s);
+        double limit = 8 * s->router.facts.window_bytes / (2 * l.max_s + s->router.facts.queueing_s);
         double rate = fab_offer_rate(&s->offer, s->phase, i);
         out.n_flows++;
         out.hops =

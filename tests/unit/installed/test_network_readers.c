@@ -90,7 +90,7 @@ static void check_network(fab_network *net) {
 static fab_status attempt(size_t f, bool writes) {
     fab_network *net = NULL;
     fab_error err = {0};
-    fab_status status = fab_network_read(g_path, fab_network_formats[f]->name, &net, &err);
+    fab_status status = fab_network_read(g_path, fab_network_formats[f]->name, 0, &net, &err);
     if (status == FAB_OK) {
         if (writes) {
             check_network(net);
@@ -110,7 +110,7 @@ static fab_status attempt(size_t f, bool writes) {
 static fab_str read_saved(const char *what, size_t f) {
     fab_network *net = NULL;
     fab_error err = {0};
-    cr_assert_eq(fab_network_read(g_path, NULL, &net, &err), FAB_OK, "%s %s: %s: %s", fab_network_formats[f]->name,
+    cr_assert_eq(fab_network_read(g_path, NULL, 0, &net, &err), FAB_OK, "%s %s: %s: %s", fab_network_formats[f]->name,
                  what, err.where, err.text);
     cr_assert_str_eq(net->format, fab_network_formats[f]->name);
     cr_assert(net->n_nodes > 3 && net->n_cables > 2);
@@ -239,13 +239,13 @@ Test(network_readers, no_text_at_all) {
                     fab_str_append(&wide, pair, 2);
                 }
                 save(wide.data, wide.length);
-                cr_assert_eq(fab_network_read(g_path, NULL, &net, &err), FAB_EINPUT);
+                cr_assert_eq(fab_network_read(g_path, NULL, 0, &net, &err), FAB_EINPUT);
                 cr_assert(strstr(err.text, "UTF-16") != NULL && strstr(err.where, ":1") != NULL);
                 err = (fab_error){0};
                 (void)attempt(f, true); /* XML may be in UTF-16 */
             }
             save("", 0);
-            cr_assert_eq(fab_network_read(g_path, NULL, &net, &err), FAB_EINPUT);
+            cr_assert_eq(fab_network_read(g_path, NULL, 0, &net, &err), FAB_EINPUT);
             cr_assert(strstr(err.where, ":1") != NULL && strstr(err.text, "empty") != NULL);
             (void)attempt(f, true);
             save(" \n\t\n\n", 5);
@@ -340,7 +340,7 @@ Test(network_readers, what_is_wrong_is_told) {
         fab_str_add(&other, BROKEN[i].to);
         fab_str_add(&other, at + strlen(BROKEN[i].from));
         save(other.data, other.length);
-        fab_status status = fab_network_read(g_path, BROKEN[i].format, &net, &err);
+        fab_status status = fab_network_read(g_path, BROKEN[i].format, 0, &net, &err);
         bool is_read = BROKEN[i].text == NULL;
         cr_assert_eq(status, is_read ? FAB_OK : FAB_EINPUT, "%s '%s': %s", BROKEN[i].format, BROKEN[i].to, err.text);
         cr_assert(is_read || (strstr(err.where, BROKEN[i].place) != NULL && strstr(err.text, BROKEN[i].text) != NULL),
@@ -348,5 +348,24 @@ Test(network_readers, what_is_wrong_is_told) {
         fab_network_free(net);
         fab_str_release(&other);
         fab_str_release(&text);
+    }
+}
+
+Test(network_readers, a_short_file_of_many_boxes_is_refused_before_it_is_expanded) {
+    static const char *const FILES[][2] = {
+        {"slurm", "SwitchName=s Nodes=n[0-16777214]\n"},
+        {"slurm", "BlockName=b Nodes=a[0-4095]b[0-4094]\n"},
+        {"htsim", "Nodes 8388608\nTiers 2\nPodsize 8388608\nTier 0\nDownlink_speed_Gbps 100\nRadix_Up 16\n"
+                  "Radix_Down 16\nDownlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 524288\n"
+                  "Downlink_Latency_ns 1\n"},
+    };
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
+        fab_error err = {0};
+        fab_network *net = NULL;
+        save(FILES[i][1], strlen(FILES[i][1]));
+        cr_assert_eq(fab_network_read(g_path, FILES[i][0], (uint64_t)100e6, &net, &err), FAB_ELIMIT, "%s: %s",
+                     FILES[i][1], err.text);
+        cr_assert(strstr(err.text, g_path) != NULL && strstr(err.text, "above the limit of 100 MB") != NULL, "%s",
+                  err.text);
     }
 }

@@ -27,7 +27,7 @@ static fab_status write_text(const char *format, const fab_result *result, fab_v
     FILE *file = open_memstream(&text, &n);
     const fab_report_style style = {.width = 80, .view = view};
     cr_assert_not_null(file);
-    fab_status status = fab_report_format_find(format)->write(result, &style, file, err);
+    fab_status status = fab_report_write(fab_report_format_find(format), result, &style, file, err);
     (void)fclose(file);
     if (out != NULL) {
         *out = text;

@@ -152,7 +152,7 @@ static void check_edge(const fab_graph_view *whole, const uint32_t *of, const fa
                        const char *text) {
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge cable;
-    fab_graph_use sum[2] = {{.load_fwd = 0}};
+    fab_graph_use sum[2] = {{.n_collided = 0}};
     double capacity = 0, residual = 0, worst = 0, metres = 0;
     uint32_t n = 0, failed = 0;
     for (uint32_t c = 0; c < whole->n_edges; c++) {
@@ -171,11 +171,11 @@ static void check_edge(const fab_graph_view *whole, const uint32_t *of, const fa
         worst = fmax(worst, cable.criticality);
         for (size_t e = 0; e < 2; e++) {
             const fab_graph_use *u = &cable.use[e];
-            sum[e].load_fwd += there ? u->load_fwd : u->load_rev;
-            sum[e].load_rev += there ? u->load_rev : u->load_fwd;
-            sum[e].most_fwd = fmax(sum[e].most_fwd, there ? u->load_fwd : u->load_rev);
-            sum[e].use_fwd = fmax(sum[e].use_fwd, there ? u->use_fwd : u->use_rev);
-            sum[e].mean_use_rev += there ? u->use_rev : u->use_fwd;
+            sum[e].load[0] += there ? u->load[0] : u->load[1];
+            sum[e].load[1] += there ? u->load[1] : u->load[0];
+            sum[e].most[0] = fmax(sum[e].most[0], there ? u->load[0] : u->load[1]);
+            sum[e].use[0] = fmax(sum[e].use[0], there ? u->use[0] : u->use[1]);
+            sum[e].mean_use[1] += there ? u->use[1] : u->use[0];
             sum[e].n_collided += u->n_collided;
         }
     }
@@ -186,11 +186,11 @@ static void check_edge(const fab_graph_view *whole, const uint32_t *of, const fa
     cr_assert_float_eq(metres / n, merged->length_m, 1e-9 * metres + 1e-12, "%s", text);
     cr_assert_float_eq(worst, merged->criticality, 0, "%s", text);
     for (size_t e = 0; e < 2; e++) {
-        cr_assert_float_eq(sum[e].load_fwd, merged->use[e].load_fwd, 1e-6, "%s", text);
-        cr_assert_float_eq(sum[e].load_rev, merged->use[e].load_rev, 1e-6, "%s", text);
-        cr_assert_float_eq(sum[e].most_fwd, merged->use[e].most_fwd, 1e-6, "%s", text);
-        cr_assert_float_eq(sum[e].use_fwd, merged->use[e].use_fwd, 1e-12, "%s", text);
-        cr_assert_float_eq(sum[e].mean_use_rev / n, merged->use[e].mean_use_rev, 1e-9, "%s", text);
+        cr_assert_float_eq(sum[e].load[0], merged->use[e].load[0], 1e-6, "%s", text);
+        cr_assert_float_eq(sum[e].load[1], merged->use[e].load[1], 1e-6, "%s", text);
+        cr_assert_float_eq(sum[e].most[0], merged->use[e].most[0], 1e-6, "%s", text);
+        cr_assert_float_eq(sum[e].use[0], merged->use[e].use[0], 1e-12, "%s", text);
+        cr_assert_float_eq(sum[e].mean_use[1] / n, merged->use[e].mean_use[1], 1e-9, "%s", text);
         cr_assert_eq(sum[e].n_collided, merged->use[e].n_collided, "%s", text);
     }
 }
@@ -347,7 +347,7 @@ Test(graph_view, figures_are_those_of_the_report) {
             double factor = fab_graph_collision(&edge, 0);
             cr_assert_eq(isnan(factor), edge.link_kind != FAB_LINK_FABRIC);
             worst = fmax(worst, factor);
-            busiest = fmax(busiest, edge.tier > 0 ? fmax(edge.use[0].use_fwd, edge.use[0].use_rev) : 0);
+            busiest = fmax(busiest, edge.tier > 0 ? fmax(edge.use[0].use[0], edge.use[0].use[1]) : 0);
             collided += edge.use[0].n_collided;
         }
         const fab_engine_result *engine = &result.phases[0].engines[0];

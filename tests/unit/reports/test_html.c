@@ -136,7 +136,7 @@ static char *page_of(const fab_result *result) {
     size_t size = 0;
     fab_error err = {0};
     FILE *out = open_memstream(&text, &size);
-    cr_assert_eq(fab_report_format_find("html")->write(result, NULL, out, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_report_write(fab_report_format_find("html"), result, NULL, out, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fclose(out), 0);
     return text;
 }
@@ -207,7 +207,7 @@ Test(html, loads_are_told_where_they_are_known) {
     engine->utilisation[22] = NAN;
     fab_error err = {0};
     FILE *nowhere = fopen("/dev/null", "wb");
-    cr_assert_eq(fab_report_format_find("html")->write(&result, NULL, nowhere, &err), FAB_EINTERNAL);
+    cr_assert_eq(fab_report_write(fab_report_format_find("html"), &result, NULL, nowhere, &err), FAB_EINTERNAL);
     (void)fclose(nowhere);
     free(engine->utilisation);
     engine->utilisation = NULL;

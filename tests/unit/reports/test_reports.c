@@ -51,7 +51,7 @@ static fab_status write_as(const char *format, const fab_result *result, const f
                            const char *path, fab_error *err) {
     FILE *out = fopen(path, "wb");
     cr_assert_not_null(out);
-    fab_status status = fab_report_format_find(format)->write(result, style, out, err);
+    fab_status status = fab_report_write(fab_report_format_find(format), result, style, out, err);
     (void)fclose(out);
     return status;
 }

@@ -255,7 +255,7 @@ Test(adaptive, routes_are_walks_and_the_same_again) {
             cr_expect(same_routes(&routes, &again), "%s", DESIGNS[i]);
             for (uint32_t flow = 0; flow < routes.n_flows; flow++) {
                 uint32_t n_paths = routes.flow_first[flow + 1] - routes.flow_first[flow];
-                cr_assert_eq(n_paths, s.offer.rate[flow] > 0 ? fab_paths_per_flow(&router) : 1);
+                cr_assert_eq(n_paths, s.offer.rate[flow] > 0 ? fab_router_facts_of(&router)->paths_per_flow : 1);
                 for (uint32_t path = routes.flow_first[flow]; path < routes.flow_first[flow + 1]; path++) {
                     fab_node_id v = phase->src[flow];
                     for (size_t k = routes.path_first[path]; k < routes.path_first[path + 1]; k++) {
@@ -326,15 +326,16 @@ Test(adaptive, unreachable_pairs_are_named) {
 Test(adaptive, only_packets_are_reordered) {
     setup s = make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16", "pattern:ring", 1, NULL);
     fab_router router = make_router(&s, "adaptive");
-    cr_expect(router.reorders && router.queue_pairs == 64 && router.window_bytes == 1048576 &&
-              fabs(router.queueing_s - 5e-6) < 1e-18);
-    cr_expect_str_eq(router.label, "adaptive,granularity=packet,view=local");
+    cr_expect(router.facts.reorders && router.queue_pairs == 64 && router.facts.window_bytes == 1048576 &&
+              fabs(router.facts.queueing_s - 5e-6) < 1e-18);
+    cr_expect_str_eq(router.facts.label, "adaptive,granularity=packet,view=local");
     fab_router_release(&router);
     router = make_router(&s, "adaptive,window=2MiB,queueing=0us,qp=2");
-    cr_expect(router.reorders && router.queue_pairs == 128 && router.window_bytes == 2097152 && router.queueing_s == 0);
+    cr_expect(router.facts.reorders && router.queue_pairs == 128 && router.facts.window_bytes == 2097152 &&
+              router.facts.queueing_s == 0);
     fab_router_release(&router);
     router = make_router(&s, "adaptive,granularity=flowlet,qp=2");
-    cr_expect(!router.reorders && router.queue_pairs == 16);
+    cr_expect(!router.facts.reorders && router.queue_pairs == 16);
     fab_router_release(&router);
     discard(&s);
 }

@@ -1,10 +1,11 @@
-/* The bound: optima known in closed form, what its parts promise, engine optimal, and certificates as text. */
+/* The bound: optima known in closed form, what its parts promise and engine optimal. */
 #include "fabric_fixture.h"
 #include "bound_fixture.h"
 #include "fab/analysis.h"
-#include "fab/certificate.h"
+#include "fab/bound.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
+#include "split/split_rule.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -157,12 +158,12 @@ Test(bound, the_same_bytes_twice) {
     cr_assert(network_make("rail-spine:gpus=256,radix=16,taper=2/1.5", "pattern:permutation", 30, NULL, 3, &n));
     for (int i = 0; i < 2; i++) {
         cr_assert_eq(network_bound(&n, FAB_BOUND_WEIGHTS, &b[i], &err), FAB_OK, "%s", err.text);
-        cr_assert_eq(b[i].split.rule, FAB_SPLIT_WEIGHT);
+        cr_assert_eq(b[i].split->rule, FAB_SPLIT_WEIGHT);
     }
     cr_expect_gt(b[0].rounds, 1);
     cr_expect(b[0].upper == b[1].upper && b[0].lower == b[1].lower && b[0].rounds == b[1].rounds);
     cr_expect_arr_eq(b[0].length, b[1].length, n.fabric->n_links * sizeof *b[0].length);
-    cr_expect_arr_eq(b[0].split.weight, b[1].split.weight, n.fabric->n_links * sizeof *b[0].split.weight);
+    cr_expect_arr_eq(b[0].split->weight, b[1].split->weight, n.fabric->n_links * sizeof *b[0].split->weight);
     fab_bound_release(&b[0]);
     fab_bound_release(&b[1]);
     network_discard(&n);
@@ -204,7 +205,7 @@ Test(bound, engine_hands_out_the_split) {
     for (size_t i = 0; i < 3; i++) {
         fab_split split = {0};
         cr_assert_eq(make_router(&n, ENGINES[i].text, &router, &err), FAB_OK, "%s", err.text);
-        cr_expect(router.reorders && router.splits && router.engine->by_demand);
+        cr_expect(router.facts.reorders && router.facts.splits && router.engine->by_demand);
         cr_assert_eq(router.engine->split(&router, n.dag, &n.demand, NULL, &split, &err), FAB_OK, "%s", err.text);
         cr_expect_eq(split.rule, ENGINES[i].rule);
         cr_expect_float_eq(network_most(&n, &split), 2, 0.02); /* oracle_bound has it from all paths */
@@ -233,7 +234,7 @@ Test(bound, known_bound_is_used) {
                              .upper = 5,
                              .lower = 1.5,
                              .rounds = 77,
-                             .split = {.rule = FAB_SPLIT_WEIGHT, .weight = weight}};
+                             .split = &(fab_split){.rule = FAB_SPLIT_WEIGHT, .weight = weight}};
     for (int insists = 0; insists < 2; insists++) {
         fab_split split = {0};
         cr_assert_eq(make_router(&n, insists ? "optimal,method=lp" : "optimal", &router, &err), FAB_OK, "%s", err.text);
@@ -263,90 +264,5 @@ Test(bound, known_bound_is_used) {
     }
     fab_context_free(context);
     free(weight);
-    network_discard(&n);
-}
-
-/* --- certificates ------------------------------------------------------------------------------------------------- */
-
-static int run_checker(const char *folder, const char *certificate) {
-    char command[600];
-    (void)snprintf(command, sizeof command,
-                   "/usr/bin/env python3 '%s/../cli/check_certificate.py' '%s/%s' '%s/graph' >'%s/out' 2>&1",
-                   FAB_TEST_DATA, folder, certificate, folder, folder);
-    int code = system(command);
-    return WIFEXITED(code) ? WEXITSTATUS(code) : -1;
-}
-
-/* Writes the certificate, and a copy in which the first `from` is `to`. */
-static void write_certificates(const network *n, const fab_bound *b, const char *folder, const char *from,
-                               const char *to) {
-    char path[128];
-    char *text = NULL;
-    size_t size = 0;
-    fab_error err = {0};
-    FILE *memory = open_memstream(&text, &size);
-    cr_assert_eq(fab_certificate_write(n->fabric, n->next_hops, &n->demand, b, memory, &err), FAB_OK, "%s", err.text);
-    fclose(memory);
-    const char *place = strstr(text, from);
-    cr_assert_not_null(place, "%s has no %s", n->text, from);
-    for (int bad = 0; bad < 2; bad++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, bad ? "bad" : "good");
-        FILE *out = fopen(path, "w");
-        cr_assert_not_null(out);
-        if (bad) {
-            (void)fprintf(out, "%.*s%s%s", (int)(place - text), text, to, place + strlen(from));
-        } else {
-            (void)fputs(text, out);
-        }
-        fclose(out);
-    }
-    free(text);
-}
-
-Test(bound, anybody_can_check_a_certificate) {
-    static const struct {
-        const char *design, *traffic, *from, *to;
-        uint64_t dead;
-    } ROWS[] = {
-        {"rail-spine:gpus=64,gpus-per-server=4,radix=8,taper=2", "pattern:permutation", "# lower=", "# lower=1", 0},
-        {"dragonfly:dragonfly=2,4,2,gpus-per-server=4,radix=7", "pattern:permutation", "# upper=", "# upper=1", 0},
-        {"fat-tree:k=6,gpus-per-server=1", "pattern:permutation", ",0\n", ",1\n", 60},
-        {"torus:gpus=64,gpus-per-server=4,torus=4,4,2,radix=8", "pattern:all-to-all", "\nswitch-0:", "\nswitch-9:", 30},
-    };
-    char folder[] = "/tmp/fabriscope-certificate-XXXXXX";
-    char command[600];
-    cr_assert_not_null(mkdtemp(folder));
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
-        network n;
-        fab_bound b;
-        fab_error err;
-        cr_assert(network_make(ROWS[i].design, ROWS[i].traffic, ROWS[i].dead, NULL, 2, &n));
-        cr_assert_eq(network_bound(&n, METHODS[i % 3], &b, &err), FAB_OK, "%s: %s", n.text, err.text);
-        (void)snprintf(command, sizeof command, "'%s' build '%s' --format graphml >'%s/graph' 2>'%s/out'", FAB_PROGRAM,
-                       ROWS[i].design, folder, folder);
-        cr_assert_eq(system(command), 0, "%s", command);
-        write_certificates(&n, &b, folder, ROWS[i].from, ROWS[i].to);
-        cr_expect_eq(run_checker(folder, "good"), 0, "%s", n.text);
-        cr_expect_eq(run_checker(folder, "bad"), 1, "%s", n.text);
-        fab_bound_release(&b);
-        network_discard(&n);
-    }
-    (void)snprintf(command, sizeof command, "rm -r '%s'", folder);
-    cr_assert_eq(system(command), 0);
-}
-
-Test(bound, a_full_disk_is_an_error) {
-    network n;
-    fab_bound b;
-    fab_error err;
-    FILE *full = fopen("/dev/full", "w");
-    if (full == NULL) {
-        cr_skip_test("no /dev/full");
-    }
-    cr_assert(network_make("fat-tree:k=4,gpus-per-server=1", "pattern:ring", 0, NULL, 1, &n));
-    cr_assert_eq(network_bound(&n, FAB_BOUND_TRIVIAL, &b, &err), FAB_OK, "%s", err.text);
-    cr_expect_eq(fab_certificate_write(n.fabric, n.next_hops, &n.demand, &b, full, &err), FAB_EIO);
-    (void)fclose(full);
-    fab_bound_release(&b);
     network_discard(&n);
 }

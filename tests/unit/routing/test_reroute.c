@@ -48,7 +48,7 @@ static void check_failed(scene *s, tally *sum) {
 
 static void check_masks(scene *s, const char *engine, uint32_t n_masks, uint64_t seed, fab_rng *rng, tally *sum) {
     static const uint32_t MOST[] = {4, 16, 4, 40};
-    const bool healthy = s->router.splits || s->router.engine->route != NULL;
+    const bool healthy = s->router.facts.splits || s->router.engine->route != NULL;
     double *first = calloc((size_t)s->f->n_links + 1, sizeof *first);
     sum->scenes++;
     for (uint32_t i = 0; i < n_masks; i++) {
@@ -71,7 +71,7 @@ static void check_masks(scene *s, const char *engine, uint32_t n_masks, uint64_t
             check_flows(s, engine, seed, &out, sum);
         }
         memcpy(first, out.load, s->f->n_links * sizeof *first);
-        if (!s->router.splits) {
+        if (!s->router.facts.splits) {
             check_failed(s, sum);
         }
         cr_assert_eq(fab_reroute_apply(s->reroute, &s->mask, FAB_WHEN_CONVERGED, &out, &err), FAB_OK);

@@ -1,5 +1,5 @@
 /* Ranks that run on other GPUs under a mask, against routing the phase that they make of it anew. */
-#include "fab/reroute_migrated.h"
+#include "fab/reroute.h"
 #include "fab/tables.h"
 #include "reroute_fixture.h"
 
@@ -102,7 +102,7 @@ static void check_without(scene *s, const moves *m) {
 }
 
 static void check_moves(scene *s, const char *engine, uint64_t seed, fab_rng *rng, tally *sum, counts *c) {
-    const bool healthy = s->router.splits || s->router.engine->route != NULL;
+    const bool healthy = s->router.facts.splits || s->router.engine->route != NULL;
     moves m = {0};
     fab_rerouted out;
     fab_error err = {0};
@@ -246,7 +246,7 @@ static void check_unmoved_tables(scene *s, uint64_t seed, const moves *m, tally 
     cr_assert_eq(fab_reroute_migrated(s->reroute, &s->mask, m->moved, m->n, m->new_gpu, &out, &err), FAB_OK, "%s",
                  err.text);
     cr_assert_eq(out.on_loss, FAB_LOSS_NONE);
-    if (s->router.splits) {
+    if (s->router.facts.splits) {
         fab_baseline *base = NULL;
         const fab_baseline_request request = {
             .router = &s->router, .phase = s->phase, .offer = s->phase_offer, .seed = seed};
@@ -258,7 +258,7 @@ static void check_unmoved_tables(scene *s, uint64_t seed, const moves *m, tally 
                                      &routes, &err),
                      FAB_OK);
     }
-    for (uint32_t i = 0; i < s->phase->n_flows && !s->router.splits; i++) {
+    for (uint32_t i = 0; i < s->phase->n_flows && !s->router.facts.splits; i++) {
         uint32_t n_gone = 0;
         for (uint32_t p = routes.flow_first[i]; p < routes.flow_first[i + 1]; p++) {
             const fab_link_id *link = routes.link + routes.path_first[p];
@@ -304,7 +304,7 @@ Test(reroute_migrated, tables_of_a_file) {
                 for (uint32_t i = 0; i < 4; i++) {
                     moves m = {0};
                     draw_mask(&s, &rng, 3);
-                    if (s.router.splits) {
+                    if (s.router.facts.splits) {
                         cr_assert_eq(fab_mask_set(&s.mask, NULL, 0, NULL), FAB_OK);
                     }
                     draw_moves(&s, &rng, &m, &c);

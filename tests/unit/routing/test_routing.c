@@ -242,8 +242,8 @@ Test(engines, label_holds_the_longest_text_and_all_defaults) {
         }
         (void)snprintf(spec.text, sizeof spec.text, "%s%s", TEXTS[i], value);
         cr_assert_eq(fab_router_init(&spec, fabric, next_hops, &router, &err), FAB_OK, "%s", err.text);
-        const char *end = router.label + strlen(router.label) - strlen(value);
-        cr_expect_str_eq(end, value, "%s", router.label);
+        const char *end = router.facts.label + strlen(router.facts.label) - strlen(value);
+        cr_expect_str_eq(end, value, "%s", router.facts.label);
         fab_router_release(&router);
     }
     fab_next_hops_free(next_hops);

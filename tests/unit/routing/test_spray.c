@@ -1,7 +1,7 @@
 /* Engine spray: its options, and what it refuses. */
 #include "fabric_fixture.h"
 #include "fab/routing.h"
-#include "fab/split.h"
+#include "split/split_rule.h"
 #include "fab/topologies.h"
 
 #include <criterion/criterion.h>
@@ -34,17 +34,17 @@ Test(spray, options) {
     fab_split split = {.rule = FAB_SPLIT_SHARE};
     fab_error err;
     cr_assert_eq(make("spray", &router, &err), FAB_OK, "%s", err.text);
-    cr_expect(router.reorders && router.splits);
-    cr_expect_eq(router.window_bytes, 1048576);
-    cr_expect_float_eq(router.queueing_s, 5e-6, 1e-15);
-    cr_expect_str_eq(router.label, "spray,weights=equal");
+    cr_expect(router.facts.reorders && router.facts.splits);
+    cr_expect_eq(router.facts.window_bytes, 1048576);
+    cr_expect_float_eq(router.facts.queueing_s, 5e-6, 1e-15);
+    cr_expect_str_eq(router.facts.label, "spray,weights=equal");
     cr_assert_eq(router.engine->split(&router, NULL, NULL, NULL, &split, &err), FAB_OK);
     cr_expect_eq(split.rule, FAB_SPLIT_EQUAL);
     fab_router_release(&router);
     cr_assert_eq(make("spray,weights=capacity,window=64KiB,queueing=0us", &router, &err), FAB_OK, "%s", err.text);
-    cr_expect_eq(router.window_bytes, 65536);
-    cr_expect_eq(router.queueing_s, 0);
-    cr_expect_str_eq(router.label, "spray,weights=capacity,window=64KiB,queueing=0us");
+    cr_expect_eq(router.facts.window_bytes, 65536);
+    cr_expect_eq(router.facts.queueing_s, 0);
+    cr_expect_str_eq(router.facts.label, "spray,weights=capacity,window=64KiB,queueing=0us");
     cr_assert_eq(router.engine->split(&router, NULL, NULL, NULL, &split, &err), FAB_OK);
     cr_expect_eq(split.rule, FAB_SPLIT_CAPACITY);
     fab_router_release(&router);

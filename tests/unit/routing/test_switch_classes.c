@@ -1,7 +1,7 @@
 /* Switches that are alike: what makes a partition equitable, counted anew, and how many classes regular fabrics have.
  */
 #include "fab/rng.h"
-#include "fab/switch_classes.h"
+#include "fab/next_hops.h"
 #include "fabric_fixture.h"
 #include "random_design.h"
 

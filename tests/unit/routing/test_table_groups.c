@@ -239,7 +239,7 @@ Test(table_groups, damage_never_crashes) {
         fab_router router;
         if (read_back(&s, broken, m, &router, NULL) == FAB_OK) {
             n_read++;
-            free(router.splits ? shares_of(&router) : NULL);
+            free(router.facts.splits ? shares_of(&router) : NULL);
             fab_router_release(&router);
         }
         if (read_groups(&s, "ecmp", broken, &router, NULL) == FAB_OK) {

@@ -1,6 +1,7 @@
 /* Tables with groups of next hops that switches split by: what is written of a split, and read back. */
 #include "fab/offer.h"
 #include "tables_fixture.h"
+#include "split/split_rule.h"
 
 #include <math.h>
 
@@ -80,7 +81,7 @@ static void check_split(const setup *s, const fab_split *split) {
     fab_router router = make_splitting(s);
     fab_router file;
     fab_error err = {0};
-    if (!router.splits) { /* no choice anywhere */
+    if (!router.facts.splits) { /* no choice anywhere */
         fab_router_release(&router);
         return;
     }
@@ -89,7 +90,7 @@ static void check_split(const setup *s, const fab_split *split) {
                  err.text);
     char *again = dump_router(&file);
     cr_assert_str_eq(strstr(again, "\nfabric"), strstr(text, "\nfabric"), "%s", s->design.origin);
-    double *share = file.splits ? shares_of(&file) : NULL; /* without groups, where one member takes all */
+    double *share = file.facts.splits ? shares_of(&file) : NULL; /* without groups, where one member takes all */
     for (uint32_t v = 0; v < fab_n_switches(s->fabric) && share != NULL; v++) {
         for (uint32_t leaf = 0; leaf < s->next_hops->n_leaves; leaf++) {
             fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, leaf);
@@ -148,7 +149,7 @@ static double *loads_of(const setup *s, const fab_router *router, const fab_dag 
 static double *loads_by(const setup *s, const fab_router *router, const fab_dag *dag) {
     fab_split split = {0};
     fab_error err = {0};
-    cr_assert(router->splits);
+    cr_assert(router->facts.splits);
     cr_assert_eq(router->engine->split(router, fab_router_dag(router, dag), NULL, NULL, &split, &err), FAB_OK, "%s",
                  err.text);
     double *load = loads_of(s, router, dag, &split);
@@ -183,9 +184,9 @@ static bool check_spray(const setup *s, const char *engine) {
     fclose(out);
     cr_assert_eq(read_back(s, text, strlen(text), &file, &err), FAB_OK, "%s: %s", err.where, err.text);
     double *want = loads_by(s, &spray, dag);
-    bool splits = file.splits;
+    bool splits = file.facts.splits;
     if (splits) {
-        cr_assert(fab_router_is_minimal(&file));
+        cr_assert(fab_router_facts_of(&file)->is_minimal);
         double *is = loads_by(s, &file, dag);
         check_same_loads(s, want, is);
         free(is);
@@ -227,13 +228,13 @@ Test(table_groups, loads_of_a_split) {
         fab_router file;
         fab_dag *dag = NULL;
         fab_error err = {0};
-        char *text = router.splits ? dump_split(&router, &split) : NULL;
+        char *text = router.facts.splits ? dump_split(&router, &split) : NULL;
         cr_assert_eq(fab_dag_new(s.fabric, s.next_hops, &dag, &err), FAB_OK);
         if (text != NULL) {
             cr_assert_eq(read_back(&s, text, strlen(text), &file, &err), FAB_OK, "%s: %s", err.where, err.text);
             double *want = loads_of(&s, &router, dag, &split);
-            double *is = file.splits ? loads_by(&s, &file, dag) : NULL;
-            if (file.splits) {
+            double *is = file.facts.splits ? loads_by(&s, &file, dag) : NULL;
+            if (file.facts.splits) {
                 check_same_loads(&s, want, is);
             }
             free(want);
@@ -273,7 +274,7 @@ Test(table_groups, equally_far_is_enough_to_split) {
     fab_router router;
     fab_error err = {0};
     cr_assert_eq(read_back(&s, text, strlen(text), &router, &err), FAB_OK);
-    cr_expect(fab_router_is_minimal(&router));
+    cr_expect(fab_router_facts_of(&router)->is_minimal);
     fab_router_release(&router);
     /* from switch-0 to switch-1, its neighbour, through switch-4 and switch-12 */
     const fab_fabric *f = s.fabric;
@@ -305,7 +306,7 @@ Test(table_groups, equally_far_is_enough_to_split) {
     }
     err = (fab_error){0};
     cr_assert_eq(read_back(&s, longer, strlen(longer), &router, &err), FAB_OK, "%s: %s", err.where, err.text);
-    cr_expect_not(fab_router_is_minimal(&router));
+    cr_expect_not(fab_router_facts_of(&router)->is_minimal);
     double *share = shares_of(&router);
     fab_next_hop_list next = fab_next_hops_get(router.next_hops, 0, 1);
     cr_assert_eq(next.count, 2);

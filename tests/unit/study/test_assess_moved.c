@@ -43,7 +43,7 @@ static void set_servers(fab_design *design, const uint32_t *server, uint32_t n) 
 
 /* `pace`: how much phases slow each other down, in place of what they do here; NULL: that. Receives it. */
 static double iteration_s(const fab_design *design, const fab_fabric *f, const fab_engine_spec *engine,
-                          const fab_shared_slowdown *pace, fab_shared_slowdown *out) {
+                          const fab_paces *pace, fab_paces *out) {
     fab_result result = {.n_fabrics = 1};
     fab_error err = {0};
     const fab_context_request what_of_replay = {
@@ -54,14 +54,14 @@ static double iteration_s(const fab_design *design, const fab_fabric *f, const f
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s", err.text);
     fab_context_free(context);
     cr_assert_eq(result.n_iterations, 1, "%s", result.iteration_note);
-    if (pace != NULL && result.shared != NULL) {
+    if (pace != NULL && result.paces != NULL) {
         fab_traffic traffic = fixture_traffic("job", design, f, 3);
-        result.shared[0] = *pace;
+        result.paces[0] = *pace;
         cr_assert_eq(fab_iterate(&traffic, &result, 0, &result.iterations[0], &err), FAB_OK, "%s", err.text);
         fab_traffic_release(&traffic);
     }
     double s = result.iterations[0].time_s;
-    *out = result.shared != NULL ? result.shared[0] : (fab_shared_slowdown){0};
+    *out = result.paces != NULL ? result.paces[0] : (fab_paces){{{0}}};
     fab_result_release(&result);
     return s;
 }
@@ -138,8 +138,8 @@ static void check(const setting *x, const char *engine, fab_rng *rng, tally *sum
     cr_assert_eq(fab_assessment_new(&request, &assessment, &err), FAB_OK, "%s: %s", x->design, err.text);
     cr_assert_eq(fab_assessor_new(assessment, &assessor, &err), FAB_OK, "%s", err.text);
     fab_relocator *relocator = relocator_of(&design, f, &spec, &s);
-    fab_shared_slowdown pace;
-    fab_shared_slowdown moved_pace;
+    fab_paces pace;
+    fab_paces moved_pace;
     double healthy_s = iteration_s(&design, f, &spec, NULL, &pace);
     for (uint32_t round = 0; round < 4; round++) {
         static const fab_component_kind KINDS[] = {FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU, FAB_COMPONENT_NIC};

@@ -251,7 +251,8 @@ Test(relocate_search, never_worse) {
         char what[512];
         (void)snprintf(what, sizeof what, "%s %s", d.text, engine);
         if (scene_init(&s, d.text, FLOOR, 1, "job", engine, round) && s.f->n_servers > 2 &&
-            (s.f->n_planes == 1 || !(s.router.splits || s.router.engine->route != NULL)) && fab_n_gpus(s.f) <= 64) {
+            (s.f->n_planes == 1 || !(s.router.facts.splits || s.router.engine->route != NULL)) &&
+            fab_n_gpus(s.f) <= 64) {
             char failed[64];
             uint32_t n_dead = (uint32_t)random_between(&rng, 1, 2);
             (void)snprintf(failed, sizeof failed, n_dead == 1 ? "server-%u" : "server-%u server-%u",

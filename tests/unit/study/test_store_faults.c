@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -291,6 +292,78 @@ Test(store_faults, a_folder_holds_one_plan) {
 }
 
 /* What a plan says is part of what it is. */
+/* --- what a kill leaves ------------------------------------------------------------------------------------------- */
+
+static void put_text(const char *folder, const char *name) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    (void)fputs("text", file);
+    (void)fclose(file);
+}
+
+static bool is_there(const char *folder, const char *name) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* A plan that was about to be made, with files that the next one does not have. */
+Test(store_faults, a_killed_plan_leaves_no_copies) {
+    char folder[] = "store-XXXXXX";
+    char files[64];
+    bool was_there = false;
+    fab_error err = {0};
+    fab_plan plan = fixture_plan(10, 1, 2, 0);
+    cr_assert_not_null(mkdtemp(folder));
+    (void)snprintf(files, sizeof files, "%s/files", folder);
+    cr_assert_eq(mkdir(files, 0777), 0);
+    put_text(files, "file-1");
+    put_text(files, "file-2.new");
+    put_text(folder, "plan.db.new");
+    put_text(folder, "plan.db.new-journal");
+    put_text(folder, "plan.db.lock");
+    must(fab_plan_write(folder, &plan, &was_there, &err), &err);
+    cr_expect_not(was_there);
+    cr_expect_not(is_there(folder, "files"), "copies of files stay for ever");
+    cr_expect_not(is_there(folder, "plan.db.new") || is_there(folder, "plan.db.new-journal"));
+    cr_expect_not(is_there(folder, "plan.db.lock"));
+    fab_plan_release(&plan);
+    fixture_remove(folder);
+}
+
+/* A kill leaves what is in the folder at that moment: no journal is, at any. */
+Test(store_faults, creations_make_no_journals) {
+    char folder[] = "store-XXXXXX";
+    _Alignas(struct inotify_event) char events[8192];
+    bool was_there = false;
+    fab_error err = {0};
+    fab_shard *shard = NULL;
+    fab_gathered gathered;
+    fab_plan plan = fixture_plan(10, 1, 2, 0);
+    size_t n_created = 0;
+    cr_assert_not_null(mkdtemp(folder));
+    int fd = inotify_init1(IN_NONBLOCK);
+    cr_assert(fd >= 0 && inotify_add_watch(fd, folder, IN_CREATE) >= 0);
+    must(fab_plan_write(folder, &plan, &was_there, &err), &err);
+    must(fab_shard_open(folder, &plan, 0, 1, &shard, &err), &err);
+    fab_shard_close(shard);
+    must(fab_store_gather(folder, &plan, true, NULL, NULL, &gathered, &err), &err);
+    for (ssize_t n = 0; (n = read(fd, events, sizeof events)) > 0;) {
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *event = (const void *)(events + at);
+            cr_expect_null(strstr(event->name, "-journal"), "%s", event->name);
+            at += (ssize_t)(sizeof *event + event->len);
+            n_created++;
+        }
+    }
+    cr_expect_geq(n_created, 3);
+    (void)close(fd);
+    fab_plan_release(&plan);
+    fixture_remove(folder);
+}
+
 Test(store_faults, every_fact_changes_the_plan) {
     char id[17];
     fab_plan plan = fixture_plan(500, 2, 3, 0);

@@ -114,7 +114,7 @@ static void route_first_phase(fab_design *design) {
         fab_routes routes = {0};
         cr_assert_eq(fab_router_init(&design->engines[i], fabric, next_hops, &router, &err), FAB_OK, "%s: %s: %s",
                      design->name, err.where, err.text);
-        if (!router.splits) {
+        if (!router.facts.splits) {
             cr_assert_eq(fab_route_phase(&router, &traffic.phases[0], 1, &routes, &err), FAB_OK, "%s: %s: %s",
                          design->name, err.where, err.text);
             cr_expect_eq(routes.n_flows, traffic.phases[0].n_flows);

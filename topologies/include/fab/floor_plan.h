@@ -7,11 +7,11 @@
  * middle of the hall in the middle of what it serves. Switches that do not stand in a rack of servers have network
  * racks of their own.
  */
-#ifndef FAB_FLOOR_PLAN_H
-#define FAB_FLOOR_PLAN_H
+#pragma once
 
 #include "fab/fabric_spec.h"
 #include "fab/fabric.h"
+#include "fab/mask.h"
 
 /** A rack: place `place` of row `row` of hall `hall`, each from 0. */
 typedef struct fab_rack {
@@ -38,6 +38,9 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
                           fab_error *err) FAB_MUST_USE;
 void fab_floor_free(fab_floor *floor);
 
+/** Racks as components know them; none where there is no floor (NULL). Borrows from the floor. */
+fab_racks fab_floor_racks(const fab_floor *floor);
+
 /** Rack of a GPU, a NIC or a switch: index into floor->rack; FAB_NONE for a scale-up domain, which may span racks. */
 uint32_t fab_floor_rack_of(const fab_floor *floor, const fab_fabric *fabric, fab_node_id node);
 
@@ -52,5 +55,3 @@ double fab_standard_length_m(double length_m);
 
 /** "hall-0/row-3/rack-12". `out` holds at least 48 bytes. Returns out. */
 const char *fab_rack_name(const fab_rack *rack, char *out);
-
-#endif

@@ -3,8 +3,7 @@
  * The topology families: a design's parameters to a fabric. Every family states its counts in closed form; the built
  * graph must agree with them.
  */
-#ifndef FAB_TOPOLOGIES_H
-#define FAB_TOPOLOGIES_H
+#pragma once
 
 #include "fab/fabric_spec.h"
 #include "fab/fabric.h"
@@ -114,5 +113,3 @@ fab_status fab_topology_tree(fab_fabric_spec *spec, fab_counts *out_counts, fab_
  */
 fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts,
                               fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file advice.h
  * What changes that an operator can make do to the traffic, as plain structs. Computed by fab_advise() (study).
  */
-#ifndef FAB_ADVICE_H
-#define FAB_ADVICE_H
+#pragma once
 
 #include "fab/engine_spec.h"
 #include "fab/job_spec.h"
@@ -83,5 +82,3 @@ typedef struct fab_advice {
     char order_note[160];     /**< why rank orders are missing, or empty */
     char placement_note[448]; /**< what the search for servers did, or why there was none */
 } fab_advice;
-
-#endif

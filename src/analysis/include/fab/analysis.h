@@ -2,8 +2,7 @@
  * @file analysis.h
  * Bisection and cost of a fabric.
  */
-#ifndef FAB_ANALYSIS_H
-#define FAB_ANALYSIS_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/replay.h"
@@ -50,6 +49,9 @@ double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *coun
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) FAB_MUST_USE;
 
+/** Whether a design or its traffic is refused: says nothing about others. */
+bool fab_is_refusal(fab_status status);
+
 /** Names the design in an error of a module that does not know where its values came from. */
 void fab_blame_design(const fab_design *design, fab_status status, fab_error *err);
 
@@ -66,5 +68,3 @@ fab_status fab_fabric_name(const fab_design *design, fab_fabric_result *out, fab
 
 /** Fills the price per Gb/s of bisection; leaves it 0 where there is no bisection. */
 void fab_cost_set_bisection(fab_cost *cost, double bisection_bps);
-
-#endif

@@ -2,8 +2,7 @@
  * @file audit_bisection.h
  * What the findings of an audit cost in bisection. See src/doc/adr/0040-audit.md.
  */
-#ifndef FAB_AUDIT_BISECTION_H
-#define FAB_AUDIT_BISECTION_H
+#pragma once
 
 #include "fab/audit.h"
 
@@ -18,5 +17,3 @@
  * Complexity: that of an import and two maximum flows.
  */
 fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *audit, fab_error *err) FAB_MUST_USE;
-
-#endif

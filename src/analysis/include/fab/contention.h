@@ -3,8 +3,7 @@
  * What jobs on one fabric do to each other, as plain structs. Computed by fab_contend() (study). See
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md.
  */
-#ifndef FAB_CONTENTION_H
-#define FAB_CONTENTION_H
+#pragma once
 
 #include "fab/engine_spec.h"
 #include "fab/result.h"
@@ -90,5 +89,3 @@ typedef struct fab_contention {
     fab_interference *interference; /**< in the order engine, job, other; none unless asked for */
     size_t n_interference;
 } fab_contention;
-
-#endif

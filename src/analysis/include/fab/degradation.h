@@ -3,8 +3,7 @@
  * What slower parts do to the phases, as plain structs. Computed by fab_degraded_run() (study). See
  * src/doc/adr/0030-several-jobs-and-degraded-parts.md.
  */
-#ifndef FAB_DEGRADATION_H
-#define FAB_DEGRADATION_H
+#pragma once
 
 #include "fab/degrade.h"
 #include "fab/result.h"
@@ -42,5 +41,3 @@ typedef struct fab_degradation {
     size_t n_iterations;                   /**< 0: no training job, or it cannot be timed */
     size_t *worst;                         /**< shape [n_engines]: phase that suffers most; owned */
 } fab_degradation;
-
-#endif

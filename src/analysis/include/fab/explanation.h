@@ -2,8 +2,7 @@
  * @file explanation.h
  * Who contends for a link, and which decisions brought them there.
  */
-#ifndef FAB_EXPLANATION_H
-#define FAB_EXPLANATION_H
+#pragma once
 
 #include "fab/context.h"
 #include "fab/engine_spec.h"
@@ -80,5 +79,3 @@ void fab_explanation_release(fab_explanation *explanation);
  */
 fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_id link, fab_explanation *out,
                             fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,8 +3,7 @@
  * What one set of failures does to the phases of a job under several policies of reallocation, as plain structs.
  * Computed by fab_failures_run() (study). See src/doc/adr/0035-reallocation.md.
  */
-#ifndef FAB_FAILURES_H
-#define FAB_FAILURES_H
+#pragma once
 
 #include "fab/overlay.h"
 #include "fab/result.h"
@@ -81,5 +80,3 @@ typedef struct fab_failures {
     uint64_t *dead_node; /**< bit set over nodes */
     fab_overlay overlay; /**< of these two: what has failed, for exports of the graph */
 } fab_failures;
-
-#endif

@@ -2,8 +2,7 @@
  * @file graph_check.h
  * What igraph says of a fabric: an independent look at connectivity, diameter and minimum cut.
  */
-#ifndef FAB_GRAPH_CHECK_H
-#define FAB_GRAPH_CHECK_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -21,5 +20,3 @@ typedef struct fab_graph_facts {
  * Complexity: diameter O(switches * cables); minimum cut by push-relabel.
  */
 fab_status fab_graph_check(const fab_fabric *fabric, fab_graph_facts *out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file growth.h
  * A fabric built in steps: what each step buys, what stays unused, and which cables must be moved.
  */
-#ifndef FAB_GROWTH_H
-#define FAB_GROWTH_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/result.h"
@@ -35,5 +34,3 @@ uint64_t fab_free_ports(const fab_fabric *fabric);
 fab_status fab_growth_step_of(const fab_fabric_result *before, const fab_fabric *before_graph,
                               const fab_fabric_result *after, const fab_fabric *after_graph, fab_growth_step *out,
                               fab_error *err) FAB_MUST_USE;
-
-#endif

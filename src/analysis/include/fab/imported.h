@@ -2,8 +2,7 @@
  * @file imported.h
  * What `import` found in a file, for reports.
  */
-#ifndef FAB_IMPORTED_H
-#define FAB_IMPORTED_H
+#pragma once
 
 #include "fab/fabric_spec.h"
 #include "fab/fabric.h"
@@ -28,5 +27,3 @@ size_t fab_imported_assumed(const fab_imported *imported, char out[FAB_ASSUMED_M
 
 /** Most frequent rate of the cables below a tier, as built. */
 double fab_imported_rate(const fab_imported *imported, uint32_t boundary);
-
-#endif

@@ -2,8 +2,7 @@
  * @file mix.h
  * Fabrics that serve two kinds of job: a training job, and a ranking model whose embeddings are exchanged all to all.
  */
-#ifndef FAB_MIX_H
-#define FAB_MIX_H
+#pragma once
 
 #include "fab/sweep.h"
 
@@ -33,5 +32,3 @@ typedef struct fab_mix {
 } fab_mix;
 
 extern const char *const fab_mix_jobs[FAB_MIX_JOBS]; /**< "training", "ranking" */
-
-#endif

@@ -2,8 +2,7 @@
  * @file optimum.h
  * What a search for the cheapest fabric found, as plain structs for the reports.
  */
-#ifndef FAB_OPTIMUM_H
-#define FAB_OPTIMUM_H
+#pragma once
 
 #include "fab/sizes.h"
 
@@ -38,7 +37,6 @@ typedef struct fab_optimum_point {
 
 typedef enum fab_loss {
     FAB_LOSS_COST,        /**< its best design costs more */
-    FAB_LOSS_BOUND,       /**< even a lower bound of its cost is more */
     FAB_LOSS_LIMIT,       /**< it cannot keep a limit */
     FAB_LOSS_UNBUILDABLE, /**< no such fabric, or no price for it */
     FAB_LOSS_UNSEEN       /**< the time limit struck first */
@@ -51,7 +49,7 @@ typedef struct fab_optimum_loser {
     uint64_t tiers, planes, domain;
     double nic_bps;
     fab_loss loss;
-    double total_usd;        /**< of its best design, or the bound; 0 for the other kinds of loss */
+    double total_usd;        /**< of its best design; 0 for the other kinds of loss */
     double difference_ratio; /**< of that */
     char reason[224];
 } fab_optimum_loser;
@@ -70,10 +68,8 @@ typedef struct fab_optimum {
     size_t n_by_bisection, n_by_power;
     fab_optimum_loser *rejected; /**< in the order of the search */
     size_t n_rejected;
-    uint64_t n_structures, n_patterns, n_programs; /**< choices, switch patterns in them, integer programs solved */
-    bool is_proven;                                /**< false when the time limit struck first */
-    bool fronts_complete;   /**< false when the time limit or the limit of points ended a front */
-    double lower_bound_usd; /**< no design of the catalog costs less; = winner's cost when proven */
+    uint64_t n_structures, n_candidates; /**< choices; designs in them, one for each combination of tapers */
+    bool is_proven;                      /**< false when the time limit struck first */
+    bool fronts_complete;                /**< false when the time limit or the limit of points ended a front */
+    double lower_bound_usd; /**< no design of the catalog costs less: the winner's cost when proven, else 0 */
 } fab_optimum;
-
-#endif

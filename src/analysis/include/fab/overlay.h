@@ -3,8 +3,7 @@
  * What is known of the parts of a fabric beyond what it was built as: what has failed, what is slower, whose loss
  * hurts. Studies of failures and options of the command line fill it; exports and drawings of the graph show it.
  */
-#ifndef FAB_OVERLAY_H
-#define FAB_OVERLAY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ typedef struct fab_overlay {
     const double *node_criticality; /**< shape [n_nodes], likewise: of GPUs, NICs and switches */
     const char *criticality_of;     /**< one line: what the impact is, and its unit */
 } fab_overlay;
-
-#endif

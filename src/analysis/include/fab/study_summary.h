@@ -13,8 +13,7 @@
  *
  * and its *impact* is the part of the job's speed that is lost, 1 - 1 / factor: 0 nothing, 1 the job stands.
  */
-#ifndef FAB_STUDY_SUMMARY_H
-#define FAB_STUDY_SUMMARY_H
+#pragma once
 
 #include "fab/engine_spec.h"
 #include "fab/fabric.h"
@@ -185,5 +184,3 @@ typedef struct fab_study_summary {
 } fab_study_summary;
 
 void fab_study_summary_free(fab_study_summary *summary);
-
-#endif

@@ -2,8 +2,7 @@
  * @file sweep.h
  * One design at many values of one or two of its parameters, side by side: what sweep_run.h finds and reports show.
  */
-#ifndef FAB_SWEEP_H
-#define FAB_SWEEP_H
+#pragma once
 
 #include "fab/iteration.h"
 #include "fab/result.h"
@@ -70,5 +69,3 @@ typedef struct fab_sweep {
     size_t n_points, n_built;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */
 } fab_sweep;
-
-#endif

@@ -2,8 +2,9 @@
  * @file builtin.h
  * A file compiled into the program (presets, price books, schemas). Tables end with a NULL name.
  */
-#ifndef FAB_BUILTIN_H
-#define FAB_BUILTIN_H
+#pragma once
+
+#include "fab/choices.h"
 
 #include <stddef.h>
 
@@ -24,4 +25,5 @@ extern const fab_builtin fab_builtin_web[];       /**< reports/web/dist */
 /** Entry with this name, with or without its extension; NULL if there is none. */
 const fab_builtin *fab_builtin_find(const fab_builtin *table, const char *name);
 
-#endif
+/** Offers the names of a table, without their extensions. */
+void fab_builtin_offer(const fab_builtin *table, fab_choices *near);

@@ -2,8 +2,7 @@
  * @file choices.h
  * What could have been meant by an unknown word: the nearest of the names that there are, and all of them.
  */
-#ifndef FAB_CHOICES_H
-#define FAB_CHOICES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ const char *fab_choices_hint(const fab_choices *choices, char *out);
 
 /** "; did you mean 'x'? allowed: a, b, c" with label "allowed:". `out` holds FAB_CHOICES_TEXT bytes. Returns out. */
 const char *fab_choices_list(const fab_choices *choices, const char *label, char *out);
-
-#endif

@@ -2,8 +2,7 @@
  * @file memory.h
  * Checked allocation. Products of sizes never overflow silently; failure is FAB_ENOMEM, never an abort.
  */
-#ifndef FAB_MEMORY_H
-#define FAB_MEMORY_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -61,5 +60,3 @@ fab_status fab_memory_check(const char *what, double bytes, uint64_t limit, fab_
 
 /** Copy of a string, or NULL with FAB_ENOMEM recorded. */
 char *fab_strdup(const char *text, fab_error *err) FAB_MUST_USE;
-
-#endif

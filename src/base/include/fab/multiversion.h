@@ -2,8 +2,7 @@
  * @file multiversion.h
  * One function, compiled for several instruction sets; the one that fits is chosen when the program is loaded.
  */
-#ifndef FAB_MULTIVERSION_H
-#define FAB_MULTIVERSION_H
+#pragma once
 
 #include <limits.h> /* __GLIBC__ */
 #include <stdbool.h>
@@ -45,5 +44,3 @@ static inline bool fab_cpu_gathers(void) {
 
 /** Parts of such a function: they must be compiled with it. */
 #define FAB_INLINE static inline __attribute__((always_inline))
-
-#endif

@@ -2,8 +2,7 @@
  * @file order.h
  * Orders for qsort(): of numbers and texts, and of structures key by key.
  */
-#ifndef FAB_ORDER_H
-#define FAB_ORDER_H
+#pragma once
 
 /** Below 0, 0, above 0: a comes before b, beside it, behind it. */
 #define FAB_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
@@ -21,5 +20,3 @@ int fab_order_u32(const void *a, const void *b);
 int fab_order_u64(const void *a, const void *b);
 int fab_order_double(const void *a, const void *b);
 int fab_order_text(const void *a, const void *b);
-
-#endif

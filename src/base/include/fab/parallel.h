@@ -3,8 +3,7 @@
  * Independent items over threads. Each item writes only its own result, so the outcome is the same for any number of
  * threads.
  */
-#ifndef FAB_PARALLEL_H
-#define FAB_PARALLEL_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -26,5 +25,3 @@ fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, vo
 
 /** Processors this process may use (at least 1). */
 size_t fab_n_processors(void);
-
-#endif

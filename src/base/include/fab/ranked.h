@@ -2,8 +2,7 @@
  * @file ranked.h
  * Many items by a value each, in linear time.
  */
-#ifndef FAB_RANKED_H
-#define FAB_RANKED_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -20,5 +19,3 @@ typedef struct fab_ranked {
  * Complexity: O(n) time, 8 passes at most, fewer where values have bytes in common; n more entries of memory.
  */
 fab_status fab_ranked_sort(fab_ranked *list, size_t n, fab_error *err) FAB_MUST_USE;
-
-#endif

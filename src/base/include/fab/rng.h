@@ -3,8 +3,7 @@
  * Seeded random numbers. Every draw is a pure function of its keys or of an explicit stream: no global state, so
  * results do not depend on the order or number of threads.
  */
-#ifndef FAB_RNG_H
-#define FAB_RNG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ uint64_t fab_rng_below(fab_rng *rng, uint64_t n);
 
 /** Fisher-Yates shuffle. */
 void fab_rng_shuffle(fab_rng *rng, uint32_t *items, size_t n);
-
-#endif

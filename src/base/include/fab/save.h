@@ -2,8 +2,7 @@
  * @file save.h
  * Files on their way to their final names: what has one is whole and on the disk.
  */
-#ifndef FAB_SAVE_H
-#define FAB_SAVE_H
+#pragma once
 
 #include "fab/status.h"
 #include "fab/str.h"
@@ -50,6 +49,10 @@ fab_status fab_save_commit(fab_saved_file *files, size_t n, const char *folder, 
 /** Removes temporary files that were not committed. */
 void fab_save_release(fab_saved_file *files, size_t n);
 
+/** Makes a folder and brings its name to the disk. False: it could not, and errno says why; EEXIST: something is there.
+ */
+bool fab_save_folder(const char *path);
+
 /** Brings a file or folder to the disk, as far as its file system can. */
 fab_status fab_save_sync(const char *path, fab_error *err) FAB_MUST_USE;
 
@@ -58,5 +61,3 @@ void fab_save_abandon(void);
 
 /** How often files have been committed in this process; for handlers of signals, too. */
 size_t fab_save_count(void);
-
-#endif

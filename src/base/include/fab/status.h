@@ -2,8 +2,7 @@
  * @file status.h
  * Status codes and the error record that every failing call fills. See src/doc/adr/0002-errors.md.
  */
-#ifndef FAB_STATUS_H
-#define FAB_STATUS_H
+#pragma once
 
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -62,5 +61,3 @@ const char *fab_status_name(fab_status status);
         status = fab_fail(__VA_ARGS__);                                                                                \
         goto done;                                                                                                     \
     } while (0)
-
-#endif

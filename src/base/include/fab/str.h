@@ -2,8 +2,7 @@
  * @file str.h
  * Growing byte string. A failed allocation sticks: appends do nothing from then on, and fab_str_status tells.
  */
-#ifndef FAB_STR_H
-#define FAB_STR_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -26,7 +25,8 @@ void fab_str_append(fab_str *str, const char *bytes, size_t n);
 void fab_str_add(fab_str *str, const char *text);
 /**
  * As a field of CSV: quoted where a comma, a quote, a line feed or the sign of a comment asks for it (RFC 4180). What a
- * spreadsheet would take for a formula (= + - @, but no number) has an apostrophe before it.
+ * spreadsheet would take for a formula (= + - @, but no number) has an apostrophe before it. U+FFFD stands for what is
+ * no UTF-8 and for characters that are hidden, but for tabs and ends of lines.
  */
 void fab_str_add_csv(fab_str *str, const char *text);
 /** As a word of a POSIX shell: in single quotes where it has more than letters, digits and _ . / : , = @ % + -. */
@@ -53,7 +53,11 @@ const char *fab_format_count(char *out, uint64_t value);
 /** Order of names in which numbers count by their value: leaf-9 before leaf-10. As strcmp(). */
 int fab_compare_names(const char *a, const char *b);
 
-/** Whole of a small text file or of stdin ("-"), NUL-terminated. Larger than `limit` bytes is FAB_EINPUT. */
+/**
+ * Whole of a text file or of stdin ("-"), NUL-terminated. What holds it must fit below the RLIMIT_RSS of the process,
+ * which the program sets to what a run may take: of a file before anything is read, of a pipe as it comes.
+ * @retval FAB_EINPUT  larger than `limit` bytes
+ * @retval FAB_ELIMIT  more than the process may take
+ * @retval FAB_EIO     it cannot be read
+ */
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) FAB_MUST_USE;
-
-#endif

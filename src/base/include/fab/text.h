@@ -2,8 +2,7 @@
  * @file text.h
  * A text file line by line and word by word, and what is wrong with it as file:line:column.
  */
-#ifndef FAB_TEXT_H
-#define FAB_TEXT_H
+#pragma once
 
 #include "fab/status.h"
 #include "fab/str.h"
@@ -85,5 +84,3 @@ fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, f
 /** "'TOKEN' WHAT" at a column of the line; of an empty token "WHAT". */
 fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, const char *what, fab_token t,
                           fab_error *err);
-
-#endif

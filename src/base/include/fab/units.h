@@ -3,8 +3,7 @@
  * Quantities with their unit. The only place where units are converted: inside the program rates are bit/s, sizes
  * bytes, lengths metres, times seconds, powers watts.
  */
-#ifndef FAB_UNITS_H
-#define FAB_UNITS_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -47,5 +46,3 @@ const char *fab_quantity_exact(char *out, double value, fab_unit unit);
 
 /** Dollars for people: "$374", "$61.3M". `out` holds at least 32 bytes. Returns out. */
 const char *fab_money_format(char *out, double usd);
-
-#endif

@@ -2,8 +2,7 @@
  * @file utf8.h
  * Reading text that should be UTF-8 but need not be: names from files go into formats that must be.
  */
-#ifndef FAB_UTF8_H
-#define FAB_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ size_t fab_utf8_decode(const char *text, uint32_t *out_code);
  * (U+200E, U+202A ... U+202E, U+2066 ... U+2069), separators of lines, and characters without width.
  */
 bool fab_utf8_is_hidden(uint32_t code);
-
-#endif

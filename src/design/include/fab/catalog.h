@@ -3,8 +3,7 @@
  * A catalog: the parts and shapes among which an optimisation may choose. XML files under topologies/catalogs, or the
  * user's own.
  */
-#ifndef FAB_CATALOG_H
-#define FAB_CATALOG_H
+#pragma once
 
 #include "fab/sizes.h"
 #include "fab/status.h"
@@ -52,5 +51,3 @@ fab_status fab_catalog_read(const char *text, fab_catalog *out, fab_error *err) 
 
 /** Appends the XML Schema of catalogs. */
 void fab_catalog_schema(fab_str *out);
-
-#endif

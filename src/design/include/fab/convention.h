@@ -2,8 +2,7 @@
  * @file convention.h
  * The counting conventions of bills of materials; what each means stands in fab_count_rules (prices.h).
  */
-#ifndef FAB_CONVENTION_H
-#define FAB_CONVENTION_H
+#pragma once
 
 /** Which cables and transceivers a bill of materials counts. */
 typedef enum fab_convention {
@@ -13,5 +12,3 @@ typedef enum fab_convention {
     FAB_CONVENTION_PER_CABLE,
     FAB_CONVENTION_TWIN_PORT
 } fab_convention;
-
-#endif

@@ -4,8 +4,7 @@
  * value can be overridden by its path. Nothing is derived here beyond the documented defaults: topologies/ builds the
  * fabric, src/traffic the job.
  */
-#ifndef FAB_DESIGN_H
-#define FAB_DESIGN_H
+#pragma once
 
 #include "fab/convention.h"
 #include "fab/engine_spec.h"
@@ -51,6 +50,13 @@ typedef struct fab_design {
  */
 fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,
                            fab_error *err) FAB_MUST_USE;
+
+/**
+ * The same for a run that may take no more than max_bytes of memory (fabric.max_bytes; 0: no limit).
+ * @retval FAB_ELIMIT  the file of an installed fabric would take more
+ */
+fab_status fab_design_read_within(const char *text, const char *const *overrides, size_t n_overrides,
+                                  uint64_t max_bytes, fab_design *out, fab_error *err) FAB_MUST_USE;
 
 /**
  * The front-end network as a fabric of hosts: one "GPU" per server and per storage server, no scale-up domain.
@@ -101,5 +107,3 @@ void fab_design_schema(fab_str *out);
 typedef void fab_design_visit(void *context, const char *path, const char *unit_example, const char *initial,
                               const char *summary);
 void fab_design_each_field(fab_design_visit *visit, void *context);
-
-#endif

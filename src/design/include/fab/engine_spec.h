@@ -2,8 +2,7 @@
  * @file engine_spec.h
  * A routing engine as a design or an option names it.
  */
-#ifndef FAB_ENGINE_SPEC_H
-#define FAB_ENGINE_SPEC_H
+#pragma once
 
 #include "fab/sizes.h"
 
@@ -17,5 +16,3 @@ typedef struct fab_engine_spec {
 
 /** Room for such a text with the defaults of all options that it leaves out. */
 #define FAB_ENGINE_LABEL_SIZE (FAB_ENGINE_TEXT_SIZE + 192)
-
-#endif

@@ -2,8 +2,7 @@
  * @file fabric_spec.h
  * What a design says of its fabric, as plain values.
  */
-#ifndef FAB_FABRIC_SPEC_H
-#define FAB_FABRIC_SPEC_H
+#pragma once
 
 #include "fab/sizes.h"
 
@@ -75,6 +74,20 @@ typedef struct fab_floor_spec {
     fab_leaf_at leaf_at;
 } fab_floor_spec;
 
+/** How flows that share a queue hold each other up. */
+typedef enum fab_transport {
+    FAB_TRANSPORT_FLUID, /**< not at all: max-min fair rates */
+    FAB_TRANSPORT_PFC    /**< lossless queues: priority flow control, or credits */
+} fab_transport;
+
+/** What else counts under a transport of packets. */
+typedef struct fab_transport_spec {
+    fab_transport kind;
+    double mtu_bytes, header_bytes, ack_bytes;
+    double xoff_bytes, xon_bytes; /**< xon 0 = four fifths of xoff */
+    double nic_latency_s;         /**< both NICs together, per message */
+} fab_transport_spec;
+
 typedef struct fab_fabric_spec {
     char family[FAB_NAME_SIZE];
     uint64_t gpus; /**< 0 only where the family derives it (fat-tree with k) */
@@ -106,8 +119,7 @@ typedef struct fab_fabric_spec {
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
+    fab_transport_spec transport;
     uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
-
-#endif

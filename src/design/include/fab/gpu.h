@@ -2,8 +2,7 @@
  * @file gpu.h
  * An accelerator as its data sheet has it. XML files under topologies/gpus, or the user's own: fabriscope list gpus.
  */
-#ifndef FAB_GPU_H
-#define FAB_GPU_H
+#pragma once
 
 #include "fab/sizes.h"
 #include "fab/status.h"
@@ -70,5 +69,3 @@ double fab_precision_bytes(fab_precision precision);
 
 /** Appends the XML Schema of GPUs. */
 void fab_gpu_schema(fab_str *out);
-
-#endif

@@ -2,8 +2,7 @@
  * @file job_spec.h
  * What a design says of a job, as plain values.
  */
-#ifndef FAB_JOB_SPEC_H
-#define FAB_JOB_SPEC_H
+#pragma once
 
 #include "fab/gpu.h"
 
@@ -74,7 +73,9 @@ typedef struct fab_job_spec {
                                          suffices, dp = the rest, others 1; ep divides dp x cp: it is no dimension of
                                          the rank order */
     uint64_t microbatch,
-        interleave; /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
+        interleave;         /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
+    uint64_t routed_chunks; /**< whose transfers the phases have while interleave is auto; 0: 1 */
+    bool interleave_given;  /**< by somebody: 1 is kept where stages are chosen, too */
     bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
     bool pp_auto;                          /**< of a resolved job: chosen for the memory */
     uint64_t batch;                        /**< sequences (ranking: samples) per iteration; 0 = the model's */
@@ -124,5 +125,3 @@ typedef struct fab_job_spec {
     char contends[FAB_NAME_SIZE]; /**< phase that overlaps with those of other jobs, or "none"; empty: the longest */
     char where[FAB_WHERE_SIZE];   /**< file:line:column of the element, for errors */
 } fab_job_spec;
-
-#endif

@@ -3,8 +3,7 @@
  * A price book: what parts cost and draw, and which of them a design needs. XML files under topologies/prices, or the
  * user's own. Nothing is guessed: a part that the book does not price is an error that says what the book has.
  */
-#ifndef FAB_PRICES_H
-#define FAB_PRICES_H
+#pragma once
 
 #include "fab/convention.h"
 #include "fab/sizes.h"
@@ -126,5 +125,3 @@ const char *fab_prices_medium(const fab_prices *prices, double rate_bps, double 
 
 /** Appends the XML Schema of price books. */
 void fab_prices_schema(fab_str *out);
-
-#endif

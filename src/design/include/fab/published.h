@@ -3,8 +3,7 @@
  * Figures that others have printed or measured, each with the command whose result has ours: a file per source in
  * topologies/published, compiled in.
  */
-#ifndef FAB_PUBLISHED_H
-#define FAB_PUBLISHED_H
+#pragma once
 
 #include "fab/fabric_spec.h"
 #include "fab/status.h"
@@ -67,5 +66,3 @@ typedef struct fab_published_counts {
     uint64_t met, fitted, missed, unknown;
 } fab_published_counts;
 fab_published_counts fab_published_count(const fab_published_row *first, size_t n);
-
-#endif

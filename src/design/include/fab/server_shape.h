@@ -3,8 +3,7 @@
  * The inside of a server as NCCL sees it: which GPU shares which PCIe switch and NIC, at what rates. Read from the XML
  * that NCCL takes by NCCL_TOPO_FILE and writes by NCCL_TOPO_DUMP_FILE (RCCL's as well).
  */
-#ifndef FAB_SERVER_SHAPE_H
-#define FAB_SERVER_SHAPE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -53,5 +52,3 @@ fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *e
 
 /** A rate as designs take it: "126.03Gb/s". `out` holds at least 40 bytes. Returns out. */
 const char *fab_server_rate(char *out, double bps);
-
-#endif

@@ -4,8 +4,7 @@
  * when somebody first asks for it, by whichever thread that is; the others wait for it. A part that cannot be built
  * gives its error to everybody who asks. Nothing changes once it is built. See src/doc/adr/0052-evaluator.md.
  */
-#ifndef FAB_CONTEXT_H
-#define FAB_CONTEXT_H
+#pragma once
 
 #include "fab/bound.h"
 #include "fab/engine_spec.h"
@@ -105,5 +104,3 @@ typedef struct fab_context_builds {
 
 /** Of this context, without its base. */
 fab_context_builds fab_context_count(const fab_context *context);
-
-#endif

@@ -3,8 +3,7 @@
  * What the tables of a context take, estimated from counts before it is allocated. Estimates lie above what is taken,
  * by no more than its double where that is above 50 MB; tests/cli/estimates.py measures it.
  */
-#ifndef FAB_CONTEXT_MEMORY_H
-#define FAB_CONTEXT_MEMORY_H
+#pragma once
 
 #include "fab/context.h"
 
@@ -34,5 +33,3 @@ double fab_routers_bytes(const fab_context_request *what, const fab_replay_sizes
  */
 fab_status fab_context_check(const fab_context_request *what, double bytes, const char *more,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file deadlock.h
  * Whether packets of a lossless fabric can wait for each other in a circle.
  */
-#ifndef FAB_DEADLOCK_H
-#define FAB_DEADLOCK_H
+#pragma once
 
 #include "fab/dependencies.h"
 #include "fab/status.h"
@@ -24,5 +23,3 @@ typedef struct fab_deadlock {
  * dependencies) of what can lie on one.
  */
 fab_status fab_deadlock_check(const fab_dependencies *dependencies, fab_deadlock *out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,15 +3,14 @@
  * A phase routed by an engine in a state: the one way from there to routes, loads, rates and times. Every command is a
  * loop over fab_evaluate(). See src/doc/adr/0052-evaluator.md.
  */
-#ifndef FAB_EVALUATE_H
-#define FAB_EVALUATE_H
+#pragma once
 
 #include "fab/context.h"
 #include "fab/dependencies.h"
 #include "fab/figures.h"
 #include "fab/mask.h"
 #include "fab/phase_estimator.h"
-#include "fab/reroute_migrated.h"
+#include "fab/reroute.h"
 #include "fab/result.h"
 #include "fab/trace.h"
 
@@ -48,6 +47,7 @@ typedef struct fab_needs {
     fab_engine_result *detail;      /**< with FIGURES: gets load tables, hot links, paths; NULL: not wanted */
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */
     const fab_trace *trace;         /**< with RATES: when flows end, what groups of them put on links; NULL */
+    struct fab_proof *proof;        /**< with RATES: lines of a certificate (measure/proof.h); NULL */
     uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS (loads.h) */
     size_t n_threads;    /**< that may be used; 0 counts as 1 */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. NULL: not
@@ -86,5 +86,3 @@ void fab_workspace_free(fab_workspace *workspace);
  */
 fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
                         fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file figures.h
  * What one draw of a phase under an engine comes to.
  */
-#ifndef FAB_FIGURES_H
-#define FAB_FIGURES_H
+#pragma once
 
 /** Figures of a draw. */
 typedef struct fab_figures {
@@ -11,6 +10,6 @@ typedef struct fab_figures {
         effective_bisection, busiest_link_s, gap, throughput;
     double least_s;                         /**< no routing carries the phase in less */
     double min_rate, mean_rate, transfer_s; /**< NAN where they are not known */
+    double deadlocks;                       /**< 1: queues that stop each other for ever; transfer_s is not known */
+    double fluid_s;                         /**< what transfer_s would be under transport fluid; 0 where it is that */
 } fab_figures;
-
-#endif

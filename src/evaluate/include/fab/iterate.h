@@ -2,8 +2,7 @@
  * @file iterate.h
  * From measured phases to the time of an iteration.
  */
-#ifndef FAB_ITERATE_H
-#define FAB_ITERATE_H
+#pragma once
 
 #include "fab/iteration.h"
 #include "fab/result.h"
@@ -14,22 +13,35 @@ bool fab_is_whole_training(const fab_traffic *traffic, const char *text);
 /** Whether `text` asked for a whole training job, and the fabric's cost is known. */
 bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const char *text);
 
-/** Whether phases of this name travel between stages or between replicas, beside each other. */
+/** Whether phases of this name are in an iteration, and so may be under way beside others. */
 bool fab_iterate_is_shared(const char *name);
 
+/** Whether there are phases that may be under way beside each other. */
+bool fab_iterate_shares(const fab_traffic *traffic);
+
 /**
- * What transfers between stages and the exchange of replicas do to each other under an engine. A phase alone keeps a
- * link busy for the part bytes / (capacity * transfer_s) of its time. Two phases go on at one pace that no link is too
- * small for:
- *     slowdown = max(1, largest sum of both parts over all links)
- * So it is between 1 and 2: together they take at least as long as the longer one, and at most as long as one after the
- * other. Phases of one kind (dp and edp) follow each other: their bytes and times are added.
- * @param[in] transfer_s  Shape [n_phases]: of the draw that load_bytes are of, which phases of these kinds have.
+ * What phases that are under way together do to each other under an engine. A phase alone keeps a link busy for the
+ * part bytes / (capacity * transfer_s) of its time. Its flows keep one pace, because a collective waits for its
+ * slowest: phases together have the max-min fair paces that no link is too small for, at most 1, and take 1 / pace
+ * times as long. Two that have a bottleneck in common both take largest sum of both parts over all links times as long,
+ * 1 to 2: at least as long as the longer one, at most as long as one after the other. Phases of one kind (dp and edp)
+ * follow each other: their bytes and times are added.
+ * @param[in] bytes       Shape [n_phases][n_links]: of phases that are not in an iteration NULL.
+ * @param[in] transfer_s  Shape [n_phases]: of the same draw.
+ * Complexity: O(links * phases), and a solution for each set over the links that are too small for all phases.
+ */
+fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
+                             const double *transfer_s, fab_paces *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * For how long the phases of an iteration keep links busy, by tier and direction; classes that the job does not use are
+ * left out.
+ * @param[in]  bytes  As for fab_iterate_paces().
+ * @param[out] out    Shape [*out_n]; the caller's.
  * Complexity: O(links * phases).
  */
-fab_status fab_iterate_slowdown(const fab_fabric *fabric, const fab_phase_result *phases, size_t n_phases,
-                                size_t engine, const double *transfer_s, fab_shared_slowdown *out,
-                                fab_error *err) FAB_MUST_USE;
+fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
+                                fab_link_use **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
 /**
  * One iteration under engine `engine` of the result's phases, with the mean times of their seeds.
@@ -54,10 +66,11 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
  * before its seed is known. Times of `out` become means over the seeds, what follows from them follows from the mean,
  * and out->seeds is filled.
  * @param[in] transfer_s  Shape [n_seeds][n_phases of the result].
+ * @param[in] paces       Shape [n_seeds]; NULL: nothing slows anything down.
  * Complexity: n_seeds schedules.
  */
 fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *result, size_t engine,
-                             const double *transfer_s, uint64_t n_seeds, fab_iteration *out,
+                             const double *transfer_s, const fab_paces *paces, uint64_t n_seeds, fab_iteration *out,
                              fab_error *err) FAB_MUST_USE;
 
 /**
@@ -86,5 +99,3 @@ bool fab_iterate_add(const char *name, double transfer_s, double latency_s, bool
 fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *times, const fab_compute_model *compute,
                              const fab_iteration *chosen, uint64_t max_bytes, fab_iteration *out,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

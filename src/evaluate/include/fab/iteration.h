@@ -3,8 +3,7 @@
  * From what a GPU computes and how long its phases take to seconds per iteration, and from there to utilisation,
  * tokens and dollars. See src/doc/adr/0055-an-iteration-is-a-schedule.md.
  */
-#ifndef FAB_ITERATION_H
-#define FAB_ITERATION_H
+#pragma once
 
 #include "fab/job_memory.h"
 #include "fab/kernels.h"
@@ -23,16 +22,18 @@ typedef struct fab_phase_time {
     bool scale_up; /**< the phase never leaves the scale-up domain: its links deliver scale_up_ratio, not nic_ratio */
 } fab_phase_time;
 
-/** How many times longer a transfer between stages and the exchange of replicas take while both are under way. */
+/** How many times longer what travels takes at most beside something else: two at a time. */
 typedef struct fab_shared_slowdown {
-    double gather, reduce; /**< 0, as 1: they have no bottleneck in common */
+    double gather, reduce; /**< of a transfer between stages and the exchange of replicas; 0, as 1: they have no
+                              bottleneck in common */
+    double exchange;       /**< of tensor, context and expert exchanges in line, beside one of these; 0 likewise */
 } fab_shared_slowdown;
 
 /** Phases of the job; those that it does not have are zero. */
 typedef struct fab_job_times {
     fab_phase_time tp, cp, pp, ep, dp_reduce, dp_gather; /**< dp_reduce: all-reduce or reduce-scatter */
     fab_phase_time dp_across;                            /**< hybrid sharding: all-reduce between groups, once */
-    fab_shared_slowdown shared;
+    const fab_paces *paces; /**< of what is under way together; NULL: nothing slows anything down */
 } fab_job_times;
 
 /**
@@ -82,7 +83,7 @@ typedef struct fab_iteration {
     double exposed_tp_s, exposed_cp_s, exposed_ep_s; /**< in line with its kernels */
     double exposed_pp_s, exposed_dp_s;               /**< more idle for transfers, then for gathers and reductions */
     double optimizer_s;                              /**< of the slowest stage */
-    fab_shared_slowdown shared;                      /**< of the request */
+    fab_shared_slowdown shared;                      /**< of the request's paces */
     double tflops_per_gpu;                           /**< executed, recomputation included */
     double mfu_ratio;                                /**< model FLOPs alone over the peak of the job's precision */
     double tokens_per_s;                             /**< of the whole job */
@@ -109,7 +110,8 @@ typedef struct fab_iteration {
  * all-gather at the scale-up rate of the data sheet. `times` of another microbatch or interleave follow from executions
  * (those of tp, cp, ep as 1/microbatch, of pp as interleave/microbatch) and bytes (pp as interleave).
  *
- * times->shared says how much transfers between stages and the exchange of replicas slow each other down.
+ * times->paces says how much transfers between stages, the exchange of replicas, and exchanges in line slow each other
+ * down.
  *
  * Not in it: data loading, checkpoints, stragglers, the all-reduce of tied embeddings.
  * @param[out] out  Written on success only.
@@ -140,5 +142,3 @@ double fab_data_bisection_bytes_per_s(const fab_job_spec *job, const fab_job_tim
  */
 fab_training fab_training_estimate(const fab_job_spec *job, const fab_iteration *iteration, double parameters,
                                    double tokens);
-
-#endif

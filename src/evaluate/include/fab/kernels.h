@@ -3,8 +3,7 @@
  * How long a GPU computes: matrix products by their size, everything else by the bytes that it moves. See
  * src/doc/adr/0025-iteration-time.md for the counts and src/doc/iteration-time.md for how well they fit.
  */
-#ifndef FAB_KERNELS_H
-#define FAB_KERNELS_H
+#pragma once
 
 #include "fab/job_spec.h"
 #include "fab/status.h"
@@ -74,5 +73,3 @@ fab_kernel_time fab_head_time(const fab_compute_model *model, const fab_gpu *gpu
 
 /** One step of Adam in mixed precision, gradients unscaled and clipped, on `parameters` of this GPU. */
 double fab_optimizer_s(const fab_compute_model *model, const fab_gpu *gpu, double parameters, uint64_t gradient_bytes);
-
-#endif

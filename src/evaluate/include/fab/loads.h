@@ -2,8 +2,7 @@
  * @file loads.h
  * What links carry when flows follow their routes.
  */
-#ifndef FAB_LOADS_H
-#define FAB_LOADS_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/routing.h"
@@ -27,5 +26,3 @@ void fab_route_load(const fab_fabric *fabric, const fab_routes *routes, const do
  * @retval FAB_EINTERNAL  names the node and both sums.
  */
 fab_status fab_check_conservation(const fab_fabric *fabric, const double *load, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file path_figures.h
  * How long paths are, how much those of a flow differ, and what a receiver's reorder window makes of that.
  */
-#ifndef FAB_PATH_FIGURES_H
-#define FAB_PATH_FIGURES_H
+#pragma once
 
 #include "fab/offer.h"
 #include "fab/routing.h"
@@ -98,5 +97,3 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
  * @return 0 where no flow is in the phase
  */
 double fab_phase_latency_s(const fab_fabric *fabric, const fab_phase *phase, bool in_network, double path_s);
-
-#endif

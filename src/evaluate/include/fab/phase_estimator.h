@@ -3,8 +3,7 @@
  * How long a phase takes when some of its paths have changed or some of its links are slower: what a replay of all of
  * it gives, mostly without solving for rates. See src/doc/adr/0036-outcomes.md.
  */
-#ifndef FAB_PHASE_ESTIMATOR_H
-#define FAB_PHASE_ESTIMATOR_H
+#pragma once
 
 #include "fab/mask.h"
 #include "fab/offer.h"
@@ -82,5 +81,3 @@ typedef struct fab_split_seconds_request {
  */
 fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase_seconds *out,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

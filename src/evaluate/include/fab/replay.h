@@ -2,8 +2,7 @@
  * @file replay.h
  * Every phase of the traffic under every engine: loads, collisions, rates and times.
  */
-#ifndef FAB_REPLAY_H
-#define FAB_REPLAY_H
+#pragma once
 
 #include "fab/context.h"
 #include "fab/loads.h"
@@ -38,4 +37,13 @@ typedef struct fab_replay {
  */
 fab_status fab_replay_run(const fab_replay *replay, fab_result *result, fab_error *err) FAB_MUST_USE;
 
-#endif
+/**
+ * Before a run: where a job leaves its chunks open, one seed with one chunk decides for how many of them the transfers
+ * are, in everything that is said of the job. See src/doc/adr/0065-chunks-that-are-chosen.md.
+ * @param[in]  result      Its fabrics are known.
+ * @param[out] out_design  What the context stands on; the caller's, freed after it. NULL, as the next: nothing to
+ * choose.
+ * @param[out] out         In place of replay->context, which it has as base.
+ */
+fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,
+                                    fab_context **out, fab_error *err) FAB_MUST_USE;

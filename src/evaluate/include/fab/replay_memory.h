@@ -2,8 +2,7 @@
  * @file replay_memory.h
  * What a replay takes, as context_memory.h estimates it.
  */
-#ifndef FAB_REPLAY_MEMORY_H
-#define FAB_REPLAY_MEMORY_H
+#pragma once
 
 #include "fab/context_memory.h"
 #include "fab/replay.h"
@@ -27,5 +26,3 @@ fab_draw_bytes fab_replay_draw_bytes(const fab_replay *replay, const fab_replay_
 fab_status fab_replay_check_tables(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
 fab_status fab_replay_check_routers(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
 fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) FAB_MUST_USE;
-
-#endif

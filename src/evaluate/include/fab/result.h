@@ -2,8 +2,7 @@
  * @file result.h
  * What a command found, as plain structs: the one object that every report format renders.
  */
-#ifndef FAB_RESULT_H
-#define FAB_RESULT_H
+#pragma once
 
 #include "fab/engine_spec.h"
 #include "fab/fabric_spec.h"
@@ -171,6 +170,28 @@ typedef struct fab_rate_figures {
     fab_last_flow last;
 } fab_rate_figures;
 
+/** A link whose queue stops others, while nobody stops it for long. */
+typedef struct fab_pause_root {
+    char link[FAB_LINK_NAME_SIZE];
+    uint64_t stopped_links; /**< because of it: of each, the queue that it waited for longest, and so on up to this */
+    double stopped_s;       /**< of them all */
+} fab_pause_root;
+
+#define FAB_PAUSE_ROOTS 5
+#define FAB_PAUSE_CYCLE 8
+
+/** What lossless queues do to a phase, of the first seed. */
+typedef struct fab_pauses {
+    uint64_t pauses, stopped_links;
+    uint64_t
+        victims; /**< flows that end more than a tenth later than under transport fluid though they cross no root */
+    double cell_bytes;
+    fab_pause_root roots[FAB_PAUSE_ROOTS]; /**< those that stop others longest */
+    uint32_t n_roots;
+    uint32_t n_cycle; /**< links that wait for each other for ever; the first of them follow */
+    char cycle[FAB_PAUSE_CYCLE][FAB_LINK_NAME_SIZE];
+} fab_pauses;
+
 typedef struct fab_engine_result {
     char engine[FAB_NAME_SIZE];
     char label[FAB_ENGINE_LABEL_SIZE]; /**< name and all options */
@@ -198,10 +219,14 @@ typedef struct fab_engine_result {
     bool has_rates;               /**< the next two are known: with has_time, where the phase is small enough */
     fab_stat min_rate, mean_rate; /**< max-min fair, over the phase's flows, bit/s */
     fab_stat transfer_s;          /**< until the last byte of the iteration is through, without latency */
-    fab_stat time_s;              /**< transfer_s + latency_s */
-    fab_stat algbw, busbw;        /**< B/s, as nccl-tests define them; 0 where the phase is no whole collective */
-    fab_stat lower_bound_ratio;   /**< transfer_s over what no routing stays below, >= 1 */
-    double latency_s;             /**< steps x executions x latency of the slowest path */
+    uint64_t deadlocked_seeds;    /**< whose lossless queues stop each other for ever: then has_time is false */
+    bool has_pauses;              /**< packets in lossless queues: the next two are known */
+    fab_stat fluid_s;             /**< what transfer_s would be if flows shared links max-min fairly */
+    fab_pauses pauses;
+    fab_stat time_s;            /**< transfer_s + latency_s */
+    fab_stat algbw, busbw;      /**< B/s, as nccl-tests define them; 0 where the phase is no whole collective */
+    fab_stat lower_bound_ratio; /**< transfer_s over what no routing stays below, >= 1 */
+    double latency_s;           /**< steps x executions x latency of the slowest path */
     fab_rate_figures rates;
     fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
     uint32_t n_cycle;  /**< links of a shortest cycle through the first link that lies on one; 0: none */
@@ -290,12 +315,13 @@ typedef struct fab_result {
     size_t n_phases;
     fab_iteration *iterations; /**< one per engine, of a training job */
     size_t n_iterations;
-    fab_shared_slowdown *shared; /**< shape [engines of the phases]; NULL: nothing travels beside anything; owned */
-    char iteration_note[256];    /**< why there is none; empty: not asked for */
-    fab_job_spec job;            /**< as resolved; meaningful where ranks > 0 */
-    fab_job_memory memory;       /**< of a job on the fullest GPU; total_bytes 0: no job */
-    uint64_t ranks;              /**< of the job */
-    fab_growth_step *growth;     /**< of cost with steps; the last step is fabrics[0] */
+    fab_paces
+        *paces; /**< shape [engines of the phases]: means over seeds; NULL: nothing travels beside anything; owned */
+    char iteration_note[256]; /**< why there is none; empty: not asked for */
+    fab_job_spec job;         /**< as resolved; meaningful where ranks > 0 */
+    fab_job_memory memory;    /**< of a job on the fullest GPU; total_bytes 0: no job */
+    uint64_t ranks;           /**< of the job */
+    fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;                   /**< borrowed; NULL for cost */
     const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
@@ -322,5 +348,3 @@ void fab_result_release(fab_result *result);
 /** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
 extern const char *const fab_conventions[];
 #define FAB_GENERAL_CONVENTIONS 3 /**< the first so many hold without traffic too */
-
-#endif

@@ -2,8 +2,7 @@
  * @file schedule.h
  * The schedule of one iteration as reports show it: what every stage does when, and the power that this takes.
  */
-#ifndef FAB_SCHEDULE_H
-#define FAB_SCHEDULE_H
+#pragma once
 
 #include "fab/pipeline.h"
 
@@ -59,6 +58,12 @@ typedef struct fab_power {
     double network_w; /**< part of each of them */
 } fab_power;
 
+/** Links of a tier in one direction, or inside servers: those that the job uses. */
+typedef struct fab_link_use {
+    char name[32];               /**< "leaf-spine up", "scale-up from GPU" */
+    double busy_s[FAB_TRAVEL_N]; /**< of an iteration, as a mean over the links: bytes / capacity */
+} fab_link_use;
+
 typedef struct fab_schedule {
     fab_pipeline pipeline; /**< what was run; its arrays are owned */
     fab_timeline timeline; /**< with operations */
@@ -70,7 +75,17 @@ typedef struct fab_schedule {
     fab_power power;
     fab_power_point *profile; /**< no two in a row of equal power; NULL where there is no power */
     size_t n_points;
+    double busy_s[FAB_OP_N]; /**< of all operations of a kind, over all stages */
+    fab_link_use *links;     /**< filled by the caller, owned; NULL: not known */
+    size_t n_links;
 } fab_schedule;
+
+/**
+ * The part of the time for which links are busy while operations are under way, n_active of each kind: what a travel
+ * puts on them is spread evenly over its operations, that of exchanges in line over passes. At most 1.
+ */
+double fab_schedule_utilisation(const fab_schedule *schedule, const fab_link_use *links,
+                                const uint64_t n_active[FAB_OP_N]);
 
 /** NULL is fine. */
 void fab_schedule_free(fab_schedule *schedule);
@@ -98,5 +113,3 @@ fab_status fab_schedule_new(const fab_pipeline *pipeline, fab_schedule **out, fa
  */
 fab_status fab_schedule_add_power(fab_schedule *schedule, const fab_gpu_watts *watts, double gpus, double network_w,
                                   fab_error *err) FAB_MUST_USE;
-
-#endif

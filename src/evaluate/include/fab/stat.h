@@ -2,8 +2,7 @@
  * @file stat.h
  * Distributions of samples.
  */
-#ifndef FAB_STAT_H
-#define FAB_STAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ void fab_quantiles(double *samples, size_t n, bool falling, const double *q, siz
 
 /** 97.5 % quantile of Student's t. */
 double fab_student_t(size_t degrees);
-
-#endif

@@ -3,8 +3,7 @@
  * When every flow of a phase ends under an engine, and what groups of flows put on the links: for flows of several jobs
  * that are in the network together, and for flows over parts that are slower than they should be.
  */
-#ifndef FAB_TRACE_H
-#define FAB_TRACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ typedef struct fab_trace {
     double *bytes;    /**< shape [n_groups][n_links] */
     uint8_t *crosses; /**< shape [n_flows]: 1 where some of the flow crosses a marked link */
 } fab_trace;
-
-#endif

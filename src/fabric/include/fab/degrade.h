@@ -2,8 +2,7 @@
  * @file degrade.h
  * Parts that run at a fraction of their speed: a changed copy of a fabric.
  */
-#ifndef FAB_DEGRADE_H
-#define FAB_DEGRADE_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -45,12 +44,10 @@ void fab_weak_fabric_release(fab_weak_fabric *weak);
  *
  * The least of several fractions that reach a cable or GPU counts. Nodes, links and their ids stay the same, and so do
  * the classes that the fabric had, used or not: the rate of a NIC is that of a healthy one.
- * @param[out] out  Written on success only.
- * @retval FAB_EINPUT  no such part, or a part is named twice
- * @retval FAB_EUNSUPPORTED  more than 2^16 - 1 classes of links
+ * @param[in]  fabric  Its names are borrowed: it must outlive the copy.
+ * @param[out] out     Written on success only.
+ * @retval FAB_EINPUT  no such part, or a part is named twice; or more than 2^16 - 1 classes of links
  * Complexity: O(nodes + links + parts * cables of a part).
  */
 fab_status fab_fabric_degrade(const fab_fabric *fabric, const fab_weak_part *parts, size_t n_parts,
                               fab_weak_fabric *out, fab_error *err) FAB_MUST_USE;
-
-#endif

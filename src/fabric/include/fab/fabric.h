@@ -6,8 +6,7 @@
  * links, 2c from its lower end up and 2c + 1 in reverse, so that the reverse of link l is l ^ 1. Links of equal kind,
  * rate and length share a class. Everything is readable from many threads.
  */
-#ifndef FAB_FABRIC_H
-#define FAB_FABRIC_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -20,9 +19,13 @@ typedef uint32_t fab_link_id;
 #define FAB_NONE         UINT32_MAX
 #define FAB_FABRIC_TIERS 8
 
-/* Bytes that hold any name with its NUL: of a node, of a port, and of a link, "node:port > node:port". */
-#define FAB_NODE_NAME_SIZE 96
-#define FAB_PORT_NAME_SIZE 32
+/* Bytes that hold any name with its NUL: of a node, of a port, and of a link, "node:port > node:port". What is
+ * installed has names of up to 255 bytes, as LLDP [IEEE 802.1AB, 8.5.6 and 8.5.5] and inventories have them; "/port",
+ * "/nic-3" or
+ * "(server 4)" may stand behind that of a node. Only buffers have these sizes: the names themselves stand in fab_names.
+ */
+#define FAB_NODE_NAME_SIZE 320
+#define FAB_PORT_NAME_SIZE 256
 #define FAB_LINK_NAME_SIZE (2 * (FAB_NODE_NAME_SIZE + FAB_PORT_NAME_SIZE) + 8)
 
 typedef enum fab_node_kind {
@@ -137,6 +140,9 @@ static inline uint32_t fab_n_complete_servers(const fab_fabric *f) {
     return f->n_servers - f->n_cut_servers;
 }
 
+/** Most links of a switch. O(switches). */
+uint32_t fab_switch_degree(const fab_fabric *f);
+
 /** Tier of a switch, 1 = leaf. */
 uint32_t fab_tier_of(const fab_fabric *f, fab_node_id v);
 
@@ -169,5 +175,3 @@ const char *fab_wiring_name(fab_wiring wiring);
 
 /** "up" or "down"; "forward" (from the first end of the cable) or "reverse" between switches that have no order. */
 const char *fab_direction_name(fab_wiring wiring, uint32_t boundary, bool up);
-
-#endif

@@ -2,8 +2,7 @@
  * @file fabric_builder.h
  * Builds a fabric: sizes first, then cables, then freeze. Used by topologies/ and by the readers of foreign graphs.
  */
-#ifndef FAB_FABRIC_BUILDER_H
-#define FAB_FABRIC_BUILDER_H
+#pragma once
 
 #include "fab/fabric.h"
 
@@ -27,6 +26,10 @@ fab_fabric *fab_builder_fabric(fab_builder *builder);
 fab_status fab_builder_class(fab_builder *builder, const fab_link_class *link_class, uint16_t *out_class,
                              fab_error *err) FAB_MUST_USE;
 
+/** The same of a fabric that is not handed out yet, among its classes from `first` on. */
+fab_status fab_class_add(fab_fabric *fabric, const fab_link_class *link_class, uint16_t first, size_t *capacity,
+                         uint16_t *out_class, fab_error *err) FAB_MUST_USE;
+
 /** Adds a cable between port `lower_port` of `lower` and `upper_port` of `upper`; ports from 1. */
 void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lower, uint32_t lower_port,
                        fab_node_id upper, uint32_t upper_port);
@@ -38,5 +41,3 @@ void fab_builder_cable(fab_builder *builder, uint16_t link_class, fab_node_id lo
  * @retval FAB_EINTERNAL  an invariant does not hold; the message names the switch and port.
  */
 fab_status fab_builder_freeze(fab_builder **builder, fab_fabric **out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file fabric_parse.h
  * Names of nodes and links, as reports print them, back to ids.
  */
-#ifndef FAB_FABRIC_PARSE_H
-#define FAB_FABRIC_PARSE_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -20,5 +19,3 @@ fab_status fab_node_parse(const fab_fabric *fabric, const char *text, fab_node_i
  * @retval FAB_EINPUT  no such link, or several; the message names some of them.
  */
 fab_status fab_link_parse(const fab_fabric *fabric, const char *text, fab_link_id *out, fab_error *err) FAB_MUST_USE;
-
-#endif

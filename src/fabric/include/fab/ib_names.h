@@ -10,8 +10,7 @@
  * Planes and rails without links between them are subnets of their own. GUIDs and LIDs of switches are unique over all
  * of them; the ports of a NIC share its LID, each on another plane.
  */
-#ifndef FAB_IB_NAMES_H
-#define FAB_IB_NAMES_H
+#pragma once
 
 #include "fab/fabric.h"
 
@@ -54,5 +53,3 @@ fab_node_id fab_ib_find_guid(const fab_fabric *fabric, uint64_t guid, uint32_t *
  * server also what drivers call them: "server-2 HCA-1" (from 1), "server-2 mlx5_0" (from 0).
  */
 fab_node_id fab_ib_find_description(const fab_fabric *fabric, const char *text, size_t n);
-
-#endif

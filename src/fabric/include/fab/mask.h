@@ -3,8 +3,7 @@
  * What has failed: components by name, and the mask that they put over a frozen fabric. See
  * src/doc/adr/0031-failures.md.
  */
-#ifndef FAB_MASK_H
-#define FAB_MASK_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -101,5 +100,3 @@ static inline bool fab_mask_link_is_dead(const fab_mask *mask, fab_link_id link)
 static inline bool fab_mask_node_is_dead(const fab_mask *mask, fab_node_id node) {
     return (mask->dead_node[node >> 6] >> (node & 63) & 1) != 0;
 }
-
-#endif

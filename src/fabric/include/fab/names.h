@@ -3,8 +3,7 @@
  * What the boxes and ports of an installed fabric are called. A fabric that was designed has none of these: its names
  * are made by formula when they are printed.
  */
-#ifndef FAB_NAMES_H
-#define FAB_NAMES_H
+#pragma once
 
 #include "fab/fabric.h"
 
@@ -30,9 +29,6 @@ fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers,
                          fab_error *err) FAB_MUST_USE;
 void fab_names_free(fab_names *names);
 
-/** A copy of its own. */
-fab_status fab_names_copy(const fab_names *names, fab_names **out, fab_error *err) FAB_MUST_USE;
-
 /**
  * Sets a name. What lists and links are cut at (comma, '>', '*', quotes, control characters) becomes '_'.
  * @param[out] out_slot  Where its place in the text goes: &names->node[v], &names->port[link] or &names->server[i].
@@ -54,5 +50,3 @@ uint32_t fab_names_find_server(const fab_names *names, const char *text, size_t 
 
 /** Node of the largest GUID that is no larger: those of the ports of an adapter follow its own. FAB_NONE: none. */
 fab_node_id fab_names_find_guid(const fab_names *names, uint64_t guid);
-
-#endif

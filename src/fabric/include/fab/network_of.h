@@ -2,8 +2,7 @@
  * @file network_of.h
  * A fabric as an installed network.
  */
-#ifndef FAB_NETWORK_OF_H
-#define FAB_NETWORK_OF_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/network.h"
@@ -13,5 +12,3 @@
  * @param[out] out  Release with fab_network_free().
  */
 fab_status fab_network_of_fabric(const fab_fabric *fabric, fab_network **out, fab_error *err) FAB_MUST_USE;
-
-#endif

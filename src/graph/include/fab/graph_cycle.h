@@ -2,8 +2,7 @@
  * @file graph_cycle.h
  * A cycle of any directed graph, by igraph.
  */
-#ifndef FAB_GRAPH_CYCLE_H
-#define FAB_GRAPH_CYCLE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -22,5 +21,3 @@
  */
 fab_status fab_graph_cycle(uint32_t n_vertices, size_t n_edges, const uint32_t *from, const uint32_t *to,
                            uint32_t **out_cycle, uint32_t *out_length, fab_error *err) FAB_MUST_USE;
-
-#endif

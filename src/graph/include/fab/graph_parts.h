@@ -1,11 +1,10 @@
 /**
  * @file graph_parts.h
- * What igraph says of a graph: its parts, what the loss of a vertex cuts off, its diameter, a minimum cut. One thread
- * at a time: igraph 0.10.2 keeps global state. FAB_ENOMEM and FAB_EINTERNAL of any function: igraph failed; the
- * message is igraph's.
+ * What igraph says of a graph: its parts, what the loss of a vertex cuts off, its diameter, a minimum cut, and how it
+ * is drawn. One thread at a time: igraph 0.10.2 keeps global state. FAB_ENOMEM and FAB_EINTERNAL of any function:
+ * igraph failed; the message is igraph's.
  */
-#ifndef FAB_GRAPH_PARTS_H
-#define FAB_GRAPH_PARTS_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -50,4 +49,9 @@ fab_status fab_graph_diameter(uint32_t n_vertices, const fab_edges *edges, uint3
 fab_status fab_graph_min_cut(uint32_t n_vertices, const fab_edges *edges, const double *capacity, uint32_t source,
                              uint32_t sink, double *out, fab_error *err) FAB_MUST_USE;
 
-#endif
+/**
+ * Places the vertices in a plane so that those that are joined stand close: by Kamada and Kawai, of more than 400
+ * vertices by Fruchterman and Reingold, from a circle. The same for equal inputs.
+ * @param[out] out  Shape [n_vertices]: x, y.
+ */
+fab_status fab_graph_places(uint32_t n_vertices, const fab_edges *edges, double (*out)[2], fab_error *err) FAB_MUST_USE;

@@ -3,8 +3,7 @@
  * What is wrong with an installed fabric: where it departs from the regular structure that it itself shows, or from a
  * plan. See src/doc/adr/0040-audit.md.
  */
-#ifndef FAB_AUDIT_H
-#define FAB_AUDIT_H
+#pragma once
 
 #include "fab/shape.h"
 
@@ -101,5 +100,3 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
                              fab_error *err) FAB_MUST_USE;
 
 void fab_audit_free(fab_audit *audit);
-
-#endif

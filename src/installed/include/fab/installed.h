@@ -3,8 +3,7 @@
  * An installed network as jobs use it: which hosts are servers, which adapter is which NIC of a server, which switch
  * stands in which tier, plane and pod, and what is left out and why. See src/doc/adr/0041-import.md.
  */
-#ifndef FAB_INSTALLED_H
-#define FAB_INSTALLED_H
+#pragma once
 
 #include "fab/shape.h"
 
@@ -17,6 +16,7 @@ typedef struct fab_structure_options {
     uint64_t nics_per_server;  /**< 0: what most servers have */
     uint64_t hosts_per_switch; /**< hosts to add to every switch of a file that has none; 0: none */
     uint64_t cables;           /**< between two switches of a file that tells who is below whom alone; 0: one */
+    uint64_t max_bytes;        /**< memory that may be taken; 0: no limit */
     bool by_leaf;              /**< servers are numbered by their first leaf and port; else by name */
 } fab_structure_options;
 
@@ -81,6 +81,7 @@ typedef struct fab_structure {
  * @param[out] out  Release with fab_structure_free().
  * @retval FAB_EINPUT  what is malformed; or it has no hosts, or no switches
  * @retval FAB_EUNSUPPORTED  a shape that no fabric here has
+ * @retval FAB_ELIMIT  its boxes would take more than max_bytes
  * Complexity: O(bytes + n log n).
  */
 fab_status fab_structure_read(const char *path, const fab_structure_options *options, fab_structure **out,
@@ -104,5 +105,3 @@ fab_status fab_network_digest(const char *path, char out[17], fab_error *err) FA
 
 /** "aggregation nodes inside switches", ... of a kind. */
 extern const char *const fab_exclusion_texts[FAB_EXCLUDED_N];
-
-#endif

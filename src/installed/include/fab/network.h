@@ -4,8 +4,7 @@
  * to, before anything is known of tiers, rails or servers. Readers of foreign formats make one; see
  * src/doc/adr/0039-installed-networks.md.
  */
-#ifndef FAB_NETWORK_H
-#define FAB_NETWORK_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -74,6 +73,7 @@ typedef struct fab_network {
     fab_network_group *groups;
     uint32_t *member;
     fab_network_note *notes;
+    uint64_t max_bytes;        /**< memory that may be taken; 0: no limit */
     bool reports_both_ends;    /**< the format lists every cable at both ends, so that one end alone is a finding */
     bool keeps_contradictions; /**< what is installed may contradict itself: the first report stays, others are notes */
     bool has_ports;            /**< ports are named */
@@ -86,6 +86,9 @@ void fab_network_free(fab_network *net);
 /* --- making one: readers ------------------------------------------------------------------------------------------ */
 
 fab_status fab_network_new(const char *path, fab_network **out, fab_error *err) FAB_MUST_USE;
+
+/** Refuses so many more nodes, and cables, before they are added. @retval FAB_ELIMIT  they take more than max_bytes */
+fab_status fab_network_expect(const fab_network *net, uint64_t nodes, uint64_t cables, fab_error *err) FAB_MUST_USE;
 
 /** A copy of n bytes of text that lives as long as the network. */
 fab_status fab_network_text(fab_network *net, const char *text, size_t n, const char **out,
@@ -126,8 +129,10 @@ fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, c
 typedef struct fab_network_format {
     const char *name;    /**< "ibnetdiscover", "slurm", ... */
     const char *summary; /**< one line for `list formats` */
-    /** Whether a file that begins with these n bytes is of this format, for certain enough to read it as such. */
-    bool (*recognise)(const char *head, size_t n);
+    /** How such a file begins, for certain enough to read it as such: an extended regular expression of POSIX. */
+    const char *begins;
+    bool ignores_case;                   /**< of `begins` */
+    bool (*recognise)(const char *head); /**< instead of it */
     /** @retval FAB_EINPUT  file:line:column, what was expected */
     fab_status (*read)(const char *path, fab_network *net, fab_error *err);
 } fab_network_format;
@@ -138,11 +143,12 @@ extern const fab_network_format *const fab_network_formats[];
 
 /**
  * Reads a file.
- * @param[in]  format  Name of the format, or NULL: recognised by content.
- * @param[out] out     Written on success only; release with fab_network_free().
+ * @param[in]  format     Name of the format, or NULL: recognised by content.
+ * @param[in]  max_bytes  Memory that a short file of many boxes may take; 0: no limit.
+ * @param[out] out        Written on success only; release with fab_network_free().
+ * @retval FAB_ELIMIT  it would take more
  * @retval FAB_EINPUT  no format recognises it (the message lists them), or it is malformed: file:line:column
  * Complexity: O(bytes).
  */
-fab_status fab_network_read(const char *path, const char *format, fab_network **out, fab_error *err) FAB_MUST_USE;
-
-#endif
+fab_status fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
+                            fab_error *err) FAB_MUST_USE;

@@ -3,8 +3,7 @@
  * An installed network as a file that another tool reads: lists of cables, wiring plans, schedulers' topologies.
  * See src/doc/adr/0042-wiring-files.md.
  */
-#ifndef FAB_NETWORK_WRITE_H
-#define FAB_NETWORK_WRITE_H
+#pragma once
 
 #include "fab/shape.h"
 
@@ -33,5 +32,3 @@ extern const fab_network_writer *const fab_network_writers[];
  */
 fab_status fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out,
                              fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,8 +3,7 @@
  * What an installed network is as a fabric: which boxes are switches, their tiers, which adapters make a server, which
  * rail they are on. Found from the graph and from names; nothing is asked of the file that formats do not give.
  */
-#ifndef FAB_SHAPE_H
-#define FAB_SHAPE_H
+#pragma once
 
 #include "fab/network.h"
 
@@ -46,5 +45,3 @@ static inline const fab_network_end *fab_network_far(const fab_network *net, uin
 static inline const fab_network_end *fab_network_near(const fab_network *net, uint32_t side) {
     return &net->cables[side >> 1].end[side & 1];
 }
-
-#endif

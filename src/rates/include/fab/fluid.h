@@ -2,8 +2,7 @@
  * @file fluid.h
  * Fluid simulation: transfers that share links max-min fairly at every instant, until they are done.
  */
-#ifndef FAB_FLUID_H
-#define FAB_FLUID_H
+#pragma once
 
 #include "fab/max_min.h"
 
@@ -23,5 +22,3 @@ double fab_fluid_bytes(const fab_sharing_size *size);
  */
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s,
                             fab_error *err) FAB_MUST_USE;
-
-#endif

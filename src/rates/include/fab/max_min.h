@@ -2,8 +2,7 @@
  * @file max_min.h
  * Max-min fair rates of flows that share links.
  */
-#ifndef FAB_MAX_MIN_H
-#define FAB_MAX_MIN_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -60,5 +59,3 @@ double fab_max_min_bytes(const fab_sharing_size *size);
  */
 fab_status fab_max_min_solve(fab_max_min *solver, const fab_sharing *sharing, double *out_rate,
                              uint32_t *out_bottleneck, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,8 +3,7 @@
  * One training iteration as operations in the order in which a framework launches them, run to its end: who computes
  * what when, what waits for what, and what communication shows.
  */
-#ifndef FAB_PIPELINE_H
-#define FAB_PIPELINE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -38,13 +37,36 @@ typedef enum fab_op_kind {
 /** "gather", "forward", ... */
 extern const char *const fab_op_names[FAB_OP_N];
 
+/** What travels through the network. The first FAB_N_EXCHANGES stand in line with computation: what no kernel of the
+ * layer overlaps of tensor, context and expert exchanges. */
+typedef enum fab_travel {
+    FAB_TRAVEL_TP,
+    FAB_TRAVEL_CP,
+    FAB_TRAVEL_EP,
+    FAB_TRAVEL_SEND,
+    FAB_TRAVEL_GATHER,
+    FAB_TRAVEL_REDUCE,
+    FAB_TRAVEL_N
+} fab_travel;
+
+#define FAB_N_EXCHANGES 3
+
+/** A set of travels is a bit for each. At a stage at most an exchange, sends, and a gather or a reduction are under way
+ * together: the other sets stay 0. */
+#define FAB_TRAVEL_SETS        (1U << FAB_TRAVEL_N)
+#define FAB_TRAVEL_BIT(travel) (1U << (travel))
+
+/** slowdown[set][travel]: how many times longer a travel takes while all of the set is under way; 0 counts as 1. */
+typedef struct fab_paces {
+    double slowdown[FAB_TRAVEL_SETS][FAB_TRAVEL_N];
+} fab_paces;
+
 /** One chunk of layers on one stage, seconds. Of a microbatch, but for parameters and gradients. */
 typedef struct fab_chunk_times {
     double forward_s, recompute_s, backward_s, weights_s; /**< computation; backward_s: gradients of inputs */
-    double forward_exchange_s, backward_exchange_s; /**< tensor, context and expert exchanges that are in line: what no
-                                                       kernel of the layer overlaps */
-    double send_forward_s, send_backward_s;         /**< to the next and the previous chunk; 0 where there is none */
-    double gather_s, reduce_s;                      /**< parameters and gradients over the replicas */
+    double forward_exchange_s[FAB_N_EXCHANGES], backward_exchange_s[FAB_N_EXCHANGES]; /**< that are in line */
+    double send_forward_s, send_backward_s; /**< to the next and the previous chunk; 0 where there is none */
+    double gather_s, reduce_s;              /**< parameters and gradients over the replicas */
     double send_latency_s, gather_latency_s, reduce_latency_s; /**< the end of each that takes nothing from others */
     double across_s;  /**< more of a reduction after the last pass: between groups of replicas that share shards */
     uint32_t buckets; /**< in which these two travel, equal and spread evenly over the chunk: its layers; 0 = 1 */
@@ -59,9 +81,10 @@ typedef struct fab_pipeline {
     double send_overlap;    /**< part of a transfer, 0 to 1, at whose end its sender has computed on; it waits first */
     double replica_overlap; /**< part of gathers and reductions, 0 to 1, that travels bucket by bucket while others are
                                computed; the rest goes before the first pass and after the last, or in line with each */
-    double gather_slowdown, reduce_slowdown; /**< how many times longer a send and a gather (reduction) take while both
-                                                are under way at a stage, a send at either of its ends; 0 as 1 */
-    uint64_t max_bytes;                      /**< of memory that a run may take; 0: no limit */
+    const fab_paces *paces; /**< of what is under way at a stage together, a send at either of its ends; NULL: nobody
+                               slows anybody down */
+    double exchange_ratio[FAB_N_EXCHANGES]; /**< part of exchanges in which bytes travel: the rest is latency */
+    uint64_t max_bytes;                     /**< of memory that a run may take; 0: no limit */
     bool gathers_each_pass; /**< parameters are fetched for every pass (ZeRO-3), one pass ahead, not once */
     bool reduces_each_pass; /**< gradients are reduced after every backward pass (ZeRO-2), not after the last */
 } fab_pipeline;
@@ -77,8 +100,8 @@ typedef struct fab_stage_use {
     double compute_s;   /**< forward, backward, recomputation */
     double exchange_s;  /**< tensor, context and expert exchanges in line */
     double bubble_s;    /**< idle were communication between stages and replicas free */
-    double send_s;      /**< more idle for what travels between stages */
-    double replica_s;   /**< more idle for parameters and gradients */
+    double send_s;      /**< more idle, and longer passes, for what travels between stages */
+    double replica_s;   /**< the same for parameters and gradients */
     double optimizer_s; /**< of the slowest stage: an iteration ends for all together */
 } fab_stage_use;
 
@@ -91,6 +114,9 @@ typedef struct fab_timeline {
 } fab_timeline;
 
 void fab_timeline_release(fab_timeline *timeline);
+
+/** All exchanges of a pass. */
+double fab_exchange_s(const double exchange_s[FAB_N_EXCHANGES]);
 
 /** What a run is for. */
 typedef enum fab_pipeline_needs {
@@ -112,6 +138,9 @@ typedef enum fab_pipeline_needs {
  * Buckets: those of a chunk's gradients become complete evenly over its last pass, those of its parameters are needed
  * evenly over its first. What has to travel waits for what travels already; a kind never hides behind work that is not
  * there at that moment.
+ * Exchanges in line alternate with kernels layer by layer: a pass of which they are the part x is evenly mixed. While
+ * transfers or gathers and reductions are under way at its stage, x of it takes as long as the paces say, and these are
+ * slowed down for as much of the time.
  * @param[in] needs  use is NULL where only the time is asked for.
  * @retval FAB_EINPUT        no stage, chunk or microbatch; several chunks, and microbatches that are no multiple of the
  *                           stages, or zero-bubble; a time that is negative
@@ -127,5 +156,3 @@ fab_status fab_pipeline_run(const fab_pipeline *pipeline, fab_pipeline_needs nee
  * Complexity: O(stages * chunks).
  */
 double fab_pipeline_lower_bound_s(const fab_pipeline *pipeline);
-
-#endif

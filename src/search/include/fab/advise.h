@@ -2,8 +2,7 @@
  * @file advise.h
  * What an operator can change, and what each change buys.
  */
-#ifndef FAB_ADVISE_H
-#define FAB_ADVISE_H
+#pragma once
 
 #include "fab/advice.h"
 #include "fab/analysis.h"
@@ -37,5 +36,3 @@ typedef struct fab_advise_request {
 fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_error *err) FAB_MUST_USE;
 
 void fab_advice_free(fab_advice *advice);
-
-#endif

@@ -2,8 +2,7 @@
  * @file mix_run.h
  * Replays two jobs on every fabric, and says which fabric serves both best.
  */
-#ifndef FAB_MIX_RUN_H
-#define FAB_MIX_RUN_H
+#pragma once
 
 #include "fab/mix.h"
 #include "fab/sweep_run.h"
@@ -39,5 +38,3 @@ typedef struct fab_mix_request {
 fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err) FAB_MUST_USE;
 
 void fab_mix_free(fab_mix *mix);
-
-#endif

@@ -2,8 +2,7 @@
  * @file optimize.h
  * The cheapest fabric of a catalog that keeps to given limits.
  */
-#ifndef FAB_OPTIMIZE_H
-#define FAB_OPTIMIZE_H
+#pragma once
 
 #include "fab/optimum.h"
 #include "fab/status.h"
@@ -26,18 +25,14 @@ typedef struct fab_optimize_request {
 } fab_optimize_request;
 
 /**
- * Structural choices (family, tiers, switch and breakout of every tier, planes, domain, NIC rate) are enumerated;
- * inside each, an integer program picks the down/up split of every tier. Choices whose lower bound cannot win are not
- * solved. See src/doc/adr/0014-optimise.md.
+ * Structural choices (family, tiers, switch and breakout of every tier, planes, domain, NIC rate) are enumerated, and
+ * inside each the tapers of every boundary: all designs are priced. See src/doc/adr/0014-optimise.md.
  * @param[out] out  Written on success only; release with fab_optimum_free().
  * @retval FAB_EINPUT       the request or the catalog makes no sense
  * @retval FAB_ENOSOLUTION  nothing keeps the limits; err->text says which cannot be kept and what is the best value
- * @retval FAB_EINTERNAL    program, closed form, bill of materials and graph of the winner disagree
- * Complexity: choices x tapers^(tiers - 1) closed forms, plus one integer program for each choice that may win and each
- * point of the fronts. The winner is built as a graph. Threads: see fab_solve().
+ * @retval FAB_EINTERNAL    closed form, bill of materials and graph of the winner disagree
+ * Complexity: choices x tapers^(tiers - 1) closed forms. The winner is built as a graph.
  */
 fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, fab_error *err) FAB_MUST_USE;
 
 void fab_optimum_free(fab_optimum *optimum);
-
-#endif

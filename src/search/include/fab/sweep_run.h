@@ -2,8 +2,7 @@
  * @file sweep_run.h
  * Builds, prices and replays a design at every value of one or two of its parameters.
  */
-#ifndef FAB_SWEEP_RUN_H
-#define FAB_SWEEP_RUN_H
+#pragma once
 
 #include "fab/analysis.h"
 #include "fab/sweep.h"
@@ -50,8 +49,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) FAB_MUST_USE;
 
-/** Keeps an error that says nothing about other points (FAB_EINPUT, FAB_EUNSUPPORTED, FAB_ELIMIT, FAB_EUNREACHABLE,
- * FAB_ENOSOLUTION) in the point. False for others, and for FAB_OK. */
+/** Keeps a refusal (fab_is_refusal()) in the point. False for other errors, and for FAB_OK. */
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point);
 
 void fab_sweep_point_release(fab_sweep_point *point);
@@ -64,5 +62,3 @@ void fab_sweep_point_release(fab_sweep_point *point);
 void fab_sweep_rank(fab_sweep *sweep);
 
 void fab_sweep_free(fab_sweep *sweep);
-
-#endif

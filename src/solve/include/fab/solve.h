@@ -3,8 +3,7 @@
  * Small linear and integer programs. GLPK stands behind this and nowhere else: none of its types, messages or aborts
  * get out. A call makes the program, solves it, copies the answer out and frees everything, on the calling thread.
  */
-#ifndef FAB_SOLVE_H
-#define FAB_SOLVE_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -70,6 +69,8 @@ typedef struct fab_solution {
  * answer unless the time limit strikes.
  * @param[in]  limits  NULL: none.
  * @param[out] x       Shape [n_columns]. Integer columns hold whole numbers. Written when out->has_point.
+ * @param[out] row_dual  Prices of the rows, shape [n_rows]: what the objective gains per unit by which the binding
+ * bound of the row grows. Written with `x`. NULL: not wanted, as it must be with integer columns.
  * @retval FAB_EINPUT     the program makes no sense: bounds that cross, NaN, an entry outside or given twice, an
  *                        infinite coefficient; err->text names the column, row or entry
  * @retval FAB_ENOMEM     memory ran out, or limits->memory_mb did
@@ -77,16 +78,5 @@ typedef struct fab_solution {
  * Threads: a thread at a time has its own solver environment; concurrent calls on several threads are safe with a GLPK
  * that was built reentrant, as Debian's is (tests/plain/test_solve_threads.c).
  */
-fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, fab_solution *out,
-                     fab_error *err) FAB_MUST_USE;
-
-/**
- * fab_solve() for programs without integer columns, with the prices of the rows.
- * @param[out] row_dual  Shape [n_rows]: what the objective gains per unit by which the binding bound of the row grows.
- *                       Written when out->has_point.
- * @retval FAB_EINPUT    also: a column is integer
- */
-fab_status fab_solve_duals(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
-                           fab_solution *out, fab_error *err) FAB_MUST_USE;
-
-#endif
+fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits, double *x, double *row_dual,
+                     fab_solution *out, fab_error *err) FAB_MUST_USE;

@@ -2,8 +2,7 @@
  * @file outcome.h
  * What becomes of a job under one failure scenario: a row of a study.
  */
-#ifndef FAB_OUTCOME_H
-#define FAB_OUTCOME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,3 @@ typedef struct fab_outcome {
     uint32_t n_failures;  /**< in the span */
     uint32_t n_stops;     /**< of them: that stop the job */
 } fab_outcome;
-
-#endif

@@ -3,8 +3,7 @@
  * Writing a store: its plan, the shard of a worker, and the merge of all shards. A store is safe against the end of any
  * process at any moment: what was committed is there, and nothing is half there. See src/doc/adr/0037-study-store.md.
  */
-#ifndef FAB_SHARD_H
-#define FAB_SHARD_H
+#pragma once
 
 #include "fab/store.h"
 
@@ -21,6 +20,9 @@ uint64_t fab_plan_block(uint64_t n_scenarios);
 
 /** Blocks of a plan. */
 uint64_t fab_plan_n_blocks(const fab_plan *plan);
+
+/** Scenarios of block `number`: all have plan->block, the last may have fewer. */
+uint64_t fab_plan_block_size(const fab_plan *plan, uint64_t number);
 
 /**
  * Makes the folder of a store and puts a sealed plan into it, with copies of its files: from `given` to `name`.
@@ -95,5 +97,3 @@ typedef struct fab_gathered {
 fab_status fab_store_gather(const char *folder, const fab_plan *plan, bool partial,
                             void (*progress)(void *context, double done, size_t total), void *progress_context,
                             fab_gathered *out, fab_error *err) FAB_MUST_USE;
-
-#endif

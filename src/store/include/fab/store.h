@@ -4,8 +4,7 @@
  * them, all SQLite. Here is what the three have in common, and how results are read. See src/doc/study-store.md for the
  * tables, src/doc/adr/0037-study-store.md for the reasons, shard.h for writing.
  */
-#ifndef FAB_STORE_H
-#define FAB_STORE_H
+#pragma once
 
 #include "fab/outcome.h"
 #include "fab/status.h"
@@ -37,7 +36,7 @@ typedef struct fab_store_rate {
 /** A file that the plan reads, copied into the folder `files` of the store. */
 typedef struct fab_store_file {
     char *given;     /**< path as in the traffic, scenarios or engine */
-    char *name;      /**< in the folder */
+    char *name;      /**< in the folder: "file-1" */
     char digest[17]; /**< of the bytes */
 } fab_store_file;
 
@@ -104,10 +103,13 @@ void fab_query_free(fab_query *query);
 /** Moves to the next row. *out_row is false behind the last one. */
 fab_status fab_query_next(fab_query *query, bool *out_row, fab_error *err) FAB_MUST_USE;
 
+/** All outcomes, by scenario and variant; with what is known of histories. */
+fab_status fab_store_outcomes(const fab_store *store, fab_query **out, fab_error *err) FAB_MUST_USE;
+/** The row of that query. */
+void fab_query_outcome(const fab_query *query, fab_outcome *out);
+
 /* Values of the row, by column from 0. */
 bool fab_query_is_null(const fab_query *query, int column);
 int64_t fab_query_integer(const fab_query *query, int column);
 double fab_query_real(const fab_query *query, int column);      /**< NAN for NULL */
 const char *fab_query_text(const fab_query *query, int column); /**< "" for NULL; valid until the next row */
-
-#endif

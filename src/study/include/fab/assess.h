@@ -2,8 +2,7 @@
  * @file assess.h
  * Failure scenarios to outcomes: collisions, phase and iteration times, goodput. See src/doc/adr/0036-outcomes.md.
  */
-#ifndef FAB_ASSESS_H
-#define FAB_ASSESS_H
+#pragma once
 
 #include "fab/context.h"
 #include "fab/outcome.h"
@@ -72,5 +71,3 @@ void fab_assessor_free(fab_assessor *assessor);
  */
 fab_status fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
                       fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file contend.h
  * Several jobs on one fabric: each alone, and their phases together.
  */
-#ifndef FAB_CONTEND_H
-#define FAB_CONTEND_H
+#pragma once
 
 #include "fab/analysis.h"
 #include "fab/contention.h"
@@ -24,5 +23,3 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
                        fab_error *err) FAB_MUST_USE;
 
 void fab_contention_free(fab_contention *contention);
-
-#endif

@@ -2,8 +2,7 @@
  * @file degraded.h
  * The same traffic on the healthy fabric and on slower parts.
  */
-#ifndef FAB_DEGRADED_H
-#define FAB_DEGRADED_H
+#pragma once
 
 #include "fab/analysis.h"
 #include "fab/degradation.h"
@@ -20,5 +19,3 @@ fab_status fab_degraded_run(const fab_replay *base, const fab_result *before, co
                             size_t n_parts, fab_degradation **out, fab_error *err) FAB_MUST_USE;
 
 void fab_degradation_free(fab_degradation *degradation);
-
-#endif

@@ -2,8 +2,7 @@
  * @file failures_run.h
  * One set of failures, and what policies of reallocation make of it.
  */
-#ifndef FAB_FAILURES_RUN_H
-#define FAB_FAILURES_RUN_H
+#pragma once
 
 #include "fab/analysis.h"
 #include "fab/failures.h"
@@ -27,5 +26,3 @@ typedef struct fab_failures_request {
 fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) FAB_MUST_USE;
 
 void fab_failures_free(fab_failures *failures);
-
-#endif

@@ -2,8 +2,7 @@
  * @file relocate.h
  * Where ranks go when their server is lost: ranks move, everybody else stays. See src/doc/adr/0035-reallocation.md.
  */
-#ifndef FAB_RELOCATE_H
-#define FAB_RELOCATE_H
+#pragma once
 
 #include "fab/mask.h"
 #include "fab/reroute.h"
@@ -90,5 +89,3 @@ typedef struct fab_relocation {
  */
 fab_status fab_relocate(fab_relocator *relocator, const fab_mask *mask, fab_policy policy, fab_relocation *out,
                         fab_error *err) FAB_MUST_USE;
-
-#endif

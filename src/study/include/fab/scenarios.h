@@ -3,8 +3,7 @@
  * Where failure scenarios come from. Scenario i is a function of the fabric, the text, the seed and i alone: any part
  * of a batch can be made anywhere. See src/doc/adr/0031-failures.md.
  */
-#ifndef FAB_SCENARIOS_H
-#define FAB_SCENARIOS_H
+#pragma once
 
 #include "fab/floor_plan.h"
 #include "fab/mask.h"
@@ -44,6 +43,8 @@ typedef struct fab_failure_rates {
  */
 fab_failure_rates fab_failure_rates_default(void);
 
+#define FAB_SCENARIO_NAME_SIZE 296
+
 /** Something fails, or is back. */
 typedef struct fab_event {
     double time_s;
@@ -54,8 +55,8 @@ typedef struct fab_event {
 
 /** Scratch for one scenario after the other. */
 typedef struct fab_scenario {
-    char name[FAB_COMPONENT_NAME_SIZE]; /**< as a file calls it; else empty */
-    size_t n_components;                /**< of a set */
+    char name[FAB_SCENARIO_NAME_SIZE]; /**< as a file calls it; else empty */
+    size_t n_components;               /**< of a set */
     fab_component *component;
     size_t component_capacity;
     size_t n_events;  /**< of a history */
@@ -137,5 +138,3 @@ typedef struct fab_span_course {
  */
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
                               const fab_span_course *course);
-
-#endif

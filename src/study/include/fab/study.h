@@ -3,8 +3,7 @@
  * A study of failures in a folder: planned once, run by any number of workers, gathered. See
  * src/doc/adr/0037-study-store.md.
  */
-#ifndef FAB_STUDY_H
-#define FAB_STUDY_H
+#pragma once
 
 #include "fab/engine_spec.h"
 #include "fab/relocate.h"
@@ -66,5 +65,3 @@ typedef struct fab_study_tally {
  * @retval FAB_EIO     somebody else writes this shard; cannot be written. What was stored is intact.
  */
 fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_error *err) FAB_MUST_USE;
-
-#endif

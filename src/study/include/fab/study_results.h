@@ -2,8 +2,7 @@
  * @file study_results.h
  * A gathered store with the fabric that its rows are about: summed up, or row by row.
  */
-#ifndef FAB_STUDY_RESULTS_H
-#define FAB_STUDY_RESULTS_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -50,5 +49,3 @@ fab_status fab_study_summarise(const fab_study_results *results, size_t top, boo
  * @retval FAB_EIO  a write failed
  */
 fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file summarise.h
  * Rows of a study to its summary, in one pass. See src/doc/adr/0038-study-summary.md.
  */
-#ifndef FAB_SUMMARISE_H
-#define FAB_SUMMARISE_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/outcome.h"
@@ -58,5 +57,3 @@ fab_status fab_summariser_add(fab_summariser *summariser, const fab_outcome *row
  * Complexity: O(figures + components * log(top)).
  */
 fab_status fab_summariser_finish(fab_summariser *summariser, fab_study_summary **out, fab_error *err) FAB_MUST_USE;
-
-#endif

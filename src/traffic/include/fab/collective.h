@@ -6,8 +6,7 @@
  * S is the size that nccl-tests count: what every rank ends with in an all-gather, starts with in a reduce-scatter,
  * sends and receives in an all-to-all (its own part included), and holds in all others.
  */
-#ifndef FAB_COLLECTIVE_H
-#define FAB_COLLECTIVE_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -67,5 +66,3 @@ typedef struct fab_communicator {
  */
 fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases, size_t n_phases, double *out_s,
                                fab_error *err) FAB_MUST_USE;
-
-#endif

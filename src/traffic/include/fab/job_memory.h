@@ -2,8 +2,7 @@
  * @file job_memory.h
  * What a job keeps in the memory of a GPU: weights, gradients, optimizer state, activations, cached keys and values.
  */
-#ifndef FAB_JOB_MEMORY_H
-#define FAB_JOB_MEMORY_H
+#pragma once
 
 #include "fab/job_spec.h"
 #include "fab/model.h"
@@ -58,5 +57,3 @@ uint64_t fab_least_gpus(double bytes, double room, double gpu_memory_bytes);
 
 /** The least power of two that is n or more: tensor-parallel ranks that divide the heads of a model. */
 uint64_t fab_power_of_two(uint64_t n);
-
-#endif

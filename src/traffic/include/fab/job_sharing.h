@@ -2,8 +2,7 @@
  * @file job_sharing.h
  * Several jobs on one fabric: which servers each of them has.
  */
-#ifndef FAB_JOB_SHARING_H
-#define FAB_JOB_SHARING_H
+#pragma once
 
 #include "fab/fabric.h"
 #include "fab/status.h"
@@ -32,5 +31,3 @@ void fab_job_alone(const fab_design *placed, size_t job, fab_design *out);
  */
 fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, uint8_t *out_taken,
                           fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -2,8 +2,7 @@
  * @file model.h
  * Models that a job may run.
  */
-#ifndef FAB_MODEL_H
-#define FAB_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ extern const fab_ranking_model fab_ranking_models[]; /**< ended by an entry whos
 
 /** Model of this name; NULL if there is none. */
 const fab_ranking_model *fab_ranking_model_find(const char *name);
-
-#endif

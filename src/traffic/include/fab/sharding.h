@@ -2,8 +2,7 @@
  * @file sharding.h
  * What the data-parallel copies of a rank share, how often that makes them exchange it, and what is trained.
  */
-#ifndef FAB_SHARDING_H
-#define FAB_SHARDING_H
+#pragma once
 
 #include "fab/job_spec.h"
 #include "fab/model.h"
@@ -50,5 +49,3 @@ double fab_offload_s(const fab_job_spec *job, double parameters);
 
 /** "sharded" or "zero 3 over 8" behind the separator, and "lora 16"; "" with zero=0 and all weights trained. */
 const char *fab_sharding_text(const fab_job_spec *job, const char *separator, char out[48]);
-
-#endif

@@ -2,8 +2,7 @@
  * @file stages.h
  * How a job's layers are spread over pipeline stages and their chunks.
  */
-#ifndef FAB_STAGES_H
-#define FAB_STAGES_H
+#pragma once
 
 #include "fab/job_spec.h"
 #include "fab/model.h"
@@ -32,5 +31,3 @@ void fab_stage_parameters(const fab_model *model, const fab_job_spec *job, uint6
 /** Parameters of the input side (embeddings); of the output side (final norm, untied embedding). */
 double fab_model_input_parameters(const fab_model *model);
 double fab_model_output_parameters(const fab_model *model);
-
-#endif

@@ -2,8 +2,7 @@
  * @file traffic.h
  * Phases of flows: what is in the network together. Made from a training job, a named pattern or a matrix file.
  */
-#ifndef FAB_TRAFFIC_H
-#define FAB_TRAFFIC_H
+#pragma once
 
 #include "fab/job_spec.h"
 #include "fab/fabric.h"
@@ -140,5 +139,3 @@ typedef struct fab_pattern_info {
 } fab_pattern_info;
 extern const fab_pattern_info fab_patterns[];      /**< ended by an entry whose name is NULL */
 extern const fab_pattern_info fab_traffic_files[]; /**< what file:PATH takes; ended likewise */
-
-#endif

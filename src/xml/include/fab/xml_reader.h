@@ -4,8 +4,7 @@
  * unknown origin: no network, no external files, no DOCTYPE (and so no entities of its own), hard limits on size,
  * depth, elements and attributes. Never prints.
  */
-#ifndef FAB_XML_READER_H
-#define FAB_XML_READER_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -77,5 +76,3 @@ fab_status fab_xml_fail_at(const char *file, const fab_xml_element *element, fab
  */
 fab_status fab_xml_root_called(const fab_xml *xml, const char *file, const char *name, const char *begins,
                                const fab_xml_element **out, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -3,8 +3,7 @@
  * An XML file element by element, in memory that does not grow with it. Made for files of unknown origin: no network,
  * no external files, no entities of its own, hard limits on depth and length of texts. Never prints.
  */
-#ifndef FAB_XML_STREAM_H
-#define FAB_XML_STREAM_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -48,5 +47,3 @@ size_t fab_xml_stream_line(const fab_xml_stream *at);
 
 /** FAB_EINPUT at file:line:column of the tag at hand. */
 fab_status fab_xml_stream_wrong(const fab_xml_stream *at, fab_error *err, const char *fmt, ...) FAB_PRINTF(3, 4);
-
-#endif

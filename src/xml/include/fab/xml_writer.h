@@ -6,8 +6,7 @@
  * Own code and not libxml2's xmlTextWriter: a GraphML file of 24,576 GPUs is 2 million small pieces of markup, for
  * which xmlTextWriter needs 0.5 s and this writer 0.05 to 0.2 s, depending on how many different loads there are.
  */
-#ifndef FAB_XML_WRITER_H
-#define FAB_XML_WRITER_H
+#pragma once
 
 #include "fab/status.h"
 
@@ -55,5 +54,3 @@ void fab_xml_write_escaped(fab_xml_writer *writer, const char *text);
  * @retval FAB_EINTERNAL  elements are still open, or were nested deeper than FAB_XML_DEPTH
  */
 fab_status fab_xml_writer_finish(fab_xml_writer *writer, fab_error *err) FAB_MUST_USE;
-
-#endif

@@ -1,0 +1,78 @@
+/* What the figures of a command rest on, for scripts/verify. */
+#include "cli.h"
+
+#include "fab/certificate.h"
+#include "fab/design.h"
+
+static fab_status certify_session(const void *context, FILE *out, fab_error *err) {
+    const cli_session *s = context;
+    char digest[17];
+    FAB_PASS(fab_design_digest(s->design, digest, err));
+    fab_certificate_begin(s->options->command->name, digest, s->options->seed, fab_context_what(s->context)->fabric,
+                          out);
+    FAB_PASS(fab_certificate_phases(s->context, s->options->bound, out, err));
+    for (size_t i = 0; i < s->result.n_iterations; i++) {
+        fab_certificate_iteration(&s->result.iterations[i], out);
+    }
+    if (s->options->weak_parts.n + s->options->failed_parts.n > 0) {
+        fab_certificate_omit(out, "what --degrade and --fail change; the phases are those of the healthy fabric");
+    }
+    return fab_certificate_end(out, err);
+}
+
+static fab_status certify_with(const cli_options *options, fab_save_writer *write, const void *context,
+                               fab_error *err) {
+    FAB_PASS(fab_save_file(options->certificate, options->force, write, context, err));
+    if (!options->quiet) {
+        (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
+    }
+    return FAB_OK;
+}
+
+fab_status cli_certify(cli_session *s, fab_error *err) {
+    if (s->options->certificate == NULL) {
+        return FAB_OK;
+    }
+    FAB_PASS(cli_session_build(s, err));
+    return certify_with(s->options, certify_session, s, err);
+}
+
+/* Every choice of the catalog with the cost of its best design: the winner is the cheapest that was enumerated. */
+static fab_status certify_optimum(const void *context, FILE *out, fab_error *err) {
+    static const char *const WORDS[] = {[FAB_LOSS_COST] = "costs",
+                                        [FAB_LOSS_LIMIT] = "limit",
+                                        [FAB_LOSS_UNBUILDABLE] = "unbuildable",
+                                        [FAB_LOSS_UNSEEN] = "unseen"};
+    const fab_result *result = context;
+    const fab_optimum *o = result->optimum;
+    fab_certificate_begin("optimize", result->fabrics[0].digest, result->seed, result->graph, out);
+    (void)fprintf(out, "optimum\nchoice won %.17g %s\n", o->winner.total_usd, o->winner.design);
+    for (size_t i = 0; i < o->n_rejected; i++) {
+        const fab_optimum_loser *loser = &o->rejected[i];
+        (void)fprintf(out, "choice %s %.17g %s %s\n", WORDS[loser->loss], loser->total_usd, loser->family,
+                      loser->switches);
+    }
+    fab_certificate_claim(out, "choices", (double)o->n_structures);
+    fab_certificate_claim(out, "total_usd", o->winner.total_usd);
+    fab_certificate_claim(out, "lower_bound_usd", o->lower_bound_usd);
+    fab_certificate_omit(out, "prices, and the cost of the best design of each choice that lost");
+    fab_certificate_omit(out,
+                         "that choices marked limit or unbuildable have no design; power and bisection of the winner");
+    return fab_certificate_end(out, err);
+}
+
+fab_status cli_certify_optimum(const cli_options *options, const fab_result *result, fab_error *err) {
+    return options->certificate != NULL ? certify_with(options, certify_optimum, result, err) : FAB_OK;
+}
+
+static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {
+    if (value[0] == '\0') {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --certificate: the file's name is empty");
+    }
+    options->certificate = value;
+    return FAB_OK;
+}
+
+const cli_option cli_option_certificate = {
+    "certificate", "FILE", "also write what the figures rest on, for scripts/verify or anybody to check",
+    .apply = apply_certificate};

@@ -1,0 +1,238 @@
+/* Which phases of an iteration are under way together, and at which pace they go on then. */
+#include "fab/iterate.h"
+#include "roles.h"
+
+#include "fab/max_min.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const iterate_role ROLES[] = {
+    {"tp", offsetof(fab_job_times, tp), FAB_TRAVEL_TP},
+    {"cp", offsetof(fab_job_times, cp), FAB_TRAVEL_CP},
+    {"pp", offsetof(fab_job_times, pp), FAB_TRAVEL_SEND},
+    {"ep", offsetof(fab_job_times, ep), FAB_TRAVEL_EP},
+    {"dp-ar", offsetof(fab_job_times, dp_across), FAB_TRAVEL_REDUCE},
+    {"edp-ar", offsetof(fab_job_times, dp_across), FAB_TRAVEL_REDUCE},
+    {"dp-ag", offsetof(fab_job_times, dp_gather), FAB_TRAVEL_GATHER},
+    {"edp-ag", offsetof(fab_job_times, dp_gather), FAB_TRAVEL_GATHER},
+    {"dp", offsetof(fab_job_times, dp_reduce), FAB_TRAVEL_REDUCE},
+    {"edp", offsetof(fab_job_times, dp_reduce), FAB_TRAVEL_REDUCE},
+};
+
+const iterate_role *iterate_role_of(const char *name) {
+    for (size_t i = 0; i < sizeof ROLES / sizeof ROLES[0]; i++) {
+        size_t n = strlen(ROLES[i].prefix);
+        if (strncmp(name, ROLES[i].prefix, n) == 0 && (name[n] == '\0' || name[n] == '-')) {
+            return &ROLES[i];
+        }
+    }
+    return NULL;
+}
+
+bool fab_iterate_is_shared(const char *name) {
+    return iterate_role_of(name) != NULL;
+}
+
+bool fab_iterate_shares(const fab_traffic *traffic) {
+    unsigned exchanges = 0;
+    unsigned others = 0;
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        const iterate_role *mine = iterate_role_of(traffic->phases[p].name);
+        unsigned bit = mine != NULL ? FAB_TRAVEL_BIT(mine->travel) : 0;
+        *(mine != NULL && mine->travel < FAB_N_EXCHANGES ? &exchanges : &others) |= bit;
+    }
+    bool sends = (others & FAB_TRAVEL_BIT(FAB_TRAVEL_SEND)) != 0;
+    return others != 0 && (exchanges != 0 || (sends && others != FAB_TRAVEL_BIT(FAB_TRAVEL_SEND)));
+}
+
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+#define SAME 1e-9 /* just above 1 is rounding */
+
+/* Parts of the time for which a link is busy, of each travel alone. */
+typedef struct busy_link {
+    double part[FAB_TRAVEL_N];
+} busy_link;
+
+/* At most an exchange, sends, and a gather or a reduction are under way together. */
+static bool may_bind(const busy_link *link) {
+    const double *part = link->part;
+    double exchange = fmax(part[FAB_TRAVEL_TP], fmax(part[FAB_TRAVEL_CP], part[FAB_TRAVEL_EP]));
+    return exchange + part[FAB_TRAVEL_SEND] + fmax(part[FAB_TRAVEL_GATHER], part[FAB_TRAVEL_REDUCE]) > 1 + SAME;
+}
+
+static int busy_order(const void *a, const void *b) {
+    return memcmp(a, b, sizeof(busy_link));
+}
+
+/* The phases of an iteration. */
+typedef struct shared_phase {
+    fab_travel travel;
+    const double *bytes; /* [link] */
+} shared_phase;
+
+/* Links that are too small for a set of travels, one of those that are alike. */
+static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase, size_t n_phases, const double *all_s,
+                            busy_link **out, uint32_t *out_n, fab_error *err) {
+    size_t capacity = 0;
+    size_t n = 0;
+    for (fab_link_id link = 0; link < fabric->n_links; link++) {
+        double capacity_bps = fab_class_of(fabric, link)->capacity_bps;
+        busy_link busy = {{0}};
+        for (size_t p = 0; p < n_phases; p++) {
+            double bits = phase[p].bytes[link] * 8;
+            double *part = &busy.part[phase[p].travel];
+            *part = bits > 0 ? fmin(*part + bits / (capacity_bps * all_s[phase[p].travel]), 1) : *part;
+        }
+        if (may_bind(&busy) && (n == 0 || busy_order(&(*out)[n - 1], &busy) != 0)) {
+            FAB_PASS(FAB_GROW(*out, capacity, n + 1, err));
+            (*out)[n++] = busy;
+        }
+    }
+    if (n == 0) {
+        return FAB_OK;
+    }
+    qsort(*out, n, sizeof **out, busy_order);
+    for (size_t i = 0; i < n; i++) {
+        if (*out_n == 0 || busy_order(&(*out)[*out_n - 1], &(*out)[i]) != 0) {
+            (*out)[(*out_n)++] = (*out)[i];
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- paces -------------------------------------------------------------------------------------------------------- */
+
+/* Room for a sharing of as many travels as a set has. */
+typedef struct pace_solver {
+    fab_max_min *solver;
+    const busy_link *busy;
+    uint32_t n_busy;
+    double *ones; /* [n_busy] */
+    uint32_t *link;
+    double *share;
+} pace_solver;
+
+/* Every travel is a flow over all its links, which takes the share of them that its phase alone keeps busy. */
+static fab_status solve_set(const pace_solver *s, unsigned set, double *slowdown, fab_error *err) {
+    static const double LIMIT[FAB_TRAVEL_N] = {1, 1, 1, 1, 1, 1};
+    uint64_t first[FAB_TRAVEL_N + 1] = {0};
+    fab_travel of[FAB_TRAVEL_N];
+    double pace[FAB_TRAVEL_N];
+    fab_sharing sharing = {
+        .n_links = s->n_busy, .capacity = s->ones, .first = first, .link = s->link, .share = s->share, .limit = LIMIT};
+    uint64_t n = 0;
+    for (fab_travel k = 0; k < FAB_TRAVEL_N; k++) {
+        for (uint32_t i = 0; (set & FAB_TRAVEL_BIT(k)) != 0 && i < s->n_busy; i++) {
+            s->link[n] = i;
+            s->share[n] = s->busy[i].part[k];
+            n += s->busy[i].part[k] > 0 ? 1 : 0;
+        }
+        if (n > first[sharing.n_flows]) {
+            of[sharing.n_flows++] = k;
+            first[sharing.n_flows] = n;
+        }
+    }
+    FAB_PASS(fab_max_min_solve(s->solver, &sharing, pace, NULL, err));
+    for (uint32_t i = 0; i < sharing.n_flows; i++) {
+        slowdown[of[i]] = pace[i] < 1 - SAME ? 1 / pace[i] : 0;
+    }
+    return FAB_OK;
+}
+
+fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
+                             const double *transfer_s, fab_paces *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    busy_link *busy = NULL;
+    shared_phase *phase = NULL;
+    size_t n_phases = 0;
+    double all_s[FAB_TRAVEL_N] = {0};
+    pace_solver s = {.n_busy = 0};
+    *out = (fab_paces){.slowdown = {{0}}};
+    FAB_TRY(FAB_NEW(phase, traffic->n_phases, err));
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        const iterate_role *role = iterate_role_of(traffic->phases[p].name);
+        if (role != NULL) {
+            phase[n_phases++] = (shared_phase){role->travel, bytes[p]};
+            all_s[role->travel] += transfer_s[p];
+        }
+    }
+    FAB_TRY(find_busy(fabric, phase, n_phases, all_s, &busy, &s.n_busy, err));
+    if (s.n_busy == 0) {
+        goto done;
+    }
+    s.busy = busy;
+    FAB_TRY(FAB_NEW(s.ones, s.n_busy, err));
+    FAB_TRY(FAB_NEW(s.link, (size_t)s.n_busy * FAB_TRAVEL_N, err));
+    FAB_TRY(FAB_NEW(s.share, (size_t)s.n_busy * FAB_TRAVEL_N, err));
+    FAB_TRY(fab_max_min_new(&s.solver, err));
+    for (uint32_t i = 0; i < s.n_busy; i++) {
+        s.ones[i] = 1;
+    }
+    static const unsigned REPLICAS[] = {0, FAB_TRAVEL_BIT(FAB_TRAVEL_GATHER), FAB_TRAVEL_BIT(FAB_TRAVEL_REDUCE)};
+    for (fab_travel exchange = 0; exchange <= FAB_N_EXCHANGES; exchange++) {
+        unsigned in_line = exchange < FAB_N_EXCHANGES ? FAB_TRAVEL_BIT(exchange) : 0;
+        for (size_t i = 0; i < 6; i++) {
+            unsigned set = in_line | REPLICAS[i / 2] | (i % 2 == 1 ? FAB_TRAVEL_BIT(FAB_TRAVEL_SEND) : 0);
+            FAB_TRY(solve_set(&s, set, out->slowdown[set], err));
+        }
+    }
+done:
+    fab_max_min_free(s.solver);
+    FAB_FREE_ALL(busy, phase, s.ones, s.link, s.share);
+    return status;
+}
+
+/* --- use of links ------------------------------------------------------------------------------------------------- */
+
+static void name_links(const fab_fabric *fabric, size_t of, char *out, size_t size) {
+    bool up = of % 2 == 0;
+    uint32_t tier = (uint32_t)(of / 2) - 1;
+    if (of < 4) {
+        (void)snprintf(out, size, "%s %s GPU", of < 2 ? "scale-up" : "PCIe", up ? "from" : "to");
+    } else {
+        (void)snprintf(out, size, "%s %s", fab_boundary_name(fabric->wiring, tier),
+                       fab_direction_name(fabric->wiring, tier, up));
+    }
+}
+
+fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
+                                fab_link_use **out, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    const size_t n = 2 * ((size_t)fabric->n_boundaries + 2); /* scale-up, PCIe, tiers; from GPUs, to them */
+    fab_link_use *use = NULL;
+    uint64_t *n_used = NULL;
+    FAB_TRY(FAB_NEW(use, n, err));
+    FAB_TRY(FAB_NEW(n_used, n, err));
+    for (fab_link_id link = 0; link < fabric->n_links; link++) {
+        const fab_link_class *class = fab_class_of(fabric, link);
+        size_t place = class->kind == FAB_LINK_SCALEUP ? 0 : class->kind == FAB_LINK_PCIE ? 1 : class->tier + 1;
+        size_t of = 2 * place + (fab_is_up(link) ? 0 : 1);
+        bool used = false;
+        for (size_t p = 0; p < traffic->n_phases; p++) {
+            const iterate_role *role = iterate_role_of(traffic->phases[p].name);
+            if (role != NULL && bytes[p][link] > 0) {
+                use[of].busy_s[role->travel] += bytes[p][link] * 8 / class->capacity_bps;
+                used = true;
+            }
+        }
+        n_used[of] += used ? 1 : 0;
+    }
+    *out_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (fab_travel k = 0; k < FAB_TRAVEL_N && n_used[i] > 0; k++) {
+            use[*out_n].busy_s[k] = use[i].busy_s[k] / (double)n_used[i];
+        }
+        name_links(fabric, i, use[*out_n].name, sizeof use->name);
+        *out_n += n_used[i] > 0 ? 1 : 0;
+    }
+    *out = use;
+    use = NULL;
+done:
+    FAB_FREE_ALL(use, n_used);
+    return status;
+}

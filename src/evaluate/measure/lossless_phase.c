@@ -1,0 +1,193 @@
+/* A phase as packets in lossless queues, over the paths that its flows have. See src/doc/adr/0067-lossless-queues.md.
+ */
+#include "fab/design.h"
+#include "fab/lossless.h"
+#include "fab/memory.h"
+#include "measure_rates.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LATER  1.1 /* than the fluid: a flow that is held up */
+#define SELDOM 0.1 /* of the time that it sends, a root is stopped no more */
+#define XON    0.8 /* of xoff, where it is not given */
+
+bool fab_run_is_lossless(const fab_engine_run *run) {
+    return run->transport != NULL && run->transport->kind == FAB_TRANSPORT_PFC;
+}
+
+/* A link that stops others and is hardly stopped itself. */
+static bool is_root(const fab_lossless_result *r, uint32_t link) {
+    return r->paused_s[link] <= SELDOM * r->busy_s[link];
+}
+
+/* [link]: of a stopped one what it waits for in the end: a root, or where the way comes back to itself a link of that
+ * circle, the same for all that lead there. */
+static void follow_causes(const fab_lossless_result *r, uint32_t n_links, uint32_t *root) {
+    for (uint32_t l = 0; l < n_links; l++) {
+        root[l] = FAB_NO_LINK;
+    }
+    for (uint32_t l = 0; l < n_links; l++) {
+        uint32_t end = l;
+        while (root[end] == FAB_NO_LINK && !is_root(r, end) && r->cause[end] != FAB_NO_LINK) {
+            root[end] = end; /* seen: where the way comes back, it ends */
+            end = r->cause[end];
+        }
+        end = root[end] != FAB_NO_LINK ? root[end] : end;
+        for (uint32_t at = l; at != end && root[at] == at; at = r->cause[at]) {
+            root[at] = end;
+        }
+        root[end] = end;
+    }
+}
+
+/* The roots that stop others longest. */
+static fab_status find_roots(const fab_engine_run *run, const fab_lossless_result *r, fab_pauses *out,
+                             bool *root_of_any, fab_error *err) {
+    const fab_fabric *f = run->prepared->fabric;
+    uint64_t *n = NULL;
+    uint32_t *root_of = NULL;
+    double *stopped_s = NULL;
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(root_of, f->n_links, err));
+    follow_causes(r, f->n_links, root_of);
+    FAB_TRY(FAB_NEW(n, f->n_links, err));
+    FAB_TRY(FAB_NEW(stopped_s, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        if (r->paused_s[l] > 0) {
+            uint32_t root = root_of[l];
+            out->stopped_links++;
+            n[root]++;
+            stopped_s[root] += r->paused_s[l];
+            root_of_any[root] = true;
+        }
+    }
+    while (out->n_roots < FAB_PAUSE_ROOTS) {
+        uint32_t most = 0;
+        for (uint32_t l = 1; l < f->n_links; l++) {
+            most = stopped_s[l] > stopped_s[most] ? l : most;
+        }
+        if (stopped_s[most] <= 0) {
+            break;
+        }
+        fab_pause_root *root = &out->roots[out->n_roots++];
+        *root = (fab_pause_root){.stopped_links = n[most], .stopped_s = stopped_s[most]};
+        (void)fab_link_name(f, most, root->link);
+        stopped_s[most] = 0;
+    }
+done:
+    FAB_FREE_ALL(n, root_of, stopped_s);
+    return status;
+}
+
+/* Flows of which a path ends late and is stopped somewhere, though none crosses a root. */
+static uint64_t count_victims(const fab_routes *routes, const fab_sharing *p, const double *fluid_s,
+                              const fab_lossless_result *r, const bool *root_of_any) {
+    uint64_t victims = 0;
+    for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
+        bool is_late = false;
+        bool is_stopped = false;
+        bool crosses = false;
+        for (uint32_t i = routes->flow_first[flow]; i < routes->flow_first[flow + 1]; i++) {
+            is_late = is_late || r->finish_s[i] > LATER * fluid_s[i];
+            for (uint64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+                crosses = crosses || root_of_any[p->link[k]];
+                is_stopped = is_stopped || r->paused_s[p->link[k]] > 0;
+            }
+        }
+        victims += is_late && is_stopped && !crosses;
+    }
+    return victims;
+}
+
+static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *p,
+                                  const double *fluid_s, const fab_lossless_result *r, fab_error *err) {
+    fab_pauses *out = &run->detail->pauses;
+    const fab_fabric *f = run->prepared->fabric;
+    bool *root_of_any = NULL;
+    *out = (fab_pauses){.pauses = r->n_pauses, .cell_bytes = r->cell_bytes, .n_cycle = r->n_deadlock};
+    FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
+    fab_status status = find_roots(run, r, out, root_of_any, err);
+    if (status == FAB_OK) {
+        out->victims = count_victims(routes, p, fluid_s, r, root_of_any);
+    }
+    for (uint32_t i = 0; i < r->n_deadlock && i < FAB_PAUSE_CYCLE; i++) {
+        (void)fab_link_name(f, r->deadlock[i], out->cycle[i]);
+    }
+    free(root_of_any);
+    return status;
+}
+
+fab_lossless fab_lossless_of(const fab_transport_spec *t) {
+    return (fab_lossless){.mtu_bytes = t->mtu_bytes,
+                          .header_bytes = t->header_bytes,
+                          .ack_bytes = t->ack_bytes,
+                          .xoff_bytes = t->xoff_bytes,
+                          .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes};
+}
+
+/* The last byte, less the latency of the slowest path, may come before the fullest link could send all of it: the
+ * nearest flows begin earlier. By no more than latencies differ, the bound holds then. */
+static void keep_bound(const fab_lossless_phase *p, double least_s, double *finish_s) {
+    uint32_t last = 0;
+    double nearest_s = INFINITY;
+    double farthest_s = 0;
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        double latency_s = 0;
+        for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
+            latency_s += p->latency_s[p->link[i]];
+        }
+        nearest_s = fmin(nearest_s, latency_s);
+        farthest_s = fmax(farthest_s, latency_s);
+        last = finish_s[f] > finish_s[last] ? f : last;
+    }
+    if (p->n_flows > 0 && finish_s[last] < least_s && finish_s[last] >= least_s - (farthest_s - nearest_s)) {
+        finish_s[last] = least_s;
+    }
+}
+
+fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
+                             double least_s, fab_figures *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_rate_scratch *s = run->scratch->rates;
+    const fab_fabric *f = run->prepared->fabric;
+    const fab_lossless transport = fab_lossless_of(run->transport);
+    double *latency_s = NULL;
+    double *fluid_s = NULL;
+    fab_lossless_result r = {.finish_s = s->finish_s};
+    if (sharing->limit != NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
+                        "%s sends packets of a flow over several paths, and they wait for each other at the receiver; "
+                        "transport pfc needs an engine that keeps them in order, such as ecmp or dmodk",
+                        fab_router_facts_of(run->router)->label);
+    }
+    FAB_TRY(FAB_NEW(latency_s, f->n_links, err));
+    FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(r.paused_s, f->n_links, err));
+    FAB_TRY(FAB_NEW(r.busy_s, f->n_links, err));
+    FAB_TRY(FAB_NEW(r.cause, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        latency_s[l] = fab_class_of(f, l)->latency_s;
+    }
+    out->fluid_s = run->prepared->relay_s;
+    for (uint32_t i = 0; i < sharing->n_flows; i++) {
+        fluid_s[i] = s->finish_s[i];
+        out->fluid_s = fmax(out->fluid_s, fluid_s[i] + run->prepared->relay_s);
+    }
+    const fab_lossless_phase phase = {.n_flows = sharing->n_flows,
+                                      .n_links = f->n_links,
+                                      .capacity = s->capacity,
+                                      .latency_s = latency_s,
+                                      .first = s->first,
+                                      .link = sharing->link,
+                                      .bits = s->bits};
+    FAB_TRY(fab_lossless_run(&transport, &phase, &r, err));
+    keep_bound(&phase, least_s - run->prepared->relay_s, r.finish_s);
+    out->deadlocks = r.n_deadlock > 0;
+    if (run->detail != NULL) {
+        FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));
+    }
+done:
+    FAB_FREE_ALL(latency_s, fluid_s, r.paused_s, r.busy_s, r.cause);
+    return status;
+}

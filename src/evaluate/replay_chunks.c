@@ -1,0 +1,65 @@
+/* A job whose chunks are chosen is replayed once to choose them, and from then on with their transfers. */
+#include "fab/replay.h"
+
+#include "fab/design.h"
+#include "fab/iterate.h"
+#include "fab/memory.h"
+#include "fab/replay_memory.h"
+
+#include <stdlib.h>
+
+/* Whether `auto` is to choose the chunks: those that one seed of the first engine is fastest with when only one of them
+ * is routed. */
+static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_result *fabric, uint64_t *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_replay first = {.context = replay->context,
+                        .n_seeds = 1,
+                        .n_threads = replay->n_threads,
+                        .kept_paths = replay->kept_paths,
+                        .rates = true};
+    fab_result result = {.n_fabrics = 1};
+    *out = 1;
+    FAB_TRY(FAB_NEW(result.fabrics, 1, err));
+    *result.fabrics = *fabric;
+    result.fabrics->front_end = NULL; /* is the other's */
+    FAB_TRY(fab_replay_run(&first, &result, err));
+    *out = result.n_iterations > 0 ? result.iterations[0].interleave : 1;
+done:
+    fab_result_release(&result);
+    return status;
+}
+
+fab_status fab_replay_choose_chunks(const fab_replay *replay, const fab_result *result, fab_design **out_design,
+                                    fab_context **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_context_request *what = fab_context_what(replay->context);
+    const fab_next_hops *next_hops = NULL;
+    const fab_dag *dag = NULL;
+    const fab_traffic *traffic = NULL;
+    fab_design *design = NULL;
+    uint64_t chunks = 1;
+    *out_design = NULL;
+    *out = NULL;
+    FAB_TRY(fab_replay_check_tables(replay, err)); /* who is refused is refused in this order */
+    FAB_TRY(fab_context_next_hops(replay->context, &next_hops, err));
+    FAB_TRY(fab_context_dag(replay->context, &dag, err));
+    FAB_TRY(fab_context_traffic(replay->context, &traffic, err));
+    const fab_job_spec *job = &traffic->job;
+    if (replay->rates && what->gpus == NULL && what->given == NULL && fab_iterates(traffic, result, what->traffic) &&
+        job->interleave_auto && job->interleave == 1 && job->pp > 1) {
+        FAB_TRY(choose_chunks(replay, result->fabrics, &chunks, err));
+    }
+    if (chunks > 1) {
+        FAB_TRY(FAB_NEW(design, 1, err));
+        *design = *what->design;
+        design->jobs[0].routed_chunks = chunks;
+        const fab_context_request request = {.base = replay->context, .design = design};
+        FAB_TRY(fab_context_new(&request, out, err));
+        *out_design = design;
+        design = NULL;
+    }
+done:
+    free(design);
+    return status;
+}

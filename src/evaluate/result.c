@@ -1,0 +1,63 @@
+/* The end of a result, and what is said of every one. */
+#include "fab/result.h"
+
+#include "fab/memory.h"
+
+#include <stdlib.h>
+
+static void free_phases(fab_phase_result *phases, size_t n_phases) {
+    for (size_t p = 0; phases != NULL && p < n_phases; p++) {
+        for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
+            FAB_FREE_ALL(phases[p].engines[e].load_bytes, phases[p].engines[e].utilisation,
+                         phases[p].engines[e].more_utilisation, phases[p].engines[e].draws, phases[p].engines[e].flows,
+                         phases[p].engines[e].route_first, phases[p].engines[e].route);
+        }
+        FAB_FREE_ALL(phases[p].engines, phases[p].taper_ratio, phases[p].block_bytes);
+    }
+    free(phases);
+}
+
+void fab_result_release(fab_result *result) {
+    free_phases(result->phases, result->n_phases);
+    for (size_t i = 0; result->fabrics != NULL && i < result->n_fabrics; i++) {
+        free(result->fabrics[i].front_end);
+    }
+    for (size_t i = 0; i < result->n_growth; i++) {
+        free(result->growth[i].parts);
+    }
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        fab_schedule_free(result->iterations[i].schedule);
+    }
+    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->paces);
+    result->paces = NULL;
+    result->iterations = NULL;
+    result->n_iterations = 0;
+    result->phases = NULL;
+    result->fabrics = NULL;
+    result->growth = NULL;
+    result->n_growth = 0;
+}
+
+const char *const fab_conventions[] = {
+    "rates are per direction; 1 Gb/s = 1e9 bit/s; a cable is counted once",
+    "taper: oversubscription, capacity down / capacity up of the fullest switch of a tier",
+    "bisection: minimum cut over network links, one direction, between the halves of the servers in their order",
+    /* from here on of traffic: FAB_GENERAL_CONVENTIONS */
+    "network links join NICs and switches; fabric links join switches",
+    "offered rate: bytes x NIC rate / max(bytes out of the source NIC, into the destination NIC)",
+    "collision factor of a fabric link = offered rate over it / its capacity; collided above 1",
+    "collision factor = taper factor (the same under ideal spray) x hash factor",
+    "mean collision factor: over the flows that cross a fabric link",
+    "time of the fullest link = bytes over it / its capacity: no phase under that routing is faster",
+    "optimum: least possible largest utilisation of network links over shortest paths",
+    "latency: one way, devices and cables of a path; nothing waits in a queue",
+    "bytes of a phase are those of one iteration",
+    "rates: max-min fair over all links of a path, those inside servers included; every path of a flow has its part",
+    ("time of a phase: fluid simulation of its bytes of one iteration, plus steps x executions x latency of the "
+     "slowest "
+     "path; phases do not share the network with each other"),
+    "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
+    ("left out: congestion control, stragglers, data loading; without --transport pfc packets and their queues too, so "
+     "that flows that collide end later"),
+    NULL,
+};

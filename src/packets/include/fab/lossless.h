@@ -1,0 +1,67 @@
+/**
+ * @file lossless.h
+ * Transfers over lossless queues: priority flow control of RoCE, or credits of InfiniBand. See
+ * src/doc/adr/0067-lossless-queues.md.
+ */
+#pragma once
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FAB_NO_LINK        UINT32_MAX
+#define FAB_DEADLOCK_SHOWN 8
+
+/** What travels with the payload, and when an ingress port stops its sender. */
+typedef struct fab_lossless {
+    double mtu_bytes;    /**< payload of a full packet, > 0 */
+    double header_bytes; /**< of every packet, on the wire */
+    double ack_bytes;    /**< sent back for every packet, over the links of its path the other way; 0: none */
+    double xoff_bytes;   /**< an ingress port that holds more stops its sender */
+    double xon_bytes;    /**< and lets it go on when it holds no more than this; below xoff_bytes */
+    double packet_links; /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
+} fab_lossless;
+
+/** Flows over directed links, by numbers alone; l ^ 1 is link l the other way. All begin at 0. */
+typedef struct fab_lossless_phase {
+    uint32_t n_flows, n_links;
+    const double *capacity;  /**< shape [n_links]: bit/s, > 0; INFINITY: a link that takes no time and has no queue */
+    const double *latency_s; /**< shape [n_links]: from the first bit sent to the first bit at the next queue */
+    const uint64_t *first; /**< shape [n_flows + 1]: flow f takes link[first[f]] ... link[first[f + 1] - 1], in order */
+    const uint32_t *link;  /**< shape [first[n_flows]] */
+    const double *bits;    /**< shape [n_flows]: payload, not below 0 */
+} fab_lossless_phase;
+
+/** What came of it; arrays are the caller's. */
+typedef struct fab_lossless_result {
+    double *finish_s; /**< shape [n_flows]: last bit received, less the latency of the flow's own links */
+    double *paused_s; /**< shape [n_links]: how long the link was stopped; NULL: not wanted, as the next two */
+    double *busy_s;   /**< shape [n_links]: how long it sent */
+    uint32_t *cause;  /**< shape [n_links]: queue that held what the link was stopped for, most of the time; FAB_NO_LINK
+                         where the link was never stopped */
+    double cell_bytes; /**< what moves as one, on the wire; a packet where they are small enough */
+    uint64_t n_cells;  /**< cells times links */
+    uint64_t n_pauses;
+    uint32_t deadlock[FAB_DEADLOCK_SHOWN]; /**< first links of a circle of stopped ones: each waits for the next */
+    uint32_t n_deadlock;                   /**< links of the circle; 0: everything arrived */
+} fab_lossless_result;
+
+/** Bytes that a run takes, as far as sizes tell: cells wait in queues, of which thresholds leave few. */
+double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links);
+
+/**
+ * Cells leave their NIC in turn, flow by flow, and queue first in, first out at every egress port. Of the cells that
+ * came in by a link and have not left the switch, the ingress port counts the bytes: above xoff the sender stops after
+ * the cell that it is sending, at or below xon it goes on, each a latency later. The head of a cell goes on when one
+ * packet of it is there.
+ *
+ * A cell is a packet while that makes at most packet_links cells times links, else as large as gives about 100 of them
+ * to a mean flow, and thresholds are then at least four cells. Acknowledgements take their part of the links' rates.
+ * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
+ * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
+ * what never arrives is INFINITY.
+ * Complexity: O(cells * links of a path * log links).
+ */
+fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_phase *phase, fab_lossless_result *out,
+                            fab_error *err) FAB_MUST_USE;

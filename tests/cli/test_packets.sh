@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Lossless queues: src/doc/packets.md is what comes out beside a packet simulator; what --transport refuses; the same bytes for any number of threads.
+# UPDATE=1 bash tests/cli/test_packets.sh PROGRAM rewrites the page.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+page=$root/src/doc/packets.md
+/usr/bin/python3 "$root/tests/cli/check_packets.py" "$program" "$root/tests/data/packets" >new.md || fail "a row is beyond what is promised: $(cat new.md)"
+[[ -z ${UPDATE-} ]] || cp new.md "$page"
+diff -u "$page" new.md || fail "the page is not what comes out"
+
+small=clos:gpus=64,gpus-per-server=4,radix=16
+refused() { # refused CODE TEXT ARGUMENT...: exit code and a part of the message
+  local code=$1 text=$2
+  shift 2
+  "$program" "$@" >out 2>err && fail "$* is not refused"
+  [[ $? == "$code" ]] || fail "$*: exit code is not $code: $(cat err)"
+  grep -qF -- "$text" err || fail "$*: $(cat err)"
+}
+refused 3 "splits every flow" route $small --traffic pattern:permutation --engine spray --transport pfc
+refused 3 "transport fluid alone" study plan $small,transport=pfc --job tp=4 --scenarios single-links --store store
+refused 3 "transport fluid alone" route $small --traffic pattern:permutation --fail leaf-0 --transport pfc
+refused 2 "'pfcc=1' is not a name" route $small --traffic pattern:permutation --transport pfcc=1
+refused 2 "'speed=3' is not mtu=" route $small --traffic pattern:permutation --transport pfc,speed=3
+refused 3 "transport" route $small --traffic pattern:permutation --transport dcqcn
+refused 3 "xon of" route $small --traffic pattern:permutation --transport pfc,xoff=10kB,xon=20kB
+
+# As an option, as a key, in a design: one answer; the digest knows it.
+"$program" route $small --traffic pattern:permutation --transport pfc,xoff=30kB --json --quiet >one || fail "option"
+"$program" route $small,transport=pfc,xoff=30kB --traffic pattern:permutation --threads 1 --json --quiet >two || fail "key"
+"$program" route $small --traffic pattern:permutation --set fabric.transport=pfc --set xoff=30kB --json --quiet >three || fail "set"
+"$program" route $small --traffic pattern:permutation --json --quiet >fluid || fail "fluid"
+/usr/bin/python3 - <<'CHECK' || fail "answers differ"
+import json
+one, two, three, fluid = (json.load(open(name, encoding="utf-8")) for name in ("one", "two", "three", "fluid"))
+engine = lambda report: report["phases"][0]["engines"][0]
+assert engine(one) == engine(two) == engine(three)
+assert one["meta"]["design_digest"] == two["meta"]["design_digest"] != fluid["meta"]["design_digest"]
+assert "lossless" not in engine(fluid) and "fluid_s" not in engine(fluid)
+assert engine(one)["lossless"]["stopped_links"] > 0 and engine(one)["lossless"]["roots"][0]["stopped_s"] > 0
+assert abs(engine(one)["fluid_s"] - engine(fluid)["transfer_s"]) <= 1e-12 < engine(one)["transfer_s"] - engine(one)["fluid_s"]
+assert engine(one)["latency_s"] - engine(fluid)["latency_s"] > 5.8e-7
+CHECK
+
+# A ring of switches that stop each other.
+"$program" route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --engine ecmp --transport pfc --quiet >text || fail "torus"
+grep -q "Deadlock: .* waits for itself" text || fail "a deadlock is not told: $(cat text)"
+echo "packets: as the page has it"

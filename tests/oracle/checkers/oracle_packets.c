@@ -1,0 +1,197 @@
+/* A list of everything that is going to happen, searched from end to end each time. */
+#include "oracle_packets.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct happening {
+    double when;
+    enum { HEAD_IS_THERE, LINE_IS_FREE, PAUSE_IS_HEARD, RESUME_IS_HEARD } what;
+    uint32_t link;
+    int packet;
+} happening;
+
+typedef struct packet {
+    uint32_t flow, step, came_by;
+    double bytes;
+    bool in_line; /* waits at the switch before link `step` of its flow */
+    long rank;    /* in the order in which packets came to any queue */
+} packet;
+
+typedef struct world {
+    const fab_lossless *t;
+    const fab_lossless_phase *p;
+    happening *list;
+    int n_list, room_list;
+    packet *packets;
+    int n_packets, room_packets;
+    bool *silent, *busy, *asked, *own_turn;
+    double *stored;
+    uint32_t *sent_of_flow, *packets_of_flow, *last_flow;
+    long rank;
+} world;
+
+static void later(world *w, happening h) {
+    if (w->n_list == w->room_list) {
+        w->room_list = 2 * w->room_list + 16;
+        w->list = realloc(w->list, (size_t)w->room_list * sizeof *w->list);
+    }
+    w->list[w->n_list++] = h;
+}
+
+static uint32_t link_of(const world *w, uint32_t flow, uint32_t step) {
+    return w->p->link[w->p->first[flow] + step];
+}
+
+static uint32_t steps_of(const world *w, uint32_t flow) {
+    return (uint32_t)(w->p->first[flow + 1] - w->p->first[flow]);
+}
+
+/* The packet that came first to the queue of a link, or -1. */
+static int first_in_line(const world *w, uint32_t link) {
+    int best = -1;
+    for (int i = 0; i < w->n_packets; i++) {
+        const packet *k = &w->packets[i];
+        if (k->in_line && link_of(w, k->flow, k->step) == link && (best < 0 || k->rank < w->packets[best].rank)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The next flow after the one that went last, of those that begin at this link; UINT32_MAX: none has anything left. */
+static uint32_t next_flow(const world *w, uint32_t link) {
+    for (uint32_t i = 1; i <= w->p->n_flows; i++) {
+        uint32_t flow = (w->last_flow[link] + i) % w->p->n_flows;
+        if (steps_of(w, flow) > 0 && link_of(w, flow, 0) == link && w->sent_of_flow[flow] < w->packets_of_flow[flow]) {
+            return flow;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static int new_packet(world *w, uint32_t flow) {
+    if (w->n_packets == w->room_packets) {
+        w->room_packets = 2 * w->room_packets + 16;
+        w->packets = realloc(w->packets, (size_t)w->room_packets * sizeof *w->packets);
+    }
+    double payload = w->p->bits[flow] / 8;
+    double wire = payload + ceil(payload / w->t->mtu_bytes) * w->t->header_bytes;
+    w->packets[w->n_packets] =
+        (packet){.flow = flow, .came_by = UINT32_MAX, .bytes = wire / w->packets_of_flow[flow], .in_line = false};
+    w->sent_of_flow[flow]++;
+    return w->n_packets++;
+}
+
+static void use_line(world *w, uint32_t link, double now, double *finish_s) {
+    int waiting = first_in_line(w, link);
+    uint32_t flow = next_flow(w, link);
+    if (w->busy[link] || w->silent[link] || (waiting < 0 && flow == UINT32_MAX)) {
+        return;
+    }
+    int chosen = waiting;
+    if (waiting < 0 || (flow != UINT32_MAX && w->own_turn[link])) {
+        chosen = new_packet(w, flow);
+        w->last_flow[link] = flow;
+        w->own_turn[link] = false;
+    } else {
+        w->own_turn[link] = true;
+    }
+    packet *k = &w->packets[chosen];
+    k->in_line = false;
+    w->busy[link] = true;
+    double free_at = now + k->bytes * 8 / w->p->capacity[link];
+    later(w, (happening){free_at, LINE_IS_FREE, link, chosen});
+    if (k->step + 1 < steps_of(w, k->flow)) {
+        later(w, (happening){free_at + w->p->latency_s[link], HEAD_IS_THERE, link, chosen});
+        return;
+    }
+    if (w->sent_of_flow[k->flow] == w->packets_of_flow[k->flow]) {
+        double latency = 0;
+        for (uint32_t i = 0; i < steps_of(w, k->flow); i++) {
+            latency += w->p->latency_s[link_of(w, k->flow, i)];
+        }
+        double end = free_at + w->p->latency_s[link] - latency;
+        finish_s[k->flow] = isinf(finish_s[k->flow]) || end > finish_s[k->flow] ? end : finish_s[k->flow];
+    }
+}
+
+static void happen(world *w, happening h, double *finish_s) {
+    switch (h.what) {
+    case HEAD_IS_THERE: {
+        packet *k = &w->packets[h.packet];
+        k->came_by = h.link;
+        k->step++;
+        k->in_line = true;
+        k->rank = w->rank++;
+        w->stored[h.link] += k->bytes;
+        if (w->stored[h.link] > w->t->xoff_bytes && !w->asked[h.link]) {
+            w->asked[h.link] = true;
+            later(w, (happening){h.when + w->p->latency_s[h.link], PAUSE_IS_HEARD, h.link, -1});
+        }
+        use_line(w, link_of(w, k->flow, k->step), h.when, finish_s);
+        return;
+    }
+    case LINE_IS_FREE: {
+        uint32_t from = w->packets[h.packet].came_by;
+        w->busy[h.link] = false;
+        if (from != UINT32_MAX && from != h.link) {
+            w->stored[from] -= w->packets[h.packet].bytes;
+            if (w->asked[from] && w->stored[from] <= w->t->xon_bytes + 1e-6) {
+                w->asked[from] = false;
+                later(w, (happening){h.when + w->p->latency_s[from], RESUME_IS_HEARD, from, -1});
+            }
+        }
+        break;
+    }
+    case PAUSE_IS_HEARD: w->silent[h.link] = true; return;
+    case RESUME_IS_HEARD: w->silent[h.link] = false; break;
+    }
+    use_line(w, h.link, h.when, finish_s);
+}
+
+void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *finish_s) {
+    world w = {.t = t, .p = p};
+    w.silent = calloc(p->n_links, sizeof(bool));
+    w.busy = calloc(p->n_links, sizeof(bool));
+    w.asked = calloc(p->n_links, sizeof(bool));
+    w.own_turn = calloc(p->n_links, sizeof(bool));
+    w.stored = calloc(p->n_links, sizeof(double));
+    w.last_flow = calloc(p->n_links, sizeof(uint32_t));
+    w.sent_of_flow = calloc(p->n_flows, sizeof(uint32_t));
+    w.packets_of_flow = calloc(p->n_flows, sizeof(uint32_t));
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        w.last_flow[l] = p->n_flows - 1;
+    }
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        double payload = p->bits[f] / 8;
+        double wire = payload + ceil(payload / t->mtu_bytes) * t->header_bytes;
+        bool moves = wire > 0 && steps_of(&w, f) > 0;
+        w.packets_of_flow[f] = moves ? (uint32_t)ceil(wire / (t->mtu_bytes + t->header_bytes) - 1e-9) : 0;
+        finish_s[f] = moves ? INFINITY : 0;
+    }
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        use_line(&w, l, 0, finish_s);
+    }
+    while (w.n_list > 0) {
+        int first = 0;
+        for (int i = 1; i < w.n_list; i++) {
+            first = w.list[i].when < w.list[first].when ? i : first;
+        }
+        happening h = w.list[first];
+        memmove(&w.list[first], &w.list[first + 1], (size_t)(w.n_list - first - 1) * sizeof h);
+        w.n_list--;
+        happen(&w, h, finish_s);
+    }
+    free(w.list);
+    free(w.packets);
+    free(w.silent);
+    free(w.busy);
+    free(w.asked);
+    free(w.own_turn);
+    free(w.stored);
+    free(w.last_flow);
+    free(w.sent_of_flow);
+    free(w.packets_of_flow);
+}
