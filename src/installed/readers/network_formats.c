@@ -2,14 +2,17 @@
 
 #include "fab/memory.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
 #include <errno.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD  ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
-#define UTF16 "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
+#define HEAD   ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
+#define STATES 1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */
+#define UTF16  "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
 const fab_network_format *const fab_network_formats[] = {
     &fab_network_ibnet,   &fab_network_ibports, &fab_network_subnet, &fab_network_slurm, &fab_network_ptm_dot,
@@ -36,22 +39,35 @@ static const char *list_formats(char *out, size_t size) {
     return out;
 }
 
+/* Whether the head begins as the format does. POSIX's regcomp() of the GNU C library frees a block twice where memory
+ * fails within it (glibc 2.36, parse_reg_exp and re_compile_internal), hence PCRE2; its DFA matcher needs no memory and
+ * goes once over the text, whatever stands there. */
 static fab_status formats_match(const fab_network_format *f, const char *head, bool *out, fab_error *err) {
-    regex_t begins;
+    fab_status status = FAB_OK;
+    pcre2_code *begins = NULL;
+    pcre2_match_data *match = NULL;
+    int states[STATES];
+    int code = 0;
+    size_t at = 0;
     if (f->recognise != NULL) {
         *out = f->recognise(head);
         return FAB_OK;
     }
-    int code = regcomp(&begins, f->begins, REG_EXTENDED | REG_NOSUB | (f->ignores_case ? REG_ICASE : 0));
-    if (code == 0) {
-        errno = 0;
-        code = regexec(&begins, head, 0, NULL, 0);
-        code = code == REG_NOMATCH && errno == ENOMEM ? REG_ESPACE : code; /* glibc tells nothing else of it */
-        regfree(&begins);
+    begins = pcre2_compile((PCRE2_SPTR)f->begins, PCRE2_ZERO_TERMINATED,
+                           PCRE2_ANCHORED | PCRE2_DOTALL | (f->ignores_case ? PCRE2_CASELESS : 0), &code, &at, NULL);
+    match = begins != NULL ? pcre2_match_data_create(1, NULL) : NULL;
+    if (match == NULL) {
+        FAB_FAIL(err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
     }
-    *out = code == 0;
-    return code == 0 || code == REG_NOMATCH ? FAB_OK
-                                            : fab_fail(err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
+    code = pcre2_dfa_match(begins, (PCRE2_SPTR)head, strlen(head), 0, PCRE2_DFA_SHORTEST, match, NULL, states, STATES);
+    *out = code >= 0;
+    if (code < 0 && code != PCRE2_ERROR_NOMATCH) {
+        FAB_FAIL(err, FAB_ENOMEM, NULL, "no memory to recognise '%s'", f->name);
+    }
+done:
+    pcre2_match_data_free(match);
+    pcre2_code_free(begins);
+    return status;
 }
 
 static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
