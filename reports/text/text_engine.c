@@ -353,6 +353,9 @@ static void times_put_deadlock(fab_page *page, const fab_engine_result *e) {
 /* "Lossless queues make that 1.27 times what fair shares of the links would take (4.1 ms). 31 of 128 flows are ..." */
 static void times_put_pauses(fab_page *page, const fab_engine_result *e, uint64_t flows) {
     const fab_pauses *p = &e->pauses;
+    if (p->cell_bytes <= 0) {
+        return; /* nothing leaves a scale-up domain */
+    }
     fab_page_say(page, "Lossless queues make the bytes take %.3g times as long as fair shares of the links would (%s).",
                  e->fluid_s.mean > 0 ? e->transfer_s.mean / e->fluid_s.mean : 1, fab_show_time(page, e->fluid_s.mean));
     if (p->stopped_links > 0) {

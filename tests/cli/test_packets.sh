@@ -40,6 +40,26 @@ assert abs(engine(one)["fluid_s"] - engine(fluid)["transfer_s"]) <= 1e-12 < engi
 assert engine(one)["latency_s"] - engine(fluid)["latency_s"] > 5.8e-7
 CHECK
 
+# What stays in a scale-up domain is copied, not sent: no headers, no queues. What leaves it pays its headers, 64 of 4160 bytes.
+# With rails apart, bytes cross a domain before or after the network: rates there are ample, and the network's time stands.
+"$program" run rail-spine:gpus=256,radix=64 --job model=llama3-8b,tp=8,pp=2 --engine ecmp --transport pfc --json --quiet >run || fail "run"
+"$program" route rail-only:gpus=64,radix=16,rails-per-switch=1 --traffic pattern:shift,by=9,bytes=10MB --transport pfc --json --quiet >rails || fail "rails"
+"$program" route rail-only:gpus=64,radix=16,rails-per-switch=1,domain-rate=20GB/s --traffic pattern:shift,by=9,bytes=10MB --transport pfc --json --quiet >slow || fail "slow domains"
+"$program" route $small,pcie=20GB/s --traffic pattern:shift,by=4,bytes=10MB --transport pfc --json --quiet >pcie || fail "pcie"
+/usr/bin/python3 - <<'CHECK' || fail "what is copied inside servers"
+import json
+phases = lambda name: {p["name"]: p["engines"][0] for p in json.load(open(name, encoding="utf-8"))["phases"]}
+run = phases("run")
+assert run["tp"]["transfer_s"] == run["tp"]["fluid_s"] and run["tp"]["lossless"]["pauses"] == 0 == run["tp"]["lossless"]["cell_bytes"], run["tp"]
+headers = 1 + 64 / 4096
+for name in ("pp", "dp"):
+    assert headers * (1 - 1e-6) <= run[name]["transfer_s"] / run[name]["fluid_s"] < 1.05, run[name]
+ratio = lambda name: phases(name)["shift"]["transfer_s"] / phases(name)["shift"]["fluid_s"]
+assert headers <= ratio("rails") < 1.05, ratio("rails")
+assert 1 <= ratio("slow") < 1.001, ratio("slow")  # the domain's 20 GB/s are less than the NIC's 50: headers cost nothing there
+assert headers <= ratio("pcie") < 1.05, ratio("pcie")  # a slow bus paces its NIC
+CHECK
+
 # A ring of switches that stop each other.
 "$program" route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --engine ecmp --transport pfc --quiet >text || fail "torus"
 grep -q "Deadlock: .* waits for itself" text || fail "a deadlock is not told: $(cat text)"

@@ -126,6 +126,29 @@ fab_lossless fab_lossless_of(const fab_transport_spec *t) {
                           .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes};
 }
 
+/* Bytes queue as packets in the network, and behind a PCIe link that is slower than its NIC: that stops the NIC, which
+ * stops the switch. Copies inside a scale-up domain wait in memory, not in queues that stop others: their links have no
+ * queue here, and flows that stay inside send nothing. */
+static uint32_t leave_domains(const fab_fabric *f, const fab_lossless_phase *p, double *capacity, double *bits,
+                              bool *copies) {
+    uint32_t n_sent = 0;
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        capacity[l] = fab_class_of(f, l)->kind == FAB_LINK_SCALEUP ? (double)INFINITY : p->capacity[l];
+    }
+    for (uint32_t i = 0; i < p->n_flows; i++) {
+        bool leaves = false;
+        for (uint64_t k = p->first[i]; k < p->first[i + 1]; k++) {
+            fab_link_kind kind = fab_class_of(f, p->link[k])->kind;
+            leaves = leaves || kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
+            copies[i] = copies[i] || kind == FAB_LINK_SCALEUP;
+        }
+        copies[i] = copies[i] || !leaves;
+        bits[i] = leaves ? p->bits[i] : 0;
+        n_sent += leaves;
+    }
+    return n_sent;
+}
+
 /* The last byte, less the latency of the slowest path, may come before the fullest link could send all of it: the
  * nearest flows begin earlier. By no more than latencies differ, the bound holds then. */
 static void keep_bound(const fab_lossless_phase *p, double least_s, double *finish_s) {
@@ -137,8 +160,8 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
         for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
             latency_s += p->latency_s[p->link[i]];
         }
-        nearest_s = fmin(nearest_s, latency_s);
-        farthest_s = fmax(farthest_s, latency_s);
+        nearest_s = p->bits[f] > 0 ? fmin(nearest_s, latency_s) : nearest_s;
+        farthest_s = p->bits[f] > 0 ? fmax(farthest_s, latency_s) : farthest_s;
         last = finish_s[f] > finish_s[last] ? f : last;
     }
     if (p->n_flows > 0 && finish_s[last] < least_s && finish_s[last] >= least_s - (farthest_s - nearest_s)) {
@@ -154,6 +177,9 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
     const fab_lossless transport = fab_lossless_of(run->transport);
     double *latency_s = NULL;
     double *fluid_s = NULL;
+    double *capacity = NULL;
+    double *bits = NULL;
+    bool *copies = NULL;
     fab_lossless_result r = {.finish_s = s->finish_s};
     if (sharing->limit != NULL) {
         return fab_fail(err, FAB_EUNSUPPORTED, "transport",
@@ -163,6 +189,9 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
     }
     FAB_TRY(FAB_NEW(latency_s, f->n_links, err));
     FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(capacity, f->n_links, err));
+    FAB_TRY(FAB_NEW(bits, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW(copies, sharing->n_flows, err));
     FAB_TRY(FAB_NEW(r.paused_s, f->n_links, err));
     FAB_TRY(FAB_NEW(r.busy_s, f->n_links, err));
     FAB_TRY(FAB_NEW(r.cause, f->n_links, err));
@@ -174,20 +203,28 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
         fluid_s[i] = s->finish_s[i];
         out->fluid_s = fmax(out->fluid_s, fluid_s[i] + run->prepared->relay_s);
     }
-    const fab_lossless_phase phase = {.n_flows = sharing->n_flows,
-                                      .n_links = f->n_links,
-                                      .capacity = s->capacity,
-                                      .latency_s = latency_s,
-                                      .first = s->first,
-                                      .link = sharing->link,
-                                      .bits = s->bits};
-    FAB_TRY(fab_lossless_run(&transport, &phase, &r, err));
+    fab_lossless_phase phase = {.n_flows = sharing->n_flows,
+                                .n_links = f->n_links,
+                                .capacity = s->capacity,
+                                .latency_s = latency_s,
+                                .first = s->first,
+                                .link = sharing->link,
+                                .bits = s->bits};
+    uint32_t n_sent = leave_domains(f, &phase, capacity, bits, copies);
+    phase.capacity = capacity;
+    phase.bits = bits;
+    if (n_sent > 0) {
+        FAB_TRY(fab_lossless_run(&transport, &phase, &r, err));
+    }
+    for (uint32_t i = 0; i < sharing->n_flows; i++) { /* what is copied is not there sooner than by fair shares */
+        r.finish_s[i] = copies[i] ? fmax(r.finish_s[i], fluid_s[i]) : r.finish_s[i];
+    }
     keep_bound(&phase, least_s - run->prepared->relay_s, r.finish_s);
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
         FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));
     }
 done:
-    FAB_FREE_ALL(latency_s, fluid_s, r.paused_s, r.busy_s, r.cause);
+    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, r.paused_s, r.busy_s, r.cause);
     return status;
 }
