@@ -106,9 +106,9 @@ const fab_fields fab_optimum_fields = TABLE(
 /* --- advice ------------------------------------------------------------------------------------------------------- */
 
 static const char *const KINDS[FAB_ADVICE_N_KINDS] = {
-    [FAB_ADVICE_QUEUE_PAIRS] = "queue-pairs", [FAB_ADVICE_HASHING] = "hashing",
-    [FAB_ADVICE_PINNING] = "pinning",         [FAB_ADVICE_ADAPTIVE] = "adaptive",
-    [FAB_ADVICE_RANK_ORDER] = "rank-order",   [FAB_ADVICE_PLACEMENT] = "placement"};
+    [FAB_ADVICE_QUEUE_PAIRS] = "queue-pairs", [FAB_ADVICE_HASHING] = "hashing", [FAB_ADVICE_PINNING] = "pinning",
+    [FAB_ADVICE_ADAPTIVE] = "adaptive",       [FAB_ADVICE_BUFFERS] = "buffers", [FAB_ADVICE_RANK_ORDER] = "rank-order",
+    [FAB_ADVICE_PLACEMENT] = "placement"};
 static const char *const VERDICTS[] = {[FAB_ADVICE_FASTER] = "faster",
                                        [FAB_ADVICE_SLOWER] = "slower",
                                        [FAB_ADVICE_UNCLEAR] = "unclear",
@@ -119,8 +119,10 @@ static const char *const VERDICTS[] = {[FAB_ADVICE_FASTER] = "faster",
 #undef T
 #define T fab_advice_figures
 static const fab_field ADVICE_FIGURES[] = {
-    FIGURE(time_s, "s",
-           "Sum over the phases of what the fullest network link needs for its bytes, mean over the seeds."),
+    FIGURE(
+        time_s, "s",
+        "Sum over the phases of what the fullest network link needs for its bytes, or with packets of what their last "
+        "byte needs; mean over the seeds."),
     FIELD(max_collision_factor, "Largest collision factor of a fabric link in any phase, mean over the seeds.",
           .source = COLLIDING),
     FIELD(collided_flows, "Flows with a path over a collided link, over the phases, mean over the seeds.",

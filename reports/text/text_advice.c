@@ -52,9 +52,12 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
         is_marked = is_marked || a->rows[i].needs_switch_support;
         is_unclear = is_unclear || a->rows[i].gain.verdict == FAB_ADVICE_UNCLEAR;
     }
-    fab_text_note(page, "gain: time saved, with its 95 % interval over the seeds, each compared with the base under "
-                        "the same seed; time: of the fullest network link, summed over the phases; worst: largest "
-                        "collision factor; collided: flows that cross a link with a factor above 1");
+    fab_text_notef(page,
+                   "gain: time saved, with its 95 %% interval over the seeds, each compared with the base under the "
+                   "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "
+                   "that cross a link with a factor above 1",
+                   a->transport == FAB_TRANSPORT_FLUID ? "the fullest network link"
+                                                       : "all bytes as packets in queues that lose nothing");
     if (is_unclear) {
         fab_text_note(page, "?: no clear difference, the interval contains 0");
     }
@@ -119,11 +122,11 @@ void fab_text_advice(fab_page *page, const fab_advice *a) {
                       "Nothing leaves the scale-up domains: there is no network traffic that a change could help.");
         return;
     }
-    fab_page_wrapf(
-        page, FAB_INK_PLAIN, 2, 4,
-        "base %s: the fullest network links need %s, worst factor %.2f, %s flows collide; means over %" PRIu64 " seeds",
-        a->engine, fab_show_time(page, a->base.time_s), a->base.max_collision_factor,
-        fab_show_mean_count(page, a->base.collided_flows), a->n_seeds);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                   "base %s: %s need %s, worst factor %.2f, %s flows collide; means over %" PRIu64 " seeds", a->engine,
+                   a->transport == FAB_TRANSPORT_FLUID ? "the fullest network links" : "the packets of all phases",
+                   fab_show_time(page, a->base.time_s), a->base.max_collision_factor,
+                   fab_show_mean_count(page, a->base.collided_flows), a->n_seeds);
     advice_put_rows(page, a);
     advice_put_best(page, a);
     advice_put_best_of_switches(page, a);

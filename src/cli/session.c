@@ -121,19 +121,17 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
-/* Changes and jobs beside each other are judged by times that know no packets. */
+/* Jobs beside each other and certificates are of flows that share links fairly. */
 static fab_status check_transport(const cli_options *options, const fab_design *design, fab_error *err) {
-    bool changes = options->failed_parts.n > 0 || options->weak_parts.n > 0 || options->advise.on ||
-                   options->interference || options->certificate != NULL ||
-                   (design->n_jobs > 1 && strcmp(options->command->name, "run") == 0) ||
-                   strncmp(options->command->name, "study", 5) == 0;
-    if (design->fabric.transport.kind == FAB_TRANSPORT_FLUID || !changes) {
+    bool is_fluid = options->interference || options->certificate != NULL ||
+                    (design->n_jobs > 1 && strcmp(options->command->name, "run") == 0);
+    if (design->fabric.transport.kind == FAB_TRANSPORT_FLUID || !is_fluid) {
         return FAB_OK;
     }
     return fab_fail(
         err, FAB_EUNSUPPORTED, "transport",
-        "times after failures and changes, of several jobs and in certificates are of transport fluid alone; run, "
-        "route and sweep without them know pfc");
+        "times of several jobs and in certificates are of transport fluid alone; run, route, sweep and study without "
+        "them know pfc");
 }
 
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {

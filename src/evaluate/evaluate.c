@@ -138,13 +138,11 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
     const fab_rerouted *loads = NULL;
     const fab_traffic *traffic = NULL;
     workspace_place *place = NULL;
-    if (transport_of(w) != NULL && transport_of(w)->kind != FAB_TRANSPORT_FLUID) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                        "times after failures and changes are found under transport fluid alone; run and route without "
-                        "them, and sweep, know pfc");
-    }
     FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
     FAB_PASS(fab_context_traffic(w->context, &traffic, err));
+    if (fab_is_lossless(transport_of(w))) {
+        FAB_PASS(fab_check_lossless(router, err));
+    }
     if (fab_router_facts_of(router)->splits) {
         FAB_PASS(time_split(w, at, router, state, out, err));
     } else {

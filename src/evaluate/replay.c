@@ -378,7 +378,8 @@ static fab_status keep_draws(const fab_figures *figures, size_t n, fab_seed_figu
     fab_seed_figures *draws = NULL;
     FAB_PASS(FAB_NEW(draws, n, err));
     for (size_t i = 0; i < n; i++) {
-        draws[i] = (fab_seed_figures){figures[i].busiest_link_s, figures[i].max_collision, figures[i].collided_flows};
+        draws[i] = (fab_seed_figures){figures[i].busiest_link_s, figures[i].max_collision, figures[i].collided_flows,
+                                      figures[i].transfer_s};
     }
     *out = draws;
     return FAB_OK;

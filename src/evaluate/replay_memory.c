@@ -86,15 +86,18 @@ static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
     return (double)n;
 }
 
+double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double n_links, double n_hops) {
+    const fab_lossless transport = fab_lossless_of(spec);
+    return spec->kind == FAB_TRANSPORT_FLUID
+               ? 0
+               : fab_lossless_bytes(&transport, n_paths, n_links, n_hops) + n_links * LINK_PAUSED;
+}
+
 /* Solver, and simulation where flows end one after the other. */
 static double rates_bytes(const fab_replay *replay, const fab_phase *phase, const fab_sharing_size *size) {
     double bytes = size->n_flows * PATH_SOLVED + size->n_links * sizeof(double) + fab_max_min_bytes(size);
-    const fab_transport_spec *spec = &fab_context_what(replay->context)->design->fabric.transport;
-    if (spec->kind != FAB_TRANSPORT_FLUID) {
-        const fab_lossless transport = fab_lossless_of(spec);
-        bytes +=
-            fab_lossless_bytes(&transport, size->n_flows, size->n_links, size->n_entries) + size->n_links * LINK_PAUSED;
-    }
+    bytes += fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows,
+                               size->n_links, size->n_entries);
     return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
 }
 

@@ -16,8 +16,8 @@ refused() { # refused CODE TEXT ARGUMENT...: exit code and a part of the message
   grep -qF -- "$text" err || fail "$*: $(cat err)"
 }
 refused 3 "splits every flow" route $small --traffic pattern:permutation --engine spray --transport pfc
-refused 3 "transport fluid alone" study plan $small,transport=pfc --job tp=4 --scenarios single-links --store store
-refused 3 "transport fluid alone" route $small --traffic pattern:permutation --fail leaf-0 --transport pfc
+refused 3 "splits every flow" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --engine spray --fail spine-0
+refused 3 "transport fluid alone" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --certificate proof
 refused 2 "'pfcc=1' is not a name" route $small --traffic pattern:permutation --transport pfcc=1
 refused 2 "'speed=3' is not mtu=" route $small --traffic pattern:permutation --transport pfc,speed=3
 refused 3 "transport" route $small --traffic pattern:permutation --transport dcqcn

@@ -178,6 +178,8 @@ const fault_case fault_cases[] = {
           "route " SPARE RING " --engine ecmp --dump t" COMMON,
           "study plan " SPARE " --traffic file:m.csv --engine ecmp,tables=t --scenarios links:1 --store st --quiet"),
     STUDY("study-plan-again", PLAN, NULL, PLAN),
+    STUDY("study-run-lossless", "study plan " SPARE RING " --transport pfc --scenarios links:1 --store st --quiet",
+          NULL, RUN),
     STUDY("study-run", PLAN, NULL, RUN),
     STUDY("study-run-threads", PLAN, NULL, "study run --store st --threads 3 --quiet"),
     STUDY("study-run-shard", PLAN, NULL, HALF),

@@ -242,17 +242,10 @@ static const char *const RUN_EXAMPLES[] = {"fabriscope study run --store every-l
 static const char *const GATHER_EXAMPLES[] = {"fabriscope study gather --store every-link",
                                               "fabriscope study gather --store every-link --partial", NULL};
 
-static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,
-                                                 &cli_option_store,
-                                                 &cli_option_policy,
-                                                 &OPTION_FIGURES,
-                                                 &cli_option_set,
-                                                 &cli_option_job,
-                                                 &cli_option_traffic,
-                                                 &cli_option_engine,
-                                                 &cli_option_seed,
-                                                 &cli_option_quiet,
-                                                 NULL};
+static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,     &cli_option_store,   &cli_option_policy,
+                                                 &OPTION_FIGURES,       &cli_option_set,     &cli_option_job,
+                                                 &cli_option_transport, &cli_option_traffic, &cli_option_engine,
+                                                 &cli_option_seed,      &cli_option_quiet,   NULL};
 static const cli_option *const RUN_OPTIONS[] = {&cli_option_store, &OPTION_SHARD, &cli_option_threads,
                                                 &cli_option_quiet, NULL};
 static const cli_option *const GATHER_OPTIONS[] = {&cli_option_store, &OPTION_PARTIAL, &cli_option_quiet, NULL};

@@ -47,6 +47,10 @@ static void write_command(const cli_options *options, const fab_replay *base, fa
     add_word(out, options->operands.items[0]);
     add_options(out, "set", &options->overrides);
     add_options(out, "job", &options->jobs);
+    if (options->transport != NULL) {
+        fab_str_add(out, " --transport");
+        add_word(out, options->transport);
+    }
     if (options->traffic != NULL) {
         fab_str_add(out, " --traffic");
         add_word(out, options->traffic);

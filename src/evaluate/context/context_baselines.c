@@ -1,6 +1,7 @@
 /* Phases under engines on the healthy fabric: where failures start from. */
 #include "context_parts.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 
 #include <stdlib.h>
@@ -78,6 +79,7 @@ static fab_status build_estimator(void *context, size_t place, fab_error *err) {
     FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
     FAB_PASS(fab_context_offer(c, place % n_phases, &request.offer, err));
     request.routes = fab_baseline_routes(baseline);
+    request.transport = c->what.design != NULL ? &c->what.design->fabric.transport : NULL;
     return fab_estimator_new(&request, &c->parts->baselines[place].estimator, err);
 }
 

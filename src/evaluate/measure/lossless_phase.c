@@ -7,13 +7,32 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LATER  1.1 /* than the fluid: a flow that is held up */
 #define SELDOM 0.1 /* of the time that it sends, a root is stopped no more */
 #define XON    0.8 /* of xoff, where it is not given */
 
-bool fab_run_is_lossless(const fab_engine_run *run) {
-    return run->transport != NULL && run->transport->kind == FAB_TRANSPORT_PFC;
+bool fab_is_lossless(const fab_transport_spec *transport) {
+    return transport != NULL && transport->kind == FAB_TRANSPORT_PFC;
+}
+
+fab_status fab_check_lossless(const fab_router *router, fab_error *err) {
+    const fab_router_facts *facts = fab_router_facts_of(router);
+    if (facts->splits) {
+        return fab_fail(
+            err, FAB_EUNSUPPORTED, "transport",
+            "%s splits every flow over all paths; transport pfc needs an engine that gives flows paths, such "
+            "as ecmp or dmodk",
+            facts->label);
+    }
+    if (facts->reorders) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
+                        "%s sends packets of a flow over several paths, and they wait for each other at the receiver; "
+                        "transport pfc needs an engine that keeps them in order, such as ecmp or dmodk",
+                        facts->label);
+    }
+    return FAB_OK;
 }
 
 /* A link that stops others and is hardly stopped itself. */
@@ -169,62 +188,69 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
     }
 }
 
-fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
-                             double least_s, fab_figures *out, fab_error *err) {
+fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless_phase *fluid,
+                               double least_s, fab_lossless_result *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_rate_scratch *s = run->scratch->rates;
-    const fab_fabric *f = run->prepared->fabric;
-    const fab_lossless transport = fab_lossless_of(run->transport);
+    const fab_lossless transport = fab_lossless_of(spec);
     double *latency_s = NULL;
     double *fluid_s = NULL;
     double *capacity = NULL;
     double *bits = NULL;
     bool *copies = NULL;
-    fab_lossless_result r = {.finish_s = s->finish_s};
-    if (sharing->limit != NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                        "%s sends packets of a flow over several paths, and they wait for each other at the receiver; "
-                        "transport pfc needs an engine that keeps them in order, such as ecmp or dmodk",
-                        fab_router_facts_of(run->router)->label);
+    fab_lossless_phase phase = *fluid;
+    FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
+    FAB_TRY(FAB_NEW(fluid_s, phase.n_flows, err));
+    FAB_TRY(FAB_NEW(capacity, phase.n_links, err));
+    FAB_TRY(FAB_NEW(bits, phase.n_flows, err));
+    FAB_TRY(FAB_NEW(copies, phase.n_flows, err));
+    for (uint32_t l = 0; l < phase.n_links; l++) {
+        latency_s[l] = fab_class_of(f, l)->latency_s;
     }
-    FAB_TRY(FAB_NEW(latency_s, f->n_links, err));
+    memcpy(fluid_s, out->finish_s, phase.n_flows * sizeof *fluid_s);
+    phase.latency_s = latency_s;
+    uint32_t n_sent = leave_domains(f, &phase, capacity, bits, copies);
+    phase.capacity = capacity;
+    phase.bits = bits;
+    if (n_sent > 0) {
+        FAB_TRY(fab_lossless_run(&transport, &phase, out, err));
+    }
+    for (uint32_t i = 0; i < phase.n_flows; i++) { /* what is copied is not there sooner than by fair shares */
+        out->finish_s[i] = copies[i] ? fmax(out->finish_s[i], fluid_s[i]) : out->finish_s[i];
+    }
+    keep_bound(&phase, least_s, out->finish_s);
+done:
+    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies);
+    return status;
+}
+
+fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
+                             double least_s, fab_figures *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_rate_scratch *s = run->scratch->rates;
+    const fab_fabric *f = run->prepared->fabric;
+    double *fluid_s = NULL;
+    fab_lossless_result r = {.finish_s = s->finish_s};
+    const fab_lossless_phase phase = {.n_flows = sharing->n_flows,
+                                      .n_links = f->n_links,
+                                      .capacity = s->capacity,
+                                      .first = s->first,
+                                      .link = sharing->link,
+                                      .bits = s->bits};
     FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(capacity, f->n_links, err));
-    FAB_TRY(FAB_NEW(bits, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(copies, sharing->n_flows, err));
     FAB_TRY(FAB_NEW(r.paused_s, f->n_links, err));
     FAB_TRY(FAB_NEW(r.busy_s, f->n_links, err));
     FAB_TRY(FAB_NEW(r.cause, f->n_links, err));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        latency_s[l] = fab_class_of(f, l)->latency_s;
-    }
     out->fluid_s = run->prepared->relay_s;
     for (uint32_t i = 0; i < sharing->n_flows; i++) {
         fluid_s[i] = s->finish_s[i];
         out->fluid_s = fmax(out->fluid_s, fluid_s[i] + run->prepared->relay_s);
     }
-    fab_lossless_phase phase = {.n_flows = sharing->n_flows,
-                                .n_links = f->n_links,
-                                .capacity = s->capacity,
-                                .latency_s = latency_s,
-                                .first = s->first,
-                                .link = sharing->link,
-                                .bits = s->bits};
-    uint32_t n_sent = leave_domains(f, &phase, capacity, bits, copies);
-    phase.capacity = capacity;
-    phase.bits = bits;
-    if (n_sent > 0) {
-        FAB_TRY(fab_lossless_run(&transport, &phase, &r, err));
-    }
-    for (uint32_t i = 0; i < sharing->n_flows; i++) { /* what is copied is not there sooner than by fair shares */
-        r.finish_s[i] = copies[i] ? fmax(r.finish_s[i], fluid_s[i]) : r.finish_s[i];
-    }
-    keep_bound(&phase, least_s - run->prepared->relay_s, r.finish_s);
+    FAB_TRY(fab_finish_lossless(f, run->transport, &phase, least_s - run->prepared->relay_s, &r, err));
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
         FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));
     }
 done:
-    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, r.paused_s, r.busy_s, r.cause);
+    FAB_FREE_ALL(fluid_s, r.paused_s, r.busy_s, r.cause);
     return status;
 }

@@ -111,12 +111,8 @@ fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_erro
     if (s->bytes == NULL) {
         FAB_PASS(FAB_NEW(s->bytes, n_links, err));
     }
-    if (fab_router_facts_of(run->router)->splits && run->rates && fab_run_is_lossless(run)) {
-        return fab_fail(
-            err, FAB_EUNSUPPORTED, "transport",
-            "%s splits every flow over all paths; transport pfc needs an engine that gives flows paths, such "
-            "as ecmp or dmodk",
-            fab_router_facts_of(run->router)->label);
+    if (run->rates && fab_is_lossless(run->transport)) {
+        FAB_PASS(fab_check_lossless(run->router, err));
     }
     if (fab_router_facts_of(run->router)->splits) {
         FAB_PASS(fab_measure_split(run, &sample, err));

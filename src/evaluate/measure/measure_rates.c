@@ -299,7 +299,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
         }
     }
     FAB_PASS(rates_solve(s, &p, err));
-    if (fab_run_is_lossless(run)) {
+    if (fab_is_lossless(run->transport)) {
         FAB_PASS(fab_rate_lossless(run, r, &p, least_possible_s(run, bytes), out, err));
     }
     rates_take(run, r->n_flows, r->flow_first, out);

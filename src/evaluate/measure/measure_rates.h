@@ -29,12 +29,23 @@ void fab_rate_scratch_free(fab_rate_scratch *scratch);
 /** Fills min_rate, mean_rate and transfer_s of a draw whose routes are kept whole; what is not known is NAN. */
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, const double *volume,
                           const double *bytes, fab_figures *out, fab_error *err) FAB_MUST_USE;
-/** Whether queues are lossless, so that every flow needs its paths. */
-bool fab_run_is_lossless(const fab_engine_run *run);
+/** Whether queues are lossless, so that every flow needs its paths. NULL: they are not. */
+bool fab_is_lossless(const fab_transport_spec *transport);
+/** Whether an engine's packets can be followed through such queues. @retval FAB_EUNSUPPORTED  not: it says why */
+fab_status fab_check_lossless(const fab_router *router, fab_error *err) FAB_MUST_USE;
 fab_lossless fab_lossless_of(const fab_transport_spec *transport);
 /** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
 fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
                              double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;
+/**
+ * The same of flows over links alone.
+ * @param[in]     fluid    Its latencies are those of the fabric, and not looked at.
+ * @param[in]     least_s  The fullest link needs that long.
+ * @param[in,out] out      finish_s: of the fluid; then of packets, INFINITY of what never arrives.
+ */
+fab_status fab_finish_lossless(const fab_fabric *fabric, const fab_transport_spec *transport,
+                               const fab_lossless_phase *fluid, double least_s, fab_lossless_result *out,
+                               fab_error *err) FAB_MUST_USE;
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;

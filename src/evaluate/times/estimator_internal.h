@@ -46,6 +46,7 @@ struct fab_estimator {
     uint32_t n_latencies;
     double *limit_bps;   /* [flow]: what its receiver's window lets it have; NULL: no windows */
     double most_limit_s; /* that one of them makes its flow last */
+    double packets_s;    /* transfer_s of the healthy fabric with lossless queues */
 };
 
 struct fab_estimator_reader {
@@ -103,6 +104,6 @@ fab_status estimator_settle(fab_estimator_reader *reader, const fab_mask *mask, 
 /* All paths as they are now, to reader->routes. */
 fab_status estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *rerouted, fab_error *err) FAB_MUST_USE;
 
-/* Seconds until the last flow is done, by simulation of reader->routes. */
-fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double *out_s,
+/* Seconds until the last flow is done, by simulation of reader->routes; least_s: that the fullest link needs. */
+fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double least_s, double *out_s,
                               fab_error *err) FAB_MUST_USE;

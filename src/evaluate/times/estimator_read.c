@@ -3,6 +3,7 @@
 
 #include "fab/memory.h"
 #include "fab/path_figures.h"
+#include "measure/measure_rates.h"
 
 #include <math.h>
 #include <string.h>
@@ -294,8 +295,9 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
     FAB_PASS(t->is_renewed ? apply_renewed(t, r, err) : apply_changes(t, r, err));
     bounds b = t->is_renewed ? bound_all(t, mask) : bound_changes(t, mask);
     FAB_PASS(bound_windows(t, &b, err));
-    bool agree = b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
-    if (!agree) {
+    bool has_queues = fab_is_lossless(c->request.transport);
+    bool agree = !has_queues && b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
+    if (!agree && !has_queues) {
         FAB_PASS(estimator_settle(t, mask, r, b.least_s, &agree, err));
     }
     out->transfer_s = b.least_s;
@@ -303,7 +305,7 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
         if (!t->is_renewed) {
             FAB_PASS(estimator_assemble(t, r, err));
         }
-        FAB_PASS(estimator_simulate(t, mask, &out->transfer_s, err));
+        FAB_PASS(estimator_simulate(t, mask, b.least_s, &out->transfer_s, err));
         out->is_simulated = true;
     }
     out->transfer_s += relay_s(t, mask, has_moved);
@@ -330,6 +332,16 @@ done:
     return status;
 }
 
+/* No path has changed, and no link of one. */
+static bool is_as_before(const fab_estimator *c, const fab_mask *mask, const fab_rerouted *r) {
+    bool same = !isnan(c->packets_s) && !r->in_full && r->n_touched == 0;
+    for (uint32_t i = 0; same && i < mask->n_links; i++) {
+        fab_link_id link = mask->link[i];
+        same = mask->residual[link] == 1 || (c->load[link].bits <= 0 && (c->relayed == NULL || c->relayed[link] <= 0));
+    }
+    return same;
+}
+
 fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
                               fab_phase_seconds *out, fab_error *err) {
     const fab_estimator *c = t->estimator;
@@ -338,7 +350,9 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     if (r->routes != NULL) {
         return read_renumbered(c, mask, r->routes, out, err);
     }
-    if (c->s_per_ratio > 0 && c->limit_bps == NULL && !has_moved) {
+    if (fab_is_lossless(c->request.transport) && !has_moved && is_as_before(c, mask, r)) {
+        found.transfer_s = c->packets_s;
+    } else if (!fab_is_lossless(c->request.transport) && c->s_per_ratio > 0 && c->limit_bps == NULL && !has_moved) {
         found.transfer_s = read_ratio(c, mask, r) + relay_s(t, mask, false);
     } else {
         FAB_PASS(read_loads(t, mask, r, has_moved, &found, err));
@@ -346,6 +360,10 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     FAB_PASS(slowest_path(t, r, has_moved, &path_s, err));
     found.in_network = path_s >= 0;
     found.latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, found.in_network, path_s);
+    if (found.in_network && fab_is_lossless(c->request.transport)) {
+        found.latency_s += (double)c->request.phase->steps * (double)c->request.phase->executions *
+                           c->request.transport->nic_latency_s;
+    }
     *out = found;
     return FAB_OK;
 }

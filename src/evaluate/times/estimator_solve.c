@@ -3,6 +3,7 @@
 
 #include "fab/fluid.h"
 #include "fab/memory.h"
+#include "measure/measure_rates.h"
 #include "relay.h"
 
 #include <math.h>
@@ -80,7 +81,29 @@ static void estimator_prepare(fab_estimator_reader *t, const fab_mask *mask) {
     }
 }
 
-fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, double *out_s, fab_error *err) {
+/* Packets in place of the fluid. */
+static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_error *err) {
+    const fab_estimator *c = t->estimator;
+    const fab_lossless_phase phase = {.n_flows = c->n_paths,
+                                      .n_links = c->request.fabric->n_links,
+                                      .capacity = t->capacity,
+                                      .first = t->path_first,
+                                      .link = t->routes.link,
+                                      .bits = t->path_bits};
+    fab_lossless_result r = {.finish_s = t->finish_s};
+    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &phase, least_s, &r, err));
+    if (r.n_deadlock > 0) {
+        char link[FAB_LINK_NAME_SIZE];
+        return fab_fail(
+            err, FAB_EUNSUPPORTED, "transport",
+            "phase %s ends in a deadlock after this change: %u links stop each other for ever, among them %s",
+            c->request.phase->name, (unsigned)r.n_deadlock, fab_link_name(c->request.fabric, r.deadlock[0], link));
+    }
+    return FAB_OK;
+}
+
+fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, double least_s, double *out_s,
+                              fab_error *err) {
     const fab_estimator *c = t->estimator;
     double last_s = 0;
     FAB_PASS(open_arrays(t, err));
@@ -93,6 +116,9 @@ fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, dou
                                  .weight = t->part,
                                  .limit = t->limit};
     FAB_PASS(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
+    if (fab_is_lossless(c->request.transport)) {
+        FAB_PASS(simulate_packets(t, least_s, err));
+    }
     for (uint32_t path = 0; path < c->n_paths; path++) {
         last_s = fmax(last_s, t->finish_s[path]);
     }

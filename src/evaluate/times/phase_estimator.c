@@ -4,6 +4,7 @@
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 #include "fab/ranked.h"
+#include "measure/measure_rates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -224,6 +225,29 @@ static fab_status find_limits(fab_estimator *c, fab_error *err) {
     return FAB_OK;
 }
 
+/* With lossless queues every change is simulated; what nothing changes for, once. */
+static fab_status find_packets(fab_estimator *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    static const size_t NO_LINKS = 0;
+    const fab_rerouted as_it_is = {.path_first = &NO_LINKS};
+    fab_mask nothing = {.n_links = 0};
+    fab_estimator_reader *reader = NULL;
+    fab_phase_seconds out;
+    c->packets_s = NAN;
+    if (!fab_is_lossless(c->request.transport)) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_check_lossless(c->request.router, err));
+    FAB_TRY(fab_mask_init(c->request.fabric, NULL, &nothing, err));
+    FAB_TRY(fab_estimator_reader_new(c, &reader, err));
+    FAB_TRY(fab_estimator_read(reader, &nothing, &as_it_is, false, &out, err));
+    c->packets_s = out.transfer_s;
+done:
+    fab_estimator_reader_free(reader);
+    fab_mask_release(&nothing);
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------ */
 
 fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) {
@@ -254,6 +278,7 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     FAB_TRY(find_limits(c, err));
     c->is_flat = is_flat(c);
     find_scale(c);
+    FAB_TRY(find_packets(c, err));
     *out = c;
     c = NULL;
 done:

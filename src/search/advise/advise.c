@@ -5,6 +5,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/str.h"
+#include "fab/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,16 +27,19 @@ void advise_outcome_release(advise_outcome *outcome) {
 }
 
 /* Sums over the phases; an engine that draws nothing has one draw, which holds for every seed. */
-static void advise_add_up(const advisor *a, const fab_result *result, advise_outcome *out) {
+static fab_status advise_add_up(const advisor *a, const fab_result *result, advise_outcome *out, fab_error *err) {
     fab_advice_figures sum = {0};
     for (uint64_t s = 0; s < a->n_seeds; s++) {
         fab_seed_figures draw = {0};
         for (size_t p = 0; p < result->n_phases; p++) {
             const fab_engine_result *e = &result->phases[p].engines[0];
             const fab_seed_figures *of_phase = &e->draws[e->n_seeds > 1 ? s : 0];
-            draw.busiest_link_s += of_phase->busiest_link_s;
+            draw.busiest_link_s += a->has_packets ? of_phase->transfer_s : of_phase->busiest_link_s;
             draw.max_collision_factor = fmax(draw.max_collision_factor, of_phase->max_collision_factor);
             draw.collided_flows += of_phase->collided_flows;
+        }
+        if (isnan(draw.busiest_link_s)) {
+            return fab_fail(err, FAB_EUNSUPPORTED, "transport", "its packets end in a deadlock, or are too many");
         }
         out->draws[s] = draw;
         sum.time_s += draw.busiest_link_s;
@@ -47,15 +51,20 @@ static void advise_add_up(const advisor *a, const fab_result *result, advise_out
     if (result->n_phases > 0) {
         (void)snprintf(out->label, sizeof out->label, "%s", result->phases[0].engines[0].label);
     }
+    return FAB_OK;
 }
 
 /* The design with a configuration laid over it; NULL: the request's own. */
 static fab_status lay_over(advisor *a, const advise_config *config, const fab_design **out, fab_error *err) {
     *out = NULL;
-    if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0) {
+    if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0 &&
+        !(config->xoff_bytes > 0)) {
         return FAB_OK;
     }
     *a->design = *a->what->design;
+    if (config->xoff_bytes > 0) {
+        a->design->fabric.transport.xoff_bytes = config->xoff_bytes;
+    }
     if (config->order[0] != '\0') {
         FAB_PASS(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
     }
@@ -76,8 +85,11 @@ static fab_status replay_config(advisor *a, const advise_config *config, uint64_
     (void)snprintf(engine.text, sizeof engine.text, "%s", config->engine);
     FAB_TRY(lay_over(a, config, &what.design, err));
     FAB_TRY(fab_context_new(&what, &context, err));
-    const fab_replay replay = {
-        .context = context, .n_seeds = a->n_seeds, .n_threads = a->request->n_threads, .keep_draws = true};
+    const fab_replay replay = {.context = context,
+                               .n_seeds = a->n_seeds,
+                               .n_threads = a->request->n_threads,
+                               .rates = a->has_packets,
+                               .keep_draws = true};
     FAB_TRY(fab_replay_run(&replay, out, err));
 done:
     fab_context_free(context);
@@ -89,14 +101,13 @@ fab_status advise_evaluate(advisor *a, const advise_config *config, uint64_t see
     fab_error inner = {0};
     fab_result result = {0};
     fab_status status = replay_config(a, config, seed, &result, &inner);
+    status = status == FAB_OK ? advise_add_up(a, &result, out, &inner) : status;
     out->is_possible = status == FAB_OK;
-    if (status == FAB_OK) {
-        advise_add_up(a, &result, out);
-    } else if (fab_is_refusal(status)) {
+    if (fab_is_refusal(status)) {
         (void)snprintf(out->reason, sizeof out->reason, "%s", inner.text);
         a->advice->n_over_limit += status == FAB_ELIMIT;
         status = FAB_OK;
-    } else {
+    } else if (status != FAB_OK) {
         (void)fab_fail(err, status, inner.where, "%s", inner.text);
     }
     fab_result_release(&result);
@@ -149,8 +160,13 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
     fab_str text = FAB_STR_INIT;
     bool order = strcmp(config->order, a->base.order) != 0;
     bool servers = strcmp(config->servers, a->base.servers) != 0;
+    char xoff[40];
     if (strcmp(config->engine, a->base.engine) != 0) {
-        fab_str_printf(&text, "--engine %s%s", config->engine, order || servers ? " " : "");
+        fab_str_printf(&text, "--engine %s%s", config->engine, order || servers || config->xoff_bytes > 0 ? " " : "");
+    }
+    if (config->xoff_bytes > 0) {
+        fab_str_printf(&text, "--set fabric.xoff=%s%s", fab_quantity_exact(xoff, config->xoff_bytes, FAB_UNIT_BYTES),
+                       order || servers ? " " : "");
     }
     if (order || servers) {
         fab_str_printf(&text, "--job %s%s%s%s%s", order ? "order=" : "", order ? config->order : "",
@@ -422,6 +438,8 @@ fab_status fab_advise(const fab_advise_request *request, fab_advice **out, fab_e
     a->n_seeds = request->n_seeds > FAB_ADVISE_MIN_SEEDS ? request->n_seeds : FAB_ADVISE_MIN_SEEDS;
     FAB_TRY(FAB_NEW(a->advice, 1, err));
     FAB_TRY(FAB_NEW(a->design, 1, err));
+    a->has_packets = a->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
+    a->advice->transport = a->what->design->fabric.transport.kind;
     a->advice->seed = a->what->seed;
     a->advice->n_seeds = a->n_seeds;
     FAB_TRY(evaluate_base(a, err));

@@ -1,6 +1,7 @@
 /* Which changes are tried: engines, options of ecmp, rank orders; and what a change makes of a configuration. */
 #include "advise_internal.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
 
@@ -70,6 +71,9 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     }
     if (change->servers[0] != '\0') {
         (void)snprintf(out->servers, sizeof out->servers, "%s", change->servers);
+    }
+    if (change->xoff_bytes > 0) {
+        out->xoff_bytes = change->xoff_bytes;
     }
     if (!change->sets_engine) {
         return true;
@@ -148,6 +152,18 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
     return FAB_OK;
 }
 
+/* Lossless queues: switches whose ports hold more before they stop who sends. */
+static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *err) {
+    static const double TIMES[] = {4, 16};
+    const fab_transport_spec *t = &a->what->design->fabric.transport;
+    for (size_t i = 0; t->kind == FAB_TRANSPORT_PFC && i < sizeof TIMES / sizeof TIMES[0]; i++) {
+        const advise_change change = {
+            .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .xoff_bytes = TIMES[i] * t->xoff_bytes};
+        FAB_PASS(changes_add(list, &change, err));
+    }
+    return FAB_OK;
+}
+
 /* --- rank orders -------------------------------------------------------------------------------------------------- */
 
 /* The dimensions of more than one rank, in the order of the text: two orders with the same ones place alike. */
@@ -214,6 +230,7 @@ static fab_status add_orders(advisor *a, advise_list *list, fab_error *err) {
 fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_ecmp(a, list, err));
     FAB_PASS(add_other_engines(list, err));
+    FAB_PASS(add_buffers(a, list, err));
     if (a->is_whole_job) {
         FAB_PASS(add_orders(a, list, err));
     }

@@ -11,6 +11,7 @@ typedef struct advise_config {
     char engine[FAB_ENGINE_TEXT_SIZE];
     char order[FAB_NAME_SIZE];
     char servers[sizeof((fab_job_spec *)0)->servers];
+    double xoff_bytes; /**< 0: that of the fabric */
 } advise_config;
 
 /** One change of a configuration; texts that are empty change nothing. */
@@ -22,6 +23,7 @@ typedef struct advise_change {
     char engine[160];
     char order[FAB_NAME_SIZE];
     char servers[sizeof((fab_job_spec *)0)->servers];
+    double xoff_bytes;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine that comes out; filled with the next two */
     fab_advice_gain alone;             /**< filled when it was evaluated on the base; the next one too */
     fab_advice_figures figures;
@@ -48,6 +50,7 @@ typedef struct advisor {
     const fab_traffic *traffic;      /**< of the base, for the first seed */
     bool is_whole_job;               /**< all phases: what moves ranks moves them all */
     uint64_t n_seeds;
+    bool has_packets; /**< times are those of packets, not of the fullest link */
     advise_config base;
     advise_outcome at_base;
     fab_advice *advice;

@@ -19,6 +19,7 @@
 #define LEAST_BUDGET   8
 #define BUDGET_S       20.0 /* of estimated work */
 #define PATHS_PER_S    4e6  /* routed and measured by one thread: low, so that the estimate is not exceeded by much */
+#define PACKETS        500  /* followed through queues, a path takes that much longer */
 #define KICKS          3    /* swaps of a restart */
 #define MAX_IDLE       64   /* restarts in a row that led to nothing new: all has been tried */
 
@@ -196,7 +197,8 @@ static uint64_t budget_of(const advisor *a) {
     for (size_t p = 0; p < a->traffic->n_phases; p++) {
         flows += (double)a->traffic->phases[p].n_flows;
     }
-    double work = flows * (double)queue_pairs * (double)a->n_seeds + 2.0 * a->what->fabric->n_cables;
+    double work = flows * (double)queue_pairs * (double)a->n_seeds * (a->has_packets ? PACKETS : 1) +
+                  2.0 * a->what->fabric->n_cables;
     double fit = BUDGET_S * PATHS_PER_S / (work > 1 ? work : 1);
     return fit > DEFAULT_BUDGET ? DEFAULT_BUDGET : fit < LEAST_BUDGET ? LEAST_BUDGET : (uint64_t)fit;
 }

@@ -19,6 +19,7 @@
 #define REROUTE_LINK   12.0 /* by engine and phase: loads, changes */
 #define REROUTE_PATH   16.0
 #define TIMES_LINK     14.0 /* of the phase at hand; here by phase */
+#define PACKETS_PATH   40.0 /* beside what packets take: shares, bits, limits, ends */
 #define LISTED_FLOW    56.0 /* of a phase, with its offer */
 
 static void add_part(const fab_assessment *d, double n_links, const fab_router *router, size_t phase, double *kept,
@@ -49,6 +50,20 @@ static double shared_bytes(const fab_assessment *d, const fab_replay_sizes *size
     return most;
 }
 
+/* Followed packet by packet: a phase at a time on every thread. */
+static double packets_bytes(const fab_assessment *d, double n_links) {
+    double most = 0;
+    for (size_t p = 0; p < d->n_phases && d->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID; p++) {
+        for (size_t e = 0; e < d->what->n_engines; e++) {
+            double paths = (double)d->traffic->phases[p].n_flows * fab_router_facts_of(d->routers[e])->paths_per_flow;
+            double hops = paths * fab_path_links(d->what->design, d->fabric);
+            most = fmax(most, fab_packets_bytes(&d->what->design->fabric.transport, paths, n_links, hops) +
+                                  paths * PACKETS_PATH + hops * ESTIMATOR_HOP);
+        }
+    }
+    return most;
+}
+
 fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
     char gpus[32];
@@ -57,7 +72,7 @@ fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     double n_threads = q->n_threads > 0 ? (double)q->n_threads : 1;
     fab_replay_sizes_of(d->fabric, &sizes);
     double kept = fab_graph_bytes(&sizes) + fab_next_hops_bytes(&sizes);
-    double scratch = sizes.n_links * MASK_LINK;
+    double scratch = sizes.n_links * MASK_LINK + packets_bytes(d, sizes.n_links);
     for (size_t p = 0; p < d->n_phases; p++) {
         kept += (double)d->traffic->phases[p].n_flows * LISTED_FLOW;
         for (size_t e = 0; e < d->what->n_engines; e++) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/engine_spec.h"
+#include "fab/fabric_spec.h"
 #include "fab/job_spec.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@ typedef enum fab_advice_kind {
     FAB_ADVICE_HASHING,
     FAB_ADVICE_PINNING,
     FAB_ADVICE_ADAPTIVE,
+    FAB_ADVICE_BUFFERS,
     FAB_ADVICE_RANK_ORDER,
     FAB_ADVICE_PLACEMENT,
     FAB_ADVICE_N_KINDS
@@ -35,7 +37,8 @@ typedef enum fab_advice_verdict {
 
 /** Means over the seeds. */
 typedef struct fab_advice_figures {
-    double time_s;               /**< sum over phases of what the fullest network link needs for its bytes */
+    double time_s;               /**< sum over phases of what the fullest network link needs for its bytes; with
+                                    packets: of what their last byte needs */
     double max_collision_factor; /**< largest of the phases */
     double collided_flows;       /**< sum over phases */
 } fab_advice_figures;
@@ -70,6 +73,7 @@ typedef struct fab_advice_best {
 
 typedef struct fab_advice {
     char engine[FAB_ENGINE_LABEL_SIZE]; /**< of the base, with all options */
+    fab_transport transport;            /**< whose times these are */
     fab_advice_figures base;
     fab_advice_row *rows; /**< most gain first, impossible ones last */
     size_t n_rows;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "fab/fabric_spec.h"
 #include "fab/mask.h"
 #include "fab/offer.h"
 #include "fab/reroute.h"
@@ -16,7 +17,7 @@ typedef struct fab_phase_seconds {
     double transfer_s; /**< all bytes of an iteration over the network */
     double latency_s;  /**< steps x executions x latency of the slowest path */
     bool in_network;   /**< some path leaves its scale-up domain */
-    bool is_simulated; /**< bounds did not agree: the phase was simulated flow by flow */
+    bool is_simulated; /**< the phase was simulated flow by flow, as bounds did not agree, or packet by packet */
 } fab_phase_seconds;
 
 /** A phase under an engine with paths, on the healthy fabric. Read-only once made: many threads may read it. */
@@ -26,14 +27,15 @@ typedef struct fab_estimator_request {
     const fab_fabric *fabric;
     const fab_router *router;
     const fab_phase *phase;
-    const fab_offer *offer;   /**< of the phase */
-    const fab_routes *routes; /**< of all its flows; paths hold all their links */
+    const fab_offer *offer;              /**< of the phase */
+    const fab_routes *routes;            /**< of all its flows; paths hold all their links */
+    const fab_transport_spec *transport; /**< NULL: of fair shares alone */
 } fab_estimator_request;
 
 /**
  * Everything in the request is borrowed and must outlive the estimator.
- * @retval FAB_EUNSUPPORTED  queue pairs take turns
- * Complexity: O(sum of route lengths + links * log(links)).
+ * @retval FAB_EUNSUPPORTED  queue pairs take turns, or packets of the engine cannot be followed through lossless queues
+ * Complexity: O(sum of route lengths + links * log(links)); with lossless queues also that of fab_lossless_run().
  */
 fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator **out, fab_error *err) FAB_MUST_USE;
 void fab_estimator_free(fab_estimator *estimator);
@@ -51,7 +53,8 @@ void fab_estimator_reader_free(fab_estimator_reader *reader);
  *
  * No link carries its bytes faster than it can: T >= bytes / capacity of every link. And a flow has at least its share
  * of the link of its path where shares are least, so that it ends, at the latest, when it would if everybody had
- * just that. Where both bounds agree, that is the time. Otherwise the phase is simulated as a replay does.
+ * just that. Where both bounds agree, that is the time. Otherwise the phase is simulated as a replay does; with queues
+ * that lose nothing always, unless nothing has changed for any of its paths.
  * @param[in] rerouted  What became of the phase's paths under this mask: of a baseline with the estimator's routes.
  *                      Nothing is lost.
  * @param[in] has_moved Some flows begin or end elsewhere than in the estimator's phase.

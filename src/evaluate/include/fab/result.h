@@ -145,6 +145,7 @@ typedef struct fab_tier_load {
 /** Figures of one seed. */
 typedef struct fab_seed_figures {
     double busiest_link_s, max_collision_factor, collided_flows;
+    double transfer_s; /**< NAN: not known, or not asked for */
 } fab_seed_figures;
 
 /** The flow of a phase that ends last. */

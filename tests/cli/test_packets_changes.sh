@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Failures, studies and advice with lossless queues: times are those of packets, a change that touches nothing gives the time of before, and threads change no byte.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+small=clos:gpus=64,gpus-per-server=4,radix=16
+job=model=llama3-8b,tp=4,pp=2,memory-check=off
+
+"$program" run $small --job $job --transport pfc,xoff=20kB --fail spine-0 --degrade leaf-1=0.5 --json --quiet >failed || fail "--fail"
+"$program" run $small --job $job --fail spine-0 --degrade leaf-1=0.5 --json --quiet >fluid || fail "--fail, fluid"
+"$program" study plan $small,transport=pfc,xoff=20kB --job $job --scenarios fabric-links:1 --store one --quiet >/dev/null || fail "plan"
+cp -r one two
+"$program" study run --store one --threads 1 --quiet >/dev/null || fail "run"
+"$program" study run --store two --threads 2 --quiet >/dev/null || fail "run on two threads"
+for store in one two; do
+  "$program" study gather --store $store --quiet >/dev/null || fail "gather"
+  "$program" study show --store $store --json --quiet >$store.json || fail "show"
+done
+cmp one.json two.json || fail "two threads give something else than one"
+"$program" study plan $small --job $job --transport pfc,xoff=20kB --scenarios fabric-links:1 --store three --quiet >/dev/null || fail "plan with the option"
+"$program" route $small --traffic pattern:permutation --transport pfc,xoff=20kB --advise --json --quiet >advice || fail "--advise"
+/usr/bin/python3 - <<'CHECK' || fail "what changes give"
+import json
+failed, fluid, study, advice = (json.load(open(name, encoding="utf-8")) for name in ("failed", "fluid", "one.json", "advice"))
+engine = lambda report: report["failures"]["engines"][0]
+# What nothing has happened to is the run itself, and takes longer than by fair shares; so does what is left.
+assert engine(failed)["healthy"]["time_s"] == failed["iteration"][0]["time_s"] > fluid["iteration"][0]["time_s"]
+assert engine(failed)["policies"][0]["time_s"] > engine(fluid)["policies"][0]["time_s"]
+best = advice["advice"]["best"]
+kinds = {row["kind"]: row for row in advice["advice"]["candidates"]}
+assert "--transport pfc,xoff=20kB" in best["command"] and best["gain_ratio"] > 0.3, best
+assert kinds["buffers"]["needs_switch_support"] and "xoff=" in kinds["buffers"]["change"], kinds["buffers"]
+assert abs(advice["advice"]["base"]["time_s"] - advice["phases"][0]["engines"][0]["transfer_s"]["mean"]) <= 1e-12
+CHECK
+echo "packets: failures, studies and advice"
