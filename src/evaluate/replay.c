@@ -414,7 +414,10 @@ static fab_status summarise(run *c, fab_error *err) {
             replay_gather(s, n, offsetof(fab_figures, effective_bisection), values, &r->effective_bisection);
             replay_gather(s, n, offsetof(fab_figures, busiest_link_s), values, &r->busiest_link_s);
             replay_gather(s, n, offsetof(fab_figures, throughput), values, &r->throughput);
-            r->has_gap = replay->bound && !isnan(s->gap);
+            r->has_gap = replay->bound; /* of no draw whose paths are longer than they must be */
+            for (size_t i = 0; i < n; i++) {
+                r->has_gap = r->has_gap && !isnan(s[i].gap);
+            }
             if (r->has_gap) {
                 replay_gather(s, n, offsetof(fab_figures, gap), values, &r->optimum_gap);
             }
