@@ -212,6 +212,29 @@ done:
 
 /* --- what stands on the phases ------------------------------------------------------------------------------------ */
 
+/* What decides which operations there are, and how long each takes at least: of every chunk of every stage. */
+static void certificate_put_pipeline(const fab_pipeline *p, const char *engine, FILE *out) {
+    (void)fprintf(out, "schedule %" PRIu32 " %" PRIu32 " %" PRIu32 " %d %d %.17g %s\n", p->n_stages, p->n_chunks,
+                  p->n_microbatches, p->gathers_each_pass, p->reduces_each_pass, p->replica_overlap, engine);
+    for (uint32_t i = 0; i < p->n_stages * p->n_chunks; i++) {
+        const fab_chunk_times *t = &p->chunk[i];
+        (void)fprintf(out, "takes %" PRIu32 " %" PRIu32, i / p->n_chunks, i % p->n_chunks);
+        for (fab_op_kind kind = 0; kind < FAB_OP_N; kind++) {
+            const fab_op op = {.kind = kind, .stage = i / p->n_chunks, .chunk = i % p->n_chunks};
+            const fab_op_parts parts = fab_op_parts_of(p, &op);
+            double takes_s = kind == FAB_OP_SEND_FORWARD    ? t->send_forward_s
+                             : kind == FAB_OP_SEND_BACKWARD ? t->send_backward_s
+                             : kind == FAB_OP_GATHER        ? t->gather_s
+                             : kind == FAB_OP_REDUCE        ? t->reduce_s
+                                                            : parts.compute_s + parts.exchange_s;
+            bool is_there = (kind != FAB_OP_WEIGHTS || p->order == FAB_ORDER_ZERO_BUBBLE) &&
+                            (kind != FAB_OP_OPTIMIZER || op.chunk == 0);
+            (void)fprintf(out, " %.17g", is_there ? takes_s : 0);
+        }
+        (void)fprintf(out, " %.17g\n", t->across_s);
+    }
+}
+
 void fab_certificate_iteration(const fab_iteration *iteration, FILE *out) {
     const fab_schedule *s = iteration->schedule;
     if (s == NULL) {
@@ -219,8 +242,7 @@ void fab_certificate_iteration(const fab_iteration *iteration, FILE *out) {
                              iteration->schedule_note[0] != '\0' ? iteration->schedule_note : "it has no schedule");
         return;
     }
-    (void)fprintf(out, "schedule %" PRIu32 " %" PRIu32 " %" PRIu32 " %s\n", s->pipeline.n_stages, s->pipeline.n_chunks,
-                  s->pipeline.n_microbatches, iteration->engine);
+    certificate_put_pipeline(&s->pipeline, iteration->engine, out);
     for (size_t i = 0; i < s->timeline.n_ops; i++) {
         const fab_op *op = &s->timeline.op[i];
         (void)fprintf(out, "op %s %" PRIu32 " %" PRIu32 " %" PRIu32 " %.17g %.17g\n", fab_op_names[op->kind], op->stage,

@@ -170,12 +170,22 @@ def change_schedule(rng, lines):
     lines[n] = " ".join(words)
 
 
+def drop_operation(rng, lines):
+    """Of any kind; or it is there twice, or takes no time, or what decides which there are is gone."""
+    n = rng.choice(lines_of(lines, "op"))
+    words = lines[n].split(" ")
+    lines[n:n + 1] = rng.choice([[], [], [], [lines[n]] * 2, [" ".join(words[:6] + [words[5]])]])
+    if rng.random() < 0.1:
+        del lines[rng.choice(lines_of(lines, "takes"))]
+
+
 def cut_short(rng, lines):
     del lines[rng.randrange(1, len(lines) - 1):]
 
 
 CHANGES = [change_claim, change_claim, drop_line, change_rate, swap_rates, reroute, change_share, change_bytes,
-           change_flow, drop_flow, change_bottleneck, change_bound, change_schedule, cut_short]
+           change_flow, drop_flow, change_bottleneck, change_bound, change_schedule,
+           drop_operation, cut_short]
 
 
 def mutate(verify, made, folder):
