@@ -297,6 +297,9 @@ extern const cli_option cli_option_certificate;
 /** Writes the certificate that --certificate names, of the phases of the session; does nothing where it is not given.
  */
 fab_status cli_certify(cli_session *session, fab_error *err) FAB_MUST_USE;
+/** Writes the certificate of what `context` is; does nothing where it is not asked for. */
+fab_status cli_certify_with(const cli_options *options, fab_save_writer *write, const void *context,
+                            fab_error *err) FAB_MUST_USE;
 /** The same of the optimum of `result`. */
 fab_status cli_certify_optimum(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 

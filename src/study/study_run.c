@@ -10,19 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read from the plan, with the copies of files in place of those that were given. */
-typedef struct restored {
-    fab_design *design;
-    char *traffic, *scenarios;
-    fab_engine_spec *engines;
-    fab_policy *policies;
-    size_t n_policies;
-} restored;
-
-static void restored_release(restored *r) {
-    FAB_FREE_ALL(r->design, r->traffic, r->scenarios, r->engines, r->policies);
-}
-
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
 /* "file:PATH" with the copy's path; other texts as they are. */
@@ -82,7 +69,7 @@ static fab_status restore_design(const char *folder, const fab_plan *plan, fab_d
     return FAB_OK;
 }
 
-static fab_status restore_policies(const fab_plan *plan, restored *out, fab_error *err) {
+static fab_status restore_policies(const fab_plan *plan, study_restored *out, fab_error *err) {
     size_t n_engines = out->design->n_engines;
     size_t n = n_engines > 0 ? plan->n_variants / n_engines : 0;
     if (n == 0 || n * n_engines != plan->n_variants) {
@@ -97,7 +84,7 @@ static fab_status restore_policies(const fab_plan *plan, restored *out, fab_erro
     return FAB_OK;
 }
 
-static fab_status study_restore(const char *folder, const fab_plan *plan, restored *out, fab_error *err) {
+static fab_status study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err) {
     FAB_PASS(FAB_NEW(out->design, 1, err));
     FAB_PASS(restore_design(folder, plan, out->design, err));
     FAB_PASS(restore_policies(plan, out, err));
@@ -170,37 +157,52 @@ done:
     return status;
 }
 
+fab_status study_scene_restore(const char *folder, const fab_plan *plan, const char *program, uint64_t max_bytes,
+                               size_t n_threads, study_scene *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    study_restored *made = NULL;
+    study_scene scene = {.fabric = NULL};
+    if (strcmp(plan->program, program) != 0) {
+        FAB_FAIL(err, FAB_EINPUT, folder,
+                 "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
+                 "again",
+                 plan->program, program);
+    }
+    FAB_TRY(FAB_NEW(made, 1, err));
+    FAB_TRY(study_restore(folder, plan, made, err));
+    made->design->fabric.max_bytes = max_bytes;
+    const fab_context_request what = {.design = made->design,
+                                      .traffic = made->traffic,
+                                      .engines = made->engines,
+                                      .n_engines = made->design->n_engines,
+                                      .seed = plan->seed};
+    const fab_assessment_request assessment = {.policies = made->policies,
+                                               .n_policies = made->n_policies,
+                                               .n_threads = n_threads,
+                                               .times = plan->times,
+                                               .rates = study_rates_of(plan)};
+    FAB_TRY(study_scene_init(&what, &assessment, made->scenarios, &scene, err));
+    scene.restored = made;
+    made = NULL;
+    FAB_TRY(check_same(&scene, plan, err));
+    *out = scene;
+    scene = (study_scene){.fabric = NULL};
+done:
+    study_scene_release(&scene);
+    study_restored_free(made);
+    return status;
+}
+
 fab_status fab_study_run(const fab_study_job *job, fab_study_tally *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_plan plan = {.program = NULL};
-    restored made = {.design = NULL};
     study_scene scene = {.fabric = NULL};
     *out = (fab_study_tally){.n_scenarios = 0};
     FAB_TRY(fab_plan_read(job->folder, &plan, err));
-    if (strcmp(plan.program, job->program) != 0) {
-        FAB_FAIL(err, FAB_EINPUT, job->folder,
-                 "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
-                 "again",
-                 plan.program, job->program);
-    }
-    FAB_TRY(study_restore(job->folder, &plan, &made, err));
-    made.design->fabric.max_bytes = job->max_bytes;
-    const fab_context_request what = {.design = made.design,
-                                      .traffic = made.traffic,
-                                      .engines = made.engines,
-                                      .n_engines = made.design->n_engines,
-                                      .seed = plan.seed};
-    const fab_assessment_request assessment = {.policies = made.policies,
-                                               .n_policies = made.n_policies,
-                                               .n_threads = job->n_threads,
-                                               .times = plan.times,
-                                               .rates = study_rates_of(&plan)};
-    FAB_TRY(study_scene_init(&what, &assessment, made.scenarios, &scene, err));
-    FAB_TRY(check_same(&scene, &plan, err));
+    FAB_TRY(study_scene_restore(job->folder, &plan, job->program, job->max_bytes, job->n_threads, &scene, err));
     FAB_TRY(run_scene(job, &plan, &scene, out, err));
 done:
     study_scene_release(&scene);
-    restored_release(&made);
     fab_plan_release(&plan);
     return status;
 }

@@ -116,6 +116,12 @@ done:
     return status;
 }
 
+void study_restored_free(study_restored *r) {
+    if (r != NULL) {
+        FAB_FREE_ALL(r->design, r->traffic, r->scenarios, r->engines, r->policies, r);
+    }
+}
+
 void study_scene_release(study_scene *scene) {
     free(scene->component);
     fab_assessment_free(scene->assessment);
@@ -123,6 +129,7 @@ void study_scene_release(study_scene *scene) {
     fab_scenarios_free(scene->scenarios);
     fab_floor_free(scene->floor);
     fab_fabric_free(scene->fabric);
+    study_restored_free(scene->restored);
     *scene = (study_scene){.fabric = NULL};
 }
 

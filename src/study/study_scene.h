@@ -9,6 +9,20 @@
 #include "fab/floor_plan.h"
 #include "fab/shard.h"
 
+typedef struct fab_design fab_design;
+
+/** What is read from a plan, with the copies of files in place of those that were given. */
+typedef struct study_restored {
+    fab_design *design;
+    char *traffic, *scenarios;
+    fab_engine_spec *engines;
+    fab_policy *policies;
+    size_t n_policies;
+} study_restored;
+
+/** NULL is fine. */
+void study_restored_free(study_restored *restored);
+
 typedef struct study_scene {
     fab_assessment_request request; /* policies, times, rates: borrowed */
     fab_fabric_spec spec;           /* as built */
@@ -20,6 +34,7 @@ typedef struct study_scene {
     fab_assessment *assessment;
     fab_component *component; /* ascending: what scenarios fail; of histories none */
     size_t n_components;
+    study_restored *restored; /* owned: what the others borrow; NULL: the caller's */
 } study_scene;
 
 /**
@@ -29,6 +44,13 @@ typedef struct study_scene {
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
                             const char *scenarios, study_scene *out, fab_error *err) FAB_MUST_USE;
 void study_scene_release(study_scene *scene);
+
+/**
+ * The scene of a planned study, from its folder alone.
+ * @retval FAB_EINPUT  planned by another version, or its files are not what they were
+ */
+fab_status study_scene_restore(const char *folder, const fab_plan *plan, const char *program, uint64_t max_bytes,
+                               size_t n_threads, study_scene *out, fab_error *err) FAB_MUST_USE;
 
 /** Fills in what follows from the scene: counts, blocks, the healthy fabric under each variant, components, names. The
  * plan has its variants otherwise. */

@@ -20,8 +20,22 @@ import sys
 COMMANDS = ("route", "run", "optimize")
 # Instead of a report of phases: what one link carries, or the tables.
 NONE = re.compile(r"--explain|--dump -( |$)|--traffic front-end")
+# Studies: sets and histories, spares and policies, engines that look at load, several planes, slower parts.
+STUDIES = {
+    "links": "clos:gpus=32,gpus-per-server=4,radix=8 --scenarios links:1",
+    "switches": "clos:gpus=32,gpus-per-server=4,radix=8 --scenarios switches:1 --figures loads",
+    "servers": "clos:gpus=32,gpus-per-server=4,radix=8,spares=3 --scenarios servers:2@40 --policy first-spare "
+               "--policy none --policy collision-aware --engine ecmp,qp=2 --engine spray",
+    "adaptive": "clos:gpus=32,gpus-per-server=4,radix=8,spares=2 --scenarios servers:1 --engine adaptive "
+                "--policy same-pod --figures loads",
+    "list": "clos:gpus=32,gpus-per-server=2,radix=8 --scenarios file:{data}/scenarios_mixed.csv",
+    "planes": "rail-spine:gpus=32,planes=2,radix=32 --scenarios access-links:1",
+    "updn": "dragonfly:dragonfly=2,4,2,radix=7,spares=2 --scenarios links:2@40 --engine updn --policy first-spare",
+    "pattern": "clos:gpus=32,gpus-per-server=4,radix=8 --scenarios links:2@60 --traffic pattern:permutation",
+    "histories": "clos:gpus=64,spares=2,radix=16 --scenarios time:60d@50 --policy none --policy first-spare",
+}
 MUTANTS = 1000
-SMALL = 60_000  # bytes of a certificate that is changed and checked often
+SMALL = 80_000  # bytes of a certificate that is changed and checked often
 
 
 def load(path):
@@ -59,6 +73,21 @@ def certify(program, cases, folder):
     return made
 
 
+def certify_studies(program, folder):
+    made = []
+    for key, text in STUDIES.items():
+        name, store = os.path.join(folder, "study-" + key), os.path.join(folder, "store-" + key)
+        arguments = shlex.split(text.format(data=os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data")))
+        for command in (["plan", *arguments], ["run"], ["gather"],
+                        ["show", "--certificate", name + ".cert", "--export", name + ".graphml"]):
+            done = subprocess.run([program, "study", *command, "--store", store, "--quiet"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True)
+            if done.returncode != 0:
+                sys.exit(f"{name}: {command[0]}: exit code {done.returncode}: {done.stderr}")
+        made.append((name, name + ".cert", name + ".graphml"))
+    return made
+
+
 def check(verify, graph, path):
     said, wrong = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(wrong):
@@ -84,7 +113,8 @@ def change_claim(rng, lines):
 
 def drop_line(rng, lines):
     """Flows, paths, demands, choices: whatever is gone, a claim no longer follows."""
-    del lines[rng.choice(lines_of(lines, "path", "claim", "fabric", "demand", "round", "end", "choice", "phase"))]
+    del lines[rng.choice(lines_of(lines, "path", "claim", "fabric", "demand", "round", "end", "choice", "phase",
+                             "row", "critical", "move"))]
 
 
 def change_rate(rng, lines):
@@ -179,13 +209,41 @@ def drop_operation(rng, lines):
         del lines[rng.choice(lines_of(lines, "takes"))]
 
 
+def change_row(rng, lines):
+    """A figure of a scenario that runs, or whether it does."""
+    n = rng.choice([n for n in lines_of(lines, "row") if lines[n].split(" ")[2] == "runs"])
+    words = lines[n].split(" ")
+    at = rng.choice([at for at in range(4, 10) if words[at] != "-"] + [2])
+    words[at] = "stopped" if at == 2 else scaled(rng, words[at])
+    lines[n] = " ".join(words)
+
+
+def change_state(rng, lines):
+    """A path goes elsewhere or over a dead link, a lost one is not there, a rank has moved to another GPU."""
+    n = rng.choice(lines_of(lines, "ways", "ways", "move"))
+    words = lines[n].split(" ")
+    links = [at for at in range(3, len(words)) if words[at].isdigit()]
+    if words[0] == "move":
+        words[2] = str(int(words[2]) + rng.choice([-1, 1]))
+    elif not links:
+        del lines[n]
+        return
+    elif rng.random() < 0.3:
+        lines.insert(n, f"residual {words[rng.choice(links)]} 0")
+        return
+    else:
+        at = rng.choice(links)
+        words[at:at + 1] = rng.choice([[], [str(int(words[at]) ^ 1)], [str(int(words[at]) + 2)], [str(10**9)]])
+    lines[n] = " ".join(words)
+
+
 def cut_short(rng, lines):
     del lines[rng.randrange(1, len(lines) - 1):]
 
 
 CHANGES = [change_claim, change_claim, drop_line, change_rate, swap_rates, reroute, change_share, change_bytes,
            change_flow, drop_flow, change_bottleneck, change_bound, change_schedule,
-           drop_operation, cut_short]
+           drop_operation, change_row, change_state, cut_short]
 
 
 def mutate(verify, made, folder):
@@ -219,7 +277,7 @@ def mutate(verify, made, folder):
 
 def main(program, script, cases, folder):
     verify, failures, claims, omitted = load(script), 0, 0, set()
-    made = certify(program, cases, folder)
+    made = certify(program, cases, folder) + certify_studies(program, folder)
     for name, cert, graph in made:
         code, said = check(verify, verify.Graph(graph), cert)
         if code != 0:
@@ -228,7 +286,7 @@ def main(program, script, cases, folder):
         else:
             claims += int(re.search(r": (\d+) claims hold", said)[1])
             omitted |= {line.split("not certified: ")[1] for line in said.split("\n") if "not certified" in line}
-    print(f"{len(made)} certificates of golden cases hold, {claims} claims; {len(omitted)} things are not certified")
+    print(f"{len(made)} certificates of golden cases and studies hold, {claims} claims; {len(omitted)} things are not certified")
     failures += mutate(verify, made, folder)
     return 1 if failures or not made else 0
 

@@ -20,8 +20,10 @@ static fab_status certify_session(const void *context, FILE *out, fab_error *err
     return fab_certificate_end(out, err);
 }
 
-static fab_status certify_with(const cli_options *options, fab_save_writer *write, const void *context,
-                               fab_error *err) {
+fab_status cli_certify_with(const cli_options *options, fab_save_writer *write, const void *context, fab_error *err) {
+    if (options->certificate == NULL) {
+        return FAB_OK;
+    }
     FAB_PASS(fab_save_file(options->certificate, options->force, write, context, err));
     if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: certificate written to %s\n", options->certificate);
@@ -34,7 +36,7 @@ fab_status cli_certify(cli_session *s, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(cli_session_build(s, err));
-    return certify_with(s->options, certify_session, s, err);
+    return cli_certify_with(s->options, certify_session, s, err);
 }
 
 /* Every choice of the catalog with the cost of its best design: the winner is the cheapest that was enumerated. */
@@ -62,7 +64,7 @@ static fab_status certify_optimum(const void *context, FILE *out, fab_error *err
 }
 
 fab_status cli_certify_optimum(const cli_options *options, const fab_result *result, fab_error *err) {
-    return options->certificate != NULL ? certify_with(options, certify_optimum, result, err) : FAB_OK;
+    return cli_certify_with(options, certify_optimum, result, err);
 }
 
 static fab_status apply_certificate(cli_options *options, const char *value, fab_error *err) {

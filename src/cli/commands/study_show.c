@@ -58,6 +58,17 @@ static fab_status save_rows(const cli_options *options, const fab_study_results 
     return FAB_OK;
 }
 
+typedef struct certified {
+    const cli_options *options;
+    const fab_study_results *results;
+    const fab_study_summary *summary;
+} certified;
+
+static fab_status certify_study(const void *context, FILE *out, fab_error *err) {
+    const certified *c = context;
+    return fab_study_certify(c->options->store, c->results, c->summary, FAB_VERSION, c->options->max_memory, out, err);
+}
+
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
 /* Impact as graphs show it: what a loss wins back is no impact. */
@@ -115,6 +126,8 @@ static fab_status show_report(const cli_options *options, const fab_study_result
     result.seed = plan->seed;
     result.n_seeds = 1;
     (void)snprintf(result.traffic, sizeof result.traffic, "%s", plan->traffic);
+    const certified what = {options, results, summary};
+    FAB_TRY(cli_certify_with(options, certify_study, &what, err));
     FAB_TRY(show_print(options, results, &result, out, err));
 done:
     fab_result_release(&result);
@@ -132,6 +145,7 @@ static fab_status show_run(const cli_options *options, FILE *out, fab_error *err
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(check_rows_path(options, err));
+    FAB_TRY(cli_check_new_file(options, options->certificate, err));
     FAB_TRY(fab_study_results_open(options->store, &results, err));
     if (!fab_study_results_checked(results)) {
         (void)fputs(
@@ -139,7 +153,7 @@ static fab_status show_run(const cli_options *options, FILE *out, fab_error *err
             "is not known; gather again\n",
             stderr);
     }
-    if (wants_rows(options) && options->out == NULL && options->exports.n == 0) {
+    if (wants_rows(options) && options->out == NULL && options->exports.n == 0 && options->certificate == NULL) {
         FAB_TRY(fab_study_write_csv(results, out, err));
         goto done;
     }
@@ -155,19 +169,13 @@ static const char *const EXAMPLES[] = {
     "fabriscope study show --store every-link --format csv",
     "fabriscope study show --store every-link --export impact.graphml --out report", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_store,
-                                            &cli_option_top,
-                                            &cli_option_variant,
-                                            &cli_option_format,
-                                            &cli_option_table,
-                                            &cli_option_json,
-                                            &cli_option_out,
-                                            &cli_option_export,
-                                            &cli_option_view,
-                                            &cli_option_force,
-                                            &cli_option_color,
-                                            &cli_option_quiet,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_store,   &cli_option_top,
+                                            &cli_option_variant, &cli_option_format,
+                                            &cli_option_table,   &cli_option_json,
+                                            &cli_option_out,     &cli_option_export,
+                                            &cli_option_view,    &cli_option_certificate,
+                                            &cli_option_force,   &cli_option_color,
+                                            &cli_option_quiet,   NULL};
 
 const cli_command cli_command_study_show = {
     .name = "study show",

@@ -10,6 +10,8 @@
 #include "fab/scenarios.h"
 #include "fab/status.h"
 
+#include <stdio.h>
+
 typedef struct fab_assessment_request {
     const fab_context *context; /**< design, fabric, traffic, engines and the seed */
     const fab_racks *racks;     /**< NULL: no floor plan */
@@ -71,3 +73,15 @@ void fab_assessor_free(fab_assessor *assessor);
  */
 fab_status fab_assess(fab_assessor *assessor, uint64_t number, fab_scenario *scenario, double span_s, fab_outcome *out,
                       fab_error *err) FAB_MUST_USE;
+
+/** Whether the paths of a variant can be listed: its engine does not split. */
+bool fab_assess_has_proof(const fab_assessment *assessment, uint32_t variant);
+
+/**
+ * What the loads of a set rest on under a variant, as blocks `state` of a certificate (src/doc/manual/certificates.md):
+ * before anybody moves and, where the policy finds places, after that.
+ * @param[in] number  The scenario's.
+ * Errors of fab_assess(). Complexity: that of its loads, and O(links of the paths that were looked at).
+ */
+fab_status fab_assess_prove(fab_assessor *assessor, uint64_t number, const fab_scenario *scenario, uint32_t variant,
+                            FILE *out, fab_error *err) FAB_MUST_USE;

@@ -49,3 +49,15 @@ fab_status fab_study_summarise(const fab_study_results *results, size_t top, boo
  * @retval FAB_EIO  a write failed
  */
 fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Writes what a summary rests on (src/doc/manual/certificates.md): phases on the healthy fabric, every row, and the
+ * paths of the scenarios that the report names under summary->shown. What is left out stands there.
+ * @param[in] folder     Of the results.
+ * @param[in] program    Version of this program.
+ * @param[in] max_bytes  Memory that may be taken; 0: no limit.
+ * @retval FAB_EINPUT  planned by another version, or the folder's files are not what they were
+ * Complexity: that of a scenario for each that is named, and one pass over the rows for each variant.
+ */
+fab_status fab_study_certify(const char *folder, const fab_study_results *results, const fab_study_summary *summary,
+                             const char *program, uint64_t max_bytes, FILE *out, fab_error *err) FAB_MUST_USE;
