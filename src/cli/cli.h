@@ -259,6 +259,13 @@ fab_status cli_write_reports(const cli_options *options, const fab_result *resul
 /** Fails early when --out cannot be written, so that no run is lost for that. */
 fab_status cli_check_out(const cli_options *options, fab_error *err) FAB_MUST_USE;
 
+/* --- outputs.c ---------------------------------------------------------------------------------------------------- */
+
+#define CLI_ROWS_NAME "scenarios.csv" /**< of `study show`, under --out */
+
+/** Refuses two outputs of one file, by name or through links: one of them would be lost. */
+fab_status cli_check_outputs(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
 /* --- vary.c ------------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_vary; /**< repeatable */

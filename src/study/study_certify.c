@@ -221,6 +221,7 @@ static void omit_rest(const certifier *c, FILE *out) {
         fab_certificate_omit(out, "how long phases and iterations take after failures");
     }
     fab_certificate_omit(out, "classes of parts, intervals, homing, and policies against each other");
+    fab_certificate_omit(out, "cost, power, counts and bisection of the fabric");
 }
 
 fab_status fab_study_certify(const char *folder, const fab_study_results *results, const fab_study_summary *summary,

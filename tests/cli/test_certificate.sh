@@ -38,6 +38,18 @@ cmp alone other
 "$program" "${optimal[@]}" --threads 3 --certificate threads >/dev/null
 cmp alone threads
 
+# What the report says and the certificate does not is said.
+leaves_out() { # leaves_out TEXT COMMAND...
+  "$program" "${@:2}" --certificate left --force --quiet >/dev/null || fail "${*:2}"
+  grep -q "^not certified: .*$1" left || fail "'$1' is not in: $(grep '^not certified' left)"
+}
+clos=clos:gpus=32,gpus-per-server=4,radix=8
+leaves_out "cost, power, counts and bisection" route $clos --traffic pattern:ring
+leaves_out "seeds but the first: distributions over the 3" route $clos --traffic pattern:ring --seeds 3
+leaves_out "what --advise recommends" route $clos --traffic pattern:permutation --advise
+leaves_out "memory, MFU, throughput and power" run $clos --job model=gpt-1.7b,memory-check=off
+leaves_out "jobs but the first" run "$root/tests/data/two_jobs.xml"
+
 # What it says of itself: wrong usage, another fabric, an older format, a file that is not there; nothing is overwritten.
 expect() { # expect CODE PATTERN COMMAND...
   local code=0

@@ -142,6 +142,22 @@ if ! ldd "$program" | grep -qE 'lib[at]san'; then
   [[ $code -eq 70 && ! -s out ]] && grep -q allocate err || fail "out of memory: exit code $code, $(cat err)"
 fi
 
+# two outputs of one file: refused before anything is written, however the names are spelt
+mkdir twice
+ln -s folder twice/link
+mkdir twice/folder
+for pair in "--certificate twice/x.svg --export twice/x.svg" "--certificate twice/x.svg --export ./twice//x.svg" \
+  "--dump twice/t --certificate $PWD/twice/t" "--export twice/folder/x.svg --export twice/link/x.svg" \
+  "--certificate twice/folder/../y.json --export twice/y.json" "--out twice/out --certificate twice/out/report.json" \
+  "--out twice/out --certificate twice/out"; do
+  # shellcheck disable=SC2086
+  expect 3 'write the same file' route fat-tree:k=4 --traffic pattern:permutation --force $pair
+done
+expect 3 'write the same file' run clos:gpus=16 --job model=gpt-1.7b,memory-check=off --timeline t.json --export ./t.json --force
+expect 3 'write the same file' build clos:gpus=16 --patch plan.cables.csv --export plan.cables.csv --force
+[[ $(find twice -type f | wc -l) -eq 0 && ! -e t.json && ! -e plan.cables.csv ]] || fail "one of two outputs is written"
+expect 0 '' route fat-tree:k=4 --traffic pattern:permutation --certificate twice/a --export twice/a.svg --out twice/out --quiet
+
 # interrupted
 "$program" route fat-tree:k=16 --seeds 1000000 --traffic pattern:all-to-all >out 2>err &
 pid=$!

@@ -4,6 +4,31 @@
 #include "fab/certificate.h"
 #include "fab/design.h"
 
+#include <inttypes.h>
+
+/* What the report says beside phases and schedules. */
+static void omit_rest(const cli_session *s, FILE *out) {
+    const cli_options *o = s->options;
+    if (o->weak_parts.n + o->failed_parts.n > 0) {
+        fab_certificate_omit(out, "what --degrade and --fail change; the phases are those of the healthy fabric");
+    }
+    if (s->result.n_seeds > 1) {
+        fab_certificate_omit(out, "seeds but the first: distributions over the %" PRIu64 ", and their intervals",
+                             s->result.n_seeds);
+    }
+    if (s->design->n_jobs > 1) {
+        fab_certificate_omit(out, "jobs but the first, and what the jobs do to each other");
+    }
+    if (o->advise.on) {
+        fab_certificate_omit(out, "what --advise recommends");
+    }
+    if (s->result.n_iterations > 0) {
+        fab_certificate_omit(out, "memory, MFU, throughput and power of the job, and what its time consists of");
+    }
+    fab_certificate_omit(out, "cost, power, counts and bisection of the fabric");
+    fab_certificate_omit(out, "tables of tiers, hot links, taper and hash factors, distances to bounds, and deadlock");
+}
+
 static fab_status certify_session(const void *context, FILE *out, fab_error *err) {
     const cli_session *s = context;
     char digest[17];
@@ -14,9 +39,7 @@ static fab_status certify_session(const void *context, FILE *out, fab_error *err
     for (size_t i = 0; i < s->result.n_iterations; i++) {
         fab_certificate_iteration(&s->result.iterations[i], out);
     }
-    if (s->options->weak_parts.n + s->options->failed_parts.n > 0) {
-        fab_certificate_omit(out, "what --degrade and --fail change; the phases are those of the healthy fabric");
-    }
+    omit_rest(s, out);
     return fab_certificate_end(out, err);
 }
 
@@ -58,6 +81,7 @@ static fab_status certify_optimum(const void *context, FILE *out, fab_error *err
     fab_certificate_claim(out, "total_usd", o->winner.total_usd);
     fab_certificate_claim(out, "lower_bound_usd", o->lower_bound_usd);
     fab_certificate_omit(out, "prices, and the cost of the best design of each choice that lost");
+    fab_certificate_omit(out, "the report of the winner but its cost");
     fab_certificate_omit(out,
                          "that choices marked limit or unbuildable have no design; power and bisection of the winner");
     return fab_certificate_end(out, err);

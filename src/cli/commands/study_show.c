@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS_NAME "scenarios.csv" /* under --out */
-
 const cli_option cli_option_top = {"top",
                                    "N",
                                    "parts and scenarios to name; default 10, at most 1000",
@@ -35,7 +33,7 @@ static fab_status write_rows(const void *context, FILE *out, fab_error *err) {
 
 /* Name of the rows under --out; NULL: too long. */
 static const char *rows_path(const cli_options *options, char *out, size_t size) {
-    int n = snprintf(out, size, "%s/" ROWS_NAME, options->out);
+    int n = snprintf(out, size, "%s/" CLI_ROWS_NAME, options->out);
     return n > 0 && (size_t)n < size ? out : NULL;
 }
 
@@ -183,7 +181,7 @@ const cli_command cli_command_study_show = {
     .summary = "what the scenarios say together: how bad it is, and what has the highest impact",
     .details = "Distribution of slowdowns, scenarios in which the job stops, parts and links by the impact of their "
                "loss, policies against each other, goodput of histories with its parts. Impact is the part of "
-               "the job's speed that is lost. --format csv prints every scenario, as --out does into " ROWS_NAME "; "
+               "the job's speed that is lost. --format csv prints every scenario, as --out does into " CLI_ROWS_NAME "; "
                "graphs have the impact of every link and node as their attribute criticality. The store can also be "
                "asked in SQL: src/doc/study-store.md.",
     .examples = EXAMPLES,
