@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define BUSY_MS 10000 /* until somebody else must have ended what takes moments */
 
@@ -83,10 +85,27 @@ static fab_status immutable_uri(const char *path, char *out, size_t size, fab_er
     return FAB_OK;
 }
 
+/* The path with its folder resolved: SQLite takes links to folders for links, too, where it is to follow none. */
+static fab_status resolve_folder(const char *path, char *out, fab_error *err) {
+    char folder[STORE_PATH_SIZE];
+    size_t n = (size_t)(base_name(path) - path);
+    (void)snprintf(folder, sizeof folder, "%.*s", (int)n, n > 0 ? path : "");
+    char *known = strcmp(path, ":memory:") != 0 ? realpath(n > 0 ? folder : ".", NULL) : NULL;
+    int length = known != NULL ? snprintf(out, STORE_PATH_SIZE, "%s/%s", known, base_name(path))
+                               : snprintf(out, STORE_PATH_SIZE, "%s", path);
+    free(known);
+    return length < 0 || length >= STORE_PATH_SIZE
+               ? fab_fail(err, FAB_EINPUT, NULL, "'%.40s...' is too long for a path", path)
+               : FAB_OK;
+}
+
 fab_status database_open(database *db, const char *path, database_mode mode, fab_error *err) {
     char uri[3 * STORE_PATH_SIZE];
-    int flags = SQLITE_OPEN_NOMUTEX;
-    const char *name = path;
+    char resolved[STORE_PATH_SIZE];
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW;
+    const char *name = resolved;
+    struct stat about;
+    FAB_PASS(resolve_folder(path, resolved, err));
     (void)snprintf(db->path, sizeof db->path, "%s", path);
     if (mode == DATABASE_CREATE) {
         flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -96,11 +115,14 @@ fab_status database_open(database *db, const char *path, database_mode mode, fab
         flags |= SQLITE_OPEN_READONLY;
     }
     if (mode == DATABASE_IMMUTABLE) {
-        FAB_PASS(immutable_uri(path, uri, sizeof uri, err));
+        FAB_PASS(immutable_uri(resolved, uri, sizeof uri, err));
         flags |= SQLITE_OPEN_URI;
         name = uri;
     }
     int code = sqlite3_open_v2(name, &db->handle, flags, NULL);
+    if (code != SQLITE_OK && lstat(resolved, &about) == 0 && S_ISLNK(about.st_mode)) {
+        return fab_fail(err, FAB_EINPUT, path, "is a link: files of a store are not followed elsewhere");
+    }
     if (code != SQLITE_OK) {
         return fab_fail(err, (code & 0xff) == SQLITE_NOMEM ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s: %s",
                         sqlite3_errstr(code), system_reason(db));

@@ -61,7 +61,7 @@ static void read_holder(int fd, store_holder *out) {
 static bool is_current(int fd, const char *path) {
     struct stat mine;
     struct stat there;
-    return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+    return fstat(fd, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino &&
            mine.st_dev == there.st_dev;
 }
 
@@ -69,7 +69,7 @@ typedef enum attempt { TAKEN, AGAIN, READ_BY_OTHERS, WRITTEN, FAILED } attempt;
 
 static attempt try_once(store_lock *lock, store_holder *holder) {
     short type = lock->shared ? F_RDLCK : F_WRLCK;
-    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (lock->fd < 0) {
         return FAILED;
     }
@@ -115,6 +115,9 @@ fab_status store_lock_take(const char *file, bool shared, store_lock *out, bool 
         }
         if (result == WRITTEN) {
             return FAB_OK;
+        }
+        if (result == FAILED && lock.fd < 0 && number == ELOOP) {
+            return fab_fail(err, FAB_EINPUT, lock.path, "is a link: files of a store are not followed elsewhere");
         }
         if (result == FAILED && shared && lock.fd < 0 && (number == EROFS || number == EACCES)) {
             *out_taken = true; /* nobody writes here */

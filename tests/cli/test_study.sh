@@ -48,6 +48,29 @@ bytes=$(($(stat -c %s one/results.db) / 8128))
 sql one/results.db "SELECT scenario FROM failed JOIN component USING (component) WHERE name = 'nic-0:2 > leaf-0:1'" >of_nic
 [[ $(wc -l <of_nic) -eq 127 ]] || fail "a link is in $(wc -l <of_nic) pairs"
 
+# --- links: nothing of a store is followed elsewhere; a folder may be reached through one ---
+plan links >/dev/null
+mkdir elsewhere
+for name in shard-0-of-1.db shard-0-of-1.db.lock; do
+  ln -s ../elsewhere/victim "links/$name"
+  refused 3 "is a link" study run --store links --quiet
+  touch elsewhere/victim
+  refused 3 "is a link" study run --store links --quiet
+  [[ $(ls elsewhere) == victim && ! -s elsewhere/victim ]] || fail "$name: $(ls -l elsewhere)"
+  rm "links/$name" elsewhere/victim
+done
+ln -s links linked
+study run --store linked --quiet >/dev/null || fail "a folder that is reached through a link"
+mv links/shard-0-of-1.db elsewhere/moved
+ln -s ../elsewhere/moved links/shard-0-of-1.db
+refused 3 "is a link" study gather --store links --quiet
+rm links/shard-0-of-1.db
+mv elsewhere/moved links/shard-0-of-1.db
+study gather --store linked --quiet >/dev/null && cmp one/results.db links/results.db || fail "gather through a link"
+mv links/results.db elsewhere
+ln -s ../elsewhere/results.db links/results.db
+refused 3 "is a link" study show --store links --quiet
+
 # --- shares and threads change no byte ---
 for case in 1:1 1:8 3:2 7:1 7:8; do
   plan "by-$case" >/dev/null

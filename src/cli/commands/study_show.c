@@ -179,11 +179,12 @@ const cli_command cli_command_study_show = {
     .name = "study show",
     .operands = "",
     .summary = "what the scenarios say together: how bad it is, and what has the highest impact",
-    .details = "Distribution of slowdowns, scenarios in which the job stops, parts and links by the impact of their "
-               "loss, policies against each other, goodput of histories with its parts. Impact is the part of "
-               "the job's speed that is lost. --format csv prints every scenario, as --out does into " CLI_ROWS_NAME "; "
-               "graphs have the impact of every link and node as their attribute criticality. The store can also be "
-               "asked in SQL: src/doc/study-store.md.",
+    .details =
+        "Distribution of slowdowns, scenarios in which the job stops, parts and links by the impact of their "
+        "loss, policies against each other, goodput of histories with its parts. Impact is the part of "
+        "the job's speed that is lost. --format csv prints every scenario, as --out does into " CLI_ROWS_NAME "; "
+        "graphs have the impact of every link and node as their attribute criticality. The store can also be "
+        "asked in SQL: src/doc/study-store.md.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
