@@ -94,6 +94,20 @@ expect 4 'holds [0-9,]+ GPUs' --gpus 1000000 --catalog parts.xml
 
 expect 4 'the time limit struck' --gpus 256 --catalog parts.xml --time-limit 1ns
 
+# --- a catalog with more choices than memory or time: refused, or ended, before they are all listed ---
+{
+  sed '/<switch/,$d; s,tiers="1/2/3",tiers="3/4",; s,tapers="[^"]*",tapers="1/2/3/4/5/6/7/8:1",' parts.xml
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    echo "  <switch name=\"s$i\" radix=\"$((16 * i))\" port=\"400Gb/s\" breakouts=\"1/2/4\"/>"
+  done
+  echo '</catalog>'
+} >many.xml
+expect 3 'the search of a catalog' --gpus 256 --catalog many.xml --max-memory 1GB
+sed 's,tiers="3/4",tiers="3",; s,tapers="[^"]*",tapers="1",; s,planes="1/2",planes="1",' many.xml >some.xml
+begun=$(date +%s%N)
+expect 4 'the time limit struck' --gpus 1000000 --catalog some.xml --time-limit 200ms
+[[ $(($(date +%s%N) - begun)) -lt 20000000000 ]] || fail "the time limit is overrun by $(($(date +%s%N) - begun)) ns"
+
 # --- wrong input ---
 expect 2 'needs --gpus'
 expect 2 'not a plain number from 0 to 1' --gpus 64 --min-bisection 1.5

@@ -17,7 +17,8 @@
 #include <string.h>
 
 #define CLOSE        1e-6 /* relative difference of two ways to the same figure */
-#define SEARCH_BYTES 8e6  /* structures that a catalog allows */
+#define SEARCH_BYTES 8e6  /* structures that a catalog allows, at least */
+#define MOST_BYTES   1e13 /* of any machine */
 
 /* --- one-line form ------------------------------------------------------------------------------------------------ */
 
@@ -296,7 +297,12 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
                 .limits = limits_of(&request->limits),
                 .deadline_s = request->time_limit_s > 0 ? optimize_now_s() + request->time_limit_s : INFINITY};
     FAB_TRY(optimize_check_request(request, err));
-    FAB_TRY(fab_memory_check("the search of a catalog", SEARCH_BYTES, request->max_bytes, err));
+    const double bytes = fmax(optimize_bytes(request), SEARCH_BYTES);
+    FAB_TRY(fab_memory_check("the search of a catalog", bytes, request->max_bytes, err));
+    if (bytes > MOST_BYTES) { /* counts of choices would not be exact, nor end */
+        FAB_FAIL(err, FAB_ELIMIT, "optimize", "the catalog has choices for %.3g bytes of memory, limit %.3g", bytes,
+                 MOST_BYTES);
+    }
     FAB_TRY(FAB_NEW(o, 1, err));
     FAB_TRY(optimize_enumerate(&s, err));
     optimize_rank(&s);

@@ -62,6 +62,9 @@ typedef struct search {
 /** The monotonic clock. */
 double optimize_now_s(void);
 
+/** Of all choices and candidates that a request has, at most. */
+double optimize_bytes(const fab_optimize_request *request);
+
 /** Fills search->structures with all choices and their candidates. */
 fab_status optimize_enumerate(search *s, fab_error *err) FAB_MUST_USE;
 

@@ -17,6 +17,7 @@
 
 #define MAX_TIERS_TRIED 4
 #define SAME            1e-9 /* rates closer than this are equal */
+#define LOOKS           256  /* steps from one look at the clock to the next */
 
 /* --- specification ------------------------------------------------------------------------------------------------ */
 
@@ -137,7 +138,8 @@ static fab_status add_candidates(const search *s, structure *x, sample *m, fab_e
         return left_out ? FAB_OK : status;
     }
     m->spec = base;
-    for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec); i++) {
+    for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec) && (i % LOOKS != 0 || optimize_now_s() <= s->deadline_s);
+         i++) {
         fab_error inner = {0};
         status = add_candidate(s, x, m, &inner);
         if (is_misfit(status)) {
@@ -159,7 +161,9 @@ static fab_status can_build(const search *s, const structure *x, uint64_t gpus, 
     *out = false;
     fab_status status = optimize_base_spec(s, x, &spec, &inner);
     spec.gpus = gpus;
-    for (size_t i = 0; status == FAB_OK && !*out && set_tapers(c, x->n_tiers, i, &spec); i++) {
+    for (size_t i = 0; status == FAB_OK && !*out && set_tapers(c, x->n_tiers, i, &spec) &&
+                       (i % LOOKS != 0 || optimize_now_s() <= s->deadline_s);
+         i++) {
         fab_fabric_spec copy = spec;
         *out = fab_topology_predict(&copy, &counts, NULL) == FAB_OK;
     }
@@ -248,6 +252,39 @@ static bool option_at(const fab_catalog *c, size_t i, tier_option *out) {
     return false;
 }
 
+static size_t count_options(const fab_catalog *c) {
+    size_t n = 0;
+    for (size_t m = 0; m < c->n_switches; m++) {
+        n += c->switches[m].n_breakouts;
+    }
+    return n;
+}
+
+double optimize_bytes(const fab_optimize_request *q) {
+    const fab_catalog *c = q->catalog;
+    const double rests = (double)(q->nic_bps > 0 ? 1 : c->n_nics) * (double)(q->domain != 0 ? 1 : c->n_domains) *
+                         (double)c->n_families * (double)c->n_planes;
+    double bytes = 0;
+    for (size_t t = 0; t < c->n_tiers; t++) {
+        const double n_structures = rests * pow((double)count_options(c), (double)c->tiers[t]);
+        const double n_candidates = n_structures * pow((double)c->n_tapers, (double)c->tiers[t] - 1);
+        bytes += n_structures * (2 * sizeof(structure) + sizeof(fab_optimum_loser)) + n_candidates * sizeof(candidate);
+    }
+    return bytes;
+}
+
+static bool is_late(search *s) {
+    s->timed_out = s->timed_out || optimize_now_s() > s->deadline_s;
+    return s->timed_out;
+}
+
+/* No answer about a choice that the time did not suffice for. */
+static void leave_unseen(structure *x) {
+    x->n_candidates = 0;
+    x->loss = FAB_LOSS_UNSEEN;
+    (void)snprintf(x->reason, sizeof x->reason, "not looked at: time limit");
+}
+
 static fab_status structures_finish(const search *s, structure *x, sample *m, fab_error *err) {
     fab_error why = {0};
     const tier_option *leaf = &x->tier[0];
@@ -273,16 +310,12 @@ static fab_status structures_finish(const search *s, structure *x, sample *m, fa
 /* All combinations of switches for a choice of everything else. */
 static fab_status add_switch_choices(search *s, const structure *rest, fab_error *err) {
     const fab_catalog *c = s->request->catalog;
-    size_t n_options = 0;
+    const size_t n_options = count_options(c);
     size_t n_all = 1;
-    tier_option option;
-    while (option_at(c, n_options, &option)) {
-        n_options++;
-    }
     for (uint32_t t = 0; t < rest->n_tiers; t++) {
         n_all *= n_options;
     }
-    for (size_t i = 0; i < n_all; i++) {
+    for (size_t i = 0; i < n_all && (i % LOOKS != 0 || !is_late(s)); i++) {
         structure x = *rest;
         size_t left = i;
         for (uint32_t t = x.n_tiers; t-- > 0;) {
@@ -347,13 +380,13 @@ fab_status optimize_enumerate(search *s, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(m, 1, err));
     for (size_t i = 0; i < s->n_structures; i++) {
-        if (optimize_now_s() > s->deadline_s) {
-            s->timed_out = true;
-            s->structures[i].loss = FAB_LOSS_UNSEEN;
-            (void)snprintf(s->structures[i].reason, sizeof s->structures[i].reason, "not looked at: time limit");
+        if (!is_late(s)) {
+            FAB_TRY(structures_finish(s, &s->structures[i], m, err));
+        }
+        if (is_late(s)) {
+            leave_unseen(&s->structures[i]);
             continue;
         }
-        FAB_TRY(structures_finish(s, &s->structures[i], m, err));
         if (q->progress != NULL) {
             q->progress(q->progress_context, (double)(i + 1), s->n_structures);
         }
