@@ -18,6 +18,7 @@
 
 #define CAPACITY_BYTES ((size_t)1 << 23)
 #define DEPTH          12 /* callers that tell one point from another */
+#define DEPTH_MOST     48 /* callers that are looked at */
 
 static fault_plan the_plan;
 static fault_log *the_log;
@@ -34,14 +35,39 @@ void fault_disarm(void) {
     the_log = NULL;
 }
 
-static uint64_t hash_stack(void) {
-    void *frames[DEPTH];
-    uint64_t hash = 14695981039346656037U;
-    int n = backtrace(frames, DEPTH);
-    for (int i = 3; i < n; i++) {
-        hash = (hash ^ (uint64_t)(uintptr_t)frames[i]) * 1099511628211U;
+#define HASH_START 14695981039346656037U
+
+static uint64_t hash_on(uint64_t hash, const void *frame) {
+    return (hash ^ (uint64_t)(uintptr_t)frame) * 1099511628211U;
+}
+
+/* Whether it was not there. A table that is full knows everything. */
+static bool note_pair(uint64_t pair) {
+    for (uint32_t i = 0; i < FAULT_PAIRS; i++) {
+        uint_least64_t there = 0;
+        atomic_uint_least64_t *at = &the_log->pairs[(pair + i) & (FAULT_PAIRS - 1)];
+        if (atomic_compare_exchange_strong(at, &there, pair | 1)) {
+            return true;
+        }
+        if (there == (pair | 1)) {
+            return false;
+        }
     }
-    return hash;
+    return false;
+}
+
+static void keep_stack(fault_kind kind, uint32_t call) {
+    void *frames[DEPTH_MOST];
+    uint64_t hash = HASH_START;
+    int n = backtrace(frames, DEPTH_MOST);
+    the_log->is_new[kind][call] = false;
+    for (int i = 3; i < n; i++) {
+        hash = i < DEPTH ? hash_on(hash, frames[i]) : hash;
+        if (i + 1 < n && note_pair(hash_on(hash_on(HASH_START + kind, frames[i]), frames[i + 1]))) {
+            the_log->is_new[kind][call] = true;
+        }
+    }
+    the_log->stack[kind][call] = hash;
 }
 
 /* A call: whether anything is to happen to it. */
@@ -52,7 +78,7 @@ static bool strikes(fault_kind kind) {
     is_inside = true;
     uint32_t i = atomic_fetch_add(&the_log->n[kind], 1);
     if (the_plan.keep_stacks && i < FAULT_POINTS_MOST) {
-        the_log->stack[kind][i] = hash_stack();
+        keep_stack(kind, i);
     }
     bool now = the_plan.action != FAULT_PASS && the_plan.kind == kind &&
                (i == the_plan.at || (the_plan.action == FAULT_ALWAYS && i > the_plan.at));
@@ -229,6 +255,12 @@ int fflush(FILE *file) {
 int rename(const char *from, const char *to) {
     REAL(int, "rename", const char *, const char *)
     return fails(FAULT_FILE, EIO) ? -1 : real(from, to);
+}
+
+/* A file system without links. */
+int link(const char *from, const char *to) {
+    REAL(int, "link", const char *, const char *)
+    return fails(FAULT_FILE, EPERM) ? -1 : real(from, to);
 }
 
 int mkdir(const char *path, mode_t mode) {

@@ -12,7 +12,7 @@
 
 typedef enum fault_kind {
     FAULT_MEMORY, /**< malloc, calloc, realloc, aligned blocks */
-    FAULT_FILE,   /**< open, fopen, fread, fclose, fflush, rename, mkdir, fsync, write, pwrite, ..., pthread_create */
+    FAULT_FILE,   /**< open, fopen, fread, fclose, fflush, rename, link, mkdir, fsync, write, ..., pthread_create */
     FAULT_N_KINDS
 } fault_kind;
 
@@ -26,6 +26,7 @@ typedef enum fault_action {
 } fault_action;
 
 #define FAULT_POINTS_MOST ((uint32_t)1 << 20)
+#define FAULT_PAIRS       ((uint32_t)1 << 18) /* of places of calls, one within the other; a power of two */
 
 /** What a run did; shared with the process that started it. */
 typedef struct fault_log {
@@ -33,6 +34,8 @@ typedef struct fault_log {
     atomic_bool happened;
     atomic_uint made; /**< file calls before and with that which made the last new file; 0: none was made */
     uint64_t stack[FAULT_N_KINDS][FAULT_POINTS_MOST]; /**< of call i: who called, as a hash; with keep_stacks */
+    bool is_new[FAULT_N_KINDS][FAULT_POINTS_MOST];    /**< two of its callers follow each other for the first time */
+    atomic_uint_least64_t pairs[FAULT_PAIRS];         /**< callers that did so, of all runs with keep_stacks */
 } fault_log;
 
 typedef struct fault_plan {

@@ -8,8 +8,9 @@
  *
  * Each run must end by itself with a code and a reason that fit, or give what an undisturbed run gives; print nothing
  * else; and leave every file as it was or complete. Points are the first calls of every stack of callers; a draw of
- * them unless FAULTS=all, or as many as FAULTS says. All runs of a command whose names begin with CASE, where that ends
- * in '-'. Built with AddressSanitizer, what is not given back is a finding too. */
+ * them unless FAULTS=all, or as many as FAULTS says, or those with a call within a call that no earlier one had where
+ * FAULTS=calls. All runs of a command whose names begin with CASE, where that ends in '-'. Built with AddressSanitizer,
+ * what is not given back is a finding too. */
 #include "fault_cases.h"
 
 #include <errno.h>
@@ -41,6 +42,7 @@ typedef struct context {
     fault_end good;
     uint32_t made;                     /* the file call behind that which made the last new file; 0: none */
     uint32_t most;                     /* points of every run; 0: few */
+    bool by_calls;                     /* memory and files: every call within a call fails once */
     const char *show_action, *show_at; /* NULL: all of them */
     uint32_t n_runs, n_struck, n_findings;
 } context;
@@ -289,11 +291,14 @@ static uint32_t draw_points(const context *x, fault_kind kind, uint32_t most, po
     n = n < FAULT_POINTS_MOST ? n : FAULT_POINTS_MOST;
     point *points = calloc((size_t)n + 1, sizeof *points);
     fault_need(points != NULL, "no memory", x->c->name);
+    uint32_t n_kept = 0;
     for (uint32_t i = 0; i < n; i++) {
-        points[i] = (point){x->log->stack[kind][i], i};
+        if (!x->by_calls || x->log->is_new[kind][i]) {
+            points[n_kept++] = (point){x->log->stack[kind][i], i};
+        }
     }
-    qsort(points, n, sizeof *points, by_stack);
-    for (uint32_t i = 0; i < n; i++) {
+    qsort(points, n_kept, sizeof *points, by_stack);
+    for (uint32_t i = 0; i < n_kept; i++) {
         if (i == 0 || points[i].stack != points[i - 1].stack) {
             points[n_stacks++] = points[i];
         }
@@ -323,17 +328,17 @@ static void strike_points(context *x, fault_kind kind, const fault_action *actio
     bool thorough = kind == FAULT_MEMORY && actions[0] == FAULT_ONCE && EVERY == 1 && has_all_points(x);
     bool few_are_enough = kind == FAULT_MEMORY && actions[0] == FAULT_SIGNAL && x->most > MOST_SIGNALS;
     uint32_t n = draw_points(x, kind,
-                             few_are_enough ? MOST_SIGNALS
-                             : thorough     ? UINT32_MAX
-                             : x->most > 0  ? x->most
-                                            : most,
+                             few_are_enough            ? MOST_SIGNALS
+                             : thorough || x->by_calls ? UINT32_MAX
+                             : x->most > 0             ? x->most
+                                                       : most,
                              &points);
-    if (kind == FAULT_FILE && x->made > 0 && n > 0 && x->most == 0) {
+    if (kind == FAULT_FILE && x->made > 0 && n > 0 && x->most == 0 && !x->by_calls) {
         points[n / 2].at = x->made; /* the first call behind that which made a temporary file is always among them */
     }
     for (uint32_t i = 0; i < n; i++) {
         for (size_t a = 0; a < n_actions; a++) {
-            if (x->most > 0 || (thorough ? a == 0 : a == i % n_actions)) {
+            if (x->most > 0 || (thorough || x->by_calls ? a == 0 : a == i % n_actions)) {
                 const fault_plan plan = {
                     .kind = kind, .action = actions[a], .at = points[i].at, .signal = SIGNALS[i % 3]};
                 strike(x, &plan, FAULT_NO_LIMITS);
@@ -454,7 +459,7 @@ static void run_case(context *x) {
     fault_end_release(&x->good);
 }
 
-/* FAULTS: "all", or a number of points of every run. 0: few. */
+/* FAULTS: "all", or a number of points of every run; "calls" is none. 0: few. */
 static uint32_t read_most(const char *text) {
     uint32_t most = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 0;
     return text != NULL && strcmp(text, "all") == 0 ? UINT32_MAX : most;
@@ -471,7 +476,7 @@ static void check_cover(context *x) {
 static bool is_asked_for(int argc, char **argv, const context *x) {
     const char *name = x->c->name;
     size_t n = argc > 2 ? strlen(argv[2]) : 0;
-    if (n == 0 && x->most == 0) {
+    if (n == 0 && x->most == 0 && !x->by_calls) {
         return ((x->c - fault_cases) + (strcmp(x->mode, "files") == 0 ? 1 : 0)) % EVERY == 0;
     }
     return n == 0 || strcmp(argv[2], name) == 0 || (argv[2][n - 1] == '-' && strncmp(argv[2], name, n) == 0);
@@ -490,6 +495,8 @@ int main(int argc, char **argv) {
     fault_need(mkdtemp(x.folder) != NULL, "no folder", x.folder);
     x.mode = argv[1];
     x.most = read_most(getenv("FAULTS"));
+    x.by_calls = getenv("FAULTS") != NULL && strcmp(getenv("FAULTS"), "calls") == 0 &&
+                 (strcmp(x.mode, "memory") == 0 || strcmp(x.mode, "files") == 0);
     x.show_action = argc > 4 ? argv[3] : NULL;
     x.show_at = argc > 4 ? argv[4] : NULL;
     if (strcmp(x.mode, "cover") == 0) {
