@@ -262,13 +262,21 @@ static uint64_t copies_in_domain(const fab_job *job, uint32_t gpus_per_domain) {
     return most;
 }
 
+static bool has_shard_group(const fab_job_spec *s) {
+    return s->shard_over[0] != '\0' && strcmp(s->shard_over, "all") != 0;
+}
+
 static fab_status resolve_shard_group(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     fab_job_spec *s = &job->spec;
     uint64_t copies = s->dp * s->cp;
     bool domain = strcmp(s->shard_over, "domain") == 0;
     s->shard_group = 0;
-    if (s->zero == FAB_ZERO_0 || s->shard_over[0] == '\0' || strcmp(s->shard_over, "all") == 0) {
+    if (!has_shard_group(s)) {
         return FAB_OK;
+    }
+    if (s->zero == FAB_ZERO_0) {
+        return fab_fail(err, FAB_EINPUT, job->where, "shard-over %s: zero 0 shares nothing; give zero=1, 2 or 3",
+                        s->shard_over);
     }
     if (domain) {
         s->shard_group = copies_in_domain(job, fabric->gpus_per_domain);
@@ -295,6 +303,7 @@ static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_e
     const char *only = s->zero > FAB_ZERO_1             ? "zero above 1"
                        : s->offload != FAB_OFFLOAD_NONE ? "offload"
                        : s->lora_rank > 0               ? "lora-rank"
+                       : has_shard_group(s)             ? "shard-over"
                                                         : NULL;
     if (!training && only != NULL) {
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "%s is modelled in training only, not in %s", only,

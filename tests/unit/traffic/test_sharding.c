@@ -212,6 +212,7 @@ Test(sharding, refusals) {
     refused_with(
         "model=llama3-8b,tp=8,zero=1,shard-over=domain",
         "shard-over domain = 1: it must be 2 or more, divide the 8 copies (dp x cp), and be a multiple of ep 1");
+    refused_with("model=llama3-8b,tp=8,shard-over=8", "shard-over 8: zero 0 shares nothing; give zero=1, 2 or 3");
     refused_with("model=llama3-8b,tp=8,zero=1,shard-over=half",
                  "shard-over: 'half' is neither all, domain nor a number of copies");
 }
