@@ -241,6 +241,92 @@ check meant-scenarios --scenarios "did you mean 'links'" study plan clos:gpus=64
 check filled clos:gpus=100:1:11 "do not fill servers of 8: the last one would hold 4; 104 GPUs" build clos:gpus=100
 check grouped clos:gpus=2,048:1:13 "in a number write no commas" build clos:gpus=2,048
 check short-rate clos:gpus=64,nic=400G:1:18 "write 400Gb/s for bits, 400GB/s for bytes" build clos:gpus=64,nic=400G
+
+# --- jobs that contradict themselves, or say too little ---
+job() { # job SETTINGS TEXT
+  check "job $1" --job "$2" run clos:gpus=64 --job "$1"
+}
+own=layers=8,hidden=1024,heads=8,seq=512,vocab=32000,batch=32
+job layers=8 "hidden is missing"
+job layers=8,hidden=1024 "heads is missing"
+job layers=8,hidden=1024,heads=8 "seq is missing"
+job layers=8,hidden=1024,heads=8,seq=512 "vocab is missing"
+job layers=8,hidden=1024,heads=8,seq=512,vocab=32000 "batch is missing"
+job $own,kv-heads=3 "kv-heads 3"
+job model=llama3-8b,heads=7 "hidden 4096 does not divide by heads 7"
+job $own,pp=4,stage-layers=2:2:2:3 "lists 4 stages of 9 layers; pp is 4, the model has 8"
+job $own,pp=4,stage-layers=4:4 "lists 2 stages of 8 layers; pp is 4"
+job $own,pp=4,stage-layers=2:0:2:4 "stage 1 has no layer"
+job $own,pp=4,stage-layers=2:2:2:2,embedding-as-layer=yes "embedding-as-layer spreads them itself"
+job $own,pp=4,stage-layers=1:3:2:2,interleave=2 "interleave 2 leaves chunks empty: a stage has 1"
+job model=llama3-8b,pp=1,interleave=2 "interleave 2 needs pp of at least 2"
+job model=llama3-8b,pp=16,interleave=4 "needs as many layers, the model has 32"
+job model=llama3-8b,pp=4,interleave=2,schedule=zero-bubble "schedule zero-bubble has one chunk per stage"
+job kind=serving,model=llama3-8b,pp=2,interleave=2 "serving is modelled with one chunk per stage only"
+job kind=serving,model=llama3-8b,lora-rank=8 "lora-rank is modelled in training only"
+job kind=serving,model=llama3-8b,shard-over=8 "shard-over is modelled in training only"
+job model=llama3-8b,shard-over=domain "shard-over domain: zero 0 shares nothing"
+job model=llama3-8b,precision=int8 "int8 is for serving"
+job model=mixtral-8x7b,ep=3 "experts 8 does not divide by ep 3"
+job kind=ranking,tables=8 "rows is missing"
+job kind=ranking,tables=8,rows=100 "embedding is missing"
+job kind=ranking,tables=8,rows=100,embedding=8 "dense-parameters is missing"
+job kind=ranking,tables=8,rows=100,embedding=8,dense-parameters=1000000 "batch is missing"
+job servers=3,3 "server 3 is listed twice"
+job servers=9 "no server 9; the fabric has 8"
+job servers=0-7:0 "a stride is at least 1"
+job servers=3-1 "the range 3-1 runs backwards"
+
+# --- designs of one line of XML: COLUMN is where it is wrong ---
+one() { # one COLUMN TEXT XML
+  echo "$3" >one.xml
+  check "$3" "one\.xml:1:$1" "$2" run one.xml
+}
+fabric='<fabric family="clos" gpus="64"/>'
+one 54 "level: '9' is not a number from 1 to 8" '<design><fabric family="clos" gpus="64"><tier level="9" radix="64"/></fabric></design>'
+one 41 "a tier needs its level" '<design><fabric family="clos" gpus="64"><tier radix="64"/></fabric></design>'
+one 1 "unexpected text inside design" "<design>${fabric}words</design>"
+one 42 "unexpected text inside job" "<design>$fabric<job id='a'>x</job></design>"
+one 54 "no element may stand inside job" "<design>$fabric<job id='a'><x/></job></design>"
+one 50 "no element may stand inside source" "<design>$fabric<source><b/></source></design>"
+one 42 "has no attribute a" "<design>$fabric<source a='1'>x</source></design>"
+one 73 "there is another job 'a'" "<design>$fabric<job id='a' gpus='8'/><job id='a' gpus='8'/></design>"
+one 47 "are keys of installed; the family is clos" '<design><fabric family="clos" gpus="64" file="x"/></design>'
+one 15 "there is no file 'nothing'" '<design base="nothing"><fabric gpus="64"/></design>'
+one 15 "unknown preset ''" '<design base="preset:"><fabric gpus="64"/></design>'
+one 1 "has no <fabric> and no base" '<design><job id="a"/></design>'
+
+# --- designs of one line of text, and settings ---
+cp "$root/tests/data/sites/cables" .
+check no-key clos:=4:1:6 "'=4' is not key=value" build clos:=4
+check no-value clos:gpus=:1:11 "gpus: ''" build clos:gpus=
+check long-number '\.\.\.1+:1:11' "gpus: '1+" build "clos:gpus=$(printf '1%.0s' {1..400})"
+check long-design fabriscope "the limit is 4096" build "clos:$(printf 'gpus=64,%.0s' {1..600})gpus=64"
+check xgft-short '.*:1:18' "a group has 1 of 2 numbers" build "xgft:gpus=8,xgft=2;2,2;1,2;1;3"
+check xgft-group '.*:1:18' "has no group of parents" build "xgft:gpus=8,xgft=2;2,2"
+check xgft-long '.*:1:18' "'2,2' has more than 1 numbers" build "xgft:gpus=8,xgft=1;2,2;1"
+check installed-gpus '.*:1:23' "gpus: the file has 2 of them" build installed:cables,gpus=8
+check installed-spares '.*:1:25' "99 spare servers of 2 leave none to work" build installed:cables,spares=99
+check installed-taper '.*:1:11' "the file of an installed fabric decides that" build installed:cables,taper=2
+check set-job '--set .*' "the design has no job '2'" build clos:gpus=64 --set job.2.model=llama3-8b
+check set-path '--set .*' "more than 4 parts" build clos:gpus=64 --set fabric.tier.1.taper.2=2
+check set-engine '--set .*' "the design has 0, at most 16 are allowed" build clos:gpus=64 --set engine.2=ecmp
+check set-name '--set .*' "300 bytes are more than the limit of 63" build clos:gpus=64 --set "name=$(printf 'n%.0s' {1..300})"
+check set-words '--set .*' "is not one of per-link-end" build clos:gpus=64 --set prices.convention=per-mile
+
+# --- lists of what fails ---
+list() { # list NAME PLACE TEXT CONTENT
+  printf "$4" >list.csv
+  check "list $1" "$2" "$3" study plan clos:gpus=64 --scenarios file:list.csv --store lists
+}
+check too-many --scenarios "how many of 64 links fail: '0' is outside 1 to 64" study plan clos:gpus=64 --scenarios links:0 --store lists
+check no-racks --scenarios "the fabric has no racks" study plan clos:gpus=64 --scenarios racks:1 --store lists
+list nameless list.csv:2:1 "the name of a scenario has 1 to 295 bytes" 'scenario,component\n,leaf-0\n'
+list wide list.csv:2:1 "4 columns; the header has 2" 'scenario,component\na,leaf-0,x,y\n'
+list header list.csv:1:1 "expected the header" 'scenario,what\na,leaf-0\n'
+list third list.csv:1:1 "expected the header" 'scenario,component,right\na,leaf-0,1\n'
+list short list.csv:1:1 "expected the header" 'scenario\na\n'
+list binary '.*list.csv' "byte 0 in line" 'scenario,component\na,leaf-0\0x\n'
 echo '{"gpus": 64}' >design.json
 check not-a-design design.json:1:1 "a design is XML" build design.json
 [[ $failures -eq 0 ]]

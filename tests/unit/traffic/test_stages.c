@@ -1,4 +1,5 @@
 /* Layers of stages and chunks: nothing is lost, nothing empty, and what published runs say. */
+#include "fab/model.h"
 #include "fab/stages.h"
 
 #include <criterion/criterion.h>
@@ -58,4 +59,42 @@ Test(stages, a_list_says_it_all) {
         cr_expect_eq(fab_chunk_layers(&job, 2, stage, 0), first[stage]);
     }
     cr_expect_eq(fab_most_chunks(&job), 7);
+}
+
+/* However layers are dealt to stages, listed or not: every parameter is held once, experts by the layers that have
+ * them. */
+Test(stages, parameters_do_not_depend_on_the_stages) {
+    static const char *const NAMES[] = {"llama3-8b", "mixtral-8x7b", "deepseek-v3"};
+    uint64_t draw = 1;
+    for (size_t m = 0; m < sizeof NAMES / sizeof NAMES[0]; m++) {
+        const fab_model *model = fab_model_find(NAMES[m]);
+        cr_assert_not_null(model, "%s", NAMES[m]);
+        for (int round = 0; round < 40; round++) {
+            fab_job_spec job = {.layers = model->layers, .pp = 2 + (uint64_t)round % 5, .ep = 1};
+            uint64_t left = model->layers;
+            size_t used = 0;
+            for (uint64_t stage = 0; stage < job.pp && round % 4 != 0; stage++) {
+                draw = draw * 6364136223846793005U + 1442695040888963407U;
+                uint64_t most = left - (job.pp - 1 - stage);
+                uint64_t n = stage + 1 == job.pp ? left : 1 + (draw >> 33) % most;
+                used += (size_t)snprintf(job.stage_layers + used, sizeof job.stage_layers - used, "%s%d",
+                                         stage > 0 ? ":" : "", (int)n);
+                left -= n;
+            }
+            double dense = 0;
+            double experts = 0;
+            uint64_t with_experts = 0;
+            for (uint64_t stage = 0; stage < job.pp; stage++) {
+                double part[2];
+                fab_stage_parameters(model, &job, stage, &part[0], &part[1]);
+                dense += part[0];
+                experts += part[1];
+                with_experts += fab_stage_expert_layers(model, &job, stage);
+            }
+            double all = fab_model_parameters(model);
+            cr_assert_float_eq(dense + experts, all, 1e-9 * all, "%s %s: %g, not %g", model->name, job.stage_layers,
+                               dense + experts, all);
+            cr_assert_eq(with_experts, model->experts > 1 ? model->layers - model->dense_layers : 0);
+        }
+    }
 }
