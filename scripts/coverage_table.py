@@ -1,6 +1,6 @@
 """Coverage per file, from the notes and counts of gcov in a build folder. Used by scripts/coverage.
 
-usage: coverage_table.py BUILD ROOT LEAST-PERCENT
+usage: coverage_table.py BUILD ROOT LEAST-PERCENT-OF-LINES LEAST-PERCENT-OF-BRANCHES
 Lines of functions that the compiler made several times are one line here. src/cli is shown and not counted.
 """
 import collections
@@ -9,7 +9,8 @@ import pathlib
 import subprocess
 import sys
 
-build, root, least = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), float(sys.argv[3])
+build, root = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+least_lines, least_branches = float(sys.argv[3]), float(sys.argv[4])
 FOLDERS = ("src/", "topologies/", "routing/", "reports/")
 
 
@@ -68,11 +69,18 @@ for folder, members in sorted(folders.items()):
     print(row(folder, members))
 print(row("libraries", libraries))
 
-with open(build / "untested.txt", "w", encoding="utf-8") as report:
+with open(build / "untested.txt", "w", encoding="utf-8") as untested, \
+        open(build / "untaken.txt", "w", encoding="utf-8") as untaken:
     for name in names:
         source = (root / name).read_text(encoding="utf-8").splitlines()
         for number in sorted(n for n, times in lines[name].items() if times == 0):
-            report.write(f"{name}:{number}: {source[number - 1].strip()}\n")
-n_lines, hit_lines, _, _ = summed(libraries)
-if 100 * hit_lines < least * n_lines:
-    sys.exit(f"coverage: fewer than {least:g} % of the lines of the libraries are tested")
+            untested.write(f"{name}:{number}: {source[number - 1].strip()}\n")
+        taken = collections.defaultdict(str)  # line -> a point for every branch that was taken, x for the others
+        for (number, _), times in sorted(branches[name].items()):
+            taken[number] += "." if times else "x"
+        for number in sorted(n for n, marks in taken.items() if "x" in marks and lines[name][n]):
+            untaken.write(f"{name}:{number}: {taken[number]} {source[number - 1].strip()}\n")
+n_lines, hit_lines, n_branches, hit_branches = summed(libraries)
+for what, hit, n, least in (("lines", hit_lines, n_lines, least_lines), ("branches", hit_branches, n_branches, least_branches)):
+    if 100 * hit < least * n:
+        sys.exit(f"coverage: fewer than {least:g} % of the {what} of the libraries are tested")
