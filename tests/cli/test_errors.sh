@@ -314,6 +314,46 @@ check set-engine '--set .*' "the design has 0, at most 16 are allowed" build clo
 check set-name '--set .*' "300 bytes are more than the limit of 63" build clos:gpus=64 --set "name=$(printf 'n%.0s' {1..300})"
 check set-words '--set .*' "is not one of per-link-end" build clos:gpus=64 --set prices.convention=per-mile
 
+# --- what a price book lacks: it names what there is ---
+book() { # book TEXT ROWS
+  echo "<prices name='own' convention='per-link-end'><source>own</source>$2<energy usd-per-kwh='0.1' pue='1.3'/><life years='5'/></prices>" >own.xml
+  check "book: $1" 'clos:gpus=64.*:1:1: own\.xml' "$1" cost clos:gpus=64,radix=16,tiers=2 --prices own.xml
+}
+switch="<switch radix='16' rate='400Gb/s' usd='80000' power='1kW'/>"
+optics="<transceiver name='DR' rate='400Gb/s' reach='500m' usd='1' power='1W'/>"
+copper="<cable medium='DAC' rate='400Gb/s' max-length='1m' usd='5' transceivers='no'/>"
+fibre="<cable medium='fibre' usd='4' transceivers='yes'/>"
+nic="<nic rate='400Gb/s' usd='1' power='1W'/>"
+book "no price for a switch of 16 ports at 400 Gb/s; the book has 32 ports at 400 Gb/s, 64 ports at 200 Gb/s" \
+  "<switch radix='32' rate='400Gb/s' usd='1' power='1W'/><switch radix='64' rate='200Gb/s' usd='1' power='1W'/>$optics$fibre$nic"
+book "no price for a NIC of 400 Gb/s; the book has 200 Gb/s, 100 Gb/s" \
+  "$switch$optics$fibre<nic rate='200Gb/s' usd='1' power='1W'/><nic rate='100Gb/s' usd='1' power='1W'/>"
+book "no price for a cable of 400 Gb/s and 3 m; the book has DAC of 400 Gb/s up to 1 m, AOC of any rate up to 2 m, fibre of 200 Gb/s up to any length" \
+  "$switch$optics$copper<cable medium='AOC' max-length='2m' usd='5' transceivers='no'/><cable medium='fibre' rate='200Gb/s' usd='5' transceivers='yes'/>$nic"
+book "no price for a transceiver of 400 Gb/s over 3 m, which fibre needs" \
+  "$switch<transceiver name='DR' rate='400Gb/s' reach='1m' usd='1' power='1W'/>$fibre$nic"
+
+# --- servers as NCCL describes them ---
+server() { # server COLUMN TEXT DEVICES
+  echo "<system version='1'><cpu numaid='0'>$3</cpu></system>" >server.xml
+  check "server: $2" "server\\.xml:1:$1" "$2" explain server:server.xml
+}
+gpu() { # gpu BUSID SPEED WIDTH INSIDE
+  echo "<pci busid='$1' class='0x030200' link_speed='$2' link_width='$3'>$4</pci>"
+}
+fine=$(gpu a '16 GT/s' 16 "<gpu sm='90'/>")
+nic="<pci busid='b' class='0x020700' link_speed='32 GT/s' link_width='16'><nic><net name='m' speed='400000'/></nic></pci>"
+server '[0-9]+' "busid 'a' is taken: line 1 has it already" "$fine$fine$nic"
+server '[0-9]+' "'fast' is no speed in Mb/s" "$fine${nic/400000/fast}"
+server '[0-9]+' "'fast GT/s' is no speed such as" "$(gpu a 'fast GT/s' 16 '')$nic"
+server '[0-9]+' "'1.5' is no number of lanes up to 64" "$(gpu a '16 GT/s' 1.5 '')$nic"
+server '[0-9]+' "an nvlink without a count" "$(gpu a '16 GT/s' 16 "<gpu sm='90'><nvlink/></gpu>")$nic"
+server '[0-9]+' "sm: 'x' is no compute capability" "$(gpu a '16 GT/s' 16 "<gpu sm='x'><nvlink count='2'/></gpu>")$nic"
+server '[0-9]+' "'many' is no number of links" "$(gpu a '16 GT/s' 16 "<gpu sm='90'><nvlink count='many'/></gpu>")$nic"
+server '[0-9]+' "a GPU or NIC without a busid" "$(gpu '' '16 GT/s' 16 '')$nic"
+server 1 "no NIC in it" "$fine"
+server '[0-9]+' "more than 64 GPUs or NICs" "$(for i in {1..65}; do gpu "a$i" '16 GT/s' 16 ''; done | tr -d '\n')$nic"
+
 # --- lists of what fails ---
 list() { # list NAME PLACE TEXT CONTENT
   printf "$4" >list.csv
