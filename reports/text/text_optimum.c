@@ -153,9 +153,7 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
                    "choices of family, tiers, switches and planes, %s designs with their tapers.",
                    fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
     if (!o->is_proven) {
-        fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck%s%s.",
-                       o->lower_bound_usd > 0 ? "; nothing can cost less than " : " before all choices were looked at",
-                       o->lower_bound_usd > 0 ? fab_show_money(page, o->lower_bound_usd) : "");
+        fab_page_wrap(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck before all choices were looked at.");
     }
     if (!o->fronts_complete) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2,

@@ -85,7 +85,7 @@ fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate
         char list[LIST_SIZE] = "";
         list_switches(prices, list);
         return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a switch of %.6g ports at %s; the book has %s",
-                        ports, rate, list[0] != '\0' ? list : "no switches");
+                        ports, rate, list);
     }
     double gbps = ports * (rate_bps / GBPS);
     fab_price price = {best->usd + ports * best->usd_per_port + gbps * best->usd_per_port_gbps,
@@ -112,7 +112,7 @@ fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *
     }
     if (best == NULL) {
         return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a NIC of %s; the book has %s",
-                        fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE), list[0] != '\0' ? list : "no NICs");
+                        fab_quantity_format(rate, rate_bps, FAB_UNIT_RATE), list);
     }
     *out = (fab_price){best->usd + best->usd_per_gbps * (rate_bps / GBPS),
                        best->power_w + best->w_per_gbps * (rate_bps / GBPS)};
@@ -186,7 +186,7 @@ static fab_status fail_cable(const fab_prices *prices, double rate_bps, double l
         lookup_add_item(list, item);
     }
     return fab_fail(err, FAB_EINPUT, prices->origin, "no price for a cable of %s and %s; the book has %s", rate, length,
-                    list[0] != '\0' ? list : "no cables");
+                    list);
 }
 
 fab_status fab_prices_link(const fab_prices *prices, double rate_bps, double length_m, fab_link_price *out,

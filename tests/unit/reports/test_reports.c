@@ -2,6 +2,7 @@
 #include "fab/definitions.h"
 #include "fab/str.h"
 #include "fab/builtin.h"
+#include "fab/optimum.h"
 #include "fab/reports.h"
 #include "reports_fixture.h"
 
@@ -275,6 +276,42 @@ Test(reports, a_study_says_how_bad_it_is_and_what_has_the_highest_impact) {
     }
     free(text);
     fixture_release(&result);
+}
+
+/* A search that the time limit ended must not read like one that has seen everything. */
+Test(reports, an_optimum_says_whether_it_is_proven) {
+    fab_optimum optimum = {.gpus = 64, .n_structures = 12, .n_candidates = 340, .lower_bound_usd = 1e6};
+    fab_optimum_point *won = &optimum.winner;
+    *won = (fab_optimum_point){.design = "clos:gpus=64", .tiers = 1, .planes = 1, .domain = 8, .nic_bps = 4e11};
+    (void)snprintf(won->family, sizeof won->family, "clos");
+    won->n_switches = 1;
+    won->n_cables = 64;
+    won->total_usd = 1e6;
+    won->power_w = 1e3;
+    won->bisection_ratio = 1;
+    fab_optimum_point front[30];
+    for (size_t i = 0; i < 30; i++) {
+        front[i] = *won;
+        front[i].difference_ratio = (double)i / 10;
+    }
+    optimum.by_bisection = optimum.by_power = front;
+    optimum.n_by_bisection = optimum.n_by_power = 30;
+    for (int proven = 0; proven < 2; proven++) {
+        optimum.is_proven = optimum.fronts_complete = proven == 1;
+        fab_result result = fixture_result(FAB_COMMAND_OPTIMIZE, 1);
+        result.optimum = &optimum;
+        const char *path = path_of("report.txt");
+        cr_assert_eq(write_as("text", &result, NULL, path, NULL), FAB_OK);
+        char *text = text_of(path);
+        cr_expect_eq(strstr(text, "Not proven: the time limit struck") != NULL, proven == 0);
+        cr_expect_eq(strstr(text, "The two fronts below are incomplete") != NULL, proven == 0);
+        cr_expect_not_null(strstr(text, "clos:gpus=64"));
+        cr_expect_not_null(strstr(text, "340 designs with their"));
+        cr_expect_leq(widest(text, false, false), 80);
+        free(text);
+        result.optimum = NULL;
+        fixture_release(&result);
+    }
 }
 
 Test(reports, graphml_has_one_edge_per_cable_and_keys_first) {
