@@ -1,5 +1,7 @@
 #include "ends.h"
 
+#include "fab/design.h"
+
 #include <inttypes.h>
 
 fab_status fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error *err) {
@@ -87,6 +89,7 @@ fab_link_class fab_cable_class(const fab_fabric_spec *spec, uint32_t boundary, b
     return (fab_link_class){.kind = boundary == 1 ? FAB_LINK_ACCESS : FAB_LINK_FABRIC,
                             .tier = boundary,
                             .capacity_bps = capacity_bps,
+                            .usable_bps = capacity_bps * (boundary == 1 ? fab_design_host(spec).nic_part : 1),
                             .length_m = length_m,
                             .latency_s = device_s + length_m * FAB_FIBRE_S_PER_M};
 }

@@ -227,6 +227,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
         FAB_TRY(topologies_check_memory(spec, &predicted, err));
     }
     FAB_TRY(family->build(spec, &fabric, err));
+    fabric->host = fab_design_host(spec);
     fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
     if (spec->floor.given) {
         FAB_TRY(fab_floor_make(spec, fabric, &floor, err));

@@ -109,6 +109,7 @@ static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
 #define T fab_engine_result
 GIVES(bool, is_of_seeds, here->n_seeds > 1);
 GIVES(bool, takes_turns, here->n_rounds > 1);
+GIVES(bool, has_host_s, here->has_time && here->host_s > 0);
 GIVES(bool, has_rates, here->has_time && here->has_rates);
 GIVES(bool, is_lossless, here->has_pauses);
 GIVES(bool, has_fluid_time, here->has_pauses && here->has_time);
@@ -141,9 +142,14 @@ static const fab_field ENGINE_FIELDS[] = {
           .labels = "polarization"),
     FIELD(deadlock_free, "Whether the channel dependency graph of the routes has no cycle.", .labels = "deadlock"),
     FIGURE(latency_s, "s",
-           "Latency of all steps of the phase in one iteration: the slowest path once per dependent step.",
-           IF(has_time), .formula = "steps * executions * max over paths of sum of device and cable latencies",
+           "Latency of all steps of the phase in one iteration: the slowest path once per dependent step, and what "
+           "hosts add.",
+           IF(has_time),
+           .formula = "steps * executions * (max over paths of sum of device and cable latencies + nic-latency) + host_s",
            .source = TIMES, .labels = "latency"),
+    FIGURE(host_s, "s", "What the software of hosts adds to a phase in one iteration, a part of latency_s.",
+           .only = has_host_s, .formula = "steps * executions * (step-overhead + further messages * message-overhead)",
+           .source = "src/doc/hosts.md", .labels = "host software"),
     FIELD(collided_links, "Fabric links offered more than they carry.",
           .formula = "number of fabric links with collision factor > 1 + 1e-9", .labels = "collided|collided links"),
     FIELD(collided_flows, "Flows with a path over a collided link.", .labels = "collided|collided flows"),

@@ -328,7 +328,8 @@ static void times_put_sum(fab_page *page, const fab_engine_result *e) {
     } else {
         fab_page_say(page, ", the least that any routing needs");
     }
-    fab_page_say(page, ", and %s of latency.", fab_show_time(page, e->latency_s));
+    fab_page_say(page, ", and %s of latency", fab_show_time(page, e->latency_s));
+    fab_page_say(page, e->host_s > 0 ? ", of which %s of the hosts' software." : ".", fab_show_time(page, e->host_s));
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
     if (e->algbw.mean > 0) {
         fab_page_line(page, FAB_INK_PLAIN, "    Algorithm bandwidth %s, bus bandwidth %s.",

@@ -58,7 +58,7 @@ done:
  * holds them. */
 static fab_status list_overrides(const cli_options *options, fab_str *room, const char ***out, size_t *out_n,
                                  fab_error *err) {
-    static const char *const KEYS[] = {"mtu", "header", "ack", "xoff", "xon", "nic-latency"};
+    static const char *const KEYS[] = {"mtu", "header", "ack", "xoff", "xon", "nic-latency", "host", "step-overhead", "message-overhead", "slot", "nic-efficiency"};
     const char *text = options->transport;
     size_t n = 0;
     for (const char *at = text; at != NULL && (*at != '\0' || n == 0); n++) {
@@ -71,7 +71,7 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         if (!known) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
                             n == 0 ? "a name: fluid or pfc"
-                                   : "mtu=, header=, ack=, xoff=, xon= or nic-latency= and a size");
+                                   : "mtu=, header=, ack=, xoff=, xon=, nic-latency=, host=, step-overhead=, message-overhead=, slot= or nic-efficiency= and a value");
         }
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
         at += length + (at[length] == ',');

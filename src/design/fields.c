@@ -40,6 +40,8 @@ const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
     QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_RATE, fab_fabric_spec, member, 1, MAX_RATE, automatic, initial, summary)
 #define FABRIC_BYTES(key, member, min, max, automatic, initial, summary) \
     QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_BYTES, fab_fabric_spec, member, min, max, automatic, initial, summary)
+#define FABRIC_TIME(key, member, summary) \
+    QUANTITY(SCOPE_FABRIC, key, FAB_UNIT_TIME, fab_fabric_spec, member, 1e-12, 1, true, "auto", summary)
 #define TIER_COUNT(key, member, min, max, initial, summary) \
     COUNT(SCOPE_TIER, key, fab_tier_spec, member, min, max, false, initial, summary)
 #define FLOOR_COUNT(key, member, automatic, initial, summary) \
@@ -97,7 +99,13 @@ const field design_fields[] = {
     FABRIC_BYTES("ack", transport.ack_bytes, 0, 1e4, false, "64B", "sent back for every packet"),
     FABRIC_BYTES("xoff", transport.xoff_bytes, 1, 1e12, false, "60kB", "an ingress port that holds more stops its sender"),
     FABRIC_BYTES("xon", transport.xon_bytes, 1, 1e12, true, "auto", "and lets it go on when it holds no more than this; auto: four fifths of xoff"),
-    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 0, 1, false, "585ns", "of both NICs together, for every step (default: measured in a packet simulator)"),
+    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under pfc (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
+
+    FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100 = fitted on nccl-tests of H100 servers with EFA (src/doc/hosts.md)"),
+    FABRIC_TIME("step-overhead", host.step_s, "of the host's software, for every dependent step that leaves the scale-up domains; auto: the host's, as the keys that follow"),
+    FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other"),
+    FABRIC_BYTES("slot", host.slot_bytes, 1, 1e12, true, "auto", "of the buffers in GPUs: messages of four slots and more wait until one is full"),
+    QUANTITY(SCOPE_FABRIC, "nic-efficiency", FAB_UNIT_RATIO, fab_fabric_spec, host.nic_part, 1e-3, 1, true, "auto", "part of a NIC's rate that bytes get, under every transport"),
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 

@@ -165,9 +165,12 @@ static fab_status certificate_put_engine(const fab_context *context, fab_workspa
         fab_certificate_omit(out, "rates and times of phase %s: GPUs relay between rails before they send",
                              phase->name);
     }
+    if (fab_has_host(fabric)) {
+        fab_certificate_omit(out, "rates and times of phase %s: hosts take time of their own", phase->name);
+    }
     certificate_put_claims(&found.figures,
                            fab_phase_latency_s(fabric, phase, detail->paths.n_flows > 0, detail->paths.latency_s.max),
-                           !fabric->stores_and_forwards, out);
+                           !fabric->stores_and_forwards && !fab_has_host(fabric), out);
 done:
     fab_dependencies_release(&dependencies);
     free(detail);

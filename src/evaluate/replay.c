@@ -352,9 +352,7 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
         return;
     }
     r->latency_s = fab_phase_latency_s(c->what->fabric, p, r->paths.n_flows > 0, r->paths.latency_s.max);
-    if (c->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID && r->paths.n_flows > 0) {
-        r->latency_s += (double)p->steps * (double)p->executions * c->what->design->fabric.transport.nic_latency_s;
-    }
+    r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
     for (size_t i = 0; i < r->n_seeds; i++) {

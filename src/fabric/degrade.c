@@ -197,6 +197,7 @@ static fab_status degrade_apply(const double *cable, fab_weak_fabric *weak, fab_
         if (cable[c] < HEALTHY) {
             fab_link_class wanted = f->classes[f->cable_class[c]];
             wanted.capacity_bps *= cable[c];
+            wanted.usable_bps *= cable[c];
             FAB_PASS(fab_class_add(f, &wanted, n_complete, &capacity, &f->cable_class[c], err));
             weak->link[2 * (size_t)c] = 1;
             weak->link[2 * (size_t)c + 1] = 1;

@@ -69,14 +69,16 @@ fab_fabric *fab_builder_fabric(fab_builder *builder) {
 }
 
 static bool same_class(const fab_link_class *a, const fab_link_class *b) {
-    return a->kind == b->kind && a->tier == b->tier && a->capacity_bps == b->capacity_bps &&
+    return a->kind == b->kind && a->tier == b->tier && a->capacity_bps == b->capacity_bps && a->usable_bps == b->usable_bps &&
            a->length_m == b->length_m && a->latency_s == b->latency_s;
 }
 
 fab_status fab_class_add(fab_fabric *f, const fab_link_class *link_class, uint16_t first, size_t *capacity,
                          uint16_t *out_class, fab_error *err) {
+    fab_link_class wanted = *link_class;
+    wanted.usable_bps = wanted.usable_bps > 0 ? wanted.usable_bps : wanted.capacity_bps;
     for (uint16_t i = first; i < f->n_classes; i++) {
-        if (same_class(&f->classes[i], link_class)) {
+        if (same_class(&f->classes[i], &wanted)) {
             *out_class = i;
             return FAB_OK;
         }
@@ -85,7 +87,7 @@ fab_status fab_class_add(fab_fabric *f, const fab_link_class *link_class, uint16
         return fab_fail(err, FAB_EINPUT, NULL, "more than %u kinds of links", UINT16_MAX);
     }
     FAB_PASS(FAB_GROW(f->classes, *capacity, (size_t)f->n_classes + 1, err));
-    f->classes[f->n_classes] = *link_class;
+    f->classes[f->n_classes] = wanted;
     *out_class = f->n_classes++;
     return FAB_OK;
 }

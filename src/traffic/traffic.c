@@ -213,6 +213,7 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
     }
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
+        FAB_TRY(fab_phase_count_messages(fabric, &traffic.phases[i], err));
     }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};

@@ -50,6 +50,9 @@ static inline void fab_phase_add(fab_phase_builder *builder, uint32_t src, uint3
 /* Fills phase->ordinal, once all flows are there, if a pair of GPUs has more than one. */
 fab_status fab_phase_number(fab_phase *phase, fab_error *err) FAB_MUST_USE;
 
+/* Fills further_messages and message_bytes, once all flows are there. */
+fab_status fab_phase_count_messages(const fab_fabric *fabric, fab_phase *phase, fab_error *err) FAB_MUST_USE;
+
 /* Compares the flows with the closed form: FAB_EINTERNAL when they differ by more than 1e-6 and rounding explain. */
 fab_status fab_phase_check(const fab_phase *phase, fab_error *err) FAB_MUST_USE;
 

@@ -81,7 +81,7 @@ static fab_status find_busy(const fab_fabric *fabric, const shared_phase *phase,
     size_t capacity = 0;
     size_t n = 0;
     for (fab_link_id link = 0; link < fabric->n_links; link++) {
-        double capacity_bps = fab_class_of(fabric, link)->capacity_bps;
+        double capacity_bps = fab_class_of(fabric, link)->usable_bps;
         busy_link busy = {{0}};
         for (size_t p = 0; p < n_phases; p++) {
             double bits = phase[p].bytes[link] * 8;
@@ -216,7 +216,7 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
         for (size_t p = 0; p < traffic->n_phases; p++) {
             const iterate_role *role = iterate_role_of(traffic->phases[p].name);
             if (role != NULL && bytes[p][link] > 0) {
-                use[of].busy_s[role->travel] += bytes[p][link] * 8 / class->capacity_bps;
+                use[of].busy_s[role->travel] += bytes[p][link] * 8 / class->usable_bps;
                 used = true;
             }
         }

@@ -61,7 +61,7 @@ static inline const fab_switch_classes *fab_phase_switch_classes(const fab_prepa
 
 /** Bits per second that a link has; of a dead one what it had: nobody crosses it. */
 static inline double fab_prepared_capacity(const fab_prepared_phase *s, fab_link_id link) {
-    double nominal = fab_class_of(s->fabric, link)->capacity_bps;
+    double nominal = fab_class_of(s->fabric, link)->usable_bps;
     return s->residual != NULL && s->residual[link] > 0 ? nominal * s->residual[link] : nominal;
 }
 

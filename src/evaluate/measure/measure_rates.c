@@ -54,7 +54,7 @@ fab_status fab_least_time(const fab_prepared_phase *s, double *out_s, fab_error 
     FAB_TRY(FAB_NEW(sent, d->n_leaves, err));
     FAB_TRY(FAB_NEW(received, d->n_leaves, err));
     for (uint32_t l = 0; l < f->n_links; l++) {
-        least = fmax(least, d->segment_bytes[l] * BITS / fab_class_of(f, l)->capacity_bps);
+        least = fmax(least, d->segment_bytes[l] * BITS / fab_class_of(f, l)->usable_bps);
     }
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {

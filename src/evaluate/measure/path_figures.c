@@ -466,5 +466,8 @@ double fab_phase_latency_s(const fab_fabric *fabric, const fab_phase *phase, boo
         const fab_link_class *c = &fabric->classes[k];
         slowest_s = c->kind == FAB_LINK_SCALEUP ? fmax(slowest_s, 2 * c->latency_s) : slowest_s;
     }
-    return phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * slowest_s : 0;
+    slowest_s += in_network ? fabric->host.nic_s : 0;
+    return phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * slowest_s +
+                                    (in_network ? fab_phase_host_s(fabric, phase) : 0)
+                              : 0;
 }

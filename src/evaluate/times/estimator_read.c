@@ -360,10 +360,6 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     FAB_PASS(slowest_path(t, r, has_moved, &path_s, err));
     found.in_network = path_s >= 0;
     found.latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, found.in_network, path_s);
-    if (found.in_network && fab_is_lossless(c->request.transport)) {
-        found.latency_s += (double)c->request.phase->steps * (double)c->request.phase->executions *
-                           c->request.transport->nic_latency_s;
-    }
     *out = found;
     return FAB_OK;
 }

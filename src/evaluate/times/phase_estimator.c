@@ -53,7 +53,7 @@ double estimator_capacity(const fab_estimator *c, const fab_mask *mask, fab_link
         return c->capacity[link];
     }
     const fab_link_class *k = fab_class_of(c->request.fabric, link);
-    double bps = k->capacity_bps * residual;
+    double bps = k->usable_bps * residual;
     return k->kind == FAB_LINK_PCIE && bps >= c->request.offer->line_bps * (1 - SAME) ? (double)INFINITY : bps;
 }
 
@@ -206,6 +206,7 @@ static void find_scale(fab_estimator *c) {
         }
     }
     bool segments_stay = !f->forwards_in_domain || f->n_planes == 1;
+    segments_stay = segments_stay && !(f->host.nic_part < 1); /* utilisation is of the whole rate of a NIC */
     if (c->is_even && segments_stay && high > 0 && high <= low * (1 + SAME)) {
         c->s_per_ratio = c->bits[0] / high;
     }
@@ -266,7 +267,7 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
         bool nic_is_slower = k->kind == FAB_LINK_PCIE && k->capacity_bps >= request->offer->line_bps * (1 - SAME);
-        c->capacity[l] = nic_is_slower ? (double)INFINITY : k->capacity_bps;
+        c->capacity[l] = nic_is_slower ? (double)INFINITY : k->usable_bps;
     }
     FAB_TRY(add_paths(c, err));
     FAB_TRY(rank_links(c, estimator_bits_s, &c->by_bits, err));

@@ -41,7 +41,7 @@ static uint32_t jobs_on(const contended *m, const double *bytes, uint32_t link) 
 
 static double busy_s(const contended *m, const double *bytes, uint32_t i, uint32_t link) {
     const fab_fabric *f = m->c->what->fabric;
-    return bytes[(size_t)i * f->n_links + link] * BITS / fab_class_of(f, link)->capacity_bps;
+    return bytes[(size_t)i * f->n_links + link] * BITS / fab_class_of(f, link)->usable_bps;
 }
 
 static void describe_link(const contended *m, const double *bytes, uint32_t link, double sum_s, fab_shared_link *out) {

@@ -65,7 +65,7 @@ static double rate_of(const fab_fabric *f, fab_node_id node, fab_link_kind kind)
     double sum = 0;
     for (uint32_t i = f->out_first[node]; i < f->out_first[node + 1]; i++) {
         const fab_link_class *class = fab_class_of(f, f->out_link[i]);
-        sum += class->kind == kind ? class->capacity_bps : 0;
+        sum += class->kind == kind ? class->usable_bps : 0;
     }
     return sum;
 }
@@ -99,9 +99,11 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
     fab_status status = FAB_OK;
     double sum = 0;
     for (size_t i = 0; i < n_phases && status == FAB_OK; i++) {
-        const fab_phase *phase = &phases[i];
+        fab_phase with_messages = phases[i];
+        const fab_phase *phase = &with_messages;
         ends e = {.port_out = NULL};
         status = ends_init(&e, fabric, err);
+        status = status == FAB_OK ? fab_phase_count_messages(fabric, &with_messages, err) : status;
         if (status == FAB_OK && phase->all.n > 0) {
             add_all(&e, &phase->all);
         }
@@ -111,6 +113,7 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
         if (status == FAB_OK) {
             double latency = e.leaves ? FAB_STEP_NETWORK_S : FAB_STEP_DOMAIN_S;
             sum += (double)phase->steps * (double)phase->executions * latency + busiest(&e);
+            sum += e.leaves ? fab_phase_host_s(fabric, phase) : 0;
         }
         ends_release(&e);
     }

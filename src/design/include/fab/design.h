@@ -9,6 +9,7 @@
 #include "fab/convention.h"
 #include "fab/engine_spec.h"
 #include "fab/fabric_spec.h"
+#include "fab/host.h"
 #include "fab/job_spec.h"
 #include "fab/status.h"
 #include "fab/str.h"
@@ -63,6 +64,9 @@ fab_status fab_design_read_within(const char *text, const char *const *overrides
  * @param[in] servers  Servers of the built back-end, spares included.
  */
 void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric_spec *out);
+
+/** What hosts add: keys that are given, else those of the kind of host; of resolved counts of GPUs and NICs. */
+fab_host fab_design_host(const fab_fabric_spec *spec);
 
 struct fab_structure_options; /* fab/installed.h */
 

@@ -85,8 +85,17 @@ typedef struct fab_transport_spec {
     fab_transport kind;
     double mtu_bytes, header_bytes, ack_bytes;
     double xoff_bytes, xon_bytes; /**< xon 0 = four fifths of xoff */
-    double nic_latency_s;         /**< both NICs together, per message */
+    double nic_latency_s;         /**< both NICs together, per step; 0 = auto */
 } fab_transport_spec;
+
+/** Whose software and NICs the hosts have. */
+typedef enum fab_host_kind { FAB_HOST_IDEAL, FAB_HOST_NCCL_EFA_H100 } fab_host_kind;
+
+/** What else is given of them; 0 = that of the kind. */
+typedef struct fab_host_spec {
+    fab_host_kind kind;
+    double step_s, message_s, slot_bytes, nic_part;
+} fab_host_spec;
 
 typedef struct fab_fabric_spec {
     char family[FAB_NAME_SIZE];
@@ -120,6 +129,7 @@ typedef struct fab_fabric_spec {
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
     fab_transport_spec transport;
+    fab_host_spec host;
     uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;

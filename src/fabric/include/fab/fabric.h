@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "fab/host.h"
 #include "fab/status.h"
 
 #include <stdbool.h>
@@ -59,6 +60,7 @@ typedef struct fab_link_class {
     uint32_t tier; /**< boundary: in a tree the switch tier at the upper end (1 for NIC - leaf, 2 for leaf - spine,
                       ...); 0 inside a server */
     double capacity_bps; /**< per direction */
+    double usable_bps;   /**< what bytes get of it: less where hosts do not fill a NIC (host.h); 0 when added: all */
     double length_m;
     double latency_s; /**< device + length */
 } fab_link_class;
@@ -76,6 +78,7 @@ typedef struct fab_fabric {
     bool forwards_in_domain; /**< pairs on different rails are relayed inside a scale-up domain (PXN) (rail-only) */
     bool forwards_at_destination; /**< in the destination's where it has the rail, else the source's */
     bool stores_and_forwards;     /**< relayed as a whole before it is sent on, not as it comes */
+    fab_host host;                /**< what its software adds to times */
     bool reduces_in_switches;     /**< switches add up what they are sent, where a collective asks for it */
 
     uint16_t n_classes;
@@ -120,6 +123,13 @@ static inline fab_node_id fab_head(const fab_fabric *f, fab_link_id l) {
 }
 static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_id l) {
     return &f->classes[f->cable_class[l >> 1]];
+}
+/** Something of steps and messages counts. */
+static inline bool fab_has_software(const fab_fabric *f) {
+    return f->host.step_s > 0 || f->host.message_s > 0 || f->host.slot_s > 0;
+}
+static inline bool fab_has_host(const fab_fabric *f) {
+    return fab_has_software(f) || f->host.nic_s > 0 || f->host.nic_part < 1;
 }
 /** Every cable leads from one tier to the next, so that up and down mean something. */
 static inline bool fab_is_tree(const fab_fabric *f) {

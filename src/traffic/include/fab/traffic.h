@@ -46,6 +46,9 @@ typedef struct fab_phase {
     uint32_t run;                  /**< phases of equal number are parts of one collective, one after the other */
     uint64_t ranks;                /**< of a communicator, of a collective */
     double result_bytes;           /**< S of one execution of the whole collective, as nccl-tests count; 0: unknown */
+    uint64_t further_messages; /**< of the GPU that sends most within a step, beyond its first inside its scale-up domain
+                                  and its first outside; 0 where hosts take no time, as the next */
+    double message_bytes;      /**< of the largest message between domains */
     bool alternative;              /**< the runs are ways to do the same, side by side: compare them, do not add them */
 } fab_phase;
 
@@ -121,6 +124,10 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
  */
 fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
                                  const fab_fabric *front_end, fab_traffic *out, fab_error *err) FAB_MUST_USE;
+
+/** Seconds that the software of hosts adds to a phase in one iteration: steps x executions x (step-overhead +
+ * further_messages x message-overhead; and that of a slot with each where messages have four slots or more). */
+double fab_phase_host_s(const fab_fabric *fabric, const fab_phase *phase);
 
 /** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "group 3", "all". `out` holds at least
  * 64 bytes. Returns out. */

@@ -1,0 +1,67 @@
+/* What the hosts' software adds to a phase: how many messages a GPU sends within a step, and how large they are. See
+ * src/doc/adr/0069-hosts.md. */
+#include "traffic_internal.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The first message inside the scale-up domain and the first outside are part of the step. */
+static uint64_t further_of(const fab_fabric *f, const fab_all_to_all *all, uint32_t gpu) {
+    uint32_t size = f->gpus_per_domain;
+    uint32_t first = gpu / size * size;
+    uint32_t end = first + size < all->first + all->n ? first + size : all->first + all->n;
+    uint32_t inside = end - (first > all->first ? first : all->first);
+    return (uint64_t)all->n - 1 - (inside > 1) - (inside < all->n);
+}
+
+static double message_bytes(const fab_phase *p, uint64_t bytes) {
+    return (double)bytes / ((double)p->steps * (double)p->executions);
+}
+
+static void count_in_all(const fab_fabric *f, fab_phase *p) {
+    for (uint32_t gpu = p->all.first; gpu < p->all.first + p->all.n; gpu++) {
+        uint64_t further = further_of(f, &p->all, gpu);
+        p->further_messages = further > p->further_messages ? further : p->further_messages;
+    }
+    bool leaves = fab_domain_of(f, p->all.first) != fab_domain_of(f, p->all.first + p->all.n - 1);
+    p->message_bytes = leaves ? message_bytes(p, p->all.bytes) : 0;
+}
+
+fab_status fab_phase_count_messages(const fab_fabric *f, fab_phase *p, fab_error *err) {
+    uint32_t *sent[2] = {NULL, NULL}; /* inside, outside */
+    fab_status status = FAB_OK;
+    p->further_messages = 0;
+    p->message_bytes = 0;
+    if (!fab_has_software(f)) {
+        return FAB_OK;
+    }
+    if (p->all.n > 0) {
+        count_in_all(f, p);
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(sent[0], fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(sent[1], fab_n_gpus(f), err));
+    for (uint64_t i = 0; i < p->n_flows; i++) {
+        bool leaves = fab_domain_of(f, p->src[i]) != fab_domain_of(f, p->dst[i]);
+        sent[leaves][p->src[i]]++;
+        p->message_bytes = leaves ? fmax(p->message_bytes, message_bytes(p, p->bytes[i])) : p->message_bytes;
+    }
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
+        uint64_t inside = sent[0][gpu];
+        uint64_t outside = sent[1][gpu];
+        uint64_t further = inside + outside - (inside > 0) - (outside > 0);
+        p->further_messages = further > p->further_messages ? further : p->further_messages;
+    }
+done:
+    FAB_FREE_ALL(sent[0], sent[1]);
+    return status;
+}
+
+double fab_phase_host_s(const fab_fabric *f, const fab_phase *p) {
+    const fab_host *h = &f->host;
+    double slot_s = h->slot_bytes > 0 && p->message_bytes >= FAB_SLOTS_OF_CHUNK * h->slot_bytes ? h->slot_s : 0;
+    double step_s = h->step_s + slot_s + (double)p->further_messages * (h->message_s + slot_s);
+    return p->n_flows > 0 ? (double)p->steps * (double)p->executions * step_s : 0;
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""What hosts add: counted again from the flows, and slower NICs against --degrade of every NIC.
+Usage: check_hosts.py PROGRAM"""
+import csv
+import io
+import json
+import subprocess
+import sys
+
+STEP, MESSAGE, SLOT, PART = 5e-6, 3e-6, 65536, 0.5
+KEYS = f"step-overhead=5us,message-overhead=3us,slot={SLOT}B,nic-efficiency={PART}"
+DESIGNS = (("clos:gpus=32,gpus-per-server=4,radix=16,taper=2", 4, 32, 400e9), ("rail-spine:gpus=32,gpus-per-server=4,radix=8,taper=2", 4, 32, 400e9),
+           ("rail-only:gpus=32,gpus-per-server=4,radix=32", 4, 32, 400e9), ("fat-tree:k=4,gpus-per-server=2,nics-per-server=2", 2, 16, 400e9),
+           ("clos:gpus=16,gpus-per-server=4,nics-per-server=8,nic=200Gb/s,radix=32,host=ideal", 4, 16, 400e9))
+TRAFFIC = (("all-gather,bytes=64MB", True), ("all-to-all,bytes=1MB", False), ("all-to-all,bytes=10kB", False), ("permutation,bytes=3MB", False),
+           ("all-reduce,bytes=8MB,algorithm=halving-doubling", False), ("incast,bytes=1MB", False))
+
+
+def run(program, *arguments):
+    return subprocess.run([program, "route", *arguments, "--quiet"], check=True, capture_output=True, text=True).stdout
+
+
+def close(a, b):
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b)) + 1e-15
+
+
+def software_s(flows, steps, per_server, rate_bps):
+    """Of one phase, from its list of flows."""
+    sent = {}
+    largest = 0
+    for flow in flows:
+        leaves = int(flow["src_gpu"]) // per_server != int(flow["dst_gpu"]) // per_server
+        sent.setdefault(flow["src_gpu"], []).append(leaves)
+        largest = max(largest, int(flow["bytes"]) / steps) if leaves else largest
+    if largest == 0:
+        return 0
+    further = max(len(kinds) - len(set(kinds)) for kinds in sent.values())
+    slot = SLOT * 8 / (rate_bps * PART) if largest >= 4 * SLOT else 0
+    return steps * (STEP + slot + further * (MESSAGE + slot))
+
+
+def main():
+    program = sys.argv[1]
+    rows = slower = 0
+    for design, per_server, n_gpus, rate_bps in DESIGNS:
+        for pattern, _ in TRAFFIC:
+            for engine in ("ecmp,qp=2", "spray"):
+                same = ("--traffic", f"pattern:{pattern}", "--engine", engine, "--threads", "1")
+                ideal = json.loads(run(program, design, *same, "--json"))["phases"]
+                ours = json.loads(run(program, f"{design},{KEYS}", *same, "--json"))["phases"]
+                flows = list(csv.DictReader(io.StringIO(run(program, f"{design},{KEYS}", *same, "--format", "flows"))))
+                nics = n_gpus * (2 if "nics-per-server=8" in design else 1)
+                weak = [argument for nic in range(nics) for argument in ("--degrade", f"nic-{nic}={PART}")]
+                degraded = json.loads(run(program, design, *same, "--json", *weak))["degradation"]["phases"]
+                healthy = json.loads(run(program, f"{design},{KEYS}", *same, "--json", "--fail", "nic-0"))["failures"]["engines"][0]["healthy"]
+                together = sum(phase["engines"][0]["time_s"] for phase in ours)
+                assert close(healthy["time_s"], together), (design, pattern, engine, healthy["time_s"], together)
+                for before, after, by_hand in zip(ideal, ours, degraded):
+                    a, b = before["engines"][0], after["engines"][0]
+                    mine = [flow for flow in flows if flow["phase"] == after["name"]]
+                    where = (design, pattern, engine, after["name"])
+                    host_s = software_s(mine, after["steps"], per_server, rate_bps)
+                    assert close(b.get("host_s", 0), host_s), (where, b, host_s)
+                    assert close(b["latency_s"], a["latency_s"] + host_s), where
+                    assert close(b["time_s"], b["transfer_s"] + b["latency_s"]), where
+                    assert close(by_hand["after_s"], b["transfer_s"] + a["latency_s"]), (where, by_hand["after_s"], b["transfer_s"] + a["latency_s"])
+                    assert b["transfer_s"] >= a["transfer_s"] * (1 - 1e-9) and b["lower_bound_ratio"] >= 1, where
+                    slower += b["transfer_s"] > 1.1 * a["transfer_s"]
+                    rows += 1
+    assert rows > 60 and slower > 30, (rows, slower)
+    print(f"hosts: {rows} phases as counted by hand")
+
+
+main()

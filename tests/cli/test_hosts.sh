@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# What hosts add: the shipped constants and src/doc/hosts.md are what the fit finds on nccl-tests of p5; every part counted by hand; what is refused.
+# UPDATE=1 bash tests/cli/test_hosts.sh PROGRAM rewrites the page.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+page=$root/src/doc/hosts.md
+[[ -z ${UPDATE-} ]] || /usr/bin/python3 "$root/scripts/fit_hosts.py" "$program" --write "$page" >/dev/null || fail "too many rows are off"
+/usr/bin/python3 "$root/scripts/fit_hosts.py" "$program" --check "$page" || fail "the page is not what the fit finds"
+/usr/bin/python3 "$root/tests/cli/check_hosts.py" "$program" || fail "what hosts add is not what is counted by hand"
+
+# Without the keys nothing is added, and nothing is said; a step of the NICs' own counts under every transport.
+small=clos:gpus=16,gpus-per-server=4,radix=16
+"$program" route $small --traffic pattern:ring --json --quiet >ideal || fail "ideal"
+"$program" route $small --traffic pattern:ring --transport fluid,nic-latency=3us --json --quiet >slower || fail "nic-latency"
+"$program" route $small --traffic pattern:ring --transport pfc --json --quiet >lossless || fail "pfc"
+"$program" route $small --traffic pattern:ring --transport pfc,host=nccl-efa-h100 --json --quiet >both || fail "both"
+/usr/bin/python3 - <<'CHECK' || fail "latencies"
+import json
+ideal, slower, lossless, both = (json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0] for name in ("ideal", "slower", "lossless", "both"))
+assert "host_s" not in ideal and "host_s" not in slower
+assert abs(slower["latency_s"] - ideal["latency_s"] - 3e-6) < 1e-12
+assert abs(lossless["latency_s"] - ideal["latency_s"] - 585e-9) < 1e-12
+assert abs(both["latency_s"] - ideal["latency_s"] - both["host_s"]) < 1e-12 and both["host_s"] > 6e-6
+assert both["transfer_s"] > 1.1 * lossless["transfer_s"]
+CHECK
+for bad in nic-efficiency=1.1 nic-efficiency=0 step-overhead=0s host=nccl; do
+  "$program" route $small,$bad --traffic pattern:ring --quiet >out 2>err && fail "$bad is taken"
+  grep -q "${bad%=*}" err || fail "$bad: $(cat err)"
+done
+"$program" route $small,host=nccl-efa-h100 --traffic pattern:ring --certificate proof --quiet >out || fail "certificate"
+grep -q "hosts take time of their own" proof || fail "a certificate of times that it does not prove"
+echo "hosts: as the page has it"
