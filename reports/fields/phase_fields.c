@@ -70,7 +70,7 @@ static const fab_field LAST_FLOW_FIELDS[] = {
     FIELD(dst_gpu, "GPU that receives."),
     FIGURE(bytes, "byte", "Bytes of the flow."),
     FIGURE(rate_bps, "bit/s", "Its max-min fair rate while all flows are under way."),
-    FIGURE(finish_s, "s", "When it ends, without latency."),
+    FIGURE(finish_s, "s", "When it ends: its bytes, what was relayed before, and the latency of its own longest path, once per step, with what hosts add."),
     FIELD(bottleneck, "The link that holds it; missing where a window does.", FILLED),
     FIELD(comm, "Its communicator.", FILLED),
 };

@@ -384,7 +384,7 @@ static void times_put_rates(fab_page *page, const fab_engine_result *e) {
                      fab_show_rate(page, e->mean_rate.mean), e->n_seeds > 1 ? " (first seed)" : "", last->src_gpu,
                      last->dst_gpu, last->comm[0] != '\0' ? ", " : "", last->comm);
     } else {
-        fab_page_say(page, "%svery flow runs at %s; the first is bottlenecked at ",
+        fab_page_say(page, "%svery flow runs at %s; the last to end is bottlenecked at ",
                      e->has_pauses ? "By fair shares e" : "E", fab_show_rate(page, e->mean_rate.mean));
     }
     fab_page_say(page, "%s.", last->bottleneck[0] != '\0' ? last->bottleneck : "its receiver's window");

@@ -24,7 +24,7 @@
 #define RUN_LINK    32.0 /* loads, hot links, counts, values that are folded */
 #define FLOW_LISTED 20.0 /* source, destination, bytes, communicator */
 #define FLOW_RUN    28.0 /* rate, volume, limit; first path */
-#define PATH_SOLVED 44.0 /* first hop, bits, weight, rate, end, bottleneck */
+#define PATH_SOLVED 52.0 /* first hop, bits, weight, rate, end, bottleneck, latency */
 #define LINK_PAUSED 53.0 /* latency, pauses, causes; roots while they are looked for */
 #define PATH_PLACED 12.0 /* of engines that take all flows at once */
 #define PAIR_FOLDED 64.0 /* worst, shares, hops and latencies of a pair under a split */

@@ -39,12 +39,28 @@ def software_s(flows, steps, per_server, rate_bps):
     return steps * (STEP + slot + further * (MESSAGE + slot))
 
 
+def check_ends(flows, engine, per_server, is_even):
+    """finish_s of flows counts what the time of their phase counts, each with its own path."""
+    last_s = max(float(flow["finish_s"]) for flow in flows)
+    assert last_s <= engine["time_s"] * (1 + 1e-9) and close(round(last_s, 12), round(engine["last_flow"]["finish_s"], 12))
+    paths = engine.get("paths", {"min_latency_s": 1, "max_latency_s": 0})
+    outside = [flow for flow in flows if int(flow["src_gpu"]) // per_server != int(flow["dst_gpu"]) // per_server]
+    if outside and paths["min_latency_s"] == paths["max_latency_s"]:
+        slowest = max(float(flow["finish_s"]) for flow in outside)
+        assert slowest < last_s or abs(slowest / engine["time_s"] - 1) < 1e-9, (slowest, engine["time_s"])
+    for flow in flows if is_even else ():
+        beside_s = float(flow["finish_s"]) - int(flow["bytes"]) * 8 / float(flow["rate_bps"])
+        own = (paths["min_latency_s"], paths["max_latency_s"]) if flow in outside else (1e-6, 1e-6)
+        host_s = engine.get("host_s", 0) if flow in outside else 0
+        assert own[0] - 1e-11 <= beside_s - host_s <= own[1] + 1e-11, (flow, beside_s, own, host_s)
+
+
 def main():
     program = sys.argv[1]
     rows = slower = 0
     for design, per_server, n_gpus, rate_bps in DESIGNS:
         for pattern, _ in TRAFFIC:
-            for engine in ("ecmp,qp=2", "spray"):
+            for engine in ("ecmp,qp=1", "ecmp,qp=2", "spray"):
                 same = ("--traffic", f"pattern:{pattern}", "--engine", engine, "--threads", "1")
                 ideal = json.loads(run(program, design, *same, "--json"))["phases"]
                 ours = json.loads(run(program, f"{design},{KEYS}", *same, "--json"))["phases"]
@@ -66,6 +82,7 @@ def main():
                     assert close(by_hand["after_s"], b["transfer_s"] + a["latency_s"]), (where, by_hand["after_s"], b["transfer_s"] + a["latency_s"])
                     assert b["transfer_s"] >= a["transfer_s"] * (1 - 1e-9) and b["lower_bound_ratio"] >= 1, where
                     slower += b["transfer_s"] > 1.1 * a["transfer_s"]
+                    check_ends(mine, b, per_server, pattern.startswith("permutation") and engine == "ecmp,qp=1")
                     rows += 1
     assert rows > 60 and slower > 30, (rows, slower)
     print(f"hosts: {rows} phases as counted by hand")

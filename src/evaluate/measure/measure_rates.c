@@ -20,7 +20,7 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
         return;
     }
     fab_max_min_free(s->solver);
-    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->bottleneck,
+    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->latency_s, s->bottleneck,
                  s->first, s->link, s->share, s);
 }
 
@@ -166,6 +166,12 @@ static void name_slowest(const fab_engine_run *run, uint64_t flow, double rate_b
     (void)fab_comm_name(s->traffic, s->phase, about.comm, r->last.comm);
 }
 
+/* What comes on top of a transfer, of a run with a detail. */
+static double after_transfer_s(const fab_engine_run *run, uint64_t flow) {
+    const fab_prepared_phase *s = run->prepared;
+    return s->relay_s + fab_flow_latency_s(s->fabric, s->phase, run->scratch->rates->latency_s[flow]);
+}
+
 /* Where the slowest path of every flow is bottlenecked. */
 static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_error *err) {
     const fab_rate_scratch *s = run->scratch->rates;
@@ -184,6 +190,7 @@ static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const 
                 out->bottleneck = s->bottleneck[i] != FAB_NO_BOTTLENECK ? s->bottleneck[i] : FAB_NONE;
             }
         }
+        out->finish_s += after_transfer_s(run, flow);
     }
     r->n_flows = status == FAB_OK ? n_flows : 0;
     return status;
@@ -211,6 +218,7 @@ static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32
     double least = INFINITY;
     uint64_t last = 0;
     double last_rate = 0;
+    double last_s = 0;
     uint32_t bottlenecked_at = FAB_NO_BOTTLENECK;
     out->transfer_s = 0;
     for (uint64_t flow = 0; flow < n_flows; flow++) {
@@ -220,9 +228,11 @@ static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32
         for (uint32_t i = from; i < to; i++) {
             rate += s->rate[i];
         }
+        double after_s = run->detail != NULL ? after_transfer_s(run, flow) : 0;
         for (uint32_t i = from; i < to; i++) {
-            if (s->finish_s[i] > out->transfer_s * (1 + SAME)) {
-                out->transfer_s = s->finish_s[i];
+            out->transfer_s = s->finish_s[i] > out->transfer_s * (1 + SAME) ? s->finish_s[i] : out->transfer_s;
+            if (s->finish_s[i] + after_s > last_s * (1 + SAME)) {
+                last_s = s->finish_s[i] + after_s;
                 last = flow;
                 last_rate = rate;
                 bottlenecked_at = s->bottleneck[i];
@@ -238,7 +248,7 @@ static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32
     out->min_rate = n_flows > 0 ? least : 0;
     out->mean_rate = n_flows > 0 ? sum / (double)n_flows : 0;
     if (run->detail != NULL && n_flows > 0) {
-        name_slowest(run, last, last_rate, out->transfer_s, bottlenecked_at);
+        name_slowest(run, last, last_rate, last_s, bottlenecked_at);
     }
 }
 
@@ -281,11 +291,15 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
                      .link = r->link,
                      .weight = s->weight};
     FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
-    if (fab_router_facts_of(run->router)->reorders) {
+    if (run->detail != NULL || fab_router_facts_of(run->router)->reorders) {
         const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
+        FAB_PASS(FAB_GROW(s->latency_s, s->latency_capacity, r->n_flows, err));
+        FAB_PASS(fab_flow_latencies_of_routes(run->router, &chunk, s->latency_s, err));
+    }
+    if (fab_router_facts_of(run->router)->reorders) {
         FAB_PASS(FAB_GROW(s->flow_limit, s->flow_limit_capacity, r->n_flows, err));
         FAB_PASS(FAB_GROW(s->limit, s->limit_capacity, n_paths, err));
-        FAB_PASS(fab_flow_limits_of_routes(run->router, &chunk, s->flow_limit, err));
+        fab_flow_limits(run->router, s->latency_s, r->n_flows, s->flow_limit);
         p.limit = s->limit;
     }
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
@@ -406,10 +420,14 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
                      .first = s->first,
                      .link = s->link,
                      .share = s->share};
+    if (run->detail != NULL || fab_router_facts_of(run->router)->reorders) {
+        FAB_TRY(FAB_GROW(s->latency_s, s->latency_capacity, phase->n_flows, err));
+        FAB_TRY(fab_flow_latencies_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
+                                            prepared->demand, phase, s->latency_s, err));
+    }
     if (fab_router_facts_of(run->router)->reorders) {
         FAB_TRY(FAB_GROW(s->limit, s->limit_capacity, phase->n_flows, err));
-        FAB_TRY(fab_flow_limits_of_split(run->router, fab_router_dag(run->router, prepared->dag), split,
-                                         prepared->demand, phase, s->limit, err));
+        fab_flow_limits(run->router, s->latency_s, phase->n_flows, s->limit);
         p.limit = s->limit;
     }
     FAB_TRY(rates_solve(s, &p, err));

@@ -412,25 +412,24 @@ done:
     return status;
 }
 
-/* --- limits of flows ---------------------------------------------------------------------------------------------- */
+/* --- latencies and limits of flows -------------------------------------------------------------------------------- */
 
-fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_bps,
-                                     fab_error *err) {
+fab_status fab_flow_latencies_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_s,
+                                        fab_error *err) {
     fab_path_tally tally = {0};
     fab_status status = fab_path_tally_init(router, &tally, err);
     for (uint32_t flow = 0; status == FAB_OK && flow < chunk->routes->n_flows; flow++) {
         span paths;
         measure_flow(&tally, chunk, flow, &paths);
-        out_bps[flow] = fab_router_facts_of(router)->reorders && paths.hops.max > 0
-                            ? window_limit(router, paths.latency_s.max)
-                            : (double)INFINITY;
+        out_s[flow] = paths.hops.max > 0 ? paths.latency_s.max : -paths.latency_s.max;
     }
     fab_path_tally_release(&tally);
     return status;
 }
 
-fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
-                                    const fab_demand *demand, const fab_phase *phase, double *out_bps, fab_error *err) {
+fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                       const fab_demand *demand, const fab_phase *phase, double *out_s,
+                                       fab_error *err) {
     fab_status status = FAB_OK;
     const fab_fabric *f = fab_router_fabric(router);
     double *x = NULL;
@@ -452,12 +451,24 @@ fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag
                 fab_demand_pair(demand, f, fab_router_ports(router), fab_router_next_hops(router), phase, i, part);
             most_s = fmax(most_s, segment_s + (pair != FAB_NONE ? longest_s[pair] : 0));
         }
-        out_bps[i] =
-            fab_router_facts_of(router)->reorders && hops > 0 ? window_limit(router, most_s) : (double)INFINITY;
+        out_s[i] = hops > 0 ? most_s : -most_s;
     }
 done:
     FAB_FREE_ALL(x, longest_s);
     return status;
+}
+
+void fab_flow_limits(const fab_router *router, const double *latency_s, uint64_t n_flows, double *out_bps) {
+    bool reorders = fab_router_facts_of(router)->reorders;
+    for (uint64_t i = 0; i < n_flows; i++) {
+        out_bps[i] = reorders && latency_s[i] > 0 ? window_limit(router, latency_s[i]) : (double)INFINITY;
+    }
+}
+
+double fab_flow_latency_s(const fab_fabric *fabric, const fab_phase *phase, double latency_s) {
+    double steps = (double)phase->steps * (double)phase->executions;
+    return latency_s > 0 ? steps * (latency_s + fabric->host.nic_s) + fab_phase_host_s(fabric, phase)
+                         : steps * -latency_s;
 }
 
 double fab_phase_latency_s(const fab_fabric *fabric, const fab_phase *phase, bool in_network, double path_s) {

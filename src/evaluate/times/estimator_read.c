@@ -274,7 +274,8 @@ static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *e
         if (t->limit_bps == NULL) {
             FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
         }
-        FAB_PASS(fab_flow_limits_of_routes(c->request.router, &chunk, t->limit_bps, err));
+        FAB_PASS(fab_flow_latencies_of_routes(c->request.router, &chunk, t->limit_bps, err));
+        fab_flow_limits(c->request.router, t->limit_bps, c->request.routes->n_flows, t->limit_bps);
         most_s = 0;
         for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
             most_s = fmax(most_s, c->bits[flow] / t->limit_bps[flow]);

@@ -219,7 +219,8 @@ static fab_status find_limits(fab_estimator *c, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(c->limit_bps, q->routes->n_flows, err));
-    FAB_PASS(fab_flow_limits_of_routes(q->router, &chunk, c->limit_bps, err));
+    FAB_PASS(fab_flow_latencies_of_routes(q->router, &chunk, c->limit_bps, err));
+    fab_flow_limits(q->router, c->limit_bps, q->routes->n_flows, c->limit_bps);
     for (uint32_t flow = 0; flow < q->routes->n_flows; flow++) {
         c->most_limit_s = fmax(c->most_limit_s, c->bits[flow] / c->limit_bps[flow]);
     }

@@ -156,7 +156,8 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
     const fab_phase *phase = a->q->phase;
     double most = 0;
     FAB_PASS(FAB_NEW(a->limit, phase->n_flows, err));
-    FAB_PASS(fab_flow_limits_of_split(a->router, a->dag, a->split, a->prepared.demand, phase, a->limit, err));
+    FAB_PASS(fab_flow_latencies_of_split(a->router, a->dag, a->split, a->prepared.demand, phase, a->limit, err));
+    fab_flow_limits(a->router, a->limit, phase->n_flows, a->limit);
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         most = fmax(most, (double)fab_phase_flow(phase, flow).bytes * BITS / a->limit[flow]);
     }

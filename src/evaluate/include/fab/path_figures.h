@@ -78,17 +78,28 @@ fab_status fab_path_figures_of_split(const fab_router *router, const fab_dag *da
                                      fab_path_figures *out, fab_error *err) FAB_MUST_USE;
 
 /**
+ * One-way latency of the longest path of every flow; of one that stays in its scale-up domain, times -1.
+ * @param[out] out_s  Shape [flows of the chunk].
+ */
+fab_status fab_flow_latencies_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_s,
+                                        fab_error *err) FAB_MUST_USE;
+
+/** The same under a split. @param[out] out_s  Shape [phase->n_flows]. */
+fab_status fab_flow_latencies_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
+                                       const fab_demand *demand, const fab_phase *phase, double *out_s,
+                                       fab_error *err) FAB_MUST_USE;
+
+/**
  * What the receiver's reorder window lets every flow have: window / (round trip over its longest path + queueing);
  * INFINITY inside a scale-up domain and under engines that keep the order.
- * @param[out] out_bps  Shape [flows of the chunk].
+ * @param[in]  latency_s  Of fab_flow_latencies_of_routes() or _of_split().
+ * @param[out] out_bps    Shape [n_flows]; may be latency_s.
  */
-fab_status fab_flow_limits_of_routes(const fab_router *router, const fab_path_chunk *chunk, double *out_bps,
-                                     fab_error *err) FAB_MUST_USE;
+void fab_flow_limits(const fab_router *router, const double *latency_s, uint64_t n_flows, double *out_bps);
 
-/** The same under a split. @param[out] out_bps  Shape [phase->n_flows]. */
-fab_status fab_flow_limits_of_split(const fab_router *router, const fab_dag *dag, const fab_split *split,
-                                    const fab_demand *demand, const fab_phase *phase, double *out_bps,
-                                    fab_error *err) FAB_MUST_USE;
+/** What a flow of this latency (as above) has beside its bytes in one iteration, as its phase has it of its slowest
+ * path. */
+double fab_flow_latency_s(const fab_fabric *fabric, const fab_phase *phase, double latency_s);
 
 /**
  * Latency that the time of a phase has beside that of its bytes: steps x executions x that of its slowest path.
