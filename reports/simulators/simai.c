@@ -21,6 +21,10 @@ static fab_status simai_check(const fab_fabric *f, fab_error *err) {
                         " NICs in a server",
                         f->gpus_per_server, f->nics_per_server);
     }
+    if (f->gpus_per_domain == 1) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "SimAI crashes on servers of 1 GPU; it needs at least 2 in a scale-up domain");
+    }
     for (fab_node_id nic = f->first[FAB_NODE_NIC]; nic < f->first[FAB_NODE_DOMAIN]; nic++) {
         double pcie_bps = 0;
         double network_bps = 0;

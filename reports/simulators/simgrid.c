@@ -144,10 +144,29 @@ static void put_routes(writer *w, fab_link_id first, double bps) {
 
 static const char DOCTYPE[] = "\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
 
+/* Without these SimGrid takes TCP of the internet: a share of the rate for acknowledgements the other way, latencies of
+ * thirteen times, and a window. */
+static void put_config(writer *w) {
+    static const char *const PROPERTIES[][2] = {{"network/model", "CM02"},
+                                                {"network/crosstraffic", "0"},
+                                                {"network/TCP-gamma", "1e18"},
+                                                {"maxmin/precision", "1e-9"},
+                                                {"surf/precision", "1e-15"}};
+    fab_xml_write_start(&w->xml, "config");
+    for (size_t i = 0; i < sizeof PROPERTIES / sizeof PROPERTIES[0]; i++) {
+        fab_xml_write_start(&w->xml, "prop");
+        fab_xml_write_attribute(&w->xml, "id", PROPERTIES[i][0]);
+        fab_xml_write_attribute(&w->xml, "value", PROPERTIES[i][1]);
+        fab_xml_write_end(&w->xml);
+    }
+    fab_xml_write_end(&w->xml);
+}
+
 static void simgrid_begin(writer *w, const char *routing) {
     fab_xml_write_raw(&w->xml, DOCTYPE, sizeof DOCTYPE - 1);
     fab_xml_write_start(&w->xml, "platform");
     fab_xml_write_attribute(&w->xml, "version", "4.1");
+    put_config(w);
     fab_xml_write_start(&w->xml, "zone");
     fab_xml_write_attribute(&w->xml, "id", "fabric");
     fab_xml_write_attribute(&w->xml, "routing", routing);

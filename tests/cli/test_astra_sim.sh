@@ -30,6 +30,9 @@ network rail-spine:gpus=64,radix=64,domain-latency=2us,latency=500ns,length=10m 
 network rail-only:gpus=128,radix=16,nic=800Gb/s "[('Switch', 8, 3600.0, 500.0), ('Switch', 16, 800.0, 314.7)]"
 network clos:gpus=8,radix=64,gpus-per-server=1,domain=1 "[('Switch', 8, 400.0, 314.7)]"
 network clos:gpus=8,radix=64 "[('Switch', 8, 3600.0, 500.0)]"
+for design in clos:gpus=32,radix=64:1 clos:gpus=8,radix=64:0; do # what takes several dimensions is said where there are several
+  [[ $("$program" build "${design%:*}" --format astra-sim --quiet | grep -c 'congestion-aware one takes one dimension') -eq ${design##*:} ]] || fail "$design: which network takes it"
+done
 "$program" build clos:gpus=32,radix=64 --export net.astra-sim.yml --quiet >/dev/null
 "$program" build clos:gpus=32,radix=64 --format astra-sim --quiet | cmp - net.astra-sim.yml || fail "--export writes other bytes"
 refuse 'gpu-0 is on leaf-0 and gpu-8 on leaf-' fat-tree:k=4,gpus-per-server=8

@@ -78,6 +78,8 @@ refuse() { # refuse TEXT COMMAND...
 }
 refuse '4 NICs in a server' build clos:gpus=64,radix=16,nics-per-server=4 --format simai
 refuse 'no PCIe' build clos:gpus=64,radix=16,pcie=200Gb/s --format simai
+refuse 'servers of 1 GPU' build fat-tree:k=4,gpus-per-server=1 --format simai
+refuse 'servers of 1 GPU' build clos:gpus=64,radix=16,domain=1 --format simai
 refuse 'builds none' cost fat-tree:k=4 --format simai
 
 wrong() { # wrong PLACE TEXT: the file on stdin

@@ -84,7 +84,7 @@ PY
   fi
   sed -E 's/latency="[^"]*"/latency="0s"/' with-latency.xml >platform.xml
   "$program" route "$1" --traffic file:matrix.csv --engine "$2" --format flows --quiet >flows.csv 2>err || { fail "$1: $(<err)"; return; }
-  awk -F, 'NR > 1 {print "gpu-" $4, "gpu-" $5}' flows.csv >pairs
+  awk -F, 'NR > 1 {print "gpu-" $4, "gpu-" $5, $7}' flows.csv >pairs
   ./peer platform.xml <pairs >rates 2>err || { fail "$1: SimGrid: $(tail -n 2 err)"; return; }
   python3 - "$1" <<'PY' 2>err || fail "$1: $(tail -n 1 err)"
 import csv, sys
@@ -103,4 +103,26 @@ rates rail-spine:gpus=64,radix=16/64,tiers=2,taper=3 spray,window=1GB 3
 rates 'fat-tree:xgft=3;4,4,8;1,4,4;1,1,1,gpus-per-server=1' dmodk 4 routes
 rates 'rail-spine:gpus=64,radix=8,taper=2' ecmp,hash=ideal 5 routes
 rates dragonfly:dragonfly=2,4,2,gpus-per-server=2 ecmp 6 routes
+
+# --- the same times: the file alone says which model, latencies included ---
+times() { # times DESIGN TRAFFIC ENGINE WHO: of the phase, or of each flow
+  "$program" route "$1" --traffic "$2" --engine "$3" --format simgrid --quiet >platform.xml && "$program" route "$1" --traffic "$2" --engine "$3" --format flows --quiet >flows.csv ||
+    { fail "$1"; return; }
+  awk -F, 'NR > 1 {print "gpu-" $4, "gpu-" $5, $7}' flows.csv | ./peer platform.xml times >times 2>err || { fail "$1: SimGrid: $(tail -n 2 err)"; return; }
+  python3 - "$4" <<'PY' 2>err || fail "$*: $(tail -n 1 err)"
+import csv, sys
+ours = [float(r["finish_s"]) for r in csv.DictReader(open("flows.csv"))]
+theirs = dict((int(line.split()[1]), float(line.split()[2])) for line in open("times"))
+assert len(ours) == len(theirs) > 15
+off = [theirs[i] / ours[i] - 1 for i in range(len(ours))] if sys.argv[1] == "flows" else [max(theirs.values()) / max(ours) - 1]
+assert max(map(abs, off)) < 1e-6, max(off, key=abs)
+PY
+}
+times 'rail-spine:gpus=64,radix=8,taper=2' pattern:permutation,bytes=10MB ecmp phase
+times fat-tree:k=8,gpus-per-server=1 pattern:permutation,bytes=1MB ecmp phase
+times fat-tree:k=8,gpus-per-server=1 pattern:ring,bytes=64KiB dmodk flows
+times clos:gpus=64,radix=16,gpus-per-server=4 pattern:ring,bytes=10kB dmodk flows
+[[ $(grep -c '<prop ' platform.xml) -eq 5 ]] && sed '/<config>/,/<\/config>/d' platform.xml >without.xml && awk -F, 'NR > 1 {print "gpu-" $4, "gpu-" $5, $7}' flows.csv | ./peer without.xml times >times ||
+  fail "without the model"
+awk -F, 'NR == FNR {s = $9 > s ? $9 : s; next} {split($0, w, " "); t = w[3] > t ? w[3] : t} END {exit !(t > 3 * s)}' <(tail -n +2 flows.csv) times || fail "the model of the file makes no difference"
 exit $((failures > 0))
