@@ -150,6 +150,10 @@ static const fab_field ENGINE_FIELDS[] = {
     FIGURE(host_s, "s", "What the software of hosts adds to a phase in one iteration, a part of latency_s.",
            .only = has_host_s, .formula = "steps * executions * (step-overhead + further messages * message-overhead)",
            .source = "src/doc/hosts.md", .labels = "host software"),
+    FIELD_OF(time_is_lower_bound, blocks_elsewhere,
+             "Whether flows of one path each collide under transport fluid: on a network of lossless queues (RoCE with "
+             "PFC, InfiniBand) they also hold up others, and the phase takes longer. Told where it is so.",
+             IF(blocks_elsewhere), .source = "src/doc/packets.md", .labels = "lower bound"),
     FIELD(collided_links, "Fabric links offered more than they carry.",
           .formula = "number of fabric links with collision factor > 1 + 1e-9", .labels = "collided|collided links"),
     FIELD(collided_flows, "Flows with a path over a collided link.", .labels = "collided|collided flows"),

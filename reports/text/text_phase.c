@@ -57,6 +57,16 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
         page, "taper: largest utilisation of a fabric link under ideal spraying, what the design's oversubscription "
               "causes; worst: largest collision factor; collided: flows that cross a link with a factor "
               "above 1; time: for all bytes, if nothing else is in the network");
+    bool blocks = false;
+    for (size_t i = 0; i < result->n_phases; i++) {
+        for (size_t engine = 0; engine < result->phases[i].n_engines; engine++) {
+            blocks = blocks || result->phases[i].engines[engine].blocks_elsewhere;
+        }
+    }
+    if (blocks) {
+        fab_text_note(page, "where flows collide, times are lower bounds on lossless RoCE and InfiniBand (fair shares; "
+                            "--transport pfc has their queues)");
+    }
     for (size_t i = 0; i < first->n_engines; i++) {
         const char *number = several ? fab_show(page, "[%zu] ", i + 1) : "";
         fab_page_wrapf(page, FAB_INK_DIM, 2, 6, "%s%s", number, first->engines[i].label);

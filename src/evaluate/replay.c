@@ -1,5 +1,4 @@
 /* Every phase under every engine for every seed: independent items over threads, each writing its own sample. */
-#include "fab/collective.h"
 #include "fab/deadlock.h"
 #include "fab/design.h"
 #include "fab/evaluate.h"
@@ -27,8 +26,9 @@ typedef struct item {
 typedef struct shared_draw {
     atomic_size_t n_open;
     double **bytes;     /* [phase]: of links; NULL before it is measured, and after the last */
-    double *transfer_s; /* [phase] */
-    fab_paces paces;
+    double *transfer_s; /* [phase]; fluid_s under a transport of packets, what they would be under fluid */
+    double *fluid_s;
+    fab_paces paces, fluid_paces;
     fab_link_use *links; /* [n_links], of the first draw, where a schedule is kept */
     size_t n_links;
 } shared_draw;
@@ -75,6 +75,10 @@ static void advance_item(void *argument, uint64_t n) {
 
 static bool is_drawn_per_seed(const run *c) {
     return c->traffic->depends_on_seed && c->replay->n_seeds > 1;
+}
+
+static bool sends_packets(const run *c) {
+    return c->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
 }
 
 static bool varies(const run *c, size_t engine) {
@@ -143,10 +147,15 @@ static fab_status share_item(run *c, const item *it, const fab_evaluated *found,
     fab_status status = FAB_OK;
     shared_draw *draw = &c->shared[it->engine * c->replay->n_seeds + it->draw];
     draw->transfer_s[it->phase] = found->figures.transfer_s;
+    draw->fluid_s[it->phase] = found->figures.fluid_s > 0 ? found->figures.fluid_s : found->figures.transfer_s;
     FAB_PASS(copy_links(found->bytes, c->what->fabric->n_links, &draw->bytes[it->phase], err));
     if (atomic_fetch_sub(&draw->n_open, 1) == 1) {
         status = fab_iterate_paces(c->what->fabric, c->traffic, (const double *const *)draw->bytes, draw->transfer_s,
                                    &draw->paces, err);
+        if (status == FAB_OK && sends_packets(c)) {
+            status = fab_iterate_paces(c->what->fabric, c->traffic, (const double *const *)draw->bytes, draw->fluid_s,
+                                       &draw->fluid_paces, err);
+        }
         if (status == FAB_OK && it->draw == 0 && c->replay->keep_schedule) {
             status = fab_iterate_link_use(c->what->fabric, c->traffic, (const double *const *)draw->bytes, &draw->links,
                                           &draw->n_links, err);
@@ -241,6 +250,7 @@ static fab_status open_shared(run *c, fab_error *err) {
         atomic_init(&c->shared[i].n_open, n_open);
         FAB_PASS(FAB_NEW(c->shared[i].bytes, c->traffic->n_phases, err));
         FAB_PASS(FAB_NEW(c->shared[i].transfer_s, c->traffic->n_phases, err));
+        FAB_PASS(FAB_NEW(c->shared[i].fluid_s, c->traffic->n_phases, err));
     }
     return FAB_OK;
 }
@@ -302,16 +312,6 @@ static void replay_gather(const fab_figures *figures, size_t n, size_t offset, d
     fab_stat_of(values, n, out);
 }
 
-/* Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
-static double bus_factor(const fab_phase *p) {
-    for (int operation = 0; operation < FAB_N_OPERATIONS; operation++) {
-        if (strcmp(p->collective, fab_operation_name((fab_operation)operation)) == 0) {
-            return fab_bus_factor((fab_operation)operation, p->ranks);
-        }
-    }
-    return strchr(p->collective, ',') != NULL ? fab_bus_factor(FAB_ALL_REDUCE, p->ranks) : 1;
-}
-
 /* What nccl-tests call the size is that of a whole collective, so that a part of one has no such bandwidth. */
 static bool is_whole_collective(const fab_traffic *t, size_t phase) {
     const fab_phase *p = &t->phases[phase];
@@ -322,7 +322,7 @@ static bool is_whole_collective(const fab_traffic *t, size_t phase) {
 
 static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *values, fab_engine_result *r) {
     double bytes = p->result_bytes * (double)p->executions;
-    double factor = bus_factor(p);
+    double factor = fab_phase_bus_factor(p);
     for (size_t i = 0; i < r->n_seeds; i++) {
         double time_s = s[i].transfer_s + r->latency_s;
         values[i] = time_s > 0 ? bytes / time_s : 0;
@@ -352,6 +352,8 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
         return;
     }
     r->latency_s = fab_phase_latency_s(c->what->fabric, p, r->paths.n_flows > 0, r->paths.latency_s.max);
+    const fab_router_facts *facts = fab_router_facts_of(c->routers[r - c->phases[phase].engines]);
+    r->blocks_elsewhere = !sends_packets(c) && !facts->splits && !facts->reorders && r->collided_flows.max > 0;
     r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
@@ -427,25 +429,45 @@ static fab_status summarise(run *c, fab_error *err) {
     return status;
 }
 
-/* What phases that are under way together do to each other, as a mean over the seeds. */
+/* As a mean over the seeds. */
+static void mean_paces(const run *c, size_t engine, bool of_fluid, fab_paces *out) {
+    const shared_draw *draw = &c->shared[engine * c->replay->n_seeds];
+    const uint64_t n = draws_of(c, engine);
+    for (size_t k = 0; k < (size_t)FAB_TRAVEL_SETS * FAB_TRAVEL_N; k++) {
+        double sum = 0;
+        bool any = false;
+        for (uint64_t i = 0; i < n; i++) {
+            double slow = (&(of_fluid ? &draw[i].fluid_paces : &draw[i].paces)->slowdown[0][0])[k];
+            any = any || slow > 1;
+            sum += fmax(slow, 1);
+        }
+        (&out->slowdown[0][0])[k] = any ? sum / (double)n : 0;
+    }
+}
+
+/* What phases that are under way together do to each other. */
 static fab_status take_paces(const run *c, fab_result *result, fab_error *err) {
     FAB_PASS(FAB_NEW(result->paces, c->what->n_engines, err));
     for (size_t e = 0; e < c->what->n_engines; e++) {
-        const shared_draw *draw = &c->shared[e * c->replay->n_seeds];
-        const uint64_t n = draws_of(c, e);
-        double *mean = &result->paces[e].slowdown[0][0];
-        for (size_t k = 0; k < (size_t)FAB_TRAVEL_SETS * FAB_TRAVEL_N; k++) {
-            double sum = 0;
-            bool any = false;
-            for (uint64_t i = 0; i < n; i++) {
-                double slow = (&draw[i].paces.slowdown[0][0])[k];
-                any = any || slow > 1;
-                sum += fmax(slow, 1);
-            }
-            mean[k] = any ? sum / (double)n : 0;
-        }
+        mean_paces(c, e, false, &result->paces[e]);
     }
     return FAB_OK;
+}
+
+/* What the transport adds to an iteration. */
+static fab_status add_transport(const run *c, const fab_result *result, size_t engine, fab_iteration *out,
+                                fab_error *err) {
+    fab_fabric_spec fluid = c->what->design->fabric;
+    fab_paces paces;
+    if (!sends_packets(c)) {
+        return FAB_OK;
+    }
+    fluid.transport.kind = FAB_TRANSPORT_FLUID;
+    if (c->shared != NULL) {
+        mean_paces(c, engine, true, &paces);
+    }
+    return fab_iterate_transport(c->traffic, result, engine, fab_design_host(&fluid).nic_s,
+                                 c->shared != NULL ? &paces : NULL, out, err);
 }
 
 /* The iteration of every seed, where a phase has a draw of its own for each. */
@@ -515,6 +537,7 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     for (size_t e = 0; e < c->what->n_engines; e++) {
         fab_error why = {0};
         status = fab_iterate(c->traffic, result, e, &result->iterations[e], &why);
+        status = status == FAB_OK ? add_transport(c, result, e, &result->iterations[e], &why) : status;
         status = status == FAB_OK ? iterate_seeds(c, result, e, &result->iterations[e], &why) : status;
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
             (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);
@@ -546,7 +569,7 @@ static void replay_release(run *c) {
         for (size_t p = 0; c->shared[i].bytes != NULL && p < n_phases; p++) {
             free(c->shared[i].bytes[p]);
         }
-        FAB_FREE_ALL(c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].links);
+        FAB_FREE_ALL(c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].fluid_s, c->shared[i].links);
     }
     fab_result rest = {.phases = c->phases, .n_phases = n_phases};
     fab_result_release(&rest);

@@ -1,5 +1,6 @@
 #include "traffic_internal.h"
 
+#include "fab/collective.h"
 #include "fab/memory.h"
 #include "fab/rng.h"
 
@@ -167,4 +168,13 @@ fab_status fab_phase_check(const fab_phase *phase, fab_error *err) {
                         phase->expected_bytes);
     }
     return FAB_OK;
+}
+
+double fab_phase_bus_factor(const fab_phase *p) {
+    for (int operation = 0; operation < FAB_N_OPERATIONS; operation++) {
+        if (strcmp(p->collective, fab_operation_name((fab_operation)operation)) == 0) {
+            return fab_bus_factor((fab_operation)operation, p->ranks);
+        }
+    }
+    return strchr(p->collective, ',') != NULL ? fab_bus_factor(FAB_ALL_REDUCE, p->ranks) : 1;
 }

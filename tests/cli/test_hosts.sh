@@ -28,4 +28,27 @@ for bad in nic-efficiency=1.1 nic-efficiency=0 step-overhead=0s host=nccl; do
 done
 "$program" route $small,host=nccl-efa-h100 --traffic pattern:ring --certificate proof --quiet >out || fail "certificate"
 grep -q "hosts take time of their own" proof || fail "a certificate of times that it does not prove"
+
+# What lossless queues add to an iteration: against a run under fluid, at the microbatch and chunks of the other; who is told that times are lower bounds.
+job=(clos:gpus=128,gpus-per-server=8,radix=16,taper=2 --job model=gpt-1.7b,tp=2,pp=2,microbatch=1,interleave=1 --engine ecmp --quiet)
+for seeds in 1 3; do
+  "$program" run "${job[@]}" --seeds $seeds --json >fluid || fail "fluid"
+  "$program" run "${job[@]}" --seeds $seeds --json --transport pfc,xoff=20kB >lossless || fail "pfc"
+  /usr/bin/python3 - $seeds <<'CHECK' || fail "what the transport adds"
+import json, sys
+fluid, lossless = (json.load(open(name, encoding="utf-8")) for name in ("fluid", "lossless"))
+a, b = fluid["iteration"][0], lossless["iteration"][0]
+assert "fluid_time_s" not in a and "transport_s" not in a
+if sys.argv[1] == "1":
+    assert abs(b["fluid_time_s"] / a["time_s"] - 1) < 1e-12 and abs(b["time_s"] - b["fluid_time_s"] - b["transport_s"]) < 1e-12
+assert abs(b["fluid_time_s"] / a["time_s"] - 1) < 0.01 and b["transport_s"] > 0 and abs(b["transport_ratio"] * b["fluid_time_s"] / b["transport_s"] - 1) < 1e-9
+told = [engine.get("time_is_lower_bound", False) for phase in fluid["phases"] for engine in phase["engines"]]
+assert told == [phase["engines"][0]["collided_flows"]["max"] > 0 if sys.argv[1] != "1" else phase["engines"][0]["collided_flows"] > 0 for phase in fluid["phases"]] and any(told)
+assert not any("time_is_lower_bound" in engine for phase in lossless["phases"] for engine in phase["engines"])
+CHECK
+done
+"$program" run "${job[@]}" --transport pfc,xoff=20kB >text && [[ $(grep -c "Lossless queues add" text) -eq 1 ]] || fail "not said once"
+"$program" run "${job[@]}" --transport pfc,xoff=20kB --format xml | grep -q 'transport_ratio="0' || fail "not in XML"
+"$program" run "${job[@]}" >text && [[ $(grep -c "times are lower bounds" text) -eq 1 ]] || fail "lower bounds are not said once"
+"$program" run "${job[@]/ecmp/spray}" >text && ! grep -q "times are lower bounds" text || fail "spray has no lower bounds"
 echo "hosts: as the page has it"

@@ -110,6 +110,29 @@ fab_status fab_iterate_times(const fab_traffic *traffic, const fab_job_times *ti
     return iterate_times(traffic, times, &how, out, err);
 }
 
+fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
+                                 const fab_paces *paces, fab_iteration *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job_times times = {.paces = paces};
+    fab_iteration *fluid = NULL;
+    FAB_TRY(FAB_NEW(fluid, 1, err));
+    for (size_t i = 0; i < result->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        const fab_engine_result *mine = &result->phases[i].engines[engine];
+        double steps = mine->paths.n_flows > 0 ? (double)phase->steps * (double)phase->executions : 0;
+        (void)fab_iterate_add(phase->name, mine->fluid_s.mean > 0 ? mine->fluid_s.mean : mine->transfer_s.mean,
+                              mine->latency_s - steps * (result->graph->host.nic_s - nic_s),
+                              result->phases[i].network_flows > 0, &times);
+    }
+    FAB_TRY(fab_iterate_times(traffic, &times, NULL, out, result->fabrics[0].spec.max_bytes, fluid, err));
+    out->fluid_time_s = fluid->time_s;
+    out->transport_s = out->at_means_s - fluid->time_s;
+    out->transport_ratio = out->transport_s / fluid->time_s;
+done:
+    free(fluid);
+    return status;
+}
+
 fab_status fab_iterate_with(const fab_traffic *given, const fab_result *result, size_t engine, const double *transfer_s,
                             const fab_compute_model *compute, const fab_iteration *chosen, fab_iteration *out,
                             fab_error *err) {

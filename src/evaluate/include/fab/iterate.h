@@ -62,6 +62,15 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
                             fab_iteration *out, fab_error *err) FAB_MUST_USE;
 
 /**
+ * What a transport of packets adds to the iteration `out`, which fab_iterate() filled: it is run again with the same
+ * microbatch and chunks, at the fluid times of the phases. Fills fluid_time_s, transport_s and transport_ratio.
+ * @param[in] nic_s  nic-latency under fluid: that of the result's graph is taken from the latencies.
+ * @param[in] paces  At the fluid times; NULL: nothing slows anything down.
+ */
+fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,
+                                 const fab_paces *paces, fab_iteration *out, fab_error *err) FAB_MUST_USE;
+
+/**
  * Runs the iteration of every seed with the microbatch and chunks of `out`, which fab_iterate() filled: a job is set up
  * before its seed is known. Times of `out` become means over the seeds, what follows from them follows from the mean,
  * and out->seeds is filled.

@@ -78,6 +78,9 @@ typedef struct fab_iteration {
     uint64_t microbatch, interleave; /**< of the job, or chosen */
     double time_s;                   /**< of one iteration */
     double at_means_s;               /**< filled by the caller: with the mean transfer times of the seeds */
+    double fluid_time_s;             /**< what it would be under transport fluid; 0 under that, as the next two */
+    double transport_s;              /**< what another transport adds to it: at_means_s - fluid_time_s */
+    double transport_ratio;          /**< of fluid_time_s */
     double compute_s;                /**< computation alone on the busiest stage, recomputation included */
     double bubble_s;                 /**< that stage idle though transfers and replicas cost nothing */
     double exposed_tp_s, exposed_cp_s, exposed_ep_s; /**< in line with its kernels */

@@ -125,6 +125,9 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
 fab_status fab_traffic_front_end(const char *text, const fab_design *design, const fab_fabric *fabric,
                                  const fab_fabric *front_end, fab_traffic *out, fab_error *err) FAB_MUST_USE;
 
+/** Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
+double fab_phase_bus_factor(const fab_phase *phase);
+
 /** Seconds that the software of hosts adds to a phase in one iteration: steps x executions x (step-overhead +
  * further_messages x message-overhead; and that of a slot with each where messages have four slots or more). */
 double fab_phase_host_s(const fab_fabric *fabric, const fab_phase *phase);
