@@ -1,121 +1,193 @@
-/* A calendar [Brown, 1988]: what is pushed goes into the list of its day unsorted, and is sorted when the day comes. */
+/* A calendar [Brown, 1988]: what is pushed goes to its day unsorted, and is sorted when the day comes. Sorting keeps
+ * the order of equal times, and every list is in the order of pushing. */
 #include "event_queue.h"
 #include "fab/memory.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define NO_NODE UINT32_MAX
-
-typedef struct fab_event_node {
-    fab_event event;
-    uint32_t next;
-} fab_event_node;
+#define NO_CHUNK UINT32_MAX
+#define FEW      24 /* events that are sorted by insertion */
 
 fab_status fab_event_queue_init(fab_event_queue *q, double day_s, double sight_s, fab_error *err) {
-    *q = (fab_event_queue){.free_node = NO_NODE, .n_days = 1};
-    while (q->n_days < FAB_EVENT_DAYS && (double)q->n_days * day_s < sight_s) {
+    *q = (fab_event_queue){.free_chunk = NO_CHUNK, .n_days = 1};
+    while (2 * q->n_days < FAB_EVENT_DAYS && (double)q->n_days * day_s < sight_s) {
         q->n_days *= 2;
     }
-    q->day_s = fmax(day_s, sight_s / (double)q->n_days);
-    FAB_PASS(FAB_NEW(q->day, q->n_days, err));
-    for (size_t i = 0; i < q->n_days; i++) {
-        q->day[i] = NO_NODE;
+    q->days_per_s = 1 / fmax(day_s, sight_s / (double)q->n_days);
+    q->sight = 2 * q->n_days;
+    FAB_PASS(FAB_NEW(q->day, 2 * q->n_days, err));
+    for (uint64_t i = 0; i < 2 * q->n_days; i++) {
+        q->day[i] = NO_CHUNK;
     }
     return FAB_OK;
 }
 
 void fab_event_queue_release(fab_event_queue *q) {
-    FAB_FREE_ALL(q->day, q->nodes, q->now);
+    FAB_FREE_ALL(q->day, q->chunks, q->far, q->now, q->room);
     *q = (fab_event_queue){.n_days = 0};
 }
 
 static uint64_t day_of(const fab_event_queue *q, double at_s) {
-    return (uint64_t)(at_s / q->day_s);
+    return (uint64_t)(at_s * q->days_per_s);
 }
 
-static bool event_before(const fab_event *a, const fab_event *b) {
-    return a->at_s < b->at_s || (a->at_s == b->at_s && a->order < b->order);
-}
-
-/* Into the events of today: most come at the end. */
+/* Into the events of today, behind those of the same time. */
 static fab_status push_now(fab_event_queue *q, const fab_event *e, fab_error *err) {
     FAB_PASS(FAB_GROW(q->now, q->now_capacity, q->n_now + 1, err));
     size_t i = q->n_now++;
-    for (; i > q->next && event_before(e, &q->now[i - 1]); i--) {
+    for (; i > q->next && e->at_s < q->now[i - 1].at_s; i--) {
         q->now[i] = q->now[i - 1];
     }
     q->now[i] = *e;
     return FAB_OK;
 }
 
-fab_status fab_event_push(fab_event_queue *q, const fab_event *event, fab_error *err) {
-    fab_event e = *event;
-    e.order = q->n_pushed++;
-    uint64_t day = day_of(q, e.at_s);
-    if (day <= q->today) {
-        return push_now(q, &e, err);
-    }
-    uint32_t node = q->free_node;
-    if (node == NO_NODE) {
-        FAB_PASS(FAB_GROW(q->nodes, q->nodes_capacity, q->n_nodes + 1, err));
-        node = (uint32_t)q->n_nodes++;
+static fab_status new_chunk(fab_event_queue *q, uint32_t *list, fab_error *err) {
+    uint32_t chunk = q->free_chunk;
+    if (chunk != NO_CHUNK) {
+        q->free_chunk = q->chunks[chunk].next;
     } else {
-        q->free_node = q->nodes[node].next;
+        FAB_PASS(FAB_GROW(q->chunks, q->chunks_capacity, q->n_chunks + 1, err));
+        chunk = (uint32_t)q->n_chunks++;
     }
-    uint32_t *list = &q->day[day & (q->n_days - 1)];
-    q->nodes[node] = (fab_event_node){e, *list};
-    *list = node;
-    q->n_later++;
+    q->chunks[chunk].n = 0;
+    q->chunks[chunk].next = *list;
+    *list = chunk;
     return FAB_OK;
 }
 
-static int compare_events(const void *a, const void *b) {
-    return event_before(a, b) ? -1 : 1;
+static fab_status push_in_sight(fab_event_queue *q, const fab_event *e, uint64_t day, fab_error *err) {
+    uint32_t *list = &q->day[day & (2 * q->n_days - 1)];
+    if (*list == NO_CHUNK || q->chunks[*list].n == FAB_EVENTS_PER_CHUNK) {
+        FAB_PASS(new_chunk(q, list, err));
+    }
+    fab_event_chunk *chunk = &q->chunks[*list];
+    chunk->event[chunk->n++] = *e;
+    q->n_in_sight++;
+    return FAB_OK;
 }
 
-/* Today's events out of the list that its day shares with others. */
+fab_status fab_event_push(fab_event_queue *q, const fab_event *e, fab_error *err) {
+    uint64_t day = day_of(q, e->at_s);
+    if (day <= q->today) {
+        return push_now(q, e, err);
+    }
+    if (day < q->sight) {
+        return push_in_sight(q, e, day, err);
+    }
+    FAB_PASS(FAB_GROW(q->far, q->far_capacity, q->n_far + 1, err));
+    q->far[q->n_far++] = *e;
+    return FAB_OK;
+}
+
+/* Merges runs of `width` events, from `from` into `to`. */
+static void merge_runs(const fab_event *from, fab_event *to, size_t n, size_t width) {
+    for (size_t at = 0; at < n; at += 2 * width) {
+        size_t middle = at + width < n ? at + width : n;
+        size_t end = middle + width < n ? middle + width : n;
+        size_t a = at;
+        size_t b = middle;
+        for (size_t i = at; i < end; i++) {
+            bool takes_a = a < middle && (b == end || from[a].at_s <= from[b].at_s);
+            to[i] = takes_a ? from[a++] : from[b++];
+        }
+    }
+}
+
+static void sort_few(fab_event *e, size_t n) {
+    for (size_t k = 1; k < n; k++) {
+        fab_event one = e[k];
+        size_t i = k;
+        for (; i > 0 && one.at_s < e[i - 1].at_s; i--) {
+            e[i] = e[i - 1];
+        }
+        e[i] = one;
+    }
+}
+
+static fab_status sort_today(fab_event_queue *q, fab_error *err) {
+    for (size_t at = 0; at < q->n_now; at += FEW) {
+        sort_few(q->now + at, q->n_now - at < FEW ? q->n_now - at : FEW);
+    }
+    if (q->n_now > FEW) {
+        FAB_PASS(FAB_GROW(q->room, q->room_capacity, q->now_capacity, err));
+    }
+    for (size_t width = FEW; width < q->n_now; width *= 2) {
+        fab_event *other = q->room;
+        size_t capacity = q->room_capacity;
+        merge_runs(q->now, other, q->n_now, width);
+        q->room = q->now;
+        q->room_capacity = q->now_capacity;
+        q->now = other;
+        q->now_capacity = capacity;
+    }
+    return FAB_OK;
+}
+
+/* The events of a day out of its chunks: the newest chunk stands last. */
 static fab_status take_today(fab_event_queue *q, fab_error *err) {
-    q->next = q->n_now = 0;
-    for (uint32_t *at = &q->day[q->today & (q->n_days - 1)]; *at != NO_NODE;) {
-        uint32_t node = *at;
-        if (day_of(q, q->nodes[node].event.at_s) != q->today) {
-            at = &q->nodes[node].next;
-            continue;
+    uint32_t *list = &q->day[q->today & (2 * q->n_days - 1)];
+    size_t n = 0;
+    for (uint32_t i = *list; i != NO_CHUNK; i = q->chunks[i].next) {
+        n += q->chunks[i].n;
+    }
+    FAB_PASS(FAB_GROW(q->now, q->now_capacity, n, err));
+    size_t at = n;
+    while (*list != NO_CHUNK) {
+        uint32_t i = *list;
+        fab_event_chunk *chunk = &q->chunks[i];
+        at -= chunk->n;
+        memcpy(q->now + at, chunk->event, chunk->n * sizeof *chunk->event);
+        *list = chunk->next;
+        chunk->next = q->free_chunk;
+        q->free_chunk = i;
+    }
+    q->n_now = n;
+    q->n_in_sight -= n;
+    return sort_today(q, err);
+}
+
+/* What is in sight now goes to its day: nothing has been pushed there before. */
+static fab_status look_further(fab_event_queue *q, fab_error *err) {
+    size_t kept = 0;
+    for (size_t i = 0; i < q->n_far; i++) {
+        uint64_t day = day_of(q, q->far[i].at_s);
+        if (day < q->sight) {
+            FAB_PASS(push_in_sight(q, &q->far[i], day, err));
+        } else {
+            q->far[kept++] = q->far[i];
         }
-        *at = q->nodes[node].next;
-        FAB_PASS(FAB_GROW(q->now, q->now_capacity, q->n_now + 1, err));
-        q->now[q->n_now++] = q->nodes[node].event;
-        q->nodes[node].next = q->free_node;
-        q->free_node = node;
-        q->n_later--;
     }
-    if (q->n_now > 1) {
-        qsort(q->now, q->n_now, sizeof *q->now, compare_events);
-    }
+    q->n_far = kept;
     return FAB_OK;
 }
 
-/* After a whole round of empty days: the first day on which there is something. */
-static uint64_t first_day(const fab_event_queue *q) {
+/* Nothing is in sight: to the round of days in which the next event lies. */
+static void skip_rounds(fab_event_queue *q) {
     uint64_t least = UINT64_MAX;
-    for (size_t i = 0; i < q->n_days; i++) {
-        for (uint32_t n = q->day[i]; n != NO_NODE; n = q->nodes[n].next) {
-            uint64_t day = day_of(q, q->nodes[n].event.at_s);
-            least = day < least ? day : least;
-        }
+    for (size_t i = 0; i < q->n_far; i++) {
+        uint64_t day = day_of(q, q->far[i].at_s);
+        least = day < least ? day : least;
     }
-    return least;
+    q->sight = least / q->n_days * q->n_days;
+    q->today = q->sight - 1;
 }
 
-fab_status fab_event_pop(fab_event_queue *q, fab_event *out, bool *found, fab_error *err) {
-    for (uint64_t empty = 0; q->next == q->n_now && q->n_later > 0; empty++) {
-        q->today = empty == q->n_days ? first_day(q) : q->today + 1;
+fab_status fab_event_next_day(fab_event_queue *q, fab_error *err) {
+    q->next = q->n_now = 0;
+    while (q->n_now == 0 && q->n_in_sight + q->n_far > 0) {
+        if (q->n_in_sight == 0) {
+            skip_rounds(q);
+        }
+        q->today++;
+        if (q->today + q->n_days >= q->sight) {
+            q->sight = (q->today / q->n_days + 2) * q->n_days;
+            FAB_PASS(look_further(q, err));
+        }
         FAB_PASS(take_today(q, err));
-    }
-    *found = q->next < q->n_now;
-    if (*found) {
-        *out = q->now[q->next++];
     }
     return FAB_OK;
 }

@@ -6,44 +6,51 @@
 
 #include "fab/status.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct fab_event {
     double at_s;
-    uint64_t order; /**< of those of one instant */
-    uint32_t link, cell;
-    uint32_t kind;
+    uint32_t link, what; /**< the caller's */
 } fab_event;
 
-#define FAB_EVENT_DAYS           (UINT64_C(1) << 20) /**< at most */
+#define FAB_EVENT_DAYS           (UINT64_C(1) << 16) /**< at most */
 #define FAB_EVENT_CALENDAR_BYTES (4.0 * FAB_EVENT_DAYS)
+#define FAB_EVENTS_PER_CHUNK     15
 
-/** Days of equal length: a list for every day within sight, and the events of today in order. */
+/** Events of one day in the order in which they were pushed; chunks of a day hang together, the newest first. */
+typedef struct fab_event_chunk {
+    uint32_t n, next;
+    fab_event event[FAB_EVENTS_PER_CHUNK];
+} fab_event_chunk;
+
+/** Days of equal length: chunks of events for each of the days within sight, and the events of today in order. */
 typedef struct fab_event_queue {
-    double day_s;
-    uint64_t today;
-    uint32_t *day; /**< shape [n_days], a power of two: first event of the days that are equal modulo n_days */
-    size_t n_days;
-    struct fab_event_node *nodes;
-    size_t n_nodes, nodes_capacity;
-    uint32_t free_node;
-    size_t n_later; /**< events that are not of today */
-    fab_event *now; /**< of today from `next` on, in order */
+    double days_per_s;
+    uint64_t today, sight; /**< days before `sight` are in sight; it is a multiple of n_days */
+    uint32_t *day;         /**< shape [2 n_days], a power of two: newest chunk of a day */
+    uint64_t n_days;
+    fab_event_chunk *chunks;
+    size_t n_chunks, chunks_capacity;
+    uint32_t free_chunk;
+    uint64_t n_in_sight; /**< events in chunks */
+    fab_event *far;      /**< beyond, in the order in which they were pushed */
+    size_t n_far, far_capacity;
+    fab_event *now; /**< of today in order; those from `next` on are to come */
     size_t next, n_now, now_capacity;
-    uint64_t n_pushed;
+    fab_event *room; /**< to sort in */
+    size_t room_capacity;
 } fab_event_queue;
 
 /**
- * @param[in] day_s  About as long as a few events take; > 0.
+ * @param[in] day_s  About as long as some tens of events take; > 0.
  * @param[in] sight_s  How far ahead of the present most events are pushed; further ones cost more, no answer depends on
  *                     either.
  */
 fab_status fab_event_queue_init(fab_event_queue *queue, double day_s, double sight_s, fab_error *err) FAB_MUST_USE;
 void fab_event_queue_release(fab_event_queue *queue);
 
-/** Not before the event that was popped last. Complexity: O(1), as the next, where days are as they should be. */
+/** Not before the event of now[next - 1]. Complexity: O(1), where days are as they should be. */
 fab_status fab_event_push(fab_event_queue *queue, const fab_event *event, fab_error *err) FAB_MUST_USE;
-/** @param[out] found  False: there is none. */
-fab_status fab_event_pop(fab_event_queue *queue, fab_event *out, bool *found, fab_error *err) FAB_MUST_USE;
+/** Once all of today are taken: the next day that has events in now[0] ... now[n_now - 1]; n_now 0: there are none. */
+fab_status fab_event_next_day(fab_event_queue *queue, fab_error *err) FAB_MUST_USE;

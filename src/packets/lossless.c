@@ -12,7 +12,9 @@
 #define CELLS          100 /* of a mean flow, beyond */
 #define LEAST_CELLS    4   /* of a threshold */
 #define NO_CELL        UINT32_MAX
-#define EVENTS_PER_DAY 2
+#define EVENTS_PER_DAY 32
+#define CACHE_LINE     64
+#define MOST_NUMBERS   (UINT32_C(1) << 30) /* of cells, and of links: events name either in 30 bits */
 
 enum event_kind { ARRIVES, IS_SENT, IS_STOPPED, GOES_ON };
 
@@ -20,14 +22,14 @@ typedef struct cell {
     double bytes;
     double tail_s; /* its last bit is there */
     uint32_t flow;
-    uint32_t at;   /* place in the list of links: where it is, or what it waits for */
-    uint32_t in;   /* link by which it came to the switch, FAB_NO_LINK: from its NIC */
+    uint32_t at;   /* place in the list of links: what it waits for, or is under way to */
+    uint32_t in;   /* link before that, FAB_NO_LINK: from its NIC */
     uint32_t next; /* in its queue, or among the free ones */
 } cell;
 
 /* What every event reads of a link: one line of a cache. */
 typedef struct port {
-    double bps, latency_s;
+    double s_per_byte, latency_s;
     double held_bytes; /* by the ingress port at its end */
     double sending_bytes;
     double busy_s;
@@ -54,7 +56,8 @@ typedef struct lossless {
     const fab_lossless *transport;
     const fab_lossless_phase *phase;
     fab_lossless_result *out;
-    port *ports; /* [n_links]; the next two alike */
+    void *ports_room;
+    port *ports; /* [n_links], in it, a line of a cache each; the next two alike */
     turns *turns;
     stops *stops;
     uint64_t *first; /* [n_flows + 1]: as in the phase, but without links that take no time, and ended by FAB_NO_LINK */
@@ -152,7 +155,7 @@ static fab_status take_acks(lossless *s, fab_error *err) {
         }
     }
     for (uint32_t l = 0; l < p->n_links; l++) {
-        s->ports[l].bps *= data[l] > 0 ? data[l] / (data[l] + acks[l]) : 1;
+        s->ports[l].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
     }
 done:
     FAB_FREE_ALL(data, acks);
@@ -161,7 +164,10 @@ done:
 
 static fab_status open_ports(lossless *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    FAB_PASS(FAB_NEW(s->ports, p->n_links, err));
+    port *room = NULL;
+    FAB_PASS(FAB_NEW(room, (size_t)p->n_links + 1, err));
+    s->ports_room = room;
+    s->ports = (port *)(((uintptr_t)room + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
     FAB_PASS(FAB_NEW(s->turns, p->n_links, err));
     FAB_PASS(FAB_NEW(s->stops, p->n_links, err));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
@@ -172,7 +178,7 @@ static fab_status open_ports(lossless *s, fab_error *err) {
     }
     uint32_t n = 0;
     for (uint32_t l = 0; l < p->n_links; l++) {
-        s->ports[l] = (port){.bps = p->capacity[l],
+        s->ports[l] = (port){.s_per_byte = BITS / p->capacity[l],
                              .latency_s = p->latency_s[l],
                              .head = NO_CELL,
                              .tail = NO_CELL,
@@ -202,7 +208,7 @@ static fab_status open_events(lossless *s, fab_error *err) {
     for (uint32_t f = 0; f < s->phase->n_flows; f++) {
         for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
             const port *at = &s->ports[s->link[i]];
-            double cell_s = s->cell_bytes[f] * BITS / at->bps;
+            double cell_s = s->cell_bytes[f] * at->s_per_byte;
             send_s[s->link[i]] += cell_s * s->left[f];
             busy_s = fmax(busy_s, send_s[s->link[i]]);
             sight_s = fmax(sight_s, 2 * cell_s + at->latency_s);
@@ -217,9 +223,9 @@ done:
     return status;
 }
 
-static fab_status lossless_push(lossless *s, double at_s, enum event_kind kind, uint32_t link, uint32_t cell_id,
+static fab_status lossless_push(lossless *s, double at_s, enum event_kind kind, uint32_t link, uint32_t number,
                                 fab_error *err) {
-    return fab_event_push(&s->events, &(fab_event){.at_s = at_s, .link = link, .cell = cell_id, .kind = kind}, err);
+    return fab_event_push(&s->events, &(fab_event){at_s, link, (uint32_t)kind * MOST_NUMBERS + number}, err);
 }
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
@@ -229,6 +235,9 @@ static fab_status take_cell(lossless *s, uint32_t *out, fab_error *err) {
         *out = s->free_cell;
         s->free_cell = s->cells[*out].next;
         return FAB_OK;
+    }
+    if (s->n_cells + 1 >= MOST_NUMBERS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more than %u cells are under way", MOST_NUMBERS);
     }
     FAB_PASS(FAB_GROW(s->cells, s->cells_capacity, s->n_cells + 1, err));
     *out = (uint32_t)s->n_cells++;
@@ -279,14 +288,17 @@ static fab_status send_next(lossless *s, uint32_t link, double now_s, fab_error 
     cell *c = &s->cells[at->sending];
     at->sending_in = c->in;
     at->sending_bytes = c->bytes;
-    double packet_s = fmin(c->bytes, s->packet_bytes) * BITS / at->bps;
-    double sent_s =
-        fmax(now_s + c->bytes * BITS / at->bps, c->tail_s + packet_s); /* not before its last packet is here */
+    double packet_s = (c->bytes < s->packet_bytes ? c->bytes : s->packet_bytes) * at->s_per_byte;
+    double sent_s = now_s + c->bytes * at->s_per_byte;
+    sent_s = sent_s > c->tail_s + packet_s ? sent_s : c->tail_s + packet_s; /* not before its last packet is here */
     at->busy_s += sent_s - now_s;
-    FAB_PASS(lossless_push(s, sent_s, IS_SENT, link, NO_CELL, err));
+    FAB_PASS(lossless_push(s, sent_s, IS_SENT, link, 0, err));
     c->tail_s = sent_s + at->latency_s;
-    if (s->link[c->at + 1] != FAB_NO_LINK) {
-        return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, link, at->sending, err);
+    uint32_t next = s->link[c->at + 1];
+    if (next != FAB_NO_LINK) {
+        c->at++;
+        c->in = link;
+        return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, next, at->sending, err);
     }
     if (--s->missing[c->flow] == 0) {
         s->out->finish_s[c->flow] = c->tail_s - s->latency_s[c->flow];
@@ -304,19 +316,18 @@ static fab_status stop_sender(lossless *s, uint32_t in, uint32_t held_by, double
 }
 
 static fab_status cell_arrives(lossless *s, const fab_event *e, fab_error *err) {
-    cell *c = &s->cells[e->cell];
-    port *from = &s->ports[e->link];
-    uint32_t out = s->link[++c->at];
-    port *to = &s->ports[out];
-    c->in = e->link;
+    uint32_t number = e->what % MOST_NUMBERS;
+    cell *c = &s->cells[number];
+    port *from = &s->ports[c->in];
+    port *to = &s->ports[e->link];
     c->next = NO_CELL;
     from->held_bytes += c->bytes;
     if (from->held_bytes > s->xoff_bytes && !from->asks_to_stop) {
-        FAB_PASS(stop_sender(s, e->link, out, e->at_s, err));
+        FAB_PASS(stop_sender(s, c->in, e->link, e->at_s, err));
     }
-    *(to->tail == NO_CELL ? &to->head : &s->cells[to->tail].next) = e->cell;
-    to->tail = e->cell;
-    return send_next(s, out, e->at_s, err);
+    *(to->tail == NO_CELL ? &to->head : &s->cells[to->tail].next) = number;
+    to->tail = number;
+    return send_next(s, e->link, e->at_s, err);
 }
 
 /* The cell has left the switch: its ingress port holds less. */
@@ -329,7 +340,7 @@ static fab_status cell_is_sent(lossless *s, const fab_event *e, fab_error *err) 
         from->held_bytes -= at->sending_bytes;
         if (from->asks_to_stop && from->held_bytes <= s->xon_bytes * (1 + 1e-12)) {
             from->asks_to_stop = false;
-            FAB_PASS(lossless_push(s, e->at_s + from->latency_s, GOES_ON, in, NO_CELL, err));
+            FAB_PASS(lossless_push(s, e->at_s + from->latency_s, GOES_ON, in, 0, err));
         }
     }
     return send_next(s, e->link, e->at_s, err);
@@ -351,10 +362,11 @@ static void count_cause(stops *at, double seconds) {
 }
 
 static fab_status sender_changes(lossless *s, const fab_event *e, fab_error *err) {
-    s->ports[e->link].is_stopped = e->kind == IS_STOPPED;
-    if (e->kind == IS_STOPPED) {
+    bool is_stopped = e->what / MOST_NUMBERS == IS_STOPPED;
+    s->ports[e->link].is_stopped = is_stopped;
+    if (is_stopped) {
         s->stops[e->link].since_s = e->at_s;
-        s->stops[e->link].held_by = e->cell;
+        s->stops[e->link].held_by = e->what % MOST_NUMBERS;
         return FAB_OK;
     }
     count_cause(&s->stops[e->link], e->at_s - s->stops[e->link].since_s);
@@ -403,21 +415,63 @@ static fab_status name_deadlock(lossless *s, double now_s, fab_error *err) {
 
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
+/* What the events of a day read is fetched for all of them before the first one waits for it: the ports and cells that
+ * they name, then what those name, then where the next cells of queues go. */
+static void fetch_named(const lossless *s, const fab_event *e) {
+    __builtin_prefetch(&s->ports[e->link], 1);
+    if (e->what / MOST_NUMBERS == ARRIVES) {
+        __builtin_prefetch(&s->cells[e->what % MOST_NUMBERS], 1);
+    }
+}
+
+static void fetch_further(const lossless *s, const fab_event *e) {
+    if (e->what / MOST_NUMBERS == ARRIVES) {
+        const cell *c = &s->cells[e->what % MOST_NUMBERS];
+        __builtin_prefetch(&s->ports[c->in], 1);
+        __builtin_prefetch(&s->link[c->at + 1]);
+    } else if (e->what / MOST_NUMBERS == IS_SENT) {
+        const port *at = &s->ports[e->link];
+        __builtin_prefetch(&s->ports[at->sending_in != FAB_NO_LINK ? at->sending_in : e->link], 1);
+        __builtin_prefetch(&s->cells[at->head != NO_CELL ? at->head : 0], 1);
+    }
+}
+
+static void fetch_day(const lossless *s) {
+    const fab_event_queue *q = &s->events;
+    for (size_t i = 0; i < q->n_now; i++) {
+        fetch_named(s, &q->now[i]);
+    }
+    for (size_t i = 0; i < q->n_now; i++) {
+        fetch_further(s, &q->now[i]);
+    }
+    for (size_t i = 0; i < q->n_now; i++) {
+        uint32_t head = q->now[i].what / MOST_NUMBERS == IS_SENT ? s->ports[q->now[i].link].head : NO_CELL;
+        if (head != NO_CELL) {
+            __builtin_prefetch(&s->link[s->cells[head].at + 1]);
+        }
+    }
+}
+
 static fab_status run_events(lossless *s, fab_error *err) {
+    fab_event_queue *q = &s->events;
     for (uint32_t l = 0; l < s->phase->n_links; l++) {
         FAB_PASS(send_next(s, l, 0, err));
     }
-    fab_event e;
-    bool more = true;
-    FAB_PASS(fab_event_pop(&s->events, &e, &more, err));
-    while (more) {
-        s->now_s = e.at_s;
-        switch (e.kind) {
-        case ARRIVES: FAB_PASS(cell_arrives(s, &e, err)); break;
-        case IS_SENT: FAB_PASS(cell_is_sent(s, &e, err)); break;
-        default: FAB_PASS(sender_changes(s, &e, err));
+    if (q->n_now == 0 && s->out->n_cells > 0) {
+        FAB_PASS(fab_event_next_day(q, err));
+    }
+    while (q->n_now > 0) {
+        while (q->next < q->n_now) {
+            fab_event e = q->now[q->next++];
+            s->now_s = e.at_s;
+            switch (e.what / MOST_NUMBERS) {
+            case ARRIVES: FAB_PASS(cell_arrives(s, &e, err)); break;
+            case IS_SENT: FAB_PASS(cell_is_sent(s, &e, err)); break;
+            default: FAB_PASS(sender_changes(s, &e, err));
+            }
         }
-        FAB_PASS(fab_event_pop(&s->events, &e, &more, err));
+        FAB_PASS(fab_event_next_day(q, err));
+        fetch_day(s);
     }
     return FAB_OK;
 }
@@ -430,7 +484,11 @@ static void read_ports(lossless *s) {
     }
 }
 
-static fab_status lossless_check(const fab_lossless *t, fab_error *err) {
+static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase *phase, fab_error *err) {
+    if (phase->n_links >= MOST_NUMBERS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a fabric of %u links has too many for packets, of which %u fit",
+                        phase->n_links, MOST_NUMBERS - 1);
+    }
     if (!(t->mtu_bytes > 0) || !(t->header_bytes >= 0) || !(t->ack_bytes >= 0)) {
         return fab_fail(err, FAB_EINPUT, NULL, "packets of %g + %g bytes, acknowledged by %g", t->mtu_bytes,
                         t->header_bytes, t->ack_bytes);
@@ -457,7 +515,7 @@ fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_ph
     lossless s = {.transport = transport, .phase = phase, .out = out, .free_cell = NO_CELL};
     out->n_cells = out->n_pauses = 0;
     out->n_deadlock = 0;
-    FAB_TRY(lossless_check(transport, err));
+    FAB_TRY(lossless_check(transport, phase, err));
     FAB_TRY(lossless_copy_paths(&s, err));
     FAB_TRY(cut_flows(&s, err));
     FAB_TRY(open_ports(&s, err));
@@ -467,7 +525,7 @@ fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_ph
     read_ports(&s);
 done:
     fab_event_queue_release(&s.events);
-    FAB_FREE_ALL(s.ports, s.turns, s.stops, s.first, s.link, s.source, s.left, s.missing, s.cell_bytes, s.latency_s,
-                 s.cells);
+    FAB_FREE_ALL(s.ports_room, s.turns, s.stops, s.first, s.link, s.source, s.left, s.missing, s.cell_bytes,
+                 s.latency_s, s.cells);
     return status;
 }

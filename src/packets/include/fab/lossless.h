@@ -61,7 +61,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.
- * Complexity: O(cells * links of a path * log links).
+ * Complexity: O(cells * links of a path).
  */
 fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_phase *phase, fab_lossless_result *out,
                             fab_error *err) FAB_MUST_USE;
