@@ -26,10 +26,10 @@ static inline fab_fabric *fixture_graph(void) {
     f->n_planes = f->n_pods = 1;
     f->gpus_per_server = f->nics_per_server = f->gpus_per_domain = 2;
     static const fab_link_class CLASSES[] = {
-        {FAB_LINK_SCALEUP, 0, 3.6e12, 0, 0},
-        {FAB_LINK_PCIE, 0, 512e9, 0, 0},
-        {FAB_LINK_ACCESS, 1, 400e9, 2.5, 1e-6},
-        {FAB_LINK_FABRIC, 2, 400e9, 30, 1e-6},
+        {.kind = FAB_LINK_SCALEUP, .capacity_bps = 3.6e12},
+        {.kind = FAB_LINK_PCIE, .capacity_bps = 512e9},
+        {.kind = FAB_LINK_ACCESS, .tier = 1, .capacity_bps = 400e9, .length_m = 2.5, .latency_s = 1e-6},
+        {.kind = FAB_LINK_FABRIC, .tier = 2, .capacity_bps = 400e9, .length_m = 30, .latency_s = 1e-6},
     };
     uint16_t id[4] = {0};
     for (int i = 0; i < 4; i++) {
