@@ -142,7 +142,7 @@ static fab_status make_job(const fab_wanted *wanted, const fab_design *design, c
         summarize_comm(traffic, wanted->comm);
     }
     /* Last, so that what is wrong in itself is named first. */
-    FAB_TRY(fab_job_check_memory(&job, err));
+    FAB_TRY(fab_job_check_memory(&job, fabric, err));
 done:
     fab_job_release(&job);
     return status;
@@ -245,7 +245,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
     FAB_TRY(resolve_first(design, fabric, job, err));
     describe_job(job, design->n_jobs == 0, &traffic);
     FAB_TRY(fab_front_end_make(job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
-    FAB_TRY(fab_job_check_memory(job, err));
+    FAB_TRY(fab_job_check_memory(job, fabric, err));
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
     }

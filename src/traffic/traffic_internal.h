@@ -91,7 +91,10 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
                            fab_error *err) FAB_MUST_USE;
 
 /* Refuses a job that does not fit its GPUs, unless it may. */
-fab_status fab_job_check_memory(const fab_job *job, fab_error *err) FAB_MUST_USE;
+fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
+
+/* Which copies share a state (job->spec.shard_group), from shard-over and the strides. */
+fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
 
 /* The model and its sizes, checked by themselves. */
 fab_status fab_job_find_model(fab_job *job, fab_error *err) FAB_MUST_USE;

@@ -266,7 +266,7 @@ static bool has_shard_group(const fab_job_spec *s) {
     return s->shard_over[0] != '\0' && strcmp(s->shard_over, "all") != 0;
 }
 
-static fab_status resolve_shard_group(fab_job *job, const fab_fabric *fabric, fab_error *err) {
+fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     fab_job_spec *s = &job->spec;
     uint64_t copies = s->dp * s->cp;
     bool domain = strcmp(s->shard_over, "domain") == 0;
@@ -313,7 +313,7 @@ static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_e
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
                         s->model);
     }
-    return training ? resolve_shard_group(job, fabric, err) : FAB_OK;
+    return training ? fab_job_share(job, fabric, err) : FAB_OK;
 }
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */

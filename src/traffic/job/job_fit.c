@@ -1,5 +1,6 @@
 /* Says no to a job that does not fit its GPUs, and what would help. */
 #include "fab/sharding.h"
+#include "stages_internal.h"
 #include "traffic_internal.h"
 
 #include "fab/units.h"
@@ -20,7 +21,7 @@ enum {
 #define STAGES (7U << TWICE_THE_STAGES) /* of which at most one */
 
 /* One step towards less memory; false where it is taken already or impossible. Writes it as on the command line. */
-static bool change_job(fab_job_spec *job, const fab_model *model, unsigned change, char *out, size_t size) {
+static bool change_job(fab_job_spec *job, unsigned change, char *out, size_t size) {
     fab_zero zero = change == SHARD_OPTIMIZER ? FAB_ZERO_1 : FAB_ZERO_3;
     uint64_t times = UINT64_C(2) << (change - TWICE_THE_STAGES) % 3;
     bool can = false;
@@ -47,8 +48,7 @@ static bool change_job(fab_job_spec *job, const fab_model *model, unsigned chang
         (void)snprintf(out, size, "microbatch=1");
         break;
     default:
-        can = job->stage_layers[0] == '\0' && job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0 &&
-              job->pp * times * job->interleave <= model->layers;
+        can = job->dp % times == 0 && job->dp / times * job->cp % job->ep == 0;
         job->pp *= times;
         job->dp /= times;
         (void)snprintf(out, size, "pp=%" PRIu64 ",dp=%" PRIu64, job->pp, job->dp);
@@ -56,39 +56,42 @@ static bool change_job(fab_job_spec *job, const fab_model *model, unsigned chang
     return can;
 }
 
-/* The job with the changes of the mask; "" where one of them is impossible or they do not suffice. */
-static bool try_changes(const fab_job *job, unsigned mask, char *out, size_t size) {
-    fab_job_spec spec = job->spec;
-    fab_job_memory memory;
+/* The job with the changes of the mask; false where one of them is impossible, or they do not suffice. */
+static bool try_changes(const fab_job *job, const fab_fabric *fabric, unsigned mask, char *out, size_t size) {
+    fab_job tried = *job;
+    fab_job_spec *spec = &tried.spec;
     out[0] = '\0';
     for (unsigned i = 0; i < N_CHANGES; i++) {
         char text[64];
         if ((mask & 1U << i) == 0) {
             continue;
         }
-        if (!change_job(&spec, &job->model, i, text, sizeof text)) {
+        if (!change_job(spec, i, text, sizeof text)) {
             return false;
         }
         fab_append(out, size, "%s%s", out[0] != '\0' ? "," : "", text);
     }
-    uint64_t group = spec.microbatch * spec.dp;
-    uint64_t microbatches = spec.batch / (group > 0 ? group : 1);
-    bool uneven_groups = spec.shard_group > 0 && spec.dp * spec.cp % spec.shard_group != 0;
-    if (uneven_groups || (spec.interleave > 1 && microbatches % spec.pp != 0)) {
+    tried.size[FAB_DIM_PP] = (uint32_t)spec->pp;
+    tried.size[FAB_DIM_DP] = (uint32_t)spec->dp;
+    uint64_t group = spec->microbatch * spec->dp;
+    tried.microbatches = spec->batch / (group > 0 ? group : 1);
+    if (fab_job_check_stages(spec, NULL, NULL) != FAB_OK || fab_job_order(&tried, NULL) != FAB_OK ||
+        (spec->kind == FAB_JOB_TRAINING && fab_job_share(&tried, fabric, NULL) != FAB_OK) ||
+        (spec->interleave > 1 && tried.microbatches % spec->pp != 0)) {
         return false;
     }
-    fab_job_memory_make(&spec, &job->model, microbatches, &memory);
-    return memory.fits;
+    fab_job_memory_make(spec, &tried.model, tried.microbatches, &tried.memory);
+    return tried.memory.fits;
 }
 
 /* The fewest changes that make it fit. */
-static bool find_help(const fab_job *job, char *out, size_t size) {
+static bool find_help(const fab_job *job, const fab_fabric *fabric, char *out, size_t size) {
     unsigned n_masks = job->spec.kind == FAB_JOB_RANKING ? 0 : 1U << N_CHANGES;
     unsigned allowed = job->spec.kind == FAB_JOB_SERVING ? STAGES : n_masks - 1;
     for (int n = 1; n <= 5; n++) {
         for (unsigned mask = 1; mask < n_masks; mask++) {
             if ((mask & ~allowed) == 0 && __builtin_popcount(mask) == n && __builtin_popcount(mask & STAGES) <= 1 &&
-                try_changes(job, mask, out, size)) {
+                try_changes(job, fabric, mask, out, size)) {
                 return true;
             }
         }
@@ -96,7 +99,7 @@ static bool find_help(const fab_job *job, char *out, size_t size) {
     return false;
 }
 
-fab_status fab_job_check_memory(const fab_job *job, fab_error *err) {
+fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err) {
     const fab_job_memory *m = &job->memory;
     const fab_job_spec *s = &job->spec;
     char help[128];
@@ -108,7 +111,7 @@ fab_status fab_job_check_memory(const fab_job *job, fab_error *err) {
     if (m->fits || !check) {
         return FAB_OK;
     }
-    bool helped = find_help(job, help, sizeof help);
+    bool helped = find_help(job, fabric, help, sizeof help);
     const char *state = job->spec.kind == FAB_JOB_SERVING ? "cached keys and values" : "gradients and optimizer";
     return fab_fail(
         err, FAB_EINPUT, job->where,

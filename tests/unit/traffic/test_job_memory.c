@@ -288,10 +288,12 @@ Test(memory, proposals_fit) {
     static const struct {
         const char *model, *recompute;
         uint32_t gpus, tp, pp, microbatch;
+        const char *shard_over; /* of zero=1; fewer copies may not be shared so */
     } ROWS[] = {
-        {"gpt-18.4b", "full", 64, 2, 1, 1},  {"gpt-76.1b", "none", 512, 8, 2, 4},
-        {"gpt-1t", "full", 1024, 8, 8, 1},   {"llama3-405b", "none", 512, 8, 4, 1},
-        {"llama3-70b", "none", 64, 8, 1, 4}, {"mixtral-8x7b", "none", 64, 2, 1, 1},
+        {"gpt-18.4b", "full", 64, 2, 1, 1, NULL},  {"gpt-76.1b", "none", 512, 8, 2, 4, NULL},
+        {"gpt-1t", "full", 1024, 8, 8, 1, NULL},   {"llama3-405b", "none", 512, 8, 4, 1, NULL},
+        {"llama3-70b", "none", 64, 8, 1, 4, NULL}, {"mixtral-8x7b", "none", 64, 2, 1, 1, NULL},
+        {"llama2-70b", "none", 16, 4, 1, 2, "4"},  {"llama2-13b", "none", 16, 1, 1, 1, "domain"},
     };
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_fabric fabric = traffic_fabric(ROWS[i].gpus, 8, 8);
@@ -301,6 +303,10 @@ Test(memory, proposals_fit) {
         fab_error err = {.code = FAB_OK};
         cr_assert_eq(fab_design_set_job(design, 0, "recompute", ROWS[i].recompute, "test", NULL), FAB_OK);
         job->microbatch = ROWS[i].microbatch;
+        if (ROWS[i].shard_over != NULL) {
+            job->zero = FAB_ZERO_1;
+            (void)snprintf(job->shard_over, sizeof job->shard_over, "%s", ROWS[i].shard_over);
+        }
         cr_assert_eq(fab_traffic_make("job", design, &fabric, 1, &traffic, &err), FAB_EINPUT, "%s", ROWS[i].model);
         cr_expect_str_eq(err.where, "job");
         const char *at = strstr(err.text, "fit with ");
