@@ -128,6 +128,10 @@ static fab_status put_draw(const fab_result *result, size_t p, size_t e, uint64_
             FAB_PASS(put_series(&bytes, o, "bytes", out, err));
         }
     }
+    if (draw == 0 && engine->paused_s != NULL) {
+        fab_str_add(out, ",");
+        FAB_PASS(put_series(&(figures){.exact = engine->paused_s}, o, "paused", out, err));
+    }
     fab_str_add(out, "}");
     return FAB_OK;
 }

@@ -466,7 +466,8 @@ static fab_status add_transport(const run *c, const fab_result *result, size_t e
     if (c->shared != NULL) {
         mean_paces(c, engine, true, &paces);
     }
-    return fab_iterate_transport(c->traffic, result, engine, fab_design_host(&fluid).nic_s,
+    return fab_iterate_transport(c->traffic, result, engine,
+                                 c->what->fabric->host.nic_s - fab_design_host(&fluid).nic_s,
                                  c->shared != NULL ? &paces : NULL, out, err);
 }
 

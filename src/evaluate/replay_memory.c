@@ -203,7 +203,8 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
     double bytes = draws * (double)per_draw + dependencies_bytes(s) + kept * s->n_links * sizeof(float);
     /* Of phases that share the network, every thread may have the loads of a draw. */
     double shared = fmin(draws, (double)replay->n_threads + 1);
-    bytes += (shared + (replay->keep_loads ? 2 : 0)) * s->n_links * sizeof(double);
+    bool sends_packets = fab_context_what(replay->context)->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
+    bytes += (shared + (replay->keep_loads ? 2 : 0) + (sends_packets ? 1 : 0)) * s->n_links * sizeof(double);
     if (replay->keep_flows && phase->all.n == 0) {
         size_t per_flow = sizeof(fab_flow_rate) + (replay->keep_routes ? ROUTE_BYTES : 0);
         bytes += (double)phase->n_flows * (double)per_flow;

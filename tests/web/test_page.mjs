@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, sweep, cost, study, growth, explain, failures, audit, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, cost, study, growth, explain, failures, audit, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['sweep', 3], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -254,6 +254,26 @@ test('engine, phase, seed and colour change what the links show', async () => {
   await page.getByLabel('Phase', { exact: true }).selectOption(String(model.phases.findIndex((p) => p.name === 'tp')));
   pictures.push(await pixels(page));
   assert.equal(new Set(pictures).size, pictures.length, 'two choices look alike');
+  await context.close();
+});
+
+test('what lossless queues stop is dashed, and a colour of its own', async () => {
+  const { page, context } = await open(browser, file('lossless'));
+  const { model } = readModel(join(root, 'lossless'));
+  const pauses = model.pauses(0, 0);
+  const cables = pauses.reduce((sum, [up, down]) => sum + up.filter((s, i) => s > 0 || down[i] > 0).length, 0);
+  const links = pauses.reduce((sum, both) => sum + both.reduce((n, series) => n + series.filter((s) => s > 0).length, 0), 0);
+  const { lossless } = json('lossless').phases[0].engines[0];
+  assert.ok(cables > 50 && links <= lossless.stopped_links && links > 0.9 * lossless.stopped_links, `${cables} cables, ${links} links of ${lossless.stopped_links}`);
+  const words = () => page.locator('canvas.fabric').getAttribute('aria-label');
+  assert.match(await words(), new RegExp(`stop ${cables} cables at times`));
+  assert.match(await text(page, '#fabric'), /Dashed: a lossless queue/);
+  const before = await pixels(page);
+  await page.getByLabel('Colour').first().selectOption('paused');
+  assert.notEqual(await pixels(page), before);
+  assert.doesNotMatch(await text(page, '#fabric'), /Dashed/);
+  const most = Math.max(...pauses.flat().map((series) => Math.max(...series)));
+  same((await words()).match(/has ([^ ]+ .?s)\./)[1], most, 'longest stop');
   await context.close();
 });
 

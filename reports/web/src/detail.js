@@ -59,11 +59,12 @@ function ofCable(model, picture, { boundary, index }) {
   const ratios = model.ratios(state.phase, state.engine, state.draw);
   const tapers = state.draw === 0 ? model.tapers(state.phase) : null;
   const bytes = state.draw === 0 ? model.bytes(state.phase, state.engine) : null;
+  const pauses = state.draw === 0 ? model.pauses(state.phase, state.engine) : null;
   const hot = state.draw === 0 ? (model.phases[state.phase]?.engines[state.engine].hot_links ?? []) : [];
   const rows = [0, 1].map((d) => {
     const ratio = ratios?.[boundary][d][index];
     const taper = tapers?.[boundary][d][index];
-    return { d, name: model.linkName(boundary, index, d === 1), direction: d ? b.down : b.up, ratio, taper, hash: taper > 0 ? ratio / taper : ratio, bytes: bytes?.[boundary][d][index], hot: hot.find((link) => link.link_id === 2 * b.cable[index] + d) };
+    return { d, name: model.linkName(boundary, index, d === 1), direction: d ? b.down : b.up, ratio, taper, hash: taper > 0 ? ratio / taper : ratio, bytes: bytes?.[boundary][d][index], paused: pauses?.[boundary][d][index], hot: hot.find((link) => link.link_id === 2 * b.cable[index] + d) };
   });
   const known = (v, format) => (v === undefined ? '-' : format(v));
   const end = (s) => h('button', { type: 'button', class: 'link', onclick: () => state.set({ selected: { kind: 'switch', id: s } }) }, model.switchName(s));
@@ -77,6 +78,7 @@ function ofCable(model, picture, { boundary, index }) {
         { title: 'taper', number: true, cell: (r) => known(r.taper, f.factor) },
         { title: 'hash', number: true, cell: (r) => known(r.taper === undefined ? undefined : r.hash, f.factor) },
         { title: 'bytes', number: true, cell: (r) => known(r.bytes, f.bytes) },
+        ...(pauses ? [{ title: 'stopped', number: true, cell: (r) => known(r.paused, f.seconds) }] : []),
       ],
       rows,
     }),

@@ -10,6 +10,8 @@ export const COLOURS = [
 ];
 /** What the loss of a cable does; only where a study found it. */
 export const CRITICALITY = ['criticality', 'what its loss costs'];
+/** For how long lossless queues stop a link; only under such a transport. */
+export const PAUSES = ['paused', 'time that it is stopped'];
 export const DIRECTIONS = [['both', 'the worse of both'], ['0', 'up'], ['1', 'down']];
 
 /** The chosen figure of every link; `null` where the page does not have it. */
@@ -22,9 +24,11 @@ export class Metric {
     this.values = this.kind === 'ratio' ? ratios
       : this.kind === 'taper' ? tapers
         : this.kind === 'hash' ? ratios && tapers && ratios.map((b, i) => b.map((values, d) => values.map((v, c) => (tapers[i][d][c] > 0 ? v / tapers[i][d][c] : v))))
+          : this.kind === 'paused' ? (state.draw === 0 ? model.pauses(state.phase, state.engine) : null)
           : this.kind === 'criticality' ? model.decode('criticality', model.criticality.ratio)
             : state.draw === 0 ? model.bytes(state.phase, state.engine) : null;
-    this.isLinear = this.kind === 'load' || this.kind === 'criticality';
+    this.isLinear = ['load', 'paused', 'criticality'].includes(this.kind);
+    this.pauses = state.draw === 0 ? model.pauses(state.phase, state.engine) : null;
     this.most = this.isLinear && this.values ? this.values.reduce((m, b) => b.reduce((n, values) => values.reduce((x, y) => Math.max(x, y), n), m), 0) : 0;
   }
   get known() {
@@ -40,6 +44,16 @@ export class Metric {
     const [up, down] = this.values[boundary];
     return this.direction === 'both' ? Math.max(up[index], down[index]) : this.values[boundary][this.direction][index];
   }
+  /** Stopped cables are dashed, where their colour does not say it. */
+  get marks() {
+    return this.pauses && this.kind !== 'paused';
+  }
+  /** Whether a queue stops the cable at times, in a chosen direction. */
+  isStopped(boundary, index) {
+    if (!this.pauses) return false;
+    const [up, down] = this.pauses[boundary];
+    return (this.direction !== '1' && up[index] > 0) || (this.direction !== '0' && down[index] > 0);
+  }
   bin(value) {
     return this.isLinear ? Math.min(7, Math.floor((8 * value) / (this.most || 1))) : binOf(value);
   }
@@ -47,7 +61,7 @@ export class Metric {
     return value > 0 ? palette[this.isLinear ? 'load' : 'ratio'][this.bin(value)] : palette.idle;
   }
   text(value) {
-    return this.kind === 'load' ? f.bytes(value) : this.kind === 'criticality' ? f.percent(value) : f.factor(value);
+    return this.kind === 'load' ? f.bytes(value) : this.kind === 'paused' ? f.seconds(value) : this.kind === 'criticality' ? f.percent(value) : f.factor(value);
   }
   /** Links of the chosen directions by bin, idle ones first. */
   counts() {

@@ -73,6 +73,12 @@ export class Model {
     return source ? this.decode(`t ${phase}`, source) : null;
   }
 
+  /** Seconds for which lossless queues stop the links, of the first seed. */
+  pauses(phase, engine) {
+    const source = this.draws.get(`${phase} ${engine} 0`)?.paused;
+    return source ? this.decode(`p ${phase} ${engine}`, source) : null;
+  }
+
   /** Bytes over the links, of the first seed. */
   bytes(phase, engine) {
     const key = `b ${phase} ${engine}`;

@@ -2,7 +2,7 @@
 // cables. tree.js is the same for the keyboard, detail.js tells what is selected.
 import { h, replace, section, select } from './dom.js';
 import { onTheme, palette } from './colour.js';
-import { COLOURS, CRITICALITY, DIRECTIONS, Metric } from './metric.js';
+import { COLOURS, CRITICALITY, DIRECTIONS, Metric, PAUSES } from './metric.js';
 import { detail } from './detail.js';
 import { Scene } from './scene.js';
 import { tree } from './tree.js';
@@ -56,9 +56,11 @@ export class Picture {
     for (const bundle of this.now.bundles) {
       const counts = new Array(9).fill(0);
       let worst = 0;
+      bundle.stopped = 0;
       for (let i = 0; i < bundle.cables.length; i += 2) {
         const value = this.metric.cable(bundle.cables[i], bundle.cables[i + 1]);
         worst = Math.max(worst, value);
+        bundle.stopped += this.metric.isStopped(bundle.cables[i], bundle.cables[i + 1]) ? 1 : 0;
         counts[value > 0 ? 1 + this.metric.bin(value) : 0]++;
       }
       bundle.counts = counts;
@@ -73,7 +75,8 @@ export class Picture {
     const { boxes, levels, nRows } = this.now;
     const tiers = levels.map((level) => `${this.scene.tierName(level)}: ${boxes.filter((b) => b.level === level).length}`);
     const worst = this.order.at(-1);
-    return `The fabric in ${nRows} rows from the top, boxes in each: ${tiers.join(', ')}.${this.metric.known && worst ? ` The fullest bundle of cables, between ${this.name(boxes[worst.a])} and ${this.name(boxes[worst.b])}, has ${this.metric.text(worst.worst)}.` : ''} The list below says the same.`;
+    const stopped = this.order.reduce((sum, bundle) => sum + bundle.stopped, 0);
+    return `The fabric in ${nRows} rows from the top, boxes in each: ${tiers.join(', ')}.${this.metric.known && worst ? ` The fullest bundle of cables, between ${this.name(boxes[worst.a])} and ${this.name(boxes[worst.b])}, has ${this.metric.text(worst.worst)}.` : ''}${stopped > 0 ? ` Lossless queues stop ${f.plural(stopped, 'cable')} at times.` : ''} The list below says the same.`;
   }
 
   name(box) {
@@ -233,6 +236,11 @@ export class Picture {
       points.forEach(([x, y], i) => (i === 0 ? g.moveTo(x + offset, y) : g.lineTo(x + offset, y)));
       g.stroke();
     };
+    const dash = (offset, width) => {
+      g.setLineDash([2, 6]);
+      line(offset, width, c.ink);
+      g.setLineDash([]);
+    };
     const single = n === 1 || this.now.boxes[bundle.a].kind !== 'group' && this.now.boxes[bundle.b].kind !== 'group' && n <= PARALLEL && isChosen;
     if (single) {
       for (let i = 0; i < n; i++) {
@@ -240,6 +248,7 @@ export class Picture {
         const emphasis = this.state.selected?.kind === 'cable' && this.state.selected.boundary === bundle.cables[2 * i] && this.state.selected.index === bundle.cables[2 * i + 1];
         const strong = emphasis ? 5 : isChosen ? 2 : thin;
         line((i - (n - 1) / 2) * 3.5, strong, this.metric.colour(value, c));
+        if (this.metric.marks && this.metric.isStopped(bundle.cables[2 * i], bundle.cables[2 * i + 1])) dash((i - (n - 1) / 2) * 3.5, Math.max(1.5, strong));
       }
       return;
     }
@@ -254,6 +263,7 @@ export class Picture {
       line(at + stripe / 2, stripe, i === 0 ? c.idle : colours[i - 1]);
       at += stripe;
     }
+    if (this.metric.marks && bundle.stopped > 0) dash(0, Math.max(1.5, Math.min(width, 3)));
   }
 
   drawBoxes(g, c) {
@@ -439,8 +449,9 @@ function legend(picture) {
     const { metric } = picture;
     const counts = metric.counts();
     replace(host, !metric.known ? h('p', { class: 'note' }, picture.model.loads || picture.model.criticality ? 'The file has this figure for the first seed only, or not at all.' : 'Nothing is routed: cables have no load.') : [
-      h('ul', { class: 'plain swatches' }, h('li', null, h('span', { class: 'swatch idle' }), metric.kind === 'criticality' ? '0, or not looked at' : 'idle', h('span', { class: 'faint' }, ` ${f.count(counts[0])}`)),
+      h('ul', { class: 'plain swatches' }, h('li', null, h('span', { class: 'swatch idle' }), metric.kind === 'criticality' ? '0, or not looked at' : metric.kind === 'paused' ? 'never' : 'idle', h('span', { class: 'faint' }, ` ${f.count(counts[0])}`)),
         metric.bins.map((text, i) => h('li', null, h('span', { class: `swatch ${metric.css}-fill-${i}` }), text, h('span', { class: 'faint' }, ` ${f.count(counts[i + 1])}`)))),
+      metric.marks && h('p', { class: 'note' }, 'Dashed: a lossless queue stops this cable at times, in a chosen direction.'),
     ]);
   };
   picture.state.onChange(draw);
@@ -451,7 +462,7 @@ function legend(picture) {
 export function picture(model, state, views) {
   const shown = new Picture(model, state, views);
   const { scene } = shown;
-  const colours = [...(model.loads ? COLOURS : []), ...(model.criticality ? [CRITICALITY] : [])];
+  const colours = [...(model.loads ? COLOURS : []), ...(model.loads?.draws.some((d) => d.paused) ? [PAUSES] : []), ...(model.criticality ? [CRITICALITY] : [])];
   const open = h('button', { type: 'button', onclick: () => state.set({ open: null, openRest: false, selected: null }) }, 'Close all');
   const all = h('button', { type: 'button', onclick: () => state.set({ view: 'tier', open: null, openRest: true, selected: null }) }, 'Every switch');
   const zoomIn = h('button', { type: 'button', 'aria-label': 'Wider', onclick: () => shown.zoomBy(1.6) }, '+');

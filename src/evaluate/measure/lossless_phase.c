@@ -249,6 +249,9 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
         FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));
+        free(run->detail->paused_s);
+        run->detail->paused_s = r.paused_s; /* who draws the links wants it */
+        r.paused_s = NULL;
     }
 done:
     FAB_FREE_ALL(fluid_s, r.paused_s, r.busy_s, r.cause);

@@ -64,7 +64,7 @@ fab_status fab_iterate_with(const fab_traffic *traffic, const fab_result *result
 /**
  * What a transport of packets adds to the iteration `out`, which fab_iterate() filled: it is run again with the same
  * microbatch and chunks, at the fluid times of the phases. Fills fluid_time_s, transport_s and transport_ratio.
- * @param[in] nic_s  nic-latency under fluid: that of the result's graph is taken from the latencies.
+ * @param[in] nic_s  Of a step, that fluid does not count: taken from the latencies.
  * @param[in] paces  At the fluid times; NULL: nothing slows anything down.
  */
 fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *result, size_t engine, double nic_s,

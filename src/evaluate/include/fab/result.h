@@ -246,6 +246,7 @@ typedef struct fab_engine_result {
     uint64_t *route_first; /**< shape [n_flows + 1]: flow i takes the links route[route_first[i] ... ), in order, first
                               seed; NULL unless asked for, and where a flow takes several paths */
     fab_link_id *route;    /**< shape [route_first[n_flows]] */
+    double *paused_s;      /**< shape [n_links], first seed: how long each is stopped; NULL: no lossless queues */
     double *load_bytes;    /**< shape [n_links], first seed; NULL unless asked for (exports) */
     double *utilisation;   /**< shape [n_links], likewise: offered rate over capacity; of fabric links the collision
                               factor */
