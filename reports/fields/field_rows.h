@@ -16,7 +16,12 @@
     _Generic(&(expression), bool *: FAB_FIELD_BOOL, const bool *: FAB_FIELD_BOOL, uint32_t *: FAB_FIELD_U32,           \
              const uint32_t *: FAB_FIELD_U32, uint64_t *: FAB_FIELD_COUNT, const uint64_t *: FAB_FIELD_COUNT,          \
              double *: FAB_FIELD_REAL, const double *: FAB_FIELD_REAL, fab_stat *: FAB_FIELD_STAT,                     \
-             char **: FAB_FIELD_TEXT, const char **: FAB_FIELD_TEXT, default: FAB_FIELD_CHARS)
+             char **: FAB_FIELD_TEXT, const char **: FAB_FIELD_TEXT, default: SIZE_OR_CHARS(expression))
+/* A size_t that is neither of the types of fixed size, as on WebAssembly. */
+#define SIZE_OR_CHARS(expression)                                                                                      \
+    _Generic(&(expression), size_t *: sizeof(size_t) == sizeof(uint32_t) ? FAB_FIELD_U32 : FAB_FIELD_COUNT,            \
+             const size_t *: sizeof(size_t) == sizeof(uint32_t) ? FAB_FIELD_U32 : FAB_FIELD_COUNT,                     \
+             default: FAB_FIELD_CHARS)
 
 /* A count, a ratio, a truth, a text; a figure with a unit. Of a member of the same name, or of another. */
 #define FIELD(key_, ...)                   FIELD_OF(key_, key_, __VA_ARGS__)

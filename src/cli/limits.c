@@ -203,6 +203,7 @@ static void limit_data(const cli_options *options) {
     }
 }
 
+#ifdef FAB_HAS_TIMERS
 /* Only what may be called from a handler. */
 static void on_time_up(int number) {
     static const char nothing[] = "fabriscope: the time of --max-time is up; nothing was written\n";
@@ -230,6 +231,11 @@ static fab_status limit_time(double seconds, fab_error *err) {
     }
     return FAB_OK;
 }
+#else
+static fab_status limit_time(double seconds, fab_error *err) {
+    return fab_fail(err, FAB_EUNSUPPORTED, NULL, "option --max-time: %g s: this system has no timers", seconds);
+}
+#endif
 
 fab_status cli_limits_begin(cli_options *options, fab_error *err) {
     if (!options->max_memory_given) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,12 @@ static bool locale_is_utf8(void) {
     return false;
 }
 
+/* The isatty() of WebAssembly under node says yes to files and pipes as well. */
+static bool is_terminal(int fd) {
+    struct stat info;
+    return isatty(fd) && fstat(fd, &info) == 0 && S_ISCHR(info.st_mode);
+}
+
 /* Into a file or pipe the bytes are always the same: 80 columns, UTF-8, no colours unless asked for. */
 fab_report_style cli_style(const cli_options *options) {
     fab_report_style style = {.color = options->color == CLI_ALWAYS,
@@ -32,7 +39,7 @@ fab_report_style cli_style(const cli_options *options) {
                               .width = 80,
                               .view = options->view,
                               .table = options->table};
-    if (!isatty(STDOUT_FILENO)) {
+    if (!is_terminal(STDOUT_FILENO)) {
         return style;
     }
     if (options->color == CLI_AUTO) {
@@ -53,7 +60,7 @@ double cli_now_s(void) {
 }
 
 bool cli_progress_wanted(const cli_options *options) {
-    return !options->quiet && isatty(STDERR_FILENO);
+    return !options->quiet && is_terminal(STDERR_FILENO);
 }
 
 void cli_progress_start(cli_progress *progress) {
