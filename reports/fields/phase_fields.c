@@ -70,7 +70,9 @@ static const fab_field LAST_FLOW_FIELDS[] = {
     FIELD(dst_gpu, "GPU that receives."),
     FIGURE(bytes, "byte", "Bytes of the flow."),
     FIGURE(rate_bps, "bit/s", "Its max-min fair rate while all flows are under way."),
-    FIGURE(finish_s, "s", "When it ends: its bytes, what was relayed before, and the latency of its own longest path, once per step, with what hosts add."),
+    FIGURE(finish_s, "s",
+           "When it ends: its bytes, what was relayed before, and the latency of its own longest path, once per step, "
+           "with what hosts add."),
     FIELD(bottleneck, "The link that holds it; missing where a window does.", FILLED),
     FIELD(comm, "Its communicator.", FILLED),
 };
@@ -148,7 +150,8 @@ static const fab_field ENGINE_FIELDS[] = {
            "Latency of all steps of the phase in one iteration: the slowest path once per dependent step, and what "
            "hosts add.",
            IF(has_time),
-           .formula = "steps * executions * (max over paths of sum of device and cable latencies + nic-latency) + host_s",
+           .formula =
+               "steps * executions * (max over paths of sum of device and cable latencies + nic-latency) + host_s",
            .source = TIMES, .labels = "latency"),
     FIGURE(host_s, "s", "What the software of hosts adds to a phase in one iteration, a part of latency_s.",
            .only = has_host_s, .formula = "steps * executions * (step-overhead + further messages * message-overhead)",

@@ -129,7 +129,8 @@ static void astra_print(const fab_result *result, const network *w, fab_str *tex
     fab_str_printf(text, "# fabriscope %s, design %s\n", result->version != NULL ? result->version : "",
                    result->n_fabrics > 0 ? result->fabrics[0].digest : "unknown");
     if (w->n > 1) {
-        fab_str_add(text, "# For the congestion-unaware network: the congestion-aware one takes one dimension alone.\n");
+        fab_str_add(text,
+                    "# For the congestion-unaware network: the congestion-aware one takes one dimension alone.\n");
     }
     for (size_t key = 0; key < sizeof KEYS / sizeof KEYS[0]; key++) {
         fab_str_printf(text, "%s: [", KEYS[key]);

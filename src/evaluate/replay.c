@@ -455,8 +455,7 @@ static fab_status take_paces(const run *c, fab_result *result, fab_error *err) {
 }
 
 /* What the transport adds to an iteration. */
-static fab_status add_transport(const run *c, const fab_result *result, size_t engine, fab_iteration *out,
-                                fab_error *err) {
+static fab_status add_transport(const run *c, fab_result *result, size_t engine, fab_error *err) {
     fab_fabric_spec fluid = c->what->design->fabric;
     fab_paces paces;
     if (!sends_packets(c)) {
@@ -468,7 +467,7 @@ static fab_status add_transport(const run *c, const fab_result *result, size_t e
     }
     return fab_iterate_transport(c->traffic, result, engine,
                                  c->what->fabric->host.nic_s - fab_design_host(&fluid).nic_s,
-                                 c->shared != NULL ? &paces : NULL, out, err);
+                                 c->shared != NULL ? &paces : NULL, &result->iterations[engine], err);
 }
 
 /* The iteration of every seed, where a phase has a draw of its own for each. */
@@ -538,7 +537,7 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     for (size_t e = 0; e < c->what->n_engines; e++) {
         fab_error why = {0};
         status = fab_iterate(c->traffic, result, e, &result->iterations[e], &why);
-        status = status == FAB_OK ? add_transport(c, result, e, &result->iterations[e], &why) : status;
+        status = status == FAB_OK ? add_transport(c, result, e, &why) : status;
         status = status == FAB_OK ? iterate_seeds(c, result, e, &result->iterations[e], &why) : status;
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
             (void)snprintf(result->iteration_note, sizeof result->iteration_note, "%.250s", why.text);

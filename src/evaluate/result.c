@@ -8,9 +8,10 @@
 static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
         for (size_t e = 0; phases[p].engines != NULL && e < phases[p].n_engines; e++) {
-            FAB_FREE_ALL(phases[p].engines[e].paused_s, phases[p].engines[e].load_bytes, phases[p].engines[e].utilisation,
-                         phases[p].engines[e].more_utilisation, phases[p].engines[e].draws, phases[p].engines[e].flows,
-                         phases[p].engines[e].route_first, phases[p].engines[e].route);
+            FAB_FREE_ALL(phases[p].engines[e].paused_s, phases[p].engines[e].load_bytes,
+                         phases[p].engines[e].utilisation, phases[p].engines[e].more_utilisation,
+                         phases[p].engines[e].draws, phases[p].engines[e].flows, phases[p].engines[e].route_first,
+                         phases[p].engines[e].route);
         }
         FAB_FREE_ALL(phases[p].engines, phases[p].taper_ratio, phases[p].block_bytes);
     }

@@ -69,8 +69,8 @@ fab_fabric *fab_builder_fabric(fab_builder *builder) {
 }
 
 static bool same_class(const fab_link_class *a, const fab_link_class *b) {
-    return a->kind == b->kind && a->tier == b->tier && a->capacity_bps == b->capacity_bps && a->usable_bps == b->usable_bps &&
-           a->length_m == b->length_m && a->latency_s == b->latency_s;
+    return a->kind == b->kind && a->tier == b->tier && a->capacity_bps == b->capacity_bps &&
+           a->usable_bps == b->usable_bps && a->length_m == b->length_m && a->latency_s == b->latency_s;
 }
 
 fab_status fab_class_add(fab_fabric *f, const fab_link_class *link_class, uint16_t first, size_t *capacity,

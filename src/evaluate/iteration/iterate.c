@@ -121,8 +121,7 @@ fab_status fab_iterate_transport(const fab_traffic *traffic, const fab_result *r
         const fab_engine_result *mine = &result->phases[i].engines[engine];
         double steps = mine->paths.n_flows > 0 ? (double)phase->steps * (double)phase->executions : 0;
         (void)fab_iterate_add(phase->name, mine->fluid_s.mean > 0 ? mine->fluid_s.mean : mine->transfer_s.mean,
-                              mine->latency_s - steps * nic_s,
-                              result->phases[i].network_flows > 0, &times);
+                              mine->latency_s - steps * nic_s, result->phases[i].network_flows > 0, &times);
     }
     FAB_TRY(fab_iterate_times(traffic, &times, NULL, out, result->fabrics[0].spec.max_bytes, fluid, err));
     out->fluid_time_s = fluid->time_s;

@@ -20,8 +20,8 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
         return;
     }
     fab_max_min_free(s->solver);
-    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->latency_s, s->bottleneck,
-                 s->first, s->link, s->share, s);
+    FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->latency_s,
+                 s->bottleneck, s->first, s->link, s->share, s);
 }
 
 static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {

@@ -8,10 +8,10 @@
 #define FAB_SLOTS_OF_CHUNK 4
 
 typedef struct fab_host {
-    double nic_s;       /**< both NICs together, of every step that leaves the scale-up domains */
-    double step_s;      /**< of every such step, its first message inside a domain and its first outside included */
-    double message_s;   /**< of every further message that a GPU sends within the step, one after the other */
-    double slot_bytes;  /**< of a buffer; 0: messages are sent on as they come */
-    double slot_s;      /**< that the NICs of a GPU take for one */
-    double nic_part;    /**< of the rate of a NIC that bytes get; 0 counts as 1 */
+    double nic_s;      /**< both NICs together, of every step that leaves the scale-up domains */
+    double step_s;     /**< of every such step, its first message inside a domain and its first outside included */
+    double message_s;  /**< of every further message that a GPU sends within the step, one after the other */
+    double slot_bytes; /**< of a buffer; 0: messages are sent on as they come */
+    double slot_s;     /**< that the NICs of a GPU take for one */
+    double nic_part;   /**< of the rate of a NIC that bytes get; 0 counts as 1 */
 } fab_host;

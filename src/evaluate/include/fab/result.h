@@ -228,9 +228,10 @@ typedef struct fab_engine_result {
     fab_stat time_s;            /**< transfer_s + latency_s */
     fab_stat algbw, busbw;      /**< B/s, as nccl-tests define them; 0 where the phase is no whole collective */
     fab_stat lower_bound_ratio; /**< transfer_s over what no routing stays below, >= 1 */
-    bool blocks_elsewhere; /**< flows with a path each collide under fluid: in lossless queues time_s is a lower bound */
-    double latency_s;           /**< steps x executions x latency of the slowest path, and host_s */
-    double host_s;              /**< what the software of hosts adds */
+    bool
+        blocks_elsewhere; /**< flows with a path each collide under fluid: in lossless queues time_s is a lower bound */
+    double latency_s;     /**< steps x executions x latency of the slowest path, and host_s */
+    double host_s;        /**< what the software of hosts adds */
     fab_rate_figures rates;
     fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
     uint32_t n_cycle;  /**< links of a shortest cycle through the first link that lies on one; 0: none */

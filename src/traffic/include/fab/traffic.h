@@ -46,9 +46,9 @@ typedef struct fab_phase {
     uint32_t run;                  /**< phases of equal number are parts of one collective, one after the other */
     uint64_t ranks;                /**< of a communicator, of a collective */
     double result_bytes;           /**< S of one execution of the whole collective, as nccl-tests count; 0: unknown */
-    uint64_t further_messages; /**< of the GPU that sends most within a step, beyond its first inside its scale-up domain
-                                  and its first outside; 0 where hosts take no time, as the next */
-    double message_bytes;      /**< of the largest message between domains */
+    uint64_t further_messages;     /**< of the GPU that sends most within a step, beyond its first inside its scale-up
+                                      domain     and its first outside; 0 where hosts take no time, as the next */
+    double message_bytes;          /**< of the largest message between domains */
     bool alternative;              /**< the runs are ways to do the same, side by side: compare them, do not add them */
 } fab_phase;
 
