@@ -18,10 +18,13 @@
              double *: FAB_FIELD_REAL, const double *: FAB_FIELD_REAL, fab_stat *: FAB_FIELD_STAT,                     \
              char **: FAB_FIELD_TEXT, const char **: FAB_FIELD_TEXT, default: SIZE_OR_CHARS(expression))
 /* A size_t that is neither of the types of fixed size, as on WebAssembly. */
+#if SIZE_MAX == UINT32_MAX
+#define SIZE_TYPE FAB_FIELD_U32
+#else
+#define SIZE_TYPE FAB_FIELD_COUNT
+#endif
 #define SIZE_OR_CHARS(expression)                                                                                      \
-    _Generic(&(expression), size_t *: sizeof(size_t) == sizeof(uint32_t) ? FAB_FIELD_U32 : FAB_FIELD_COUNT,            \
-             const size_t *: sizeof(size_t) == sizeof(uint32_t) ? FAB_FIELD_U32 : FAB_FIELD_COUNT,                     \
-             default: FAB_FIELD_CHARS)
+    _Generic(&(expression), size_t *: SIZE_TYPE, const size_t *: SIZE_TYPE, default: FAB_FIELD_CHARS)
 
 /* A count, a ratio, a truth, a text; a figure with a unit. Of a member of the same name, or of another. */
 #define FIELD(key_, ...)                   FIELD_OF(key_, key_, __VA_ARGS__)

@@ -319,7 +319,9 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     if (out->operands.n > command->max_operands) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s: '%.60s' is one operand too many%s", command->name,
                  out->operands.items[command->max_operands],
-                 command->max_operands == 0 ? "; it takes options alone" : "");
+                 command->max_operands > 0                  ? ""
+                 : strncmp(command->name, "study ", 6) == 0 ? "; the folder of the study is named by --store"
+                                                            : "; it takes options alone");
     }
 done:
     return status;

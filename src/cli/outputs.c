@@ -1,4 +1,5 @@
 /* Files that a run writes: each has a name of its own, whatever way the names lead. */
+#define _DEFAULT_SOURCE /* for realpath */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 #include "cli.h"
 #include "fab/memory.h"
 #include "fab/str.h"

@@ -1,3 +1,4 @@
+#define _DEFAULT_SOURCE /* for realpath */ // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 #include "database.h"
 
 #include <errno.h>

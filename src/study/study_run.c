@@ -161,7 +161,7 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
                                size_t n_threads, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
     study_restored *made = NULL;
-    study_scene scene = {.fabric = NULL};
+    *out = (study_scene){.fabric = NULL};
     if (strcmp(plan->program, program) != 0) {
         FAB_FAIL(err, FAB_EINPUT, folder,
                  "was planned by fabriscope %.30s; this is %.30s, whose rows might differ: run that version, or plan "
@@ -181,14 +181,14 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
                                                .n_threads = n_threads,
                                                .times = plan->times,
                                                .rates = study_rates_of(plan)};
-    FAB_TRY(study_scene_init(&what, &assessment, made->scenarios, &scene, err));
-    scene.restored = made;
+    FAB_TRY(study_scene_init(&what, &assessment, made->scenarios, out, err)); /* what it makes points into it */
+    out->restored = made;
     made = NULL;
-    FAB_TRY(check_same(&scene, plan, err));
-    *out = scene;
-    scene = (study_scene){.fabric = NULL};
+    FAB_TRY(check_same(out, plan, err));
 done:
-    study_scene_release(&scene);
+    if (status != FAB_OK) {
+        study_scene_release(out);
+    }
     study_restored_free(made);
     return status;
 }

@@ -50,25 +50,25 @@ sql one/results.db "SELECT scenario FROM failed JOIN component USING (component)
 
 # --- links: nothing of a store is followed elsewhere; a folder may be reached through one ---
 plan links >/dev/null
-mkdir elsewhere
+mkdir foreign
 for name in shard-0-of-1.db shard-0-of-1.db.lock; do
-  ln -s ../elsewhere/victim "links/$name"
+  ln -s ../foreign/victim "links/$name"
   refused 3 "is a link" study run --store links --quiet
-  touch elsewhere/victim
+  touch foreign/victim
   refused 3 "is a link" study run --store links --quiet
-  [[ $(ls elsewhere) == victim && ! -s elsewhere/victim ]] || fail "$name: $(ls -l elsewhere)"
-  rm "links/$name" elsewhere/victim
+  [[ $(ls foreign) == victim && ! -s foreign/victim ]] || fail "$name: $(ls -l foreign)"
+  rm "links/$name" foreign/victim
 done
 ln -s links linked
 study run --store linked --quiet >/dev/null || fail "a folder that is reached through a link"
-mv links/shard-0-of-1.db elsewhere/moved
-ln -s ../elsewhere/moved links/shard-0-of-1.db
+mv links/shard-0-of-1.db foreign/moved
+ln -s ../foreign/moved links/shard-0-of-1.db
 refused 3 "is a link" study gather --store links --quiet
 rm links/shard-0-of-1.db
-mv elsewhere/moved links/shard-0-of-1.db
+mv foreign/moved links/shard-0-of-1.db
 study gather --store linked --quiet >/dev/null && cmp one/results.db links/results.db || fail "gather through a link"
-mv links/results.db elsewhere
-ln -s ../elsewhere/results.db links/results.db
+mv links/results.db foreign
+ln -s ../foreign/results.db links/results.db
 refused 3 "is a link" study show --store links --quiet
 
 # --- shares and threads change no byte ---

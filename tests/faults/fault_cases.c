@@ -196,7 +196,7 @@ const fault_case fault_cases[] = {
             "study show --store st --top 3 --variant 1 --out out --export s.svg --view leaf --force"),
     RESULTS("study-show-certificate",
             "study plan " SPARE SMALL " --scenarios servers:1 --policy first-spare --store st --quiet",
-            "study show --store st --certificate c --quiet"),
+            "study show --store st --certificate c --force --quiet"),
     RESULTS("study-show-months",
             "study plan " SPARE SMALL " --scenarios time:30d@6 --policy first-spare --store st --quiet",
             "study show --store st --quiet"),

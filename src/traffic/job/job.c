@@ -7,6 +7,7 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,10 +99,14 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
                         "tp %" PRIu64 " x %spp %" PRIu64 " does not divide the job's %" PRIu32 " GPUs", s->tp, cp,
                         s->pp, job->n_gpus);
     }
+    char fitting[48] = "";
+    if (product <= job->n_gpus && fmod(job->n_gpus, product) == 0) {
+        (void)snprintf(fitting, sizeof fitting, "; dp=%.0f takes all of them", job->n_gpus / product);
+    }
     return fab_fail(err, FAB_EINPUT, job->where,
                     "tp %" PRIu64 " x %spp %" PRIu64 " x dp %" PRIu64 " = %.15g ranks, but the job has %" PRIu32
-                    " GPUs",
-                    s->tp, cp, s->pp, s->dp, product * (double)s->dp, job->n_gpus);
+                    " GPUs%s",
+                    s->tp, cp, s->pp, s->dp, product * (double)s->dp, job->n_gpus, fitting);
 }
 
 /* Experts are spread over ranks that hold copies of everything else: ep divides dp x cp, as in Megatron-LM. */
