@@ -58,11 +58,7 @@ done:
  * holds them. */
 static fab_status list_overrides(const cli_options *options, fab_str *room, const char ***out, size_t *out_n,
                                  fab_error *err) {
-    static const char *const KEYS[] = {
-        "mtu",           "header",           "ack",         "xoff",           "xon",        "nic-latency",    "host",
-        "step-overhead", "message-overhead", "slot",        "nic-efficiency", "kmin",       "kmax",           "pmax",
-        "cnp-interval",  "alpha-gain",       "alpha-timer", "rate-timer",     "rate-bytes", "recovery-steps", "rate-ai",
-        "rate-hai"};
+    static const char *const KEYS[] = {"mtu", "header", "ack", "xoff", "xon", "nic-latency", "host", "step-overhead", "message-overhead", "slot", "nic-efficiency"};
     const char *text = options->transport;
     size_t n = 0;
     for (const char *at = text; at != NULL && (*at != '\0' || n == 0); n++) {
@@ -74,8 +70,8 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         }
         if (!known) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
-                            n == 0 ? "a name: fluid, pfc or dcqcn"
-                                   : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
+                            n == 0 ? "a name: fluid or pfc"
+                                   : "mtu=, header=, ack=, xoff=, xon=, nic-latency=, host=, step-overhead=, message-overhead=, slot= or nic-efficiency= and a value");
         }
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
         at += length + (at[length] == ',');
@@ -135,7 +131,7 @@ static fab_status check_transport(const cli_options *options, const fab_design *
     return fab_fail(
         err, FAB_EUNSUPPORTED, "transport",
         "times of several jobs and in certificates are of transport fluid alone; run, route, sweep and study without "
-        "them know pfc and dcqcn");
+        "them know pfc");
 }
 
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {

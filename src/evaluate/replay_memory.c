@@ -87,8 +87,7 @@ static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
 }
 
 double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double n_links, double n_hops) {
-    fab_dcqcn dcqcn;
-    const fab_lossless transport = fab_lossless_of(spec, &dcqcn);
+    const fab_lossless transport = fab_lossless_of(spec);
     return spec->kind == FAB_TRANSPORT_FLUID
                ? 0
                : fab_lossless_bytes(&transport, n_paths, n_links, n_hops) + n_links * LINK_PAUSED;

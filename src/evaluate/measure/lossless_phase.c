@@ -14,7 +14,7 @@
 #define XON    0.8 /* of xoff, where it is not given */
 
 bool fab_is_lossless(const fab_transport_spec *transport) {
-    return transport != NULL && transport->kind != FAB_TRANSPORT_FLUID;
+    return transport != NULL && transport->kind == FAB_TRANSPORT_PFC;
 }
 
 fab_status fab_check_lossless(const fab_router *router, fab_error *err) {
@@ -22,14 +22,14 @@ fab_status fab_check_lossless(const fab_router *router, fab_error *err) {
     if (facts->splits) {
         return fab_fail(
             err, FAB_EUNSUPPORTED, "transport",
-            "%s splits every flow over all paths; transports of packets need an engine that gives flows paths, such "
+            "%s splits every flow over all paths; transport pfc needs an engine that gives flows paths, such "
             "as ecmp or dmodk",
             facts->label);
     }
     if (facts->reorders) {
         return fab_fail(err, FAB_EUNSUPPORTED, "transport",
                         "%s sends packets of a flow over several paths, and they wait for each other at the receiver; "
-                        "transports of packets need an engine that keeps them in order, such as ecmp or dmodk",
+                        "transport pfc needs an engine that keeps them in order, such as ecmp or dmodk",
                         facts->label);
     }
     return FAB_OK;
@@ -124,8 +124,7 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
     fab_pauses *out = &run->detail->pauses;
     const fab_fabric *f = run->prepared->fabric;
     bool *root_of_any = NULL;
-    *out = (fab_pauses){
-        .pauses = r->n_pauses, .notices = r->n_notices, .cell_bytes = r->cell_bytes, .n_cycle = r->n_deadlock};
+    *out = (fab_pauses){.pauses = r->n_pauses, .cell_bytes = r->cell_bytes, .n_cycle = r->n_deadlock};
     FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
     fab_status status = find_roots(run, r, out, root_of_any, err);
     if (status == FAB_OK) {
@@ -138,24 +137,12 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
     return status;
 }
 
-fab_lossless fab_lossless_of(const fab_transport_spec *t, fab_dcqcn *dcqcn) {
-    *dcqcn = (fab_dcqcn){.kmin_bytes = t->kmin_bytes,
-                         .kmax_bytes = t->kmax_bytes,
-                         .pmax = t->pmax,
-                         .notify_s = t->notify_s,
-                         .gain = t->gain,
-                         .alpha_s = t->alpha_s,
-                         .raise_s = t->raise_s,
-                         .raise_bytes = t->raise_bytes,
-                         .additive_bps = t->additive_bps,
-                         .hyper_bps = t->hyper_bps,
-                         .recovery = (uint32_t)t->recovery};
+fab_lossless fab_lossless_of(const fab_transport_spec *t) {
     return (fab_lossless){.mtu_bytes = t->mtu_bytes,
                           .header_bytes = t->header_bytes,
                           .ack_bytes = t->ack_bytes,
                           .xoff_bytes = t->xoff_bytes,
-                          .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes,
-                          .dcqcn = t->kind == FAB_TRANSPORT_DCQCN ? dcqcn : NULL};
+                          .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes};
 }
 
 /* Bytes queue as packets in the network, and behind a PCIe link that is slower than its NIC: that stops the NIC, which
@@ -204,8 +191,7 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
 fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless_phase *fluid,
                                double least_s, fab_lossless_result *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_dcqcn dcqcn;
-    const fab_lossless transport = fab_lossless_of(spec, &dcqcn);
+    const fab_lossless transport = fab_lossless_of(spec);
     double *latency_s = NULL;
     double *fluid_s = NULL;
     double *capacity = NULL;

@@ -17,8 +17,8 @@ typedef struct fab_rate_scratch {
     double *weight, *limit, *bits, *rate, *finish_s, *flow_limit;
     double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them */
     uint32_t *bottleneck;
-    size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity,
-        latency_capacity, bottleneck_capacity;
+    size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity, latency_capacity,
+        bottleneck_capacity;
     uint64_t *first; /**< of flows under a split; the next two alike */
     uint32_t *link;
     double *share;
@@ -34,8 +34,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, c
 bool fab_is_lossless(const fab_transport_spec *transport);
 /** Whether an engine's packets can be followed through such queues. @retval FAB_EUNSUPPORTED  not: it says why */
 fab_status fab_check_lossless(const fab_router *router, fab_error *err) FAB_MUST_USE;
-/** @param[out] dcqcn  The result refers to it where senders follow it. */
-fab_lossless fab_lossless_of(const fab_transport_spec *transport, fab_dcqcn *dcqcn);
+fab_lossless fab_lossless_of(const fab_transport_spec *transport);
 /** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
 fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
                              double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;
