@@ -58,7 +58,9 @@ done:
  * holds them. */
 static fab_status list_overrides(const cli_options *options, fab_str *room, const char ***out, size_t *out_n,
                                  fab_error *err) {
-    static const char *const KEYS[] = {"mtu", "header", "ack", "xoff", "xon", "nic-latency", "host", "step-overhead", "message-overhead", "slot", "nic-efficiency"};
+    static const char *const KEYS[] = {
+        "mtu",           "header",           "ack",  "xoff",          "xon", "nic-latency", "host",
+        "step-overhead", "message-overhead", "slot", "nic-efficiency"};
     const char *text = options->transport;
     size_t n = 0;
     for (const char *at = text; at != NULL && (*at != '\0' || n == 0); n++) {
@@ -71,7 +73,8 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         if (!known) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
                             n == 0 ? "a name: fluid or pfc"
-                                   : "mtu=, header=, ack=, xoff=, xon=, nic-latency=, host=, step-overhead=, message-overhead=, slot= or nic-efficiency= and a value");
+                                   : "mtu=, header=, ack=, xoff=, xon=, nic-latency=, host=, step-overhead=, "
+                                     "message-overhead=, slot= or nic-efficiency= and a value");
         }
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
         at += length + (at[length] == ',');
@@ -130,8 +133,8 @@ static fab_status check_transport(const cli_options *options, const fab_design *
     }
     return fab_fail(
         err, FAB_EUNSUPPORTED, "transport",
-        "times of several jobs and in certificates are of transport fluid alone; run, route, sweep and study without "
-        "them know pfc");
+        "times of several jobs and in certificates are of transport fluid alone; run, route, sweep, place and study "
+        "without them know pfc");
 }
 
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
@@ -340,9 +343,16 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 }
 
 /* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */
-static bool session_reads(const cli_options *options, const struct stat *output) {
-    const char *texts[] = {options->prices, options->against, options->scenarios, options->traffic};
-    bool same = false;
+static bool session_reads(const cli_options *options, const char *path, const struct stat *output) {
+    const char *texts[] = {options->prices, options->against, options->scenarios, options->traffic,
+                           options->search.catalog};
+    const char *name = strrchr(path, '/');
+    char folder[4096];
+    struct stat store;
+    struct stat of_output;
+    (void)snprintf(folder, sizeof folder, "%.*s", name != NULL ? (int)(name - path) + 1 : 1, name != NULL ? path : ".");
+    bool same = options->store != NULL && stat(options->store, &store) == 0 && stat(folder, &of_output) == 0 &&
+                store.st_dev == of_output.st_dev && store.st_ino == of_output.st_ino;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0] + options->operands.n && !same; i++) {
         struct stat input;
         const char *text = i < options->operands.n ? options->operands.items[i] : texts[i - options->operands.n];
@@ -361,8 +371,9 @@ fab_status cli_check_new_file(const cli_options *options, const char *path, fab_
     if (!options->force) {
         return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
     }
-    return session_reads(options, &about) ? fab_fail(err, FAB_EIO, path, "is read by this run and is not overwritten")
-                                          : FAB_OK;
+    return session_reads(options, path, &about)
+               ? fab_fail(err, FAB_EIO, path, "is read by this run and is not overwritten")
+               : FAB_OK;
 }
 
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {

@@ -58,7 +58,7 @@ const char *const fab_conventions[] = {
      "slowest "
      "path; phases do not share the network with each other"),
     "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
-    ("left out: congestion control, stragglers, data loading; without --transport pfc packets and their queues too, so "
+    ("left out: congestion control, stragglers, data loading; under transport fluid packets and their queues too, so "
      "that flows that collide end later"),
     NULL,
 };

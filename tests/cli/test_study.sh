@@ -48,6 +48,13 @@ bytes=$(($(stat -c %s one/results.db) / 8128))
 sql one/results.db "SELECT scenario FROM failed JOIN component USING (component) WHERE name = 'nic-0:2 > leaf-0:1'" >of_nic
 [[ $(wc -l <of_nic) -eq 127 ]] || fail "a link is in $(wc -l <of_nic) pairs"
 
+# --- a study that is read is not written into ---
+for name in results.db plan.db shard-0-of-1.db other; do
+  touch one/other
+  refused 5 "is read by this run" study show --store one --certificate "one/$name" --force
+done
+rm one/other
+
 # --- links: nothing of a store is followed elsewhere; a folder may be reached through one ---
 plan links >/dev/null
 mkdir foreign
