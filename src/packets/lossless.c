@@ -167,7 +167,7 @@ static fab_status open_ports(lossless *s, fab_error *err) {
     port *room = NULL;
     FAB_PASS(FAB_NEW(room, (size_t)p->n_links + 1, err));
     s->ports_room = room;
-    s->ports = (port *)(((uintptr_t)room + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+    s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
     FAB_PASS(FAB_NEW(s->turns, p->n_links, err));
     FAB_PASS(FAB_NEW(s->stops, p->n_links, err));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));

@@ -17,8 +17,8 @@ typedef struct fab_rate_scratch {
     double *weight, *limit, *bits, *rate, *finish_s, *flow_limit;
     double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them */
     uint32_t *bottleneck;
-    size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity, latency_capacity,
-        bottleneck_capacity;
+    size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity,
+        latency_capacity, bottleneck_capacity;
     uint64_t *first; /**< of flows under a split; the next two alike */
     uint32_t *link;
     double *share;
