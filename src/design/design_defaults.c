@@ -148,6 +148,9 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
 
 static fab_status check_jobs(const fab_design *design, const char *where, fab_error *err) {
     for (size_t i = 0; i < design->n_jobs; i++) {
+        if (design->jobs[i].id[0] == '\0') {
+            return fab_fail(err, FAB_EINPUT, where, "the id of job %zu is empty: a job needs a name", i + 1);
+        }
         for (size_t j = 0; j < i; j++) {
             if (strcmp(design->jobs[i].id, design->jobs[j].id) == 0) {
                 return fab_fail(err, FAB_EINPUT, where, "two jobs have the id '%s'", design->jobs[i].id);
