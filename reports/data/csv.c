@@ -83,9 +83,9 @@ done:
 /* --- points of a sweep -------------------------------------------------------------------------------------------- */
 
 static const char *const ENGINE_HEADINGS[] = {
-    "label",     "time_s",  "phases_s",        "iteration_s", "usd_per_1e9_tokens",
+    "label",     "time_s",  "phases_s",        "iteration_s", "tokens_per_s", "usd_per_1e9_tokens", "batch", "gpus",
     "total_usd", "power_w", "bisection_ratio", "pareto",      "error"};
-#define N_NUMBERS 8
+#define N_NUMBERS 11
 
 static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p, const fab_sweep_engine *e) {
     const struct {
@@ -95,7 +95,10 @@ static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_poin
         {e->has_time, e->time_s},
         {e->has_phases, e->phases_s},
         {e->has_iteration, e->iteration.time_s},
+        {e->has_iteration, e->iteration.tokens_per_s},
         {e->iteration.usd_per_1e9_tokens > 0, e->iteration.usd_per_1e9_tokens},
+        {p->batch > 0, (double)p->batch},
+        {p->is_built, (double)p->counts.gpus},
         {p->is_built, p->total_usd},
         {p->is_built, p->power_w},
         {p->is_built, p->bisection_ratio},

@@ -276,9 +276,14 @@ static double exposed(const fab_at *at) {
 
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
-    FIGURE(time_s, "s", "What points are compared by: iteration_s, else phases_s.", IF(has_time)),
+    FIGURE(time_s, "s", "Of the iteration, else phases_s.", IF(has_time)),
+    FIGURE(
+        compared_s, "s",
+        "What points are compared by: time_s; where iterations have different numbers of tokens, the time for as many "
+        "as the first point has. Missing in a mix.",
+        FILLED, .formula = "time_s x tokens of the first point / tokens"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
-             .formula = "time_s / least time_s"),
+             .formula = "compared_s / least compared_s"),
     FIELD_OF(pareto, is_on_front,
              "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much.",
              IF(slowdown)),
@@ -320,6 +325,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD_OF(design_digest, digest, "Digest of the design.", IF(is_built)),
     FIELD(family, "Topology family.", IF(is_built)),
     FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
+    FIELD(batch, "Sequences of an iteration of the training job.", FILLED),
+    FIGURE(tokens, "token", "Of an iteration of the training job.", FILLED, .formula = "batch x sequence length"),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
     FIELD_OF(tiers, counts.tiers, "Switch tiers.", IF(is_built)),
@@ -348,6 +355,7 @@ GIVES(size_t, count_paths, here->n_paths);
 
 static const fab_field SWEEP[] = {
     FIELD_OF(built, n_built, "Points that were evaluated."),
+    FIELD(model, "The model of every point, where their defaults differ and the design names none.", FILLED),
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
     LIST(points, "point", points, n_points, &SWEEP_POINT, "The points; the first path varies slowest."),
 };

@@ -85,10 +85,21 @@ static const char *sweep_show_bisection(fab_page *page, double ratio) {
     return fab_show(page, "%.3g %%", 100 * ratio);
 }
 
+/* Numbers of GPUs differ, and are not themselves what is varied. */
+static bool shows_gpus(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (s->points[i].is_built && s->points[i].counts.gpus != first_built(s)->counts.gpus) {
+            return strcmp(short_path(s->path[0]), "gpus") != 0;
+        }
+    }
+    return false;
+}
+
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     bool is_wide = sweep_room(page, s) >= WIDE_FABRIC;
     const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), text),
                                   COLUMN("built taper", text),
+                                  COLUMN(shows_gpus(s) ? "GPUs" : NULL, whole),
                                   COLUMN("cost", money),
                                   COLUMN("switches", whole),
                                   SHOWN("bisection", sweep_show_bisection),
@@ -99,8 +110,9 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        const double figures[] = {FAB_TABLE_BLANK,    p->total_usd, (double)p->counts.switches,
-                                  p->bisection_ratio, p->power_w,   (double)p->counts.cables};
+        const double figures[] = {
+            FAB_TABLE_BLANK, (double)p->counts.gpus,  p->total_usd, (double)p->counts.switches, p->bisection_ratio,
+            p->power_w,      (double)p->counts.cables};
         if (once && p != first_built(s)) {
             continue;
         }
@@ -267,8 +279,18 @@ static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
     }
     fab_page_put(page, e->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, e->is_on_front ? " * " : "   ");
     if (room >= LEAST_BAR) {
-        fab_page_bar(page, FAB_INK_BAR, e->time_s, t->most_s, room < MOST_BAR ? room : MOST_BAR);
+        fab_page_bar(page, FAB_INK_BAR, e->compared_s, t->most_s, room < MOST_BAR ? room : MOST_BAR);
     }
+}
+
+/* Of all iterations. */
+static bool same_tokens(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (s->points[i].is_built && s->points[i].tokens != first_built(s)->tokens) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void sweep_set_time(fab_table *table, size_t column, bool known, double time_s) {
@@ -288,6 +310,12 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
     }
     if (iterations) {
         sweep_set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
+        if (!same_tokens(s)) {
+            bool known = engine->has_iteration;
+            fab_table_set(table, column++, FAB_INK_PLAIN, "%s", known ? fab_show_count(table->page, p->batch) : "-");
+            fab_table_set(table, column++, FAB_INK_PLAIN, "%s",
+                          known ? fab_show_whole(table->page, engine->iteration.tokens_per_s) : "-");
+        }
         if (engine->iteration.usd_per_1e9_tokens >
             0) { /* to the dollar: points differ by little where GPU hours are most of it */
             fab_table_set(table, column, FAB_INK_PLAIN, "$%s",
@@ -327,7 +355,7 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
             continue;
         }
         iterations = iterations || p->engines[e].has_iteration;
-        *out_most_s = p->engines[e].time_s > *out_most_s ? p->engines[e].time_s : *out_most_s;
+        *out_most_s = p->engines[e].compared_s > *out_most_s ? p->engines[e].compared_s : *out_most_s;
         for (size_t j = 0; j < p->n_phases; j++) {
             const fab_sweep_time *time = &p->phases[j].times[e];
             add_name(phases, p->phases[j].name, time->has_time ? time->time_s.mean : 0);
@@ -335,6 +363,7 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
     }
     weigh(s, e, phases);
     size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
+    others += same_tokens(s) ? 0 : 2 * A_TIME;
     keep_heaviest(phases, limit(sweep_room(page, s) > others ? (sweep_room(page, s) - others) / A_TIME : 0));
     return iterations;
 }
@@ -365,6 +394,10 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
         columns[n++].heading = phases.name[j];
     }
     columns[n++].heading = iterations ? "iteration" : "all phases";
+    if (iterations && !same_tokens(s)) {
+        columns[n++].heading = "batch";
+        columns[n++].heading = "tokens/s";
+    }
     if (iterations) {
         columns[n++].heading = "1e9 tokens";
     }
@@ -395,6 +428,12 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s), s->n_points,
                    s->n_built, first->traffic);
+    if (s->model != NULL) {
+        fab_text_notef(page,
+                       "The points have different default models: all are given the smallest of these, %s, so that "
+                       "their times compare; --job model=NAME names another.",
+                       s->model);
+    }
     sweep_put_fabrics(page, s);
     sweep_put_crossings(page, s);
     for (size_t e = 0; e < first->n_engines; e++) {
@@ -406,6 +445,9 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
                    same_fabric(s) ? "Slower: over the fastest, *."
                                   : "* on the Pareto front: under this engine no point of the sweep costs less and is "
                                     "as fast, or is faster and costs as much.");
+    if (!same_tokens(s)) {
+        fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");
+    }
     if (!all_times(s)) {
         fab_text_note(page, "-: not known, since a phase has too many flows for that and unequal bytes or limits.");
     }

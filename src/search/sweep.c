@@ -1,6 +1,8 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
 #include "fab/design.h"
 #include "fab/sweep_run.h"
+#include "fab/topologies.h"
+#include "fab/traffic.h"
 
 #include "fab/memory.h"
 
@@ -32,7 +34,7 @@ void fab_sweep_free(fab_sweep *sweep) {
     for (size_t i = 0; sweep->points != NULL && i < sweep->n_points; i++) {
         fab_sweep_point_release(&sweep->points[i]);
     }
-    FAB_FREE_ALL(sweep->points, sweep);
+    FAB_FREE_ALL(sweep->model, sweep->points, sweep);
 }
 
 /* --- what stays of a run ------------------------------------------------------------------------------------------ */
@@ -105,6 +107,16 @@ static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_swe
     return FAB_OK;
 }
 
+static fab_status keep_job(const fab_context *context, fab_sweep_point *out, fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
+        out->batch = traffic->job.batch;
+        out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
+    }
+    return FAB_OK;
+}
+
 /* --- one point ---------------------------------------------------------------------------------------------------- */
 
 /* Where the sweep stands, for a replay that knows of its own items only. */
@@ -137,6 +149,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                                       .n_engines = design->n_engines,
                                       .seed = request->seed};
     FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_TRY(keep_job(context, &kept, err));
     fab_replay replay = {.context = context,
                          .n_seeds = request->n_seeds,
                          .n_threads = request->n_threads,
@@ -193,24 +206,41 @@ static fab_status override_text(const char *path, const char *value, char **out,
     return FAB_OK;
 }
 
-/* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
-static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress *progress, fab_design *design,
-                            fab_sweep_point *out, fab_error *inner, fab_error *err) {
+/* The design of point i. `inner` says why there is none, `err` what ends the sweep. */
+static fab_status read_point(const fab_sweep_request *r, size_t i, fab_design *design, fab_error *inner,
+                             fab_error *err) {
     fab_status status = FAB_OK;
     const char *value[FAB_SWEEP_PATHS] = {NULL};
     char *override[FAB_SWEEP_PATHS] = {NULL};
-    fab_sweep_point found = {.n_phases = 0};
     values_of(r, i, value);
     for (size_t k = 0; k < r->n_paths; k++) {
         FAB_TRY(override_text(r->path[k], value[k], &override[k], err));
     }
     *inner = (fab_error){.code = FAB_OK};
     status = r->read(r->read_context, (const char *const *) override, r->n_paths, design, inner);
+done:
+    for (size_t k = 0; k < FAB_SWEEP_PATHS; k++) {
+        free(override[k]);
+    }
+    return status;
+}
+
+/* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
+static fab_status run_point(const fab_sweep_request *r, size_t i, const char *model, point_progress *progress,
+                            fab_design *design, fab_sweep_point *out, fab_error *inner, fab_error *err) {
+    fab_status status = FAB_OK;
+    const char *value[FAB_SWEEP_PATHS] = {NULL};
+    fab_sweep_point found = {.n_phases = 0};
+    values_of(r, i, value);
+    status = read_point(r, i, design, inner, err);
+    if (status == FAB_OK && model != NULL) {
+        status = fab_design_set_job(design, 0, "model", model, "job", inner);
+    }
     if (status == FAB_OK) {
         status = sweep_evaluate(r, design, progress, &found, inner);
     }
     if (!fab_sweep_keep_error(status, inner, &found)) {
-        if (status != FAB_OK && err != NULL) {
+        if (inner->code != FAB_OK && err != NULL) {
             *err = *inner;
         }
         FAB_TRY(status);
@@ -222,17 +252,64 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, point_progress
     found = (fab_sweep_point){.n_phases = 0};
 done:
     fab_sweep_point_release(&found);
-    for (size_t k = 0; k < FAB_SWEEP_PATHS; k++) {
-        free(override[k]);
+    return status;
+}
+
+/* --- one model for all points ------------------------------------------------------------------------------------- */
+
+static bool names_model(const fab_design *design) {
+    return design->n_jobs > 0 && (design->jobs[0].kind != FAB_JOB_TRAINING || design->jobs[0].model[0] != '\0');
+}
+
+/* Where no point names a model and their defaults differ, the smallest of these: times of different models say nothing
+ * about fabrics. NULL: every point has its own. A point that is refused here is refused again when it is run. */
+static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design *design, char **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *fabric = NULL;
+    fab_model least = {.name = NULL};
+    bool differ = false;
+    for (size_t i = 0; i < n && strncmp(r->traffic, "job", 3) == 0; i++) {
+        fab_error inner;
+        fab_model model = {.name = NULL};
+        status = read_point(r, i, design, &inner, err);
+        if (status == FAB_OK && names_model(design)) {
+            goto done;
+        }
+        if (status == FAB_OK) {
+            status = fab_topology_build(&design->fabric, &fabric, NULL, &inner);
+        }
+        if (status == FAB_OK) {
+            status = fab_traffic_default_model(design, fabric, &model, &inner);
+        }
+        fab_fabric_free(fabric);
+        fabric = NULL;
+        if (status != FAB_OK && !fab_is_refusal(status)) {
+            if (inner.code != FAB_OK && err != NULL) {
+                *err = inner;
+            }
+            goto done;
+        }
+        status = FAB_OK;
+        if (model.name == NULL) {
+            continue;
+        }
+        differ = differ || (least.name != NULL && strcmp(least.name, model.name) != 0);
+        if (least.name == NULL || fab_model_parameters(&model) < fab_model_parameters(&least)) {
+            least = model;
+        }
     }
+    if (differ) {
+        FAB_TRY((*out = fab_strdup(least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    }
+done:
     return status;
 }
 
 /* --- all points --------------------------------------------------------------------------------------------------- */
 
 static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t e) {
-    double p_s = p->engines[e].time_s;
-    double q_s = q->engines[e].time_s;
+    double p_s = p->engines[e].compared_s;
+    double q_s = q->engines[e].compared_s;
     bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + SAME);
     return no_worse && (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - SAME));
 }
@@ -241,17 +318,32 @@ static bool has_time(const fab_sweep_point *p, size_t e) {
     return p->is_built && e < p->n_engines && p->engines[e].has_time;
 }
 
+/* Iterations of different numbers of tokens are compared by the time for as many as the first point has. */
+static void set_compared(fab_sweep *sweep, size_t e) {
+    double tokens = 0;
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        fab_sweep_point *p = &sweep->points[i];
+        if (!has_time(p, e)) {
+            continue;
+        }
+        tokens = tokens > 0 ? tokens : p->tokens;
+        bool scales = p->engines[e].has_iteration && p->tokens > 0 && p->tokens != tokens;
+        p->engines[e].compared_s = scales ? p->engines[e].time_s * (tokens / p->tokens) : p->engines[e].time_s;
+    }
+}
+
 static void rank_engine(fab_sweep *sweep, size_t e) {
     double least_s = INFINITY;
+    set_compared(sweep, e);
     for (size_t i = 0; i < sweep->n_points; i++) {
-        least_s = has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].time_s) : least_s;
+        least_s = has_time(&sweep->points[i], e) ? fmin(least_s, sweep->points[i].engines[e].compared_s) : least_s;
     }
     for (size_t i = 0; i < sweep->n_points; i++) {
         fab_sweep_point *q = &sweep->points[i];
         if (!has_time(q, e)) {
             continue;
         }
-        q->engines[e].slowdown = least_s > 0 ? q->engines[e].time_s / least_s : 1;
+        q->engines[e].slowdown = least_s > 0 ? q->engines[e].compared_s / least_s : 1;
         q->engines[e].is_on_front = true;
         for (size_t k = 0; k < sweep->n_points && q->engines[e].is_on_front; k++) {
             const fab_sweep_point *p = &sweep->points[k];
@@ -294,10 +386,11 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     for (size_t k = 0; k < request->n_paths; k++) {
         FAB_TRY((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
+    FAB_TRY(choose_model(request, n, design, &sweep->model, err));
     for (size_t i = 0; i < n; i++) {
         point_progress progress = {.request = request, .before = i, .n_points = n};
-        fab_error inner;
-        FAB_TRY(run_point(request, i, &progress, design, &sweep->points[i], &inner, err));
+        fab_error inner = {.code = FAB_OK};
+        FAB_TRY(run_point(request, i, sweep->model, &progress, design, &sweep->points[i], &inner, err));
         sweep->n_built += sweep->points[i].is_built;
         sweep->n_over_limit += sweep->points[i].over_limit;
         if (i == 0) {

@@ -130,6 +130,16 @@ done:
     return status;
 }
 
+fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
+                                     fab_error *err) {
+    fab_job job = {.servers = NULL};
+    FAB_PASS(resolve_first(design, fabric, &job, err));
+    bool is_default = job.spec.kind == FAB_JOB_TRAINING && !job.model_given;
+    *out = is_default ? job.model : (fab_model){.name = NULL};
+    fab_job_release(&job);
+    return FAB_OK;
+}
+
 static fab_status make_job(const fab_wanted *wanted, const fab_design *design, const fab_fabric *fabric,
                            fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;

@@ -142,7 +142,7 @@ function sweepAnswers(sweep) {
       h('p', null, `The dearest point, ${name(dearest)}, costs ${f.money(dearest.p.total_usd)}: ${f.percent(dearest.p.total_usd / cheapest.p.total_usd - 1)} more.`)),
     card('answer-front', 'Which points are worth it?',
       [h('strong', null, f.plural(front.length, 'point')), ` of ${rows.length} on the Pareto front`],
-      h('ul', { class: 'plain' }, front.slice(0, 6).map((row) => h('li', null, `${name(row)}: ${f.money(row.p.total_usd)}, ${f.seconds(row.e.time_s)}${sweep.points[0]?.engines?.length > 1 ? ` (${row.e.label})` : ''}`))),
+      h('ul', { class: 'plain' }, front.slice(0, 6).map((row) => h('li', null, `${name(row)}: ${f.money(row.p.total_usd)}, ${f.seconds(row.e.compared_s)}${sweep.points[0]?.engines?.length > 1 ? ` (${row.e.label})` : ''}`))),
       h('p', { class: 'small' }, h('a', { href: '#sweep' }, 'The curves'))),
   ];
 }

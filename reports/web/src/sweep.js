@@ -11,13 +11,13 @@ const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 const timed = (sweep) => sweep.points.flatMap((point) => (point.engines ?? []).map((engine, e) => ({ point, engine, e })).filter((r) => r.engine.time_s !== undefined));
 
 function front(sweep, rows, labels) {
-  const sorted = [...rows].sort((a, b) => a.point.total_usd - b.point.total_usd || b.engine.time_s - a.engine.time_s);
+  const sorted = [...rows].sort((a, b) => a.point.total_usd - b.point.total_usd || b.engine.compared_s - a.engine.compared_s);
   const x = sorted.map((r) => r.point.total_usd);
-  const pick = (test) => sorted.map((r) => (test(r) ? r.engine.time_s : null));
+  const pick = (test) => sorted.map((r) => (test(r) ? r.engine.compared_s : null));
   const best = sorted.filter((r) => r.engine.pareto);
   return chart({
     title: 'Cost against time: below and left is better; the line is the Pareto front',
-    label: `Cost against time of ${f.plural(rows.length, 'point')}. On the front: ${best.map((r) => `${name(sweep, r.point)} ${f.money(r.point.total_usd)} ${f.seconds(r.engine.time_s)}`).join('; ')}`,
+    label: `Cost against time of ${f.plural(rows.length, 'point')}. On the front: ${best.map((r) => `${name(sweep, r.point)} ${f.money(r.point.total_usd)} ${f.seconds(r.engine.compared_s)}`).join('; ')}`,
     key: keyOf(labels.map((label, i) => [`dot hue-${i % 6}`, label])),
     height: 280,
     data: [x, ...labels.map((_, e) => pick((r) => r.e === e)), ...labels.map((_, e) => pick((r) => r.e === e && r.engine.pareto))],
@@ -78,10 +78,11 @@ export function sweep(model) {
   const labels = s.points.find((p) => p.engines)?.engines.map((e) => e.label) ?? [];
   const failed = s.points.filter((p) => p.error);
   const perToken = rows.some((r) => r.engine.usd_per_1e9_tokens !== undefined);
-  return section('sweep', s.paths.join(' and ') + ' varied', `${f.plural(s.points.length, 'point')}, ${f.count(s.built)} built. On the front: nothing costs less and is as fast under the same engine, or is faster and costs as much.`,
+  const unequal = rows.some((r) => r.point.tokens !== rows[0].point.tokens);
+  return section('sweep', s.paths.join(' and ') + ' varied', `${f.plural(s.points.length, 'point')}, ${f.count(s.built)} built. On the front: nothing costs less and is as fast under the same engine, or is faster and costs as much.${unequal ? ' Iterations have unlike numbers of tokens: points are compared, and drawn, by the time for as many as the first has.' : ''}${s.model ? ` All points are given the model ${s.model}, the smallest of their defaults.` : ''}`,
     rows.length > 0 && h('div', { class: 'grid wide' },
       front(s, rows, labels),
-      curve(s, rows, labels, { title: 'Time', unit: f.seconds, get: (r) => r.engine.time_s }),
+      curve(s, rows, labels, { title: 'Time', unit: f.seconds, get: (r) => r.engine.compared_s }),
       curve(s, rows, labels.slice(0, 1), { title: 'Cost', unit: f.money, get: (r) => r.point.total_usd }),
       rows.every((r) => r.engine.usd_per_1e9_tokens !== undefined) && curve(s, rows, labels, { title: 'Dollars per 1e9 tokens', unit: f.dollars, get: (r) => r.engine.usd_per_1e9_tokens })),
     table({
@@ -95,7 +96,9 @@ export function sweep(model) {
         { title: 'bisection', number: true, cell: (r) => (r.point.bisection_ratio === undefined ? '-' : f.percent(r.point.bisection_ratio)) },
         { title: 'power', number: true, cell: (r) => f.power(r.point.power_w) },
         { title: 'cost', number: true, cell: (r) => f.money(r.point.total_usd) },
+        unequal && { title: 'batch', number: true, cell: (r) => (r.point.batch === undefined ? '-' : f.count(r.point.batch)) },
         { title: 'time', number: true, cell: (r) => f.seconds(r.engine.time_s) },
+        unequal && { title: 'tokens/s', number: true, cell: (r) => (r.engine.tokens_per_s === undefined ? '-' : f.count(Math.round(r.engine.tokens_per_s))) },
         { title: 'slower', number: true, cell: (r) => `${f.digits(r.engine.slowdown_ratio, 4)} ×` },
         perToken && { title: '$ per 1e9 tokens', number: true, cell: (r) => (r.engine.usd_per_1e9_tokens === undefined ? '-' : f.dollars(r.engine.usd_per_1e9_tokens)) },
         { title: 'front', cell: (r) => (r.engine.pareto ? 'yes' : '') },

@@ -39,8 +39,9 @@ typedef struct fab_sweep_engine {
     bool has_iteration;      /**< the traffic is a training job whose iteration is modelled */
     fab_iteration iteration; /**< meaningful with has_iteration */
     bool has_time;
-    double time_s;    /**< what the front goes by: of the iteration, else phases_s */
-    double slowdown;  /**< time_s over the least of this engine in the sweep; 0 without a time */
+    double time_s;     /**< of the iteration, else phases_s */
+    double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
+    double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
 } fab_sweep_engine;
 
@@ -54,6 +55,8 @@ typedef struct fab_sweep_point {
     double bisection_bps, bisection_ratio;
     double total_usd, per_gpu_usd, power_w, capital_usd_per_year, energy_usd_per_year;
     char traffic[sizeof(((fab_result *)0)->traffic)];
+    uint64_t batch; /**< sequences of an iteration; 0: no training job */
+    double tokens;  /**< of an iteration */
     fab_sweep_phase *phases;
     size_t n_phases;
     fab_sweep_engine *engines;
@@ -65,7 +68,8 @@ typedef struct fab_sweep {
     size_t n_paths;
     bool compares_placements; /**< of `place`: headings speak of placements */
     char design[512];         /**< as given */
-    fab_sweep_point *points;  /**< the first path varies slowest */
+    char *model; /**< of every point, where their defaults differ and the design names none; else NULL; owned */
+    fab_sweep_point *points; /**< the first path varies slowest */
     size_t n_points, n_built;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */
 } fab_sweep;

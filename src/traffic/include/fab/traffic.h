@@ -115,6 +115,14 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
                             fab_traffic *out, fab_error *err) FAB_MUST_USE;
 
 /**
+ * The model that the design's first job trains on this fabric where the design names none: as a rule the largest that
+ * fits. No name where the design names one, or trains none.
+ * @param[out] out  Its name is borrowed for ever.
+ */
+fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric *fabric, fab_model *out,
+                                     fab_error *err) FAB_MUST_USE;
+
+/**
  * The job's bursts to and from the storage servers over the front-end: phases checkpoint and ingest, between hosts.
  * @param[in] text       "job", "job:checkpoint" or "job:ingest".
  * @param[in] fabric     Of the GPUs: the job is resolved on it.
