@@ -326,7 +326,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD(family, "Topology family.", IF(is_built)),
     FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
     FIELD(batch, "Sequences of an iteration of the training job.", FILLED),
-    FIGURE(tokens, "token", "Of an iteration of the training job.", FILLED, .formula = "batch x sequence length"),
+    FIELD(tokens, "Tokens of an iteration of the training job.", FILLED, .formula = "batch x sequence length"),
+    FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),
     FIELD_OF(tiers, counts.tiers, "Switch tiers.", IF(is_built)),
@@ -350,13 +351,45 @@ static const fab_fields SWEEP_POINT =
     TABLE("sweep_point", SWEEP_POINTS, SWEEPS, .definition = "A design that was built, priced and replayed.");
 
 #undef T
+#define T fab_verdict
+static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
+    return at->up->row;
+}
+
+GIVES(uint64_t, best_point, here->best + 1);
+GIVES(uint64_t, next_point, here->next + 1);
+GIVES(uint64_t, fastest_point, here->fastest + 1);
+GIVES(uint64_t, cheapest_point, here->cheapest + 1);
+GIVES(const char *, verdict_label, sweep_around(at)->points[here->best].engines[at->index].label);
+GIVES(const char *, best_design, sweep_around(at)->points[here->best].value[0]);
+
+static const fab_field COMPARED[] = {
+    TEXT_BY(label, verdict_label, "The engine with its options.", IF(is_known)),
+    FIELD(by_price, "Whether designs are judged by dollars per token: all have a price; else by time."),
+    TEXT_BY(design, best_design, "The best design.", IF(is_known)),
+    COUNT_BY(best, best_point, "Its number, from 1.", IF(is_known)),
+    COUNT_BY(next, next_point, "The number of the next best; the same where no other has a figure.", IF(is_known)),
+    FIELD(margin_ratio, "How much more the next best costs or takes. Below 0.01 the two are even.", IF(is_known),
+          .formula = "figure of the next / figure of the best - 1"),
+    FIELD(turning_ratio,
+          "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
+          "the same; above 1: not even for nothing.",
+          IF(by_price)),
+    COUNT_BY(fastest, fastest_point, "The number of the fastest design.", IF(is_known)),
+    COUNT_BY(cheapest, cheapest_point, "The number of the design with the cheapest network.", IF(is_known)),
+};
+static const fab_fields COMPARED_ENGINE = TABLE("verdict", COMPARED, SWEEPS);
+
+#undef T
 #define T fab_sweep
 GIVES(size_t, count_paths, here->n_paths);
 
 static const fab_field SWEEP[] = {
     FIELD_OF(built, n_built, "Points that were evaluated."),
-    FIELD(model, "The model of every point, where their defaults differ and the design names none.", FILLED),
+    FIELD(model, "The model of points that name none, where others do or their defaults differ.", FILLED),
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
+    ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
+          "What compared designs come to under every engine; empty of a sweep."),
     LIST(points, "point", points, n_points, &SWEEP_POINT, "The points; the first path varies slowest."),
 };
 const fab_fields fab_sweep_fields =

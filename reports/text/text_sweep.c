@@ -10,10 +10,16 @@
 #define WIDE_FABRIC 64 /* of all figures of a fabric */
 #define A_CROSSING  17
 #define A_TIME      11
+#define A_COUNT     9
+
+#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
 
 /* "2, 400Gb/s"; long ones are cut. */
 static const char *sweep_show_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *name = p->value[0];
+    if (s->compares_designs) {
+        return fab_show(page, "[%zu] %s", (size_t)(p - s->points) + 1, p->family);
+    }
     for (size_t k = 1; k < s->n_paths; k++) {
         name = fab_show(page, "%s, %s", name, p->value[k]);
     }
@@ -96,7 +102,7 @@ static bool shows_gpus(const fab_sweep *s) {
 }
 
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
-    bool is_wide = sweep_room(page, s) >= WIDE_FABRIC;
+    bool is_wide = sweep_room(page, s) >= WIDE_FABRIC + (shows_gpus(s) ? A_COUNT : 0);
     const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), text),
                                   COLUMN("built taper", text),
                                   COLUMN(shows_gpus(s) ? "GPUs" : NULL, whole),
@@ -423,21 +429,129 @@ static bool all_times(const fab_sweep *s) {
     return true;
 }
 
+/* --- designs compared --------------------------------------------------------------------------------------------- */
+
+static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
+    const fab_sweep_point *best = &s->points[v->best];
+    const char *figure = v->by_price
+                             ? fab_show(page, "$%s per 1e9 tokens",
+                                        fab_show_whole(page, best->engines[e].iteration.usd_per_1e9_tokens + 0.5))
+                             : fab_show_time(page, best->engines[e].compared_s);
+    const char *what = v->by_price ? "costs least" : "is fastest";
+    if (v->next == v->best) {
+        return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
+    }
+    if (v->margin_ratio < FAB_EVEN_RATIO) {
+        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact.", v->best + 1,
+                        v->next + 1, figure, 100 * v->margin_ratio);
+    }
+    return fab_show(page, "[%zu] %s: %s, [%zu] %.3g %% more.", v->best + 1, what, figure, v->next + 1,
+                    100 * v->margin_ratio);
+}
+
+static const char *turning_show(fab_page *page, const fab_verdict *v) {
+    if (!v->by_price || v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO) {
+        return "";
+    }
+    return v->turning_ratio > 1
+               ? fab_show(page, " Not even a network for nothing would bring [%zu] level.", v->next + 1)
+               : fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
+                          100 * v->turning_ratio);
+}
+
+static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_verdict *v = &s->verdicts[e];
+    if (!v->is_known) {
+        return;
+    }
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s Fastest: [%zu]; cheapest network: [%zu], %s.",
+                   s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "",
+                   verdict_show(page, s, v, e), turning_show(page, v), v->fastest + 1, v->cheapest + 1,
+                   fab_show_money(page, s->points[v->cheapest].total_usd));
+}
+
+/* Per year, of the job's part of the network. */
+static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) {
+    static const fab_column COLUMNS[] = {COLUMN("per year", text), COLUMN("GPU hours", money),
+                                         COLUMN("network", money), COLUMN("its energy", money),
+                                         COLUMN("total", money),   COLUMN("power", power)};
+    fab_table table;
+    fab_text_heading(page, "COST OF OWNERSHIP",
+                     s->n_verdicts > 1 ? s->points[s->verdicts[e].best].engines[e].label : NULL);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (!p->is_built || e >= p->n_engines || !(p->engines[e].iteration.usd_per_1e9_tokens > 0)) {
+            continue;
+        }
+        const fab_iteration *it = &p->engines[e].iteration;
+        double total = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+        double capital = it->network_share_ratio * p->capital_usd_per_year;
+        double energy = it->network_share_ratio * p->energy_usd_per_year;
+        const double figures[] = {total - capital - energy, capital, energy, total, p->power_w};
+        fab_table_row(&table, i == s->verdicts[e].best ? FAB_INK_GOOD : FAB_INK_PLAIN, sweep_show_point(page, s, p),
+                      figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_note(page,
+                  "GPU hours at the price of the GPU with its server; network: capital over its years, and the "
+                  "energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
+}
+
+static bool same_traffic(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (s->points[i].is_built && strcmp(s->points[i].traffic, first_built(s)->traffic) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void compare_put_designs(fab_page *page, const fab_sweep *s) {
+    bool once = same_traffic(s);
+    if (once) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", first_built(s)->traffic);
+    }
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, p->value[0]);
+        if (p->settings != NULL && p->settings[0] != '\0') {
+            fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "differs in %s", p->settings);
+        }
+        if (!once && p->is_built) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s", p->traffic);
+        }
+    }
+}
+
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *first = first_built(s);
-    fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s), s->n_points,
-                   s->n_built, first->traffic);
+    if (s->compares_designs) {
+        fab_text_heading(page, "COMPARISON", NULL);
+        for (size_t e = 0; e < s->n_verdicts; e++) {
+            compare_put_verdict(page, s, e);
+        }
+        compare_put_designs(page, s);
+    } else {
+        fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s),
+                       s->n_points, s->n_built, first->traffic);
+    }
     if (s->model != NULL) {
         fab_text_notef(page,
-                       "The points have different default models: all are given the smallest of these, %s, so that "
-                       "their times compare; --job model=NAME names another.",
+                       "Where no model is named it is %s everywhere, so that times compare; by default it would be as "
+                       "large as fits. --job model=NAME names another.",
                        s->model);
     }
     sweep_put_fabrics(page, s);
     sweep_put_crossings(page, s);
     for (size_t e = 0; e < first->n_engines; e++) {
         sweep_put_engine(page, s, e);
+    }
+    for (size_t e = 0; e < s->n_verdicts; e++) {
+        if (s->verdicts[e].is_known && s->verdicts[e].by_price) {
+            compare_put_ownership(page, s, e);
+        }
     }
     fab_text_notef(page,
                    "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: "
@@ -451,87 +565,4 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     if (!all_times(s)) {
         fab_text_note(page, "-: not known, since a phase has too many flows for that and unequal bytes or limits.");
     }
-}
-
-/* --- two kinds of job --------------------------------------------------------------------------------------------- */
-
-static void mix_put_designs(fab_page *page, const fab_mix *m) {
-    fab_text_heading(page, "FABRICS", NULL);
-    for (size_t i = 0; i < m->n_designs; i++) {
-        const fab_mix_design *d = &m->designs[i];
-        const fab_sweep_point *p = d->job[0].is_built ? &d->job[0] : &d->job[1];
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, d->name);
-        if (p->is_built) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %.3g %%", p->family,
-                           fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
-                           fab_show_money(page, p->total_usd), 100 * p->bisection_ratio);
-        }
-        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
-            if (!d->job[j].is_built) {
-                fab_page_wrapf(page, FAB_INK_BAD, 6, 6, "no %s job: %s", fab_mix_jobs[j], d->job[j].error);
-            }
-        }
-    }
-}
-
-static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("", text),
-                                         COLUMN("training", time),
-                                         COLUMN("", factor),
-                                         COLUMN("ranking", time),
-                                         COLUMN("", factor),
-                                         COLUMN("speed", 3_digits),
-                                         COLUMN("per dollar", 3_digits),
-                                         COLUMN("cost", money)};
-    size_t best = m->n_designs;
-    fab_table table;
-    fab_text_heading(page, "MIX", first->job[0].engines[e].label);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < m->n_designs; i++) {
-        const fab_mix_design *d = &m->designs[i];
-        if (e >= d->n_engines) {
-            continue;
-        }
-        const fab_mix_engine *engine = &d->engines[e];
-        double time_s[FAB_MIX_JOBS];
-        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
-            time_s[j] = d->job[j].engines[e].has_time ? d->job[j].engines[e].time_s : NAN;
-        }
-        const bool timed = engine->has_time;
-        const double figures[] = {time_s[0],
-                                  timed ? engine->slowdown[0] : FAB_TABLE_BLANK,
-                                  time_s[1],
-                                  timed ? engine->slowdown[1] : FAB_TABLE_BLANK,
-                                  timed ? engine->speed : FAB_TABLE_BLANK,
-                                  timed ? engine->speed_per_usd : FAB_TABLE_BLANK,
-                                  d->job[0].total_usd};
-        fab_table_row(&table, engine->is_best ? FAB_INK_GOOD : FAB_INK_PLAIN,
-                      fab_show(page, "[%zu] %s", i + 1, d->job[0].family), figures);
-        best = engine->is_best && best == m->n_designs ? i : best;
-    }
-    fab_table_end(&table, 2, NULL, NULL);
-    if (best < m->n_designs) {
-        fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "[%zu] %s serves the mix best: most speed for its cost.", best + 1,
-                       m->designs[best].name);
-    }
-}
-
-void fab_text_mix(fab_page *page, const fab_mix *m) {
-    const fab_mix_design *first = NULL;
-    for (size_t i = m->n_designs; i-- > 0;) {
-        first = m->designs[i].n_engines > 0 ? &m->designs[i] : first;
-    }
-    fab_text_heading(page, "MIX OF JOBS", NULL);
-    for (size_t j = 0; first != NULL && j < FAB_MIX_JOBS; j++) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_jobs[j],
-                       first->job[j].traffic);
-    }
-    mix_put_designs(page, m);
-    for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
-        mix_put_engine(page, m, first, e);
-    }
-    fab_text_note(page, "Times: of an iteration where it is modelled, else of the phases one after the other; x: over "
-                        "the fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per "
-                        "dollar: over the cost of the network, the best being 1. Servers are not in the cost: where "
-                        "they are the same, and dearer than the network, speed counts for more than this says.");
 }

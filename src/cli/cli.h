@@ -131,9 +131,9 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_place, cli_command_mix, cli_command_optimize, cli_command_validate, cli_command_list,
-    cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit,
-    cli_command_import, cli_command_help;
+    cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_optimize,
+    cli_command_validate, cli_command_list, cli_command_schema, cli_command_study, cli_command_version,
+    cli_command_explain, cli_command_audit, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -276,6 +276,7 @@ typedef struct cli_vary {
     const char *path;
     const char **values;
     size_t n_values;
+    bool are_designs; /**< the values are the operands of `compare` */
 } cli_vary;
 
 /**

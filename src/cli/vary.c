@@ -123,6 +123,12 @@ done:
     return status;
 }
 
+static fab_status read_compared(const void *context, const char *const *overrides, size_t n, fab_design *out,
+                                fab_error *err) {
+    (void)n;
+    return cli_read_design(context, overrides[0] + strlen("design="), out, err);
+}
+
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
 static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
@@ -147,7 +153,8 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
     fab_sweep_request request = {.n_paths = n_vary,
-                                 .read = read_point,
+                                 .read = vary[0].are_designs ? read_compared : read_point,
+                                 .compares_designs = vary[0].are_designs,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
                                  .seed = options->seed,
@@ -168,7 +175,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     cli_progress_end(shows);
     FAB_TRY(status);
     sweep->compares_placements = command == FAB_COMMAND_PLACE;
-    (void)snprintf(sweep->design, sizeof sweep->design, "%s", options->operands.items[0]);
+    (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
     FAB_TRY(cli_report(options, &result, out, err));

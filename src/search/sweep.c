@@ -5,6 +5,7 @@
 #include "fab/traffic.h"
 
 #include "fab/memory.h"
+#include "fab/str.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ void fab_sweep_point_release(fab_sweep_point *point) {
     for (size_t p = 0; point->phases != NULL && p < point->n_phases; p++) {
         free(point->phases[p].times);
     }
-    FAB_FREE_ALL(point->phases, point->engines);
+    FAB_FREE_ALL(point->phases, point->engines, point->settings);
     *point = (fab_sweep_point){.n_phases = 0};
 }
 
@@ -225,16 +226,35 @@ done:
     return status;
 }
 
+static bool trains(const fab_design *design) {
+    return design->n_jobs == 0 || design->jobs[0].kind == FAB_JOB_TRAINING;
+}
+
+static bool names_model(const fab_design *design) {
+    return design->n_jobs > 0 && design->jobs[0].model[0] != '\0';
+}
+
+/* What points that name none are given: the job of the first compared design that has one; a model. NULL: their own. */
+typedef struct shared_job {
+    fab_job_spec *spec;
+    const char *model;
+} shared_job;
+
 /* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
-static fab_status run_point(const fab_sweep_request *r, size_t i, const char *model, point_progress *progress,
+static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_job *shared, point_progress *progress,
                             fab_design *design, fab_sweep_point *out, fab_error *inner, fab_error *err) {
     fab_status status = FAB_OK;
     const char *value[FAB_SWEEP_PATHS] = {NULL};
     fab_sweep_point found = {.n_phases = 0};
+    fab_str settings = FAB_STR_INIT;
     values_of(r, i, value);
     status = read_point(r, i, design, inner, err);
-    if (status == FAB_OK && model != NULL) {
-        status = fab_design_set_job(design, 0, "model", model, "job", inner);
+    if (status == FAB_OK && shared->spec != NULL && design->n_jobs == 0) {
+        design->jobs[0] = *shared->spec;
+        design->n_jobs = 1;
+    }
+    if (status == FAB_OK && shared->model != NULL && trains(design) && !names_model(design)) {
+        status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
     }
     if (status == FAB_OK) {
         status = sweep_evaluate(r, design, progress, &found, inner);
@@ -248,41 +268,73 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const char *mo
     for (size_t k = 0; k < r->n_paths; k++) {
         FAB_TRY((found.value[k] = fab_strdup(value[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
+    if (r->compares_designs && found.is_built) {
+        fab_design_describe(design, &settings);
+        FAB_TRY(fab_str_status(&settings, err));
+        FAB_TRY((found.settings = fab_strdup(settings.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    }
     *out = found;
     found = (fab_sweep_point){.n_phases = 0};
 done:
+    fab_str_release(&settings);
     fab_sweep_point_release(&found);
     return status;
 }
 
 /* --- one model for all points ------------------------------------------------------------------------------------- */
 
-static bool names_model(const fab_design *design) {
-    return design->n_jobs > 0 && (design->jobs[0].kind != FAB_JOB_TRAINING || design->jobs[0].model[0] != '\0');
+/* What the points train. */
+typedef struct sweep_models {
+    char *named;     /* the first model that a design names; owned */
+    fab_model least; /* of the defaults; its name is borrowed for ever */
+    bool has_defaults, defaults_differ, named_differ;
+} sweep_models;
+
+static fab_status note_named(const char *name, sweep_models *models, fab_error *err) {
+    models->named_differ = models->named_differ || (models->named != NULL && strcmp(models->named, name) != 0);
+    if (models->named == NULL) {
+        models->named = fab_strdup(name, err);
+    }
+    return models->named != NULL ? FAB_OK : FAB_ENOMEM;
 }
 
-/* Where no point names a model and their defaults differ, the smallest of these: times of different models say nothing
- * about fabrics. NULL: every point has its own. A point that is refused here is refused again when it is run. */
-static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design *design, char **out, fab_error *err) {
+static fab_status note_default(fab_design *design, sweep_models *models, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *fabric = NULL;
-    fab_model least = {.name = NULL};
-    bool differ = false;
+    fab_model model = {.name = NULL};
+    FAB_TRY(fab_topology_build(&design->fabric, &fabric, NULL, err));
+    FAB_TRY(fab_traffic_default_model(design, fabric, &model, err));
+    if (model.name != NULL) {
+        bool first = !models->has_defaults;
+        models->has_defaults = true;
+        models->defaults_differ = models->defaults_differ || (!first && strcmp(models->least.name, model.name) != 0);
+        bool less = first || fab_model_parameters(&model) < fab_model_parameters(&models->least);
+        models->least = less ? model : models->least;
+    }
+done:
+    fab_fabric_free(fabric);
+    return status;
+}
+
+/* The model of points that name none: what others name, or where their defaults differ the smallest of these, since
+ * times of different models say nothing about fabrics. NULL: every point has its own. Of compared designs also the job
+ * of the first that has one: it is that of all that have none. A point that is refused here is refused again when it is
+ * run. Both are the caller's, after a failure too. */
+static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design *design, char **out,
+                               fab_job_spec **out_job, fab_error *err) {
+    fab_status status = FAB_OK;
+    sweep_models models = {.named = NULL};
     for (size_t i = 0; i < n && strncmp(r->traffic, "job", 3) == 0; i++) {
-        fab_error inner;
-        fab_model model = {.name = NULL};
+        fab_error inner = {.code = FAB_OK};
         status = read_point(r, i, design, &inner, err);
-        if (status == FAB_OK && names_model(design)) {
-            goto done;
+        if (status == FAB_OK && r->compares_designs && design->n_jobs > 0 && *out_job == NULL) {
+            FAB_TRY(FAB_NEW(*out_job, 1, err));
+            **out_job = design->jobs[0];
         }
-        if (status == FAB_OK) {
-            status = fab_topology_build(&design->fabric, &fabric, NULL, &inner);
+        if (status == FAB_OK && trains(design)) {
+            status = names_model(design) ? note_named(design->jobs[0].model, &models, &inner)
+                                         : note_default(design, &models, &inner);
         }
-        if (status == FAB_OK) {
-            status = fab_traffic_default_model(design, fabric, &model, &inner);
-        }
-        fab_fabric_free(fabric);
-        fabric = NULL;
         if (status != FAB_OK && !fab_is_refusal(status)) {
             if (inner.code != FAB_OK && err != NULL) {
                 *err = inner;
@@ -290,18 +342,20 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
             goto done;
         }
         status = FAB_OK;
-        if (model.name == NULL) {
-            continue;
-        }
-        differ = differ || (least.name != NULL && strcmp(least.name, model.name) != 0);
-        if (least.name == NULL || fab_model_parameters(&model) < fab_model_parameters(&least)) {
-            least = model;
-        }
     }
-    if (differ) {
-        FAB_TRY((*out = fab_strdup(least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+    if (r->compares_designs && models.named_differ) {
+        FAB_FAIL(err, FAB_EINPUT, NULL,
+                 "the designs train different models, %s among them; give all the same: --job model=NAME",
+                 models.named);
+    }
+    if (models.named != NULL && !models.named_differ && models.has_defaults) {
+        *out = models.named;
+        models.named = NULL;
+    } else if (models.named == NULL && models.defaults_differ) {
+        FAB_TRY((*out = fab_strdup(models.least.name, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
 done:
+    free(models.named);
     return status;
 }
 
@@ -375,6 +429,7 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     fab_status status = FAB_OK;
     fab_sweep *sweep = NULL;
     fab_design *design = NULL;
+    shared_job shared = {.spec = NULL};
     fab_error first = {.code = FAB_OK};
     size_t n = 0;
     FAB_TRY(sweep_check_request(request, &n, err));
@@ -386,11 +441,12 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     for (size_t k = 0; k < request->n_paths; k++) {
         FAB_TRY((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    FAB_TRY(choose_model(request, n, design, &sweep->model, err));
+    FAB_TRY(choose_model(request, n, design, &sweep->model, &shared.spec, err));
+    shared.model = sweep->model;
     for (size_t i = 0; i < n; i++) {
         point_progress progress = {.request = request, .before = i, .n_points = n};
         fab_error inner = {.code = FAB_OK};
-        FAB_TRY(run_point(request, i, sweep->model, &progress, design, &sweep->points[i], &inner, err));
+        FAB_TRY(run_point(request, i, &shared, &progress, design, &sweep->points[i], &inner, err));
         sweep->n_built += sweep->points[i].is_built;
         sweep->n_over_limit += sweep->points[i].over_limit;
         if (i == 0) {
@@ -405,10 +461,12 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
         goto done;
     }
     fab_sweep_rank(sweep);
+    sweep->compares_designs = request->compares_designs;
+    FAB_TRY(request->compares_designs ? fab_sweep_compare(sweep, err) : FAB_OK);
     *out = sweep;
     sweep = NULL;
 done:
-    free(design);
+    FAB_FREE_ALL(design, shared.spec);
     fab_sweep_free(sweep);
     return status;
 }

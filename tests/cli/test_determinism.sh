@@ -35,6 +35,7 @@ for seed in 1 2 77; do
   same no traffic $design --seed $seed --traffic pattern:permutation --export -
 done
 same yes build preset:llama3-24k-roce --format xml
+same yes compare $design clos:gpus=64 --seeds 3 --engine ecmp --engine spray
 same yes sweep $design --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --seeds 3 --engine ecmp --engine spray
 same yes place clos:gpus=128,radix=16,pod=32,tiers=3 --seeds 2 --json
 same yes mix rail-spine:gpus=128 rail-only:gpus=128 --engine ecmp,qp=4

@@ -35,6 +35,7 @@ make route installed:site.csv --traffic pattern:permutation --engine ecmp --engi
 make build clos:gpus=64,radix=16
 make cost clos:gpus=64 clos:gpus=64,taper=2
 make sweep clos:gpus=64,radix=16 --vary taper.1=1,2 --engine spray
+make compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 --engine spray
 node "$root/tests/web/test_data.mjs" "${folders[@]}" || fail "the data of a page differ from another report"
 
 [[ $failures -eq 0 ]]

@@ -47,6 +47,7 @@ check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=1
 check route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --transport pfc
 check run $small,host=nccl-efa-h100 --job $job --transport pfc
 check route $small --job $job --advise --advise-budget 4
+check compare clos:gpus=64,radix=16 clos:gpus=32,radix=16,taper=2 --engine ecmp --engine spray
 check sweep $small --job $job --vary radix=16,3 --vary 'engine=ecmp,qp=2|spray'
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job

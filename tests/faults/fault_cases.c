@@ -156,6 +156,8 @@ const fault_case fault_cases[] = {
     PRINTS("sweep-two", "sweep " CLOS RING " --vary taper.1=1,2 --vary engine=ecmp,spray --out out" COMMON),
     PRINTS("sweep-lossless", "sweep " CLOS RING " --vary taper.1=1,2 --transport pfc" COMMON),
     PRINTS("sweep-csv", "sweep " CLOS " --vary taper.1=1,2" RING " --format csv" COMMON),
+    PRINTS("compare", "compare clos:gpus=64,radix=16 clos:gpus=32,radix=16" RING " --json" COMMON),
+    PRINTS("compare-text", "compare clos:gpus=16,radix=16 clos:gpus=32,radix=16 --job model=gpt-1.7b" COMMON),
     PRINTS("place", "place clos:gpus=16,gpus-per-server=2,radix=8,pod=8,tiers=3" RING " --json" COMMON),
     PRINTS("place-out", "place clos:gpus=16,gpus-per-server=2,radix=8,pod=8,tiers=3" RING " --out out" COMMON),
     PRINTS("mix", "mix " CLOS " " CLOS ",taper=2 --share 0.8 --engine spray --json" COMMON),

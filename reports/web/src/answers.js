@@ -123,19 +123,25 @@ function cost(model) {
 
 function sweepAnswers(sweep) {
   const built = sweep.points.filter((p) => p.engines);
-  const rows = built.flatMap((p) => p.engines.filter((e) => e.time_s !== undefined).map((e) => ({ p, e })));
+  const rows = built.flatMap((p) => p.engines.filter((e) => e.compared_s !== undefined).map((e) => ({ p, e })));
   const name = ({ p }) => sweep.paths.map((path, i) => `${path} = ${p.values[i]}`).join(', ');
   if (rows.length === 0) return [];
-  const fastest = rows.reduce((a, b) => (b.e.time_s < a.e.time_s ? b : a));
+  const fastest = rows.reduce((a, b) => (b.e.compared_s < a.e.compared_s ? b : a));
   const cheapest = rows.reduce((a, b) => (b.p.total_usd < a.p.total_usd ? b : a));
-  const slowest = rows.reduce((a, b) => (b.e.time_s > a.e.time_s ? b : a));
+  const slowest = rows.reduce((a, b) => (b.e.compared_s > a.e.compared_s ? b : a));
   const dearest = rows.reduce((a, b) => (b.p.total_usd > a.p.total_usd ? b : a));
   const front = rows.filter(({ e }) => e.pareto);
-  const isFlat = slowest.e.time_s <= fastest.e.time_s * 1.0005;
+  const verdict = (sweep.verdicts ?? []).find((v) => v.best);
+  const next = verdict && sweep.points[verdict.next - 1].values[0];
+  const isFlat = slowest.e.compared_s <= fastest.e.compared_s * 1.0005;
   return [
+    verdict && card('answer-best', 'Which is best?',
+      [h('strong', null, breakable(verdict.design)), verdict.margin_ratio < 0.01 ? `, even with ${next}` : `, ${f.percent(verdict.margin_ratio)} ahead of ${next}`],
+      h('p', null, verdict.by_price ? 'By dollars per token: GPU hours, network and energy.' : 'By time.', verdict.turning_ratio > 0 && verdict.margin_ratio >= 0.01 ? (verdict.turning_ratio > 1 ? ' Not even a network for nothing would bring the next one level.' : ` The next one draws level if its network costs ${f.percent(verdict.turning_ratio)} less.`) : ''),
+      h('p', { class: 'small' }, `Under ${verdict.label}.`)),
     card('answer-bound', 'How much time is in it?',
-      [h('strong', null, f.seconds(fastest.e.time_s)), isFlat ? ' at every point' : ` at ${name(fastest)}`],
-      h('p', null, isFlat ? 'What is varied does not change the time.' : `The slowest point, ${name(slowest)}, takes ${f.seconds(slowest.e.time_s)}: ${f.digits(slowest.e.time_s / fastest.e.time_s, 4)} times as long.`),
+      [h('strong', null, f.seconds(fastest.e.compared_s)), isFlat ? ' at every point' : ` at ${name(fastest)}`],
+      h('p', null, isFlat ? 'What is varied does not change the time.' : `The slowest point, ${name(slowest)}, takes ${f.seconds(slowest.e.compared_s)}: ${f.digits(slowest.e.compared_s / fastest.e.compared_s, 4)} times as long.`),
       h('p', { class: 'small' }, `Under ${fastest.e.label}.`)),
     card('answer-cost', 'How much money?',
       [h('strong', null, f.money(cheapest.p.total_usd)), ` at ${name(cheapest)}`],
@@ -144,7 +150,7 @@ function sweepAnswers(sweep) {
       [h('strong', null, f.plural(front.length, 'point')), ` of ${rows.length} on the Pareto front`],
       h('ul', { class: 'plain' }, front.slice(0, 6).map((row) => h('li', null, `${name(row)}: ${f.money(row.p.total_usd)}, ${f.seconds(row.e.compared_s)}${sweep.points[0]?.engines?.length > 1 ? ` (${row.e.label})` : ''}`))),
       h('p', { class: 'small' }, h('a', { href: '#sweep' }, 'The curves'))),
-  ];
+  ].filter(Boolean);
 }
 
 function designAnswers(designs) {

@@ -79,7 +79,18 @@ export function sweep(model) {
   const failed = s.points.filter((p) => p.error);
   const perToken = rows.some((r) => r.engine.usd_per_1e9_tokens !== undefined);
   const unequal = rows.some((r) => r.point.tokens !== rows[0].point.tokens);
-  return section('sweep', s.paths.join(' and ') + ' varied', `${f.plural(s.points.length, 'point')}, ${f.count(s.built)} built. On the front: nothing costs less and is as fast under the same engine, or is faster and costs as much.${unequal ? ' Iterations have unlike numbers of tokens: points are compared, and drawn, by the time for as many as the first has.' : ''}${s.model ? ` All points are given the model ${s.model}, the smallest of their defaults.` : ''}`,
+  const verdicts = (s.verdicts ?? []).filter((v) => v.best);
+  return section('sweep', verdicts.length > 0 ? 'Designs compared' : s.paths.join(' and ') + ' varied', `${f.plural(s.points.length, 'point')}, ${f.count(s.built)} built. On the front: nothing costs less and is as fast under the same engine, or is faster and costs as much.${unequal ? ' Iterations have unlike numbers of tokens: points are compared, and drawn, by the time for as many as the first has.' : ''}${s.model ? ` Where no model is named it is ${s.model} everywhere.` : ''}`,
+    verdicts.length > 0 && table({
+      caption: 'Verdicts',
+      columns: [
+        { title: 'engine', head: true, cell: (v) => v.label },
+        { title: 'best', cell: (v) => h('code', null, v.design) },
+        { title: 'the next costs or takes more', number: true, cell: (v) => f.percent(v.margin_ratio) },
+        { title: 'its network would have to be cheaper by', number: true, cell: (v) => (v.turning_ratio === undefined ? '-' : v.turning_ratio > 1 ? 'more than all' : f.percent(v.turning_ratio)) },
+      ],
+      rows: verdicts,
+    }),
     rows.length > 0 && h('div', { class: 'grid wide' },
       front(s, rows, labels),
       curve(s, rows, labels, { title: 'Time', unit: f.seconds, get: (r) => r.engine.compared_s }),

@@ -8,6 +8,7 @@
 #include "fabric_fixture.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- fronts: by their definition ---------------------------------------------------------------------------------- */
@@ -79,6 +80,82 @@ Test(sweep, iterations_of_unlike_batches_are_compared_by_tokens) {
     cr_assert_eq(engines[0].slowdown, 1);
     cr_assert_eq(engines[1].slowdown, 2);
     cr_assert(engines[0].is_on_front && !engines[1].is_on_front);
+}
+
+/* --- designs compared: GPU hours and network of the job per second, over tokens per second ---------------------------
+ */
+
+#define YEAR_S (365.0 * 24 * 3600)
+
+static double usd_per_1e9_tokens(double gpus_usd, double network_usd, double tokens_per_s) { /* both per year */
+    return (gpus_usd + network_usd) / YEAR_S / tokens_per_s * 1e9;
+}
+
+static fab_sweep_point compared_point(fab_sweep_engine *engine, double gpus_usd, double network_usd,
+                                      double tokens_per_s, double share, const char *settings) {
+    *engine = (fab_sweep_engine){.has_time = true, .has_iteration = true, .time_s = 1e6 / tokens_per_s};
+    engine->iteration.tokens_per_s = tokens_per_s;
+    engine->iteration.network_share_ratio = share;
+    engine->iteration.usd_per_1e9_tokens = usd_per_1e9_tokens(gpus_usd, share * network_usd, tokens_per_s);
+    return (fab_sweep_point){.is_built = true,
+                             .total_usd = 5 * network_usd,
+                             .capital_usd_per_year = 0.75 * network_usd,
+                             .energy_usd_per_year = 0.25 * network_usd,
+                             .tokens = 1e6,
+                             .engines = engine,
+                             .n_engines = 1,
+                             .settings = fab_strdup(settings, NULL)};
+}
+
+/* A network cheaper by the turning ratio makes the next design cost what the best does; any draw, by the definition. */
+Test(compare, the_turning_ratio_makes_the_next_design_equal) {
+    fab_rng rng = fab_rng_make(11, 0);
+    for (int round = 0; round < 300; round++) {
+        fab_sweep_engine engines[3];
+        fab_sweep_point points[3];
+        double gpus_usd[3], network_usd[3], speed[3], usd[3];
+        double share = 1.0 / (double)(1 + fab_rng_below(&rng, 4));
+        for (size_t i = 0; i < 3; i++) {
+            gpus_usd[i] = 1e6 * (double)(1 + fab_rng_below(&rng, 50));
+            network_usd[i] = 1e5 * (double)(1 + fab_rng_below(&rng, 90));
+            speed[i] = 1e5 * (double)(1 + fab_rng_below(&rng, 9));
+            points[i] = compared_point(&engines[i], gpus_usd[i], network_usd[i], speed[i], share, "a=1\n");
+            usd[i] = engines[i].iteration.usd_per_1e9_tokens;
+        }
+        fab_sweep sweep = {.points = points, .n_points = 3};
+        fab_sweep_rank(&sweep);
+        cr_assert_eq(fab_sweep_compare(&sweep, NULL), FAB_OK);
+        const fab_verdict *v = &sweep.verdicts[0];
+        cr_assert(sweep.n_verdicts == 1 && v->is_known && v->by_price && v->next != v->best);
+        for (size_t i = 0; i < 3; i++) {
+            cr_assert(usd[i] >= usd[v->best] && (i == v->best || usd[i] >= usd[v->next]), "round %d", round);
+            cr_assert(speed[i] <= speed[v->fastest] && network_usd[i] >= network_usd[v->cheapest]);
+        }
+        cr_assert_float_eq(v->margin_ratio, usd[v->next] / usd[v->best] - 1, 1e-9);
+        double cheaper = share * network_usd[v->next] * (1 - v->turning_ratio);
+        cr_assert_float_eq(usd_per_1e9_tokens(gpus_usd[v->next], cheaper, speed[v->next]) / usd[v->best], 1, 1e-9,
+                           "round %d", round);
+        for (size_t i = 0; i < 3; i++) {
+            free(points[i].settings);
+        }
+    }
+}
+
+Test(compare, settings_that_all_have_are_left_out) {
+    fab_sweep_engine engines[3];
+    fab_sweep_point points[3] = {compared_point(&engines[0], 1e6, 1e5, 1e5, 1, "name=a\ngpus=8\ntaper=2\n"),
+                                 compared_point(&engines[1], 1e6, 1e5, 1e5, 1, "name=b\ngpus=8\ntaper=20\n"),
+                                 {.is_built = false}};
+    fab_sweep sweep = {.points = points, .n_points = 3};
+    engines[1].iteration.usd_per_1e9_tokens = 0; /* no price for all: by time */
+    fab_sweep_rank(&sweep);
+    cr_assert_eq(fab_sweep_compare(&sweep, NULL), FAB_OK);
+    cr_assert_str_eq(points[0].settings, "taper=2");
+    cr_assert_str_eq(points[1].settings, "taper=20");
+    cr_assert_null(points[2].settings);
+    cr_assert(!sweep.verdicts[0].by_price && sweep.verdicts[0].turning_ratio == 0);
+    free(points[0].settings);
+    free(points[1].settings);
 }
 
 /* --- points ------------------------------------------------------------------------------------------------------- */

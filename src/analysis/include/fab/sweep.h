@@ -14,6 +14,7 @@
 #define FAB_SWEEP_PATHS  2
 #define FAB_SWEEP_ERROR  704
 #define FAB_SWEEP_POINTS 4096 /**< most points of a sweep */
+#define FAB_EVEN_RATIO   0.01 /**< designs within this margin of each other are even: less than the model is exact */
 
 /** A phase under an engine. */
 typedef struct fab_sweep_time {
@@ -57,18 +58,33 @@ typedef struct fab_sweep_point {
     char traffic[sizeof(((fab_result *)0)->traffic)];
     uint64_t batch; /**< sequences of an iteration; 0: no training job */
     double tokens;  /**< of an iteration */
+    char
+        *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
     size_t n_phases;
     fab_sweep_engine *engines;
     size_t n_engines;
 } fab_sweep_point;
 
+/** What compared designs come to under an engine: by dollars per token where all have a price, else by time. */
+typedef struct fab_verdict {
+    bool is_known, by_price;
+    size_t best, next;        /**< points; the same where only one has a figure */
+    size_t fastest, cheapest; /**< least compared_s, least price of the network */
+    double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
+    double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
+                             be equal; above 1: not even for nothing; 0 unless by_price */
+} fab_verdict;
+
 typedef struct fab_sweep {
     char *path[FAB_SWEEP_PATHS]; /**< owned */
     size_t n_paths;
-    bool compares_placements; /**< of `place`: headings speak of placements */
-    char design[512];         /**< as given */
-    char *model; /**< of every point, where their defaults differ and the design names none; else NULL; owned */
+    bool compares_placements;              /**< of `place`: headings speak of placements */
+    bool compares_designs;                 /**< of `compare`: values are designs */
+    fab_verdict verdicts[FAB_MAX_ENGINES]; /**< [engine], of compared designs */
+    size_t n_verdicts;
+    char design[512]; /**< as given */
+    char *model;      /**< of points that name none, where others do or their defaults differ; else NULL; owned */
     fab_sweep_point *points; /**< the first path varies slowest */
     size_t n_points, n_built;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */

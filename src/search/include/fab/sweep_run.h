@@ -26,6 +26,7 @@ typedef struct fab_sweep_request {
     const char *traffic; /**< as for fab_traffic_make */
     uint64_t seed, n_seeds;
     size_t n_threads;
+    bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
     void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
     void *progress_context;
 } fab_sweep_request;
@@ -62,3 +63,10 @@ void fab_sweep_point_release(fab_sweep_point *point);
 void fab_sweep_rank(fab_sweep *sweep);
 
 void fab_sweep_free(fab_sweep *sweep);
+
+/**
+ * Fills the verdicts of all engines, once the points are ranked, and leaves of every point's settings what another has
+ * not.
+ * Complexity: O(points x engines + length of the settings x points).
+ */
+fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) FAB_MUST_USE;

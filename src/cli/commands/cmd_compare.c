@@ -1,0 +1,36 @@
+#include "cli.h"
+
+static fab_status compare_run(const cli_options *options, FILE *out, fab_error *err) {
+    cli_vary designs = {
+        .path = "design", .values = options->operands.items, .n_values = options->operands.n, .are_designs = true};
+    return cli_sweep_and_report(options, &designs, 1, FAB_COMMAND_COMPARE, out, err);
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
+    "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison", NULL};
+
+static const cli_option *const OPTIONS[] = {&cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_traffic,
+                                            &cli_option_transport,
+                                            CLI_REPLAY_OPTIONS,
+                                            CLI_REPORT_OPTIONS,
+                                            NULL};
+
+const cli_command cli_command_compare = {
+    .name = "compare",
+    .operands = "DESIGN DESIGN...",
+    .min_operands = 2,
+    .max_operands = FAB_SWEEP_POINTS,
+    .summary = "designs side by side under one job: cost, power, speed, dollars per token; which is best, and what "
+               "would turn it",
+    .details = "Builds and prices every design and replays the same job on each. Says which costs the least per token, "
+               "GPU hours, network and energy together, by what margin, how much cheaper the next one's network would "
+               "have to be to draw level, and what differs between the designs. Designs that name no model have the "
+               "same: the smallest of their defaults. --set and --job hold for all. Patterns are compared by time.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = compare_run,
+};

@@ -1,0 +1,131 @@
+/* Designs side by side: which is best, by how much, what would turn it, and what differs between them. */
+#include "fab/sweep_run.h"
+
+#include "fab/memory.h"
+#include "fab/str.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
+
+/* --- verdict ------------------------------------------------------------------------------------------------------ */
+
+static bool compare_takes_part(const fab_sweep_point *p, size_t e) {
+    return p->is_built && e < p->n_engines && p->engines[e].has_time;
+}
+
+static double figure_of(const fab_sweep_point *p, size_t e, bool by_price) {
+    return by_price ? p->engines[e].iteration.usd_per_1e9_tokens : p->engines[e].compared_s;
+}
+
+/* The part of its yearly costs that a network would have to save for its tokens to cost `usd`. */
+static double turning(const fab_sweep_point *p, size_t e, double usd) {
+    const fab_iteration *it = &p->engines[e].iteration;
+    double excess = (it->usd_per_1e9_tokens - usd) * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+    double network = it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year);
+    return network > 0 ? excess / network : INFINITY;
+}
+
+static fab_verdict judge(const fab_sweep *sweep, size_t e) {
+    fab_verdict v = {.by_price = true};
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        v.by_price = v.by_price && (!compare_takes_part(p, e) || figure_of(p, e, true) > 0);
+    }
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        if (!compare_takes_part(p, e)) {
+            continue;
+        }
+        double mine = figure_of(p, e, v.by_price);
+        if (!v.is_known) {
+            v = (fab_verdict){
+                .is_known = true, .by_price = v.by_price, .best = i, .next = i, .fastest = i, .cheapest = i};
+        } else if (mine < figure_of(&sweep->points[v.best], e, v.by_price)) {
+            v.next = v.best;
+            v.best = i;
+        } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], e, v.by_price)) {
+            v.next = i;
+        }
+        v.fastest = p->engines[e].compared_s < sweep->points[v.fastest].engines[e].compared_s ? i : v.fastest;
+        v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
+    }
+    if (v.is_known && v.next != v.best) {
+        double least = figure_of(&sweep->points[v.best], e, v.by_price);
+        v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], e, v.by_price) / least - 1 : 0;
+        v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], e, least) : 0;
+    }
+    return v;
+}
+
+/* --- what differs ------------------------------------------------------------------------------------------------- */
+
+static bool has_line(const char *text, const char *line, size_t length) {
+    for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n') {
+        if (strcspn(text, "\n") == length && memcmp(text, line, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool everybody_has(const fab_sweep *sweep, const char *line, size_t length) {
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const char *settings = sweep->points[i].settings;
+        if (settings != NULL && !has_line(settings, line, length)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fab_status differences(const fab_sweep *sweep, const char *settings, char **out, fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    for (const char *line = settings; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        bool is_said = strncmp(line, "name=", 5) == 0 || strncmp(line, "source=", 7) == 0; /* by what the user wrote */
+        if (!is_said && !everybody_has(sweep, line, length)) {
+            fab_str_add(&text, text.length > 0 ? "; " : "");
+            fab_str_append(&text, line, length);
+        }
+        line += length + (line[length] == '\n');
+    }
+    fab_status status = fab_str_status(&text, err);
+    if (status == FAB_OK) {
+        *out = fab_strdup(text.length > 0 ? text.data : "", err);
+        status = *out != NULL ? FAB_OK : FAB_ENOMEM;
+    }
+    fab_str_release(&text);
+    return status;
+}
+
+fab_status fab_sweep_compare(fab_sweep *sweep, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **found = NULL;
+    size_t n_engines = 0;
+    FAB_TRY(FAB_NEW(found, sweep->n_points, err));
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        n_engines = p->n_engines > n_engines ? p->n_engines : n_engines;
+        if (p->settings != NULL) {
+            FAB_TRY(differences(sweep, p->settings, &found[i], err));
+        }
+    }
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        free(sweep->points[i].settings);
+        sweep->points[i].settings = found[i];
+        found[i] = NULL;
+    }
+    for (size_t e = 0; e < n_engines; e++) {
+        sweep->verdicts[e] = judge(sweep, e);
+    }
+    sweep->n_verdicts = n_engines;
+done:
+    for (size_t i = 0; found != NULL && i < sweep->n_points; i++) {
+        free(found[i]);
+    }
+    free(found);
+    return status;
+}
