@@ -1,6 +1,7 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { breakable, h } from './dom.js';
 import { studyAnswers } from './study.js';
+import { pointName } from './sweep.js';
 import * as f from './format.js';
 
 /** Parts of an iteration in the order in which they are drawn. */
@@ -124,7 +125,7 @@ function cost(model) {
 function sweepAnswers(sweep) {
   const built = sweep.points.filter((p) => p.engines);
   const rows = built.flatMap((p) => p.engines.filter((e) => e.compared_s !== undefined).map((e) => ({ p, e })));
-  const name = ({ p }) => sweep.paths.map((path, i) => `${path} = ${p.values[i]}`).join(', ');
+  const name = ({ p }) => pointName(sweep, p);
   if (rows.length === 0) return [];
   const fastest = rows.reduce((a, b) => (b.e.compared_s < a.e.compared_s ? b : a));
   const cheapest = rows.reduce((a, b) => (b.p.total_usd < a.p.total_usd ? b : a));

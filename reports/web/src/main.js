@@ -32,6 +32,7 @@ function subtitle(model) {
   if (fabric && !model.report.designs) {
     return `${fabric.family}, ${f.count(fabric.gpus)} GPUs, ${f.plural(fabric.switches, 'switch').replace('switchs', 'switches')} in ${f.plural(switchTiers(fabric).length, 'tier')}`;
   }
+  if (s?.verdicts?.length > 0) return f.plural(s.points.length, 'design');
   return s ? `${s.paths.join(' and ')} at ${f.plural(s.points.length, 'point')}` : '';
 }
 

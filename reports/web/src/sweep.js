@@ -17,7 +17,7 @@ function front(sweep, rows, labels) {
   const best = sorted.filter((r) => r.engine.pareto);
   return chart({
     title: 'Cost against time: below and left is better; the line is the Pareto front',
-    label: `Cost against time of ${f.plural(rows.length, 'point')}. On the front: ${best.map((r) => `${name(sweep, r.point)} ${f.money(r.point.total_usd)} ${f.seconds(r.engine.compared_s)}`).join('; ')}`,
+    label: `Cost against time of ${f.plural(rows.length, 'point')}. On the front: ${best.map((r) => `${pointName(sweep, r.point)} ${f.money(r.point.total_usd)} ${f.seconds(r.engine.compared_s)}`).join('; ')}`,
     key: keyOf(labels.map((label, i) => [`dot hue-${i % 6}`, label])),
     height: 280,
     data: [x, ...labels.map((_, e) => pick((r) => r.e === e)), ...labels.map((_, e) => pick((r) => r.e === e && r.engine.pareto))],
@@ -38,7 +38,8 @@ const pad = (low, high) => {
   return [low - room, high + room];
 };
 
-const name = (sweep, point) => sweep.paths.map((path, i) => `${path} = ${point.values[i]}`).join(', ');
+/** Compared designs are called by themselves. */
+export const pointName = (sweep, point) => sweep.paths.map((path, i) => (sweep.verdicts?.length > 0 ? point.values[i] : `${path} = ${point.values[i]}`)).join(', ');
 
 /** One line for every value of the second parameter and engine. */
 function curve(sweep, rows, labels, { title, unit, get }) {
@@ -129,7 +130,7 @@ export function sweep(model) {
       ],
       rows: s.points.flatMap((point) => (point.phases ?? []).flatMap((phase) => phase.engines.map((engine) => ({ point, phase, engine })))),
     })),
-    failed.length > 0 && table({ caption: 'Points that could not be built or replayed', columns: [{ title: 'point', head: true, cell: (p) => name(s, p) }, { title: 'why', cell: (p) => p.error }], rows: failed }));
+    failed.length > 0 && table({ caption: 'Points that could not be built or replayed', columns: [{ title: 'point', head: true, cell: (p) => pointName(s, p) }, { title: 'why', cell: (p) => p.error }], rows: failed }));
 }
 
 function frontOf(points, { title, unit, get, label }) {
