@@ -38,10 +38,10 @@ static fab_status find_class(const fab_fabric *f, fab_link_kind kind, const fab_
         if (k->kind != kind) {
             continue;
         }
-        if (*out != NULL && (k->capacity_bps != (*out)->capacity_bps || k->latency_s != (*out)->latency_s)) {
+        if (*out != NULL && (k->usable_bps != (*out)->usable_bps || k->latency_s != (*out)->latency_s)) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "links of one dimension of ASTRA-sim are alike; here are %g and %g Gb/s, %g and %g m",
-                            (*out)->capacity_bps / 1e9, k->capacity_bps / 1e9, (*out)->length_m, k->length_m);
+                            (*out)->usable_bps / 1e9, k->usable_bps / 1e9, (*out)->length_m, k->length_m);
         }
         *out = k;
     }
@@ -57,10 +57,10 @@ static fab_status check_server(const fab_fabric *f, const fab_link_class *access
     }
     for (uint32_t c = 0; c < f->n_cables; c++) {
         const fab_link_class *k = fab_class_of(f, 2 * c);
-        if (k->kind == FAB_LINK_PCIE && k->capacity_bps < access->capacity_bps) {
+        if (k->kind == FAB_LINK_PCIE && k->usable_bps < access->usable_bps) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "ASTRA-sim's network has no PCIe; here it has %g Gb/s, less than the %g Gb/s of a NIC",
-                            k->capacity_bps / 1e9, access->capacity_bps / 1e9);
+                            k->usable_bps / 1e9, access->usable_bps / 1e9);
         }
     }
     return FAB_OK;
@@ -94,7 +94,7 @@ static fab_status add_leaves(network *w, const fab_link_class *access, fab_error
     }
     uint32_t n_domains = fab_n_gpus(f) / f->gpus_per_domain;
     if (n_domains > 1) {
-        astra_add(w, "Switch", n_domains, access->capacity_bps, access->latency_s);
+        astra_add(w, "Switch", n_domains, access->usable_bps, access->latency_s);
     }
     return FAB_OK;
 }
@@ -114,7 +114,7 @@ static fab_status astra_describe(network *w, fab_error *err) {
     }
     FAB_PASS(check_server(f, access, err));
     if (scale_up != NULL && f->gpus_per_domain > 1) {
-        astra_add(w, "Switch", f->gpus_per_domain, scale_up->capacity_bps, scale_up->latency_s);
+        astra_add(w, "Switch", f->gpus_per_domain, scale_up->usable_bps, scale_up->latency_s);
     }
     FAB_PASS(add_leaves(w, access, err));
     if (w->n == 0) {
@@ -168,4 +168,5 @@ const fab_report_format fab_report_astra_sim = {
     .summary = "the fabric as a network of ASTRA-sim's analytical backend (YAML), where that can describe it",
     .make = make_astra_sim,
     .needs_graph = true,
+    .leaves_out_hosts = true,
 };

@@ -65,12 +65,12 @@ static fab_status htsim_find_links(figures *g, fab_error *err) {
         }
         const fab_link_class **seen = &g->link[k->tier - 1];
         *seen = *seen != NULL ? *seen : k;
-        if (k->capacity_bps != (*seen)->capacity_bps || k->latency_s != (*seen)->latency_s) {
+        if (k->usable_bps != (*seen)->usable_bps || k->latency_s != (*seen)->latency_s) {
             return fab_fail(
                 err, FAB_EUNSUPPORTED, NULL,
                 "cables %s have different rates or lengths (%g and %g Gb/s, %g and %g m); htsim has one rate "
                 "and latency for a tier",
-                fab_boundary_name(f->wiring, k->tier), (*seen)->capacity_bps / 1e9, k->capacity_bps / 1e9,
+                fab_boundary_name(f->wiring, k->tier), (*seen)->usable_bps / 1e9, k->usable_bps / 1e9,
                 (*seen)->length_m, k->length_m);
         }
     }
@@ -79,7 +79,7 @@ static fab_status htsim_find_links(figures *g, fab_error *err) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL, "there is no cable %s; htsim has some at every tier",
                             fab_boundary_name(f->wiring, t + 1));
         }
-        double gbps = g->link[t]->capacity_bps / 1e9;
+        double gbps = g->link[t]->usable_bps / 1e9;
         double ns = round(g->link[t]->latency_s * 1e9);
         g->gbps[t] = (uint64_t)gbps;
         g->ns[t] = ns >= 1 ? (uint64_t)ns : 1; /* htsim takes 0 for missing */
@@ -278,4 +278,5 @@ const fab_report_format fab_report_htsim = {
     .summary = "the fabric as a topology of htsim (.topo), where that can describe it",
     .make = make_htsim,
     .needs_graph = true,
+    .leaves_out_hosts = true,
 };

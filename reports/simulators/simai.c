@@ -30,7 +30,7 @@ static fab_status simai_check(const fab_fabric *f, fab_error *err) {
         double network_bps = 0;
         for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + 1]; i++) {
             const fab_link_class *k = fab_class_of(f, f->out_link[i]);
-            *(k->kind == FAB_LINK_PCIE ? &pcie_bps : &network_bps) += k->capacity_bps;
+            *(k->kind == FAB_LINK_PCIE ? &pcie_bps : &network_bps) += k->usable_bps;
         }
         if (pcie_bps < network_bps) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
@@ -69,7 +69,7 @@ static void simai_put_link(const writer *w, fab_link_id link) {
     char rate[40];
     char delay[40];
     (void)fprintf(w->out, "%" PRIu32 " %" PRIu32 " %sGbps %sms 0\n", simai_number_of(w, fab_tail(w->f, link)),
-                  simai_number_of(w, fab_head(w->f, link)), plain(rate, k->capacity_bps / 1e9),
+                  simai_number_of(w, fab_head(w->f, link)), plain(rate, k->usable_bps / 1e9),
                   plain(delay, k->latency_s * 1e3));
 }
 
@@ -120,4 +120,5 @@ const fab_report_format fab_report_simai = {
     .summary = "the fabric as a topology of SimAI's ns-3",
     .print = print_simai,
     .needs_graph = true,
+    .leaves_out_hosts = true,
 };

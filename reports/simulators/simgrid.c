@@ -104,7 +104,7 @@ static void each_bundle(writer *w, fab_node_id v, uint32_t (*pairs)[2], visit_bu
         uint32_t first = i;
         double bps = 0;
         for (; i < n && pairs[i][0] == pairs[first][0]; i++) {
-            bps += fab_class_of(f, pairs[i][1])->capacity_bps;
+            bps += fab_class_of(f, pairs[i][1])->usable_bps;
         }
         visit(w, pairs[first][1], bps);
     }
@@ -275,7 +275,7 @@ static fab_status print_routes(writer *w, const fab_engine_result *e, fab_error 
     simgrid_begin(w, "Full");
     put_hosts(w, true);
     for (uint32_t c = 0; c < w->f->n_cables; c++) {
-        simgrid_put_link(w, 2 * c, fab_class_of(w->f, 2 * c)->capacity_bps);
+        simgrid_put_link(w, 2 * c, fab_class_of(w->f, 2 * c)->usable_bps);
     }
     for (uint64_t i = 0; i < e->n_flows; i++) {
         if (i == 0 || flows[i].src != flows[i - 1].src || flows[i].dst != flows[i - 1].dst) {
@@ -313,4 +313,5 @@ const fab_report_format fab_report_simgrid = {
         "the fabric as a platform of SimGrid (XML): routes are SimGrid's, or those of the flows where some were routed",
     .print = print_simgrid,
     .needs_graph = true,
+    .leaves_out_hosts = true,
 };

@@ -379,6 +379,9 @@ fab_status cli_mark_failed(const cli_options *options, fab_result *result, cli_f
                            fab_error *err) FAB_MUST_USE;
 void cli_failed_release(cli_failed *failed);
 
+/** Says on stderr what the format cannot hold of this result, unless --quiet. */
+void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result);
+
 /** Writes the files that --export names. */
 fab_status cli_write_exports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
 

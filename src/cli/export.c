@@ -174,6 +174,16 @@ static fab_status write_export(const void *context, FILE *out, fab_error *err) {
     return fab_report_write(e->format, e->result, e->style, out, err);
 }
 
+void cli_tell_left_out(const cli_options *options, const fab_report_format *format, const fab_result *result) {
+    if (format->leaves_out_hosts && !options->quiet && result->graph != NULL && fab_has_software(result->graph)) {
+        (void)fprintf(
+            stderr,
+            "fabriscope: %s has the rates that hosts give to bytes, but not what their software adds to every "
+            "step and message\n",
+            format->name);
+    }
+}
+
 static fab_status export_to(const cli_options *options, const char *path, const fab_report_format *format,
                             const fab_result *result, fab_error *err) {
     const fab_report_style style = {.width = 80, .view = options->view, .table = options->table};
@@ -182,6 +192,7 @@ static fab_status export_to(const cli_options *options, const char *path, const 
     if (!options->quiet) {
         (void)fprintf(stderr, "fabriscope: %s written to %s\n", format->name, path);
     }
+    cli_tell_left_out(options, format, result);
     return FAB_OK;
 }
 

@@ -61,14 +61,21 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
     static const char *const KEYS[] = {
         "mtu",           "header",           "ack",  "xoff",          "xon", "nic-latency", "host",
         "step-overhead", "message-overhead", "slot", "nic-efficiency"};
+    static const size_t N_OF_PACKETS = 5; /* the first of them mean nothing to flows that share links fairly */
     const char *text = options->transport;
+    const bool is_fluid = text != NULL && strcspn(text, ",") == 5 && strncmp(text, "fluid", 5) == 0;
     size_t n = 0;
     for (const char *at = text; at != NULL && (*at != '\0' || n == 0); n++) {
         size_t length = strcspn(at, ",");
         size_t key = strcspn(at, "=,");
         bool known = n == 0 && key == length && length > 0;
         for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
-            known = known || (strlen(KEYS[i]) == key && strncmp(at, KEYS[i], key) == 0 && key < length);
+            bool is_it = strlen(KEYS[i]) == key && strncmp(at, KEYS[i], key) == 0 && key < length;
+            if (is_it && is_fluid && i < N_OF_PACKETS) {
+                return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: fluid has no packets, hence no %s; pfc has",
+                                KEYS[i]);
+            }
+            known = known || is_it;
         }
         if (!known) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
@@ -92,6 +99,17 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
     return FAB_OK;
 }
 
+/* What --transport gives is set like what --set does, but was typed elsewhere. */
+static void name_transport(const char *const *overrides, size_t n, fab_error *err) {
+    static const char SET[] = "--set ";
+    size_t length = sizeof SET - 1;
+    for (size_t i = 0; err != NULL && strncmp(err->where, SET, length) == 0 && i < n; i++) {
+        if (strcmp(err->where + length, overrides[i]) == 0) {
+            (void)snprintf(err->where, sizeof err->where, "--transport %.160s", overrides[i] + strlen("fabric."));
+        }
+    }
+}
+
 static fab_status read_with_overrides(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
     fab_str room = FAB_STR_INIT;
     const char **overrides = NULL;
@@ -99,6 +117,7 @@ static fab_status read_with_overrides(const cli_options *options, const char *te
     fab_status status = list_overrides(options, &room, &overrides, &n, err);
     if (status == FAB_OK) {
         status = fab_design_read_within(text, overrides, n, options->max_memory, out, err);
+        name_transport(overrides, n - options->overrides.n, err);
     }
     free(overrides);
     fab_str_release(&room);
@@ -332,6 +351,7 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
     }
     FAB_PASS(session_check_memory(options, result->graph, err));
     FAB_PASS(fab_report_write(format, result, &style, out, err));
+    cli_tell_left_out(options, format, result);
     FAB_PASS(cli_write_reports(options, result, err));
     return result->n_over_limit == 0
                ? FAB_OK

@@ -121,6 +121,20 @@ static fab_status check_servers(const reading *r, fab_error *err) {
     return FAB_OK;
 }
 
+/* What auto is of xoff is below it. */
+static fab_status check_transport(const reading *r, fab_error *err) {
+    const fab_transport_spec *t = &r->design.fabric.transport;
+    if (t->xon_bytes > 0 && t->xon_bytes >= t->xoff_bytes) {
+        char xon[32];
+        char xoff[32];
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "xon", "xoff", NULL),
+                        "xon of %s is not below xoff of %s: a port that was stopped would be let go on at once",
+                        fab_quantity_format(xon, (double)t->xon_bytes, FAB_UNIT_BYTES),
+                        fab_quantity_format(xoff, (double)t->xoff_bytes, FAB_UNIT_BYTES));
+    }
+    return FAB_OK;
+}
+
 static fab_status check_fabric(const reading *r, fab_error *err) {
     const fab_fabric_spec *f = &r->design.fabric;
     if (!field_is_word(f->family)) {
@@ -143,6 +157,7 @@ static fab_status check_fabric(const reading *r, fab_error *err) {
                             f->tier[i].radix, f->tier[i].breakout, i + 1);
         }
     }
+    FAB_PASS(check_transport(r, err));
     return check_servers(r, err);
 }
 

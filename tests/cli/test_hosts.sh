@@ -48,7 +48,18 @@ assert not any("time_is_lower_bound" in engine for phase in lossless["phases"] f
 CHECK
 done
 "$program" run "${job[@]}" --transport pfc,xoff=20kB >text && [[ $(grep -c "Lossless queues add" text) -eq 1 ]] || fail "not said once"
-"$program" run "${job[@]}" --transport pfc,xoff=20kB --format xml | grep -q 'transport_ratio="0' || fail "not in XML"
+"$program" run "${job[@]}" --transport pfc,xoff=20kB --format xml >text && grep -q 'transport_ratio="0' text || fail "not in XML"
 "$program" run "${job[@]}" >text && [[ $(grep -c "times are lower bounds" text) -eq 1 ]] || fail "lower bounds are not said once"
 "$program" run "${job[@]/ecmp/spray}" >text && ! grep -q "times are lower bounds" text || fail "spray has no lower bounds"
+
+# Simulators get the rate that bytes get, 0.87 of 400 Gb/s, and whoever exports is told what they do not get.
+for format in simgrid simai; do
+  "$program" build $small --format $format >ideal 2>told && ! grep -q "software adds" told || fail "$format: something is left out of ideal hosts"
+  "$program" build $small,host=nccl-efa-h100 --format $format >hosts 2>told || fail "$format with hosts"
+  grep -q "$format has the rates that hosts give to bytes, but not what their software adds" told || fail "$format: not told: $(cat told)"
+  "$program" build $small,nic-efficiency=0.87 --format $format --quiet >part 2>told || fail "$format with a part"
+  cmp -s hosts part && ! cmp -s ideal part || fail "$format: not the usable rate"
+  rates=$(grep -cE 'bandwidth="50000000000Bps"| 400Gbps' ideal) used=$(grep -cE 'bandwidth="43500000000Bps"| 348Gbps' part)
+  [[ $used -gt 0 && $rates -ge $used ]] || fail "$format: $used links of $rates have 0.87 of the rate"
+done
 echo "hosts: as the page has it"

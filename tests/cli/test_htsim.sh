@@ -57,7 +57,7 @@ for file in k4.topo random/random-[0-3].topo; do
   figures <"$file" | diff - again >diff || fail "$file written again: $(head -n 3 err) $(head -n 4 diff)"
 done
 sed -i '5d' random-3.topo.csv
-"$program" audit random/random-3.topo --against random-3.topo.csv --json --quiet | grep -q '"extra-cable"' || fail "a cable more than in the list is not found"
+"$program" audit random/random-3.topo --against random-3.topo.csv --json --quiet | grep '"extra-cable"' >/dev/null || fail "a cable more than in the list is not found"
 sed 's/$/\r/' k4.topo >crlf.topo
 same_cables crlf.topo
 

@@ -21,7 +21,11 @@ refused 3 "transport fluid alone" run $small,transport=pfc --job model=gpt-1.7b,
 refused 2 "'pfcc=1' is not a name" route $small --traffic pattern:permutation --transport pfcc=1
 refused 2 "'speed=3' is not mtu=" route $small --traffic pattern:permutation --transport pfc,speed=3
 refused 3 "transport" route $small --traffic pattern:permutation --transport dcqcn
-refused 3 "xon of" route $small --traffic pattern:permutation --transport pfc,xoff=10kB,xon=20kB
+refused 3 "--transport xon=20kB: xon of 20 kB is not below xoff of 10 kB" route $small --traffic pattern:permutation --transport pfc,xoff=10kB,xon=20kB
+refused 3 "$small,xon=70kB:1:" build $small,xon=70kB
+refused 3 "--transport xoff=0kB" route $small --traffic pattern:permutation --transport pfc,xoff=0kB
+refused 2 "fluid has no packets, hence no xoff" route $small --traffic pattern:permutation --transport fluid,xoff=30kB
+"$program" route $small --traffic pattern:permutation --transport fluid,nic-latency=1us --quiet >fluid || fail "NICs have a latency without packets too"
 
 # As an option, as a key, in a design: one answer; the digest knows it.
 "$program" route $small --traffic pattern:permutation --transport pfc,xoff=30kB --json --quiet >one || fail "option"

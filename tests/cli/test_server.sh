@@ -95,9 +95,9 @@ else
   "$program" explain "server:$samples/ndv4-topo.xml" >out
   [[ $(grep -cE '^00.*ffff:ff:0[1-4].0  01.* 01.* 2 +252.1 Gb/s' out) -eq 8 ]] || fail "NDv4: $(<out)"
   grep -q 'gpus-per-server=8,nics-per-server=8,pcie=252.061Gb/s' out || fail "NDv4: $(<out)"
-  "$program" explain "server:$samples/ndv2-topo.xml" | grep -q 'gpus-per-server=8,nics-per-server=1' || fail "NDv2"
-  "$program" explain "server:$samples/topo_4p4h.xml" | grep -q '^16 GPUs and 16 NICs of 200 Gb/s' || fail "RCCL, 16 GPUs"
-  "$program" explain "server:$samples/topo_8p6l_6nic.xml" | grep -q 'neither number divides' || fail "RCCL, 6 NICs"
+  "$program" explain "server:$samples/ndv2-topo.xml" | grep 'gpus-per-server=8,nics-per-server=1' >/dev/null || fail "NDv2"
+  "$program" explain "server:$samples/topo_4p4h.xml" | grep '^16 GPUs and 16 NICs of 200 Gb/s' >/dev/null || fail "RCCL, 16 GPUs"
+  "$program" explain "server:$samples/topo_8p6l_6nic.xml" | grep 'neither number divides' >/dev/null || fail "RCCL, 6 NICs"
   "$program" build preset:p4d-ultracluster --set "server=$samples/p4d-24xl-topo.xml" --json --quiet >p4d.json 2>err || fail "preset: $(<err)"
   python3 -c 'import json
 f = json.load(open("p4d.json"))["fabric"]
