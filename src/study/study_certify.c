@@ -191,6 +191,7 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
     const uint32_t shown = (uint32_t)c->summary->shown;
     const fab_study_variant *v = &c->summary->variants[shown];
     const size_t n = c->n_named < STATES_MOST ? c->n_named : STATES_MOST;
+    size_t n_states = 0;
     if (!fab_assess_has_proof(scene->assessment, shown)) {
         fab_certificate_omit(c->out, "loads after failures under %s, which splits flows", v->engine);
         return FAB_OK;
@@ -198,8 +199,9 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
     FAB_TRY(study_worker_init(scene, &worker, err));
     for (size_t i = 0; i < n; i++) {
         FAB_TRY(fab_scenarios_get(scene->scenarios, c->named[i], &worker.scenario, err));
-        FAB_TRY(fab_assess_prove(worker.assessor, c->named[i], &worker.scenario, shown, c->out, err));
+        FAB_TRY(fab_assess_prove(worker.assessor, c->named[i], &worker.scenario, shown, c->out, &n_states, err));
     }
+    (void)fprintf(c->out, "states %zu\n", n_states);
     if (c->n_named > n) {
         fab_certificate_omit(c->out, "loads of %zu more scenarios that the report names", c->n_named - n);
     }

@@ -218,6 +218,15 @@ def change_row(rng, lines):
     lines[n] = " ".join(words)
 
 
+def drop_state(rng, lines):
+    """One whole, with its claims: `states` says how many there are."""
+    first = rng.choice(lines_of(lines, "state"))
+    last = first + 1
+    while lines[last].split(" ", 1)[0] in ("residual", "move", "ways", "claim"):
+        last += 1
+    del lines[first:last]
+
+
 def change_state(rng, lines):
     """A path goes elsewhere or over a dead link, a lost one is not there, a rank has moved to another GPU."""
     n = rng.choice(lines_of(lines, "ways", "ways", "move"))
@@ -243,7 +252,7 @@ def cut_short(rng, lines):
 
 CHANGES = [change_claim, change_claim, drop_line, change_rate, swap_rates, reroute, change_share, change_bytes,
            change_flow, drop_flow, change_bottleneck, change_bound, change_schedule,
-           drop_operation, change_row, change_state, cut_short]
+           drop_operation, change_row, change_state, drop_state, cut_short]
 
 
 def mutate(verify, made, folder):

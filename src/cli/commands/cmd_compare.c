@@ -8,7 +8,8 @@ static fab_status compare_run(const cli_options *options, FILE *out, fab_error *
 
 static const char *const EXAMPLES[] = {
     "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
-    "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison", NULL};
+    "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison",
+    NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_set,
                                             &cli_option_job,

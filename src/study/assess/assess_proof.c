@@ -88,7 +88,7 @@ bool fab_assess_has_proof(const fab_assessment *d, uint32_t variant) {
 }
 
 fab_status fab_assess_prove(fab_assessor *a, uint64_t number, const fab_scenario *scenario, uint32_t variant, FILE *out,
-                            fab_error *err) {
+                            size_t *n_states, fab_error *err) {
     const fab_assessment *d = a->assessment;
     const size_t engine = variant / d->request.n_policies;
     const fab_policy policy = d->request.policies[variant % d->request.n_policies];
@@ -99,6 +99,7 @@ fab_status fab_assess_prove(fab_assessor *a, uint64_t number, const fab_scenario
     const size_t n_lost = to.n_lost;
     FAB_PASS(assess_reroute(a, engine, NULL, err));
     FAB_PASS(put_state(a, number, variant, NULL, out, err));
+    ++*n_states;
     if (n_lost == 0 || policy == FAB_POLICY_NONE) {
         return FAB_OK; /* nobody has to move */
     }
@@ -110,6 +111,7 @@ fab_status fab_assess_prove(fab_assessor *a, uint64_t number, const fab_scenario
     status = assess_reroute(a, engine, &to, err);
     if (status == FAB_OK && assess_loads(a, engine).n_disconnected == 0) {
         status = put_state(a, number, variant, &to, out, err);
+        ++*n_states;
     }
     assess_put_back(a, &to);
     return status;

@@ -81,7 +81,8 @@ bool fab_assess_has_proof(const fab_assessment *assessment, uint32_t variant);
  * What the loads of a set rest on under a variant, as blocks `state` of a certificate (src/doc/manual/certificates.md):
  * before anybody moves and, where the policy finds places, after that.
  * @param[in] number  The scenario's.
+ * @param[in,out] n_states  Grows by the blocks.
  * Errors of fab_assess(). Complexity: that of its loads, and O(links of the paths that were looked at).
  */
 fab_status fab_assess_prove(fab_assessor *assessor, uint64_t number, const fab_scenario *scenario, uint32_t variant,
-                            FILE *out, fab_error *err) FAB_MUST_USE;
+                            FILE *out, size_t *n_states, fab_error *err) FAB_MUST_USE;
