@@ -389,9 +389,10 @@ fab_status cli_write_exports(const cli_options *options, const fab_result *resul
 
 fab_report_style cli_style(const cli_options *options);
 
-/** Progress line on stderr: pass the two to fab_replay. */
+/** Progress on stderr: one line that is written over in a terminal, else whole lines, ever more rarely. */
 typedef struct cli_progress {
-    double started_s, shown_s;
+    double started_s, shown_s, every_s;
+    bool in_terminal;
 } cli_progress;
 
 bool cli_progress_wanted(const cli_options *options);

@@ -59,30 +59,39 @@ double cli_now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+#define LINE_S      5.0 /* after so long a first line of progress in a pipe or file, then after twice as long each */
+#define MOST_LINE_S 60.0
+
 bool cli_progress_wanted(const cli_options *options) {
-    return !options->quiet && is_terminal(STDERR_FILENO);
+    return !options->quiet;
 }
 
 void cli_progress_start(cli_progress *progress) {
     progress->started_s = cli_now_s();
     progress->shown_s = progress->started_s; /* nothing for what takes less than the first interval */
+    progress->in_terminal = is_terminal(STDERR_FILENO);
+    progress->every_s = progress->in_terminal ? 0.2 : LINE_S;
 }
 
 void cli_progress_step(void *context, double done, size_t total) {
     cli_progress *progress = context;
     double now_s = cli_now_s();
-    if (now_s - progress->shown_s < 0.2 || !(done > 0) || total == 0) {
+    if (now_s - progress->shown_s < progress->every_s || !(done > 0) || total == 0) {
         return;
     }
     progress->shown_s = now_s;
     double per_s = done / (now_s - progress->started_s);
-    (void)fprintf(stderr, "\r%.0f of %zu (%.0f %%), %.3g per second, %.0f s left\033[K", floor(done), total,
-                  100 * done / (double)total, per_s, ((double)total - done) / per_s);
+    (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %.3g per second, %.0f s left%s",
+                  progress->in_terminal ? "\r" : "fabriscope: ", floor(done), total, 100 * done / (double)total, per_s,
+                  ((double)total - done) / per_s, progress->in_terminal ? "\033[K" : "\n");
     (void)fflush(stderr);
+    if (!progress->in_terminal) {
+        progress->every_s = fmin(2 * progress->every_s, MOST_LINE_S);
+    }
 }
 
 void cli_progress_end(bool wanted) {
-    if (wanted) {
+    if (wanted && is_terminal(STDERR_FILENO)) {
         (void)fputs("\r\033[K", stderr);
         (void)fflush(stderr);
     }
