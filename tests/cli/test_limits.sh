@@ -95,7 +95,7 @@ for ((i = 0; i < 60; i++)); do
   ! grep -q "per second" told || break
   sleep 1
 done
-kill -INT $silent $speaking 2>/dev/null || true
+kill $silent $speaking 2>/dev/null || true
 wait $silent $speaking || true
 grep -qE '^fabriscope: [0-9]+ of 3 \([0-9]+ %\), .* per second, [0-9]+ s left$' told || fail "no line of progress: $(cat told)"
 ! grep -q "per second" quiet && ! grep -q $'\r' told || fail "progress where none is wanted: $(cat quiet)"
