@@ -23,6 +23,7 @@ route fat-tree:k=4 --traffic pattern:permutation --explain 60
 route clos:gpus=64,radix=16 --traffic pattern:all-reduce,algorithm=all
 route preset:llama3-talk-racks --job servers=0,1,2,4 --advise
 sweep clos:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,memory-check=off --vary taper.1=1,2,900 --vary engine=ecmp,qp=2,spray,adaptive
+compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 --job model=gpt-1.7b,tp=2,memory-check=off
 place clos:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,memory-check=off
 mix clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 --job model=gpt-1.7b,tp=2,memory-check=off
 optimize --gpus 256 --min-bisection 0.5
