@@ -207,7 +207,7 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
         say(b, "nothing tells which hosts the absent leaf would serve");
         return FAB_OK;
     }
-    FAB_PASS(fab_max_flow(&c->edges, source, &b->planned_bps, err));
+    FAB_PASS(fab_max_flow(&c->edges, source, &b->planned_bps, NULL, err));
     b->knows_planned = true;
     return FAB_OK;
 }
@@ -220,7 +220,7 @@ static fab_status planned(const fab_structure *plan, const halves *h, fab_audit_
     if (c.lacks_rates) {
         say(b, "the plan: it has tiers without any rate");
     } else {
-        FAB_TRY(fab_max_flow(&c.edges, source, &b->planned_bps, err));
+        FAB_TRY(fab_max_flow(&c.edges, source, &b->planned_bps, NULL, err));
         b->knows_planned = true;
     }
 done:
@@ -261,7 +261,7 @@ fab_status fab_audit_bisect(fab_network **net, fab_network **plan, fab_audit *au
         say(b, "the file: it has tiers without any rate");
         goto done;
     }
-    FAB_TRY(fab_max_flow(&c.edges, source, &b->present_bps, err));
+    FAB_TRY(fab_max_flow(&c.edges, source, &b->present_bps, NULL, err));
     b->is_known = true;
     if (meant != NULL) {
         FAB_TRY(planned(meant, &there, b, err));

@@ -4,10 +4,11 @@
 #include "fab/memory.h"
 #include "max_flow.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
+static fab_status bisect(const fab_fabric *f, double *out_bps, fab_flow_proof *proof, fab_error *err) {
     fab_status status = FAB_OK;
     fab_flow_edges edges = {.n = 0};
     uint32_t base = f->first[FAB_NODE_SWITCH];
@@ -26,9 +27,46 @@ fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
             FAB_TRY(fab_flow_edges_add(&edges, upper, source + 1, false, k->capacity_bps, err));
         }
     }
-    FAB_TRY(fab_max_flow(&edges, source, out_bps, err));
+    FAB_TRY(fab_max_flow(&edges, source, out_bps, proof, err));
 done:
     free(edges.list);
+    return status;
+}
+
+fab_status fab_bisection(const fab_fabric *f, double *out_bps, fab_error *err) {
+    return bisect(f, out_bps, NULL, err);
+}
+
+/* A switch by its number in the fabric; the NICs of a half are one node. */
+static void put_end(const fab_fabric *f, uint32_t v, FILE *out) {
+    uint32_t n = fab_n_switches(f);
+    if (v < n) {
+        (void)fprintf(out, " %" PRIu32, f->first[FAB_NODE_SWITCH] + v);
+    } else {
+        (void)fputs(v == n ? " from" : " to", out);
+    }
+}
+
+fab_status fab_bisection_certify(const fab_fabric *f, FILE *out, double *out_bps, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_flow_proof proof = {.n = 0};
+    uint32_t n_complete = fab_n_complete_servers(f);
+    FAB_TRY(bisect(f, out_bps, &proof, err));
+    (void)fprintf(out, "cut %" PRIu32 " %" PRIu32 "\n", n_complete / 2 * f->nics_per_server,
+                  n_complete * f->nics_per_server);
+    for (size_t i = 0; i < proof.n; i++) {
+        (void)fputs("carries", out);
+        put_end(f, proof.carries[i].tail, out);
+        put_end(f, proof.carries[i].head, out);
+        (void)fprintf(out, " %.17g\n", proof.carries[i].bps);
+    }
+    for (uint32_t v = 0; v < fab_n_switches(f); v++) {
+        if (proof.is_near[v]) {
+            (void)fprintf(out, "near %" PRIu32 "\n", f->first[FAB_NODE_SWITCH] + v);
+        }
+    }
+done:
+    FAB_FREE_ALL(proof.carries, proof.is_near);
     return status;
 }
 

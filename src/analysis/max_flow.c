@@ -154,7 +154,29 @@ static size_t list_directed(const fab_flow_edges *edges, int shift, uint64_t (*o
     return n;
 }
 
-fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_error *err) {
+/* Edges get the arcs that make_network() gave them: an arc's opposite has room for what is sent. */
+static fab_status flow_prove(network *g, const uint64_t (*edges)[2], size_t n, int shift, fab_flow_proof *out,
+                             fab_error *err) {
+    FAB_PASS(FAB_NEW(out->carries, n + 1, err));
+    FAB_PASS(FAB_NEW(out->is_near, g->n, err));
+    memcpy(g->cursor, g->first, g->n * sizeof *g->cursor);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t tail = (uint32_t)(edges[i][0] >> 32);
+        uint32_t head = (uint32_t)(edges[i][0] & UINT32_MAX);
+        g->cursor[tail]++;
+        uint64_t sent = g->arcs[g->cursor[head]++].room;
+        if (sent > 0) {
+            out->carries[out->n++] = (fab_flow_edge){tail, head, false, ldexp((double)sent, -shift)};
+        }
+    }
+    for (uint32_t v = 0; v < g->n; v++) {
+        out->is_near[v] = g->level[v] != NO_LEVEL;
+    }
+    return FAB_OK;
+}
+
+fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_flow_proof *proof,
+                        fab_error *err) {
     fab_status status = FAB_OK;
     network g = {.n = source + 2};
     uint64_t(*directed)[2] = NULL;
@@ -172,6 +194,7 @@ fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps,
         }
     }
     *out_bps = ldexp((double)total, -shift);
+    FAB_TRY(proof != NULL ? flow_prove(&g, (const uint64_t(*)[2])directed, n, shift, proof, err) : FAB_OK);
 done:
     max_flow_release(&g);
     free(directed);

@@ -26,8 +26,18 @@ typedef struct fab_flow_edges {
 fab_status fab_flow_edges_add(fab_flow_edges *edges, uint32_t tail, uint32_t head, bool both, double bps,
                               fab_error *err) FAB_MUST_USE;
 
+/** What proves a flow: what each edge carries (one direction; parallel ones together), and which nodes are still
+ * reached from the source when no more can be sent. Free both. */
+typedef struct fab_flow_proof {
+    fab_flow_edge *carries;
+    size_t n;
+    bool *is_near; /**< shape [source + 2] */
+} fab_flow_proof;
+
 /**
  * Maximum flow from node `source` to node `source` + 1, which are the last ones. Takes the edges: none are left.
+ * @param[out] proof  May be NULL.
  * Complexity: O(nodes^2 edges) at worst (Dinic 1970); near linear on fabrics.
  */
-fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_error *err) FAB_MUST_USE;
+fab_status fab_max_flow(fab_flow_edges *edges, uint32_t source, double *out_bps, fab_flow_proof *proof,
+                        fab_error *err) FAB_MUST_USE;

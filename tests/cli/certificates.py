@@ -114,7 +114,7 @@ def change_claim(rng, lines):
 def drop_line(rng, lines):
     """Flows, paths, demands, choices: whatever is gone, a claim no longer follows."""
     del lines[rng.choice(lines_of(lines, "path", "claim", "fabric", "demand", "round", "end", "choice", "phase",
-                             "row", "critical", "move"))]
+                             "row", "critical", "move", "carries"))]
 
 
 def change_rate(rng, lines):
@@ -246,13 +246,25 @@ def change_state(rng, lines):
     lines[n] = " ".join(words)
 
 
+def change_cut(rng, lines):
+    """More or less is sent, by another way, or a switch is on the other side of the cut."""
+    n = rng.choice(lines_of(lines, "carries", "carries", "near"))
+    words = lines[n].split(" ")
+    if words[0] == "near":
+        words[1] = rng.choice(["to", str(int(words[1]) + 10**6)])
+    else:
+        at = rng.randrange(1, 4)
+        words[at] = scaled(rng, words[at]) if at == 3 else rng.choice(["from", "to"]) if words[at].isdigit() else "0"
+    lines[n] = " ".join(words)
+
+
 def cut_short(rng, lines):
     del lines[rng.randrange(1, len(lines) - 1):]
 
 
 CHANGES = [change_claim, change_claim, drop_line, change_rate, swap_rates, reroute, change_share, change_bytes,
            change_flow, drop_flow, change_bottleneck, change_bound, change_schedule,
-           drop_operation, change_row, change_state, drop_state, cut_short]
+           drop_operation, change_row, change_state, drop_state, change_cut, cut_short]
 
 
 def mutate(verify, made, folder):

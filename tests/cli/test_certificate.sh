@@ -44,9 +44,18 @@ leaves_out() { # leaves_out TEXT COMMAND...
   grep -q "^not certified: .*$1" left || fail "'$1' is not in: $(grep '^not certified' left)"
 }
 clos=clos:gpus=32,gpus-per-server=4,radix=8
-leaves_out "cost, power, counts and bisection" route $clos --traffic pattern:ring
+leaves_out "power and counts of the fabric" route $clos --traffic pattern:ring
 leaves_out "seeds but the first: distributions over the 3" route $clos --traffic pattern:ring --seeds 3
 leaves_out "what --advise recommends" route $clos --traffic pattern:permutation --advise
+
+# Every placement that was tried is there with its time; one that is faster than the winner is a lie.
+"$program" route $clos --job tp=4,pp=2,dp=4,batch=64 --advise --advise-budget 12 --certificate tried --export tried.graphml --quiet >/dev/null
+verify tried.graphml tried >said || fail "placements: $(cat said)"
+[[ $(grep -c '^choice' tried) -eq $(sed -n 's/^claim tried //p' tried) ]] || fail "not all placements are listed"
+grep -q '^claim least_s 0\.' tried || fail "no least time of placements"
+sed -i '0,/^choice costs [0-9.]*/s//choice costs 1e-9/' tried
+! verify tried.graphml tried 2>said || fail "a placement that is faster is not noticed"
+grep -q "not one choice has won" said || fail "placements: $(cat said)"
 leaves_out "memory, MFU, throughput and power" run $clos --job model=gpt-1.7b,memory-check=off
 leaves_out "jobs but the first" run "$root/tests/data/two_jobs.xml"
 

@@ -5,6 +5,34 @@
 #include "fab/design.h"
 
 #include <inttypes.h>
+#include <math.h>
+
+/* What the fabric costs, and what its halves can say to each other. */
+static fab_status certify_fabric(const cli_session *s, FILE *out, fab_error *err) {
+    double cut_bps = 0;
+    FAB_PASS(fab_bisection_certify(fab_context_what(s->context)->fabric, out, &cut_bps, err));
+    fab_certificate_claim(out, "bisection_bps", cut_bps);
+    fab_certificate_claim(out, "total_usd", s->result.fabrics[0].cost.total_usd);
+    return FAB_OK;
+}
+
+/* Every list of servers that was tried, with its time over the seeds that judge none of the advice. */
+static void certify_placements(const fab_advice *advice, FILE *out) {
+    if (advice == NULL || advice->n_tried == 0) {
+        return;
+    }
+    (void)fputs("optimum placements\n", out);
+    for (size_t i = 0; i < advice->n_tried; i++) {
+        const fab_advice_tried *t = &advice->tried[i];
+        (void)fprintf(out, "choice %s %.17g %s\n",
+                      i == advice->best_tried ? "won"
+                      : isnan(t->time_s)      ? "impossible"
+                                              : "costs",
+                      isnan(t->time_s) ? 0 : t->time_s, t->servers);
+    }
+    fab_certificate_claim(out, "least_s", advice->tried[advice->best_tried].time_s);
+    fab_certificate_claim(out, "tried", (double)advice->n_tried);
+}
 
 /* What the report says beside phases and schedules. */
 static void omit_rest(const cli_session *s, FILE *out) {
@@ -20,12 +48,13 @@ static void omit_rest(const cli_session *s, FILE *out) {
         fab_certificate_omit(out, "jobs but the first, and what the jobs do to each other");
     }
     if (o->advise.on) {
-        fab_certificate_omit(out, "what --advise recommends");
+        fab_certificate_omit(out,
+                             "what --advise recommends but that no placement tried is faster; times of those tried");
     }
     if (s->result.n_iterations > 0) {
         fab_certificate_omit(out, "memory, MFU, throughput and power of the job, and what its time consists of");
     }
-    fab_certificate_omit(out, "cost, power, counts and bisection of the fabric");
+    fab_certificate_omit(out, "power and counts of the fabric; prices of its parts; what half a fabric guarantees");
     fab_certificate_omit(out, "tables of tiers, hot links, taper and hash factors, distances to bounds, and deadlock");
 }
 
@@ -39,6 +68,8 @@ static fab_status certify_session(const void *context, FILE *out, fab_error *err
     for (size_t i = 0; i < s->result.n_iterations; i++) {
         fab_certificate_iteration(&s->result.iterations[i], out);
     }
+    FAB_PASS(certify_fabric(s, out, err));
+    certify_placements(s->result.advice, out);
     omit_rest(s, out);
     return fab_certificate_end(out, err);
 }

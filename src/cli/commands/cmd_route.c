@@ -123,7 +123,8 @@ static fab_status route_run(const cli_options *options, FILE *out, fab_error *er
     }
     if (options->dump == NULL || !to_stdout(options)) {
         FAB_TRY(cli_session_report(&session, out, err));
-    } else {
+    } else if (options->certificate != NULL) {
+        FAB_TRY(fab_fabric_measure(session.design, &session.result.fabrics[0], &session.graph, err));
         FAB_TRY(cli_certify(&session, err));
     }
 done:

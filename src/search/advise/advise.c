@@ -459,7 +459,10 @@ done:
 }
 
 void fab_advice_free(fab_advice *advice) {
+    for (size_t i = 0; advice != NULL && i < advice->n_tried; i++) {
+        free(advice->tried[i].servers);
+    }
     if (advice != NULL) {
-        FAB_FREE_ALL(advice->rows, advice->best.command, advice);
+        FAB_FREE_ALL(advice->rows, advice->tried, advice->best.command, advice);
     }
 }

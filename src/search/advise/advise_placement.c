@@ -11,6 +11,7 @@
 
 #include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,19 @@ static void swap(search *s, uint32_t i, uint32_t j) {
 
 /* --- search ------------------------------------------------------------------------------------------------------- */
 
+/* Keeps what came of a list, for who wants to see all that was tried. */
+static fab_status note_tried(search *s, const char *servers, fab_error *err) {
+    fab_advice *advice = s->a->advice;
+    FAB_PASS(FAB_GROW(advice->tried, advice->tried_capacity, advice->n_tried + 1, err));
+    char *text = fab_strdup(servers, err);
+    if (text == NULL) {
+        return FAB_ENOMEM;
+    }
+    advice->tried[advice->n_tried++] =
+        (fab_advice_tried){text, s->outcome.is_possible ? s->outcome.figures.time_s : NAN};
+    return FAB_OK;
+}
+
 /* Evaluates s->list, unless it was before or its text does not fit. */
 static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error *err) {
     advise_config config = s->a->base;
@@ -91,6 +105,7 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
     *out_new = true;
     /* other seeds than those that judge what is found: a placement must not win by their luck */
     FAB_PASS(advise_evaluate(s->a, &config, s->a->what->seed + s->a->n_seeds, &s->outcome, err));
+    FAB_PASS(note_tried(s, config.servers, err));
     if (s->outcome.is_possible) {
         *out_better = advise_is_better(&s->outcome.figures, &s->list_figures);
         if (*out_better) {
@@ -98,6 +113,7 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
         }
         if (advise_is_better(&s->outcome.figures, &s->best_figures)) {
             s->best_figures = s->outcome.figures;
+            s->a->advice->best_tried = s->a->advice->n_tried - 1;
             memcpy(s->best, s->list, s->n_all * sizeof *s->best);
         }
     }
@@ -273,6 +289,7 @@ static fab_status placement_run(search *s, advise_change *out, bool *out_found, 
     memcpy(s->best, s->list, s->n_all * sizeof *s->best);
     bool start_fits = list_text(s->list, s->n_job, start, sizeof start);
     uint64_t base_digest = digest_of(s);
+    FAB_PASS(note_tried(s, start_fits ? start : "-", err));
     s->budget++; /* the base is in the table of what was tried */
     s->seen[s->n_tried++] = base_digest;
     FAB_PASS(climb(s, err));

@@ -71,6 +71,12 @@ typedef struct fab_advice_best {
     fab_advice_gain check; /**< the same comparison on seeds that chose nothing */
 } fab_advice_best;
 
+/** A list of servers that the search tried; time_s is NAN where the fabric refuses it. */
+typedef struct fab_advice_tried {
+    char *servers; /**< owned */
+    double time_s;
+} fab_advice_tried;
+
 typedef struct fab_advice {
     char engine[FAB_ENGINE_LABEL_SIZE]; /**< of the base, with all options */
     fab_transport transport;            /**< whose times these are */
@@ -79,10 +85,12 @@ typedef struct fab_advice {
     size_t n_rows;
     fab_advice_best best; /**< without changes that need switch support */
     uint64_t seed, n_seeds;
-    uint64_t n_evaluated;     /**< configurations, placements and combinations included */
-    uint64_t n_over_limit;    /**< not evaluated for want of memory */
-    uint64_t n_placements;    /**< of them tried by the search for servers */
-    uint64_t budget;          /**< most placements that search may try */
-    char order_note[160];     /**< why rank orders are missing, or empty */
-    char placement_note[448]; /**< what the search for servers did, or why there was none */
+    uint64_t n_evaluated;    /**< configurations, placements and combinations included */
+    uint64_t n_over_limit;   /**< not evaluated for want of memory */
+    uint64_t n_placements;   /**< of them tried by the search for servers */
+    uint64_t budget;         /**< most placements that search may try */
+    fab_advice_tried *tried; /**< in that order, where it began first; on other seeds than the rows */
+    size_t n_tried, tried_capacity, best_tried; /**< best_tried: the index of the best */
+    char order_note[160];                       /**< why rank orders are missing, or empty */
+    char placement_note[448];                   /**< what the search for servers did, or why there was none */
 } fab_advice;

@@ -18,6 +18,10 @@ typedef struct fab_prices fab_prices;
  */
 fab_status fab_bisection(const fab_fabric *fabric, double *out_bps, fab_error *err) FAB_MUST_USE;
 
+/** As fab_bisection(), with the lines of a certificate: a flow that is so large, and a cut that lets no more through.
+ */
+fab_status fab_bisection_certify(const fab_fabric *fabric, FILE *out, double *out_bps, fab_error *err) FAB_MUST_USE;
+
 /**
  * The part of full bisection that any traffic may count on: the smaller of the cut over what the NICs of half of the
  * servers can send, and of what every boundary lets through,

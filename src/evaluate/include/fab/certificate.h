@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define FAB_CERTIFICATE_MAGIC "fabriscope-certificate 3"
+#define FAB_CERTIFICATE_MAGIC "fabriscope-certificate 4"
 
 #define FAB_CERTIFICATE_FLOWS (UINT64_C(1) << 21) /**< more flows of a phase are not listed */
 
