@@ -215,7 +215,9 @@ static void check_capacity(const fuzz_network *n, const fab_router *router, cons
     }
     for (uint32_t l = 0; l < n->fabric->n_links; l++) {
         double capacity = fab_class_of(n->fabric, l)->capacity_bps;
-        fuzz_check(used[l] <= capacity * (1 + 1e-6), "link %u carries %g of %g", l, used[l], capacity);
+        /* what GPUs relay before they send is on links inside servers at another time */
+        bool is_shared = !n->fabric->stores_and_forwards || fab_class_of(n->fabric, l)->tier > 0;
+        fuzz_check(!is_shared || used[l] <= capacity * (1 + 1e-6), "link %u carries %g of %g", l, used[l], capacity);
     }
     fab_offer_release(&offer);
     fab_routes_release(&routes);
