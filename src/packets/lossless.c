@@ -9,8 +9,8 @@
 
 #define BITS           8.0
 #define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
-#define CELLS          100 /* of a mean flow, beyond */
-#define LEAST_CELLS    4   /* of a threshold */
+#define CELLS          64  /* of a mean flow, beyond */
+#define LEAST_CELLS    3   /* of a threshold */
 #define NO_CELL        UINT32_MAX
 #define EVENTS_PER_DAY 32
 #define CACHE_LINE     64

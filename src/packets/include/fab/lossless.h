@@ -56,8 +56,8 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * the cell that it is sending, at or below xon it goes on, each a latency later. The head of a cell goes on when one
  * packet of it is there.
  *
- * A cell is a packet while that makes at most packet_links cells times links, else as large as gives about 100 of them
- * to a mean flow, and thresholds are then at least four cells. Acknowledgements take their part of the links' rates.
+ * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
+ * to a mean flow, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.
