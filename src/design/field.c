@@ -102,6 +102,9 @@ static fab_status set_string(const field *f, char *to, const char *text, const c
     bool good = f->kind == FIELD_WORD   ? text[0] == '\0' || field_is_word(text)
                 : f->kind == FIELD_LIST ? is_list(text)
                                         : true;
+    if (text[0] == '\0' && f->initial != NULL && f->initial[0] != '\0') { /* it would come back as the default */
+        return fab_fail(err, FAB_EINPUT, where, "%s is empty; without the key it is %s", f->key, f->initial);
+    }
     return good ? set_text(f, to, text, where, err) : bad_value(f, text, where, err);
 }
 

@@ -91,7 +91,11 @@ static void add_type(fab_str *out, int indent, const field *f, bool list) {
     static const char *const FLAG[] = {"yes", "no", "true", "false", NULL};
     switch (f->kind) {
     case FIELD_TEXT: add_pattern_type(out, indent, NULL, f->size - 1); break;
-    case FIELD_WORD: add_pattern_type(out, indent, "([A-Za-z0-9_][A-Za-z0-9._\\-]*)?", f->size - 1); break;
+    case FIELD_WORD:
+        add_pattern_type(out, indent,
+                         f->initial != NULL ? "[A-Za-z0-9_][A-Za-z0-9._\\-]*" : "([A-Za-z0-9_][A-Za-z0-9._\\-]*)?",
+                         f->size - 1);
+        break;
     case FIELD_LIST:
     case FIELD_SHAPE: add_pattern_type(out, indent, "[0-9,;:\\-]*", field_most_characters(f)); break;
     case FIELD_CHOICE: add_enumeration(out, indent, f->choices); break;

@@ -309,6 +309,7 @@ check installed-gpus '.*:1:23' "gpus: the file has 2 of them" build installed:ca
 check installed-spares '.*:1:25' "99 spare servers of 2 leave none to work" build installed:cables,spares=99
 check installed-taper '.*:1:11' "the file of an installed fabric decides that" build installed:cables,taper=2
 check set-job '--set .*' "the design has no job '2'" build clos:gpus=64 --set job.2.model=llama3-8b
+check set-order '--set .*' "order is empty; without the key it is tp-cp-pp-dp" build clos:gpus=64 --set job.order=
 check set-id '--set .*' "the id of job 1 is empty" build clos:gpus=64 --set job.id=
 check set-path '--set .*' "more than 4 parts" build clos:gpus=64 --set fabric.tier.1.taper.2=2
 check set-engine '--set .*' "the design has 0, at most 16 are allowed" build clos:gpus=64 --set engine.2=ecmp
