@@ -94,11 +94,14 @@ static const fab_fields PAUSE_ROOT = TABLE("root", PAUSE_ROOT_FIELDS, LOSSLESS);
 
 #undef T
 #define T fab_pauses
+GIVES(bool, has_notices, here->notices > 0);
 static const fab_field PAUSES_FIELDS[] = {
     FIELD(pauses, "How often an ingress port stops its sender."),
     FIELD(stopped_links, "Links that are stopped at all."),
     FIELD(victims, "Flows that end more than a tenth later than under transport fluid though they cross no root.",
           .labels = "victims|victim"),
+    FIELD(notices, "Notifications of congestion that told a sender to slow down; under transport dcqcn.",
+          .only = has_notices),
     FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase about a hundredth of a mean flow."),
     ARRAY(roots, "root", roots, n_roots, &PAUSE_ROOT, "Links that stop others longest, first."),
 };

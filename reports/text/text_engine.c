@@ -357,7 +357,8 @@ static void times_put_pauses(fab_page *page, const fab_engine_result *e, uint64_
     if (p->cell_bytes <= 0) {
         return; /* nothing leaves a scale-up domain */
     }
-    fab_page_say(page, "Lossless queues make the bytes take %.3g times as long as fair shares of the links would (%s).",
+    fab_page_say(page, "%s make the bytes take %.3g times as long as fair shares of the links would (%s).",
+                 p->notices > 0 ? "Lossless queues and the rates of DCQCN" : "Lossless queues",
                  e->fluid_s.mean > 0 ? e->transfer_s.mean / e->fluid_s.mean : 1, fab_show_time(page, e->fluid_s.mean));
     if (p->stopped_links > 0) {
         fab_page_say(page, " %" PRIu64 " links are stopped at times", p->stopped_links);

@@ -121,10 +121,10 @@ const cli_option cli_option_traffic = {
     "traffic", "TEXT",
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
     .text = offsetof(cli_options, traffic)};
-const cli_option cli_option_transport = {
-    "transport", "NAME[,k=v]",
-    "how flows share links: fluid, or pfc (packets in lossless queues): pfc,xoff=60kB,mtu=4096; keys: list fields",
-    .text = offsetof(cli_options, transport)};
+const cli_option cli_option_transport = {"transport", "NAME[,k=v]",
+                                         "how flows share links: fluid, pfc (packets in lossless queues) or dcqcn: "
+                                         "pfc,xoff=60kB,mtu=4096; keys: list fields",
+                                         .text = offsetof(cli_options, transport)};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",
                                       .is_repeatable = true, .apply = apply_engine};

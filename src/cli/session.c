@@ -54,34 +54,52 @@ done:
     return status;
 }
 
+static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn"}; /* each knows the keys of those before it */
+
+/* The last one where it has another name: the design's reader says so. */
+static size_t transport_of(const char *text) {
+    size_t kind = 0;
+    while (kind < sizeof TRANSPORTS / sizeof *TRANSPORTS - 1 && text != NULL &&
+           (strcspn(text, ",") != strlen(TRANSPORTS[kind]) ||
+            strncmp(text, TRANSPORTS[kind], strlen(TRANSPORTS[kind])) != 0)) {
+        kind++;
+    }
+    return kind;
+}
+
 /* --transport pfc,xoff=60kB as the overrides fabric.transport=pfc and fabric.xoff=60kB, before those of --set. `room`
  * holds them. */
 static fab_status list_overrides(const cli_options *options, fab_str *room, const char ***out, size_t *out_n,
                                  fab_error *err) {
-    static const char *const KEYS[] = {
-        "mtu",           "header",           "ack",  "xoff",          "xon", "nic-latency", "host",
-        "step-overhead", "message-overhead", "slot", "nic-efficiency"};
-    static const size_t N_OF_PACKETS = 5; /* the first of them mean nothing to flows that share links fairly */
+    static const struct {
+        const char *name;
+        size_t since; /* of TRANSPORTS */
+    } KEYS[] = {{"nic-latency", 0}, {"host", 0},           {"step-overhead", 0}, {"message-overhead", 0},
+                {"slot", 0},        {"nic-efficiency", 0}, {"mtu", 1},           {"header", 1},
+                {"ack", 1},         {"xoff", 1},           {"xon", 1},           {"kmin", 2},
+                {"kmax", 2},        {"pmax", 2},           {"cnp-interval", 2},  {"alpha-gain", 2},
+                {"alpha-timer", 2}, {"rate-timer", 2},     {"rate-bytes", 2},    {"recovery-steps", 2},
+                {"rate-ai", 2},     {"rate-hai", 2},       {"rate-min", 2}};
     const char *text = options->transport;
-    const bool is_fluid = text != NULL && strcspn(text, ",") == 5 && strncmp(text, "fluid", 5) == 0;
+    const size_t kind = transport_of(text);
     size_t n = 0;
     for (const char *at = text; at != NULL && (*at != '\0' || n == 0); n++) {
         size_t length = strcspn(at, ",");
         size_t key = strcspn(at, "=,");
         bool known = n == 0 && key == length && length > 0;
         for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
-            bool is_it = strlen(KEYS[i]) == key && strncmp(at, KEYS[i], key) == 0 && key < length;
-            if (is_it && is_fluid && i < N_OF_PACKETS) {
-                return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: fluid has no packets, hence no %s; pfc has",
-                                KEYS[i]);
+            bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
+            if (is_it && kind < KEYS[i].since) {
+                return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: %s has no %s, hence no %s; %s has",
+                                TRANSPORTS[kind], kind == 0 ? "packets" : "marks", KEYS[i].name,
+                                TRANSPORTS[KEYS[i].since]);
             }
             known = known || is_it;
         }
         if (!known) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
-                            n == 0 ? "a name: fluid or pfc"
-                                   : "mtu=, header=, ack=, xoff=, xon=, nic-latency=, host=, step-overhead=, "
-                                     "message-overhead=, slot= or nic-efficiency= and a value");
+                            n == 0 ? "a name: fluid, pfc or dcqcn"
+                                   : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
         }
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
         at += length + (at[length] == ',');
@@ -153,7 +171,7 @@ static fab_status check_transport(const cli_options *options, const fab_design *
     return fab_fail(
         err, FAB_EUNSUPPORTED, "transport",
         "times of several jobs and in certificates are of transport fluid alone; run, route, sweep, place and study "
-        "without them know pfc");
+        "without them know pfc and dcqcn");
 }
 
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {

@@ -93,19 +93,31 @@ const field design_fields[] = {
 
     FABRIC_CHOICE("reduction", reduction, "none", CHOICES("none", "switch"), "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 
-    FABRIC_CHOICE("transport", transport.kind, "fluid", CHOICES("fluid", "pfc"), "how flows share a link: fluid = max-min fair rates; pfc = packets in lossless queues, first in, first out, whose ingress ports stop their senders (RoCE with PFC, InfiniBand's credits)"),
+    FABRIC_CHOICE("transport", transport.kind, "fluid", CHOICES("fluid", "pfc", "dcqcn"), "how flows share a link: fluid = max-min fair rates; pfc = packets in lossless queues, first in, first out, whose ingress ports stop their senders (RoCE with PFC, InfiniBand's credits); dcqcn = the same, and senders that slow down when switches mark their packets [Zhu et al., SIGCOMM 2015]"),
     FABRIC_BYTES("mtu", transport.mtu_bytes, 64, 1e6, false, "4096B", "payload of a full packet, under transport pfc as the keys that follow"),
     FABRIC_BYTES("header", transport.header_bytes, 0, 1e4, false, "64B", "headers of a packet on the wire (RoCEv2 on Ethernet, preamble and gap included: 82B)"),
     FABRIC_BYTES("ack", transport.ack_bytes, 0, 1e4, false, "64B", "sent back for every packet"),
     FABRIC_BYTES("xoff", transport.xoff_bytes, 1, 1e12, false, "60kB", "an ingress port that holds more stops its sender"),
     FABRIC_BYTES("xon", transport.xon_bytes, 1, 1e12, true, "auto", "and lets it go on when it holds no more than this; auto: four fifths of xoff"),
-    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under pfc (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
+    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under pfc and dcqcn (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
 
     FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100 = fitted on nccl-tests of H100 servers with EFA (src/doc/hosts.md)"),
     FABRIC_TIME("step-overhead", host.step_s, "of the host's software, for every dependent step that leaves the scale-up domains; auto: the host's, as the keys that follow"),
     FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other"),
     FABRIC_BYTES("slot", host.slot_bytes, 1, 1e12, true, "auto", "of the buffers in GPUs: messages of four slots and more wait until one is full"),
     QUANTITY(SCOPE_FABRIC, "nic-efficiency", FAB_UNIT_RATIO, fab_fabric_spec, host.nic_part, 1e-3, 1, true, "auto", "part of a NIC's rate that bytes get, under every transport"),
+    FABRIC_BYTES("kmin", transport.kmin_bytes, 0, 1e12, false, "5kB", "a queue that holds no more marks nothing, under transport dcqcn as the keys that follow; defaults as published for 40 Gb/s"),
+    FABRIC_BYTES("kmax", transport.kmax_bytes, 1, 1e12, false, "200kB", "a queue that holds more marks every packet"),
+    {SCOPE_FABRIC, "pmax", FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, transport.pmax), 0, 1, false, "0.01", NULL, NULL, "of the packets that come to a queue of kmax so many are marked; in proportion between kmin and kmax"},
+    QUANTITY(SCOPE_FABRIC, "cnp-interval", FAB_UNIT_TIME, fab_fabric_spec, transport.notify_s, 0, 1, false, "50us", "a receiver tells the sender of a flow of marks no more often"),
+    {SCOPE_FABRIC, "alpha-gain", FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_fabric_spec, transport.gain), 1e-6, 0.999, false, "0.00390625", NULL, NULL, "g: how fast a sender's estimate of congestion follows notifications"},
+    QUANTITY(SCOPE_FABRIC, "alpha-timer", FAB_UNIT_TIME, fab_fabric_spec, transport.alpha_s, 1e-7, 1, false, "55us", "without a notification, that estimate falls so often"),
+    QUANTITY(SCOPE_FABRIC, "rate-timer", FAB_UNIT_TIME, fab_fabric_spec, transport.raise_s, 1e-7, 1, false, "55us", "and a sender raises its rate so often,"),
+    FABRIC_BYTES("rate-bytes", transport.raise_bytes, 1e3, 1e12, false, "10MB", "and after every so many bytes"),
+    FABRIC_COUNT("recovery-steps", transport.recovery, 1, 1000, false, "5", "F: raises that lead back to the rate before; then rate-ai is added each time, and rate-hai where timer and bytes are both beyond"),
+    FABRIC_RATE("rate-ai", transport.additive_bps, true, "auto", "additive increase; auto: a thousandth of the NIC's rate, as the published 40Mb/s of 40Gb/s"),
+    FABRIC_RATE("rate-hai", transport.hyper_bps, true, "auto", "hyper increase; auto: a hundredth (not published: an assumption)"),
+    FABRIC_RATE("rate-min", transport.least_bps, true, "auto", "no sender slows down further; auto: a thousandth (an assumption)"),
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 

@@ -87,7 +87,8 @@ static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
 }
 
 double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double n_links, double n_hops) {
-    const fab_lossless transport = fab_lossless_of(spec);
+    fab_dcqcn dcqcn;
+    const fab_lossless transport = fab_lossless_of(spec, &dcqcn);
     return spec->kind == FAB_TRANSPORT_FLUID
                ? 0
                : fab_lossless_bytes(&transport, n_paths, n_links, n_hops) + n_links * LINK_PAUSED;

@@ -19,13 +19,14 @@ refused 3 "splits every flow" route $small --traffic pattern:permutation --engin
 refused 3 "splits every flow" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --engine spray --fail spine-0
 refused 3 "transport fluid alone" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --certificate proof
 refused 2 "'pfcc=1' is not a name" route $small --traffic pattern:permutation --transport pfcc=1
-refused 2 "'speed=3' is not mtu=" route $small --traffic pattern:permutation --transport pfc,speed=3
-refused 3 "transport" route $small --traffic pattern:permutation --transport dcqcn
+refused 2 "'speed=3' is not a key" route $small --traffic pattern:permutation --transport pfc,speed=3
+refused 3 "transport" route $small --traffic pattern:permutation --transport spray-ack
 refused 3 "--transport xon=20kB: xon of 20 kB is not below xoff of 10 kB" route $small --traffic pattern:permutation --transport pfc,xoff=10kB,xon=20kB
 refused 3 "$small,xon=70kB:1:" build $small,xon=70kB
 refused 3 "--transport xoff=0kB" route $small --traffic pattern:permutation --transport pfc,xoff=0kB
 refused 2 "fluid has no packets, hence no xoff" route $small --traffic pattern:permutation --transport fluid,xoff=30kB
 "$program" route $small --traffic pattern:permutation --transport fluid,nic-latency=1us --quiet >fluid || fail "NICs have a latency without packets too"
+refused 3 "kmin of" route $small --traffic pattern:permutation --transport dcqcn,kmin=1MB
 
 # As an option, as a key, in a design: one answer; the digest knows it.
 "$program" route $small --traffic pattern:permutation --transport pfc,xoff=30kB --json --quiet >one || fail "option"
@@ -62,6 +63,24 @@ ratio = lambda name: phases(name)["shift"]["transfer_s"] / phases(name)["shift"]
 assert headers <= ratio("rails") < 1.05, ratio("rails")
 assert 1 <= ratio("slow") < 1.001, ratio("slow")  # the domain's 20 GB/s are less than the NIC's 50: headers cost nothing there
 assert headers <= ratio("pcie") < 1.05, ratio("pcie")  # a slow bus paces its NIC
+CHECK
+
+# Senders that are told of marks stop others less, and take longer: rates come back slowly. Where nothing waits nothing is told.
+for transport in pfc dcqcn dcqcn,rate-timer=5us,rate-ai=1Gb/s; do
+  for by in "permutation,bytes=10MB --engine ecmp" "shift,by=16,bytes=10MB --engine dmodk"; do
+    "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:$by --transport $transport --json --quiet >"${transport%/*}-${by%%,*}" || fail "$transport"
+  done
+done
+/usr/bin/python3 - <<'CHECK' || fail "rates of DCQCN"
+import json
+engine = lambda name: json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0]
+pfc, slow, fast = (engine(f"{name}-permutation") for name in ("pfc", "dcqcn", "dcqcn,rate-timer=5us,rate-ai=1Gb"))
+assert slow["lossless"]["notices"] > 0 and "notices" not in pfc["lossless"]
+assert slow["lossless"]["pauses"] < pfc["lossless"]["pauses"] / 2
+assert fast["transfer_s"] < slow["transfer_s"] / 1.5 and pfc["transfer_s"] < slow["transfer_s"], [e["transfer_s"] for e in (pfc, fast, slow)]
+assert fast["transfer_s"] >= fast["fluid_s"]
+shifts = [engine(f"{name}-shift") for name in ("pfc", "dcqcn")]
+assert shifts[0] == shifts[1] and shifts[0]["lossless"]["pauses"] == 0
 CHECK
 
 # A ring of switches that stop each other.

@@ -44,6 +44,7 @@ check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp --engine ec
 check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp,qp=4 --explain 64
 check route fat-tree:k=4 --traffic pattern:bisection --seeds 2
 check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport pfc --seeds 2
+check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport dcqcn
 check route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --transport pfc
 check run $small,host=nccl-efa-h100 --job $job --transport pfc
 check route $small --job $job --advise --advise-budget 4

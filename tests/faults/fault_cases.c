@@ -129,6 +129,7 @@ const fault_case fault_cases[] = {
     PRINTS("run-timeline",
            "run " CLOS " --job model=gpt-1.7b,pp=2,memory-check=off --timeline t.trace --format timeline" COMMON),
     PRINTS("run-lossless", "run " CLOS " --job model=gpt-1.7b,memory-check=off --transport pfc,xoff=20kB" COMMON),
+    PRINTS("run-dcqcn", "run " CLOS " --job model=gpt-1.7b,memory-check=off --transport dcqcn,kmin=1kB" COMMON),
     PRINTS("run-degrade", "run " CLOS " --degrade nic-3=0.5 --job memory-check=off" COMMON),
     PRINTS("run-fail", "run " SPARE " --fail server-1 --policy none,first-spare --job memory-check=off" COMMON),
     /* route */

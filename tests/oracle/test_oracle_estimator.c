@@ -54,8 +54,8 @@ static bool scene_init(scene *s, const char *design, const char *traffic, const 
     cr_assert_eq(fab_baseline_new(&request, &s->base, &err), FAB_OK, "%s: %s", s->what, err.text);
     cr_assert_eq(fab_reroute_new(s->base, &s->reroute, &err), FAB_OK, "%s", err.text);
     if (!s->router.facts.splits) {
-        const fab_estimator_request estimator = {s->f,     &s->router, phase, &s->offer, fab_baseline_routes(s->base),
-                                                 transport};
+        const fab_estimator_request estimator = {s->f,      &s->router, phase, &s->offer, fab_baseline_routes(s->base),
+                                                 transport, 3};
         cr_assert_eq(fab_estimator_new(&estimator, &s->estimator, &err), FAB_OK, "%s: %s", s->what, err.text);
         cr_assert_eq(fab_estimator_reader_new(s->estimator, &s->reader, &err), FAB_OK);
     }
@@ -342,7 +342,7 @@ static double packets_s(const scene *s, const fab_rerouted *r, const fab_lossles
             first[path + 1] = routes.path_first[path + 1];
         }
     }
-    const fab_lossless_phase p = {n_paths, s->f->n_links, capacity, latency_s, first, routes.link, bits};
+    const fab_lossless_phase p = {n_paths, s->f->n_links, capacity, latency_s, first, routes.link, bits, NULL, 0};
     oracle_packets(transport, &p, finish_s);
     *out_least_s = 0;
     for (uint32_t path = 0; path < n_paths; path++) {

@@ -79,6 +79,7 @@ static fab_status build_estimator(void *context, size_t place, fab_error *err) {
     FAB_PASS(fab_context_router(c, place / n_phases, &request.router, err));
     FAB_PASS(fab_context_offer(c, place % n_phases, &request.offer, err));
     request.routes = fab_baseline_routes(baseline);
+    request.seed = fab_router_seed(request.router, c->what.seed);
     request.transport = c->what.design != NULL ? &c->what.design->fabric.transport : NULL;
     return fab_estimator_new(&request, &c->parts->baselines[place].estimator, err);
 }

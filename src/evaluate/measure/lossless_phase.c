@@ -14,7 +14,7 @@
 #define XON    0.8 /* of xoff, where it is not given */
 
 bool fab_is_lossless(const fab_transport_spec *transport) {
-    return transport != NULL && transport->kind == FAB_TRANSPORT_PFC;
+    return transport != NULL && transport->kind != FAB_TRANSPORT_FLUID;
 }
 
 fab_status fab_check_lossless(const fab_router *router, fab_error *err) {
@@ -22,14 +22,14 @@ fab_status fab_check_lossless(const fab_router *router, fab_error *err) {
     if (facts->splits) {
         return fab_fail(
             err, FAB_EUNSUPPORTED, "transport",
-            "%s splits every flow over all paths; transport pfc needs an engine that gives flows paths, such "
+            "%s splits every flow over all paths; transports of packets need an engine that gives flows paths, such "
             "as ecmp or dmodk",
             facts->label);
     }
     if (facts->reorders) {
         return fab_fail(err, FAB_EUNSUPPORTED, "transport",
                         "%s sends packets of a flow over several paths, and they wait for each other at the receiver; "
-                        "transport pfc needs an engine that keeps them in order, such as ecmp or dmodk",
+                        "transports of packets need an engine that keeps them in order, such as ecmp or dmodk",
                         facts->label);
     }
     return FAB_OK;
@@ -124,7 +124,8 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
     fab_pauses *out = &run->detail->pauses;
     const fab_fabric *f = run->prepared->fabric;
     bool *root_of_any = NULL;
-    *out = (fab_pauses){.pauses = r->n_pauses, .cell_bytes = r->cell_bytes, .n_cycle = r->n_deadlock};
+    *out = (fab_pauses){
+        .pauses = r->n_pauses, .notices = r->n_notices, .cell_bytes = r->cell_bytes, .n_cycle = r->n_deadlock};
     FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
     fab_status status = find_roots(run, r, out, root_of_any, err);
     if (status == FAB_OK) {
@@ -137,12 +138,25 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
     return status;
 }
 
-fab_lossless fab_lossless_of(const fab_transport_spec *t) {
+fab_lossless fab_lossless_of(const fab_transport_spec *t, fab_dcqcn *dcqcn) {
+    *dcqcn = (fab_dcqcn){.kmin_bytes = t->kmin_bytes,
+                         .kmax_bytes = t->kmax_bytes,
+                         .pmax = t->pmax,
+                         .notify_s = t->notify_s,
+                         .gain = t->gain,
+                         .alpha_s = t->alpha_s,
+                         .raise_s = t->raise_s,
+                         .raise_bytes = t->raise_bytes,
+                         .additive_bps = t->additive_bps,
+                         .hyper_bps = t->hyper_bps,
+                         .least_bps = t->least_bps,
+                         .recovery = (uint32_t)t->recovery};
     return (fab_lossless){.mtu_bytes = t->mtu_bytes,
                           .header_bytes = t->header_bytes,
                           .ack_bytes = t->ack_bytes,
                           .xoff_bytes = t->xoff_bytes,
-                          .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes};
+                          .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes,
+                          .dcqcn = t->kind == FAB_TRANSPORT_DCQCN ? dcqcn : NULL};
 }
 
 /* Bytes queue as packets in the network, and behind a PCIe link that is slower than its NIC: that stops the NIC, which
@@ -191,21 +205,26 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
 fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless_phase *fluid,
                                double least_s, fab_lossless_result *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_lossless transport = fab_lossless_of(spec);
+    fab_dcqcn dcqcn;
+    const fab_lossless transport = fab_lossless_of(spec, &dcqcn);
     double *latency_s = NULL;
     double *fluid_s = NULL;
     double *capacity = NULL;
     double *bits = NULL;
     bool *copies = NULL;
+    bool *marks = NULL;
     fab_lossless_phase phase = *fluid;
     FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
     FAB_TRY(FAB_NEW(fluid_s, phase.n_flows, err));
     FAB_TRY(FAB_NEW(capacity, phase.n_links, err));
     FAB_TRY(FAB_NEW(bits, phase.n_flows, err));
     FAB_TRY(FAB_NEW(copies, phase.n_flows, err));
+    FAB_TRY(FAB_NEW(marks, phase.n_links, err));
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
+        marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;
     }
+    phase.marks = marks;
     memcpy(fluid_s, out->finish_s, phase.n_flows * sizeof *fluid_s);
     phase.latency_s = latency_s;
     uint32_t n_sent = leave_domains(f, &phase, capacity, bits, copies);
@@ -219,7 +238,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     }
     keep_bound(&phase, least_s, out->finish_s);
 done:
-    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies);
+    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, marks);
     return status;
 }
 
@@ -235,7 +254,8 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
                                       .capacity = s->capacity,
                                       .first = s->first,
                                       .link = sharing->link,
-                                      .bits = s->bits};
+                                      .bits = s->bits,
+                                      .seed = run->seed};
     FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
     FAB_TRY(FAB_NEW(r.paused_s, f->n_links, err));
     FAB_TRY(FAB_NEW(r.busy_s, f->n_links, err));

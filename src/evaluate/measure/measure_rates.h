@@ -34,7 +34,8 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, c
 bool fab_is_lossless(const fab_transport_spec *transport);
 /** Whether an engine's packets can be followed through such queues. @retval FAB_EUNSUPPORTED  not: it says why */
 fab_status fab_check_lossless(const fab_router *router, fab_error *err) FAB_MUST_USE;
-fab_lossless fab_lossless_of(const fab_transport_spec *transport);
+/** @param[out] dcqcn  The result refers to it where senders follow it. */
+fab_lossless fab_lossless_of(const fab_transport_spec *transport, fab_dcqcn *dcqcn);
 /** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
 fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
                              double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;

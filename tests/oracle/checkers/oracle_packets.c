@@ -1,5 +1,6 @@
 /* A list of everything that is going to happen, searched from end to end each time. */
 #include "oracle_packets.h"
+#include "fab/rng.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,9 +8,18 @@
 
 typedef struct happening {
     double when;
-    enum { HEAD_IS_THERE, LINE_IS_FREE, PAUSE_IS_HEARD, RESUME_IS_HEARD } what;
-    uint32_t link;
-    int packet;
+    enum {
+        HEAD_IS_THERE,
+        LINE_IS_FREE,
+        PAUSE_IS_HEARD,
+        RESUME_IS_HEARD,
+        LOOK_AGAIN,
+        NOTICE_IS_HEARD,
+        ALPHA_RUNS_OUT,
+        RATE_RUNS_OUT
+    } what;
+    uint32_t link; /* or flow */
+    int packet;    /* or which notice a timer was started by */
 } happening;
 
 typedef struct packet {
@@ -17,7 +27,16 @@ typedef struct packet {
     double bytes;
     bool in_line; /* waits at the switch before link `step` of its flow */
     long rank;    /* in the order in which packets came to any queue */
+    bool marked;
 } packet;
+
+/* A sender under DCQCN, by figure 7 of its paper: both timers are happenings. */
+typedef struct sender {
+    double rc, rt, line, alpha, free_at, counted, last_notice;
+    double floor, step, big_step, due,
+        since; /* due: bytes of the last packet that have not been let through at `since` */
+    int t, bc, notices;
+} sender;
 
 typedef struct world {
     const fab_lossless *t;
@@ -30,6 +49,8 @@ typedef struct world {
     double *stored;
     uint32_t *sent_of_flow, *packets_of_flow, *last_flow;
     long rank;
+    sender *senders;
+    uint64_t *came;
 } world;
 
 static void later(world *w, happening h) {
@@ -61,10 +82,11 @@ static int first_in_line(const world *w, uint32_t link) {
 }
 
 /* The next flow after the one that went last, of those that begin at this link; UINT32_MAX: none has anything left. */
-static uint32_t next_flow(const world *w, uint32_t link) {
+static uint32_t next_flow(const world *w, uint32_t link, double now) {
     for (uint32_t i = 1; i <= w->p->n_flows; i++) {
         uint32_t flow = (w->last_flow[link] + i) % w->p->n_flows;
-        if (steps_of(w, flow) > 0 && link_of(w, flow, 0) == link && w->sent_of_flow[flow] < w->packets_of_flow[flow]) {
+        if (steps_of(w, flow) > 0 && link_of(w, flow, 0) == link && w->sent_of_flow[flow] < w->packets_of_flow[flow] &&
+            w->senders[flow].free_at <= now) {
             return flow;
         }
     }
@@ -84,10 +106,123 @@ static int new_packet(world *w, uint32_t flow) {
     return w->n_packets++;
 }
 
+static void increase(const fab_dcqcn *d, sender *x) {
+    int both = x->t < x->bc ? x->t : x->bc;
+    if (both > (int)d->recovery) {
+        x->rt += (both - (int)d->recovery) * x->big_step;
+    } else if (x->t >= (int)d->recovery || x->bc >= (int)d->recovery) {
+        x->rt += x->step;
+    }
+    x->rt = x->rt > x->line ? x->line : x->rt;
+    x->rc = 0.5 * (x->rt + x->rc);
+}
+
+/* The rate is about to change, or has. */
+static void settle(sender *x, double now) {
+    x->due -= x->rc * (now - x->since) / 8;
+    x->due = x->due < 0 ? 0 : x->due;
+    x->since = now;
+}
+static void see(world *w, uint32_t flow, double now) {
+    sender *x = &w->senders[flow];
+    x->free_at = now + x->due * 8 / x->rc;
+    later(w, (happening){x->free_at, LOOK_AGAIN, link_of(w, flow, 0), -1});
+}
+
+static void pace(world *w, uint32_t flow, double bytes, double now) {
+    sender *x = &w->senders[flow];
+    if (w->t->dcqcn == NULL || x->notices == 0) {
+        return;
+    }
+    x->due = bytes;
+    x->since = now;
+    x->counted += bytes;
+    while (x->counted >= w->t->dcqcn->raise_bytes) {
+        x->counted -= w->t->dcqcn->raise_bytes;
+        x->bc++;
+        increase(w->t->dcqcn, x);
+    }
+    see(w, flow, now);
+}
+
+static void hear_notice(world *w, uint32_t flow, double now) {
+    const fab_dcqcn *d = w->t->dcqcn;
+    sender *x = &w->senders[flow];
+    settle(x, now);
+    x->rt = x->rc;
+    x->rc *= 1 - x->alpha / 2;
+    x->rc = x->rc < x->floor ? x->floor : x->rc;
+    see(w, flow, now);
+    x->alpha = (1 - d->gain) * x->alpha + d->gain;
+    x->t = x->bc = 0;
+    x->counted = 0;
+    x->notices++;
+    later(w, (happening){now + d->alpha_s, ALPHA_RUNS_OUT, flow, x->notices});
+    later(w, (happening){now + d->raise_s, RATE_RUNS_OUT, flow, x->notices});
+}
+
+static void run_out(world *w, happening h) {
+    const fab_dcqcn *d = w->t->dcqcn;
+    sender *x = &w->senders[h.link];
+    if (h.packet != x->notices || w->sent_of_flow[h.link] == w->packets_of_flow[h.link]) {
+        return;
+    }
+    if (h.what == ALPHA_RUNS_OUT) {
+        x->alpha *= 1 - d->gain;
+        h.when += d->alpha_s;
+    } else {
+        x->t++;
+        settle(x, h.when);
+        increase(d, x);
+        see(w, h.link, h.when);
+        h.when += d->raise_s;
+    }
+    later(w, h);
+}
+
+/* What waits before a link decides whether a packet that comes is marked. */
+static bool is_marked(world *w, uint32_t link) {
+    const fab_dcqcn *d = w->t->dcqcn;
+    double depth = 0;
+    if (d == NULL) {
+        return false;
+    }
+    for (int i = 0; i < w->n_packets; i++) {
+        const packet *k = &w->packets[i];
+        depth += k->in_line && link_of(w, k->flow, k->step) == link ? k->bytes : 0;
+    }
+    double dice = (double)(fab_draw(w->p->seed, link, w->came[link]++) >> 11) / 9007199254740992.0;
+    if (depth <= d->kmin_bytes || (w->p->marks != NULL && !w->p->marks[link])) {
+        return false;
+    }
+    return depth > d->kmax_bytes || dice < d->pmax * (depth - d->kmin_bytes) / (d->kmax_bytes - d->kmin_bytes);
+}
+
+/* Flows that may not send yet: when the first of them may. */
+static void look_again(world *w, uint32_t link, double now) {
+    double soonest = INFINITY;
+    for (uint32_t flow = 0; flow < w->p->n_flows; flow++) {
+        bool has =
+            steps_of(w, flow) > 0 && link_of(w, flow, 0) == link && w->sent_of_flow[flow] < w->packets_of_flow[flow];
+        if (has && w->senders[flow].free_at > now && w->senders[flow].free_at < soonest) {
+            soonest = w->senders[flow].free_at;
+        }
+    }
+    if (isfinite(soonest)) {
+        later(w, (happening){soonest, LOOK_AGAIN, link, -1});
+    }
+}
+
 static void use_line(world *w, uint32_t link, double now, double *finish_s) {
     int waiting = first_in_line(w, link);
-    uint32_t flow = next_flow(w, link);
-    if (w->busy[link] || w->silent[link] || (waiting < 0 && flow == UINT32_MAX)) {
+    uint32_t flow = next_flow(w, link, now);
+    if (w->busy[link] || w->silent[link]) {
+        return;
+    }
+    if (flow == UINT32_MAX) {
+        look_again(w, link, now);
+    }
+    if (waiting < 0 && flow == UINT32_MAX) {
         return;
     }
     int chosen = waiting;
@@ -95,6 +230,7 @@ static void use_line(world *w, uint32_t link, double now, double *finish_s) {
         chosen = new_packet(w, flow);
         w->last_flow[link] = flow;
         w->own_turn[link] = false;
+        pace(w, flow, w->packets[chosen].bytes, now);
     } else {
         w->own_turn[link] = true;
     }
@@ -107,11 +243,16 @@ static void use_line(world *w, uint32_t link, double now, double *finish_s) {
         later(w, (happening){free_at + w->p->latency_s[link], HEAD_IS_THERE, link, chosen});
         return;
     }
+    double latency = 0;
+    for (uint32_t i = 0; i < steps_of(w, k->flow); i++) {
+        latency += w->p->latency_s[link_of(w, k->flow, i)];
+    }
+    double there = free_at + w->p->latency_s[link];
+    if (k->marked && there - w->senders[k->flow].last_notice >= w->t->dcqcn->notify_s) {
+        w->senders[k->flow].last_notice = there;
+        later(w, (happening){there + latency, NOTICE_IS_HEARD, k->flow, -1});
+    }
     if (w->sent_of_flow[k->flow] == w->packets_of_flow[k->flow]) {
-        double latency = 0;
-        for (uint32_t i = 0; i < steps_of(w, k->flow); i++) {
-            latency += w->p->latency_s[link_of(w, k->flow, i)];
-        }
         double end = free_at + w->p->latency_s[link] - latency;
         finish_s[k->flow] = isinf(finish_s[k->flow]) || end > finish_s[k->flow] ? end : finish_s[k->flow];
     }
@@ -123,6 +264,7 @@ static void happen(world *w, happening h, double *finish_s) {
         packet *k = &w->packets[h.packet];
         k->came_by = h.link;
         k->step++;
+        k->marked = is_marked(w, link_of(w, k->flow, k->step)) || k->marked;
         k->in_line = true;
         k->rank = w->rank++;
         w->stored[h.link] += k->bytes;
@@ -147,6 +289,10 @@ static void happen(world *w, happening h, double *finish_s) {
     }
     case PAUSE_IS_HEARD: w->silent[h.link] = true; return;
     case RESUME_IS_HEARD: w->silent[h.link] = false; break;
+    case NOTICE_IS_HEARD: hear_notice(w, h.link, h.when); return;
+    case ALPHA_RUNS_OUT:
+    case RATE_RUNS_OUT: run_out(w, h); return;
+    case LOOK_AGAIN: break;
     }
     use_line(w, h.link, h.when, finish_s);
 }
@@ -161,6 +307,8 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
     w.last_flow = calloc(p->n_links, sizeof(uint32_t));
     w.sent_of_flow = calloc(p->n_flows, sizeof(uint32_t));
     w.packets_of_flow = calloc(p->n_flows, sizeof(uint32_t));
+    w.senders = calloc(p->n_flows, sizeof(sender));
+    w.came = calloc(p->n_links, sizeof(uint64_t));
     for (uint32_t l = 0; l < p->n_links; l++) {
         w.last_flow[l] = p->n_flows - 1;
     }
@@ -170,6 +318,12 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
         bool moves = wire > 0 && steps_of(&w, f) > 0;
         w.packets_of_flow[f] = moves ? (uint32_t)ceil(wire / (t->mtu_bytes + t->header_bytes) - 1e-9) : 0;
         finish_s[f] = moves ? INFINITY : 0;
+        double line = steps_of(&w, f) > 0 ? p->capacity[link_of(&w, f, 0)] : 0;
+        w.senders[f] = (sender){.rc = line, .rt = line, .line = line, .alpha = 1, .last_notice = -INFINITY};
+        const fab_dcqcn *d = t->dcqcn;
+        w.senders[f].step = d != NULL && d->additive_bps > 0 ? d->additive_bps : line / 1000;
+        w.senders[f].big_step = d != NULL && d->hyper_bps > 0 ? d->hyper_bps : line / 100;
+        w.senders[f].floor = d != NULL && d->least_bps > 0 && d->least_bps < line ? d->least_bps : line / 1000;
     }
     for (uint32_t l = 0; l < p->n_links; l++) {
         use_line(&w, l, 0, finish_s);
@@ -194,4 +348,6 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
     free(w.last_flow);
     free(w.sent_of_flow);
     free(w.packets_of_flow);
+    free(w.senders);
+    free(w.came);
 }

@@ -77,7 +77,8 @@ typedef struct fab_floor_spec {
 /** How flows that share a queue hold each other up. */
 typedef enum fab_transport {
     FAB_TRANSPORT_FLUID, /**< not at all: max-min fair rates */
-    FAB_TRANSPORT_PFC    /**< lossless queues: priority flow control, or credits */
+    FAB_TRANSPORT_PFC,   /**< lossless queues: priority flow control, or credits */
+    FAB_TRANSPORT_DCQCN  /**< the same, and senders that are told of marks */
 } fab_transport;
 
 /** What else counts under a transport of packets. */
@@ -86,6 +87,9 @@ typedef struct fab_transport_spec {
     double mtu_bytes, header_bytes, ack_bytes;
     double xoff_bytes, xon_bytes; /**< xon 0 = four fifths of xoff */
     double nic_latency_s;         /**< both NICs together, per step; 0 = auto */
+    double kmin_bytes, kmax_bytes, pmax, gain, notify_s, alpha_s, raise_s, raise_bytes, additive_bps, hyper_bps,
+        least_bps;
+    uint64_t recovery; /**< these of DCQCN, see fab/lossless.h */
 } fab_transport_spec;
 
 /** Whose software and NICs the hosts have. */

@@ -181,9 +181,10 @@ typedef struct fab_pause_root {
 #define FAB_PAUSE_ROOTS 5
 #define FAB_PAUSE_CYCLE 8
 
-/** What lossless queues do to a phase, of the first seed. */
+/** What lossless queues do to a phase, and rates of senders where they are told, of the first seed. */
 typedef struct fab_pauses {
     uint64_t pauses, stopped_links;
+    uint64_t notices; /**< that told senders to slow down; only under dcqcn */
     uint64_t
         victims; /**< flows that end more than a tenth later than under transport fluid though they cross no root */
     double cell_bytes;

@@ -13,14 +13,27 @@
 #define FAB_NO_LINK        UINT32_MAX
 #define FAB_DEADLOCK_SHOWN 8
 
+/** Rates of senders by DCQCN; the names in brackets are those of Zhu et al., SIGCOMM 2015. */
+typedef struct fab_dcqcn {
+    double kmin_bytes, kmax_bytes,
+        pmax;        /**< marks: none at or below kmin, pmax at kmax, all beyond (Kmin, Kmax, Pmax) */
+    double notify_s; /**< a receiver tells a sender no more often (N) */
+    double gain;     /**< of alpha, (0, 1) (g) */
+    double alpha_s, raise_s, raise_bytes; /**< timer of alpha (K), timer and byte counter of the rate (T, B); > 0 */
+    double additive_bps, hyper_bps;       /**< (R_AI, R_HAI); 0: a thousandth and a hundredth of a flow's first link */
+    double least_bps;                     /**< no rate falls lower; 0: a thousandth */
+    uint32_t recovery;                    /**< steps of fast recovery (F) */
+} fab_dcqcn;
+
 /** What travels with the payload, and when an ingress port stops its sender. */
 typedef struct fab_lossless {
-    double mtu_bytes;    /**< payload of a full packet, > 0 */
-    double header_bytes; /**< of every packet, on the wire */
-    double ack_bytes;    /**< sent back for every packet, over the links of its path the other way; 0: none */
-    double xoff_bytes;   /**< an ingress port that holds more stops its sender */
-    double xon_bytes;    /**< and lets it go on when it holds no more than this; below xoff_bytes */
-    double packet_links; /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
+    double mtu_bytes;       /**< payload of a full packet, > 0 */
+    double header_bytes;    /**< of every packet, on the wire */
+    double ack_bytes;       /**< sent back for every packet, over the links of its path the other way; 0: none */
+    double xoff_bytes;      /**< an ingress port that holds more stops its sender */
+    double xon_bytes;       /**< and lets it go on when it holds no more than this; below xoff_bytes */
+    double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
+    const fab_dcqcn *dcqcn; /**< NULL: senders send as their links let them */
 } fab_lossless;
 
 /** Flows over directed links, by numbers alone; l ^ 1 is link l the other way. All begin at 0. */
@@ -31,6 +44,8 @@ typedef struct fab_lossless_phase {
     const uint64_t *first; /**< shape [n_flows + 1]: flow f takes link[first[f]] ... link[first[f + 1] - 1], in order */
     const uint32_t *link;  /**< shape [first[n_flows]] */
     const double *bits;    /**< shape [n_flows]: payload, not below 0 */
+    const bool *marks;     /**< shape [n_links]: the queue is a switch's, which marks packets; NULL: all are */
+    uint64_t seed;         /**< of which packets are marked */
 } fab_lossless_phase;
 
 /** What came of it; arrays are the caller's. */
@@ -43,6 +58,7 @@ typedef struct fab_lossless_result {
     double cell_bytes; /**< what moves as one, on the wire; a packet where they are small enough */
     uint64_t n_cells;  /**< cells times links */
     uint64_t n_pauses;
+    uint64_t n_notices;                    /**< that told senders to slow down */
     uint32_t deadlock[FAB_DEADLOCK_SHOWN]; /**< first links of a circle of stopped ones: each waits for the next */
     uint32_t n_deadlock;                   /**< links of the circle; 0: everything arrived */
 } fab_lossless_result;
@@ -58,6 +74,10 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
  * to a mean flow, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
+ * With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it comes, each of its packets
+ * by itself; its receiver tells the sender, over links that are free for it; a flow's next cell leaves no sooner than
+ * its rate, as it changes, has let the last one through. Of cells of several packets kmin is at least one, kmax at
+ * least four.
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.

@@ -1,0 +1,229 @@
+/* What a run needs before its first cell moves: cells of each flow, ports of links, turns of senders. */
+#include "fab/memory.h"
+#include "lossless_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define BITS           8.0
+#define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
+#define CELLS          64  /* of a mean flow, beyond */
+#define EVENTS_PER_DAY 32
+#define CACHE_LINE     64
+
+static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    uint64_t n = 0;
+    FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
+    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->latency_s, p->n_flows, err));
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        s->first[f] = n;
+        for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
+            s->latency_s[f] += p->latency_s[p->link[i]];
+            if (isfinite(p->capacity[p->link[i]])) {
+                s->link[n++] = p->link[i];
+            }
+        }
+        s->link[n++] = FAB_NO_LINK;
+    }
+    s->first[p->n_flows] = n;
+    return FAB_OK;
+}
+
+static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
+    return s->first[flow + 1] - s->first[flow] - 1;
+}
+
+static double wire_bytes(const fab_lossless_state *s, uint32_t flow) {
+    const fab_lossless *t = s->transport;
+    double payload = s->phase->bits[flow] / BITS;
+    return payload + ceil(payload / t->mtu_bytes) * t->header_bytes;
+}
+
+/* Cells of equal size for each flow. */
+static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    double sum = 0;
+    double n_hops = 0;
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        double hops = (double)n_links_of(s, f);
+        sum += wire_bytes(s, f) * hops;
+        n_hops += hops;
+    }
+    double most = s->transport->packet_links > 0 ? s->transport->packet_links : PACKET_LINKS;
+    s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
+    s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, CELLS * n_hops));
+    double least = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
+    s->xoff_bytes = fmax(s->transport->xoff_bytes, least);
+    s->xon_bytes = s->xoff_bytes * (s->transport->xon_bytes / s->transport->xoff_bytes);
+    FAB_PASS(FAB_NEW(s->left, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->missing, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->cell_bytes, p->n_flows, err));
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        double bytes = wire_bytes(s, f);
+        bool moves = bytes > 0 && n_links_of(s, f) > 0;
+        s->left[f] = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
+        s->missing[f] = s->left[f];
+        s->cell_bytes[f] = moves ? bytes / s->left[f] : 0;
+        s->out->finish_s[f] = moves ? INFINITY : 0;
+        s->out->n_cells += s->left[f] * n_links_of(s, f);
+    }
+    return FAB_OK;
+}
+
+/* What acknowledgements leave of a link's rate, by the bytes that it carries of either. */
+static fab_status take_acks(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    fab_status status = FAB_OK;
+    double *data = NULL;
+    double *acks = NULL;
+    FAB_TRY(FAB_NEW(data, p->n_links, err));
+    FAB_TRY(FAB_NEW(acks, (size_t)p->n_links + 1, err));
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        double bytes = wire_bytes(s, f);
+        double back = ceil(p->bits[f] / BITS / s->transport->mtu_bytes) * s->transport->ack_bytes;
+        for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
+            data[s->link[i]] += bytes;
+            acks[s->link[i] ^ 1U] += back;
+        }
+    }
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        s->ports[l].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
+    }
+done:
+    FAB_FREE_ALL(data, acks);
+    return status;
+}
+
+static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    fab_port *room = NULL; /* one more, so that they begin with a line */
+    FAB_PASS(FAB_NEW(room, (size_t)p->n_links + 1, err));
+    s->ports_room = room;
+    s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
+    FAB_PASS(FAB_NEW(s->turns, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->stops, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        if (s->left[f] > 0) {
+            s->turns[s->link[s->first[f]]].n++;
+        }
+    }
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        s->ports[l] = (fab_port){.s_per_byte = BITS / p->capacity[l],
+                                 .latency_s = p->latency_s[l],
+                                 .head = FAB_NO_CELL,
+                                 .tail = FAB_NO_CELL,
+                                 .sending = FAB_NO_CELL,
+                                 .has_sources = s->turns[l].n > 0};
+        s->stops[l].cause = FAB_NO_LINK;
+        s->turns[l].first = n;
+        n += s->turns[l].n;
+        s->turns[l].n = 0;
+    }
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        if (s->left[f] > 0) {
+            fab_turns *t = &s->turns[s->link[s->first[f]]];
+            s->source[t->first + t->n++] = f;
+        }
+    }
+    return s->transport->ack_bytes > 0 ? take_acks(s, err) : FAB_OK;
+}
+
+static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    if (s->transport->dcqcn == NULL) {
+        return FAB_OK;
+    }
+    s->dcqcn = *s->transport->dcqcn;
+    if (s->out->cell_bytes > s->packet_bytes) {
+        s->dcqcn.kmin_bytes = fmax(s->dcqcn.kmin_bytes, s->out->cell_bytes);
+        s->dcqcn.kmax_bytes = fmax(s->dcqcn.kmax_bytes, FAB_LEAST_CELLS * s->out->cell_bytes);
+    }
+    FAB_PASS(FAB_NEW(s->rates, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->wake_s, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->waiting_bytes, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->n_queued, p->n_links, err));
+    for (uint32_t f = 0; f < p->n_flows; f++) {
+        s->rates[f] = fab_dcqcn_start(&s->dcqcn, s->left[f] > 0 ? p->capacity[s->link[s->first[f]]] : 0);
+    }
+    return FAB_OK;
+}
+
+/* Days that hold a few events each, by how long the fullest link sends. */
+static fab_status open_events(fab_lossless_state *s, fab_error *err) {
+    double busy_s = 0;
+    double sight_s = 0;
+    fab_status status = FAB_OK;
+    double *send_s = NULL;
+    FAB_TRY(FAB_NEW(send_s, s->phase->n_links, err));
+    for (uint32_t f = 0; f < s->phase->n_flows; f++) {
+        for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
+            const fab_port *at = &s->ports[s->link[i]];
+            double cell_s = s->cell_bytes[f] * at->s_per_byte;
+            send_s[s->link[i]] += cell_s * s->left[f];
+            busy_s = fmax(busy_s, send_s[s->link[i]]);
+            sight_s = fmax(sight_s, 2 * cell_s + at->latency_s);
+        }
+    }
+    double day_s = EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1);
+    if (busy_s > 0) {
+        status = fab_event_queue_init(&s->events, day_s, sight_s, err);
+    }
+done:
+    free(send_s);
+    return status;
+}
+
+static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase *phase, fab_error *err) {
+    if (phase->n_links >= FAB_MOST_NUMBERS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a fabric of %u links has too many for packets, of which %u fit",
+                        phase->n_links, FAB_MOST_NUMBERS - 1);
+    }
+    if (!(t->mtu_bytes > 0) || !(t->header_bytes >= 0) || !(t->ack_bytes >= 0)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "packets of %g + %g bytes, acknowledged by %g", t->mtu_bytes,
+                        t->header_bytes, t->ack_bytes);
+    }
+    if (!(t->xon_bytes >= 0) || !(t->xon_bytes < t->xoff_bytes)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "xon of %g bytes is not below xoff of %g", t->xon_bytes, t->xoff_bytes);
+    }
+    const fab_dcqcn *d = t->dcqcn;
+    if (d != NULL && (!(d->kmin_bytes < d->kmax_bytes) || !(d->gain > 0 && d->gain < 1))) {
+        return fab_fail(err, FAB_EINPUT, "transport",
+                        "kmin of %g bytes is not below kmax of %g, or a gain of %g not in (0, 1)", d->kmin_bytes,
+                        d->kmax_bytes, d->gain);
+    }
+    return FAB_OK;
+}
+
+double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links) {
+    double of_flow = sizeof(uint64_t) + 4 * sizeof(uint32_t) + 2 * sizeof(double);
+    of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
+    double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double);
+    double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
+    double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
+    double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
+    return n_flows * of_flow + n_links * of_link + n_flow_links * sizeof(uint32_t) + cells * sizeof(fab_cell) + events +
+           FAB_EVENT_CALENDAR_BYTES;
+}
+
+fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
+    s->free_cell = FAB_NO_CELL;
+    s->out->n_cells = s->out->n_pauses = s->out->n_notices = 0;
+    s->out->n_deadlock = 0;
+    FAB_PASS(lossless_check(s->transport, s->phase, err));
+    FAB_PASS(lossless_copy_paths(s, err));
+    FAB_PASS(cut_flows(s, err));
+    FAB_PASS(open_ports(s, err));
+    FAB_PASS(open_rates(s, err));
+    return open_events(s, err);
+}
+
+void fab_lossless_close(fab_lossless_state *s) {
+    fab_event_queue_release(&s->events);
+    FAB_FREE_ALL(s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
+    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->left, s->missing, s->cell_bytes,
+                 s->latency_s, s->cells);
+}

@@ -1,0 +1,85 @@
+/**
+ * @file lossless_run.h
+ * A run under way: lossless_open.c prepares it, lossless.c moves its cells.
+ */
+#pragma once
+
+#include "fab/lossless.h"
+#include "dcqcn.h"
+#include "event_queue.h"
+
+#define FAB_NO_CELL      UINT32_MAX
+#define FAB_LEAST_CELLS  3                   /**< of a threshold */
+#define FAB_MOST_NUMBERS (UINT32_C(1) << 29) /**< of cells, and of links: events name either in 29 bits */
+
+typedef struct fab_cell {
+    double bytes;
+    double tail_s; /**< its last bit is there */
+    uint32_t flow;
+    uint32_t at;   /**< place in the list of links: what it waits for, or is under way to */
+    uint32_t in;   /**< link before that, FAB_NO_LINK: from its NIC */
+    uint32_t next; /**< in its queue, or among the free ones */
+} fab_cell;
+
+/** What every event reads of a link: one line of a cache. */
+typedef struct fab_port {
+    double s_per_byte, latency_s;
+    double held_bytes; /**< by the ingress port at its end */
+    double sending_bytes;
+    double busy_s;
+    uint32_t head, tail; /**< queue of cells that go out by the link */
+    uint32_t sending;    /**< cell, or FAB_NO_CELL: its head may be further on already */
+    uint32_t sending_in; /**< link by which that came */
+    bool is_stopped, asks_to_stop, has_sources, turn_of_source;
+} fab_port;
+
+/** Flows that begin at a link, in turn: source[first] ... */
+typedef struct fab_turns {
+    uint32_t first, n, next;
+} fab_turns;
+
+/** How long a link was stopped, and for what. */
+typedef struct fab_stops {
+    double since_s, sum_s;
+    uint32_t held_by; /**< queue of the cell with which it began */
+    uint32_t cause;   /**< the one that leads by time, and by how much */
+    double lead_s;
+} fab_stops;
+
+typedef struct fab_lossless_state {
+    const fab_lossless *transport;
+    const fab_lossless_phase *phase;
+    fab_lossless_result *out;
+    void *ports_room;
+    fab_port *ports; /**< [n_links], in it, a line of a cache each; the next two alike */
+    fab_turns *turns;
+    fab_stops *stops;
+    uint64_t
+        *first; /**< [n_flows + 1]: as in the phase, less the links that take no time; each ends with FAB_NO_LINK */
+    uint32_t *link;
+    uint32_t *source;   /**< flows by their first link */
+    uint32_t *left;     /**< [n_flows]: cells that have not been sent; the next three alike */
+    uint32_t *missing;  /**< that have not arrived */
+    double *cell_bytes; /**< of each cell, on the wire */
+    double *latency_s;  /**< of all its links */
+    fab_cell *cells;
+    size_t n_cells, cells_capacity;
+    uint32_t free_cell;
+    double packet_bytes, xoff_bytes, xon_bytes;
+    double now_s; /**< of the event at hand */
+    fab_event_queue events;
+    fab_dcqcn dcqcn;       /**< thresholds as cells need them; the rest where transport->dcqcn is given */
+    fab_dcqcn_flow *rates; /**< [n_flows]; NULL: senders are not held back */
+    double *wake_s;        /**< [n_links]: when a flow may send again, of links whose flows wait */
+    double *waiting_bytes; /**< [n_links]: in the queue */
+    uint64_t *n_queued;    /**< [n_links]: cells that came to the queue */
+    bool *marked;          /**< of each cell */
+    size_t marked_capacity;
+} fab_lossless_state;
+
+/**
+ * Everything but the first cell. Release with fab_lossless_close(), also after an error.
+ * @retval FAB_EINPUT  sizes or thresholds that make no sense
+ */
+fab_status fab_lossless_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+void fab_lossless_close(fab_lossless_state *state);
