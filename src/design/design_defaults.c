@@ -132,6 +132,14 @@ static fab_status check_transport(const reading *r, fab_error *err) {
                         fab_quantity_format(xon, (double)t->xon_bytes, FAB_UNIT_BYTES),
                         fab_quantity_format(xoff, (double)t->xoff_bytes, FAB_UNIT_BYTES));
     }
+    if (t->kind == FAB_TRANSPORT_DCQCN && t->kmin_bytes >= t->kmax_bytes) {
+        char kmin[32];
+        char kmax[32];
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "kmin", "kmax", NULL),
+                        "kmin of %s is not below kmax of %s: marks grow between them",
+                        fab_quantity_format(kmin, t->kmin_bytes, FAB_UNIT_BYTES),
+                        fab_quantity_format(kmax, t->kmax_bytes, FAB_UNIT_BYTES));
+    }
     return FAB_OK;
 }
 
