@@ -161,17 +161,16 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
-/* Jobs beside each other and certificates are of flows that share links fairly. */
+/* Jobs beside each other are of flows that share links fairly. */
 static fab_status check_transport(const cli_options *options, const fab_design *design, fab_error *err) {
-    bool is_fluid = options->interference || options->certificate != NULL ||
-                    (design->n_jobs > 1 && strcmp(options->command->name, "run") == 0);
+    bool is_fluid = options->interference || (design->n_jobs > 1 && strcmp(options->command->name, "run") == 0);
     if (design->fabric.transport.kind == FAB_TRANSPORT_FLUID || !is_fluid) {
         return FAB_OK;
     }
-    return fab_fail(
-        err, FAB_EUNSUPPORTED, "transport",
-        "times of several jobs and in certificates are of transport fluid alone; run, route, sweep, place and study "
-        "without them know pfc and dcqcn");
+    return fab_fail(err, FAB_EUNSUPPORTED, "transport",
+                    "times of several jobs are of transport fluid alone; run, route, sweep, place and study of one job "
+                    "know pfc and "
+                    "dcqcn");
 }
 
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {

@@ -1,6 +1,7 @@
 /* Certificates: the phases of a context with what their figures rest on. Numbers read back as they were. */
 #include "fab/certificate.h"
 
+#include "fab/design.h"
 #include "fab/evaluate.h"
 #include "fab/memory.h"
 #include "measure/proof.h"
@@ -161,6 +162,11 @@ static fab_status certificate_put_engine(const fab_context *context, fab_workspa
         fab_certificate_omit(out, "phase %s under %s: its paths are too many to be listed", phase->name, facts->label);
         goto done;
     }
+    const fab_design *design = fab_context_what(context)->design;
+    bool has_packets = design != NULL && design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
+    if (has_packets) {
+        fab_certificate_omit(out, "rates and times of phase %s: its packets wait in queues", phase->name);
+    }
     if (fabric->stores_and_forwards) {
         fab_certificate_omit(out, "rates and times of phase %s: GPUs relay between rails before they send",
                              phase->name);
@@ -170,7 +176,7 @@ static fab_status certificate_put_engine(const fab_context *context, fab_workspa
     }
     certificate_put_claims(&found.figures,
                            fab_phase_latency_s(fabric, phase, detail->paths.n_flows > 0, detail->paths.latency_s.max),
-                           !fabric->stores_and_forwards && !fab_has_host(fabric), out);
+                           !has_packets && !fabric->stores_and_forwards && !fab_has_host(fabric), out);
 done:
     fab_dependencies_release(&dependencies);
     free(detail);

@@ -57,6 +57,8 @@ sed -i '0,/^choice costs [0-9.]*/s//choice costs 1e-9/' tried
 ! verify tried.graphml tried 2>said || fail "a placement that is faster is not noticed"
 grep -q "not one choice has won" said || fail "placements: $(cat said)"
 leaves_out "memory, MFU, throughput and power" run $clos --job model=gpt-1.7b,memory-check=off
+leaves_out "rates and times of phase permutation: its packets wait" route $clos --traffic pattern:permutation --transport pfc --export left.graphml
+verify left.graphml left >said || fail "under pfc: $(cat said)"
 leaves_out "jobs but the first" run "$root/tests/data/two_jobs.xml"
 
 # What it says of itself: wrong usage, another fabric, an older format, a file that is not there; nothing is overwritten.

@@ -17,7 +17,7 @@ refused() { # refused CODE TEXT ARGUMENT...: exit code and a part of the message
 }
 refused 3 "splits every flow" route $small --traffic pattern:permutation --engine spray --transport pfc
 refused 3 "splits every flow" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --engine spray --fail spine-0
-refused 3 "transport fluid alone" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --certificate proof
+refused 3 "transport fluid alone" run "$root/tests/data/two_jobs.xml" --transport pfc
 refused 2 "'pfcc=1' is not a name" route $small --traffic pattern:permutation --transport pfcc=1
 refused 2 "'speed=3' is not a key" route $small --traffic pattern:permutation --transport pfc,speed=3
 refused 3 "transport" route $small --traffic pattern:permutation --transport spray-ack
