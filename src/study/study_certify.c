@@ -231,9 +231,6 @@ fab_status fab_study_certify(const char *folder, const fab_study_results *result
     fab_status status = FAB_OK;
     study_scene scene = {.fabric = NULL};
     certifier c = {.results = results, .summary = summary, .plan = fab_study_results_plan(results), .out = out};
-    if (fab_study_results_design(results)->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, "transport", "certificates are of transport fluid alone");
-    }
     FAB_TRY(study_scene_restore(folder, c.plan, program, max_bytes, 1, &scene, err));
     fab_certificate_begin("study", c.plan->digest, c.plan->seed, scene.fabric, out);
     FAB_TRY(fab_certificate_phases(scene.context, false, out, err));
