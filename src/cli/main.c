@@ -85,8 +85,11 @@ static void print_error(const cli_command *command, fab_status status, const fab
     if (err->code != FAB_OK && err->text[0] == '\0') {
         return; /* the reader of a pipe went away: nothing to tell */
     }
-    print_clean(err->where[0] != '\0' ? err->where : "fabriscope");
-    (void)fputs(": ", stderr);
+    (void)fputs("fabriscope: ", stderr);
+    if (err->where[0] != '\0') {
+        print_clean(err->where);
+        (void)fputs(": ", stderr);
+    }
     print_clean(err->code != FAB_OK ? err->text : fab_status_name(status));
     (void)fputc('\n', stderr);
     if (status == FAB_EUSAGE) {

@@ -29,7 +29,7 @@ def check(name, bad):
             fail(name, bad, run, "gets through")
         if done.returncode not in (0, 1, 3):
             fail(name, bad, run, "exit code", done.returncode)
-        if done.returncode == 3 and run[0] == "audit" and not re.match(r"bad:\d+:\d+: ", text):
+        if done.returncode == 3 and run[0] == "audit" and not re.match(r"fabriscope: bad:\d+:\d+: ", text):
             fail(name, bad, run, "no place:", text)
 
 

@@ -146,7 +146,7 @@ refuse() { # refuse NAME PLACE TEXT
   local code=0
   "$program" audit "$1" --quiet >out 2>err || code=$?
   [[ $code -eq 3 && ! -s out ]] || fail "$1: exit code $code"
-  grep -qE "^$1$2" err && grep -qE -e "$3" err || fail "$1: $(<err)"
+  grep -qE "^fabriscope: $1$2" err && grep -qE -e "$3" err || fail "$1: $(<err)"
 }
 head -c 3000 perfect.net >truncated.net
 sed 's/"\[1\]/"[x]/' perfect.net | sed -n 1,30p >port.net

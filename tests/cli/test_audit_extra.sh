@@ -43,7 +43,7 @@ grep -v '^host-5,2,' wiring.csv >single.csv
 refuse() { # refuse FILE PLACE PATTERN
   local code=0
   "$program" audit "$1" --quiet >out 2>err || code=$?
-  [[ $code -eq 3 && ! -s out ]] && grep -qE "^$1$2.*$3" err || fail "$1: exit code $code, $(<err)"
+  [[ $code -eq 3 && ! -s out ]] && grep -qE "^fabriscope: $1$2.*$3" err || fail "$1: exit code $code, $(<err)"
 }
 csv() { # csv PLACE PATTERN LINE...: a list of cables of these lines
   local place=$1 pattern=$2

@@ -34,7 +34,7 @@ refuse() { # refuse LINE PLACE PATTERN: exit code 3, and where and why
   local code=0
   { head -n 2 dump.ports && echo "$1"; } >bad.ports
   "$program" audit bad.ports --quiet >out 2>err || code=$?
-  [[ $code -eq 3 && ! -s out ]] && grep -qE "^bad.ports$2.*$3" err || fail "'$1': exit code $code, $(<err)"
+  [[ $code -eq 3 && ! -s out ]] && grep -qE "^fabriscope: bad.ports$2.*$3" err || fail "'$1': exit code $code, $(<err)"
 }
 end="0x02fab10000000000 4x NDR - CA 1 1 0x2fab20000000001 ( 'leaf-0' - 'server-0 HCA-1' )"
 refuse "XX 1 1 $end" ':3:1: ' 'SW, CA or RT'

@@ -11,7 +11,7 @@ check() {
   [[ $code -eq 3 ]] || fail "$name: exit code $code, not 3"
   [[ ! -s out ]] || fail "$name: stdout is not empty"
   [[ $(wc -l <err) -eq 1 ]] || fail "$name: $(wc -l <err) lines on stderr"
-  grep -qE -e "^$place: .*$text" err || { head -c 600 err; fail "$name: no '$place: ...$text'"; }
+  grep -qE -e "^fabriscope: $place: .*$text" err || { head -c 600 err; fail "$name: no '$place: ...$text'"; }
 }
 
 # bad NAME LINE TEXT: the design on stdin, read by run
@@ -214,7 +214,7 @@ check "price book, a value" 'book\.xml:3:28' "'400/s'" cost clos:gpus=64 --price
 # a stream instead of a file
 code=0
 "$program" run - <missing-unit.xml >out 2>err || code=$?
-[[ $code -eq 3 ]] && grep -qE '^[^:]+:2:[0-9]+: ' err || fail "stdin: exit code $code, $(cat err)"
+[[ $code -eq 3 ]] && grep -qE '^fabriscope: [^:]+:2:[0-9]+: ' err || fail "stdin: exit code $code, $(cat err)"
 
 # files that cannot be read are 5
 expect_io() {
@@ -225,7 +225,7 @@ expect_io() {
 expect_io run missing.xml
 expect_io run ./
 expect_io import missing.out
-grep -q '^missing.out: cannot be read: No such file' err || fail "import: $(<err)"
+grep -q '^fabriscope: missing.out: cannot be read: No such file' err || fail "import: $(<err)"
 
 # --- words of the field, and where a word belongs ---
 check meant-family rail-optimized:gpus=64:1:1 "did you mean 'rail-spine'" build rail-optimized:gpus=64
@@ -301,7 +301,8 @@ cp "$root/tests/data/sites/cables" .
 check no-key clos:=4:1:6 "'=4' is not key=value" build clos:=4
 check no-value clos:gpus=:1:11 "gpus: ''" build clos:gpus=
 check long-number '\.\.\.1+:1:11' "gpus: '1+" build "clos:gpus=$(printf '1%.0s' {1..400})"
-check long-design fabriscope "the limit is 4096" build "clos:$(printf 'gpus=64,%.0s' {1..600})gpus=64"
+"$program" build "clos:$(printf 'gpus=64,%.0s' {1..600})gpus=64" >out 2>err && fail "long-design: accepted"
+grep -qx "fabriscope: a one-line design of 4812 characters; the limit is 4096" err || fail "long-design: $(<err)" build "clos:$(printf 'gpus=64,%.0s' {1..600})gpus=64"
 check xgft-short '.*:1:18' "a group has 1 of 2 numbers" build "xgft:gpus=8,xgft=2;2,2;1,2;1;3"
 check xgft-group '.*:1:18' "has no group of parents" build "xgft:gpus=8,xgft=2;2,2"
 check xgft-long '.*:1:18' "'2,2' has more than 1 numbers" build "xgft:gpus=8,xgft=1;2,2;1"

@@ -124,7 +124,7 @@ expect 3 "unknown catalog 'tody'; did you mean 'today'" --gpus 64 --catalog tody
 expect 5 'nowhere.xml' --gpus 64 --catalog nowhere.xml
 bad() { # bad PLACE TEXT SED-SCRIPT
   sed "$3" parts.xml >bad.xml
-  expect 3 "^bad.xml:$1: .*$2" --gpus 64 --catalog bad.xml
+  expect 3 "^fabriscope: bad.xml:$1: .*$2" --gpus 64 --catalog bad.xml
 }
 bad 3:21 "families: 'klos' is no family" 's/clos/klos/'
 bad 3:21 'not a tree of tiers' 's/clos/torus/'

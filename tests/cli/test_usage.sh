@@ -52,7 +52,7 @@ expect 2 'csv nor in .mtx' traffic $small --traffic pattern:ring --export ring.t
 expect 0 '"fabric"' build --json -- $small
 expect 0 '"fabric"' build $small --format=json
 expect 0 '"seed": *3' route --seed=3 --json $small --quiet --traffic pattern:shift,by=4 --engine dmodk
-expect 5 '^--json: ' build -- --json
+expect 5 '^fabriscope: --json: ' build -- --json
 expect 3 '.' build preset:none
 expect 3 '.' route $small --engine nothing
 expect 3 '.' route $small --traffic pattern:nothing
