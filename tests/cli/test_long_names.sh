@@ -55,6 +55,6 @@ cut -d, -f1-4 long.csv | sort | cmp - again.csv || fail "written cables differ f
 # --- what is longer ---
 status=0
 "$program" import too-long.csv --quiet >out.txt 2>err.txt || status=$?
-[[ $status -eq 3 ]] && grep -qE '^too-long.csv:2:[0-9]+: a cell is longer than 255 bytes' err.txt || fail "256 bytes: $status, $(head -c 300 err.txt)"
+[[ $status -eq 3 ]] && grep -qE '^fabriscope: too-long.csv:2:[0-9]+: a cell is longer than 255 bytes' err.txt || fail "256 bytes: $status, $(head -c 300 err.txt)"
 
 exit $((failures > 0))
