@@ -179,6 +179,9 @@ static fab_status certificate_put_engine(const fab_context *context, fab_workspa
                            !has_packets && !fabric->stores_and_forwards && !fab_has_host(fabric), out);
 done:
     fab_dependencies_release(&dependencies);
+    if (detail != NULL) {
+        free(detail->paused_s);
+    }
     free(detail);
     return status;
 }

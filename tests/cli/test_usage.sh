@@ -10,7 +10,7 @@ expect() {
   [[ $code -eq $wanted ]] || fail "$*: exit code $code, not $wanted"
   if [[ $wanted -eq 0 ]]; then
     grep -qE -e "$text" out || fail "$*: stdout lacks '$text'"
-    if grep -v '^fabriscope: .* peak memory' err; then fail "$*: stderr has more than the usage line"; fi
+    if grep -vE '^fabriscope: .* (peak memory|s left)' err; then fail "$*: stderr has more than the usage line"; fi
   else
     grep -qE -e "$text" err || { cat err; fail "$*: stderr lacks '$text'"; }
     [[ ! -s out ]] || fail "$*: stdout is not empty"
