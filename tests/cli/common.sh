@@ -1,5 +1,6 @@
 # Sourced by the tests: $program, $root (of the checkout), an empty working folder that is removed at the end, and fail.
 set -euo pipefail
+# At the end of a pipe "grep ... >/dev/null": grep -q stops reading, which ends the program before it by a signal.
 program=$(realpath "$1")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 work=$(mktemp -d)

@@ -32,7 +32,7 @@ cluster_controller() { # cluster_controller TOPOLOGY NODES...: slurmctld alone, 
     printf 'NodeName=%s NodeHostname='"$host"' NodeAddr=127.0.0.1 Port=9\n' "$@" >>"$SLURM_CONF"
     slurmctld -c -f "$SLURM_CONF" >>"$cluster/log/start" 2>&1 || continue
     for ((i = 0; i < 100; i++)); do
-      ! scontrol ping 2>/dev/null | grep -q 'is UP' || return 0
+      ! scontrol ping 2>/dev/null | grep 'is UP' >/dev/null || return 0
       sleep 0.1
     done
     cluster_stop_daemons slurmctld

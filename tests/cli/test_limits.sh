@@ -59,7 +59,7 @@ ulimit_is() { # ulimit_is -v|-d KIB
   (ulimit "$1" "$2" && "$program" run rail-spine:gpus=65536,radix=64 --threads 2 >out 2>err) && fail "ulimit $1 $2 is not seen"
   grep -qF "above the limit of" err || fail "ulimit $1 $2: $(cat err)"
 }
-if ! nm -D "$program" 2>/dev/null | grep -q __asan; then # whose own maps count
+if ! nm -D "$program" 2>/dev/null | grep __asan >/dev/null; then # whose own maps count
   ulimit_is -v 200000
   ulimit_is -d 100000
 fi

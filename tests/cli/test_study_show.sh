@@ -41,7 +41,7 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
   show "$store" | cmp -s - "$store.txt" || fail "$store: another text the second time"
 }
 says() { # says STORE TEXT: however the text is wrapped
-  tr -s ' \n' ' ' <"$1.txt" | grep -qF -- "$2" || { cat "$1.txt"; fail "$1 does not say: $2"; }
+  tr -s ' \n' ' ' <"$1.txt" | grep -F -- "$2" >/dev/null || { cat "$1.txt"; fail "$1 does not say: $2"; }
 }
 
 # --- every link alone; graphs; what is not there ---

@@ -30,7 +30,7 @@ for ((i = 0; i < 120; i++)); do
   [[ -n $(squeue -h) ]] || break
 done
 [[ -z $(squeue -h) ]] || fail "jobs do not end: $(squeue)"
-scontrol show job "$array" | grep -q 'Restarts=1' || fail "no task was requeued: $(scontrol show job "$array" | grep -E 'JobState|Restarts')"
+scontrol show job "$array" | grep 'Restarts=1' >/dev/null || fail "no task was requeued: $(scontrol show job "$array" | grep -E 'JobState|Restarts')"
 [[ -z $(scontrol show job | grep JobState= | grep -v COMPLETED) ]] || fail "jobs failed: $(scontrol show job | grep JobState=) $(tail -n 3 many%A/slurm-*.log)"
 cmp alone/results.db many%A/results.db || fail "another store than of one process"
 compgen -G "many%A/slurm-*.log" >log || fail "the logs are not in the store: $(ls -d many*)"

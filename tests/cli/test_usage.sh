@@ -132,7 +132,7 @@ chosen=$(memory microbatch=auto,interleave=auto)
 [[ $chosen != "$(memory microbatch=1)" && $chosen == "$(memory microbatch=8,interleave=3)" ]] || fail "memory with auto: $chosen"
 
 # out of memory: an error, no crash, or a refusal where what is left is known to be too little (a sanitizer needs the address space itself)
-if ! ldd "$program" | grep -qE 'lib[at]san'; then
+if ! ldd "$program" | grep -E 'lib[at]san' >/dev/null; then
   code=0
   limit=60000 # as much as the program needs to start; one without optimisation needs more
   until (ulimit -v $limit && "$program" version >/dev/null 2>&1) || [[ $limit -gt 200000 ]]; do
