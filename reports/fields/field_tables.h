@@ -18,6 +18,8 @@ extern const fab_fields fab_phase_fields;
 extern const fab_fields fab_link_load_fields, fab_next_hops_fields, fab_hot_link_fields, fab_explanation_fields;
 /* published_fields.c */
 extern const fab_fields fab_published_fields;
+/* verdict_fields.c */
+extern const fab_fields fab_verdict_fields;
 /* search_fields.c */
 extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields;
 /* study_fields.c */

@@ -133,6 +133,7 @@ static const fab_field RESULT[] = {
             .only = is_validation),
     POINTED(published, published, &fab_published_fields, "Published figures of this design and job beside those above.",
             .only = is_run),
+    POINTED(verdict, verdict, &fab_verdict_fields, "What the report comes to."),
     SAME_ROW(meta, &META_DATA, "Which program, design, seed and conventions the report is of."),
 };
 const fab_fields fab_result_fields = TABLE(

@@ -2,10 +2,13 @@
 #include "report_formats.h"
 #include "data/result_walk.h"
 #include "text_sections.h"
+#include "fab/verdict.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#define VERDICT_INDENT 12
 
 void fab_text_heading(fab_page *page, const char *title, const char *remark) {
     fab_page_end_line(page);
@@ -31,14 +34,21 @@ void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
 }
 
 static void put_origin(fab_page *page, const fab_result *result) {
+    if (!page->conventions) {
+        fab_page_end_line(page);
+    }
     fab_page_say(page, "fabriscope %s, seed %" PRIu64, result->version != NULL ? result->version : "", result->seed);
     if (result->n_seeds > 1) {
         fab_page_say(page, " and %s more", fab_show_count(page, result->n_seeds - 1));
     }
+    fab_page_say(page, page->conventions ? "" : "; --conventions says how this was counted");
     fab_page_paragraph(page, FAB_INK_DIM, 2, 4);
 }
 
 void fab_text_conventions(fab_page *page, const char *const *lines, size_t n) {
+    if (!page->conventions) {
+        return;
+    }
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
     for (size_t i = 0; i < n && lines[i] != NULL; i++) {
         fab_page_put(page, FAB_INK_DIM, "  - ");
@@ -51,6 +61,26 @@ static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {
                    fab_show_counted(page, f->counts.gpus, "GPU", "GPUs"),
                    fab_show_counted(page, f->counts.switches, "switch", "switches"), f->counts.tiers,
                    fab_plural(f->counts.tiers), fab_show_counted(page, f->counts.cables, "cable", "cables"));
+}
+
+static void put_verdict_line(fab_page *page, const char *name, const char *text) {
+    if (text[0] != '\0') {
+        fab_page_put(page, FAB_INK_BOLD, name);
+        fab_page_wrap(page, FAB_INK_PLAIN, VERDICT_INDENT, VERDICT_INDENT, text);
+    }
+}
+
+/* The answer, before what it rests on. */
+static void put_verdict(fab_page *page, const fab_run_verdict *v) {
+    if (v == NULL) {
+        return;
+    }
+    put_verdict_line(page, "bound by", v->bound);
+    put_verdict_line(page, "collisions", v->collisions);
+    put_verdict_line(page, "cost", v->cost);
+    put_verdict_line(page, "to do", v->advice);
+    put_verdict_line(page, "how sure", v->certainty);
+    fab_page_end_line(page);
 }
 
 /* What was asked for by name stands before what it rests on, so that the first screen has the answer. */
@@ -95,6 +125,7 @@ static void put_result(fab_page *page, const fab_result *result) {
         put_origin(page, result);
         return;
     }
+    put_verdict(page, result->verdict);
     if (result->sweep != NULL) {
         fab_text_sweep(page, result->sweep);
     }

@@ -135,8 +135,8 @@ void fab_text_prices(fab_page *page, const fab_result *result) {
             is_new = is_new && !same_book(&result->fabrics[j].cost, cost);
         }
         if (is_new) {
-            fab_text_notef(page, "Prices %s, counted %s: %s%s%s", cost->profile, cost->convention, cost->counting,
-                           cost->source[0] != '\0' ? "; source: " : "", cost->source);
+            fab_text_notef(page, "Prices %s, counted %s", cost->profile, cost->convention);
+            fab_text_legendf(page, "%s%s%s", cost->counting, cost->source[0] != '\0' ? "; source: " : "", cost->source);
         }
     }
 }

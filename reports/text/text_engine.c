@@ -251,10 +251,10 @@ static void engine_put_loads(fab_page *page, const fab_engine_result *e) {
         }
     }
     fab_table_end(&table, 4, engine_put_bins, e);
-    fab_page_wrapf(page, FAB_INK_DIM, 4, 4,
-                   "%smean, max: utilisation; spray: the largest under ideal spraying; last column: links by "
-                   "utilisation, from idle to 3 and more",
-                   e->n_seeds > 1 ? "first seed; " : "");
+    fab_text_legendf(page,
+                     "%smean, max: utilisation; spray: the largest under ideal spraying; last column: links by "
+                     "utilisation, from idle to 3 and more",
+                     e->n_seeds > 1 ? "first seed; " : "");
 }
 
 /* The boundary between switches whose links are fullest. */

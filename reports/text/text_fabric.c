@@ -10,7 +10,7 @@ void fab_text_design(fab_page *page, const fab_fabric_result *fabric) {
     fab_page_put(page, FAB_INK_BOLD, fabric->name);
     fab_page_last(page, origin);
     if (fabric->source[0] != '\0') {
-        fab_text_note(page, fabric->source);
+        fab_text_legendf(page, "%s", fabric->source);
     }
 }
 
@@ -133,10 +133,8 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
         fab_table_set(&table, LENGTH - 1, FAB_INK_BOLD, "%s", fab_show_count(page, f->counts.cables));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(
-        page, is_tree ? "down/up: ports in use per switch (mean); taper: oversubscription, capacity down to up of the "
-                        "fullest switch, as built; cables and length: those below the tier"
-                      : "down/up: ports in use per switch (mean), to NICs and to other switches");
+    fab_text_note(page, is_tree ? "down/up: ports used per switch (mean); taper as built; cables: below the tier"
+                                : "down/up: ports in use per switch (mean), to NICs and to other switches");
     fabric_put_unused_tapers(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
@@ -228,8 +226,9 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
                            FAB_TABLE_BLANK,          c->cable_m,      FAB_TABLE_BLANK};
     fab_table_row(&table, FAB_INK_BOLD, "total", sums);
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(
-        page, "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
-              "latency: the cable and half of the switch at either end (mean). Switches do not count against the power "
-              "of racks and halls");
+    fab_text_legendf(
+        page, "%s",
+        "lengths: along rows, across rows and from hall to hall, with slack, rounded up to a standard length; "
+        "latency: the cable and half of the switch at either end (mean). Switches do not count against the power "
+        "of racks and halls");
 }

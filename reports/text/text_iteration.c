@@ -40,9 +40,10 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
         fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.12s", i + 1, it->engine);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page,
-                  "parts of the time; compute: the busiest stage, optimizer included; tp (with cp and ep), pp, dp: "
-                  "communication that computation does not hide; TFLOP/s per GPU count recomputation, MFU does not");
+    fab_text_note(page, "tp (with cp, ep), pp, dp: communication that computation does not hide");
+    fab_text_legendf(page, "%s",
+                     "compute: the busiest stage, optimizer included; TFLOP/s per GPU count recomputation, "
+                     "MFU does not");
 }
 
 #define PLAIN_BELOW 1e15 /* what is printed with all its digits */
@@ -124,12 +125,12 @@ static void iteration_put_price(fab_page *page, const fab_result *result) {
     const fab_job_spec *job = &result->job;
     bool listed = fabs(job->gpu_hour_usd - job->accelerator.hour_usd) < 1e-9;
     if (result->n_iterations > 0) {
-        fab_text_notef(page,
-                       "Matrices in %s on %s, $%.2f an hour: %s. The job pays for %.3g %% of the network, as it has of "
-                       "the GPUs",
-                       fab_precisions[job->precision], job->accelerator.name, job->gpu_hour_usd,
-                       listed ? job->accelerator.price_source : "gpu-hour-usd",
-                       100 * result->iterations[0].network_share_ratio);
+        fab_text_legendf(
+            page,
+            "Matrices in %s on %s, $%.2f an hour: %s. The job pays for %.3g %% of the network, as it has of "
+            "the GPUs",
+            fab_precisions[job->precision], job->accelerator.name, job->gpu_hour_usd,
+            listed ? job->accelerator.price_source : "gpu-hour-usd", 100 * result->iterations[0].network_share_ratio);
     }
 }
 
@@ -187,8 +188,8 @@ static void iteration_put_memories(fab_page *page, const fab_result *result) {
     for (size_t i = 0; i < result->n_iterations && (differ || i == 0); i++) {
         iteration_put_memory(page, &result->iterations[i].memory, iteration_label(page, i, !differ));
     }
-    fab_text_notef(page, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
-                   fab_show_count(page, result->memory.rule_gpus), fab_show_count(page, result->ranks));
+    fab_text_legendf(page, "Least GPUs by parameters x bytes x 1.25 / memory of one: %s of %s",
+                     fab_show_count(page, result->memory.rule_gpus), fab_show_count(page, result->ranks));
     iteration_put_price(page, result);
     iteration_put_tensor_network(page, result);
     iteration_put_scale_up_rate(page, result);
@@ -225,9 +226,10 @@ static void iteration_put_published(fab_page *page, const fab_result *result) {
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (job->published_pipeline_bps > 0 || job->published_data_bps > 0) {
-        fab_text_note(page, "bisection of a phase: bytes that cross, in one direction, the cut between the two halves "
-                            "of the stages (of the replicas), over the phase's time at nominal link rates; how the "
-                            "published ones were counted was not");
+        fab_text_legendf(page, "%s",
+                         "bisection of a phase: bytes that cross, in one direction, the cut between the two halves "
+                         "of the stages (of the replicas), over the phase's time at nominal link rates; how the "
+                         "published ones were counted was not");
     }
 }
 

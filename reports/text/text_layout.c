@@ -11,6 +11,7 @@ void fab_page_init(fab_page *page, const fab_report_style *style) {
     memset(page, 0, sizeof *page);
     page->color = style != NULL && style->color;
     page->ascii = style != NULL && style->ascii;
+    page->conventions = style != NULL && style->conventions;
     int width = style != NULL && style->width > 0 ? style->width : 80;
     width = width < FAB_TEXT_MIN_WIDTH ? FAB_TEXT_MIN_WIDTH : width;
     page->width = width > FAB_TEXT_MAX_WIDTH ? FAB_TEXT_MAX_WIDTH : (size_t)width;

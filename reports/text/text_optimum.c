@@ -27,7 +27,7 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
     if (o->source[0] != '\0') {
-        fab_text_note(page, o->source);
+        fab_text_legendf(page, "%s", o->source);
     }
 }
 

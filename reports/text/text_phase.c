@@ -53,10 +53,12 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(
-        page, "taper: largest utilisation of a fabric link under ideal spraying, what the design's oversubscription "
-              "causes; worst: largest collision factor; collided: flows that cross a link with a factor "
-              "above 1; time: for all bytes, if nothing else is in the network");
+    fab_text_note(page,
+                  "taper, spray: fullest fabric link under ideal spraying; worst: largest collision factor; mean, max: "
+                  "utilisation");
+    fab_text_legendf(page, "%s",
+                     "taper: what the design's oversubscription causes; collided: flows that cross a link with a "
+                     "factor above 1; time: for all bytes, if nothing else is in the network");
     bool blocks = false;
     for (size_t i = 0; i < result->n_phases; i++) {
         for (size_t engine = 0; engine < result->phases[i].n_engines; engine++) {
@@ -64,8 +66,9 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
         }
     }
     if (blocks) {
-        fab_text_note(page, "where flows collide, times are lower bounds on lossless RoCE and InfiniBand (fair shares; "
-                            "--transport pfc has their queues)");
+        fab_text_legendf(page, "%s",
+                         "where flows collide, times are lower bounds on lossless RoCE and InfiniBand (fair shares; "
+                         "--transport pfc has their queues)");
     }
     for (size_t i = 0; i < first->n_engines; i++) {
         const char *number = several ? fab_show(page, "[%zu] ", i + 1) : "";

@@ -114,7 +114,8 @@ void fab_text_validation(fab_page *page, const fab_published *p) {
         }
     }
     fab_page_end_line(page);
-    fab_text_note(page, "deviation: ours over the published figure, minus 1; allowed: what this source is held to");
+    fab_text_legendf(page, "%s",
+                     "deviation: ours over the published figure, minus 1; allowed: what this source is held to");
     if (p->n_sources > 1) {
         fab_text_note(page, "`fabriscope validate NAME` shows the commands of a source, and what they assume");
     }

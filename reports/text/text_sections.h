@@ -17,6 +17,8 @@ void fab_text_heading(fab_page *page, const char *title, const char *remark);
 /** What columns mean, and other remarks: dim, at the margin of a section. */
 void fab_text_note(fab_page *page, const char *text);
 #define fab_text_notef(page, ...) fab_page_wrapf(page, FAB_INK_DIM, 2, 2, __VA_ARGS__)
+/** Where figures come from and how they are counted: only with --conventions. */
+#define fab_text_legendf(page, ...) ((page)->conventions ? fab_text_notef(page, __VA_ARGS__) : (void)0)
 /** How things were counted: a point each, as far as the first n of a list that NULL may end. */
 void fab_text_conventions(fab_page *page, const char *const *lines, size_t n);
 /** What rail-only designs have in common; nothing for other families. `of` stands before it: "rail-only", "[2]". */

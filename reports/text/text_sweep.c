@@ -493,9 +493,9 @@ static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) 
                       figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page,
-                  "GPU hours at the price of the GPU with its server; network: capital over its years, and the "
-                  "energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
+    fab_text_legendf(page, "%s",
+                     "GPU hours at the price of the GPU with its server; network: capital over its years, and the "
+                     "energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
 }
 
 static bool same_traffic(const fab_sweep *s) {

@@ -88,7 +88,7 @@ typedef struct cli_options {
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
-    bool quiet, force, help, man, verify, bound, interference;
+    bool conventions, quiet, force, help, man, verify, bound, interference;
     cli_dump_format dump_format;
     /** Gets the result of a command that reports one, instead of its being written; NULL: it is written. */
     fab_status (*take)(void *context, const fab_result *result, fab_error *err);
@@ -152,7 +152,7 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
 extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_option_transport, cli_option_engine,
     cli_option_seeds, cli_option_seed, cli_option_prices, cli_option_threads, cli_option_out, cli_option_format,
     cli_option_table, cli_option_json, cli_option_timeline, cli_option_quiet, cli_option_force, cli_option_color,
-    cli_option_help;
+    cli_option_conventions, cli_option_help;
 
 /** What a job is replayed under: part of the table of commands that do. */
 #define CLI_REPLAY_OPTIONS                                                                                             \
@@ -161,7 +161,7 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
 /** Where a report goes and how it looks: part of the table of most commands. */
 #define CLI_REPORT_OPTIONS                                                                                             \
     &cli_option_out, &cli_option_force, &cli_option_format, &cli_option_table, &cli_option_json, &cli_option_color,    \
-        &cli_option_quiet
+        &cli_option_conventions, &cli_option_quiet
 
 /** Of every command, behind its own; --help is the last. Ended by NULL. */
 extern const cli_option *const CLI_COMMON_OPTIONS[];

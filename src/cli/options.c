@@ -164,6 +164,9 @@ const cli_option cli_option_quiet = {"quiet", NULL, "no progress and no closing 
 const cli_option cli_option_force = {"force", NULL, "overwrite existing files", .flag = offsetof(cli_options, force)};
 const cli_option cli_option_color = {"color", "WHEN", "colours in text: auto (default), always, never",
                                      .choice = offsetof(cli_options, color), .choices = WHEN};
+const cli_option cli_option_conventions = {
+    "conventions", NULL, "in text: also how things are counted, what the model leaves out, and where figures come from",
+    .flag = offsetof(cli_options, conventions)};
 const cli_option cli_option_help = {"help", NULL, "print this help", .flag = offsetof(cli_options, help)};
 
 const cli_option *cli_option_at(const cli_command *command, size_t i) {

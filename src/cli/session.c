@@ -3,6 +3,8 @@
 #include "fab/design.h"
 #include "fab/published.h"
 #include "fab/advice.h"
+#include "fab/verdict.h"
+#include "fab/verdict_alternatives.h"
 
 #include "fab/advise.h"
 #include "fab/analysis.h"
@@ -278,10 +280,21 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                             cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
                         .keep_routes = cli_writes(options, "simgrid"),
                         .keep_schedule = true,
-                        .keep_loads = cli_shows_loads(options),
+                        .keep_loads = true, /* the verdict tries other engines beside them */
                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                         .progress = cli_progress_wanted(options) ? cli_progress_step : NULL,
                         .progress_context = progress};
+}
+
+/* Loads that only the verdict asked for. */
+static void drop_loads(fab_result *result) {
+    for (size_t p = 0; p < result->n_phases; p++) {
+        for (size_t e = 0; e < result->phases[p].n_engines; e++) {
+            fab_engine_result *engine = &result->phases[p].engines[e];
+            FAB_FREE_ALL(engine->load_bytes, engine->utilisation);
+            engine->load_bytes = engine->utilisation = NULL;
+        }
+    }
 }
 
 /* What is said of the job from here on is said of the chunks that are chosen. */
@@ -303,6 +316,8 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     cli_further further = {0};
     cli_progress progress = {0};
     fab_published published = {.n_rows = 0};
+    fab_run_verdict *verdict = NULL;
+    FAB_TRY(FAB_NEW(verdict, 1, err));
     FAB_TRY(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
     FAB_TRY(fab_view_check(s->graph, options->view, err));
     s->result.graph = s->graph;
@@ -324,15 +339,26 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     if (status == FAB_OK) {
         status = cli_look_further(options, &replay, &s->result, &further, err);
     }
+    if (status == FAB_OK) {
+        fab_verdict_begin(&s->result, verdict);
+        status = fab_verdict_try(&replay, &s->result, verdict, err);
+    }
     cli_progress_end(replay.progress != NULL);
     fab_blame_design(s->design, status, err);
     FAB_TRY(status);
     FAB_TRY(cli_find_published(options, s->design, &s->result, &published, err));
+    fab_verdict_finish(&s->result, verdict);
+    if (!cli_shows_loads(options)) {
+        drop_loads(&s->result);
+    }
+    s->result.verdict = verdict;
     FAB_TRY(cli_certify(s, err));
     FAB_TRY(cli_report(options, &s->result, out, err));
 done:
     fab_published_release(&published);
     fab_advice_free(advice);
+    free(verdict);
+    s->result.verdict = NULL;
     cli_further_release(&further);
     return status;
 }

@@ -36,6 +36,7 @@ static bool is_terminal(int fd) {
 fab_report_style cli_style(const cli_options *options) {
     fab_report_style style = {.color = options->color == CLI_ALWAYS,
                               .ascii = false,
+                              .conventions = options->conventions,
                               .width = 80,
                               .view = options->view,
                               .table = options->table};

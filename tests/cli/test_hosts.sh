@@ -49,8 +49,8 @@ CHECK
 done
 "$program" run "${job[@]}" --transport pfc,xoff=20kB >text && [[ $(grep -c "Lossless queues add" text) -eq 1 ]] || fail "not said once"
 "$program" run "${job[@]}" --transport pfc,xoff=20kB --format xml >text && grep -q 'transport_ratio="0' text || fail "not in XML"
-"$program" run "${job[@]}" >text && [[ $(grep -c "times are lower bounds" text) -eq 1 ]] || fail "lower bounds are not said once"
-"$program" run "${job[@]/ecmp/spray}" >text && ! grep -q "times are lower bounds" text || fail "spray has no lower bounds"
+"$program" run "${job[@]}" >text && [[ $(grep -c "lower bounds" text) -eq 1 ]] || fail "lower bounds are not said once"
+"$program" run "${job[@]/ecmp/spray}" >text && ! grep -q "lower bounds" text || fail "spray has no lower bounds"
 
 # Simulators get the rate that bytes get, 0.87 of 400 Gb/s, and whoever exports is told what they do not get.
 for format in simgrid simai; do

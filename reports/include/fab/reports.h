@@ -30,6 +30,7 @@ extern const char *const fab_view_names[FAB_VIEW_N];
 typedef struct fab_report_style {
     bool color;        /**< ANSI colours (text) */
     bool ascii;        /**< no UTF-8 in bars (text) */
+    bool conventions;  /**< also how things are counted, and where figures come from (text) */
     int width;         /**< columns (text); 80 by default */
     fab_view view;     /**< graphs */
     const char *table; /**< csv: "phases.engines", or FAB_TABLE_LIST; NULL: what the command has rows for */

@@ -22,7 +22,7 @@ typedef struct fab_cell {
 
 typedef struct fab_page {
     fab_str out;
-    bool color, ascii;
+    bool color, ascii, conventions;
     size_t width;
     size_t used; /**< cells of the line being built */
     fab_cell line[FAB_TEXT_MAX_WIDTH];

@@ -1,0 +1,50 @@
+/**
+ * @file verdict.h
+ * What a report comes to, in five lines: what bounds the job, how bad collisions are, what it costs, what to do about
+ * it, how sure that is. Made once from a result, so that every format says the same words. See
+ * src/doc/adr/0072-the-verdict-first.md.
+ */
+#pragma once
+
+#include "fab/result.h"
+
+#define FAB_VERDICT_TEXT         640
+#define FAB_VERDICT_ALTERNATIVES 4
+
+/** What another routing would make of the same traffic on the same fabric, as computed. */
+typedef struct fab_alternative {
+    char engine[FAB_ENGINE_TEXT_SIZE];
+    bool needs_switch_support;   /**< no matter of configuration */
+    bool is_possible;            /**< the next two are known */
+    double time_s;               /**< of an iteration, or of the phases one after the other */
+    double max_collision_factor; /**< largest of the phases that were routed anew, mean over the seeds */
+    char reason[256];            /**< of what is not possible */
+} fab_alternative;
+
+/** Lines of a report; empty where there is nothing to say. */
+typedef struct fab_run_verdict {
+    size_t engine;      /**< index of the fastest of those given: what is said is of it */
+    size_t slowest;     /**< index of the slowest; equal where there is one, or nothing tells them apart */
+    bool of_iteration;  /**< times are those of an iteration, else of the phases one after the other */
+    bool has_time;      /**< the next is known */
+    double time_s;      /**< under the fastest engine */
+    double compared_s;  /**< the same with the mean times of phases, as alternatives and the next have; 0: not known */
+    double least_s;     /**< if every phase took the least that any routing needs */
+    uint64_t n_untried; /**< flows of phases that are too many to be tried; 0: none are */
+    fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
+    size_t n_alternatives;
+    char bound[FAB_VERDICT_TEXT], collisions[FAB_VERDICT_TEXT], cost[FAB_VERDICT_TEXT], advice[FAB_VERDICT_TEXT],
+        certainty[FAB_VERDICT_TEXT];
+} fab_run_verdict;
+
+/**
+ * Finds the fastest and the slowest engine and the time that is judged; alternatives and lines are left empty.
+ * @param[in] result  Of run or route, with phases.
+ */
+void fab_verdict_begin(const fab_result *result, fab_run_verdict *out);
+
+/** Whether the routing may lose time in a phase under an engine: it takes longer than any routing must. */
+bool fab_verdict_is_lossy(const fab_phase_result *phase, size_t engine);
+
+/** Writes the lines, with the alternatives that `verdict` has. */
+void fab_verdict_finish(const fab_result *result, fab_run_verdict *verdict);

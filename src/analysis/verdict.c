@@ -1,0 +1,328 @@
+/* The five lines with which a report begins. Every figure in them stands in the result too. */
+#include "verdict_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- engines ------------------------------------------------------------------------------------------------------ */
+
+/* Seconds that are compared: of an iteration, else of all phases one after the other. NAN: not known. */
+static double verdict_time(const fab_result *r, size_t engine) {
+    double sum = 0;
+    if (r->n_iterations > 0) {
+        return r->iterations[engine].time_s;
+    }
+    for (size_t p = 0; p < r->n_phases; p++) {
+        const fab_engine_result *e = &r->phases[p].engines[engine];
+        sum += e->has_time ? e->time_s.mean : NAN;
+    }
+    return sum;
+}
+
+static double verdict_worst(const fab_result *r, size_t engine) {
+    double worst = 0;
+    for (size_t p = 0; p < r->n_phases; p++) {
+        worst = fmax(worst, r->phases[p].engines[engine].max_collision_factor.mean);
+    }
+    return worst;
+}
+
+/* Whether engine a is better than b: by time where both are known, else, and where these are equal, by collisions. */
+static bool verdict_is_better(const fab_result *r, size_t a, size_t b) {
+    double time_a = verdict_time(r, a);
+    double time_b = verdict_time(r, b);
+    if (isnan(time_a) != isnan(time_b)) {
+        return !isnan(time_a);
+    }
+    if (!isnan(time_a) && fabs(time_a - time_b) > VERDICT_SAME * time_a) {
+        return time_a < time_b;
+    }
+    return verdict_worst(r, a) < verdict_worst(r, b) - VERDICT_SAME;
+}
+
+void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
+    const size_t n = r->n_phases > 0 ? r->phases[0].n_engines : 0;
+    *out = (fab_run_verdict){.of_iteration = r->n_iterations > 0};
+    for (size_t e = 1; e < n; e++) {
+        out->engine = verdict_is_better(r, e, out->engine) ? e : out->engine;
+        out->slowest = verdict_is_better(r, out->slowest, e) ? e : out->slowest;
+    }
+    if (n > 0 && !verdict_is_better(r, out->engine, out->slowest)) {
+        out->slowest = out->engine;
+    }
+    out->time_s = n > 0 ? verdict_time(r, out->engine) : NAN;
+    out->has_time = !isnan(out->time_s);
+    out->time_s = out->has_time ? out->time_s : 0;
+}
+
+bool fab_verdict_is_lossy(const fab_phase_result *p, size_t engine) {
+    const fab_engine_result *e = &p->engines[engine];
+    return p->fabric_flows > 0 && e->has_time && e->lower_bound_ratio.mean > 1 + VERDICT_LITTLE;
+}
+
+const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]) {
+    const fab_engine_result *e = &r->phases[0].engines[engine];
+    (void)snprintf(room, VERDICT_NAME, "[%zu] %s", engine + 1, e->engine);
+    return room;
+}
+
+/* --- what bounds it ----------------------------------------------------------------------------------------------- */
+
+typedef struct part {
+    const char *name;
+    double seconds;
+} part;
+
+static int longer_part(const void *a, const void *b) {
+    const part *x = a;
+    const part *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+/* What holds most flows of a phase. */
+static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_result *e) {
+    double nic = 0;
+    double fabric = 0;
+    for (size_t i = 0; i < e->n_tiers; i++) {
+        *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
+    }
+    if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0) {
+        return p->max_taper_factor > VERDICT_FULL ? "taper" : "collisions";
+    }
+    double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
+    double window = e->rates.bottlenecked_at_window;
+    if (p->network_flows == 0 || inside > fmax(nic, fmax(fabric, window))) {
+        return "scale-up domains";
+    }
+    return window > fmax(nic, fabric) ? "receivers' windows" : fabric > nic ? "links between switches" : "NICs";
+}
+
+static void bound_add_seconds(char *out, const fab_iteration *it) {
+    char room[32];
+    fab_append(out, FAB_VERDICT_TEXT, "%s iteration", verdict_seconds(room, it->time_s));
+    if (it->seeds.n_seeds > 1 && it->seeds.time_s.max > it->seeds.time_s.min * (1 + VERDICT_SAME)) {
+        char least[32];
+        char most[32];
+        fab_append(out, FAB_VERDICT_TEXT, " (mean; %s to %s)", verdict_seconds(least, it->seeds.time_s.min),
+                   verdict_seconds(most, it->seeds.time_s.max));
+    }
+}
+
+static void bound_of_iteration(const fab_result *r, const fab_iteration *it, char *out) {
+    part parts[] = {{"compute", it->compute_s + it->optimizer_s}, {"pipeline bubble", it->bubble_s},
+                    {"tensor exchange", it->exposed_tp_s},        {"context exchange", it->exposed_cp_s},
+                    {"expert exchange", it->exposed_ep_s},        {"pipeline transfers", it->exposed_pp_s},
+                    {"data-parallel exchange", it->exposed_dp_s}};
+    const size_t n = sizeof parts / sizeof parts[0];
+    qsort(parts, n, sizeof parts[0], longer_part);
+    fab_append(out, FAB_VERDICT_TEXT, "%s, %.0f %% of the ", parts[0].name, 100 * parts[0].seconds / it->time_s);
+    bound_add_seconds(out, it);
+    for (size_t i = 1; i < n && parts[i].seconds > 0.005 * it->time_s; i++) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s %.0f %%", i == 1 ? "; " : ", ", parts[i].name,
+                   100 * parts[i].seconds / it->time_s);
+    }
+    (void)r;
+}
+
+/* The phase that takes longest, where nothing says how phases lie beside computation. */
+static void bound_of_phases(const fab_result *r, const fab_run_verdict *v, char *out) {
+    const fab_phase_result *longest = NULL;
+    double sum = 0;
+    double most = 0;
+    char room[32];
+    for (size_t p = 0; p < r->n_phases; p++) {
+        const fab_engine_result *e = &r->phases[p].engines[v->engine];
+        double seconds = v->has_time ? e->time_s.mean : e->busiest_link_s.mean;
+        sum += seconds;
+        if (longest == NULL || seconds > most) {
+            longest = &r->phases[p];
+            most = seconds;
+        }
+    }
+    if (longest == NULL || !(most > 0)) {
+        fab_append(out, FAB_VERDICT_TEXT, "nothing: no bytes travel");
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "%s, in %s: %s%s", limit_of_phase(longest, &longest->engines[v->engine]),
+               longest->name, v->has_time ? "" : "its fullest link needs ", verdict_seconds(room, most));
+    if (r->n_phases > 1 && !longest->alternative) {
+        fab_append(out, FAB_VERDICT_TEXT, " of %s for all phases", verdict_seconds(room, sum));
+    }
+    if (r->iteration_note[0] != '\0') {
+        fab_append(out, FAB_VERDICT_TEXT, "; %s", r->iteration_note);
+    }
+}
+
+double verdict_margin(const fab_result *r, const fab_run_verdict *v) {
+    if (v->slowest == v->engine) {
+        return 0;
+    }
+    double slow_s = verdict_time(r, v->slowest);
+    return v->has_time && v->time_s > 0 ? slow_s / v->time_s - 1 : v->has_time ? 0 : NAN;
+}
+
+/* "Best [2] spray; worst [1] ecmp: 6.882 s, 3.4 % more" */
+static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, char *out) {
+    char best[VERDICT_NAME];
+    char worst[VERDICT_NAME];
+    char room[32];
+    const size_t n = r->phases[0].n_engines;
+    double margin = verdict_margin(r, v);
+    if (n < 2) {
+        return;
+    }
+    if (margin < VERDICT_MARGIN) {
+        fab_append(out, FAB_VERDICT_TEXT, ". The %zu engines take the same", n);
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, ". Best %s; worst %s", verdict_engine(r, v->engine, best),
+               verdict_engine(r, v->slowest, worst));
+    if (isnan(margin)) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, ": %s, %.1f %% more", verdict_seconds(room, verdict_time(r, v->slowest)),
+                   100 * margin);
+    }
+}
+
+static uint64_t verdict_deadlocks(const fab_result *r, size_t engine, const char **out_phase) {
+    for (size_t p = 0; p < r->n_phases; p++) {
+        if (r->phases[p].engines[engine].deadlocked_seeds > 0) {
+            *out_phase = r->phases[p].name;
+            return r->phases[p].engines[engine].deadlocked_seeds;
+        }
+    }
+    return 0;
+}
+
+static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
+    const char *phase = "";
+    const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
+    if (r->memory.total_bytes > 0 && !r->memory.fits && r->n_iterations == 0) {
+        fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",
+                   r->memory.total_bytes * 1e-9, r->memory.capacity_bytes * 1e-9);
+    } else if (r->n_iterations > 0 && !r->iterations[v->engine].memory.fits) {
+        const fab_job_memory *m = &r->iterations[v->engine].memory;
+        fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU; else ",
+                   m->total_bytes * 1e-9, m->capacity_bytes * 1e-9);
+    }
+    if (deadlocked > 0) {
+        fab_append(v->bound, FAB_VERDICT_TEXT, "a deadlock in %s: under %" PRIu64 " of %" PRIu64 " seeds it never ends",
+                   phase, deadlocked, r->n_seeds);
+    } else if (r->n_iterations > 0) {
+        bound_of_iteration(r, &r->iterations[v->engine], v->bound);
+    } else {
+        bound_of_phases(r, v, v->bound);
+    }
+    bound_add_engines(r, v, v->bound);
+    verdict_add_changes(r, v, v->bound);
+}
+
+/* --- collisions --------------------------------------------------------------------------------------------------- */
+
+/* The phase that loses most to collisions under an engine; where none does, that of the largest factor. */
+const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) {
+    const fab_phase_result *worst = NULL;
+    double most = -1;
+    double most_factor = 0;
+    for (size_t i = 0; i < r->n_phases; i++) {
+        const fab_phase_result *p = &r->phases[i];
+        const fab_engine_result *e = &p->engines[engine];
+        double lost = fab_verdict_is_lossy(p, engine) ? e->transfer_s.mean * (1 - 1 / e->lower_bound_ratio.mean) : 0;
+        double factor = e->max_collision_factor.mean;
+        bool is_worse = lost > most || (lost >= most && factor > most_factor);
+        if (p->fabric_flows > 0 && is_worse) {
+            worst = p;
+            most = lost;
+            most_factor = factor;
+        }
+    }
+    return worst;
+}
+
+static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
+    const fab_phase_result *p = verdict_worst_phase(r, engine);
+    const fab_engine_result *e = &p->engines[engine];
+    char flows[32];
+    char all[32];
+    if (!(e->max_collision_factor.max > VERDICT_FULL)) {
+        fab_append(out, FAB_VERDICT_TEXT, "none; the fullest link between switches is at %.2f of its rate",
+                   e->max_collision_factor.max);
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "x%.2f at worst, in %s", e->max_collision_factor.mean, p->name);
+    if (e->n_seeds > 1) {
+        fab_append(out, FAB_VERDICT_TEXT, " (mean of %" PRIu64 " seeds, x%.2f to x%.2f)", e->n_seeds,
+                   e->max_collision_factor.min, e->max_collision_factor.max);
+    } else if (e->n_hot > 0 && e->hot[0].taper_factor > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, " = taper %.2f x hash %.2f", e->hot[0].taper_factor, e->hot[0].hash_factor);
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "; %s of %s flows cross an overfull link",
+               fab_format_count(flows, (uint64_t)(e->collided_flows.mean + 0.5)),
+               fab_format_count(all, p->fabric_flows));
+    if (fab_verdict_is_lossy(p, engine)) {
+        fab_append(out, FAB_VERDICT_TEXT, "; it takes x%.2f its least time", e->lower_bound_ratio.mean);
+    } else if (e->has_time) {
+        fab_append(out, FAB_VERDICT_TEXT, "; its time is the least all the same");
+    }
+}
+
+static void verdict_put_collisions(const fab_result *r, fab_run_verdict *v) {
+    uint64_t network = 0;
+    uint64_t fabric = 0;
+    char room[VERDICT_NAME];
+    for (size_t p = 0; p < r->n_phases; p++) {
+        network += r->phases[p].network_flows;
+        fabric += r->phases[p].fabric_flows;
+    }
+    if (network == 0) {
+        fab_append(v->collisions, FAB_VERDICT_TEXT, "none: the traffic stays inside the scale-up domains");
+    } else if (fabric == 0) {
+        fab_append(v->collisions, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
+    } else if (v->slowest == v->engine) {
+        collisions_of_engine(r, v->engine, v->collisions);
+    } else {
+        fab_append(v->collisions, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, room));
+        collisions_of_engine(r, v->engine, v->collisions);
+        fab_append(v->collisions, FAB_VERDICT_TEXT, ". %s: ", verdict_engine(r, v->slowest, room));
+        collisions_of_engine(r, v->slowest, v->collisions);
+    }
+}
+
+/* --- cost --------------------------------------------------------------------------------------------------------- */
+
+static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
+    char money[32];
+    char each[32];
+    char power[32];
+    const fab_fabric_result *f = r->n_fabrics > 0 ? r->fabrics : NULL;
+    if (f == NULL || r->command == FAB_COMMAND_ROUTE || !(f->cost.total_usd > 0)) {
+        return;
+    }
+    fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(money, f->cost.total_usd),
+               fab_money_format(each, f->cost.per_gpu_usd),
+               fab_quantity_format(power, f->cost.power_w, FAB_UNIT_POWER));
+    if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
+        const fab_iteration *it = &r->iterations[v->engine];
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s per 1e9 tokens at ",
+                   fab_money_format(money, it->usd_per_1e9_tokens));
+        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s",
+                   fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)));
+    }
+}
+
+void fab_verdict_finish(const fab_result *r, fab_run_verdict *v) {
+    if (r->n_phases == 0) {
+        fab_append(v->bound, FAB_VERDICT_TEXT, "nothing: no traffic crosses any link (%.200s)", r->traffic);
+        fab_append(v->collisions, FAB_VERDICT_TEXT, "none: there is no traffic");
+        verdict_put_cost(r, v);
+        fab_append(v->advice, FAB_VERDICT_TEXT, "nothing: there is no time that another network would save");
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "certain: nothing was drawn or modelled");
+        return;
+    }
+    verdict_put_bound(r, v);
+    verdict_put_collisions(r, v);
+    verdict_put_cost(r, v);
+    verdict_put_advice(r, v);
+    verdict_put_certainty(r, v);
+}

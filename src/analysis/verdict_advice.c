@@ -1,0 +1,272 @@
+/* What to do about it, and how sure that is: of what was computed only. */
+#include "fab/contention.h"
+#include "fab/degradation.h"
+#include "fab/failures.h"
+#include "fab/published.h"
+#include "verdict_lines.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- failures, slower parts, other jobs --------------------------------------------------------------------------- */
+
+/* The fastest policy that places all ranks; NULL: none does. */
+static const fab_failed_policy *best_policy(const fab_failed_engine *e, size_t n) {
+    const fab_failed_policy *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const fab_failed_policy *p = &e->policies[i];
+        bool is_known = p->is_possible && !isnan(p->state.time_s);
+        best = is_known && (best == NULL || p->state.time_s < best->state.time_s) ? p : best;
+    }
+    return best;
+}
+
+static void changes_of_failures(const fab_failures *f, size_t engine, char *out) {
+    const fab_failed_engine *e = &f->engines[engine];
+    const fab_failed_policy *best = best_policy(e, f->n_policies);
+    char room[32];
+    fab_append(out, FAB_VERDICT_TEXT, ". With %s%s failed: ", f->n_failed > 0 ? f->failed[0] : "nothing",
+               f->n_failed > 1 ? " and others" : "");
+    if (e->note[0] != '\0') {
+        fab_append(out, FAB_VERDICT_TEXT, "not known, %s", e->note);
+    } else if (best == NULL && f->n_lost > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "no policy places the ranks of %zu lost server%s", f->n_lost,
+                   f->n_lost == 1 ? "" : "s");
+    } else if (best == NULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "its time is not known");
+    } else {
+        double before_s = e->healthy.time_s;
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s", verdict_seconds(room, best->state.time_s),
+                   f->iterates ? "" : " for all phases");
+        if (before_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ", x%.3f", best->state.time_s / before_s);
+        }
+    }
+}
+
+void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out) {
+    char room[32];
+    if (r->failures != NULL && v->engine < r->failures->n_engines) {
+        changes_of_failures(r->failures, v->engine, out);
+    }
+    if (r->degradation != NULL && v->engine < r->degradation->n_iterations) {
+        const fab_degraded_iteration *it = &r->degradation->iterations[v->engine];
+        fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: %s, x%.3f", verdict_seconds(room, it->after_s),
+                   it->before_s > 0 ? it->after_s / it->before_s : 1);
+    } else if (r->degradation != NULL && v->engine < r->degradation->n_engines) {
+        const fab_degradation *d = r->degradation;
+        const size_t worst = d->worst[v->engine];
+        const fab_degraded_phase *p = &d->phases[worst * d->n_engines + v->engine];
+        if (p->has_time) {
+            fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: x%.3f in %s", p->factor, d->names[worst]);
+        }
+    }
+    if (r->contention != NULL && v->engine < r->contention->n_engines) {
+        const fab_contention_engine *e = &r->contention->engines[v->engine];
+        size_t worst = 0;
+        for (size_t j = 1; j < r->contention->n_jobs; j++) {
+            worst = e->jobs[j].slowdown.mean > e->jobs[worst].slowdown.mean ? j : worst;
+        }
+        if (e->jobs[worst].slowdown.mean > VERDICT_FULL) {
+            fab_append(out, FAB_VERDICT_TEXT, ". Beside the other jobs: x%.2f in %s of job %s",
+                       e->jobs[worst].slowdown.mean, r->contention->jobs[worst].phase, r->contention->jobs[worst].id);
+        } else {
+            fab_append(out, FAB_VERDICT_TEXT, ". The jobs do not slow each other down");
+        }
+    }
+}
+
+/* --- what to do --------------------------------------------------------------------------------------------------- */
+
+static double gain_of(const fab_run_verdict *v, const fab_alternative *t) {
+    return t != NULL ? v->compared_s - t->time_s : 0;
+}
+
+static const fab_alternative *best_alternative(const fab_run_verdict *v, bool needs_switch_support) {
+    const fab_alternative *best = NULL;
+    for (size_t i = 0; i < v->n_alternatives; i++) {
+        const fab_alternative *t = &v->alternatives[i];
+        if (t->is_possible && t->needs_switch_support == needs_switch_support &&
+            (best == NULL || t->time_s < best->time_s)) {
+            best = t;
+        }
+    }
+    return best;
+}
+
+/* "--engine ecmp,qp=16: 6.51 s, saves 146 ms (2.2 %)" */
+static void advice_add_alternative(const fab_run_verdict *v, const fab_alternative *t, char *out) {
+    char room[2][32];
+    fab_append(out, FAB_VERDICT_TEXT, "--engine %s saves %s, %.1f %%", t->engine,
+               verdict_seconds(room[0], gain_of(v, t)), 100 * gain_of(v, t) / v->compared_s);
+}
+
+/* Of the boundary that is offered most under ideal spraying, over the phases. */
+static const fab_phase_result *most_tapered(const fab_result *r) {
+    const fab_phase_result *most = NULL;
+    for (size_t i = 0; i < r->n_phases; i++) {
+        const fab_phase_result *p = &r->phases[i];
+        most = p->fabric_flows > 0 && (most == NULL || p->max_taper_factor > most->max_taper_factor) ? p : most;
+    }
+    return most;
+}
+
+/* What routing may win, and what alternatives won of it. */
+static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, char *out) {
+    const fab_alternative *set = best_alternative(v, false);
+    const fab_alternative *built = best_alternative(v, true);
+    const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
+    const fab_phase_result *tapered = most_tapered(r);
+    char room[32];
+    bool sets = gain_of(v, set) > VERDICT_LITTLE * v->compared_s;
+    bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + VERDICT_LITTLE * v->compared_s;
+    double most_s = v->compared_s - v->least_s; /* that any routing can save */
+    if (sets) {
+        advice_add_alternative(v, set, out);
+    }
+    if (builds) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s", sets ? "; where switches can, " : "where switches can, ");
+        advice_add_alternative(v, built, out);
+    }
+    if (worst == NULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "nothing between switches: no routing and no uplink changes these times");
+    } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
+        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: every phase takes the least that any routing needs");
+    } else if (v->compared_s > 0 && most_s <= VERDICT_LITTLE * v->compared_s) {
+        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: no other saves more than %s",
+                   verdict_seconds(room, most_s));
+    } else if (v->compared_s > 0) {
+        const char *between = sets || builds ? "; " : "";
+        if (!sets && !builds && v->n_alternatives > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, "keep the routing: ");
+            for (size_t i = 0; i < v->n_alternatives; i++) {
+                fab_append(out, FAB_VERDICT_TEXT, "%s%s", i > 0 ? ", " : "", v->alternatives[i].engine);
+            }
+            fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
+            between = "; ";
+        }
+        if (tapered == NULL || !(tapered->max_taper_factor > VERDICT_FULL) || v->n_alternatives == 0) {
+            fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s", between,
+                       verdict_seconds(room, most_s));
+        }
+        if (v->n_untried > 0) {
+            char flows[32];
+            fab_append(out, FAB_VERDICT_TEXT, " (none tried: %s flows)", fab_format_count(flows, v->n_untried));
+        }
+    } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s, its hash factor",
+                   fmax(worst->engines[v->engine].max_hash_factor.mean, 1), worst->name);
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: nothing collides");
+    }
+}
+
+/* What uplinks may win: no routing wins it. */
+static void advice_of_taper(const fab_result *r, char *out) {
+    const fab_phase_result *p = most_tapered(r);
+    if (p == NULL) {
+        return;
+    }
+    if (p->max_taper_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_taper_factor,
+                   p->name);
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, "; the taper costs nothing (factor %.2f)", p->max_taper_factor);
+    }
+}
+
+static void advice_of_failures(const fab_failures *f, size_t engine, char *out) {
+    const fab_failed_engine *e = &f->engines[engine];
+    const fab_failed_policy *best = best_policy(e, f->n_policies);
+    const fab_failed_policy *worst = NULL;
+    char room[32];
+    for (size_t i = 0; i < f->n_policies; i++) {
+        const fab_failed_policy *p = &e->policies[i];
+        bool is_known = p->is_possible && !isnan(p->state.time_s);
+        worst = is_known && (worst == NULL || p->state.time_s > worst->state.time_s) ? p : worst;
+    }
+    if (f->n_lost == 0 || best == NULL || worst == best) {
+        return;
+    }
+    double saved_s = worst->state.time_s - best->state.time_s;
+    fab_append(out, FAB_VERDICT_TEXT, "policy %s", best->policy);
+    if (saved_s > VERDICT_LITTLE * worst->state.time_s) {
+        fab_append(out, FAB_VERDICT_TEXT, " saves %s over %s; ", verdict_seconds(room, saved_s), worst->policy);
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, " or any other that was tried; ");
+    }
+}
+
+void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
+    char name[VERDICT_NAME];
+    if (r->failures != NULL && v->engine < r->failures->n_engines) {
+        advice_of_failures(r->failures, v->engine, v->advice);
+    }
+    if (verdict_margin(r, v) >= VERDICT_MARGIN) {
+        fab_append(v->advice, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, v->engine, name));
+    }
+    advice_of_routing(r, v, v->advice);
+    advice_of_taper(r, v->advice);
+}
+
+/* --- how sure ----------------------------------------------------------------------------------------------------- */
+
+/* Whether the engine drew anything that a figure depends on, and whether its times bound those of lossless queues. */
+static void certainty_of_engine(const fab_result *r, size_t engine, bool *out_drawn, bool *out_is_bound) {
+    *out_drawn = *out_is_bound = false;
+    for (size_t i = 0; i < r->n_phases; i++) {
+        const fab_engine_result *e = &r->phases[i].engines[engine];
+        *out_drawn = *out_drawn || (e->seeded && r->phases[i].fabric_flows > 0);
+        *out_is_bound = *out_is_bound || e->blocks_elsewhere;
+    }
+}
+
+static void certainty_of_published(const fab_result *r, char *out) {
+    const fab_published *p = r->published;
+    const fab_published_row *furthest = NULL;
+    if (p == NULL || p->n_rows == 0) {
+        if (r->n_iterations > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, "; no published run of this design and job");
+        }
+        return;
+    }
+    const fab_published_counts n = fab_published_count(p->rows, p->n_rows);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        double deviation = fab_published_deviation(&p->rows[i]);
+        if (!isnan(deviation) && (furthest == NULL || fabs(deviation) > fabs(fab_published_deviation(furthest)))) {
+            furthest = &p->rows[i];
+        }
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
+    if (furthest != NULL) {
+        fab_append(out, FAB_VERDICT_TEXT, ", the furthest %+.1f %%", 100 * fab_published_deviation(furthest));
+    }
+}
+
+void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
+    bool is_drawn = false;
+    bool is_bound = false;
+    const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
+    certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
+    if (!is_drawn) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "nothing is drawn: every seed gives the same");
+    } else if (r->n_seeds > 1) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);
+        if (v->of_iteration && r->iterations[v->engine].seeds.n_seeds > 0 && v->time_s > 0) {
+            fab_append(v->certainty, FAB_VERDICT_TEXT, ", mean time +-%.2g %%",
+                       100 * r->iterations[v->engine].seeds.time_s.ci95 / v->time_s);
+        }
+    } else {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "one draw (--seeds 20 has the spread)");
+    }
+    if (transport != FAB_TRANSPORT_FLUID) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets in lossless queues, as they stop each other");
+    } else if (is_bound) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT,
+                   "; lower bounds on lossless RoCE and InfiniBand, where flows collide (--transport pfc)");
+    }
+    certainty_of_published(r, v->certainty);
+    if (strncmp(r->traffic, "default job", 11) == 0) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");
+    }
+}

@@ -1,0 +1,38 @@
+/**
+ * @file verdict_lines.h
+ * Inside of verdict*.c.
+ */
+#pragma once
+
+#include "fab/units.h"
+#include "fab/str.h"
+#include "fab/verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
+#define VERDICT_SAME   1e-9
+#define VERDICT_LITTLE 1e-3   /* part of a time that is not worth a word */
+#define VERDICT_MARGIN 0.0005 /* by which engines differ */
+#define VERDICT_NAME   (FAB_NAME_SIZE + 24)
+
+static inline const char *verdict_seconds(char room[32], double seconds) {
+    return fab_quantity_format(room, seconds, FAB_UNIT_TIME);
+}
+
+/** "[2] spray" */
+const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]);
+
+/** How much longer the slowest engine takes than the fastest; 0: they take the same; NAN: one of them has no time. */
+double verdict_margin(const fab_result *r, const fab_run_verdict *v);
+
+/** The phase that collisions cost most under an engine; NULL: no flow crosses a link between switches. */
+const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
+
+/** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
+void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
+
+void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
+void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

@@ -1,0 +1,269 @@
+/* What other engines would make of the phases that collide: the base of what a report says is to be done. */
+#include "fab/verdict_alternatives.h"
+#include "advise_internal.h"
+#include "fab/design.h"
+#include "fab/iterate.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct alternatives {
+    const fab_replay *replay;
+    const fab_context_request *what; /* of its context */
+    const fab_traffic *traffic;
+    const fab_result *result;
+    fab_run_verdict *verdict;
+    size_t *lossy; /* [n_lossy]: phases of the result */
+    size_t *like;  /* [n_lossy]: index in the subset of one with the same flows, of bytes in proportion */
+    size_t n_lossy;
+    fab_traffic subset; /* phases that differ, borrowed from `traffic` but for the list */
+    size_t *of_subset;  /* [subset.n_phases]: phases of the result */
+    double *transfer_s; /* [phase] */
+    const double *
+        *bytes;       /* [phase]: of links, under the engine that is compared with, then under that of an alternative */
+    double **scaled;  /* [phase]: loads of an alternative, in proportion to those of a phase like it */
+    fab_paces *paces; /* [engine]: of them */
+} alternatives;
+
+static void take_means(alternatives *t) {
+    for (size_t p = 0; p < t->result->n_phases; p++) {
+        t->transfer_s[p] = t->result->phases[p].engines[t->verdict->engine].transfer_s.mean;
+    }
+}
+
+/* Of an iteration with these transfers, or of the phases one after the other. `paces`: NULL, nothing travels beside
+ * anything else. */
+static fab_status total_time(const alternatives *t, fab_paces *paces, double *out, fab_error *err) {
+    const size_t engine = t->verdict->engine;
+    if (t->verdict->of_iteration) {
+        fab_result like = *t->result;
+        fab_iteration it = {.time_s = 0};
+        like.paces = paces;
+        FAB_PASS(
+            fab_iterate_with(t->traffic, &like, engine, t->transfer_s, NULL, &t->result->iterations[engine], &it, err));
+        *out = it.time_s;
+        return FAB_OK;
+    }
+    *out = 0;
+    for (size_t p = 0; p < t->result->n_phases; p++) {
+        *out += t->transfer_s[p] + t->result->phases[p].engines[engine].latency_s;
+    }
+    return FAB_OK;
+}
+
+/* Where a phase is in the subset, in which it is put if there is none like it. */
+static fab_status place_phase(alternatives *t, size_t phase, size_t *out, fab_error *err) {
+    size_t first = phase;
+    FAB_PASS(fab_context_duplicate(t->replay->context, phase, &first, err));
+    for (size_t i = 0; i < t->subset.n_phases; i++) {
+        size_t other = 0;
+        FAB_PASS(fab_context_duplicate(t->replay->context, t->of_subset[i], &other, err));
+        if (other == first) {
+            *out = i;
+            return FAB_OK;
+        }
+    }
+    t->verdict->n_untried += t->result->phases[phase].flows * t->replay->n_seeds;
+    t->subset.phases[t->subset.n_phases] = t->traffic->phases[phase];
+    t->of_subset[t->subset.n_phases] = phase;
+    *out = t->subset.n_phases++;
+    return FAB_OK;
+}
+
+static fab_status find_lossy(alternatives *t, fab_error *err) {
+    const size_t n = t->result->n_phases;
+    FAB_PASS(FAB_NEW(t->lossy, n + 1, err));
+    FAB_PASS(FAB_NEW(t->like, n + 1, err));
+    FAB_PASS(FAB_NEW(t->of_subset, n + 1, err));
+    FAB_PASS(FAB_NEW(t->transfer_s, n + 1, err));
+    FAB_PASS(fab_allocate(n + 1, sizeof *t->bytes, &t->bytes, err));
+    FAB_PASS(FAB_NEW(t->scaled, n + 1, err));
+    FAB_PASS(FAB_NEW(t->paces, t->what->n_engines, err));
+    FAB_PASS(FAB_NEW(t->subset.phases, n + 1, err));
+    for (size_t p = 0; p < n; p++) {
+        if (fab_verdict_is_lossy(&t->result->phases[p], t->verdict->engine)) {
+            FAB_PASS(place_phase(t, p, &t->like[t->n_lossy], err));
+            t->lossy[t->n_lossy++] = p;
+        }
+    }
+    return FAB_OK;
+}
+
+/* The times that alternatives are compared with. */
+static fab_status find_limits(alternatives *t, fab_error *err) {
+    take_means(t);
+    FAB_PASS(total_time(t, t->result->paces, &t->verdict->compared_s, err));
+    for (size_t i = 0; i < t->n_lossy; i++) {
+        const fab_engine_result *e = &t->result->phases[t->lossy[i]].engines[t->verdict->engine];
+        t->transfer_s[t->lossy[i]] /= e->lower_bound_ratio.mean;
+    }
+    return total_time(t, NULL, &t->verdict->least_s, err);
+}
+
+/* Loads of a phase that is like one that was routed: the same flows with bytes in proportion. */
+static fab_status take_loads(alternatives *t, const fab_engine_result *e, size_t phase, size_t like, fab_error *err) {
+    const size_t n = t->what->fabric->n_links;
+    const double ratio = (double)t->traffic->phases[phase].total_bytes / (double)t->traffic->phases[like].total_bytes;
+    FAB_PASS(t->scaled[phase] == NULL ? FAB_NEW(t->scaled[phase], n, err) : FAB_OK);
+    for (size_t i = 0; i < n; i++) {
+        t->scaled[phase][i] = e->load_bytes[i] * ratio;
+    }
+    t->bytes[phase] = t->scaled[phase];
+    return FAB_OK;
+}
+
+/* What phases beside each other do to each other, where that is asked at all: with the loads of the first seed. */
+static fab_status find_paces(alternatives *t, fab_error *err) {
+    if (t->result->paces == NULL) {
+        return FAB_OK;
+    }
+    for (size_t p = 0; p < t->result->n_phases; p++) {
+        if (t->bytes[p] == NULL) {
+            t->bytes[p] = t->result->phases[p].engines[t->verdict->engine].load_bytes;
+        }
+        t->bytes[p] = fab_iterate_is_shared(t->traffic->phases[p].name) ? t->bytes[p] : NULL;
+    }
+    return fab_iterate_paces(t->what->fabric, t->traffic, t->bytes, t->transfer_s, &t->paces[t->verdict->engine], err);
+}
+
+static fab_status take_alternative(alternatives *t, const fab_result *found, fab_alternative *out, fab_error *err) {
+    take_means(t);
+    out->max_collision_factor = 0;
+    for (size_t p = 0; p < t->result->n_phases; p++) {
+        t->bytes[p] = NULL;
+    }
+    for (size_t i = 0; i < t->n_lossy; i++) {
+        const size_t phase = t->lossy[i];
+        const size_t like = t->of_subset[t->like[i]];
+        const fab_engine_result *e = &found->phases[t->like[i]].engines[0];
+        const double like_s = t->result->phases[like].engines[t->verdict->engine].transfer_s.mean;
+        if (!e->has_time) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "its times are not known");
+        }
+        t->transfer_s[phase] *= e->transfer_s.mean / like_s;
+        out->max_collision_factor = fmax(out->max_collision_factor, e->max_collision_factor.mean);
+        FAB_PASS(t->result->paces != NULL ? take_loads(t, e, phase, like, err) : FAB_OK);
+    }
+    FAB_PASS(find_paces(t, err));
+    return total_time(t, t->result->paces != NULL ? t->paces : NULL, &out->time_s, err);
+}
+
+/* Whether the engine that was tried is one that was given, in other words. */
+static bool is_given(const alternatives *t, const char *label) {
+    bool given = false;
+    for (size_t e = 0; e < t->what->n_engines; e++) {
+        given = given || strcmp(t->result->phases[0].engines[e].label, label) == 0;
+    }
+    return given;
+}
+
+/* The phases under the engine of an alternative; *out_known: it needs none, as its figures are there. */
+static fab_status run_alternative(alternatives *t, fab_alternative *alternative, bool *out_known, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *context = NULL;
+    fab_result *found = NULL;
+    const fab_router *router = NULL;
+    fab_engine_spec engine = {.where = "--engine"};
+    const fab_context_request what = {.base = t->replay->context,
+                                      .given = &t->subset,
+                                      .traffic = "phases that collide",
+                                      .engines = &engine,
+                                      .n_engines = 1,
+                                      .seed = t->what->seed};
+    (void)snprintf(engine.text, sizeof engine.text, "%s", alternative->engine);
+    FAB_TRY(FAB_NEW(found, 1, err));
+    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_TRY(fab_context_router(context, 0, &router, err));
+    *out_known = is_given(t, fab_router_facts_of(router)->label);
+    if (!*out_known) {
+        const fab_replay replay = {.context = context,
+                                   .n_seeds = t->replay->n_seeds,
+                                   .n_threads = t->replay->n_threads,
+                                   .rates = true,
+                                   .keep_loads = t->result->paces != NULL};
+        FAB_TRY(fab_replay_run(&replay, found, err));
+        FAB_TRY(take_alternative(t, found, alternative, err));
+        alternative->is_possible = true;
+    }
+done:
+    if (found != NULL) {
+        fab_result_release(found);
+    }
+    free(found);
+    fab_context_free(context);
+    return status;
+}
+
+/* What the fabric refuses is no error. */
+static fab_status try_engine(alternatives *t, const char *engine, bool needs_switch_support, fab_error *err) {
+    fab_error why = {0};
+    fab_alternative *alternative = &t->verdict->alternatives[t->verdict->n_alternatives];
+    *alternative = (fab_alternative){.needs_switch_support = needs_switch_support};
+    (void)snprintf(alternative->engine, sizeof alternative->engine, "%s", engine);
+    bool is_known = false;
+    fab_status status = run_alternative(t, alternative, &is_known, &why);
+    t->verdict->n_alternatives += !is_known && (status == FAB_OK || fab_is_refusal(status));
+    if (fab_is_refusal(status)) {
+        (void)snprintf(alternative->reason, sizeof alternative->reason, "%.250s", why.text);
+        return FAB_OK;
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+static fab_status try_all(alternatives *t, fab_error *err) {
+    static const advise_change CHANGES[FAB_VERDICT_ALTERNATIVES] = {
+        {.sets_engine = true, .engine = "qp=4"},
+        {.sets_engine = true, .engine = "qp=16"},
+        {.sets_engine = true, .engine = "adaptive", .replaces = true, .needs_switch_support = true},
+        {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
+    advise_config base = {.order = ""};
+    (void)snprintf(base.engine, sizeof base.engine, "%s", t->what->engines[t->verdict->engine].text);
+    for (size_t i = 0; i < FAB_VERDICT_ALTERNATIVES; i++) {
+        char given[24] = "1";
+        advise_config config;
+        bool has_pairs = !CHANGES[i].replaces && advise_engine_option(base.engine, "qp", given, sizeof given);
+        bool is_more = !has_pairs || atoi(CHANGES[i].engine + 3) > atoi(given);
+        if (is_more && advise_apply(&CHANGES[i], &base, false, false, &config)) {
+            FAB_PASS(try_engine(t, config.engine, CHANGES[i].needs_switch_support, err));
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_context_request *what = fab_context_what(replay->context);
+    alternatives *t = NULL;
+    if (!verdict->has_time || what->gpus != NULL) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(t, 1, err));
+    t->replay = replay;
+    t->what = what;
+    t->result = result;
+    t->verdict = verdict;
+    FAB_TRY(fab_context_traffic(replay->context, &t->traffic, err));
+    t->subset = *t->traffic;
+    t->subset.phases = NULL;
+    t->subset.n_phases = 0;
+    FAB_TRY(find_lossy(t, err));
+    FAB_TRY(find_limits(t, err));
+    if (t->n_lossy > 0 && verdict->n_untried <= FAB_ALTERNATIVE_FLOWS) {
+        verdict->n_untried = 0;
+        FAB_TRY(try_all(t, err));
+    }
+done:
+    for (size_t p = 0; t != NULL && t->scaled != NULL && p < result->n_phases; p++) {
+        free(t->scaled[p]);
+    }
+    if (t != NULL) {
+        FAB_FREE_ALL(t->bytes, t->scaled, t->paces);
+        FAB_FREE_ALL(t->lossy, t->like, t->of_subset, t->transfer_s, t->subset.phases);
+    }
+    free(t);
+    return status;
+}

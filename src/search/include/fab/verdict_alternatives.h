@@ -1,0 +1,20 @@
+/**
+ * @file verdict_alternatives.h
+ * What a report may advise is tried first: other engines on the phases that collide.
+ */
+#pragma once
+
+#include "fab/replay.h"
+#include "fab/verdict.h"
+
+#define FAB_ALTERNATIVE_FLOWS 60000 /**< times seeds: phases of more are not tried */
+
+/**
+ * Routes the phases that take longer than they must under more queue pairs, adaptive routing and spraying, and says
+ * what the iteration, or all phases one after the other, would take. Engines that were given are not tried again.
+ * @param[in]     replay   What `result` was made by, with rates.
+ * @param[in,out] verdict  After fab_verdict_begin().
+ * Complexity: up to FAB_VERDICT_ALTERNATIVES replays of these phases. Depends on nothing but design, options and seed.
+ */
+fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, fab_run_verdict *verdict,
+                           fab_error *err) FAB_MUST_USE;

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""The verdict of a report against separate runs: savings, limits, margins, and who is best; and its lines in every case."""
+import json
+import re
+import subprocess
+import sys
+
+program = sys.argv[1]
+LINES = ["bound by", "collisions", "cost", "to do", "how sure"]
+SMALL = "clos:gpus=64,radix=16"
+
+
+def run(*words, text=False):
+    out = subprocess.run([program, *words, "--quiet", *([] if text else ["--json"])], capture_output=True, text=True)
+    assert out.returncode == 0, (words, out.stderr)
+    return out.stdout if text else json.loads(out.stdout)
+
+
+def seconds(report):
+    """Of an iteration, else of all phases one after the other: as a reader of the report adds up."""
+    if "iteration" in report:
+        return [row["time_s"] for row in report["iteration"]]
+    mean = lambda figure: figure["mean"] if isinstance(figure, dict) else figure
+    return [sum(mean(phase["engines"][e]["time_s"]) for phase in report["phases"]) for e in range(len(report["phases"][0]["engines"]))]
+
+
+def close(a, b, part=1e-6):
+    return abs(a - b) <= part * max(abs(a), abs(b), 1e-12)
+
+
+def check_alternatives(*words):
+    """Every alternative is what a run of that engine finds; no run is below the least; what is advised is the best of them."""
+    base = run(*words)
+    verdict = base["verdict"]
+    assert verdict["alternatives"], words
+    assert close(verdict["compared_s"], seconds(base)[verdict["best_engine"]]), words
+    for alternative in verdict["alternatives"]:
+        assert alternative["possible"], alternative
+        alone = run(*words, "--engine", alternative["engine"])
+        assert close(alternative["time_s"], seconds(alone)[-1], 1e-4), (words, alternative, seconds(alone))
+        assert alternative["time_s"] >= verdict["least_s"] * (1 - 1e-9), (words, alternative)
+    best = min(t["time_s"] for t in verdict["alternatives"] if not t["needs_switch_support"])
+    saved = verdict["compared_s"] - best
+    if saved > 1e-3 * verdict["compared_s"]:
+        named = re.search(r"--engine (\S+) saves", verdict["to_do"]).group(1)
+        assert any(t["engine"] == named and close(t["time_s"], best) for t in verdict["alternatives"]), verdict["to_do"]
+    else:
+        assert "--engine ecmp" not in verdict["to_do"], verdict["to_do"]
+    return verdict
+
+
+def check_alternative_figures():
+    check_alternatives("run", SMALL, "--job", "tp=8")
+    check_alternatives("run", "clos:gpus=128,radix=32,taper=2", "--job", "tp=4,pp=2,microbatch=1,interleave=1")
+    check_alternatives("run", "rail-spine:gpus=256,radix=16", "--job", "tp=8,servers=0,9,2,11,4,13,6,15")
+    check_alternatives("route", "fat-tree:k=8", "--traffic", "pattern:permutation")
+    tapered = check_alternatives("route", "clos:gpus=64,radix=16,taper=4", "--traffic", "pattern:shift,by=32")
+    assert "only more uplinks win the taper" in tapered["to_do"], tapered["to_do"]
+
+
+def check_engines():
+    """The best and the worst of those given, and the margin between them."""
+    report = run("run", SMALL, "--job", "tp=8", "--engine", "ecmp", "--engine", "spray", "--engine", "ecmp,qp=4")
+    times = seconds(report)
+    verdict = report["verdict"]
+    assert close(times[verdict["best_engine"]], min(times)) and close(times[verdict["worst_engine"]], max(times))
+    margin = re.search(r"([\d.]+) % more", verdict["bound_by"])
+    assert margin and abs(float(margin.group(1)) - 100 * (max(times) / min(times) - 1)) < 0.06, verdict["bound_by"]
+    assert verdict["to_do"].startswith("take [2] spray"), verdict["to_do"]
+    same = run("run", "clos:gpus=8", "--engine", "ecmp", "--engine", "spray")["verdict"]
+    assert same["best_engine"] == same["worst_engine"] and "take the same" in same["bound_by"] and "take [" not in same["to_do"]
+
+
+def check_parts():
+    """The first line names the largest part of the iteration."""
+    for words in ((SMALL, "--job", "tp=8"), ("clos:gpus=64,taper=4,radix=16", "--job", "tp=1"), ("clos:gpus=8",)):
+        report = run("run", *words)
+        part = report["iteration"][0]
+        names = {"compute": part["compute_s"] + part["optimizer_s"], "pipeline bubble": part["bubble_s"], "tensor exchange": part["exposed_tp_s"],
+                 "pipeline transfers": part["exposed_pp_s"], "data-parallel exchange": part["exposed_dp_s"]}
+        most = max(names, key=names.get)
+        assert report["verdict"]["bound_by"].startswith(f"{most}, {100 * names[most] / part['time_s']:.0f} %"), (words, report["verdict"]["bound_by"])
+
+
+def check_cases():
+    """What each says that no other does; every report has its lines first, at most 80 columns wide and not cut."""
+    cases = {
+        ("run", "clos:gpus=8"): ("collisions", "stays inside the scale-up domains"),
+        ("run", "rail-only:gpus=64"): ("collisions", "no flow crosses a link between switches"),
+        ("run", SMALL, "--job", "tp=8", "--seeds", "4"): ("how sure", "4 seeds"),
+        ("run", "clos:gpus=64,radix=16", "--transport", "pfc", "--job", "tp=8"): ("how sure", "packets in lossless queues"),
+        ("run", SMALL, "--job", "tp=8"): ("how sure", "lower bounds on lossless RoCE"),
+        ("run", "clos:gpus=64,radix=16,spares=1", "--job", "tp=8", "--fail", "server-1"): ("bound by", "With server-1 failed: "),
+        ("run", SMALL, "--job", "tp=8", "--degrade", "nic-7=0.5"): ("bound by", "With the slower parts: "),
+        ("run", "clos:gpus=64", "--job", "kind=ranking"): ("bound by", "for all phases"),
+        ("run", "clos:gpus=64", "--job", "model=llama3-8b,kind=serving"): ("bound by", "in decode"),
+        ("run", "preset:llama3-talk-racks"): ("bound by", "iteration"),
+        ("route", "fat-tree:k=4", "--traffic", "pattern:shift,by=4", "--engine", "dmodk"): ("how sure", "nothing is drawn"),
+    }
+    for words, (line, said) in cases.items():
+        lines = run(*words, text=True).split("\n\n", 1)[0].split("\n")
+        found = {}
+        for text in lines:
+            assert len(text) <= 80 and not re.search("\u2026|\\.\\.\\.$", text), (words, text)
+            name = next((name for name in LINES if text.startswith(name)), None)
+            last = name or last
+            found[last] = found.get(last, "") + " " + text[12:].strip()
+        want = [name for name in LINES if name != "cost" or words[0] == "run"]
+        assert list(found) == want, (words, list(found))
+        assert said in found[line], (words, found[line])
+        verdict = run(*words)["verdict"]
+        for name, key in zip(LINES, ("bound_by", "collisions", "cost", "to_do", "how_sure")):
+            assert found.get(name, "").strip() == verdict.get(key, ""), (words, name, found.get(name), verdict.get(key))
+
+
+check_alternative_figures()
+check_engines()
+check_parts()
+check_cases()
