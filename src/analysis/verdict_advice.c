@@ -131,16 +131,21 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     if (worst == NULL) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing between switches: no routing and no uplink changes these times");
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
-        fab_append(out, FAB_VERDICT_TEXT, "keep the routing: every phase takes the least that any routing needs");
+        fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
+                   out[0] != '\0' ? "" : "keep the routing: ");
     } else if (v->compared_s > 0 && most_s <= VERDICT_LITTLE * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "keep the routing: no other saves more than %s",
                    verdict_seconds(room, most_s));
     } else if (v->compared_s > 0) {
         const char *between = sets || builds ? "; " : "";
         if (!sets && !builds && v->n_alternatives > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "keep the routing: ");
+            fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : "keep the routing: ");
+            const char *comma = "";
             for (size_t i = 0; i < v->n_alternatives; i++) {
-                fab_append(out, FAB_VERDICT_TEXT, "%s%s", i > 0 ? ", " : "", v->alternatives[i].engine);
+                if (v->alternatives[i].is_possible) {
+                    fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, v->alternatives[i].engine);
+                    comma = ", ";
+                }
             }
             fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
             between = "; ";
@@ -249,7 +254,7 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
     certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
     if (!is_drawn) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "nothing is drawn: every seed gives the same");
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "every seed gives the same");
     } else if (r->n_seeds > 1) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);
         if (v->of_iteration && r->iterations[v->engine].seeds.n_seeds > 0 && v->time_s > 0) {
@@ -266,6 +271,9 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
                    "; lower bounds on lossless RoCE and InfiniBand, where flows collide (--transport pfc)");
     }
     certainty_of_published(r, v->certainty);
+    if (r->ranks > 0 && r->job.placement == FAB_PLACEMENT_RANDOM) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; one random placement");
+    }
     if (strncmp(r->traffic, "default job", 11) == 0) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");
     }

@@ -95,7 +95,7 @@ def check_cases():
         ("run", "clos:gpus=64", "--job", "kind=ranking"): ("bound by", "for all phases"),
         ("run", "clos:gpus=64", "--job", "model=llama3-8b,kind=serving"): ("bound by", "in decode"),
         ("run", "preset:llama3-talk-racks"): ("bound by", "iteration"),
-        ("route", "fat-tree:k=4", "--traffic", "pattern:shift,by=4", "--engine", "dmodk"): ("how sure", "nothing is drawn"),
+        ("route", "fat-tree:k=4", "--traffic", "pattern:shift,by=4", "--engine", "dmodk"): ("how sure", "every seed gives the same"),
     }
     for words, (line, said) in cases.items():
         lines = run(*words, text=True).split("\n\n", 1)[0].split("\n")
