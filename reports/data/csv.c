@@ -141,18 +141,34 @@ static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
 
 /* A work order: a row for each finding, worst first. */
 static void csv_add_audit(const fab_audit *audit, fab_str *out) {
-    fab_str_add(out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work\n");
+    fab_str_add(
+        out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work,confidence,guid,other_guid\n");
     for (uint32_t i = 0; i < audit->n_findings; i++) {
         const fab_finding *f = &audit->findings[i];
         char damage[32];
         char cables[16];
         char line[24];
+        char confidence[32];
+        char guid[2][24];
         fab_format_double(damage, f->damage_bps / 1e9);
         (void)snprintf(cables, sizeof cables, "%" PRIu32, f->cables);
         (void)snprintf(line, sizeof line, "%zu", f->line);
-        const char *const cells[] = {
-            fab_finding_kinds[f->kind], damage,  cables, f->node, f->port, f->other, f->other_port,
-            f->line > 0 ? line : NULL,  f->text, f->work};
+        fab_format_double(confidence, f->confidence);
+        (void)snprintf(guid[0], sizeof guid[0], "0x%016" PRIx64, f->guid);
+        (void)snprintf(guid[1], sizeof guid[1], "0x%016" PRIx64, f->other_guid);
+        const char *const cells[] = {fab_finding_kinds[f->kind],
+                                     damage,
+                                     cables,
+                                     f->node,
+                                     f->port,
+                                     f->other,
+                                     f->other_port,
+                                     f->line > 0 ? line : NULL,
+                                     f->text,
+                                     f->work,
+                                     confidence,
+                                     f->guid != 0 ? guid[0] : NULL,
+                                     f->other_guid != 0 ? guid[1] : NULL};
         csv_add_row(out, cells, sizeof cells / sizeof cells[0]);
     }
 }

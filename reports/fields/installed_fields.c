@@ -4,22 +4,43 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
+#include <inttypes.h>
+
 #define AUDIT     "0040-audit.md"
 #define IMPORTING "0041-import.md"
 
 /* --- audit -------------------------------------------------------------------------------------------------------- */
 
 #define T fab_finding
+static const char *finding_guid(const fab_at *at, char *room) {
+    (void)snprintf(room, FAB_FIELD_ROOM, "0x%016" PRIx64, ((const T *)at->row)->guid);
+    return room;
+}
+
+static const char *finding_other_guid(const fab_at *at, char *room) {
+    (void)snprintf(room, FAB_FIELD_ROOM, "0x%016" PRIx64, ((const T *)at->row)->other_guid);
+    return room;
+}
+
+GIVES(bool, has_guid, here->guid != 0);
+GIVES(bool, has_other_guid, here->other_guid != 0);
+GIVES(bool, is_choice, fab_finding_is_choice(here->kind));
+
 static const fab_field FINDINGS[] = {
     NAMED(finding, kind, fab_finding_kinds, "What kind of departure it is."),
+    TRUTH_BY(is_choice, is_choice, "Whether it may be meant so: a choice of the design, not a fault."),
+    FIELD(confidence, "How sure the rule is that it departs from; 1: the file says so itself.",
+          .formula = "(peers that follow + 1) / (peers + 2)"),
     FIGURE(damage_bps, "bit/s",
            "Capacity that is lost, on the wrong rail, or lost with one failure more; findings are sorted by it.",
            .formula = "sum over the cables of the finding", .labels = "damage|impact"),
     FIELD(cables, "Cables to be plugged, moved or looked at."),
     FIELD(node, "Where to walk to.", FILLED),
     FIELD(port, "Port of that node.", FILLED),
+    TEXT_MADE(guid, finding_guid, "GUID of that node.", .only = has_guid),
     FIELD_OF(other_node, other, "Where the other end is, or belongs.", FILLED),
     FIELD(other_port, "Port of that node.", FILLED),
+    TEXT_MADE(other_guid, finding_other_guid, "GUID of the other node.", .only = has_other_guid),
     FIELD(line, "Line of the file.", FILLED),
     FIELD_OF(what, text, "What is wrong."),
     FIELD(work, "What to do."),
@@ -37,6 +58,14 @@ static const fab_field AUDIT_BOUNDARIES[] = {
     FIELD_OF(present_cables, present, "Cables of the boundary that are plugged where they belong."),
 };
 static const fab_fields AUDIT_BOUNDARY = TABLE("audited_boundary", AUDIT_BOUNDARIES, AUDIT);
+
+static const fab_field COVERAGES[] = {
+    TEXT_BY(boundary, audited_boundary, FAB_BOUNDARY_TEXT),
+    FIELD(tier, FAB_TIER_TEXT),
+    FIELD(cables, "Cables of the boundary that are there."),
+    FIELD(with_rule, "Those of them that some rule speaks of: of others nothing is said."),
+};
+static const fab_fields COVERAGE = TABLE("coverage", COVERAGES, AUDIT);
 
 #undef T
 #define T fab_audit_bisection
@@ -66,8 +95,13 @@ static const fab_field AUDITS[] = {
     FIELD_OF(switches, n_switches, "Switches."),
     FIELD_OF(aggregation_nodes, n_services, "Aggregation nodes inside switches; they are no hosts."),
     FIELD_OF(rails, has_rails, "Whether each leaf serves one adapter of every host."),
+    FIELD_OF(cables, n_cables, "Cables between boxes."),
+    FIELD_OF(cables_with_rule, n_ruled, "Cables that some rule, or the plan, speaks of."),
+    FIELD_OF(adapters_with_rule, n_ruled_hosts, "Adapters with such a cable."),
+    FIELD_OF(switches_with_rule, n_ruled_switches, "Switches with such a cable."),
     GROUP(bisection, &BISECTION),
     ARRAY(boundaries, "boundary", boundary, n_boundaries, &AUDIT_BOUNDARY, "Cables between tiers."),
+    ARRAY(coverage, "boundary", boundary, n_boundaries, &COVERAGE, "How much of each boundary some rule speaks of."),
     LIST(findings, "finding", findings, n_findings, &FINDING, "What is wrong, highest impact first."),
 };
 const fab_fields fab_audit_fields =

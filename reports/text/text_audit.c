@@ -3,6 +3,7 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #define MOST_SHOWN 60 /* findings; all of them are in JSON and CSV */
 
@@ -33,21 +34,32 @@ static void audit_say_end(fab_page *page, const char *node, const char *port) {
 }
 
 static void audit_put_finding(fab_page *page, uint32_t number, const fab_finding *f) {
+    bool is_choice = fab_finding_is_choice(f->kind);
     fab_page_say(page, "%" PRIu32 ". %s", number, fab_finding_kinds[f->kind]);
     if (f->damage_bps > 0) {
         fab_page_say(page, ", %s", fab_show_rate(page, f->damage_bps));
+    }
+    if (f->confidence < 1) {
+        fab_page_say(page, ", %.0f %% sure", floor(100 * f->confidence));
     }
     fab_page_say(page, "  ");
     audit_say_end(page, f->node, f->port);
     fab_page_say(page, "%s", f->other[0] != '\0' ? " - " : "");
     audit_say_end(page, f->other, f->other_port);
-    fab_page_paragraph(page, FAB_INK_BAD, 2, 6);
+    fab_page_paragraph(page, is_choice ? FAB_INK_BOLD : FAB_INK_BAD, 2, 6);
     fab_page_say(page, "%s", f->text);
     if (f->line > 0) {
         fab_page_say(page, " (line %zu)", f->line);
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 6, 6);
     fab_page_wrap(page, FAB_INK_DIM, 6, 6, f->work);
+    if (f->guid != 0) {
+        fab_page_say(page, "GUID 0x%016" PRIx64, f->guid);
+        if (f->other_guid != 0 && f->other_guid != f->guid) {
+            fab_page_say(page, " and 0x%016" PRIx64, f->other_guid);
+        }
+        fab_page_paragraph(page, FAB_INK_DIM, 6, 6);
+    }
 }
 
 static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
@@ -91,22 +103,65 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
     }
 }
 
-void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
-    fab_page_wrapf(page, FAB_INK_BOLD, 0, 2, "%s: %" PRIu32 " finding%s", path, a->n_findings,
-                   fab_plural(a->n_findings));
-    audit_put_structure(page, a);
-    audit_put_bisection(page, &a->bisection);
-    if (a->n_findings == 0) {
-        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, "Nothing departs from the structure.");
-        return;
+/* Of how much a rule speaks, and that nothing is said of the rest. */
+static void audit_put_coverage(fab_page *page, const fab_audit *a) {
+    uint32_t n_without = a->n_cables - a->n_ruled;
+    fab_page_wrapf(page, n_without > 0 ? FAB_INK_BOLD : FAB_INK_PLAIN, 2, 2,
+                   "rules speak of %" PRIu32 " of %" PRIu32 " cables, %" PRIu32 " of %" PRIu32 " switches, %" PRIu32
+                   " of %" PRIu32 " adapters%s",
+                   a->n_ruled, a->n_cables, a->n_ruled_switches, a->n_switches, a->n_ruled_hosts, a->n_hosts,
+                   n_without > 0 ? "; of the others nothing is said but speed and who reports them" : "");
+    for (uint32_t i = 0; i < a->n_boundaries && n_without > 0; i++) {
+        const fab_audit_boundary *b = &a->boundary[i];
+        if (b->with_rule < b->cables) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "%s: %" PRIu32 " of %" PRIu32 " cables have no rule",
+                           fab_boundary_name(FAB_WIRING_TREE, b->tier), b->cables - b->with_rule, b->cables);
+        }
     }
-    fab_text_heading(page, "SUMMARY", NULL);
-    audit_put_kinds(page, a);
-    fab_text_heading(page, "WORK", "worst first");
-    for (uint32_t i = 0; i < a->n_findings && i < MOST_SHOWN; i++) {
+}
+
+static void audit_put_findings(fab_page *page, const fab_audit *a, uint32_t first, uint32_t n) {
+    for (uint32_t i = first; i < first + n && i < first + MOST_SHOWN; i++) {
         audit_put_finding(page, i + 1, &a->findings[i]);
     }
-    if (a->n_findings > MOST_SHOWN) {
-        fab_text_notef(page, "... and %" PRIu32 " more: --format csv has all of them", a->n_findings - MOST_SHOWN);
+    if (n > MOST_SHOWN) {
+        fab_text_notef(page, "... and %" PRIu32 " more: --format csv has all of them", n - MOST_SHOWN);
+    }
+}
+
+void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
+    uint32_t n_faults = 0;
+    while (n_faults < a->n_findings && !fab_finding_is_choice(a->findings[n_faults].kind)) {
+        n_faults++;
+    }
+    uint32_t n_choices = a->n_findings - n_faults;
+    fab_page_say(page, "%s: %" PRIu32 " finding%s", path, n_faults, fab_plural(n_faults));
+    if (n_choices > 0) {
+        fab_page_say(page, ", %" PRIu32 " choice%s of the design", n_choices, fab_plural(n_choices));
+    }
+    fab_page_paragraph(page, FAB_INK_BOLD, 0, 2);
+    audit_put_structure(page, a);
+    audit_put_coverage(page, a);
+    audit_put_bisection(page, &a->bisection);
+    if (n_faults == 0 && a->n_ruled > 0) {
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
+                      a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."
+                                               : "Nothing departs from the structure.");
+    } else if (n_faults == 0) {
+        fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
+                      "No regular structure was found: nothing can be said of missing or misplaced cables. A plan can "
+                      "tell: --against.");
+    }
+    if (a->n_findings > 0) {
+        fab_text_heading(page, "SUMMARY", NULL);
+        audit_put_kinds(page, a);
+    }
+    if (n_faults > 0) {
+        fab_text_heading(page, "WORK", "worst first");
+        audit_put_findings(page, a, 0, n_faults);
+    }
+    if (n_choices > 0) {
+        fab_text_heading(page, "BY DESIGN", "no faults: what one failure more would cost");
+        audit_put_findings(page, a, n_faults, n_choices);
     }
 }

@@ -1,7 +1,10 @@
 #include "audit_internal.h"
 
+#include "../structure/network_boxes.h"
+
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/str.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,8 +12,10 @@
 #include <string.h>
 
 const char *const fab_finding_kinds[FAB_FINDING_N] = {
-    "unreachable",   "absent-switch", "missing-cable", "extra-cable", "missing-port", "miswired",
-    "swapped-rails", "wrong-rail",    "wrong-speed",   "one-sided",   "single-point", "contradiction"};
+    "unreachable",  "absent-switch", "missing-cable",   "extra-cable",     "missing-port",
+    "dead-port",    "miswired",      "crossed-uplinks", "swapped-rails",   "swapped-hosts",
+    "mixed-planes", "wrong-rail",    "wrong-leaf",      "same-tier-cable", "loop",
+    "wrong-speed",  "one-sided",     "contradiction",   "single-point"};
 
 /* Findings grow here; texts live in a network of their own, whose arena they use. */
 struct fab_audit_memory {
@@ -101,7 +106,34 @@ done:
     return status;
 }
 
-static fab_status list_tiers(auditor *a, fab_error *err) {
+typedef struct named_node {
+    const char *name;
+    uint32_t node;
+} named_node;
+
+static int by_name(const void *x, const void *y) {
+    const named_node *a = x;
+    const named_node *b = y;
+    int order = fab_compare_names(a->name, b->name);
+    return order != 0 ? order : FAB_ORDER(a->node, b->node);
+}
+
+static fab_status rank_nodes(auditor *a, named_node **out, fab_error *err) {
+    uint32_t n = a->net->n_nodes;
+    FAB_PASS(fab_network_names(a->net, &a->names, err));
+    FAB_PASS(FAB_NEW(a->rank, (size_t)n + 1, err));
+    FAB_PASS(FAB_NEW(*out, (size_t)n + 1, err));
+    for (uint32_t v = 0; v < n; v++) {
+        (*out)[v] = (named_node){a->net->nodes[v].label, v};
+    }
+    qsort(*out, n, sizeof **out, by_name);
+    for (uint32_t i = 0; i < n; i++) {
+        a->rank[(*out)[i].node] = i;
+    }
+    return FAB_OK;
+}
+
+static fab_status list_tiers(auditor *a, const named_node *sorted, fab_error *err) {
     const uint32_t *tier = a->shape->tier;
     FAB_PASS(FAB_NEW(a->tier_first, (size_t)a->shape->n_tiers + 3, err));
     FAB_PASS(FAB_NEW(a->in_tier, a->net->n_nodes, err));
@@ -111,7 +143,8 @@ static fab_status list_tiers(auditor *a, fab_error *err) {
     for (uint32_t t = 0; t <= a->shape->n_tiers; t++) {
         a->tier_first[t + 2] += a->tier_first[t + 1];
     }
-    for (uint32_t v = 0; v < a->net->n_nodes; v++) { /* tier_first[t + 1] moves to where tier t ends */
+    for (uint32_t i = 0; i < a->net->n_nodes; i++) { /* tier_first[t + 1] moves to where tier t ends */
+        uint32_t v = sorted[i].node;
         if (a->net->nodes[v].kind == FAB_NETWORK_SWITCH) {
             a->in_tier[a->tier_first[tier[v] + 1]++] = v;
         }
@@ -122,6 +155,7 @@ static fab_status list_tiers(auditor *a, fab_error *err) {
 static int by_impact(const void *x, const void *y) {
     const fab_finding *a = x;
     const fab_finding *b = y;
+    FAB_ORDER_BY(fab_finding_is_choice(a->kind), fab_finding_is_choice(b->kind));
     FAB_ORDER_BY(b->damage_bps, a->damage_bps);
     FAB_ORDER_BY(a->kind, b->kind);
     const char *const pairs[][2] = {{a->node, b->node}, {a->port, b->port}, {a->other, b->other}, {a->text, b->text}};
@@ -154,27 +188,69 @@ static void count(auditor *a) {
 }
 
 fab_status fab_audit_open(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    named_node *sorted = NULL;
     FAB_PASS(FAB_NEW(a->out, 1, err));
     FAB_PASS(FAB_NEW(a->out->memory, 1, err));
     FAB_PASS(fab_network_new("", &a->out->memory->texts, err));
     count(a);
-    FAB_PASS(list_tiers(a, err));
-    return find_usual_rates(a, err);
+    a->n_tiers = a->out->n_boundaries;
+    FAB_PASS(FAB_NEW(a->ruled, (size_t)a->net->n_cables + 1, err));
+    FAB_TRY(rank_nodes(a, &sorted, err));
+    FAB_TRY(list_tiers(a, sorted, err));
+    FAB_TRY(find_usual_rates(a, err));
+done:
+    free(sorted);
+    return status;
 }
 
 void fab_audit_close(auditor *a) {
-    FAB_FREE_ALL(a->usual_bps, a->tier_first, a->in_tier, a->absent, a->peer);
+    fab_audit_blocks_release(a);
+    FAB_FREE_ALL(a->names, a->rank, a->usual_bps, a->tier_first, a->in_tier, a->ruled, a->absent);
+}
+
+/* How much of what is there some rule speaks of. */
+fab_status fab_audit_cover(auditor *a, fab_error *err) {
+    const fab_network *net = a->net;
+    bool *ruled = NULL;
+    FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
+    for (uint32_t c = 0; c < net->n_cables; c++) {
+        const fab_network_end *end = net->cables[c].end;
+        bool is_inside =
+            net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
+        uint32_t t = fab_audit_boundary_of(a, c);
+        if (is_inside) {
+            continue;
+        }
+        a->out->n_cables++;
+        a->out->n_ruled += a->ruled[c];
+        if (t > 0 && t <= a->out->n_boundaries) {
+            a->out->boundary[t - 1].cables++;
+            a->out->boundary[t - 1].with_rule += a->ruled[c];
+        }
+        ruled[end[0].node] = ruled[end[0].node] || a->ruled[c];
+        ruled[end[1].node] = ruled[end[1].node] || a->ruled[c];
+    }
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        a->out->n_ruled_hosts += ruled[v] && fab_network_is_host(net, v);
+        a->out->n_ruled_switches += ruled[v] && fab_audit_is_switch(a, v);
+    }
+    free(ruled);
+    return FAB_OK;
 }
 
 fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
     auditor a = {.shape = shape, .net = shape->net};
     FAB_TRY(fab_audit_open(&a, err));
-    FAB_TRY(fab_audit_names(&a, err));
+    FAB_TRY(fab_audit_blocks(&a, err));
+    FAB_TRY(fab_audit_absent(&a, err));
     FAB_TRY(fab_audit_trunks(&a, err));
-    FAB_TRY(fab_audit_rails(&a, err));
+    FAB_TRY(fab_audit_sideways(&a, err));
+    FAB_TRY(fab_audit_hosts(&a, err));
     FAB_TRY(fab_audit_cables(&a, err));
     FAB_TRY(fab_audit_cuts(&a, err));
+    FAB_TRY(fab_audit_cover(&a, err));
     fab_audit_sort(a.out);
     *out = a.out;
     a.out = NULL;

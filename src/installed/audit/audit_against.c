@@ -91,6 +91,8 @@ static fab_status look_at_boxes(comparison *c, fab_error *err) {
         }
         fab_finding f = {.kind =
                              node->kind == FAB_NETWORK_SWITCH ? FAB_FINDING_ABSENT_SWITCH : FAB_FINDING_MISSING_PORT,
+                         .confidence = 1,
+                         .guid = node->guid,
                          .node = node->label,
                          .text = "is planned and not there"};
         for (uint32_t k = c->plan_shape->first[v]; k < c->plan_shape->first[v + 1]; k++) {
@@ -141,6 +143,7 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
     const fab_network_cable *p = &c->plan->cables[cable];
     const fab_network_end *far = fab_network_far(c->a.net, side);
     fab_finding f = {.kind = FAB_FINDING_MISWIRED,
+                     .confidence = 1,
                      .damage_bps = p->rate_bps,
                      .cables = 1,
                      .node = c->plan->nodes[p->end[i].node].label,
@@ -243,6 +246,8 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(look_for_more(&c, err));
     FAB_TRY(fab_audit_cables(&c.a, err));
     FAB_TRY(fab_audit_cuts(&c.a, err));
+    memset(c.a.ruled, true, c.a.net->n_cables); /* the plan speaks of all of them */
+    FAB_TRY(fab_audit_cover(&c.a, err));
     fab_audit_sort(c.a.out);
     *out = c.a.out;
     c.a.out = NULL;

@@ -1,6 +1,15 @@
-/* Cables by themselves: their speed, who reports them, and what the file says twice. */
+/* Cables by themselves: their speed, who reports them, and what the file says twice. Speeds are compared within one
+ * kind of device: hosts of one kind of name, switches of one role and tier. A box all of whose cables run at another
+ * rate than those of its kind is a device of another type. */
 #include "audit_internal.h"
 
+#include "../structure/box_names.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Rates of the cables of a boundary that the plan has as well. */
@@ -19,14 +28,107 @@ static const char *work_on_speed(double bps, double meant_bps) {
                            : "Check whether this port is meant to be faster than its peers.";
 }
 
-static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, fab_error *err) {
+/* --- kinds of cables ---------------------------------------------------------------------------------------------- */
+
+typedef struct kind_of_cable {
+    uint64_t kind;
+    double bps;
+    uint32_t cable;
+} kind_of_cable;
+
+static int by_kind(const void *x, const void *y) {
+    const kind_of_cable *a = x;
+    const kind_of_cable *b = y;
+    FAB_ORDER_BY(a->kind, b->kind);
+    FAB_ORDER_BY(a->bps, b->bps);
+    return FAB_ORDER(a->cable, b->cable);
+}
+
+/* Of the box at an end: its tier, and the role or the pattern of its name. */
+static uint64_t kind_of_box(const auditor *a, uint32_t v) {
+    const fab_network_node *node = &a->net->nodes[v];
+    if (fab_network_is_host(a->net, v)) {
+        return fab_name_pattern(node->host != NULL ? node->host : node->label);
+    }
+    fab_box_name name;
+    uint64_t hash = a->shape->tier[v];
+    fab_box_name_read(node->label, &name);
+    for (size_t i = 0; i < name.n_role; i++) {
+        hash = fab_mix64(hash ^ (unsigned char)name.role[i]);
+    }
+    return fab_mix64(hash);
+}
+
+/* Whether all cables of a box that are of the boundary, several, have this rate: it is of another type. */
+static bool is_type(const auditor *a, uint32_t v, uint32_t boundary, double bps) {
+    uint32_t server = a->shape->server[v];
+    uint32_t n = 0;
+    for (uint32_t w = server != FAB_NETWORK_NONE ? 0 : v; w < (server != FAB_NETWORK_NONE ? a->net->n_nodes : v + 1);
+         w++) {
+        if (w != v && a->shape->server[w] != server) {
+            continue;
+        }
+        for (uint32_t k = a->shape->first[w]; k < a->shape->first[w + 1]; k++) {
+            uint32_t cable = a->shape->side[k] >> 1;
+            if (fab_audit_boundary_of(a, cable) == boundary && a->net->cables[cable].rate_bps != bps) {
+                return false;
+            }
+            n += fab_audit_boundary_of(a, cable) == boundary;
+        }
+    }
+    return n > 2;
+}
+
+/* The rate that each cable's kind has; 0: its kind has no rule, or the box is of another type. */
+static fab_status find_usual(auditor *a, double *usual, double *confidence, fab_error *err) {
+    kind_of_cable *list = NULL;
+    uint32_t n = 0;
+    FAB_PASS(FAB_NEW(list, (size_t)a->net->n_cables + 1, err));
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
+        const fab_network_end *end = a->net->cables[c].end;
+        uint32_t t = fab_audit_boundary_of(a, c);
+        bool sideways = t == 0 && fab_audit_is_switch(a, end[0].node) && fab_audit_is_switch(a, end[1].node);
+        if ((t > 0 || sideways) && a->net->cables[c].rate_bps > 0) {
+            uint64_t kind = kind_of_box(a, end[0].node) + kind_of_box(a, end[1].node) + fab_mix64(t);
+            list[n++] = (kind_of_cable){kind, a->net->cables[c].rate_bps, c};
+        }
+    }
+    qsort(list, n, sizeof *list, by_kind);
+    for (uint32_t i = 0, next = 0; i < n; i = next) {
+        uint32_t most = 0;
+        double best = 0;
+        for (next = i; next < n && list[next].kind == list[i].kind;) {
+            uint32_t run = next;
+            while (next < n && list[next].kind == list[i].kind && list[next].bps == list[run].bps) {
+                next++;
+            }
+            best = next - run > most ? list[run].bps : best;
+            most = next - run > most ? next - run : most;
+        }
+        for (uint32_t k = i; k < next && next - i > 2 && most >= FAB_AUDIT_NEARLY * (next - i); k++) {
+            const fab_network_end *end = a->net->cables[list[k].cable].end;
+            uint32_t t = fab_audit_boundary_of(a, list[k].cable);
+            bool other = list[k].bps != best &&
+                         (is_type(a, end[0].node, t, list[k].bps) || is_type(a, end[1].node, t, list[k].bps));
+            usual[list[k].cable] = other ? 0 : best;
+            confidence[list[k].cable] = fab_audit_confidence(most, next - i);
+        }
+    }
+    free(list);
+    return FAB_OK;
+}
+
+/* --- speed -------------------------------------------------------------------------------------------------------- */
+
+static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, double confidence, fab_error *err) {
     const fab_network_cable *c = &a->net->cables[cable];
     double meant = is_planned(a, cable) ? a->planned_bps[cable] : usual;
     fab_finding f = fab_audit_finding(a, FAB_FINDING_SPEED, &c->end[0], &c->end[1]);
+    f.confidence = is_planned(a, cable) ? 1 : confidence;
     f.damage_bps = meant > c->rate_bps ? meant - c->rate_bps : 0;
     f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
     f.work = work_on_speed(c->rate_bps, meant);
-    if (c->rate_bps == meant) {
+    if (c->rate_bps == meant || meant <= 0) {
         return FAB_OK;
     }
     FAB_PASS(fab_audit_text(a, &f.text, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
@@ -50,6 +152,7 @@ static fab_status look_at_boundary(auditor *a, uint32_t t, boundary_rates *rates
     r.is_uniform = r.is_uniform && r.n > 1 && r.bps != r.planned_bps;
     if (r.is_uniform) {
         fab_finding f = {.kind = FAB_FINDING_SPEED,
+                         .confidence = 1,
                          .damage_bps = r.planned_bps > r.bps ? r.n * (r.planned_bps - r.bps) : 0,
                          .cables = r.n,
                          .work = "Look at the ports' settings, and at the kind of cables and transceivers; if this is "
@@ -76,31 +179,38 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
 }
 
 fab_status fab_audit_cables(auditor *a, fab_error *err) {
-    double usual[FAB_AUDIT_BOUNDARIES + 1];
+    fab_status status = FAB_OK;
+    double *usual = NULL;
+    double *confidence = NULL;
     boundary_rates rates[FAB_AUDIT_BOUNDARIES + 1] = {{0}};
-    for (uint32_t t = 0; t <= FAB_AUDIT_BOUNDARIES; t++) {
-        usual[t] = t > 0 && t <= a->shape->n_tiers ? a->usual_bps[t] : 0;
-        if (t > 0 && a->planned_bps != NULL) {
-            FAB_PASS(look_at_boundary(a, t, &rates[t], err));
-        }
+    FAB_TRY(FAB_NEW(usual, (size_t)a->net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(confidence, (size_t)a->net->n_cables + 1, err));
+    for (uint32_t t = 1; t <= FAB_AUDIT_BOUNDARIES && a->planned_bps != NULL; t++) {
+        FAB_TRY(look_at_boundary(a, t, &rates[t], err));
+    }
+    if (a->planned_bps == NULL) {
+        FAB_TRY(find_usual(a, usual, confidence, err));
     }
     for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
         const fab_network_cable *c = &a->net->cables[cable];
         uint32_t t = fab_audit_boundary_of(a, cable);
         bool is_told = t <= FAB_AUDIT_BOUNDARIES && rates[t].is_uniform && is_planned(a, cable);
-        if (t > 0 && t <= FAB_AUDIT_BOUNDARIES && c->rate_bps > 0 && !is_told) {
-            FAB_PASS(look_at_speed(a, cable, usual[t], err));
+        if (c->rate_bps > 0 && !is_told) {
+            FAB_TRY(look_at_speed(a, cable, usual[cable], confidence[cable], err));
         }
         if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0)) {
-            FAB_PASS(look_at_ends(a, cable, err));
+            FAB_TRY(look_at_ends(a, cable, err));
         }
     }
     for (uint32_t i = 0; i < a->net->n_notes; i++) {
         const fab_finding f = {.kind = FAB_FINDING_CONTRADICTION,
+                               .confidence = 1,
                                .text = a->net->notes[i].text,
                                .work = "Read the fabric again; if it stays, look at both boxes.",
                                .line = a->net->notes[i].line};
-        FAB_PASS(fab_audit_add(a, &f, err));
+        FAB_TRY(fab_audit_add(a, &f, err));
     }
-    return FAB_OK;
+done:
+    FAB_FREE_ALL(usual, confidence);
+    return status;
 }

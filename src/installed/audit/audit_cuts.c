@@ -68,6 +68,8 @@ done:
 
 static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_t hosts, uint32_t all, fab_error *err) {
     fab_finding f = {.kind = FAB_FINDING_UNREACHABLE,
+                     .confidence = 1,
+                     .guid = a->net->nodes[c->node[root]].guid,
                      .damage_bps = hosts * a->usual_bps[1],
                      .node = fab_audit_label(a, c->node[root]),
                      .work = "Find the cables or switches that should join the two parts."};
@@ -91,6 +93,8 @@ static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
                 continue;
             }
             fab_finding f = {.kind = FAB_FINDING_SINGLE_POINT,
+                             .confidence = fab_audit_confidence(n - n_cut, n),
+                             .guid = a->net->nodes[c->node[v]].guid,
                              .damage_bps = c->cut[v] * a->usual_bps[1],
                              .node = fab_audit_label(a, c->node[v]),
                              .work = "Give the hosts behind it, or the switches between, another way."};

@@ -6,30 +6,57 @@
 
 #include "fab/audit.h"
 
-#define FAB_AUDIT_AXES 3 /**< coordinates in the name of a switch */
+#define FAB_AUDIT_NEARLY 0.75 /* part of the peers that makes a rule */
+
+/** Cables between a switch and one of the tier above. */
+typedef struct audit_trunk {
+    uint32_t lower, upper, n;
+} audit_trunk;
+
+/** Switches of two neighbouring tiers that are joined to the same ones: a pod, a plane, a spine group. */
+typedef struct audit_block {
+    uint32_t n_lower, n_upper;
+    uint32_t first_lower, first_upper; /**< in audit_boundary.member */
+    uint32_t usual;                    /**< cables of a trunk, where nearly all have as many; 0: they differ */
+    uint32_t low; /**< where they differ: nearly all have this many, or one more; FAB_NETWORK_NONE: no rule */
+} audit_block;
+
+/** The blocks of a boundary. */
+typedef struct audit_boundary {
+    audit_trunk *trunk; /**< [n_trunks]: by lower, then upper */
+    uint32_t n_trunks;
+    uint32_t *of; /**< [n_nodes]: block of a switch of the two tiers; FAB_NETWORK_NONE */
+    audit_block *block;
+    uint32_t n_blocks;
+    uint32_t *member;     /**< switches by block: lower ones, then upper ones; each by name */
+    uint32_t usual_upper; /**< upper switches of a block, where nearly all blocks have as many; 0: they differ */
+} audit_boundary;
 
 /** A switch that is not there. */
 typedef struct absent_switch {
     const char *name;
     uint32_t tier;
-    uint32_t
-        first[FAB_AUDIT_AXES + 1]; /**< peers that differ from it in this coordinate alone: auditor.peer[first[axis]
-                                      ... first[axis + 1]) */
-    uint32_t block;                /**< at the boundary that was looked at last; FAB_NETWORK_NONE */
+    uint32_t near;        /**< a switch that stands beside it; FAB_NETWORK_NONE */
+    uint32_t block_above; /**< at the boundary above it, of the lower ones; FAB_NETWORK_NONE: not known */
+    uint32_t block_below; /**< at that below it, of the upper ones */
 } absent_switch;
 
 typedef struct auditor {
     const fab_shape *shape;
     const fab_network *net;
-    double *usual_bps;              /**< shape [n_tiers + 1]; owned: fab_audit_close() */
+    const char **names;             /**< [n_nodes]: unique; owned: fab_audit_close() */
+    uint32_t *rank;                 /**< [n_nodes]: place by name. Owned */
+    double *usual_bps;              /**< shape [n_tiers + 1]. Owned */
     uint32_t *tier_first, *in_tier; /**< [n_tiers + 2], [switches]: those of tier t are in_tier[tier_first[t]] ...,
-                                       ascending. Owned */
+                                       by name. Owned */
+    uint32_t n_tiers;               /**< that rules are looked for in */
+    audit_boundary *boundary;       /**< [n_tiers + 1]: that of tier t and t + 1 at t; owned */
+    bool *ruled;                    /**< [n_cables]: some rule speaks of it. Owned */
     const double
         *planned_bps; /**< shape [cables as installed], 0 where a plan does not say; NULL: there is none. Borrowed */
-    absent_switch *absent; /**< shape [out->n_absent]; owned, so is peer */
-    uint32_t *peer;
-    uint32_t n_peers;
-    size_t absent_capacity, peer_capacity, lack_capacity;
+    absent_switch *absent; /**< shape [out->n_absent]; owned */
+    bool lacks_leaf;       /**< a switch with hosts is absent: what hosts lack went with it */
+    size_t absent_capacity, lack_capacity;
     fab_audit *out;
 } auditor;
 
@@ -48,31 +75,54 @@ fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err)
 /** Appends cables that lack between two switches. */
 fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) FAB_MUST_USE;
 
-/** Label of a node; "host HCA-6" of an adapter. */
+/** Name of a node, "host HCA-6" of an adapter, that no other has. */
 static inline const char *fab_audit_label(const auditor *a, uint32_t node) {
-    return a->net->nodes[node].label;
+    return a->names != NULL ? a->names[node] : a->net->nodes[node].label;
 }
 
 static inline const char *fab_audit_port(const fab_network_end *end) {
     return end->port != NULL ? end->port : "";
 }
 
+/** How sure a rule is that k of n peers follow: Laplace's rule of succession. */
+static inline double fab_audit_confidence(double k, double n) {
+    return (k + 1) / (n + 2);
+}
+
 /** Of a cable: where to walk to, and its other end. */
 static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_network_end *at,
                                             const fab_network_end *other) {
     return (fab_finding){.kind = kind,
+                         .confidence = 1,
                          .cables = 1,
                          .node = fab_audit_label(a, at->node),
                          .port = fab_audit_port(at),
+                         .guid = a->net->nodes[at->node].guid,
                          .other = fab_audit_label(a, other->node),
-                         .other_port = fab_audit_port(other)};
+                         .other_port = fab_audit_port(other),
+                         .other_guid = a->net->nodes[other->node].guid};
+}
+
+static inline bool fab_audit_is_switch(const auditor *a, uint32_t v) {
+    return a->net->nodes[v].kind == FAB_NETWORK_SWITCH;
 }
 
 /** Upper tier of the boundary that a cable lies in, 1 = hosts and leaves; 0: inside a switch, or between equals. */
 uint32_t fab_audit_boundary_of(const auditor *a, uint32_t cable);
 
-fab_status fab_audit_names(auditor *a, fab_error *err) FAB_MUST_USE;
+/** Finds the blocks of all boundaries. */
+fab_status fab_audit_blocks(auditor *a, fab_error *err) FAB_MUST_USE;
+void fab_audit_blocks_release(auditor *a);
+
+/** Name of a switch whose number is `step` larger. */
+fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) FAB_MUST_USE;
+
+/** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
+fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
+
+fab_status fab_audit_absent(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;
-fab_status fab_audit_rails(auditor *a, fab_error *err) FAB_MUST_USE;
+fab_status fab_audit_sideways(auditor *a, fab_error *err) FAB_MUST_USE;
+fab_status fab_audit_hosts(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;

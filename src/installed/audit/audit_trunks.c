@@ -1,78 +1,57 @@
-/* Trunks between switches of neighbouring tiers. Switches that are joined make blocks (a pod, a plane, a spine group);
- * in a block where nearly all pairs of a lower and an upper switch have a trunk, all should, each of as many cables as
- * most have. */
+/* Trunks between switches of neighbouring tiers. In a block where nearly all trunks have as many cables, all should;
+ * where their sizes differ by one, none is smaller or larger; and where switches of a block have the same number of
+ * cables in all, each should. A switch of which many trunks differ is of another design than its peers. */
 #include "audit_internal.h"
 
-#include "fab/graph_parts.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NEARLY 0.75 /* part of the pairs of a block */
+#define NONE         FAB_NETWORK_NONE
+#define OTHER_DESIGN 0.5 /* of its trunks */
+#define MOST_CROSSED 256 /* deviations that are looked at in pairs */
+#define FOREIGN_PART 0.1 /* of the cables of a boundary that lead out of their block: then they are meant to */
+
+/* A trunk with fewer or more cables than it should have. */
+typedef struct deviation {
+    uint32_t lower, upper, n, there, should;
+    bool is_extra, is_told;
+    double confidence;
+} deviation;
 
 typedef struct trunks {
-    uint32_t tier; /* upper */
-    uint32_t n_lower, n_upper;
-    uint32_t *lower, *upper; /* nodes, by number; of the block at hand */
-    uint32_t *column;        /* [n_nodes]: place in upper */
-    uint32_t *next;          /* [n_nodes]: the next one of the block, ascending; FAB_NETWORK_NONE */
-    uint32_t *count;         /* [n_lower][n_upper] cables */
-    uint32_t *block;         /* [n_nodes]: least node of its block; FAB_NETWORK_NONE outside the two tiers */
-    uint32_t usual;          /* cables of a trunk */
-    uint32_t *usual_of;      /* [n_nodes]: by the least node of a block; 0 where it is not regular */
-    double rate_bps;         /* of a cable */
+    auditor *a;
+    const audit_boundary *b;
+    uint32_t tier; /* lower */
+    deviation *list;
+    uint32_t n;
+    size_t capacity;
+    uint32_t *mark; /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
+    bool *even;     /* [n_blocks]: switches of it have the same number of cables */
 } trunks;
-
-static bool is_in_tier(const auditor *a, uint32_t v, uint32_t tier) {
-    return a->net->nodes[v].kind == FAB_NETWORK_SWITCH && a->shape->tier[v] == tier;
-}
-
-static fab_status find_blocks(const auditor *a, trunks *t, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_edges joined = {.n = 0};
-    uint32_t *head = NULL; /* [least node of a block]: its first node so far, + 1 */
-    for (uint32_t c = 0; c < a->net->n_cables; c++) {
-        uint32_t x = a->net->cables[c].end[0].node;
-        uint32_t y = a->net->cables[c].end[1].node;
-        if ((is_in_tier(a, x, t->tier) && is_in_tier(a, y, t->tier - 1)) ||
-            (is_in_tier(a, y, t->tier) && is_in_tier(a, x, t->tier - 1))) {
-            FAB_TRY(fab_edges_add(&joined, x, y, err));
-        }
-    }
-    FAB_TRY(fab_graph_components(a->net->n_nodes, &joined, t->block, err));
-    FAB_TRY(FAB_NEW(head, a->net->n_nodes, err));
-    for (uint32_t v = a->net->n_nodes; v-- > 0;) {
-        t->next[v] = head[t->block[v]] - 1; /* wraps to FAB_NETWORK_NONE */
-        head[t->block[v]] = v + 1;
-        t->block[v] = is_in_tier(a, v, t->tier - 1) || is_in_tier(a, v, t->tier) ? t->block[v] : FAB_NETWORK_NONE;
-    }
-done:
-    free(head);
-    fab_edges_release(&joined);
-    return status;
-}
-
-static void audit_trunks_gather(const auditor *a, trunks *t, uint32_t root) {
-    t->n_lower = t->n_upper = 0;
-    for (uint32_t v = root; v != FAB_NETWORK_NONE; v = t->next[v]) {
-        if (a->shape->tier[v] == t->tier) {
-            t->column[v] = t->n_upper;
-            t->upper[t->n_upper++] = v;
-        } else {
-            t->lower[t->n_lower++] = v;
-        }
-    }
-}
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
 
-/* Port of `near` that most of its peers use towards... the other way round: the k-th port by which peers of `from`
- * reach `to`. NULL: peers do not agree, or the port is taken. */
-static const char *usual_port(const auditor *a, const trunks *t, uint32_t from, uint32_t to, uint32_t k) {
-    const uint32_t *peers = a->shape->tier[from] == t->tier ? t->upper : t->lower;
-    uint32_t n_peers = a->shape->tier[from] == t->tier ? t->n_upper : t->n_lower;
+static bool is_taken(const auditor *a, uint32_t node, const char *port) {
+    for (uint32_t j = a->shape->first[node]; j < a->shape->first[node + 1]; j++) {
+        const char *own = fab_network_near(a->net, a->shape->side[j])->port;
+        if (own != NULL && strcmp(own, port) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The k-th port by which most peers of `from` reach `to`. NULL: peers do not agree, or the port is taken. */
+static const char *usual_port(const trunks *t, uint32_t from, uint32_t to, uint32_t k) {
+    const auditor *a = t->a;
+    const audit_block *block = &t->b->block[t->b->of[from]];
+    bool is_upper = a->shape->tier[from] > t->tier;
+    const uint32_t *peers = t->b->member + (is_upper ? block->first_upper : block->first_lower);
+    uint32_t n_peers = is_upper ? block->n_upper : block->n_lower;
     const char *best = NULL;
     uint32_t most = 0;
     for (uint32_t pass = 0; pass < 2; pass++) {
@@ -99,23 +78,15 @@ static const char *usual_port(const auditor *a, const trunks *t, uint32_t from, 
         }
         most = pass == 0 ? 0 : most;
     }
-    for (uint32_t j = a->shape->first[from]; j < a->shape->first[from + 1]; j++) {
-        const char *port = fab_network_near(a->net, a->shape->side[j])->port;
-        if (port != NULL && strcmp(port, best) == 0) {
-            return NULL;
-        }
-    }
-    return 2 * most > n_peers ? best : NULL;
+    return 2 * most > n_peers && !is_taken(a, from, best) ? best : NULL;
 }
 
-/* --- findings ----------------------------------------------------------------------------------------------------- */
-
 /* "35 and 36", "35", or "" where peers do not tell. */
-static const char *free_ports(const auditor *a, const trunks *t, uint32_t from, uint32_t to, char *out, size_t size) {
+static const char *free_ports(const trunks *t, uint32_t from, uint32_t to, uint32_t usual, char *out, size_t size) {
     size_t n = 0;
     out[0] = '\0';
-    for (uint32_t k = 0; k < t->usual && n < size; k++) {
-        const char *port = usual_port(a, t, from, to, k);
+    for (uint32_t k = 0; k < usual && n < size; k++) {
+        const char *port = usual_port(t, from, to, k);
         if (port != NULL) {
             n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? " and " : "", port);
         }
@@ -123,179 +94,401 @@ static const char *free_ports(const auditor *a, const trunks *t, uint32_t from, 
     return out;
 }
 
-static fab_status report_missing(auditor *a, const trunks *t, uint32_t x, uint32_t y, uint32_t there, fab_error *err) {
-    char here[64];
-    char far[64];
-    uint32_t lower = t->lower[x];
-    uint32_t upper = t->upper[y];
-    uint32_t lacks = t->usual - there;
-    fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
-                     .damage_bps = lacks * t->rate_bps,
-                     .cables = lacks,
-                     .node = fab_audit_label(a, lower),
-                     .port = free_ports(a, t, lower, upper, here, sizeof here),
-                     .other = fab_audit_label(a, upper),
-                     .other_port = free_ports(a, t, upper, lower, far, sizeof far)};
-    FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u cables of this trunk are missing", (unsigned)lacks,
-                            (unsigned)t->usual));
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)lacks,
-                            lacks > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
-                            f.other_port[0] != '\0' ? ", port " : "", f.other_port));
-    FAB_PASS(fab_audit_add(a, &f, err));
-    const fab_audit_lack lack = {.node = {lower, upper}, .cables = lacks, .rate_bps = t->rate_bps};
-    return fab_audit_add_lack(a, &lack, err);
+/* Port of a cable from one switch to another. */
+static const char *port_towards(const trunks *t, uint32_t from, uint32_t to, uint32_t *out_side) {
+    const auditor *a = t->a;
+    const char *best = NULL;
+    for (uint32_t j = a->shape->first[from]; j < a->shape->first[from + 1]; j++) {
+        uint32_t side = a->shape->side[j];
+        if (fab_network_far(a->net, side)->node == to) {
+            best = fab_audit_port(fab_network_near(a->net, side));
+            *out_side = side;
+        }
+    }
+    return best != NULL ? best : "";
 }
 
-static fab_status report_extra(auditor *a, const trunks *t, uint32_t x, uint32_t y, uint32_t there, fab_error *err) {
-    uint32_t more = there - t->usual;
+/* --- findings ----------------------------------------------------------------------------------------------------- */
+
+static double rate_of(const trunks *t) {
+    return t->a->usual_bps[t->tier + 1];
+}
+
+static fab_status report_missing(trunks *t, const deviation *d, fab_error *err) {
+    auditor *a = t->a;
+    char here[64] = "";
+    char far[64] = "";
+    uint32_t usual = t->b->block[t->b->of[d->lower]].usual;
+    bool is_known = d->upper != NONE;
+    fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
+                     .confidence = d->confidence,
+                     .damage_bps = d->n * rate_of(t),
+                     .cables = d->n,
+                     .node = fab_audit_label(a, d->lower),
+                     .guid = a->net->nodes[d->lower].guid};
+    if (is_known) {
+        f.port = free_ports(t, d->lower, d->upper, usual, here, sizeof here);
+        f.other = fab_audit_label(a, d->upper);
+        f.other_guid = a->net->nodes[d->upper].guid;
+        f.other_port = free_ports(t, d->upper, d->lower, usual, far, sizeof far);
+        FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u cables of this trunk are missing", (unsigned)d->n,
+                                (unsigned)d->should));
+        FAB_PASS(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)d->n,
+                                d->n > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
+                                f.other_port[0] != '\0' ? ", port " : "", f.other_port));
+    } else {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
+                                (unsigned)d->should));
+        FAB_PASS(fab_audit_text(a, &f.work, err, "Look for %u cable%s of %s to the other tier.", (unsigned)d->n,
+                                d->n > 1 ? "s" : "", f.node));
+    }
+    FAB_PASS(fab_audit_add(a, &f, err));
+    const fab_audit_lack lack = {.node = {d->lower, d->upper}, .cables = d->n, .rate_bps = rate_of(t)};
+    return is_known ? fab_audit_add_lack(a, &lack, err) : FAB_OK;
+}
+
+static fab_status report_extra(trunks *t, const deviation *d, fab_error *err) {
+    auditor *a = t->a;
+    uint32_t side = NONE;
+    bool is_foreign = d->should == 0 && d->upper != NONE;
     fab_finding f = {.kind = FAB_FINDING_EXTRA_CABLE,
-                     .cables = more,
-                     .node = fab_audit_label(a, t->lower[x]),
-                     .other = fab_audit_label(a, t->upper[y]),
+                     .confidence = d->confidence,
+                     .cables = d->n,
+                     .node = fab_audit_label(a, d->lower),
+                     .guid = a->net->nodes[d->lower].guid,
+                     .other = d->upper != NONE ? fab_audit_label(a, d->upper) : NULL,
+                     .other_guid = d->upper != NONE ? a->net->nodes[d->upper].guid : 0,
                      .work = "See whether a trunk that lacks a cable should have it."};
-    FAB_PASS(
-        fab_audit_text(a, &f.text, err, "this trunk has %u cables, its peers %u", (unsigned)there, (unsigned)t->usual));
+    if (is_foreign) {
+        f.port = port_towards(t, d->lower, d->upper, &side);
+        f.other_port = port_towards(t, d->upper, d->lower, &side);
+        f.line = fab_network_near(a->net, side)->line;
+        f.text = "these two switches are joined, and none of their peers";
+    } else if (d->upper == NONE) {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
+                                (unsigned)d->should));
+    } else {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "this trunk has %u cables, its peers %u", (unsigned)d->there,
+                                (unsigned)d->should));
+    }
     return fab_audit_add(a, &f, err);
 }
 
-/* What most trunks of the block have. */
-static uint32_t usual_count(const trunks *t) {
-    uint32_t best = 0;
-    uint32_t most = 0;
-    uint32_t largest = 0;
-    size_t n = (size_t)t->n_lower * t->n_upper;
-    for (size_t i = 0; i < n; i++) {
-        largest = t->count[i] > largest ? t->count[i] : largest;
-    }
-    for (uint32_t c = 1; c <= largest; c++) {
-        uint32_t same = 0;
-        for (size_t i = 0; i < n; i++) {
-            same += t->count[i] == c;
-        }
-        if (same >= most && same > 0) {
-            most = same;
-            best = c;
-        }
-    }
-    return best;
+/* A cable that leads elsewhere: x has one to y, and none to z, where it belongs. */
+static fab_status report_miswired(trunks *t, uint32_t x, uint32_t y, uint32_t z, double confidence, fab_error *err) {
+    auditor *a = t->a;
+    uint32_t side = NONE;
+    fab_finding f = {.kind = FAB_FINDING_MISWIRED,
+                     .confidence = confidence,
+                     .cables = 1,
+                     .damage_bps = rate_of(t),
+                     .node = fab_audit_label(a, x),
+                     .guid = a->net->nodes[x].guid,
+                     .port = port_towards(t, x, y, &side),
+                     .other = fab_audit_label(a, y),
+                     .other_guid = a->net->nodes[y].guid};
+    f.other_port = port_towards(t, y, x, &side);
+    f.line = fab_network_near(a->net, side)->line;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "a cable of %s leads to %s, where one to %s is missing", f.node, f.other,
+                            fab_audit_label(a, z)));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Move the end at %s to %s.", f.other, fab_audit_label(a, z)));
+    return fab_audit_add(a, &f, err);
 }
 
-static fab_status look_at_block(auditor *a, trunks *t, fab_error *err) {
-    uint32_t joined = 0;
-    size_t n = (size_t)t->n_lower * t->n_upper;
-    fab_audit_boundary *b = &a->out->boundary[t->tier - 1];
-    free(t->count);
-    t->count = NULL;
-    FAB_PASS(FAB_NEW(t->count, n, err));
-    for (uint32_t x = 0; x < t->n_lower; x++) {
-        for (uint32_t j = a->shape->first[t->lower[x]]; j < a->shape->first[t->lower[x] + 1]; j++) {
-            uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
-            if (is_in_tier(a, w, t->tier)) {
-                joined += t->count[(size_t)x * t->n_upper + t->column[w]]++ == 0;
+/* The cables of two switches, each to where that of the other belongs. */
+static fab_status report_crossed(trunks *t, const deviation *one, const deviation *two, fab_error *err) {
+    auditor *a = t->a;
+    uint32_t side = NONE;
+    fab_finding f = {.kind = FAB_FINDING_CROSSED,
+                     .confidence = one->confidence < two->confidence ? one->confidence : two->confidence,
+                     .cables = 2,
+                     .damage_bps = 2 * rate_of(t),
+                     .node = fab_audit_label(a, one->lower),
+                     .guid = a->net->nodes[one->lower].guid,
+                     .port = port_towards(t, one->lower, one->upper, &side),
+                     .other = fab_audit_label(a, two->lower),
+                     .other_guid = a->net->nodes[two->lower].guid};
+    f.other_port = port_towards(t, two->lower, two->upper, &side);
+    f.line = fab_network_near(a->net, side)->line;
+    FAB_PASS(fab_audit_text(a, &f.text, err, "their cables to %s and %s are crossed", fab_audit_label(a, one->upper),
+                            fab_audit_label(a, two->upper)));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the two ends at %s and %s: %s belongs on %s, %s on %s.",
+                            fab_audit_label(a, one->upper), fab_audit_label(a, two->upper), f.node,
+                            fab_audit_label(a, two->upper), f.other, fab_audit_label(a, one->upper)));
+    return fab_audit_add(a, &f, err);
+}
+
+static deviation *find_deviation(trunks *t, uint32_t lower, uint32_t upper, bool is_extra) {
+    for (uint32_t i = 0; i < t->n; i++) {
+        deviation *d = &t->list[i];
+        if (!d->is_told && d->is_extra == is_extra && (lower == NONE || d->lower == lower) &&
+            (upper == NONE || d->upper == upper)) {
+            return d;
+        }
+    }
+    return NULL;
+}
+
+static fab_status tell_crossed(trunks *t, fab_error *err) {
+    for (uint32_t i = 0; i < t->n && t->n <= MOST_CROSSED; i++) {
+        deviation *one = &t->list[i];
+        for (uint32_t k = i + 1; one->is_extra && !one->is_told && k < t->n; k++) {
+            deviation *two = &t->list[k];
+            bool fits = two->is_extra && !two->is_told && one->upper != NONE && two->upper != NONE;
+            deviation *lack = fits ? find_deviation(t, one->lower, two->upper, false) : NULL;
+            deviation *other = fits ? find_deviation(t, two->lower, one->upper, false) : NULL;
+            if (lack != NULL && other != NULL && lack != other) {
+                one->is_told = two->is_told = lack->is_told = other->is_told = true;
+                FAB_PASS(report_crossed(t, one, two, err));
             }
         }
     }
-    t->usual = usual_count(t);
-    bool regular = n > 1 && joined >= NEARLY * (double)n;
-    t->usual_of[t->block[t->lower[0]]] = regular ? t->usual : 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t planned = regular ? t->usual : t->count[i];
-        b->planned += planned;
-        b->present += t->count[i] < planned ? t->count[i] : planned;
-        uint32_t x = (uint32_t)(i / t->n_upper);
-        uint32_t y = (uint32_t)(i % t->n_upper);
-        if (t->count[i] < planned) {
-            FAB_PASS(report_missing(a, t, x, y, t->count[i], err));
-        } else if (t->count[i] > planned) {
-            FAB_PASS(report_extra(a, t, x, y, t->count[i], err));
+    for (uint32_t i = 0; i < t->n && t->n <= MOST_CROSSED; i++) { /* one end of a cable */
+        deviation *d = &t->list[i];
+        if (!d->is_extra || d->is_told || d->upper == NONE) {
+            continue;
+        }
+        deviation *lack = find_deviation(t, d->lower, NONE, false);
+        bool by_lower = lack != NULL && lack->upper != NONE;
+        lack = by_lower ? lack : find_deviation(t, NONE, d->upper, false);
+        if (lack != NULL && lack->n == d->n) {
+            d->is_told = lack->is_told = true;
+            FAB_PASS(by_lower ? report_miswired(t, d->lower, d->upper, lack->upper, d->confidence, err)
+                              : report_miswired(t, d->upper, d->lower, lack->lower, d->confidence, err));
         }
     }
     return FAB_OK;
 }
 
-/* --- absent switches ---------------------------------------------------------------------------------------------- */
-
-/* The block that an absent switch would be in: that of all peers that differ from it in one coordinate, where there is
- * one such block. */
-static uint32_t block_of_absent(const auditor *a, const trunks *t, const absent_switch *s) {
-    uint32_t found = FAB_NETWORK_NONE;
-    for (uint32_t axis = 0; axis < FAB_AUDIT_AXES; axis++) {
-        uint32_t first = s->first[axis];
-        uint32_t root = first < s->first[axis + 1] ? t->block[a->peer[first]] : FAB_NETWORK_NONE;
-        for (uint32_t i = first; i < s->first[axis + 1]; i++) {
-            root = t->block[a->peer[i]] == root ? root : FAB_NETWORK_NONE;
+static fab_status tell(trunks *t, fab_error *err) {
+    FAB_PASS(tell_crossed(t, err));
+    for (uint32_t i = 0; i < t->n; i++) {
+        const deviation *d = &t->list[i];
+        if (!d->is_told) {
+            FAB_PASS(d->is_extra ? report_extra(t, d, err) : report_missing(t, d, err));
         }
-        if (root != FAB_NETWORK_NONE && found != FAB_NETWORK_NONE && root != found) {
-            return FAB_NETWORK_NONE;
-        }
-        found = root != FAB_NETWORK_NONE ? root : found;
     }
-    return found != FAB_NETWORK_NONE && t->usual_of[found] > 0 ? found : FAB_NETWORK_NONE;
+    return FAB_OK;
 }
 
-/* Trunks from an absent switch to all switches of the other tier of its block, absent ones that are placed included. */
-static fab_status place_absent(auditor *a, trunks *t, uint32_t index, fab_error *err) {
-    absent_switch *s = &a->absent[index];
-    uint32_t n = a->net->n_nodes;
-    s->block = block_of_absent(a, t, s);
-    if (s->block == FAB_NETWORK_NONE) {
-        a->out->unplaced = a->out->unplaced == NULL ? s->name : a->out->unplaced;
+/* --- deviations --------------------------------------------------------------------------------------------------- */
+
+static fab_status deviate(trunks *t, uint32_t lower, uint32_t upper, uint32_t there, uint32_t should, double confidence,
+                          fab_error *err) {
+    FAB_PASS(FAB_GROW(t->list, t->capacity, (size_t)t->n + 1, err));
+    t->list[t->n++] = (deviation){.lower = lower,
+                                  .upper = upper,
+                                  .n = there > should ? there - should : should - there,
+                                  .there = there,
+                                  .should = should,
+                                  .is_extra = there > should,
+                                  .confidence = confidence};
+    return FAB_OK;
+}
+
+/* What a trunk of a block should have, given what it has. */
+static uint32_t should_be(const audit_block *k, uint32_t there) {
+    if (k->usual > 0) {
+        return k->usual;
+    }
+    return k->low == NONE ? there : there < k->low ? k->low : there > k->low + 1 ? k->low + 1 : there;
+}
+
+/* The trunks of one lower switch. */
+static fab_status look_at_lower(trunks *t, const audit_trunk *trunk, uint32_t n, fab_error *err) {
+    const audit_boundary *b = t->b;
+    uint32_t v = trunk[0].lower;
+    const audit_block *k = &b->block[b->of[v]];
+    fab_audit_boundary *sum = &t->a->out->boundary[t->tier];
+    bool counts = t->tier < t->a->out->n_boundaries;
+    uint32_t inside = 0;
+    uint32_t wrong = 0;
+    uint32_t planned = 0;
+    uint32_t present = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_inside = b->of[trunk[i].upper] == b->of[v];
+        uint32_t should = is_inside ? should_be(k, trunk[i].n) : 0;
+        t->mark[trunk[i].upper] = is_inside ? v + 1 : 0;
+        inside += is_inside;
+        wrong += is_inside && should != trunk[i].n;
+        planned += should;
+        present += should < trunk[i].n ? should : trunk[i].n;
+    }
+    uint32_t should_none = should_be(k, 0);
+    wrong += should_none > 0 ? k->n_upper - inside : 0;
+    planned += should_none * (k->n_upper - inside);
+    if (wrong > 2 && wrong >= OTHER_DESIGN * k->n_upper) {
         return FAB_OK;
     }
-    fab_audit_lack lack = {.node = {0, n + index}, .cables = t->usual_of[s->block], .rate_bps = t->rate_bps};
-    for (uint32_t v = 0; v < n; v++) {
-        if (t->block[v] == s->block && a->shape->tier[v] != s->tier) {
-            lack.node[0] = v;
-            FAB_PASS(fab_audit_add_lack(a, &lack, err));
+    if (counts) {
+        sum->planned += planned;
+        sum->present += present;
+    }
+    double pairs = (double)k->n_lower * k->n_upper;
+    double confidence = fab_audit_confidence(pairs - wrong, pairs);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t should = should_be(k, trunk[i].n);
+        if (b->of[trunk[i].upper] == b->of[v] && should != trunk[i].n) {
+            FAB_PASS(deviate(t, v, trunk[i].upper, trunk[i].n, should, confidence, err));
         }
     }
-    for (uint32_t i = 0; i < index; i++) {
-        if (a->absent[i].block == s->block && a->absent[i].tier != s->tier) {
-            lack.node[0] = n + i;
-            FAB_PASS(fab_audit_add_lack(a, &lack, err));
+    for (uint32_t i = k->first_upper; inside < k->n_upper && i < k->first_upper + k->n_upper; i++) {
+        if (should_none > 0 && t->mark[b->member[i]] != v + 1) {
+            FAB_PASS(deviate(t, v, b->member[i], 0, should_none, confidence, err));
         }
     }
     return FAB_OK;
 }
 
-static fab_status look_at_tier(auditor *a, trunks *t, fab_error *err) {
-    t->rate_bps = a->usual_bps[t->tier];
-    memset(t->usual_of, 0, a->net->n_nodes * sizeof *t->usual_of);
-    FAB_PASS(find_blocks(a, t, err));
-    for (uint32_t v = 0; v < a->net->n_nodes; v++) {
-        if (t->block[v] == v) {
-            audit_trunks_gather(a, t, v);
-            if (t->n_lower > 0 && t->n_upper > 0) {
-                FAB_PASS(look_at_block(a, t, err));
-            }
-        }
+/* Cables that lead out of their block, where few do. */
+static fab_status look_for_foreign(trunks *t, fab_error *err) {
+    const audit_boundary *b = t->b;
+    double all = 0;
+    double foreign = 0;
+    for (uint32_t i = 0; i < b->n_trunks; i++) {
+        all += b->trunk[i].n;
+        foreign += b->of[b->trunk[i].lower] != b->of[b->trunk[i].upper] ? b->trunk[i].n : 0;
     }
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
-        a->absent[i].block = FAB_NETWORK_NONE;
-        if (a->absent[i].tier == t->tier || a->absent[i].tier + 1 == t->tier) {
-            FAB_PASS(place_absent(a, t, i, err));
+    for (uint32_t i = 0; i < b->n_trunks && (foreign <= FOREIGN_PART * all || foreign <= 2); i++) {
+        const audit_trunk *trunk = &b->trunk[i];
+        if (b->of[trunk->lower] != b->of[trunk->upper]) {
+            FAB_PASS(
+                deviate(t, trunk->lower, trunk->upper, trunk->n, 0, fab_audit_confidence(all - foreign, all), err));
         }
     }
     return FAB_OK;
+}
+
+/* --- switches as a whole ------------------------------------------------------------------------------------------ */
+
+typedef struct degree {
+    uint32_t node, n;
+} degree;
+
+static int by_degree(const void *x, const void *y) {
+    const degree *a = x;
+    const degree *b = y;
+    FAB_ORDER_BY(a->n, b->n);
+    return FAB_ORDER(a->node, b->node);
+}
+
+/* The number of cables that nearly all of them have; 0: there is none. Sorts. */
+static uint32_t usual_degree(degree *list, uint32_t n) {
+    uint32_t best = 0;
+    uint32_t most = 0;
+    qsort(list, n, sizeof *list, by_degree);
+    for (uint32_t i = 0, run = 0; i < n; i++) {
+        run = i > 0 && list[i].n == list[i - 1].n ? run + 1 : 1;
+        best = run > most ? list[i].n : best;
+        most = run > most ? run : most;
+    }
+    return n > 3 && most >= FAB_AUDIT_NEARLY * n ? best : 0;
+}
+
+static bool has_deviation(const trunks *t, uint32_t v) {
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->list[i].lower == v || t->list[i].upper == v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Cables of the members of a block to members of the other tier. */
+static fab_status list_degrees(const trunks *t, const audit_block *k, bool upper, degree **out, fab_error *err) {
+    const auditor *a = t->a;
+    uint32_t n = upper ? k->n_upper : k->n_lower;
+    const uint32_t *nodes = t->b->member + (upper ? k->first_upper : k->first_lower);
+    FAB_PASS(FAB_NEW(*out, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        (*out)[i].node = nodes[i];
+        for (uint32_t j = a->shape->first[nodes[i]]; j < a->shape->first[nodes[i] + 1]; j++) {
+            uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
+            (*out)[i].n += fab_audit_is_switch(a, w) &&
+                           a->shape->tier[w] == (upper ? t->tier : t->tier + 1); /* whatever its block */
+        }
+    }
+    return FAB_OK;
+}
+
+/* A block without a rule of its trunks: the sums of its switches. */
+static fab_status look_at_degrees(trunks *t, uint32_t block, fab_error *err) {
+    fab_status status = FAB_OK;
+    const audit_block *k = &t->b->block[block];
+    degree *lower = NULL;
+    degree *upper = NULL;
+    FAB_TRY(list_degrees(t, k, false, &lower, err));
+    FAB_TRY(list_degrees(t, k, true, &upper, err));
+    uint32_t usual = usual_degree(lower, k->n_lower);
+    uint32_t usual_up = usual_degree(upper, k->n_upper);
+    t->even[block] = usual > 0;
+    for (uint32_t i = 0; usual > 0 && i < k->n_lower; i++) {
+        uint32_t other = NONE;
+        if (lower[i].n == usual || has_deviation(t, lower[i].node) ||
+            (lower[i].n < usual ? usual - lower[i].n : lower[i].n - usual) > 2) {
+            continue;
+        }
+        for (uint32_t j = 0; usual_up > 0 && other == NONE && j < k->n_upper; j++) {
+            bool fits = lower[i].n < usual ? upper[j].n < usual_up : upper[j].n > usual_up;
+            other = fits && !has_deviation(t, upper[j].node) ? upper[j].node : NONE;
+        }
+        FAB_TRY(deviate(t, lower[i].node, other, lower[i].n, usual, fab_audit_confidence(k->n_lower - 1.0, k->n_lower),
+                        err));
+    }
+done:
+    FAB_FREE_ALL(lower, upper);
+    return status;
+}
+
+static void mark_ruled(const trunks *t) {
+    const auditor *a = t->a;
+    const audit_boundary *b = t->b;
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
+        uint32_t v = a->net->cables[c].end[0].node;
+        uint32_t w = a->net->cables[c].end[1].node;
+        if (fab_audit_boundary_of(a, c) == t->tier + 1 && fab_audit_is_switch(a, v) && fab_audit_is_switch(a, w) &&
+            b->of[v] != NONE && b->of[v] == b->of[w]) {
+            const audit_block *k = &b->block[b->of[v]];
+            a->ruled[c] = k->usual > 0 || k->low != NONE || t->even[b->of[v]];
+        }
+    }
+}
+
+/* --- boundaries --------------------------------------------------------------------------------------------------- */
+
+static fab_status look_at_boundary(trunks *t, fab_error *err) {
+    const audit_boundary *b = t->b;
+    t->n = 0;
+    memset(t->mark, 0, t->a->net->n_nodes * sizeof *t->mark);
+    memset(t->even, 0, t->a->net->n_nodes * sizeof *t->even);
+    for (uint32_t i = 0, next = 0; i < b->n_trunks; i = next) {
+        for (next = i + 1; next < b->n_trunks && b->trunk[next].lower == b->trunk[i].lower; next++) {
+        }
+        FAB_PASS(look_at_lower(t, b->trunk + i, next - i, err));
+    }
+    FAB_PASS(look_for_foreign(t, err));
+    for (uint32_t k = 0; k < b->n_blocks; k++) {
+        if (b->block[k].usual == 0) {
+            FAB_PASS(look_at_degrees(t, k, err));
+        }
+    }
+    mark_ruled(t);
+    return tell(t, err);
 }
 
 fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
-    trunks t = {.tier = 0};
-    uint32_t n = a->net->n_nodes;
+    trunks t = {.a = a};
     if (a->net->is_tree_of_names) { /* one line for a trunk of any width */
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(t.lower, n, err));
-    FAB_TRY(FAB_NEW(t.upper, n, err));
-    FAB_TRY(FAB_NEW(t.column, n, err));
-    FAB_TRY(FAB_NEW(t.next, n, err));
-    FAB_TRY(FAB_NEW(t.block, n, err));
-    FAB_TRY(FAB_NEW(t.usual_of, n, err));
-    for (t.tier = 2; t.tier <= a->out->n_boundaries; t.tier++) {
-        FAB_TRY(look_at_tier(a, &t, err));
+    FAB_TRY(FAB_NEW(t.mark, (size_t)a->net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(t.even, (size_t)a->net->n_nodes + 1, err));
+    for (t.tier = 1; t.tier < a->n_tiers; t.tier++) {
+        t.b = &a->boundary[t.tier];
+        FAB_TRY(look_at_boundary(&t, err));
     }
 done:
-    FAB_FREE_ALL(t.lower, t.upper, t.column, t.next, t.block, t.usual_of, t.count);
+    FAB_FREE_ALL(t.list, t.mark, t.even);
     return status;
 }

@@ -1,4 +1,4 @@
-#include "fab/shape.h"
+#include "shape_internal.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
@@ -91,43 +91,6 @@ static void name_kinds(fab_shape *s, fab_network *net) {
             node->kind = host ? FAB_NETWORK_HOST : FAB_NETWORK_SWITCH;
         }
     }
-}
-
-/* --- tiers -------------------------------------------------------------------------------------------------------- */
-
-/* Breadth first from the hosts. Switches that no host reaches keep what the file says, or 0. */
-static fab_status find_tiers(fab_shape *s, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_network *net = s->net;
-    uint32_t *queue = NULL;
-    uint32_t n = 0;
-    FAB_TRY(FAB_NEW(s->tier, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(queue, net->n_nodes, err));
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        if (fab_network_is_host(net, v)) {
-            queue[n++] = v;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t v = queue[i];
-        for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
-            uint32_t w = fab_network_far(net, s->side[k])->node;
-            if (net->nodes[w].kind == FAB_NETWORK_SWITCH && s->tier[w] == 0) {
-                s->tier[w] = s->tier[v] + 1;
-                s->n_tiers = s->tier[w] > s->n_tiers ? s->tier[w] : s->n_tiers;
-                queue[n++] = w;
-            }
-        }
-    }
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        if (net->nodes[v].kind == FAB_NETWORK_SWITCH && s->tier[v] == 0) {
-            s->tier[v] = net->nodes[v].tier;
-            s->n_tiers = s->tier[v] > s->n_tiers ? s->tier[v] : s->n_tiers;
-        }
-    }
-done:
-    free(queue);
-    return status;
 }
 
 /* --- servers ------------------------------------------------------------------------------------------------------ */
@@ -245,7 +208,7 @@ fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
     fab_shape s = {.net = net};
     FAB_TRY(shape_join(&s, err));
     name_kinds(&s, net);
-    FAB_TRY(find_tiers(&s, err));
+    FAB_TRY(fab_shape_find_tiers(&s, err));
     FAB_TRY(find_servers(&s, err));
     FAB_TRY(find_rails(&s, err));
     *out = s;

@@ -9,39 +9,55 @@
 
 typedef enum fab_finding_kind {
     FAB_FINDING_UNREACHABLE,   /**< hosts in parts that no cable joins */
-    FAB_FINDING_ABSENT_SWITCH, /**< a gap in the numbers of the switches */
+    FAB_FINDING_ABSENT_SWITCH, /**< a gap in the numbers of the switches, or in what their peers have */
     FAB_FINDING_MISSING_CABLE, /**< fewer cables of a trunk than its peers have */
     FAB_FINDING_EXTRA_CABLE,   /**< more than that, or where peers have none */
     FAB_FINDING_MISSING_PORT,  /**< a host with fewer adapters in the network than others */
-    FAB_FINDING_MISWIRED,      /**< of a plan: a cable that leads elsewhere */
+    FAB_FINDING_DEAD_PORT,     /**< an adapter of which one port is in the network, where both are of others */
+    FAB_FINDING_MISWIRED,      /**< a cable that leads elsewhere than planned, or than its peers */
+    FAB_FINDING_CROSSED,       /**< two cables, each to where the other belongs */
     FAB_FINDING_SWAPPED_RAILS, /**< two adapters of a host on each other's rail */
+    FAB_FINDING_SWAPPED_HOSTS, /**< adapters of two hosts at each other's port */
+    FAB_FINDING_MIXED_PLANES,  /**< two ports of an adapter on each other's plane */
     FAB_FINDING_WRONG_RAIL,    /**< an adapter on a leaf of another rail */
+    FAB_FINDING_WRONG_LEAF,    /**< an adapter on another leaf than its peers */
+    FAB_FINDING_SAME_TIER,     /**< a cable between two switches of a tier, where others have none */
+    FAB_FINDING_LOOP,          /**< a cable from a switch to itself */
     FAB_FINDING_SPEED,         /**< a cable slower, or faster, than its peers */
     FAB_FINDING_ONE_SIDED,     /**< a cable that one end alone reports */
-    FAB_FINDING_SINGLE_POINT, /**< a switch or cable whose failure alone cuts hosts off, where peers have another way */
     FAB_FINDING_CONTRADICTION, /**< the file says two things of one port */
+    FAB_FINDING_SINGLE_POINT,  /**< a switch whose failure alone cuts hosts off, where peers have another way: a choice
+                                  of the design rather than a fault */
     FAB_FINDING_N
 } fab_finding_kind;
 
 /** "unreachable", "absent-switch", "missing-cable", ... */
 extern const char *const fab_finding_kinds[FAB_FINDING_N];
 
+/** Whether it may be meant so: such findings stand below faults, and cost nothing that was there. */
+static inline bool fab_finding_is_choice(fab_finding_kind kind) {
+    return kind == FAB_FINDING_SINGLE_POINT;
+}
+
 /** Texts belong to the audit. Of what does not apply they are "". */
 typedef struct fab_finding {
     fab_finding_kind kind;
+    double confidence;       /**< 1: the file says so itself; else of the rule that it departs from, by its peers */
     double damage_bps;       /**< capacity that is lost, on the wrong rail, or lost with one failure more */
     uint32_t cables;         /**< that must be plugged, moved or looked at */
-    const char *node, *port; /**< where to walk to */
+    const char *node, *port; /**< where to walk to; names are unique */
     const char *other, *other_port;
-    const char *text; /**< what is wrong, a sentence */
-    const char *work; /**< what to do, an imperative sentence */
-    size_t line;      /**< of the file; 0: none */
+    uint64_t guid, other_guid; /**< of these boxes; 0: not known */
+    const char *text;          /**< what is wrong, a sentence */
+    const char *work;          /**< what to do, an imperative sentence */
+    size_t line;               /**< of the file; 0: none */
 } fab_finding;
 
 /** Cables between two tiers: what there should be and what is there. */
 typedef struct fab_audit_boundary {
-    uint32_t tier;             /**< upper tier; 1: hosts and leaves */
-    uint32_t planned, present; /**< present counts the planned ones only */
+    uint32_t tier;              /**< upper tier; 1: hosts and leaves */
+    uint32_t planned, present;  /**< present counts the planned ones only */
+    uint32_t cables, with_rule; /**< all that are there, and those that some rule speaks of */
 } fab_audit_boundary;
 
 #define FAB_AUDIT_BOUNDARIES 8
@@ -69,10 +85,12 @@ static inline double fab_audit_bisection_lost(const fab_audit_bisection *b) {
 
 typedef struct fab_audit {
     uint32_t n_findings;
-    fab_finding *findings; /**< shape [n_findings]: by damage_bps, then kind, then names */
+    fab_finding *findings; /**< shape [n_findings]: faults, then choices; by damage_bps, kind, names */
     uint32_t n_boundaries;
     fab_audit_boundary boundary[FAB_AUDIT_BOUNDARIES];
     uint32_t n_hosts, n_switches, n_services, n_servers;
+    uint32_t n_cables, n_ruled;               /**< between boxes; and those that some rule speaks of */
+    uint32_t n_ruled_hosts, n_ruled_switches; /**< adapters and switches with such a cable */
     bool has_rails;
     uint32_t n_lacks;      /**< without a plan alone */
     fab_audit_lack *lacks; /**< shape [n_lacks] */

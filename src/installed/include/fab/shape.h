@@ -12,7 +12,7 @@ typedef struct fab_shape {
     const fab_network *net; /**< borrowed */
     uint32_t *first, *side; /**< [n_nodes + 1], [2 * n_cables]: node v has the cable ends side[first[v] ... ): 2 * cable
                                + end; by port number, then in the order of the file */
-    uint32_t *tier;         /**< of a switch, 1 = leaf: cables to the nearest host; 0 for others */
+    uint32_t *tier;         /**< of a switch, 1 = leaf, as most switches of its kind; 0 for others */
     uint32_t n_tiers;
     uint32_t *server; /**< of an adapter or host; FAB_NETWORK_NONE: not known, or no host */
     uint32_t n_servers;

@@ -1,0 +1,561 @@
+/* Switches that are not there. The names of a tier share a word ("IBLEAF", "spine"); the numbers behind it are
+ * coordinates, and where they fill nearly all of a grid, what is left out is absent. Where they fill less of it, or the
+ * first or the last is missing, ports tell: those that the switches beside it leave free on the boxes that they share;
+ * and blocks, of which one has an upper switch less than the others. */
+#include "audit_internal.h"
+
+#include "../structure/box_names.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AXES      FAB_NAME_NUMBERS
+#define NONE      FAB_NETWORK_NONE
+#define NEARLY    0.9 /* of the grid, by names alone */
+#define SOME      0.5 /* of the grid, where ports tell as well */
+#define MOST_GRID (1U << 20)
+
+typedef struct coordinates {
+    uint32_t node;
+    fab_box_name name;
+} coordinates;
+
+/* Switches of a tier of one role. */
+typedef struct grid {
+    uint32_t tier;
+    const coordinates *switches; /* by number */
+    const char *prefix;          /* before the role, where all have the same without a number; NULL */
+    uint32_t n, axes;
+    uint64_t *value[AXES]; /* [axis]: those that occur, ascending */
+    uint32_t n_values[AXES], cells;
+    uint8_t *there; /* [cells] */
+    double capacity_bps;
+    uint32_t cables;
+} grid;
+
+static int by_role(const void *x, const void *y) {
+    const coordinates *a = x;
+    const coordinates *b = y;
+    int order = fab_box_role_compare(&a->name, &b->name);
+    if (order != 0 || a->name.n != b->name.n) {
+        return order != 0 ? order : FAB_ORDER(a->name.n, b->name.n);
+    }
+    for (uint32_t i = 0; i < a->name.n; i++) {
+        FAB_ORDER_BY(a->name.at[i], b->name.at[i]);
+    }
+    return FAB_ORDER(a->node, b->node);
+}
+
+/* What stands before the role first. */
+static int by_kind(const void *x, const void *y) {
+    const coordinates *a = x;
+    const coordinates *b = y;
+    FAB_ORDER_BY(a->name.before, b->name.before);
+    return by_role(x, y);
+}
+
+static uint32_t index_of(const grid *g, uint32_t axis, uint64_t value) {
+    const uint64_t *found = bsearch(&value, g->value[axis], g->n_values[axis], sizeof value, fab_order_u64);
+    return found != NULL ? (uint32_t)(found - g->value[axis]) : 0; /* it is one of them */
+}
+
+/* Values of an axis; of the only one all between the least and the largest. */
+static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
+    FAB_PASS(FAB_NEW(g->value[axis], g->n, err));
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->value[axis][i] = g->switches[i].name.at[axis];
+    }
+    qsort(g->value[axis], g->n, sizeof *g->value[axis], fab_order_u64);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        if (n == 0 || g->value[axis][i] != g->value[axis][n - 1]) {
+            g->value[axis][n++] = g->value[axis][i];
+        }
+    }
+    g->n_values[axis] = n;
+    uint64_t least = g->value[axis][0];
+    uint64_t span = g->value[axis][n - 1] - least + 1;
+    if (g->axes == 1 && span > n && span < 2 * (uint64_t)n) {
+        free(g->value[axis]);
+        g->value[axis] = NULL;
+        FAB_PASS(FAB_NEW(g->value[axis], span, err));
+        for (uint64_t i = 0; i < span; i++) {
+            g->value[axis][i] = least + i;
+        }
+        g->n_values[axis] = (uint32_t)span;
+    }
+    return FAB_OK;
+}
+
+/* What a switch of the tier has: the most cables of one of its peers. */
+static void find_capacity(const auditor *a, grid *g) {
+    for (uint32_t i = 0; i < g->n; i++) {
+        double sum = 0;
+        uint32_t n = 0;
+        for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
+            uint32_t cable = a->shape->side[k] >> 1;
+            if (fab_audit_boundary_of(a, cable) > 0) {
+                sum += a->net->cables[cable].rate_bps;
+                n++;
+            }
+        }
+        if (sum > g->capacity_bps || (sum == g->capacity_bps && n > g->cables)) {
+            g->capacity_bps = sum;
+            g->cables = n;
+        }
+    }
+}
+
+/* --- ports -------------------------------------------------------------------------------------------------------- */
+
+static bool port_of(const fab_network_end *end, uint64_t *out) {
+    const char *digits = end->port != NULL ? strpbrk(end->port, "0123456789") : NULL;
+    *out = digits != NULL ? strtoul(digits, NULL, 10) : 0;
+    return digits != NULL;
+}
+
+#define MOST_PORTS 64
+
+/* Ports of a box that lead to a switch, ascending. */
+static uint32_t ports_towards(const auditor *a, uint32_t box, uint32_t to, uint64_t out[MOST_PORTS]) {
+    uint32_t n = 0;
+    for (uint32_t k = a->shape->first[box]; k < a->shape->first[box + 1] && n < MOST_PORTS; k++) {
+        n += fab_network_far(a->net, a->shape->side[k])->node == to &&
+             port_of(fab_network_near(a->net, a->shape->side[k]), &out[n]);
+    }
+    if (n > 0) {
+        qsort(out, n, sizeof *out, fab_order_u64);
+    }
+    return n;
+}
+
+static uint32_t far_end_of(const auditor *a, uint32_t box, uint64_t wanted) {
+    for (uint32_t k = a->shape->first[box]; k < a->shape->first[box + 1]; k++) {
+        uint64_t port = 0;
+        if (port_of(fab_network_near(a->net, a->shape->side[k]), &port) && port == wanted) {
+            return fab_network_far(a->net, a->shape->side[k])->node;
+        }
+    }
+    return NONE;
+}
+
+/* Whether a box leaves ports free between those of two switches; `before` NONE: just before those of `behind`. */
+static bool box_leaves_ports(const auditor *a, uint32_t box, uint32_t before, uint32_t behind) {
+    uint64_t one[MOST_PORTS];
+    uint64_t two[MOST_PORTS];
+    uint32_t n = ports_towards(a, box, behind, two);
+    uint32_t n_before = before != NONE ? ports_towards(a, box, before, one) : n;
+    for (uint32_t i = 0; i < n && i < n_before; i++) {
+        uint64_t low = before == NONE ? two[i] - 2 : one[i] < two[i] ? one[i] : two[i];
+        uint64_t high = before != NONE && one[i] > two[i] ? one[i] : two[i];
+        bool is_free = false;
+        if (before == NONE && (two[i] < 2 || (i > 0 && two[i] == two[i - 1] + 1))) {
+            is_free = two[i] >= 2; /* its own ports stand in a row: the first one tells */
+        }
+        for (uint64_t port = low + 1; !is_free && low + 1 > low && port < high && port < low + 256; port++) {
+            is_free = far_end_of(a, box, port) == NONE;
+        }
+        if (!is_free) {
+            return false;
+        }
+    }
+    return n > 0 && n_before > 0;
+}
+
+/* Least and largest number of the adapters of a leaf. */
+static bool slots_of(const auditor *a, uint32_t leaf, uint32_t *out_least, uint32_t *out_most) {
+    *out_least = NONE;
+    *out_most = 0;
+    for (uint32_t k = a->shape->first[leaf]; k < a->shape->first[leaf + 1]; k++) {
+        uint32_t slot = a->shape->slot[fab_network_far(a->net, a->shape->side[k])->node];
+        *out_least = slot < *out_least ? slot : *out_least;
+        *out_most = slot != NONE && slot > *out_most ? slot : *out_most;
+    }
+    return *out_least != NONE;
+}
+
+/* Whether no adapter has the numbers between those of two leaves; `before` NONE: or those before the first. */
+static bool slots_lack(const auditor *a, uint32_t before, uint32_t behind) {
+    uint32_t least[2] = {0, 0};
+    uint32_t most[2] = {0, 0};
+    if (a->shape->tier[behind] != 1 || !slots_of(a, behind, &least[1], &most[1]) ||
+        (before != NONE && !slots_of(a, before, &least[0], &most[0]))) {
+        return false;
+    }
+    uint32_t from = before != NONE ? most[0] + 1 : 0;
+    for (uint32_t v = 0; v < a->net->n_nodes && from < least[1]; v++) {
+        if (a->shape->slot[v] != NONE && a->shape->slot[v] >= from && a->shape->slot[v] < least[1]) {
+            return false;
+        }
+    }
+    return from < least[1];
+}
+
+/* Whether the boxes that a switch shares with another, of the tier above or of that below, leave ports free between
+ * those of the two, or before those of one. */
+static bool ports_are_free(const auditor *a, uint32_t before, uint32_t behind) {
+    uint32_t n_free[2] = {0, 0};
+    uint32_t n_all[2] = {0, 0};
+    uint32_t last = NONE;
+    for (uint32_t k = a->shape->first[behind]; k < a->shape->first[behind + 1]; k++) {
+        uint32_t box = fab_network_far(a->net, a->shape->side[k])->node;
+        uint64_t port[MOST_PORTS];
+        if (!fab_audit_is_switch(a, box) || box == last ||
+            (before != NONE && ports_towards(a, box, before, port) == 0)) {
+            continue;
+        }
+        bool above = a->shape->tier[box] > a->shape->tier[behind];
+        last = box;
+        n_all[above]++;
+        n_free[above] += box_leaves_ports(a, box, before, behind);
+    }
+    return slots_lack(a, before, behind) || (n_all[0] > 0 && n_free[0] >= FAB_AUDIT_NEARLY * n_all[0]) ||
+           (n_all[1] > 0 && n_free[1] >= FAB_AUDIT_NEARLY * n_all[1]);
+}
+
+/* --- what is absent ----------------------------------------------------------------------------------------------- */
+
+static void put_name(const grid *g, const uint64_t *at, char *out, size_t size) {
+    const fab_box_name *like = &g->switches[0].name;
+    const char *separator = like->role[like->n_role] == '_' ? "_" : "-";
+    size_t n = 0;
+    if (g->prefix != NULL) {
+        n = (size_t)snprintf(out, size, "%.*s", (int)(like->role - g->prefix < 64 ? like->role - g->prefix : 64),
+                             g->prefix);
+    }
+    n += (size_t)snprintf(out + n, size - n, "%.*s", (int)(like->n_role < 40 ? like->n_role : 40), like->role);
+    for (uint32_t axis = 0; axis < g->axes && n < size; axis++) {
+        bool joined = axis == 0 && isdigit((unsigned char)like->role[like->n_role]);
+        n += (size_t)snprintf(out + n, size - n, "%.*s%0*" PRIu64, joined ? 0 : 1, separator, like->width[axis],
+                              at[axis]);
+    }
+}
+
+static fab_status add_absent(auditor *a, const grid *g, const char *name, const char *why, double confidence,
+                             const absent_switch *s, fab_error *err) {
+    fab_audit *out = a->out;
+    fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH,
+                     .confidence = confidence,
+                     .node = name,
+                     .text = why,
+                     .damage_bps = g->capacity_bps,
+                     .cables = g->cables};
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
+                            (unsigned)f.cables));
+    FAB_PASS(fab_audit_add(a, &f, err));
+    FAB_PASS(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
+    a->lacks_leaf = a->lacks_leaf || s->tier == 1;
+    if (s->tier == 1 && out->n_absent_leaves++ == 0) {
+        out->absent_leaf = a->net->n_nodes + out->n_absent;
+    }
+    a->absent[out->n_absent] = *s;
+    a->absent[out->n_absent++].name = out->findings[out->n_findings - 1].node;
+    return FAB_OK;
+}
+
+/* The block of the switches that stand beside it: of those that differ from it in one coordinate alone, the next ones.
+ * Where they are in different blocks, that of the two which has too few. */
+static uint32_t block_beside(const auditor *a, const grid *g, const uint64_t *at, uint32_t tier, bool above) {
+    const audit_boundary *b = tier > 0 && tier < a->n_tiers ? &a->boundary[tier] : NULL;
+    uint32_t found = NONE;
+    bool is_clear = true;
+    for (uint32_t i = 0; b != NULL && b->of != NULL && i < g->n; i++) {
+        uint32_t differ = 0;
+        uint64_t distance = 0;
+        for (uint32_t axis = 0; axis < g->axes; axis++) {
+            uint64_t other = g->switches[i].name.at[axis];
+            differ += other != at[axis];
+            distance = other != at[axis] ? (other > at[axis] ? other - at[axis] : at[axis] - other) : distance;
+        }
+        uint32_t block = b->of[g->switches[i].node];
+        bool is_near = differ == 1 && (g->axes > 1 || distance == 1);
+        if (!is_near || block == NONE) {
+            continue;
+        }
+        if (found != NONE && block != found) {
+            bool lacks_new = !above && b->usual_upper > 0 && b->block[block].n_upper < b->usual_upper;
+            bool lacks_old = !above && b->usual_upper > 0 && b->block[found].n_upper < b->usual_upper;
+            is_clear = is_clear && lacks_new != lacks_old;
+            found = lacks_new && !lacks_old ? block : found;
+        } else {
+            found = block;
+        }
+    }
+    return is_clear ? found : NONE;
+}
+
+/* A switch of these coordinates that stands beside `near`. */
+static absent_switch place(const auditor *a, const grid *g, const uint64_t *at, uint32_t near) {
+    return (absent_switch){.tier = g->tier,
+                           .near = near,
+                           .block_above = block_beside(a, g, at, g->tier, true),
+                           .block_below = block_beside(a, g, at, g->tier - 1, false)};
+}
+
+/* Whether switches of the tier below have no cable upwards, where most have: what they were joined to is not there. */
+static bool has_orphans(const auditor *a, uint32_t tier) {
+    uint32_t n = 0;
+    uint32_t n_joined = 0;
+    for (uint32_t i = tier > 1 ? a->tier_first[tier - 1] : 0; tier > 1 && i < a->tier_first[tier]; i++) {
+        n++;
+        n_joined += a->boundary[tier - 1].of != NULL && a->boundary[tier - 1].of[a->in_tier[i]] != NONE;
+    }
+    return n_joined < n && n_joined >= 0.5 * n;
+}
+
+/* Whether ports, or blocks, say that something is missing between two switches that stand beside a gap. */
+static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
+    uint32_t before = NONE;
+    uint32_t behind = NONE;
+    uint32_t last = g->axes - 1;
+    for (uint32_t i = 0; i < g->n; i++) {
+        bool same = true;
+        for (uint32_t axis = 0; axis < last; axis++) {
+            same = same && g->switches[i].name.at[axis] == at[axis];
+        }
+        if (same && g->switches[i].name.at[last] < at[last]) {
+            before = g->switches[i].node;
+        } else if (same && behind == NONE) {
+            behind = g->switches[i].node;
+        }
+    }
+    if (before == NONE || behind == NONE) {
+        return false;
+    }
+    if (has_orphans(a, g->tier)) {
+        return true;
+    }
+    const audit_boundary *below = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
+    uint32_t block = below != NULL ? block_beside(a, g, at, g->tier - 1, false) : NONE;
+    return ports_are_free(a, before, behind) ||
+           (block != NONE && below->usual_upper > 0 && below->block[block].n_upper < below->usual_upper);
+}
+
+static fab_status report_gaps(auditor *a, const grid *g, uint32_t n_present, fab_error *err) {
+    for (uint32_t cell = 0; cell < g->cells; cell++) {
+        uint64_t at[AXES] = {0};
+        char name[128];
+        const char *why = NULL;
+        for (uint32_t axis = g->axes, rest = cell; axis-- > 0; rest /= g->n_values[axis]) {
+            at[axis] = g->value[axis][rest % g->n_values[axis]];
+        }
+        if (g->there[cell] != 0 || (n_present < NEARLY * g->cells && !is_told(a, g, at))) {
+            continue;
+        }
+        absent_switch s = place(a, g, at, g->switches[0].node);
+        put_name(g, at, name, sizeof name);
+        FAB_PASS(fab_audit_text(a, &why, err, "there is no %s, though %u of its %u peers are there", name,
+                                (unsigned)g->n, (unsigned)g->cells));
+        FAB_PASS(add_absent(a, g, name, why, fab_audit_confidence(g->n, g->cells), &s, err));
+    }
+    return FAB_OK;
+}
+
+/* The one before the first: other roles count from a smaller number, and its ports are free. */
+static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fab_error *err) {
+    uint64_t at[AXES] = {g->switches[0].name.at[0]};
+    char name[128];
+    bool slots = at[0] > 0 && g->axes == 1 && slots_lack(a, NONE, g->switches[0].node);
+    if (g->axes != 1 || g->n < 2 || !(slots || (at[0] > from && ports_are_free(a, NONE, g->switches[0].node)))) {
+        return FAB_OK;
+    }
+    at[0]--;
+    absent_switch s = place(a, g, at, g->switches[0].node);
+    put_name(g, at, name, sizeof name);
+    return add_absent(a, g, name, "its peers leave its ports free, and other switches are counted from its number",
+                      fab_audit_confidence(g->n, g->n + 1.0), &s, err);
+}
+
+static uint32_t n_absent_in(const auditor *a, uint32_t tier, uint32_t block) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+        n += a->absent[i].tier == tier && (a->absent[i].block_below == block || a->absent[i].block_below == NONE);
+    }
+    return n;
+}
+
+/* The one behind the last: its block has an upper switch less than others, and no gap tells which. */
+static fab_status look_behind_last(auditor *a, const grid *g, fab_error *err) {
+    const coordinates *last = &g->switches[g->n - 1];
+    const audit_boundary *b = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
+    uint32_t block = b != NULL && b->of != NULL ? b->of[last->node] : NONE;
+    uint64_t at[AXES] = {0};
+    char name[128];
+    const char *why = NULL;
+    if (g->axes != 1 || block == NONE || b->usual_upper == 0 ||
+        b->block[block].n_upper + 1 != b->usual_upper - n_absent_in(a, g->tier, block)) {
+        return FAB_OK;
+    }
+    at[0] = last->name.at[0] + 1;
+    absent_switch s = place(a, g, at, last->node);
+    put_name(g, at, name, sizeof name);
+    FAB_PASS(fab_audit_text(a, &why, err, "the switches below have %u switches above them, their peers %u",
+                            (unsigned)b->block[block].n_upper, (unsigned)b->usual_upper));
+    return add_absent(a, g, name, why, fab_audit_confidence(b->n_blocks - 1.0, b->n_blocks), &s, err);
+}
+
+static fab_status look_at_grid(auditor *a, grid *g, uint64_t from, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t cells = 1;
+    uint32_t n_present = 0;
+    for (uint32_t axis = 0; axis < g->axes; axis++) {
+        FAB_TRY(find_values(g, axis, err));
+        cells *= g->n_values[axis];
+        if (cells > MOST_GRID) {
+            goto done;
+        }
+    }
+    g->cells = (uint32_t)cells;
+    FAB_TRY(FAB_NEW(g->there, g->cells, err));
+    for (uint32_t i = 0; i < g->n; i++) {
+        uint32_t cell = 0;
+        for (uint32_t axis = 0; axis < g->axes; axis++) {
+            cell = cell * g->n_values[axis] + index_of(g, axis, g->switches[i].name.at[axis]);
+        }
+        n_present += g->there[cell] == 0;
+        g->there[cell] = 1;
+    }
+    if (n_present < g->n || n_present < SOME * g->cells) { /* equal numbers, or no grid */
+        goto done;
+    }
+    find_capacity(a, g);
+    FAB_TRY(report_gaps(a, g, n_present, err));
+    FAB_TRY(look_before_first(a, g, from, err));
+    FAB_TRY(look_behind_last(a, g, err));
+done:
+    for (uint32_t axis = 0; axis < AXES; axis++) {
+        free(g->value[axis]);
+    }
+    free(g->there);
+    return status;
+}
+
+/* --- tiers -------------------------------------------------------------------------------------------------------- */
+
+/* The least number of any role of one number. */
+static uint64_t first_number(const auditor *a) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = a->tier_first[1]; i < a->tier_first[a->n_tiers + 1]; i++) {
+        fab_box_name name;
+        fab_box_name_read(a->net->nodes[a->in_tier[i]].label, &name);
+        least = name.role != NULL && name.n == 1 && name.at[0] < least ? name.at[0] : least;
+    }
+    return least;
+}
+
+static bool same_numbers(const coordinates *a, const coordinates *b) {
+    return memcmp(a->name.at, b->name.at, sizeof a->name.at) == 0;
+}
+
+/* Switches of one role; where several have the same numbers, what stands before it tells them apart. */
+static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_t tier, uint64_t from, fab_error *err) {
+    bool collides = false;
+    for (uint32_t i = 1; i < n; i++) {
+        collides = collides || same_numbers(&all[i], &all[i - 1]);
+    }
+    if (collides) {
+        qsort(all, n, sizeof *all, by_kind);
+    }
+    for (uint32_t i = 0, next = 0; i < n; i = next) {
+        for (next = i + 1; next < n && (!collides || all[next].name.before == all[i].name.before); next++) {
+        }
+        const char *label = a->net->nodes[all[i].node].label;
+        bool plain = collides && strcspn(label, "0123456789") >= (size_t)(all[i].name.role - label);
+        grid g = {
+            .tier = tier, .switches = all + i, .n = next - i, .axes = all[i].name.n, .prefix = plain ? label : NULL};
+        if (g.n > 1 && all[i].name.role != NULL && g.axes > 0) {
+            FAB_PASS(look_at_grid(a, &g, from, err));
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_error *err) {
+    fab_status status = FAB_OK;
+    coordinates *all = NULL;
+    uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
+    FAB_TRY(FAB_NEW(all, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        all[i].node = a->in_tier[a->tier_first[tier] + i];
+        fab_box_name_read(a->net->nodes[all[i].node].label, &all[i].name);
+    }
+    qsort(all, n, sizeof *all, by_role);
+    for (uint32_t i = 0, next = 0; i < n; i = next) {
+        for (next = i + 1;
+             next < n && all[next].name.n == all[i].name.n && fab_box_role_compare(&all[next].name, &all[i].name) == 0;
+             next++) {
+        }
+        FAB_TRY(look_at_role(a, all + i, next - i, tier, from, err));
+    }
+done:
+    free(all);
+    return status;
+}
+
+fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) {
+    coordinates one = {.node = node};
+    char name[128];
+    fab_box_name_read(a->net->nodes[node].label, &one.name);
+    grid g = {.switches = &one, .n = 1, .axes = one.name.n};
+    if (one.name.role == NULL || one.name.n == 0) {
+        return fab_audit_text(a, out, err, "one beside %s", fab_audit_label(a, node));
+    }
+    one.name.at[one.name.n - 1] += step;
+    put_name(&g, one.name.at, name, sizeof name);
+    return fab_audit_text(a, out, err, "%s", name);
+}
+
+/* Trunks that an absent switch would have: to all switches of the other tier of its blocks. */
+static fab_status add_lacks(auditor *a, uint32_t index, fab_error *err) {
+    const absent_switch *s = &a->absent[index];
+    bool is_placed = false;
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t tier = side == 0 ? s->tier : s->tier - 1;
+        uint32_t block = side == 0 ? s->block_above : s->block_below;
+        const audit_boundary *b = tier > 0 && tier < a->n_tiers ? &a->boundary[tier] : NULL;
+        const audit_block *k = b != NULL && block != NONE ? &b->block[block] : NULL;
+        uint32_t n = k == NULL ? 0 : side == 0 ? k->n_upper : k->n_lower;
+        is_placed = is_placed || k != NULL;
+        if (b != NULL && b->n_blocks > 0 && (k == NULL || k->usual == 0)) {
+            a->out->unplaced = a->out->unplaced == NULL ? s->name : a->out->unplaced;
+        }
+        for (uint32_t i = 0; i < n && k->usual > 0; i++) {
+            const fab_audit_lack lack = {
+                .node = {b->member[(side == 0 ? k->first_upper : k->first_lower) + i], a->net->n_nodes + index},
+                .cables = k->usual,
+                .rate_bps = a->usual_bps[tier + 1]};
+            FAB_PASS(fab_audit_add_lack(a, &lack, err));
+        }
+        for (uint32_t i = 0; i < index && k != NULL; i++) { /* to absent ones that are placed */
+            bool joined = side == 0 ? a->absent[i].tier == s->tier + 1 && a->absent[i].block_below == block
+                                    : a->absent[i].tier + 1 == s->tier && a->absent[i].block_above == block;
+            const fab_audit_lack lack = {.node = {a->net->n_nodes + i, a->net->n_nodes + index},
+                                         .cables = k->usual,
+                                         .rate_bps = a->usual_bps[tier + 1]};
+            if (joined) {
+                FAB_PASS(fab_audit_add_lack(a, &lack, err));
+            }
+        }
+    }
+    if (!is_placed && a->out->unplaced == NULL) {
+        a->out->unplaced = s->name;
+    }
+    return FAB_OK;
+}
+
+fab_status fab_audit_absent(auditor *a, fab_error *err) {
+    uint64_t from = first_number(a);
+    for (uint32_t tier = 1; tier <= a->n_tiers; tier++) {
+        FAB_PASS(look_at_tier(a, tier, from, err));
+    }
+    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+        FAB_PASS(add_lacks(a, i, err));
+    }
+    return FAB_OK;
+}

@@ -1,0 +1,272 @@
+/* Hosts: adapters that are elsewhere than their peers', and those that are not in the network. */
+#include "audit_plugs.h"
+
+#include "../structure/box_names.h"
+
+#include "fab/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE FAB_NETWORK_NONE
+
+/* --- adapters that are elsewhere ---------------------------------------------------------------------------------- */
+
+static uint32_t rail_of(const auditor *a, uint32_t leaf) {
+    return a->shape->rail[leaf];
+}
+
+fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
+                                 double confidence, fab_error *err) {
+    const fab_network_end *one = fab_network_far(a->net, p->side);
+    const fab_network_end *two = fab_network_far(a->net, q->side);
+    fab_finding f = fab_audit_finding(a, kind, one, two);
+    bool same = p->node == q->node;
+    f.confidence = confidence;
+    f.damage_bps = p->leaf != q->leaf ? 2 * a->net->cables[p->side >> 1].rate_bps : 0;
+    f.cables = 2;
+    f.line = one->line;
+    FAB_PASS(fab_audit_text(a, &f.text, err,
+                            same                                ? "the two ports of '%s' are on each other's plane"
+                            : kind == FAB_FINDING_SWAPPED_RAILS ? "'%s' and '%s' are on each other's rail"
+                                                                : "'%s' and '%s' are at each other's port",
+                            fab_audit_label(a, p->node), fab_audit_label(a, q->node)));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the two cables at the %s: '%s'%s%s belongs on %s%s%s.",
+                            p->leaf == q->leaf ? "leaf" : "leaves", fab_audit_label(a, p->node), same ? ", port " : "",
+                            same ? fab_audit_port(fab_network_near(a->net, p->side)) : "", f.other,
+                            f.other_port[0] != '\0' ? ", port " : "", f.other_port));
+    return fab_audit_add(a, &f, err);
+}
+
+fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) {
+    const fab_network_end *end = fab_network_far(a->net, p->side);
+    uint32_t here = rail_of(a, p->leaf);
+    uint32_t there = rail_of(a, p->should);
+    bool is_rail = here != NONE && there != NONE && here != there;
+    fab_finding f = fab_audit_finding(a, is_rail ? FAB_FINDING_WRONG_RAIL : FAB_FINDING_WRONG_LEAF,
+                                      fab_network_near(a->net, p->side), end);
+    f.confidence = confidence;
+    f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
+    f.line = end->line;
+    if (is_rail) {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "this adapter is number %u of its host, on a leaf of number %u",
+                                (unsigned)there, (unsigned)here));
+    } else {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "its peers say that it belongs on %s", fab_audit_label(a, p->should)));
+    }
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Move the cable to %s.", fab_audit_label(a, p->should)));
+    return fab_audit_add(a, &f, err);
+}
+
+static double confidence_of(const audit_plugs *p, uint32_t server) {
+    return fab_audit_confidence(p->n_peers[server], p->n_kind[server]);
+}
+
+/* Two of one server, or one each of two: each where the other belongs. */
+static fab_status tell_exchanges(audit_plugs *p, fab_error *err) {
+    uint32_t *astray = NULL;
+    uint32_t n = 0;
+    fab_status status = FAB_OK;
+    FAB_TRY(FAB_NEW(astray, (size_t)p->n + 1, err));
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (p->plug[i].should != NONE) {
+            astray[n++] = i;
+        }
+    }
+    for (uint32_t pass = 0; pass < 2; pass++) { /* of one server first */
+        for (uint32_t i = 0; i < n; i++) {
+            audit_plug *x = &p->plug[astray[i]];
+            for (uint32_t k = i + 1; !x->is_told && k < n && k < i + 4096; k++) {
+                audit_plug *y = &p->plug[astray[k]];
+                bool same = x->server == y->server;
+                if (y->is_told || same != (pass == 0) || x->should != y->leaf || y->should != x->leaf) {
+                    continue;
+                }
+                bool rails = rail_of(p->a, x->leaf) != rail_of(p->a, y->leaf);
+                x->is_told = y->is_told = true;
+                FAB_TRY(audit_report_exchange(p->a,
+                                              x->node == y->node ? FAB_FINDING_MIXED_PLANES
+                                              : same && rails    ? FAB_FINDING_SWAPPED_RAILS
+                                                                 : FAB_FINDING_SWAPPED_HOSTS,
+                                              x, y, confidence_of(p, x->server), err));
+            }
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        audit_plug *x = &p->plug[astray[i]];
+        if (!x->is_told) {
+            x->is_told = true;
+            FAB_TRY(audit_report_astray(p->a, x, confidence_of(p, x->server), err));
+        }
+    }
+done:
+    free(astray);
+    return status;
+}
+
+/* --- adapters that are not there ---------------------------------------------------------------------------------- */
+
+static bool has_column(const audit_plugs *p, uint32_t server, uint32_t column, bool any_port) {
+    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
+        if (p->plug[i].column == column || (any_port && audit_slot(p->plug[i].column) == audit_slot(column))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An adapter that gives no host, at the leaf where this one belongs, at the port where this server's others are. */
+static bool has_nameless(const audit_plugs *p, uint32_t server, uint32_t column) {
+    const auditor *a = p->a;
+    uint32_t home = p->home_of[server];
+    uint32_t leaf = NONE;
+    for (uint32_t i = home != NONE ? p->first[p->home[home].server] : 0;
+         home != NONE && i < p->first[p->home[home].server + 1]; i++) {
+        leaf = p->plug[i].column == column ? p->plug[i].leaf : leaf;
+    }
+    for (uint32_t k = leaf != NONE ? a->shape->first[leaf] : 0; leaf != NONE && k < a->shape->first[leaf + 1]; k++) {
+        uint32_t node = fab_network_far(a->net, a->shape->side[k])->node;
+        const char *port = fab_network_near(a->net, a->shape->side[k])->port;
+        if (!fab_network_is_host(a->net, node) || a->shape->server[node] != NONE || port == NULL) {
+            continue;
+        }
+        for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
+            const char *own = fab_network_far(a->net, p->plug[i].side)->port;
+            if (own != NULL && strcmp(own, port) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Servers of its home that lack a port as well; of servers without a home, those beside it by name. */
+static uint32_t count_lacking(const audit_plugs *p, uint32_t server, uint32_t column) {
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < p->a->shape->n_servers; s++) {
+        bool is_near = p->home_of[server] != NONE
+                           ? p->home_of[s] == p->home_of[server]
+                           : p->rank[s] + 8 >= p->rank[server] && p->rank[s] <= p->rank[server] + 8;
+        n += is_near && p->pattern[s] == p->pattern[server] && !has_column(p, s, column, false);
+    }
+    return n;
+}
+
+/* The last leaf, by name, of the role of one. */
+static uint32_t last_like(const auditor *a, uint32_t leaf) {
+    fab_box_name like;
+    fab_box_name name;
+    uint32_t last = leaf;
+    fab_box_name_read(a->net->nodes[leaf].label, &like);
+    for (uint32_t i = a->tier_first[1]; i < a->tier_first[2]; i++) {
+        fab_box_name_read(a->net->nodes[a->in_tier[i]].label, &name);
+        last = fab_box_role_compare(&name, &like) == 0 && name.before == like.before ? a->in_tier[i] : last;
+    }
+    return last;
+}
+
+/* A whole home lacks a port that others have: its leaf is not there. Once for each home. */
+static fab_status report_leaf(audit_plugs *p, uint32_t server, uint32_t n_servers, uint8_t *told, fab_error *err) {
+    auditor *a = p->a;
+    uint32_t last = last_like(a, p->plug[p->first[server]].leaf);
+    fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH,
+                     .confidence = fab_audit_confidence(n_servers, n_servers + 1.0),
+                     .cables = n_servers,
+                     .damage_bps = n_servers * a->usual_bps[1]};
+    if (told[p->home_of[server]] != 0) {
+        return FAB_OK;
+    }
+    told[p->home_of[server]] = 1;
+    FAB_PASS(fab_audit_next_name(a, last, 1, &f.node, err));
+    FAB_PASS(fab_audit_text(
+        a, &f.text, err, "%u servers, %s among them, lack the same adapter that others have: their leaf is not there",
+        (unsigned)n_servers, a->shape->server_name[server]));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on.", f.node));
+    return fab_audit_add(a, &f, err);
+}
+
+static fab_status report_missing(audit_plugs *p, uint32_t server, const uint32_t *column, uint32_t n, fab_error *err) {
+    auditor *a = p->a;
+    uint32_t slot = audit_slot(column[0]);
+    bool is_port = n == 1 && has_column(p, server, column[0], true);
+    bool same_slot = true;
+    for (uint32_t i = 1; i < n; i++) {
+        same_slot = same_slot && audit_slot(column[i]) == slot;
+    }
+    fab_finding f = {.kind = is_port ? FAB_FINDING_DEAD_PORT : FAB_FINDING_MISSING_PORT,
+                     .confidence = confidence_of(p, server),
+                     .damage_bps = n * a->usual_bps[1],
+                     .cables = n,
+                     .node = a->shape->server_name[server]};
+    if (is_port) {
+        FAB_PASS(fab_audit_text(a, &f.port, err, "%u", (unsigned)(column[0] % 64)));
+        FAB_PASS(fab_audit_text(a, &f.text, err,
+                                "port %u of its adapter %u has no cable that comes up; that of its peers has",
+                                (unsigned)(column[0] % 64), (unsigned)slot));
+    } else if (same_slot) {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "its adapter of rail %u is not in the network; those of its peers are",
+                                (unsigned)slot));
+    } else {
+        FAB_PASS(fab_audit_text(a, &f.text, err, "%u of its ports are not in the network; those of its peers are",
+                                (unsigned)n));
+    }
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Look for adapter %u (HCA-%u, mlx5_%u) of %s and its cable.",
+                            (unsigned)slot, (unsigned)slot + 1, (unsigned)slot, f.node));
+    a->out->boundary[0].planned += n;
+    return fab_audit_add(a, &f, err);
+}
+
+#define MOST_MISSING 64
+
+static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *told, fab_error *err) {
+    auditor *a = p->a;
+    uint32_t like = p->template_[server];
+    uint32_t column[MOST_MISSING];
+    uint32_t n = 0;
+    uint32_t own = p->first[server + 1] - p->first[server];
+    for (uint32_t i = p->first[like]; i < p->first[like + 1] && n < MOST_MISSING; i++) {
+        if (!has_column(p, server, p->plug[i].column, false) && !has_nameless(p, server, p->plug[i].column)) {
+            column[n++] = p->plug[i].column;
+        }
+    }
+    if (n == 0 || 2 * n > own + n) { /* most of them: another kind of server */
+        return FAB_OK;
+    }
+    uint32_t lacking = count_lacking(p, server, column[0]);
+    bool is_home = p->home_of[server] != NONE && lacking > 2 && lacking == p->home[p->home_of[server]].n_all;
+    if (is_home && !a->lacks_leaf) {
+        return 4 * n <= own + n ? report_leaf(p, server, lacking, told, err) : FAB_OK;
+    }
+    if (is_home || (a->lacks_leaf && (n > 1 || lacking > 1)) ||
+        (p->home_of[server] == NONE && p->n_peers[server] < FAB_AUDIT_NEARLY * p->n_kind[server])) {
+        return FAB_OK; /* it lost them with the leaf, or there is no rule */
+    }
+    return report_missing(p, server, column, n, err);
+}
+
+fab_status fab_audit_hosts(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    audit_plugs p = {.a = a};
+    uint8_t *told = NULL;
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
+        a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
+    }
+    a->out->boundary[0].planned = a->out->boundary[0].present;
+    if (a->net->is_tree_of_names || a->shape->n_servers == 0 || a->shape->n_tiers == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(audit_plugs_find(a, &p, err));
+    FAB_TRY(audit_plugs_compare(&p, err));
+    FAB_TRY(FAB_NEW(told, (size_t)a->shape->n_servers + 1, err));
+    FAB_TRY(tell_exchanges(&p, err));
+    for (uint32_t s = 0; s < a->shape->n_servers; s++) {
+        if (p.template_[s] != NONE && p.template_[s] != s) {
+            FAB_TRY(look_for_missing(&p, s, told, err));
+        }
+    }
+    FAB_TRY(audit_plugs_order(&p, err));
+done:
+    free(told);
+    audit_plugs_release(&p);
+    return status;
+}

@@ -1,0 +1,56 @@
+/**
+ * @file audit_plugs.h
+ * Where servers are plugged in: the adapter ports of each, and the servers that are plugged into the same switches.
+ */
+#pragma once
+
+#include "audit_internal.h"
+
+/** A port of a server that is plugged into a switch. */
+typedef struct audit_plug {
+    uint32_t server, column; /**< the same for the same port of the same adapter of every server */
+    uint32_t node, side;     /**< adapter, and its cable end */
+    uint32_t leaf;
+    uint32_t key;    /**< number of (leaf, column) */
+    uint32_t should; /**< the leaf where it belongs, by a rule; FAB_NETWORK_NONE: where it is, or there is none */
+    bool is_told;
+} audit_plug;
+
+/** Servers that are plugged into the same switches. */
+typedef struct audit_home {
+    uint32_t server; /**< one that has it exactly */
+    uint32_t n_exact, n_all;
+} audit_home;
+
+typedef struct audit_plugs {
+    auditor *a;
+    audit_plug *plug; /**< [n]: by server, then column */
+    uint32_t n, n_keys;
+    uint32_t *first;     /**< [n_servers + 1] */
+    uint32_t *rank;      /**< [n_servers]: place by name */
+    uint64_t *pattern;   /**< [n_servers]: of the name */
+    uint32_t *home_of;   /**< [n_servers]: FAB_NETWORK_NONE: none that makes a rule */
+    uint32_t *template_; /**< [n_servers]: a server that has all ports, by its peers; FAB_NETWORK_NONE */
+    uint32_t *n_peers;   /**< [n_servers]: that follow the rule */
+    uint32_t *n_kind;    /**< [n_servers]: that could */
+    audit_home *home;
+    uint32_t n_homes;
+} audit_plugs;
+
+static inline uint32_t audit_slot(uint32_t column) {
+    return column / 64;
+}
+
+/** Plugs of all servers, with the homes that they make. */
+fab_status audit_plugs_find(auditor *a, audit_plugs *out, fab_error *err) FAB_MUST_USE;
+void audit_plugs_release(audit_plugs *p);
+
+/** Fills `should` of plugs that are elsewhere than their peers' are. */
+fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+
+/** Hosts that stand out of the order that names and ports have elsewhere. */
+fab_status audit_plugs_order(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+
+fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
+                                 double confidence, fab_error *err) FAB_MUST_USE;
+fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;

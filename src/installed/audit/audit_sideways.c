@@ -1,0 +1,256 @@
+/* Cables that join no two neighbouring tiers: loops, cables between switches of a tier, and past a tier. Where most
+ * switches of a tier have some to others of it, they are how the fabric is built (a dragonfly, a torus, pairs of
+ * leaves), and what departs is a switch with another number of them, or two cables where one is the rule. */
+#include "audit_internal.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE       FAB_NETWORK_NONE
+#define BUILT_PART 0.75 /* of the switches of a tier that have such cables, where they are meant to */
+
+typedef struct peer_cable {
+    uint32_t one, two, cable;
+} peer_cable;
+
+typedef struct sideways {
+    auditor *a;
+    uint32_t tier;
+    uint32_t *degree; /* [n_nodes]: cables to switches of its tier */
+    peer_cable *list; /* of the tier: by switches */
+    uint32_t n;
+} sideways;
+
+static int by_switches(const void *x, const void *y) {
+    const peer_cable *a = x;
+    const peer_cable *b = y;
+    FAB_ORDER_BY(a->one, b->one);
+    FAB_ORDER_BY(a->two, b->two);
+    return FAB_ORDER(a->cable, b->cable);
+}
+
+static fab_finding finding_of(const auditor *a, fab_finding_kind kind, uint32_t cable) {
+    const fab_network_cable *c = &a->net->cables[cable];
+    fab_finding f = fab_audit_finding(a, kind, &c->end[0], &c->end[1]);
+    f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
+    return f;
+}
+
+/* Loops, and cables past a tier. */
+static fab_status look_at_single_cables(auditor *a, fab_error *err) {
+    uint32_t n_past = 0;
+    uint32_t n_all = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t c = 0; c < a->net->n_cables; c++) {
+            uint32_t v = a->net->cables[c].end[0].node;
+            uint32_t w = a->net->cables[c].end[1].node;
+            if (!fab_audit_is_switch(a, v) || !fab_audit_is_switch(a, w)) {
+                continue;
+            }
+            uint32_t p = a->shape->tier[v];
+            uint32_t q = a->shape->tier[w];
+            bool past = p > 0 && q > 0 && (p > q + 1 || q > p + 1);
+            n_past += past && pass == 0;
+            n_all += pass == 0;
+            if (pass == 1 && v == w) {
+                fab_finding f = finding_of(a, FAB_FINDING_LOOP, c);
+                f.text = "this cable joins two ports of one switch";
+                f.work = "Remove it, or find where its other end belongs.";
+                a->ruled[c] = true;
+                FAB_PASS(fab_audit_add(a, &f, err));
+            } else if (pass == 1 && past && 20 * n_past <= n_all) {
+                fab_finding f = finding_of(a, FAB_FINDING_EXTRA_CABLE, c);
+                f.confidence = fab_audit_confidence(n_all - n_past, n_all);
+                f.text = "this cable leads past a tier, as no other does";
+                f.work = "Remove it, or see which trunk lacks a cable.";
+                a->ruled[c] = true;
+                FAB_PASS(fab_audit_add(a, &f, err));
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status list_tier(sideways *s, fab_error *err) {
+    const auditor *a = s->a;
+    s->n = 0;
+    (void)err;
+    for (uint32_t c = 0; c < a->net->n_cables; c++) {
+        uint32_t v = a->net->cables[c].end[0].node;
+        uint32_t w = a->net->cables[c].end[1].node;
+        if (v != w && fab_audit_is_switch(a, v) && fab_audit_is_switch(a, w) && a->shape->tier[v] == s->tier &&
+            a->shape->tier[w] == s->tier) {
+            s->list[s->n++] = v < w ? (peer_cable){v, w, c} : (peer_cable){w, v, c};
+            s->degree[v]++;
+            s->degree[w]++;
+        }
+    }
+    if (s->n > 0) {
+        qsort(s->list, s->n, sizeof *s->list, by_switches);
+    }
+    return FAB_OK;
+}
+
+static fab_status report_all(sideways *s, double confidence, fab_error *err) {
+    for (uint32_t i = 0; i < s->n; i++) {
+        fab_finding f = finding_of(s->a, FAB_FINDING_SAME_TIER, s->list[i].cable);
+        f.confidence = confidence;
+        f.text = "this cable joins two switches of a tier, as those of their peers do not";
+        f.work = "Remove it, or find where its ends belong.";
+        s->a->ruled[s->list[i].cable] = true;
+        FAB_PASS(fab_audit_add(s->a, &f, err));
+    }
+    return FAB_OK;
+}
+
+/* The number of cables that most switches of the tier have; *out_share: how many. */
+static uint32_t usual_of_tier(const sideways *s, double *out_share) {
+    const auditor *a = s->a;
+    const uint32_t *nodes = a->in_tier + a->tier_first[s->tier];
+    uint32_t n = a->tier_first[s->tier + 1] - a->tier_first[s->tier];
+    uint32_t candidate = 0;
+    uint32_t votes = 0;
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        candidate = votes == 0 ? s->degree[nodes[i]] : candidate;
+        votes += s->degree[nodes[i]] == candidate ? 1 : UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        same += s->degree[nodes[i]] == candidate;
+    }
+    *out_share = (double)same / n;
+    return candidate;
+}
+
+static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, uint32_t usual, double confidence,
+                               fab_error *err) {
+    auditor *a = s->a;
+    bool is_pair = n == 2 && s->degree[node[0]] == s->degree[node[1]];
+    for (uint32_t i = 0; i < n; i += is_pair ? 2 : 1) {
+        uint32_t lacks = usual - s->degree[node[i]];
+        fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
+                         .confidence = confidence,
+                         .cables = lacks,
+                         .damage_bps = lacks * a->usual_bps[0],
+                         .node = fab_audit_label(a, node[i]),
+                         .guid = a->net->nodes[node[i]].guid};
+        if (is_pair) {
+            f.other = fab_audit_label(a, node[1]);
+            f.other_guid = a->net->nodes[node[1]].guid;
+        }
+        FAB_PASS(fab_audit_text(a, &f.text, err, "%s %u cables to other switches; nearly all have %u",
+                                is_pair ? "both have" : "it has", (unsigned)s->degree[node[i]], (unsigned)usual));
+        FAB_PASS(fab_audit_text(a, &f.work, err, "Look for the cable of %s%s%s.", f.node, is_pair ? " and " : "",
+                                is_pair ? f.other : ""));
+        FAB_PASS(fab_audit_add(a, &f, err));
+    }
+    return FAB_OK;
+}
+
+/* A cable too many stands between two switches that have more than others, or beside another one. */
+static fab_status look_for_more(sideways *s, uint32_t usual, double confidence, fab_error *err) {
+    auditor *a = s->a;
+    uint32_t n_double = 0;
+    for (uint32_t i = 1; i < s->n; i++) {
+        n_double += s->list[i].one == s->list[i - 1].one && s->list[i].two == s->list[i - 1].two;
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        const peer_cable *p = &s->list[i];
+        bool again = i > 0 && p->one == s->list[i - 1].one && p->two == s->list[i - 1].two;
+        bool last = i + 1 == s->n || p->one != s->list[i + 1].one || p->two != s->list[i + 1].two;
+        bool more = usual > 0 && s->degree[p->one] > usual && s->degree[p->two] > usual;
+        if ((more && last && (n_double == 0 || again)) || (usual == 0 && again && n_double <= 2)) {
+            fab_finding f = finding_of(a, FAB_FINDING_EXTRA_CABLE, p->cable);
+            f.confidence = confidence;
+            f.work = "Remove it, or find where its ends belong.";
+            FAB_PASS(fab_audit_text(a, &f.text, err, "both switches have a cable more to others than their peers"));
+            FAB_PASS(fab_audit_add(a, &f, err));
+        }
+    }
+    return FAB_OK;
+}
+
+static uint32_t count_absent(const auditor *a, uint32_t tier) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+        n += a->absent[i].tier == tier;
+    }
+    return n;
+}
+
+/* The next number of the role. */
+static fab_status report_absent(sideways *s, uint32_t n_short, fab_error *err) {
+    auditor *a = s->a;
+    uint32_t last = a->in_tier[a->tier_first[s->tier + 1] - 1];
+    fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH, .confidence = 0.75, .cables = n_short};
+    FAB_PASS(fab_audit_next_name(a, last, 1, &f.node, err));
+    FAB_PASS(fab_audit_text(a, &f.text, err,
+                            "%u switches have one cable less to others than their peers, as if one were not there",
+                            (unsigned)n_short));
+    f.work = "Install it, or switch it on, and plug its cables.";
+    a->lacks_leaf = true;
+    return fab_audit_add(a, &f, err);
+}
+
+static fab_status look_at_degrees(sideways *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    auditor *a = s->a;
+    double share = 0;
+    uint32_t *shorts = NULL;
+    uint32_t n_short = 0;
+    uint32_t lacks = 0;
+    uint32_t usual = usual_of_tier(s, &share);
+    const uint32_t *nodes = a->in_tier + a->tier_first[s->tier];
+    uint32_t n = a->tier_first[s->tier + 1] - a->tier_first[s->tier];
+    FAB_TRY(FAB_NEW(shorts, n, err));
+    if (share < FAB_AUDIT_NEARLY) {
+        FAB_TRY(look_for_more(s, 0, 0.75, err));
+        goto done;
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        a->ruled[s->list[i].cable] = true;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (s->degree[nodes[i]] < usual) {
+            shorts[n_short++] = nodes[i];
+            lacks += usual - s->degree[nodes[i]];
+        }
+    }
+    bool is_told = count_absent(a, s->tier) > 0;
+    if (!is_told && n_short > 2 && lacks == n_short && n_short == usual) {
+        FAB_TRY(report_absent(s, n_short, err));
+    } else if (!is_told) {
+        FAB_TRY(report_short(s, shorts, n_short, usual, fab_audit_confidence(share * n, n), err));
+    }
+    FAB_TRY(look_for_more(s, usual, fab_audit_confidence(share * n, n), err));
+done:
+    free(shorts);
+    return status;
+}
+
+fab_status fab_audit_sideways(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    sideways s = {.a = a};
+    FAB_TRY(look_at_single_cables(a, err));
+    FAB_TRY(FAB_NEW(s.degree, a->net->n_nodes, err));
+    FAB_TRY(FAB_NEW(s.list, a->net->n_cables, err));
+    for (s.tier = 1; s.tier <= a->n_tiers; s.tier++) {
+        uint32_t n = a->tier_first[s.tier + 1] - a->tier_first[s.tier];
+        uint32_t n_with = 0;
+        FAB_TRY(list_tier(&s, err));
+        for (uint32_t i = 0; i < n; i++) {
+            n_with += s.degree[a->in_tier[a->tier_first[s.tier] + i]] > 0;
+        }
+        if (s.n > 0 && n_with < BUILT_PART * n) {
+            FAB_TRY(report_all(&s, fab_audit_confidence(n - n_with, n), err));
+        } else if (s.n > 0) {
+            FAB_TRY(look_at_degrees(&s, err));
+        }
+    }
+done:
+    FAB_FREE_ALL(s.degree, s.list);
+    return status;
+}

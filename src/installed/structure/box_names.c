@@ -1,0 +1,72 @@
+#include "box_names.h"
+
+#include "fab/order.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_joint(char c) {
+    return c == '-' || c == '_';
+}
+
+/* The longest run of letters that ends before a digit or a separator and a digit. "A09" is a place, not a role. */
+static const char *role_of(const char *label, size_t *out_n) {
+    const char *best = NULL;
+    size_t most = 1;
+    for (const char *c = label; *c != '\0';) {
+        size_t n = 0;
+        while (isalpha((unsigned char)c[n])) {
+            n++;
+        }
+        if (n > most && isdigit((unsigned char)c[n + is_joint(c[n])])) {
+            most = n;
+            best = c;
+        }
+        c += n > 0 ? n : 1;
+    }
+    *out_n = best != NULL ? most : 0;
+    return best;
+}
+
+/* FNV-1a, 64 bits; a number is one sign. */
+static uint64_t pattern_of(const char *text, size_t n) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < n; i++) {
+        bool is_number = isdigit((unsigned char)text[i]) != 0;
+        if (!is_number || i == 0 || !isdigit((unsigned char)text[i - 1])) {
+            hash = (hash ^ (is_number ? '0' : (unsigned char)text[i])) * UINT64_C(0x100000001b3);
+        }
+    }
+    return hash;
+}
+
+uint64_t fab_name_pattern(const char *name) {
+    return pattern_of(name, strlen(name));
+}
+
+void fab_box_name_read(const char *label, fab_box_name *out) {
+    *out = (fab_box_name){.role = NULL};
+    out->role = role_of(label, &out->n_role);
+    out->before = out->role != NULL ? pattern_of(label, (size_t)(out->role - label)) : 0;
+    const char *at = out->role != NULL ? out->role + out->n_role : "";
+    while (out->n < FAB_NAME_NUMBERS) {
+        char *end = NULL;
+        at += is_joint(*at);
+        if (!isdigit((unsigned char)*at)) {
+            break;
+        }
+        out->at[out->n] = strtoul(at, &end, 10);
+        out->width[out->n++] = (int)(end - at);
+        at = end;
+        if (!is_joint(*at)) {
+            break;
+        }
+    }
+}
+
+int fab_box_role_compare(const fab_box_name *a, const fab_box_name *b) {
+    size_t n = a->n_role < b->n_role ? a->n_role : b->n_role;
+    int order = n > 0 ? strncmp(a->role, b->role, n) : 0;
+    return order != 0 ? order : FAB_ORDER(a->n_role, b->n_role);
+}
