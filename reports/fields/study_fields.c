@@ -3,8 +3,11 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
+#include <math.h>
+
 #define OUTCOMES "0036-outcomes.md"
 #define SUMMARY  "0038-study-summary.md"
+#define MODEL    "0070-failure-model.md"
 
 /* --- spreads over scenarios --------------------------------------------------------------------------------------- */
 
@@ -169,8 +172,9 @@ static const fab_field VARIANTS[] = {
     FIELD(slow_ratio, "Part of the span lost because the job runs slower; below 0 where it runs faster.", OF_HISTORIES,
           SIGNED),
     FIELD(wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
-    FIELD(failures, "Failures in a history, mean over the histories.", OF_HISTORIES),
-    FIELD(stops, "Failures in a history that stop the job, mean over the histories.", OF_HISTORIES),
+    FIELD(write_ratio, "Part of the span in which the job stands for a checkpoint.", OF_HISTORIES),
+    FIELD(failures, "Failures in a history, mean over the histories; of software where ranks are.", OF_HISTORIES),
+    FIELD(stops, "Failures in a history that stop the job, planned stops left out, mean over the histories.", OF_HISTORIES),
     FIELD_OF(critical_tied, critical.n_tied,
              "Components that have the impact of the last of `critical`, where that leaves some of them out; else 0."),
     FIELD_OF(links_tied, links.n_tied, "Links that have the impact of the last of `links`, likewise."),
@@ -251,6 +255,44 @@ static const fab_field HOMINGS[] = {
 };
 static const fab_fields HOMING = TABLE("homing", HOMINGS, OUTCOMES);
 
+/* --- the failure model -------------------------------------------------------------------------------------------- */
+
+#undef T
+#define T fab_failure_row
+GIVES(bool, ever_fails, isfinite(here->mtbf_s));
+static const fab_field FAILURE_ROWS[] = {
+    FIELD(name, "Class of failures."),
+    FIGURE(mtbf_s, "s",
+           "Time between failures of one part; of software and maintenance of one GPU of the job. Missing: it never "
+           "fails.",
+           .only = ever_fails, .labels = "of one, every"),
+    FIGURE(away_s, "s", "Until it is back; of maintenance: a planned stop."),
+};
+static const fab_fields FAILURE_ROW = TABLE("failure_class", FAILURE_ROWS, MODEL);
+
+#undef T
+#define T fab_failure_model
+GIVES(bool, has_rma, here->rma_part > 0);
+GIVES(bool, has_infants, here->infant_factor > 1);
+static const fab_field MODELS[] = {
+    FIGURE(checkpoint_s, "s", "Useful time between two checkpoints.",
+           .formula = "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops per "
+                      "second of this job",
+           .source = "Daly, A higher order estimate of the optimum checkpoint interval, 2006; " MODEL),
+    FIELD_OF(checkpoint_auto, is_auto, "Whether that was found for this job; else the design says it."),
+    FIGURE(pause_s, "s", "The job stands for a checkpoint."),
+    FIGURE(lag_s, "s", "From the beginning of a checkpoint until it counts."),
+    FIGURE(restart_s, "s", "From a failure until the job runs again."),
+    FIGURE(join_s, "s", "A restart takes longer by this where ranks move."),
+    FIELD_OF(rma_ratio, rma_part, "Part of the failures of hardware that go back to the maker.", .only = has_rma),
+    FIGURE(rma_s, "s", "These are back after.", .only = has_rma),
+    FIELD(infant_factor, "At the beginning of a history hardware fails so many times as often.", .only = has_infants),
+    FIGURE(infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
+    FIELD(source, "Where the rates come from that the design does not give.", FILLED),
+    LIST(classes, "class", row, n_rows, &FAILURE_ROW, "How often each class fails."),
+};
+static const fab_fields MODEL_FIELDS = TABLE("failure_model", MODELS, MODEL);
+
 /* --- the study ---------------------------------------------------------------------------------------------------- */
 
 #undef T
@@ -279,7 +321,7 @@ static const fab_field SHOWN_SPREADS[] = {
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Slowdown of the variant that stands first."),
     OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
            "Useful part of a span with failures and repairs: work that stays, at the speed of the healthy fabric.",
-           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio", .source = OUTCOMES,
+           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio - write_ratio", .source = OUTCOMES,
            .labels = "goodput"),
 };
 static const fab_fields SHOWN_FIGURES = VIEW("shown_spreads", SHOWN_SPREADS, NULL);
@@ -307,6 +349,8 @@ static const fab_field STUDY[] = {
     SCALARS_BY(bin_edges, NULL, const double, edges, NULL, "Factors between which bins counts the scenarios.",
                EXACTLY(FAB_STUDY_BINS - 1)),
     GROUP_BY(shown_variant, &SHOWN_FIGURES),
+    OBJECT(failure_model, model, &MODEL_FIELDS, "How things fail in histories, and what the job does about it.",
+           IF(model.n_rows)),
     OBJECT(homing, homing, &HOMING,
            "Ways of a server into the network, where the study loses links between NIC and switch.", IF(has_homing)),
     LIST(policy, "variant", variants, n_variants, &VARIANT, "Every engine under every policy, engine by engine.",

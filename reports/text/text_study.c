@@ -322,6 +322,7 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                                          SHOWN("redo", study_show_goodput),
                                          SHOWN("slower", study_show_goodput),
                                          SHOWN("waits", study_show_goodput),
+                                         SHOWN("writes", study_show_goodput),
                                          SHOWN("stops", study_show_1_digit)};
     fab_table table;
     if (s->span_s <= 0) {
@@ -336,14 +337,66 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                                   v->redo_ratio,
                                   v->slow_ratio,
                                   v->wait_ratio,
+                                  v->write_ratio,
                                   v->stops};
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
         fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s", study_show_name(page, s, i));
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page, "restart: until the job runs again; redo: work since the last checkpoint, done again; slower: "
-                        "what slower iterations take more; waits: for repairs; with the goodput they add up to the "
-                        "span. stops: failures that stop the job, in a span");
+                        "what slower iterations take more; waits: for repairs; writes: the job stands for "
+                        "checkpoints; with the goodput they add up to the span. stops: failures that stop the job, in "
+                        "a span, planned stops left out");
+}
+
+/* "14.2 min", "38 years" */
+static const char *study_show_time(fab_page *page, double s) {
+    static const struct {
+        double s;
+        const char *name;
+    } UNITS[] = {{365 * 86400.0, "years"}, {86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    size_t unit = 0;
+    if (!isfinite(s)) {
+        return "never";
+    }
+    while (unit + 1 < sizeof UNITS / sizeof UNITS[0] && s < UNITS[unit].s) {
+        unit++;
+    }
+    return fab_show(page, "%.3g %s", s / UNITS[unit].s, UNITS[unit].name);
+}
+
+static void study_put_model(fab_page *page, const fab_study_summary *s) {
+    static const fab_column COLUMNS[] = {COLUMN("", text), SHOWN("of one, every", study_show_time),
+                                         SHOWN("away for", study_show_time)};
+    const fab_failure_model *m = &s->model;
+    fab_table table;
+    if (m->n_rows == 0) {
+        return;
+    }
+    fab_text_heading(page, "FAILURE MODEL", "what histories are drawn with; keys failures.* of the design");
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < m->n_rows; i++) {
+        const double figures[] = {m->row[i].mtbf_s, m->row[i].away_s};
+        fab_table_row(&table, FAB_INK_PLAIN, m->row[i].name, figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_page_say(page, "A checkpoint every %s%s, for which the job stands %s; it counts after %s. A restart takes %s",
+                 study_show_time(page, m->checkpoint_s), m->is_auto ? " (found for this job)" : "",
+                 study_show_time(page, m->pause_s), study_show_time(page, m->lag_s),
+                 study_show_time(page, m->restart_s));
+    fab_page_say(page, m->join_s > 0 ? ", %s longer where ranks move." : ".", study_show_time(page, m->join_s));
+    if (m->rma_part > 0) {
+        fab_page_say(page, " %s of hardware is away for %s.", study_show_percent(page, m->rma_part),
+                     study_show_time(page, m->rma_s));
+    }
+    if (m->infant_factor > 1) {
+        fab_page_say(page, " It fails %.3g times as often at first, an excess that falls to 1/e in %s.",
+                     m->infant_factor, study_show_time(page, m->infant_s));
+    }
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+    if (m->source[0] != '\0') {
+        fab_text_notef(page, "rates: %s; software and maintenance per GPU of the job", m->source);
+    }
 }
 
 static void study_put_conventions(fab_page *page, const fab_study_summary *s) {
@@ -372,6 +425,7 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         study_put_outcomes(page, s);
         study_put_histogram(page, s);
         study_put_goodput(page, s);
+        study_put_model(page, s);
         study_put_policies(page, s);
         study_put_homing(page, s);
         study_put_causes(page, s);

@@ -96,6 +96,7 @@ void design_describe(const fab_design *design, const field *table, fab_str *out)
         fab_str_printf(out, "engine.%zu=%s\n", i + 1, design->engines[i].text);
     }
     add_scope(table, SCOPE_PRICES, "prices.", design, out);
+    add_scope(table, SCOPE_FAILURES, "failures.", &design->failures, out);
 }
 
 void fab_design_describe(const fab_design *design, fab_str *out) {
@@ -137,6 +138,7 @@ void fab_design_each_field(fab_design_visit *visit, void *context) {
                                          [SCOPE_ENGINE] = "engine.N",
                                          [SCOPE_PRICES] = "prices.",
                                          [SCOPE_FLOOR] = "floor.",
+                                         [SCOPE_FAILURES] = "failures.",
                                          [SCOPE_BOOK] = ""};
     for (const field *f = design_fields; f->key != NULL; f++) {
         char path[64];

@@ -54,6 +54,7 @@ void fab_design_schema(fab_str *out) {
     add_fabric(out, "fabric", " minOccurs=\"0\""); /* the reader asks for it where there is no base */
     add_fabric(out, "front-end", " minOccurs=\"0\"");
     add_simple(out, "floor", "minOccurs=\"0\"", SCOPE_FLOOR, NULL);
+    add_simple(out, "failures", "minOccurs=\"0\"", SCOPE_FAILURES, NULL);
     add_simple(out, "job", "minOccurs=\"0\" maxOccurs=\"16\"", SCOPE_JOB, NULL);
     add_simple(out, "engine", "minOccurs=\"0\" maxOccurs=\"16\"", SCOPE_ENGINE, "use");
     add_simple(out, "prices", "minOccurs=\"0\"", SCOPE_PRICES, "profile");

@@ -171,9 +171,9 @@ static fab_status read_floor(const source *s, const fab_xml_element *element, fa
     return design_read_attributes(s, element, SCOPE_FLOOR, 0, false, err);
 }
 
-enum { PART_SOURCE, PART_FABRIC, PART_FRONT_END, PART_FLOOR, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
-static const char *const PARTS[N_PARTS] = {"source", "fabric", "front-end", "floor", "prices", "job", "engine"};
-#define N_SINGLE_PARTS 5 /* those that may stand once */
+enum { PART_SOURCE, PART_FABRIC, PART_FRONT_END, PART_FLOOR, PART_FAILURES, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
+static const char *const PARTS[N_PARTS] = {"source", "fabric", "front-end", "floor", "failures", "prices", "job", "engine"};
+#define N_SINGLE_PARTS 6 /* those that may stand once */
 
 static fab_status read_part(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
@@ -196,6 +196,10 @@ static fab_status read_part(const source *s, const fab_xml_element *element, boo
         FAB_PASS(read_fabric(s, element, true, err));
         break;
     case PART_FLOOR: FAB_PASS(read_floor(s, element, err)); break;
+    case PART_FAILURES:
+        FAB_PASS(check_empty(s, element, err));
+        FAB_PASS(design_read_attributes(s, element, SCOPE_FAILURES, 0, false, err));
+        break;
     case PART_PRICES: FAB_PASS(read_single(s, element, SCOPE_PRICES, 0, "profile", err)); break;
     case PART_JOB: FAB_PASS(read_job(s, element, err)); break;
     case PART_ENGINE: FAB_PASS(read_single(s, element, SCOPE_ENGINE, s->reading->design.n_engines, "use", err)); break;

@@ -36,6 +36,7 @@ typedef enum field_scope {
     SCOPE_ENGINE,    /**< fab_engine_spec */
     SCOPE_PRICES,    /**< fab_design: attribute of its <prices> */
     SCOPE_FLOOR,     /**< fab_floor_spec */
+    SCOPE_FAILURES,  /**< fab_failure_spec */
     SCOPE_BOOK,      /**< fab_prices: see prices.c */
 } field_scope;
 

@@ -50,6 +50,11 @@ const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
     QUANTITY(SCOPE_FLOOR, key, FAB_UNIT_POWER, fab_floor_spec, member, 1, 1e9, true, "auto", summary)
 #define FLOOR_LENGTH(key, member, min, max, initial, summary) \
     QUANTITY(SCOPE_FLOOR, key, FAB_UNIT_LENGTH, fab_floor_spec, member, min, max, false, initial, summary)
+#define FAILURE_TIME(key, member, min, automatic, initial, summary) \
+    QUANTITY(SCOPE_FAILURES, key, FAB_UNIT_TIME, fab_failure_spec, member, min, 1e12, automatic, initial, summary)
+#define FAILURE_MTBF(key, member, summary) FAILURE_TIME(key, member, 1, true, "auto", summary)
+#define FAILURE_NUMBER(key, member, min, max, initial, summary) \
+    {SCOPE_FAILURES, key, FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_failure_spec, member), min, max, false, initial, NULL, NULL, summary}
 #define JOB_COUNT(key, member, max, automatic, initial, summary) \
     COUNT(SCOPE_JOB, key, fab_job_spec, member, 1, max, automatic, initial, summary)
 #define JOB_NUMBER(key, member, max, initial, summary) \
@@ -221,6 +226,31 @@ const field design_fields[] = {
     JOB_CHOICE("memory-check", memory_check, "auto", CHOICES("auto", "on", "off"), "refuse a job that does not fit its GPUs; auto: where the model or its sizes are given"),
 
     TEXT(SCOPE_ENGINE, "use", FIELD_TEXT, fab_engine_spec, text, NULL, "routing engine: name[,key=value...]"),
+    CHOICE(SCOPE_FAILURES, "set", fab_failure_spec, set, "llama3", CHOICES("llama3", "hpn", "megascale", "rsc-1", "rsc-2", "none"), "published rates of failures in histories (src/doc/manual/failures.md has figures and sources)"),
+    FAILURE_MTBF("link-mtbf", link_mtbf_s, "time between failures of one network cable; auto: the set's, as the keys that follow"),
+    FAILURE_MTBF("switch-mtbf", switch_mtbf_s, "the same of one switch"),
+    FAILURE_MTBF("nic-mtbf", nic_mtbf_s, "the same of one NIC"),
+    FAILURE_MTBF("gpu-mtbf", gpu_mtbf_s, "the same of one GPU, its memory included"),
+    FAILURE_MTBF("server-mtbf", server_mtbf_s, "the same of one server, GPUs and NICs left out"),
+    FAILURE_MTBF("software-mtbf", software_mtbf_s, "the same of the job's software, for one GPU of the job: they stop it, nothing is broken"),
+    FAILURE_MTBF("maintenance-mtbf", maintenance_mtbf_s, "between planned stops, for one GPU of the job: it writes a checkpoint before"),
+    FAILURE_TIME("link-repair", link_repair_s, 0, false, "4h", "a cable is back after (default: an assumption, as the keys that follow)"),
+    FAILURE_TIME("switch-repair", switch_repair_s, 0, false, "4h", "a switch is back after"),
+    FAILURE_TIME("nic-repair", nic_repair_s, 0, false, "24h", "a NIC is back after"),
+    FAILURE_TIME("gpu-repair", gpu_repair_s, 0, false, "24h", "a GPU is back after"),
+    FAILURE_TIME("server-repair", server_repair_s, 0, false, "24h", "a server is back after"),
+    FAILURE_TIME("maintenance-time", maintenance_s, 0, false, "10min", "a planned stop takes, before the job restarts"),
+    FAILURE_NUMBER("rma-part", rma_part, 0, 1, "0", "part of the failures of hardware that go back to the maker, 0 to 1"),
+    FAILURE_TIME("rma-time", rma_s, 0, false, "14d", "these are back after"),
+    FAILURE_NUMBER("infant-factor", infant_factor, 1, 1000, "1", "infant mortality: at the beginning of a history hardware fails so many times as often"),
+    FAILURE_TIME("infant-time", infant_s, 1, false, "30d", "that excess falls to 1/e of it in this time"),
+    FAILURE_TIME("checkpoint", checkpoint_s, 1, true, "auto", "useful time between two checkpoints; auto: what loses least under this very model (Young, Daly)"),
+    CHOICE(SCOPE_FAILURES, "checkpoint-mode", fab_failure_spec, mode, "sync", CHOICES("sync", "async", "memory"), "sync: the job stands while a checkpoint is written; async: while it is copied to the host; memory: likewise, and the copy goes to another server by its NIC, not to storage"),
+    FAILURE_TIME("checkpoint-write", write_s, 0, true, "auto", "until a checkpoint is written and counts; auto: its bytes over checkpoint-rate"),
+    QUANTITY(SCOPE_FAILURES, "checkpoint-rate", FAB_UNIT_RATE, fab_failure_spec, write_bps, 1, MAX_RATE, false, "1Gb/s", "at which each GPU of the job writes (default: 2 TB/s of storage for 16,384 GPUs of Llama 3)"),
+    FAILURE_TIME("restart", restart_s, 0, false, "10min", "from a failure until the job runs again, detection included (default: an assumption)"),
+    FAILURE_TIME("spare-join", spare_join_s, 0, false, "0s", "a restart takes longer by this where ranks move to spares; 0: the spares are hot"),
+
     TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, "price book: name of a profile, or a file"),
     CHOICE(SCOPE_PRICES, "convention", fab_design, convention, NULL, convention_names, "which cables and transceivers are counted; default: as the price book says"),
     {.key = NULL},

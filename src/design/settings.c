@@ -116,6 +116,7 @@ fab_status reading_init(reading *r, fab_error *err) {
         }
     }
     FAB_TRY(set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
+    FAB_TRY(set_defaults(SCOPE_FAILURES, &r->design.failures, err));
     r->design.front_end = r->design.fabric;
     FAB_TRY(set_defaults(SCOPE_FRONT_END, &r->design.front_end, err));
 done:
@@ -250,13 +251,15 @@ static fab_status find_in_job(const reading *r, const path *p, target *out, cons
     return FAB_OK;
 }
 
-static fab_status find_in_floor(const path *p, target *out, const char *where, fab_error *err) {
-    static const field_scope SCOPE = SCOPE_FLOOR;
+/* "floor.KEY", "failures.KEY" */
+static fab_status find_in_part(const path *p, field_scope scope, target *out, const char *where, fab_error *err) {
+    char what[48];
     if (p->n != 2) {
-        return fab_fail(err, FAB_EINPUT, where, "write floor.KEY");
+        return fab_fail(err, FAB_EINPUT, where, "write %.20s.KEY", p->part[0]);
     }
-    out->field = design_field_find(SCOPE_FLOOR, p->part[1]);
-    return out->field != NULL ? FAB_OK : fail_unknown("floor key", p->part[1], &SCOPE, 1, where, err);
+    (void)snprintf(what, sizeof what, "%.20s key", p->part[0]);
+    out->field = design_field_find(scope, p->part[1]);
+    return out->field != NULL ? FAB_OK : fail_unknown(what, p->part[1], &scope, 1, where, err);
 }
 
 /* The path may hold words of any scope: suggest from all that need no further part. */
@@ -287,7 +290,9 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
                  MAX_PATH - 1);
     }
     if (is_at(&p, 0, "floor")) {
-        FAB_TRY(find_in_floor(&p, &found, where, err));
+        FAB_TRY(find_in_part(&p, SCOPE_FLOOR, &found, where, err));
+    } else if (is_at(&p, 0, "failures")) {
+        FAB_TRY(find_in_part(&p, SCOPE_FAILURES, &found, where, err));
     } else if (fabric_only) {
         FAB_TRY(find_in_fabric(&p, 0, false, &found, where, err));
     } else if (is_at(&p, 0, "fabric") && p.n > 1) {
@@ -369,6 +374,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         FAB_TRY(field_set(t->field, &fabric->floor, value, where, err));
         fabric->floor.given = true;
         break;
+    case SCOPE_FAILURES: FAB_TRY(field_set(t->field, &r->design.failures, value, where, err)); break;
     case SCOPE_BOOK: FAB_FAIL(err, FAB_EINTERNAL, where, "a design has no field of a price book");
     }
     (void)snprintf(r->where[design_field_index(t->field)], sizeof r->where[0], "%s", where);

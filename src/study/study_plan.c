@@ -96,13 +96,14 @@ done:
 
 static fab_status describe_rates(const fab_failure_rates *rates, fab_plan *plan, fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(plan->rates, FAB_FAILURE_N, err));
-    plan->n_rates = FAB_FAILURE_N;
-    for (size_t i = 0; i < FAB_FAILURE_N; i++) {
-        plan->rates[i].name = plan_keep(fab_failure_classes[i], &status, err);
-        plan->rates[i].per_s = rates->per_s[i];
-        plan->rates[i].repair_s = rates->repair_s[i];
+    FAB_TRY(FAB_NEW(plan->rates, STUDY_RATE_ROWS, err));
+    for (size_t i = 0; i < STUDY_RATE_ROWS; i++) {
+        const study_rate_row row = study_rate_row_of((fab_failure_rates *)rates, i);
+        plan->rates[i].name = plan_keep(row.name, &status, err);
+        plan->rates[i].per_s = row.per_s != NULL ? *row.per_s : 0;
+        plan->rates[i].repair_s = *row.repair_s;
     }
+    plan->n_rates = STUDY_RATE_ROWS;
     plan->checkpoint_s = rates->checkpoint_s;
     plan->restart_s = rates->restart_s;
 done:
@@ -197,8 +198,12 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
     const fab_assessment_request assessment = {.policies = request->policies,
                                                .n_policies = request->n_policies,
                                                .times = request->times,
-                                               .rates = fab_failure_rates_default()};
+                                               .rates = fab_failure_rates_of(&request->design->failures)};
     FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
+    if (fab_scenarios_span_s(scene.scenarios) > 0) {
+        FAB_TRY(fab_assessment_settle(scene.assessment, fab_scenarios_span_s(scene.scenarios), &scene.request.rates,
+                                      err));
+    }
     FAB_TRY(plan_describe(request, &scene, &planned.plan, err));
     FAB_TRY(try_scenarios(&scene, request->sample_s, &planned, err));
     FAB_TRY(fab_plan_write(folder, &planned.plan, &planned.was_there, err));

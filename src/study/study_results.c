@@ -158,6 +158,31 @@ done:
     return status;
 }
 
+static void tell_model(const fab_study_results *r, fab_failure_model *out) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    const fab_failure_spec *spec = &r->design.failures;
+    const fab_failure_rates rates = study_rates_of(plan);
+    if (plan->span_s <= 0) {
+        return;
+    }
+    bool is_early = plan->n_rates < STUDY_RATE_ROWS;
+    (void)snprintf(out->source, sizeof out->source, "%s", is_early ? "" : fab_failure_source(spec->set));
+    for (size_t c = 0; c < FAB_FAILURE_N; c++) {
+        out->row[out->n_rows++] =
+            (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
+    }
+    out->checkpoint_s = rates.checkpoint_s;
+    out->pause_s = rates.pause_s;
+    out->lag_s = rates.lag_s;
+    out->restart_s = rates.restart_s;
+    out->join_s = rates.join_s;
+    out->rma_part = rates.rma_part;
+    out->rma_s = rates.rma_s;
+    out->infant_factor = rates.infant_factor;
+    out->infant_s = rates.infant_s;
+    out->is_auto = !is_early && spec->checkpoint_s == 0;
+}
+
 static void tell_origin(const fab_plan *plan, fab_study_summary *out) {
     bool is_named = plan->name[0] != '\0';
     (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
@@ -196,6 +221,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     request.healthy = healthy;
     FAB_TRY(results_sum_up(r, &request, out, err));
     tell_origin(plan, *out);
+    tell_model(r, &(*out)->model);
 done:
     FAB_FREE_ALL(labels, policies, healthy, failed.component);
     return status;

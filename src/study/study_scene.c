@@ -180,13 +180,27 @@ fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_er
     return describe_scenarios(scene, plan, err);
 }
 
+study_rate_row study_rate_row_of(fab_failure_rates *r, size_t i) {
+    const study_rate_row rows[] = {{"rma", &r->rma_part, &r->rma_s},
+                                   {"infant mortality", &r->infant_factor, &r->infant_s},
+                                   {"checkpoint pause", NULL, &r->pause_s},
+                                   {"checkpoint lag", NULL, &r->lag_s},
+                                   {"spare join", NULL, &r->join_s}};
+    _Static_assert(FAB_FAILURE_N + sizeof rows / sizeof rows[0] == STUDY_RATE_ROWS, "a row for each");
+    return i < FAB_FAILURE_N ? (study_rate_row){fab_failure_classes[i], &r->per_s[i], &r->repair_s[i]}
+                             : rows[i - FAB_FAILURE_N];
+}
+
 fab_failure_rates study_rates_of(const fab_plan *plan) {
     fab_failure_rates rates = {.checkpoint_s = plan->checkpoint_s, .restart_s = plan->restart_s};
     for (size_t i = 0; i < plan->n_rates; i++) {
-        for (size_t c = 0; c < FAB_FAILURE_N; c++) {
-            if (strcmp(plan->rates[i].name, fab_failure_classes[c]) == 0) {
-                rates.per_s[c] = plan->rates[i].per_s;
-                rates.repair_s[c] = plan->rates[i].repair_s;
+        for (size_t k = 0; k < STUDY_RATE_ROWS; k++) {
+            const study_rate_row row = study_rate_row_of(&rates, k);
+            if (strcmp(plan->rates[i].name, row.name) == 0) {
+                *row.repair_s = plan->rates[i].repair_s;
+                if (row.per_s != NULL) {
+                    *row.per_s = plan->rates[i].per_s;
+                }
             }
         }
     }

@@ -56,7 +56,19 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
  * plan has its variants otherwise. */
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
 
-/** What a plan says of failures in histories. */
+/** Rows that a plan has of failures in histories: every class, then what else belongs to the model. */
+#define STUDY_RATE_ROWS (FAB_FAILURE_N + 5)
+
+typedef struct study_rate_row {
+    const char *name;
+    double *per_s;    /**< rate, or a part or factor; NULL: 0 */
+    double *repair_s; /**< time */
+} study_rate_row;
+
+/** Where row i of a plan goes. */
+study_rate_row study_rate_row_of(fab_failure_rates *rates, size_t i);
+
+/** What a plan says of failures in histories. Rows that an earlier version did not write change nothing. */
 fab_failure_rates study_rates_of(const fab_plan *plan);
 
 /** Appends the path of the copy that a store keeps of a file. */

@@ -109,6 +109,7 @@ static void describe_job(const fab_job *job, bool is_default, fab_traffic *traff
     traffic->model = job->model;
     traffic->memory = job->memory;
     traffic->microbatches = job->microbatches;
+    traffic->checkpoint_bytes = s->kind != FAB_JOB_SERVING ? fab_checkpoint_bytes(job) : 0;
     traffic->parameters = job->spec.kind == FAB_JOB_RANKING
                               ? (double)s->rows * (double)s->embedding + (double)s->dense_parameters
                               : fab_model_parameters(&job->model);

@@ -90,6 +90,9 @@ void fab_job_release(fab_job *job);
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
                            fab_error *err) FAB_MUST_USE;
 
+/* What all ranks of a job that learns write for a checkpoint. */
+double fab_checkpoint_bytes(const fab_job *job);
+
 /* Refuses a job that does not fit its GPUs, unless it may. */
 fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
 

@@ -208,10 +208,10 @@ Test(oracle_summary, scenarios_that_stand_out) {
  */
 
 /* Leibniz' way, by the first row. */
-static double determinant(size_t n, double a[6][6]) {
+static double determinant(size_t n, double a[FAB_FAILURE_N][FAB_FAILURE_N]) {
     double sum = n == 0;
     for (size_t skip = 0; skip < n; skip++) {
-        double minor[6][6];
+        double minor[FAB_FAILURE_N][FAB_FAILURE_N];
         for (size_t i = 1; i < n; i++) {
             for (size_t j = 0, to = 0; j < n; j++) {
                 if (j != skip) {
@@ -238,13 +238,13 @@ static double count_of(const oracle_study *s, uint64_t scenario, const char *nam
 
 /* Of least squares what is left is at right angles to every class, and each interval is that of its class. */
 static void check_causes(size_t which, const oracle_study *s, const fab_study_variant *is) {
-    static double counts[MOST][6];
-    double products[6][6] = {{0}};
+    static double counts[MOST][FAB_FAILURE_N];
+    double products[FAB_FAILURE_N][FAB_FAILURE_N] = {{0}};
     double left_squares = 0;
     size_t n = is->n_causes;
     double all = 0;
-    double at_angle[6] = {0};
-    double sums[6] = {0};
+    double at_angle[FAB_FAILURE_N] = {0};
+    double sums[FAB_FAILURE_N] = {0};
     for (size_t i = 0; i < s->n; i++) {
         double residual = oracle_impact(s, &s->rows[i]);
         all += residual;
@@ -263,7 +263,7 @@ static void check_causes(size_t which, const oracle_study *s, const fab_study_va
     }
     double healthy = determinant(n, products);
     for (size_t j = 0; j < n; j++) {
-        double minor[6][6];
+        double minor[FAB_FAILURE_N][FAB_FAILURE_N];
         for (size_t a = 0, to = 0; a < n; a++) {
             for (size_t b = 0, at = 0; b < n && a != j; b++) {
                 if (b != j) {

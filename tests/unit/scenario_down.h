@@ -9,7 +9,7 @@ static inline fab_status scenario_down(fab_scenario *h, size_t n, fab_error *err
     h->n_components = 0;
     for (size_t i = 0; i < n && i < h->n_events; i++) {
         const fab_event *e = &h->event[i];
-        if (e->failure == FAB_FAILURE_SOFTWARE) {
+        if (e->failure == FAB_FAILURE_SOFTWARE || e->failure == FAB_FAILURE_MAINTENANCE) {
             continue;
         }
         if (!e->is_repair) {

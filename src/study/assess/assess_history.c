@@ -15,7 +15,7 @@ void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    FAB_FREE_ALL(h->down, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->speed, h);
+    FAB_FREE_ALL(h->down, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed, h);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
@@ -67,6 +67,20 @@ static void settle(fab_assessor *a, const fab_relocation *to) {
     h->place.n_moves = to->n_moves;
     h->place.n_moved = to->n_moved;
     assess_put(a, &h->place);
+}
+
+/* Whether a GPU without a rank gets one: a spare, or one that is repaired. */
+static bool has_newcomer(const fab_assessor *a, const fab_relocation *to) {
+    const assess_history *h = a->history;
+    bool found = false;
+    for (size_t i = 0; i < to->n_moved && to->n_lost > 0 && !found; i++) {
+        found = a->has_rank[to->new_gpu[to->moved[i]]] == 0;
+    }
+    for (size_t i = 0; i < h->place.n_moved && !found; i++) {
+        uint32_t home = h->moved[i];
+        found = a->has_rank[home] == 0 && (to->n_lost == 0 || to->new_gpu[home] == home);
+    }
+    return found;
 }
 
 static bool is_same_place(const assess_history *h, const fab_relocation *to) {
@@ -196,6 +210,7 @@ static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *spe
     if (*runs && is_same_place(h, &to)) { /* nothing has changed but that it restarts */
         goto done;
     }
+    h->joins_now = has_newcomer(a, &to);
     if (to.n_lost == 0) {
         leave(a);
     } else {
@@ -208,16 +223,22 @@ done:
 
 /* --- a history ---------------------------------------------------------------------------------------------------- */
 
+/* Software fails, and plans are made, where ranks are: of the GPUs of other jobs and of none this one knows nothing. */
+static bool concerns_job(const fab_assessor *a, const fab_event *event) {
+    return (event->failure != FAB_FAILURE_SOFTWARE && event->failure != FAB_FAILURE_MAINTENANCE) ||
+           assess_any_rank(a, event->component.id, 1);
+}
+
 /* One event. `runs`: the job has a place where it runs; it does so at `speed`. */
 static fab_status history_step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
                                bool *out_stops, fab_error *err) {
     fab_status status = FAB_OK;
     const bool ran = *runs;
-    const bool is_software = event->failure == FAB_FAILURE_SOFTWARE;
+    const bool is_software = event->failure == FAB_FAILURE_SOFTWARE || event->failure == FAB_FAILURE_MAINTENANCE;
     *out_stops = false;
     if (is_software) {
-        *out_stops = ran;
-        return ran ? place(a, variant, runs, speed, err) : FAB_OK;
+        *out_stops = ran && concerns_job(a, event);
+        return *out_stops ? place(a, variant, runs, speed, err) : FAB_OK;
     }
     FAB_TRY(note_event(a->history, event, err));
     if (!ran) {
@@ -277,15 +298,20 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
     FAB_TRY(history_look(a, variant, &runs, &speed, err));
     h->speed[0] = speed;
     for (; n < scenario->n_events && scenario->event[n].time_s < span_s; n++) {
+        const bool is_planned = scenario->event[n].failure == FAB_FAILURE_MAINTENANCE;
+        const bool counts = concerns_job(a, &scenario->event[n]) && !is_planned;
         bool stops = false;
+        h->joins_now = false;
         FAB_TRY(history_step(a, variant, &scenario->event[n], &runs, &speed, &stops, err));
         h->stops[n] = stops;
         h->waits[n] = !runs;
         h->speed[n + 1] = speed;
-        n_failures += !scenario->event[n].is_repair;
-        n_stops += stops;
+        h->joins[n] = h->joins_now;
+        n_failures += counts && !scenario->event[n].is_repair;
+        n_stops += counts && stops;
     }
-    const fab_span_course course = {.stops = h->stops, .waits = h->waits, .speed = h->speed};
+    const fab_span_course course = {
+        .stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed};
     fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->assessment->request.rates, &course);
     FAB_TRY(describe_worst(a, variant, out, err));
     out->state = runs ? FAB_OUTCOME_RUNS : FAB_OUTCOME_STOPPED;
@@ -307,6 +333,7 @@ fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, doubl
     assess_history *h = a->history;
     FAB_PASS(FAB_GROW(h->stops, h->stops_capacity, scenario->n_events + 1, err));
     FAB_PASS(FAB_GROW(h->waits, h->waits_capacity, scenario->n_events + 1, err));
+    FAB_PASS(FAB_GROW(h->joins, h->joins_capacity, scenario->n_events + 1, err));
     FAB_PASS(FAB_GROW(h->speed, h->speed_capacity, scenario->n_events + 2, err));
     for (size_t v = 0; v < fab_assessment_variants(a->assessment); v++) {
         FAB_PASS(history_walk(a, v, scenario, span_s, &out[v], err));

@@ -50,9 +50,10 @@ typedef struct assess_history {
     fab_relocation place; /* where the job is: no moves, or the arrays below */
     fab_move *moves;
     uint32_t *moved, *new_gpu;
-    uint8_t *stops, *waits; /* [event] */
+    uint8_t *stops, *waits, *joins; /* [event] */
     double *speed;          /* [event + 1] */
-    size_t stops_capacity, waits_capacity, speed_capacity;
+    size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity;
+    bool joins_now; /* at this event ranks have moved to GPUs that had none */
     /* the worst moment in which the job ran */
     bool has_worst;
     assessment_loads worst;

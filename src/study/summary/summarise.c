@@ -229,6 +229,12 @@ static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *
     }
 }
 
+/* What the other parts of a span leave, but for rounding. */
+static double part_written(const fab_outcome *row) {
+    double part = 1 - row->goodput - row->restart_ratio - row->redo_ratio - row->slow_ratio - row->wait_ratio;
+    return part > 1e-12 ? part : 0;
+}
+
 static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, bool is_access, fab_error *err) {
     variant_sums *v = &s->variants[row->variant];
     double impact = s->impact[row->variant];
@@ -243,6 +249,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
         v->out.redo_ratio += row->redo_ratio;
         v->out.slow_ratio += row->slow_ratio;
         v->out.wait_ratio += row->wait_ratio;
+        v->out.write_ratio += part_written(row);
         v->out.failures += row->n_failures;
         v->out.stops += row->n_stops;
     }
@@ -375,6 +382,7 @@ static void finish_figures(fab_summariser *s, variant_sums *v) {
         out->redo_ratio = summarise_share(out->redo_ratio, out->n_done);
         out->slow_ratio = summarise_share(out->slow_ratio, out->n_done);
         out->wait_ratio = summarise_share(out->wait_ratio, out->n_done);
+        out->write_ratio = summarise_share(out->write_ratio, out->n_done);
         out->failures = summarise_share(out->failures, out->n_done);
         out->stops = summarise_share(out->stops, out->n_done);
     }

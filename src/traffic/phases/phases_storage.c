@@ -48,7 +48,7 @@ static double ingest_of(const fab_job *job, uint32_t rank) {
     return reads ? (double)s->batch * (double)s->sample_bytes / ((double)s->cp * (double)s->dp) : 0;
 }
 
-static double all_of_checkpoint(const fab_job *job) {
+double fab_checkpoint_bytes(const fab_job *job) {
     const fab_job_spec *s = &job->spec;
     if (job->spec.kind == FAB_JOB_RANKING) {
         return table_bytes(s) + (double)s->dense_parameters * bytes_of_state(s);
@@ -89,7 +89,7 @@ fab_status fab_make_burst(training *t, const char *name, fab_phase_builder *buil
     uint32_t rank = 0;
     FAB_PASS(fab_check_comm(t, name, 1, err));
     FAB_PASS(fab_open_phase(t, builder, name, "send-recv", job->n_gpus, 1,
-                            reads ? all_of_ingest(job) : all_of_checkpoint(job), err));
+                            reads ? all_of_ingest(job) : fab_checkpoint_bytes(job), err));
     for (uint32_t i = 0; i < job->n_servers; i++) {
         uint32_t storage = job->storage[i % job->n_storage];
         uint32_t n_present = fab_gpus_of_server(t->fabric, storage);
@@ -111,7 +111,7 @@ static fab_status make_hosts(const fab_job *job, const fab_fabric *fabric, const
     rank_bytes *bytes_of = reads ? ingest_of : checkpoint_of;
     uint32_t first_storage = fab_n_gpus(front_end) - n_storage;
     uint32_t rank = 0;
-    double expected = reads ? all_of_ingest(job) : all_of_checkpoint(job);
+    double expected = reads ? all_of_ingest(job) : fab_checkpoint_bytes(job);
     const char *name = reads ? "ingest" : "checkpoint";
     if (expected > FAB_PHASE_MAX_BYTES) {
         return fab_fail(err, FAB_EINPUT, name, "phase '%s' carries %.3g bytes, above the limit of %.2g", name, expected,

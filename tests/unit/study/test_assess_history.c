@@ -10,11 +10,17 @@
 
 /* What is left of the time, one thing after the other. */
 typedef struct ledger {
-    double now, restart_until, work, useful, restart, redo, slow, wait;
+    double now, restart_until, work, useful, restart, redo, slow, wait, write;
+    double stand_until, counts_at, written; /* of the checkpoint under way; written 0: none */
     bool waits;
 } ledger;
 
-static void pass(ledger *l, double until, double speed, double checkpoint_s) {
+static void counts(ledger *l) {
+    l->useful += l->written;
+    l->written = 0;
+}
+
+static void pass(ledger *l, double until, double speed, const fab_failure_rates *r) {
     while (l->now < until) {
         double end = until;
         if (l->waits) {
@@ -23,16 +29,28 @@ static void pass(ledger *l, double until, double speed, double checkpoint_s) {
             end = fmin(until, l->restart_until);
             l->restart += end - l->now;
         } else {
-            double to_go_s = (checkpoint_s - l->work) / speed;
-            bool checkpoint = l->now + to_go_s <= end;
-            end = checkpoint ? l->now + to_go_s : end;
-            l->slow += (end - l->now) * (1 - speed);
-            l->work += (end - l->now) * speed;
-            if (checkpoint) {
-                l->useful += l->work;
-                l->work = 0;
+            bool flies = l->written > 0;
+            end = flies ? fmin(end, l->counts_at) : end;
+            if (l->now < l->stand_until) {
+                end = fmin(end, l->stand_until);
+                l->write += end - l->now;
+            } else {
+                double due = l->now + (r->checkpoint_s - l->work) / speed;
+                bool begins = !flies && due <= end;
+                end = begins ? fmax(due, l->now) : end;
+                l->slow += (end - l->now) * (1 - speed);
+                l->work += (end - l->now) * speed;
+                if (begins) {
+                    l->written = l->work;
+                    l->work = 0;
+                    l->stand_until = end + r->pause_s;
+                    l->counts_at = end + r->lag_s;
+                }
             }
-            if (end <= l->now) {
+            if (l->written > 0 && end >= l->counts_at) {
+                counts(l);
+            }
+            if (end <= l->now && r->pause_s == 0) {
                 end = nextafter(l->now, until);
             }
         }
@@ -40,20 +58,29 @@ static void pass(ledger *l, double until, double speed, double checkpoint_s) {
     }
 }
 
-static void stop(ledger *l, double restart_s) {
-    l->redo += l->work;
+static void stop(ledger *l, const fab_failure_rates *r, bool is_planned, bool joins) {
+    if (is_planned) {
+        l->written += l->work;
+        counts(l);
+    } else {
+        l->redo += l->work + l->written;
+    }
     l->work = 0;
-    l->restart_until = l->now + restart_s;
+    l->written = 0;
+    l->stand_until = 0;
+    l->restart_until = l->now + r->restart_s + (joins ? r->join_s : 0) +
+                       (is_planned ? r->lag_s + r->repair_s[FAB_FAILURE_MAINTENANCE] : 0);
 }
 
 static void expect_parts(const fab_span_parts *got, const ledger *want, double span_s, const char *what) {
-    const double pairs[][2] = {{got->useful, want->useful + want->work},
+    const double pairs[][2] = {{got->useful, want->useful + want->work + want->written},
                                {got->restart, want->restart},
                                {got->redo, want->redo},
                                {got->slow, want->slow},
-                               {got->wait, want->wait}};
+                               {got->wait, want->wait},
+                               {got->write, want->write}};
     double sum = 0;
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         cr_assert(fabs(pairs[i][0] - pairs[i][1] / span_s) <= 1e-9, "%s: part %zu is %.12g, not %.12g", what, i,
                   pairs[i][0], pairs[i][1] / span_s);
         sum += pairs[i][0];
@@ -63,17 +90,22 @@ static void expect_parts(const fab_span_parts *got, const ledger *want, double s
 
 Test(assess_history, parts_of_a_span_add_up) {
     fab_rng rng = fab_rng_make(41, 0);
-    double all[5] = {0};
+    double all[6] = {0};
     for (uint32_t round = 0; round < 400; round++) {
         enum { MOST = 40 };
         fab_event event[MOST];
         uint8_t stops[MOST];
         uint8_t waits[MOST];
+        uint8_t joins[MOST];
         double speed[MOST + 1];
         uint32_t n = (uint32_t)fab_rng_below(&rng, MOST);
         const double span_s = 5000 + (double)fab_rng_below(&rng, 5000);
-        const fab_failure_rates rates = {.checkpoint_s = 1.03 + (double)fab_rng_below(&rng, 900) * 0.997,
-                                         .restart_s = (double)fab_rng_below(&rng, 300)};
+        fab_failure_rates rates = {.checkpoint_s = 1.03 + (double)fab_rng_below(&rng, 900) * 0.997,
+                                   .restart_s = (double)fab_rng_below(&rng, 300),
+                                   .join_s = (double)fab_rng_below(&rng, 90)};
+        rates.pause_s = round % 2 == 0 ? 0 : 0.37 + (double)fab_rng_below(&rng, 40) * 0.211;
+        rates.lag_s = rates.pause_s + (round % 4 == 3 ? 0.59 + (double)fab_rng_below(&rng, 90) * 0.313 : 0);
+        rates.repair_s[FAB_FAILURE_MAINTENANCE] = 77;
         ledger l = {.now = 0};
         double at = 0;
         bool waited = false;
@@ -81,16 +113,19 @@ Test(assess_history, parts_of_a_span_add_up) {
         for (uint32_t i = 0; i < n; i++) {
             at += (double)fab_rng_below(&rng, 5000) * 0.1013; /* never at a checkpoint */
             event[i] = (fab_event){.time_s = at, .is_repair = fab_rng_below(&rng, 2) == 0};
+            event[i].failure = fab_rng_below(&rng, 4) == 0 ? FAB_FAILURE_MAINTENANCE : FAB_FAILURE_GPU;
             stops[i] = !event[i].is_repair && fab_rng_below(&rng, 3) > 0 && !waited;
             waits[i] = stops[i] != 0 ? fab_rng_below(&rng, 3) == 0 : waited && fab_rng_below(&rng, 2) == 0;
             waited = waits[i] != 0;
+            joins[i] = (uint8_t)fab_rng_below(&rng, 2);
             speed[i + 1] = 0.25 * (double)(1 + fab_rng_below(&rng, 5));
-            pass(&l, fmin(at, span_s), speed[i], rates.checkpoint_s);
+            pass(&l, fmin(at, span_s), speed[i], &rates);
             if (at < span_s && stops[i] != 0) {
-                stop(&l, rates.restart_s);
+                stop(&l, &rates, event[i].failure == FAB_FAILURE_MAINTENANCE, joins[i] != 0);
             }
             if (at < span_s) {
-                l.restart_until = l.waits && !waited ? at + rates.restart_s : l.restart_until;
+                l.restart_until = l.waits && !waited ? at + rates.restart_s + (joins[i] != 0 ? rates.join_s : 0)
+                                                     : l.restart_until;
                 l.waits = waited;
             }
         }
@@ -98,17 +133,17 @@ Test(assess_history, parts_of_a_span_add_up) {
         for (uint32_t i = n; i > 0 && event[i - 1].time_s >= span_s; i--) {
             last = speed[i - 1];
         }
-        pass(&l, span_s, last, rates.checkpoint_s);
-        const fab_span_course course = {stops, waits, speed};
+        pass(&l, span_s, last, &rates);
+        const fab_span_course course = {.stops = stops, .waits = waits, .joins = joins, .speed = speed};
         fab_span_parts got = fab_span_split(event, n, span_s, &rates, &course);
         expect_parts(&got, &l, span_s, "a random course");
-        const double parts[] = {got.useful, got.restart, got.redo, got.slow, got.wait};
-        for (size_t i = 0; i < 5; i++) {
+        const double parts[] = {got.useful, got.restart, got.redo, got.slow, got.wait, got.write};
+        for (size_t i = 0; i < 6; i++) {
             all[i] += fabs(parts[i]);
         }
     }
-    for (size_t i = 0; i < 5; i++) {
-        cr_expect_gt(all[i], 4, "part %zu: %g", i, all[i]);
+    for (size_t i = 0; i < 6; i++) {
+        cr_expect_gt(all[i], 1.5, "part %zu: %g", i, all[i]);
     }
 }
 
@@ -173,7 +208,7 @@ static bool find_place(world *w, fab_policy policy, fab_component *down, size_t 
     fab_error err = {0};
     cr_assert_eq(fab_mask_set(&w->mask, down, n, NULL), FAB_OK);
     cr_assert_eq(fab_relocate(w->relocator, &w->mask, policy, &to, &err), FAB_OK, "%s", err.text);
-    for (uint32_t i = 0; i < SERVERS; i++) {
+    for (uint32_t i = 0; i < SERVERS && to.is_possible; i++) {
         c->server[i] = i;
     }
     for (size_t i = 0; i < to.n_moves && to.is_possible; i++) {
@@ -192,6 +227,26 @@ static void look(const world *w, fab_component *down, size_t n, double healthy_s
     }
 }
 
+static bool is_of_job(const world *w, const course *c, uint32_t gpu) {
+    bool found = false;
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        found = found || c->server[i] == gpu / w->f->gpus_per_server;
+    }
+    return found;
+}
+
+static bool has_newcomer(const uint32_t *before, const uint32_t *after) {
+    bool found = false;
+    for (uint32_t i = 0; i < SERVERS; i++) {
+        bool known = false;
+        for (uint32_t k = 0; k < SERVERS; k++) {
+            known = known || before[k] == after[i];
+        }
+        found = found || !known;
+    }
+    return found;
+}
+
 static course walk(world *w, const fab_scenario *h, double span_s, fab_policy policy) {
     course c = {.runs = true, .speed = 1};
     fab_component *down = calloc(h->n_events + 1, sizeof *down);
@@ -203,9 +258,14 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
     for (size_t i = 0; i < h->n_events; i++) {
         const fab_event *e = &h->event[i];
         bool ran = c.runs;
-        pass(&c.l, e->time_s, c.speed, w->rates.checkpoint_s);
-        c.n_failures += !e->is_repair;
-        if (e->failure != FAB_FAILURE_SOFTWARE && !e->is_repair) {
+        const bool is_planned = e->failure == FAB_FAILURE_MAINTENANCE;
+        const bool breaks = e->failure != FAB_FAILURE_SOFTWARE && !is_planned;
+        const bool counts = breaks || (!is_planned && is_of_job(w, &c, e->component.id));
+        uint32_t before[SERVERS];
+        memcpy(before, c.server, sizeof before);
+        pass(&c.l, e->time_s, c.speed, &w->rates);
+        c.n_failures += counts && !e->is_repair;
+        if (breaks && !e->is_repair) {
             down[n++] = e->component;
         }
         for (size_t k = 0; k < n && e->is_repair; k++) {
@@ -217,23 +277,24 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
         if (ran) {
             look(w, down, n, healthy_s, &c);
         }
-        bool stops = ran && (!c.runs || e->failure == FAB_FAILURE_SOFTWARE);
-        if (stops) {
-            c.n_stops++;
-            stop(&c.l, w->rates.restart_s);
-        }
-        if (stops || !ran) {
+        bool stops = ran && (!c.runs || (!breaks && is_of_job(w, &c, e->component.id)));
+        c.n_stops += stops && !is_planned;
+        if (stops || (!ran && breaks && e->is_repair)) {
             c.runs = find_place(w, policy, down, n, &c);
             if (c.runs) {
                 look(w, down, n, healthy_s, &c);
             }
         }
+        bool joins = c.runs && (stops || !ran) && has_newcomer(before, c.server);
+        if (stops) {
+            stop(&c.l, &w->rates, is_planned, joins);
+        }
         if (c.l.waits && c.runs) {
-            c.l.restart_until = c.l.now + w->rates.restart_s;
+            c.l.restart_until = c.l.now + w->rates.restart_s + (joins ? w->rates.join_s : 0);
         }
         c.l.waits = !c.runs;
     }
-    pass(&c.l, span_s, c.speed, w->rates.checkpoint_s);
+    pass(&c.l, span_s, c.speed, &w->rates);
     free(down);
     return c;
 }
@@ -257,11 +318,13 @@ static void check_histories(const char *design, const char *engine, bool times, 
         (void)snprintf(key, sizeof key, "%.*s", (int)(equals - JOB[i]), JOB[i]);
         cr_assert_eq(fab_design_set_job(&w.design, 0, key, equals + 1, "test", &err), FAB_OK, "%s", err.text);
     }
-    w.rates = (fab_failure_rates){.checkpoint_s = 3000, .restart_s = 600};
+    w.rates = (fab_failure_rates){
+        .checkpoint_s = 3000, .restart_s = 600, .pause_s = 7, .lag_s = 60, .join_s = 500, .rma_part = 0.3, .rma_s = day};
     for (int c = 0; c < FAB_FAILURE_N; c++) {
         w.rates.per_s[c] = (c == FAB_FAILURE_GPU ? 0.03 : c == FAB_FAILURE_SOFTWARE ? 0.005 : 0.02) / day;
         w.rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 0.4 * day;
     }
+    w.rates.repair_s[FAB_FAILURE_MAINTENANCE] = 900;
     w.traffic = fixture_traffic("job", &w.design, w.f, 3);
     w.taken = calloc(w.f->n_servers, 1);
     cr_assert_eq(fab_jobs_taken(&w.design, w.f, w.taken, &err), FAB_OK, "%s", err.text);
@@ -285,7 +348,9 @@ static void check_histories(const char *design, const char *engine, bool times, 
         for (size_t p = 0; p < 3; p++) {
             course c = walk(&w, &h, span_s, POLICIES[p]);
             const fab_span_parts parts = {got[p].goodput, got[p].restart_ratio, got[p].redo_ratio, got[p].slow_ratio,
-                                          got[p].wait_ratio};
+                                          got[p].wait_ratio,
+                                          1 - got[p].goodput - got[p].restart_ratio - got[p].redo_ratio -
+                                              got[p].slow_ratio - got[p].wait_ratio};
             char what[256];
             (void)snprintf(what, sizeof what, "%s, %s, %s, history %u", design, engine, fab_policies[POLICIES[p]],
                            (unsigned)i);

@@ -163,14 +163,18 @@ Test(scenarios, default_rates) {
     cr_expect_float_eq(r.per_s[FAB_FAILURE_NIC] * 16384 * span, 7, 1e-9);
     cr_expect_float_eq(r.per_s[FAB_FAILURE_SERVER] * 2048 * span, 46, 1e-9);
     cr_expect_float_eq(r.per_s[FAB_FAILURE_SOFTWARE] * 16384 * span, 63, 1e-9);
-    cr_expect_float_eq(r.per_s[FAB_FAILURE_LINK] * 30 * 86400, 0.00057, 1e-12);
+    cr_expect_float_eq(r.per_s[FAB_FAILURE_MAINTENANCE] * 16384 * span, 47, 1e-9);
+    /* what stops its job of network: a cable per GPU, a switch per 16 of them */
+    cr_expect_float_eq(span * (r.per_s[FAB_FAILURE_LINK] * 16384 + r.per_s[FAB_FAILURE_SWITCH] * 1024), 35, 1e-9);
+    const fab_failure_spec hpn = {.set = FAB_RATES_HPN};
+    cr_expect_float_eq(fab_failure_rates_of(&hpn).per_s[FAB_FAILURE_LINK] * 30 * 86400, 0.00057, 1e-12);
 }
 
 /* As many failures as the rates say; what is down does not fail; what failed is repaired in its time. */
 Test(scenarios, histories) {
     enum { N = 300 };
     fab_failure_rates rates = fab_failure_rates_default();
-    uint32_t n_of[FAB_FAILURE_N] = {64, 12, 32, 32, 16, 32};
+    uint32_t n_of[FAB_FAILURE_N] = {64, 12, 32, 32, 16, 32, 32};
     uint64_t seen[FAB_FAILURE_N] = {0};
     fab_fabric *f = fixture_build(DESIGN, NULL, NULL);
     fab_scenario h = {0};
@@ -188,7 +192,7 @@ Test(scenarios, histories) {
             const fab_event *e = &h.event[k];
             cr_assert(e->time_s >= 0 && e->time_s < span && (k == 0 || e->time_s >= h.event[k - 1].time_s));
             seen[e->failure] += !e->is_repair;
-            if (e->failure == FAB_FAILURE_SOFTWARE) {
+            if (e->failure == FAB_FAILURE_SOFTWARE || e->failure == FAB_FAILURE_MAINTENANCE) {
                 continue;
             }
             cr_assert_eq(fab_component_check(f, NULL, &e->component, NULL), FAB_OK);
@@ -211,6 +215,65 @@ Test(scenarios, histories) {
     fab_scenarios_free(s);
     fab_scenario_release(&h);
     fab_fabric_free(f);
+}
+
+/* Infant mortality fails more at first, as its mean says; RMAs are as long and as many as asked for. */
+Test(scenarios, infants_and_returns) {
+    const double span = 30 * 86400.0;
+    fab_failure_rates rates = {.infant_factor = 5, .infant_s = span / 6, .rma_part = 0.25, .rma_s = 2e5};
+    fab_fabric *f = fixture_build(DESIGN, NULL, NULL);
+    fab_scenario h = {0};
+    rates.per_s[FAB_FAILURE_NIC] = 2.0 / 32 / span;
+    rates.repair_s[FAB_FAILURE_NIC] = 50;
+    fab_scenarios *s = make("time:30d@2000", f, &rates, 4);
+    double early = 0;
+    double late = 0;
+    double returned = 0;
+    for (uint64_t i = 0; i < 2000; i++) {
+        get(s, i, &h);
+        for (size_t k = 0; k < h.n_events; k++) {
+            const fab_event *e = &h.event[k];
+            cr_assert(e->is_repair || e->away_s == 50 || e->away_s == 2e5);
+            returned += !e->is_repair && e->away_s == 2e5;
+            early += !e->is_repair && e->time_s < span / 6;
+            late += !e->is_repair && e->time_s >= span / 6;
+        }
+    }
+    double all = 4000 * fab_infant_mean(&rates, span);
+    double first = 4000.0 / 6 * fab_infant_mean(&rates, span / 6);
+    cr_expect(fabs(early + late - all) < 5 * sqrt(all) + 0.01 * all, "%g of %g", early + late, all);
+    cr_expect(fabs(early - first) < 5 * sqrt(first) + 0.01 * first, "%g of %g", early, first);
+    cr_expect(fabs(returned - all / 4) < 5 * sqrt(all / 4) + 0.01 * all, "%g", returned);
+    fab_scenarios_free(s);
+    fab_scenario_release(&h);
+    fab_fabric_free(f);
+}
+
+/* The interval that is found loses no more than 1 % of the least loss of a sweep, over random stops. */
+Test(scenarios, best_checkpoints) {
+    enum { STOPS = 20000 };
+    static fab_event event[STOPS];
+    fab_rng rng = fab_rng_make(8, 0);
+    for (int mode = 0; mode < 2; mode++) {
+        const double mtbf_s = 11000;
+        double at = 0;
+        for (int i = 0; i < STOPS; i++) {
+            at -= mtbf_s * log(((double)fab_rng_below(&rng, 1u << 30) + 1) / (1u << 30));
+            event[i] = (fab_event){.time_s = at};
+        }
+        fab_failure_rates r = {.restart_s = 300, .pause_s = 20, .lag_s = mode == 0 ? 20 : 120};
+        r.checkpoint_s = fab_checkpoint_interval(1 / mtbf_s, r.pause_s, r.lag_s);
+        double found = fab_span_split(event, STOPS, at, &r, &(fab_span_course){.stops = NULL}).useful;
+        double best = 0;
+        for (double tau = 30; tau < 20000; tau *= 1.1) {
+            r.checkpoint_s = tau;
+            best = fmax(best, fab_span_split(event, STOPS, at, &r, &(fab_span_course){.stops = NULL}).useful);
+        }
+        cr_expect_gt(found, best - 0.01 * (1 - best), "mode %d: %.6f of %.6f", mode, found, best);
+        cr_expect_lt(best, 0.98);
+    }
+    cr_expect_float_eq(fab_checkpoint_interval(0, 1, 1), 30 * 86400.0, 1e-9);
+    cr_expect_float_eq(fab_checkpoint_interval(1e-4, 2, 500), 500, 1e-9);
 }
 
 static double useful(const fab_event *event, size_t n, const fab_failure_rates *rates, const uint8_t *stops,

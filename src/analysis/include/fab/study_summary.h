@@ -30,7 +30,7 @@
 #define FAB_CASE_TEXT       512 /**< of all that failed in a scenario */
 #define FAB_POLICY_TEXT     32
 #define FAB_STUDY_CRITERIA  192
-#define FAB_STUDY_CAUSES    6    /**< classes of failures in histories */
+#define FAB_STUDY_CAUSES    7    /**< classes of failures in histories */
 #define FAB_CLEAR_SCENARIOS 10   /**< a part that fails in fewer is never clear */
 #define FAB_CLEAR_ERRORS    5    /**< standard errors */
 #define FAB_SAME_FACTOR     1e-9 /**< impacts that differ by no more are equal where policies are compared */
@@ -125,7 +125,8 @@ typedef struct fab_study_variant {
                                  other does more */
     /* Of histories. */
     fab_spread goodput;
-    double restart_ratio, redo_ratio, slow_ratio, wait_ratio; /**< means; with that of the goodput they add up to 1 */
+    double restart_ratio, redo_ratio, slow_ratio, wait_ratio, write_ratio; /**< means; with that of the goodput they add
+                                                                              up to 1 */
     double failures, stops;                                   /**< of a span, means */
 
     fab_access_loss access;
@@ -167,6 +168,23 @@ typedef struct fab_homing {
     double lost_ratio; /**< of the bandwidth of a server, with one link; the largest: 1/16 of a server with 16 */
 } fab_homing;
 
+/** A class of failures as histories draw them. */
+typedef struct fab_failure_row {
+    const char *name;
+    double mtbf_s; /**< of one; infinite: never */
+    double away_s; /**< until it is back */
+} fab_failure_row;
+
+/** How things fail in histories, and what the job does about it. */
+typedef struct fab_failure_model {
+    char source[256]; /**< of the rates that the design does not give; empty: a study of an earlier version */
+    fab_failure_row row[FAB_STUDY_CAUSES];
+    size_t n_rows; /**< 0: scenarios are sets */
+    double checkpoint_s, pause_s, lag_s, restart_s, join_s;
+    double rma_part, rma_s, infant_factor, infant_s; /**< rma_part 0, infant_factor at most 1: none */
+    bool is_auto;                                    /**< checkpoint_s was found, not given */
+} fab_failure_model;
+
 typedef struct fab_study_summary {
     char design[512], digest[17], traffic[384], scenarios[256];
     uint64_t seed, n_scenarios, n_done; /**< planned; looked at under every variant */
@@ -178,6 +196,7 @@ typedef struct fab_study_summary {
     fab_study_variant *variants;        /**< shape [n_variants]: engine by engine */
     size_t n_variants, n_policies;
     fab_study_choice *choices; /**< shape [n_variants / n_policies]; NULL with one policy */
+    fab_failure_model model;   /**< of histories */
     bool has_homing;           /**< scenarios lose access links */
     fab_homing homing;
     uint64_t n_components; /**< different ones that fail in some scenario */

@@ -8,6 +8,7 @@
 
 #include "fab/convention.h"
 #include "fab/engine_spec.h"
+#include "fab/failure_spec.h"
 #include "fab/fabric_spec.h"
 #include "fab/host.h"
 #include "fab/job_spec.h"
@@ -29,6 +30,7 @@ typedef struct fab_design {
     size_t n_jobs;
     fab_engine_spec engines[FAB_MAX_ENGINES];
     size_t n_engines;
+    fab_failure_spec failures;
     char prices[192]; /**< price profile name or file; empty = the default profile */
     fab_convention convention;
     char prices_where[FAB_WHERE_SIZE]; /**< file:line:column of the value, or empty */

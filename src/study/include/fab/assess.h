@@ -36,6 +36,16 @@ typedef struct fab_assessment fab_assessment;
 fab_status fab_assessment_new(const fab_assessment_request *request, fab_assessment **out, fab_error *err) FAB_MUST_USE;
 void fab_assessment_free(fab_assessment *assessment);
 
+/**
+ * For histories: what a checkpoint costs the job (pause_s, lag_s) and, where checkpoint_s is 0, how far apart they are
+ * best. How often the job stops on the healthy fabric is found by trying parts of every class under the first engine.
+ * @param[in]  span_s  Of a history.
+ * @param[out] out     The rates of the request with that; the assessment has them from here on.
+ * Complexity: routing for some 60 parts.
+ */
+fab_status fab_assessment_settle(fab_assessment *assessment, double span_s, fab_failure_rates *out,
+                                 fab_error *err) FAB_MUST_USE;
+
 size_t fab_assessment_variants(const fab_assessment *assessment);
 
 /** Whether times are those of an iteration; else of all phases one after the other. */

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "fab/failure_spec.h"
 #include "fab/floor_plan.h"
 #include "fab/mask.h"
 #include "fab/status.h"
@@ -21,27 +22,48 @@ typedef enum fab_failure_class {
     FAB_FAILURE_NIC,
     FAB_FAILURE_GPU,
     FAB_FAILURE_SERVER,
-    FAB_FAILURE_SOFTWARE, /**< stops the job; nothing is broken. Counts per GPU */
+    FAB_FAILURE_SOFTWARE, /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
+    FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
     FAB_FAILURE_N
 } fab_failure_class;
 
-/** "links", "switches", "nics", "gpus", "servers", "software". */
+/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance". */
 extern const char *const fab_failure_classes[FAB_FAILURE_N];
 
-/** How often things fail, and what that costs a job. */
+/** How often things fail, and what that costs a job. Zero-initialised: nothing fails. */
 typedef struct fab_failure_rates {
-    double per_s[FAB_FAILURE_N];    /**< failures of one component per second */
-    double repair_s[FAB_FAILURE_N]; /**< until it is back */
-    double checkpoint_s;            /**< useful time between two checkpoints; > 0 */
+    double per_s[FAB_FAILURE_N];    /**< failures of one component per second; of software and maintenance of a GPU */
+    double repair_s[FAB_FAILURE_N]; /**< until it is back; of maintenance: how long the job stands before it restarts */
+    double rma_part, rma_s;         /**< part of the failures of hardware that takes rma_s in place of repair_s */
+    double infant_factor, infant_s; /**< hardware fails 1 + (infant_factor - 1) exp(-t / infant_s) times as often */
+    double checkpoint_s;            /**< useful time between two checkpoints; 0: auto, see fab_assessment_settle() */
+    double pause_s;                 /**< the job stands for a checkpoint */
+    double lag_s;                   /**< from its beginning until it counts; at least pause_s */
     double restart_s;               /**< from a failure until the job runs again */
+    double join_s;                  /**< longer where ranks move */
 } fab_failure_rates;
 
 /**
- * GPUs, NICs, servers and software: the counts of Llama 3 405B, 16,384 GPUs in 54 days [arXiv 2407.21783, table 5];
- * links and switches 0.057 % and 0.051 % per month [Alibaba HPN, SIGCOMM 2024]; checkpoints every 3 h [there, 2 to 4].
- * Assumptions: repairs in 4 h (links, switches) and 24 h, restart in 10 min.
+ * What a design says, with the figures of its set where it says nothing. checkpoint_s may still be 0 (auto), and
+ * pause_s and lag_s are 0: both want a job, see fab_assessment_settle().
  */
+fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec);
+
+/** Mean over a span of how much more often hardware fails by infant mortality; 1 without. */
+double fab_infant_mean(const fab_failure_rates *rates, double span_s);
+
+/** Those of a design that says nothing, Llama 3, with checkpoints every 3 h that cost nothing. */
 fab_failure_rates fab_failure_rates_default(void);
+
+/** Where the figures of a set come from; a sentence. */
+const char *fab_failure_source(fab_rate_set set);
+
+/**
+ * Useful time between two checkpoints under which a job loses least that stops at random, so many times a second of
+ * running: the tau with (lambda tau - 1) exp(lambda (tau + pause)) + 1 = 0, at least lag_s and 1 s, at most 30 days
+ * [Daly 2006, equation 9 and before; Young 1974 to the first order].
+ */
+double fab_checkpoint_interval(double stops_per_s, double pause_s, double lag_s);
 
 #define FAB_SCENARIO_NAME_SIZE 296
 
@@ -50,7 +72,8 @@ typedef struct fab_event {
     double time_s;
     fab_failure_class failure;
     bool is_repair;
-    fab_component component; /**< of no meaning for software */
+    fab_component component; /**< of software and maintenance: a GPU that is concerned if a rank is on it */
+    double away_s;           /**< of a failure: until the repair */
 } fab_event;
 
 /** Scratch for one scenario after the other. */
@@ -114,6 +137,7 @@ typedef struct fab_span_parts {
     double redo;    /**< work that is done again, at full speed */
     double slow;    /**< lost because the job ran slower; below 0 where it ran faster */
     double wait;    /**< the job can run nowhere */
+    double write;   /**< the job stands for a checkpoint */
 } fab_span_parts;
 
 /** What a history does to a job. Arrays may be NULL. */
@@ -121,20 +145,24 @@ typedef struct fab_span_course {
     const uint8_t *stops; /**< shape [n_events]: whether the event stops the job; NULL: every failure does */
     const uint8_t *waits; /**< shape [n_events]: whether the job can run nowhere from the event on; NULL: it always can
                            */
+    const uint8_t *joins; /**< shape [n_events]: whether ranks move at the event, so that restarts take join_s longer;
+                             NULL: none do */
     const double *speed;  /**< shape [n_events + 1]: relative speed before the first event and after each, where the job
                              runs; NULL: 1 */
 } fab_span_course;
 
 /**
- * A job that is stopped goes back to its last checkpoint and restarts, at once or when it can run somewhere again:
+ * A job that is stopped goes back to its last checkpoint that counts and restarts, at once or when it can run somewhere
+ * again:
  *
- *     useful + restart + redo + slow + wait = 1
+ *     useful + restart + redo + slow + wait + write = 1
  *     useful = (speed x time that it runs - work done again) / span
  *
- * A failure while the job restarts starts that over. Checkpoints come after every checkpoint_s of work at full speed,
- * and cost nothing.
+ * A failure while the job restarts starts that over. A checkpoint begins after every checkpoint_s of work at full
+ * speed, but not before the last one counts; the job stands for pause_s, and the checkpoint counts after lag_s. A
+ * planned stop waits for one: nothing is done again.
  * @param[in] event  By time; those at span_s or later are left out.
- * Complexity: O(n_events).
+ * Complexity: O(n_events + span_s / checkpoint_s), without pause and lag O(n_events).
  */
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
                               const fab_span_course *course);
