@@ -88,9 +88,15 @@ static const fab_field CRITICALS[] = {
     FIELD_OF(max_worst_ratio, worst_ratio, "Largest worst_ratio of a scenario in which it fails.", KNOWN),
     FIELD(worst_scenario, "The scenario with the highest impact, the lowest of those."),
     FIELD_OF(
+        credited, n_alone,
+        "Scenarios among them that are credited to it: of sets of several those in which the other parts cost next to "
+        "nothing together, a tenth of the impact at most, as other scenarios with them show."),
+    FIELD_OF(
         clear, is_clear,
-        "A higher impact than chance makes of the mean of all scenarios: it fails in 10 and more, and is above that "
-        "mean by 5 standard errors of as many draws from all, and by the half width of its own interval. Of "
+        "What chance does not explain. Of sets: its impact is above its interval, and the sets that are credited to it "
+        "are no interactions by chance: of all parts, fewer than 0.01 are expected to look so. Of histories: it fails "
+        "in 10 and more, and is above the mean of all by 5 standard errors of as many draws from all, and by the half "
+        "width of its own interval. Of "
         "single losses: any impact."),
 };
 static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
@@ -100,17 +106,22 @@ static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 static const fab_field CLASSES[] = {
     FIELD(name, "What its components are: leaf switches, leaf-spine links, ..."),
     FIELD_OF(components, n_components, "Components that fail in some scenario."),
-    FIELD_OF(stopping, n_stopping, "Components of which every scenario stops the job."),
-    FIELD_OF(impact_ratio, impact, "Mean impact over the components.", SIGNED),
-    FIELD_OF(max_impact_ratio, worst_impact, "Impact of the worst part of the class.", SIGNED),
-    FIELD(worst, "The first component that does that."),
+    FIELD_OF(
+        stopping, n_stopping,
+        "Components whose loss stops the job: of single losses those that do, of sets those of which that is clear."),
+    FIELD_OF(impact_ratio, impact, "Mean impact of the loss of one of them, as of a component.", KNOWN, SIGNED),
+    FIELD_OF(impact_ci95_ratio, ci95, "Half width of the 95 % interval of that.", KNOWN),
+    FIELD_OF(max_impact_ratio, worst_impact,
+             "Impact of the worst component of the class that is clear (of single losses: of all).", KNOWN, SIGNED),
+    FIELD(worst, "The first component that does that; empty where none is clear."),
     FIELD_OF(worst_components, n_worst, "Components that do that."),
     FIELD_OF(clear, n_clear, "Components that are clear."),
     FIELD_OF(scenarios, n_scenarios, "Scenarios in which one of them fails."),
     FIELD_OF(stopped, n_stopped, "Scenarios among them in which the job stands."),
     FIELD_OF(scenario_impact_ratio, scenario_impact,
              "Mean impact of the scenarios in which any part of the class fails.", KNOWN, SIGNED),
-    FIELD_OF(stands_out, is_clear, "Whether these scenarios are clear against all, as components are."),
+    FIELD_OF(stands_out, is_clear,
+             "Whether the impact of its loss is what chance does not explain, as of a component."),
 };
 static const fab_fields CLASS = TABLE("component_class", CLASSES, SUMMARY);
 
@@ -146,6 +157,7 @@ static const fab_fields ACCESS_LOSS = TABLE("access_loss", ACCESS, SUMMARY);
 GIVES(const fab_study_summary *, study_of, fab_at_result(at)->study);
 GIVES(bool, has_policies, study_of(at)->n_policies > 1);
 GIVES(bool, has_span, study_of(at)->span_s > 0);
+GIVES(bool, interacts, here->n_interactions > 0);
 
 #define OF_HISTORIES                       .only = has_span, KNOWN, .source = OUTCOMES
 #define SPREAD_OF(key, member, unit_, ...) OBJECT(key, member, &SPREAD, __VA_ARGS__, IF(member.n), .unit = unit_)
@@ -174,7 +186,13 @@ static const fab_field VARIANTS[] = {
     FIELD(wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
     FIELD(write_ratio, "Part of the span in which the job stands for a checkpoint.", OF_HISTORIES),
     FIELD(failures, "Failures in a history, mean over the histories; of software where ranks are.", OF_HISTORIES),
-    FIELD(stops, "Failures in a history that stop the job, planned stops left out, mean over the histories.", OF_HISTORIES),
+    FIELD(stops, "Failures in a history that stop the job, planned stops left out, mean over the histories.",
+          OF_HISTORIES),
+    FIELD_OF(
+        interactions, n_interactions,
+        "Sets that cost something though each of their parts alone costs next to nothing: a tenth of that at most, "
+        "as another scenario shows."),
+    FIELD(worst_interaction, "The scenario with the largest impact of those.", .only = interacts),
     FIELD_OF(critical_tied, critical.n_tied,
              "Components that have the impact of the last of `critical`, where that leaves some of them out; else 0."),
     FIELD_OF(links_tied, links.n_tied, "Links that have the impact of the last of `links`, likewise."),
@@ -202,13 +220,12 @@ static const fab_field VARIANTS[] = {
     LIST(classes, "class", classes, n_classes, &CLASS,
          "Components by what they are, most scenario_impact_ratio first."),
     LIST(critical, "component", critical.list, critical.n, &CRITICAL,
-         "Components, highest impact first, then by name."),
+         "Components, highest impact first, then by name; of sets of several and of histories those that are clear."),
     LIST(critical_next, "component", critical.next, critical.n_next, &CRITICAL,
          "Components behind all that tie with the last of `critical`."),
     LIST(links, "component", links.list, links.n, &CRITICAL, "The links among all components."),
     LIST(links_next, "component", links.next, links.n_next, &CRITICAL,
          "Links behind all that tie with the last of `links`."),
-    LIST(clear, "component", clear.list, clear.n, &CRITICAL, "Components that are clear."),
     LIST(worst, "scenario", worst, n_worst, &CASE,
          "Scenarios that run, highest impact first, then by number; of histories all."),
     LIST(stopping, "scenario", stopped, n_stopped_shown, &CASE, "The first scenarios in which the job stops."),
@@ -289,7 +306,7 @@ static const fab_field MODELS[] = {
     FIELD(infant_factor, "At the beginning of a history hardware fails so many times as often.", .only = has_infants),
     FIGURE(infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
     FIELD(source, "Where the rates come from that the design does not give.", FILLED),
-    LIST(classes, "class", row, n_rows, &FAILURE_ROW, "How often each class fails."),
+    ARRAY(classes, "class", row, n_rows, &FAILURE_ROW, "How often each class fails."),
 };
 static const fab_fields MODEL_FIELDS = TABLE("failure_model", MODELS, MODEL);
 
@@ -321,8 +338,8 @@ static const fab_field SHOWN_SPREADS[] = {
     SPREAD_OF(slowdown_ratio, slowdown, NULL, "Slowdown of the variant that stands first."),
     OBJECT(goodput_ratio, goodput, &SPREAD_BELOW,
            "Useful part of a span with failures and repairs: work that stays, at the speed of the healthy fabric.",
-           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio - write_ratio", .source = OUTCOMES,
-           .labels = "goodput"),
+           IF(goodput.n), .formula = "1 - restart_ratio - redo_ratio - slow_ratio - wait_ratio - write_ratio",
+           .source = OUTCOMES, .labels = "goodput"),
 };
 static const fab_fields SHOWN_FIGURES = VIEW("shown_spreads", SHOWN_SPREADS, NULL);
 

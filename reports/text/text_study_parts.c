@@ -97,30 +97,36 @@ static const fab_critical_class *clear_class(const fab_study_variant *v) {
     return NULL;
 }
 
-/* Of larger sets: classes and parts that stand out from the mean, if any do. */
+/* Sets of which no part explains the impact. */
+static void study_say_interactions(fab_page *page, const fab_study_variant *v) {
+    if (v->n_interactions > 0) {
+        fab_page_say(page,
+                     " In %s parts that cost next to nothing alone cost something together, most in #%" PRIu64 ".",
+                     fab_show_counted(page, v->n_interactions, "scenario", "scenarios"), v->worst_interaction);
+    }
+}
+
+/* Of larger sets: what classes and parts are credited with, as far as chance does not explain it. */
 static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     const fab_critical_class *c = clear_class(v);
     const char *parts = fab_show_counted(page, s->n_components, "part", "parts");
-    if (c == NULL && v->clear.n == 0) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "Nothing stands out: as far as so many scenarios tell, each of %s has the mean impact, %s.",
-                       parts, study_show_percent(page, v->impact));
-        return;
+    if (c == NULL && v->critical.n == 0) {
+        fab_page_say(page, "Nothing stands out: so many scenarios tell none of %s from chance.", parts);
+    } else {
+        fab_page_say(page, "Highest impact: ");
     }
-    fab_page_say(page, "Highest impact: ");
-    if (c != NULL && c->n_stopped == c->n_scenarios) {
-        fab_page_say(page, "%s: the job stops wherever one fails", c->name);
-    } else if (c != NULL) {
-        fab_page_say(page, "%s: where some fail, %s is lost", c->name, study_show_percent(page, c->scenario_impact));
+    if (c != NULL) {
+        fab_page_say(page, "%s: %s of the speed%s%s", c->name, study_show_percent(page, c->impact),
+                     c->ci95 > 0 ? " +- " : "", c->ci95 > 0 ? study_show_percent(page, c->ci95) : "");
     }
-    if (v->clear.n > 0) {
-        fab_page_say(page, "%s%s: where it fails, %s is lost; so %s of %s stand%s out",
-                     c != NULL ? "; of single parts " : "", v->clear.list[0].name,
-                     study_show_percent(page, v->clear.list[0].impact), fab_show_count(page, n_clear(v)), parts,
-                     n_clear(v) == 1 ? "s" : "");
+    if (v->critical.n > 0) {
+        fab_page_say(page, "%s%s of %s stand%s out, such as %s (%s)", c != NULL ? "; " : "",
+                     fab_show_count(page, n_clear(v)), parts, n_clear(v) == 1 ? "s" : "", v->critical.list[0].name,
+                     study_show_consequence(page, s, v->critical.list[0].impact));
     }
-    fab_page_say(page, " (mean of all scenarios: %s).", study_show_percent(page, v->impact));
+    fab_page_say(page, c != NULL || v->critical.n > 0 ? "." : "");
+    study_say_interactions(page, v);
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
@@ -195,7 +201,8 @@ static void study_put_single_classes(fab_page *page, const fab_study_summary *s,
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("class", text),      COLUMN("failed", whole),
                                          COLUMN("scenarios", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("impact  ", text),   COLUMN("stand out", whole)};
+                                         COLUMN("impact  ", text),   SHOWN("+-", study_show_percent),
+                                         COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
     fab_table table;
     if (v->n_classes == 0 || s->span_s > 0) { /* in histories everything fails with everything */
@@ -209,17 +216,20 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        const double figures[] = {(double)c->n_components, (double)c->n_scenarios, (double)c->n_stopped,
-                                  FAB_TABLE_BLANK, (double)c->n_clear};
+        const double figures[] = {
+            (double)c->n_components, (double)c->n_scenarios, (double)c->n_stopped, FAB_TABLE_BLANK, c->ci95,
+            (double)c->n_clear};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
         fab_table_set(&table, 4, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
-                      study_show_percent(page, c->scenario_impact), c->is_clear ? " *" : "  ");
+                      study_show_percent(page, c->impact), c->is_clear ? " *" : "  ");
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_notef(page,
-                   "failed: different ones, in the scenarios beside them; stops: of those scenarios; impact: %s, mean "
-                   "over them, * clearly above the mean of all scenarios; stand out: parts that are clearly above it",
-                   s->criterion);
+    fab_text_notef(
+        page,
+        "failed: different ones, in the scenarios beside them; stops: of those scenarios; impact: of the loss "
+        "of one, where the other parts of a scenario cost next to nothing alone, with half of its 95 %% "
+        "interval; * more than chance explains; stand out: parts of which that can be said; %s",
+        s->criterion);
 }
 
 /* --- by component ------------------------------------------------------------------------------------------------- */
@@ -285,48 +295,22 @@ static bool has_others(const fab_ranking *r) {
     return false;
 }
 
-static bool are_clear(const fab_ranking *r) {
-    size_t i = 0;
-    while (i < r->n && r->list[i].is_clear) {
-        i++;
-    }
-    return i == r->n;
-}
-
-/* Of larger sets the parts that stand out come first: one that failed in few scenarios has the impact of its company.
- */
-static void study_put_rankings(fab_page *page, const fab_study_summary *s) {
-    const fab_study_variant *v = shown(s);
-    if (s->is_single) {
-        fab_text_heading(page, has_others(&v->critical) ? "CRITICAL PARTS" : "CRITICAL LINKS",
-                         "by impact, then by name");
-        study_put_list(page, s, &v->critical);
-        return;
-    }
-    if (v->clear.n > 0) {
-        fab_text_heading(page, has_others(&v->clear) ? "CRITICAL PARTS" : "CRITICAL LINKS",
-                         "that stand out, by impact, then by name");
-        study_put_list(page, s, &v->clear);
-    }
-    if (!are_clear(&v->critical) && s->span_s <= 0) { /* in histories chance has it all */
-        fab_text_heading(page, "ALL PARTS", "by impact: those with few scenarios may stand here by chance");
-        study_put_list(page, s, &v->critical);
-    }
-}
-
 void study_put_critical(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
-    if (v->critical.n == 0 || (s->span_s > 0 && v->clear.n == 0)) {
+    if (v->critical.n == 0) {
         return;
     }
-    study_put_rankings(page, s);
+    fab_text_heading(page, has_others(&v->critical) ? "CRITICAL PARTS" : "CRITICAL LINKS",
+                     s->is_single ? "by impact, then by name" : "that stand out, by impact, then by name");
+    study_put_list(page, s, &v->critical);
     if (has_others(&v->critical) && v->links.n > 0 && s->span_s <= 0) {
         fab_text_heading(page, "LINKS", "by impact, then by name");
         study_put_list(page, s, &v->links);
     }
     fab_text_notef(page, "%s; mean, worst: %s, where the job runs%s",
-                   s->is_single ? "impact: of its loss"
-                                : "impact: mean over the scenarios in which it fails, alone or with others",
+                   s->is_single    ? "impact: of its loss"
+                   : s->span_s > 0 ? "impact: mean over the histories in which it fails"
+                                   : "impact: mean over the scenarios in which the others cost next to nothing alone",
                    s->has_times ? "slowdown" : "load of the fullest link",
                    s->is_single ? "" : "; +-: half of the 95 % interval of the impact");
 }

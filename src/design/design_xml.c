@@ -171,8 +171,19 @@ static fab_status read_floor(const source *s, const fab_xml_element *element, fa
     return design_read_attributes(s, element, SCOPE_FLOOR, 0, false, err);
 }
 
-enum { PART_SOURCE, PART_FABRIC, PART_FRONT_END, PART_FLOOR, PART_FAILURES, PART_PRICES, PART_JOB, PART_ENGINE, N_PARTS };
-static const char *const PARTS[N_PARTS] = {"source", "fabric", "front-end", "floor", "failures", "prices", "job", "engine"};
+enum {
+    PART_SOURCE,
+    PART_FABRIC,
+    PART_FRONT_END,
+    PART_FLOOR,
+    PART_FAILURES,
+    PART_PRICES,
+    PART_JOB,
+    PART_ENGINE,
+    N_PARTS
+};
+static const char *const PARTS[N_PARTS] = {"source",   "fabric", "front-end", "floor",
+                                           "failures", "prices", "job",       "engine"};
 #define N_SINGLE_PARTS 6 /* those that may stand once */
 
 static fab_status read_part(const source *s, const fab_xml_element *element, bool *seen, fab_error *err) {

@@ -201,8 +201,8 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                                .rates = fab_failure_rates_of(&request->design->failures)};
     FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
     if (fab_scenarios_span_s(scene.scenarios) > 0) {
-        FAB_TRY(fab_assessment_settle(scene.assessment, fab_scenarios_span_s(scene.scenarios), &scene.request.rates,
-                                      err));
+        FAB_TRY(
+            fab_assessment_settle(scene.assessment, fab_scenarios_span_s(scene.scenarios), &scene.request.rates, err));
     }
     FAB_TRY(plan_describe(request, &scene, &planned.plan, err));
     FAB_TRY(try_scenarios(&scene, request->sample_s, &planned, err));

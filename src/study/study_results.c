@@ -168,8 +168,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     bool is_early = plan->n_rates < STUDY_RATE_ROWS;
     (void)snprintf(out->source, sizeof out->source, "%s", is_early ? "" : fab_failure_source(spec->set));
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
-        out->row[out->n_rows++] =
-            (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
+        out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
     }
     out->checkpoint_s = rates.checkpoint_s;
     out->pause_s = rates.pause_s;

@@ -119,7 +119,7 @@ def check_counts(store, variant, rows):
             same(name, variant[name], exact_mean([row[name] for row in rows]))
         same("failures", variant["failures"], exact_mean([row["n_failures"] for row in rows]))
         same("stops", variant["stops"], exact_mean([row["n_stops"] for row in rows]))
-        parts = sum(variant[n] for n in ("restart_ratio", "redo_ratio", "slow_ratio", "wait_ratio"))
+        parts = sum(variant[n] for n in ("restart_ratio", "redo_ratio", "slow_ratio", "wait_ratio", "write_ratio"))
         need(abs(parts + variant["goodput_ratio"]["mean"] - 1) < 1e-9, "%s: the parts do not add up to 1", what)
 
 
@@ -134,26 +134,76 @@ def check_bins(store, study, variant, rows):
     need(bins == variant["bins"], "bins are %r, not %r", variant["bins"], bins)
 
 
-def check_ranking(store, variant, rows, top, links):
-    """Every component, by its name; an own table of damage by scenario."""
+def credits(store, rows):
+    """By component the rows in which it fails, and the damages that are credited to it (study_summary.h)."""
     by_scenario = {row["scenario"]: row for row in rows}
-    ranking = []
+    damage = {s: store.damage(row) for s, row in by_scenario.items()}
+    ceiling = {}
     for name, scenarios in store.parts.items():
+        known = [max(0, damage[s]) for s in scenarios if damage.get(s) is not None]
+        ceiling[name] = min([1] + known)
+
+    def together(names):
+        return 1 - math.prod(1 - ceiling[name] for name in names)
+
+    single = all(len(store.failed[s]) == 1 for s in by_scenario)
+    out = {}
+    for name, scenarios in store.parts.items():
+        mine = [by_scenario[s] for s in scenarios if s in by_scenario]
+        mine_known = [r for r in mine if damage[r["scenario"]] is not None]
+        own = [damage[r["scenario"]] for r in mine_known
+               if single or together(set(store.failed[r["scenario"]]) - {name}) <=
+               max(1e-9, 0.1 * damage[r["scenario"]])]
+        if mine:
+            out[name] = (mine, own)
+    known = [(s, d) for s, d in damage.items() if d is not None]
+    meets = [d for s, d in known if d > 1e-9 and together(store.failed[s]) <= 0.1 * d]
+    draws = sum(d <= 1e-9 for _, d in known) + len(meets)
+    return single, out, meets, draws
+
+
+def is_clear(single, own, meets, draws, n_parts):
+    if not own:
+        return False
+    mean = exact_mean(own)
+    if single:
+        return mean > 1e-9
+    half = half_width(own) or 0
+    chance = (sum(d >= mean / 2 for d in meets) + 3) / (draws + 3)
+    return mean - half > 1e-9 and chance ** len(own) * n_parts <= 0.01
+
+
+def half_width(values):
+    n = len(values)
+    mean = exact_mean(values)
+    if n < 2:
+        return None
+    return student(n - 1) * math.sqrt(sum((d - mean) ** 2 for d in values) / (n - 1) / n)
+
+
+def check_ranking(store, variant, rows, top, links):
+    """Every component, by its name; of sets of several what is credited, and those alone that are clear."""
+    single, of, meets, draws = credits(store, rows)
+    ranking = {}
+    for name, (mine, own) in of.items():
         if links and store.kind[name] not in ("link", "port"):
             continue
-        mine = [by_scenario[s] for s in scenarios if s in by_scenario]
-        damages = [d for d in map(store.damage, mine) if d is not None]
-        if damages:
-            ranking.append((-exact_mean(damages), natural(name), name, mine))
+        if own and (single or is_clear(single, own, meets, draws, len(store.kind))):
+            ranking[name] = (exact_mean(own), mine, own)
     listed = variant["links" if links else "critical"]
-    need(len(listed) == min(top, len(ranking)), "%d components named of %d", len(listed), len(ranking))
-    of_name = {name: (-damage, mine) for damage, _, name, mine in ranking}
+    need(len(listed) == min(top, len(ranking)), "%d components named, not %d", len(listed), len(ranking))
     for i, part in enumerate(listed):
-        damage, mine = of_name[part["name"]]
+        damage, mine, own = ranking[part["name"]]
         same(part["name"] + ": damage", part["impact_ratio"], damage)
         need(part["scenarios"] == len(mine), "%s: scenarios", part["name"])
+        need(part["credited"] == len(own), "%s: credited", part["name"])
         need(part["stopped"] == sum(row["state"] for row in mine), "%s: stopped", part["name"])
         need(part["kind"] == store.kind[part["name"]], "%s: kind", part["name"])
+        need(part["clear"] == is_clear(single, own, meets, draws, len(store.kind)), "%s: clear", part["name"])
+        half = half_width(own)
+        need((half is None) == ("impact_ci95_ratio" not in part), "%s: interval", part["name"])
+        need(half is None or abs(part["impact_ci95_ratio"] - half) <= 1e-3 * half + 1e-7, "%s: interval %r, not %r",
+             part["name"], part.get("impact_ci95_ratio"), half)
         slow = [row["slowdown"] for row in mine if row["state"] == 0 and row["slowdown"] is not None]
         same(part["name"] + ": mean slowdown", part.get("mean_slowdown_ratio"), exact_mean(slow) if slow else None)
         need(part.get("max_slowdown_ratio") == (max(slow) if slow else None), "%s: slowdown", part["name"])
@@ -162,45 +212,12 @@ def check_ranking(store, variant, rows, top, links):
             tie = before["impact_ratio"] == part["impact_ratio"]
             need(before["impact_ratio"] > part["impact_ratio"] or (tie and natural(before["name"]) < natural(part["name"])),
                  "%s before %s", before["name"], part["name"])
-    left_out = [d for name, (d, _) in of_name.items() if name not in {part["name"] for part in listed}]
+    left_out = [d for name, (d, _, _) in ranking.items() if name not in {part["name"] for part in listed}]
     need(not left_out or max(left_out) <= listed[-1]["impact_ratio"] + 1e-12, "a worse component is left out")
-
-
-def check_clear(store, variant, rows, top):
-    """Parts that stand out, by the definition in study_summary.h."""
-    by_scenario = {row["scenario"]: row for row in rows}
-    single = all(len(store.failed[s]) == 1 for s in by_scenario)
-    everything = [d for d in map(store.damage, rows) if d is not None]
-    mean_all = exact_mean(everything)
-    deviation = math.sqrt(sum((d - mean_all) ** 2 for d in everything) / len(everything))
-    clear = set()
-    of_name = {}
-    for name, scenarios in store.parts.items():
-        damages = [d for d in (store.damage(by_scenario[s]) for s in scenarios if s in by_scenario) if d is not None]
-        if not damages:
-            continue
-        mean = exact_mean(damages)
-        n = len(damages)
-        half = None
-        if n > 1:
-            half = student(n - 1) * math.sqrt(sum((d - mean) ** 2 for d in damages) / (n - 1) / n)
-        of_name[name] = half
-        if single:
-            stands_out = mean > 1e-9
-        else:
-            above = mean - mean_all
-            stands_out = n >= 10 and above > 1e-9 and above >= 5 * deviation / math.sqrt(n) and above > half
-        if stands_out:
-            clear.add(name)
-    for part in variant["critical"] + variant["links"]:
-        need(part["clear"] == (part["name"] in clear), "%s: clear is %r", part["name"], part["clear"])
-        half = of_name[part["name"]]
-        need((half is None) == ("impact_ci95_ratio" not in part), "%s: interval", part["name"])
-        need(half is None or abs(part["impact_ci95_ratio"] - half) <= 1e-3 * half + 1e-7, "%s: interval %r, not %r",
-             part["name"], part.get("impact_ci95_ratio"), half)
-    need(len(variant["clear"]) == min(top, len(clear)), "%d stand out, not %d", len(variant["clear"]), len(clear))
-    need({part["name"] for part in variant["clear"]} <= clear, "one that does not stand out")
-    need(sum(c["clear"] for c in variant["classes"]) == len(clear), "classes")
+    if not links:
+        n = sum(is_clear(single, own, meets, draws, len(store.kind)) for _, own in of.values())
+        need(sum(c["clear"] for c in variant["classes"]) == n, "classes: not %d clear", n)
+        need(variant["interactions"] == (0 if single else len(meets)), "%d interactions", len(meets))
 
 
 @functools.lru_cache(maxsize=None)
@@ -299,7 +316,6 @@ def main(arguments):
         if not store.history:
             check_ranking(store, variant, rows, top, False)
             check_ranking(store, variant, rows, top, True)
-            check_clear(store, variant, rows, top)
     check_policies(store, study)
     if len(arguments) > 2:
         check_csv(store, arguments[2])

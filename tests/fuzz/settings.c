@@ -118,12 +118,9 @@ static const field *settings_draw_field(settings *s, bool fabric_only) {
 }
 
 static void settings_add(settings *s) {
-    static const char *const PREFIX[] = {[SCOPE_FABRIC] = "fabric.",
-                                         [SCOPE_FRONT_END] = "front-end.",
-                                         [SCOPE_TIER] = "fabric.",
-                                         [SCOPE_JOB] = "job.",
-                                         [SCOPE_FLOOR] = "floor.",
-                                         [SCOPE_FAILURES] = "failures."};
+    static const char *const PREFIX[] = {
+        [SCOPE_FABRIC] = "fabric.", [SCOPE_FRONT_END] = "front-end.", [SCOPE_TIER] = "fabric.",
+        [SCOPE_JOB] = "job.",       [SCOPE_FLOOR] = "floor.",         [SCOPE_FAILURES] = "failures."};
     char value[MOST_TEXT];
     bool in_line = s->form == SETTINGS_ONE_LINE && settings_below(s, 3) > 0;
     size_t end = in_line ? 1 : s->n; /* of the first line */

@@ -166,7 +166,13 @@ static inline oracle_study view(const study *d, uint32_t variant, fab_outcome *r
     for (size_t i = 0; i < d->n; i++) {
         rows[i] = d->rows[i * d->n_variants + variant];
     }
-    return (oracle_study){d->fabric, d->scenarios, &d->healthy[variant], rows, d->n, d->has_times, d->drawn};
+    static double ceilings[MOST * ORACLE_SET];
+    oracle_study s = {d->fabric, d->scenarios, &d->healthy[variant], rows, d->n, d->has_times, d->drawn, NULL};
+    if (d->summary->span_s <= 0 && !d->summary->is_single) {
+        oracle_find_ceilings(&s, ceilings);
+        s.ceiling = ceilings;
+    }
+    return s;
 }
 
 static inline bool are_close(double a, double b) {

@@ -33,8 +33,8 @@ static double uniform(uint64_t *s) {
 
 /* Kinds of clocks. A server has a clock for each of its parts; a leaf has one. */
 enum { GPU, NIC, CABLE, BOX, LEAF, SOFTWARE, PLANNED, KINDS };
-static const fab_failure_class CLASS_OF[KINDS] = {FAB_FAILURE_GPU,    FAB_FAILURE_NIC,      FAB_FAILURE_LINK,
-                                                  FAB_FAILURE_SERVER, FAB_FAILURE_SWITCH,   FAB_FAILURE_SOFTWARE,
+static const fab_failure_class CLASS_OF[KINDS] = {FAB_FAILURE_GPU,        FAB_FAILURE_NIC,    FAB_FAILURE_LINK,
+                                                  FAB_FAILURE_SERVER,     FAB_FAILURE_SWITCH, FAB_FAILURE_SOFTWARE,
                                                   FAB_FAILURE_MAINTENANCE};
 
 typedef struct world {

@@ -129,8 +129,8 @@ Test(oracle_summary, policies_are_compared_scenario_by_scenario) {
                 double most = -INFINITY;
                 bool runs = false;
                 for (size_t p = 0; p < n_policies; p++) {
-                    oracle_study s = {d.fabric,    d.scenarios, &d.healthy[e * n_policies + p], rows, 1,
-                                      d.has_times, NULL};
+                    oracle_study s = {d.fabric, d.scenarios, &d.healthy[e * n_policies + p], rows, 1, d.has_times,
+                                      NULL,     NULL};
                     impact[p] = oracle_impact(&s, &rows[p]);
                     least = fmin(least, impact[p]);
                     most = fmax(most, impact[p]);

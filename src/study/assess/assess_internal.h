@@ -51,7 +51,7 @@ typedef struct assess_history {
     fab_move *moves;
     uint32_t *moved, *new_gpu;
     uint8_t *stops, *waits, *joins; /* [event] */
-    double *speed;          /* [event + 1] */
+    double *speed;                  /* [event + 1] */
     size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity;
     bool joins_now; /* at this event ranks have moved to GPUs that had none */
     /* the worst moment in which the job ran */

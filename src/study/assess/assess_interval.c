@@ -29,9 +29,10 @@ static bool is_beside_rank(const fab_assessor *a, fab_node_id nic) {
 /* NICs and their cables count where a rank is beside them; of switches and the cables between them all do. */
 static void list_parts(const fab_assessor *a, fab_failure_class class, fab_link_kind kind, probe_list *out) {
     const fab_fabric *f = a->assessment->fabric;
-    uint32_t n = class == FAB_FAILURE_LINK     ? f->n_cables
-                 : class == FAB_FAILURE_SWITCH ? fab_component_count(f, a->assessment->request.racks, FAB_COMPONENT_SWITCH)
-                                               : fab_component_count(f, a->assessment->request.racks, FAB_COMPONENT_NIC);
+    uint32_t n = class == FAB_FAILURE_LINK ? f->n_cables
+                 : class == FAB_FAILURE_SWITCH
+                     ? fab_component_count(f, a->assessment->request.racks, FAB_COMPONENT_SWITCH)
+                     : fab_component_count(f, a->assessment->request.racks, FAB_COMPONENT_NIC);
     out->n = 0;
     for (uint32_t i = 0; i < n; i++) {
         fab_component c = {.kind = FAB_COMPONENT_NIC, .id = i};

@@ -16,8 +16,8 @@ const char *const fab_failure_classes[FAB_FAILURE_N] = {"links",   "switches", "
                                                         "servers", "software", "maintenance"};
 
 /* Llama 3: 148 GPU, 72 HBM3, 19 SRAM, 17 system processor, 6 silent corruption, 6 heat; 32 host, 3 SSD, 3 PSU, 2 each
- * of chassis, IO board, CPU, memory; 54 software, 7 NCCL, 2 dependency; 47 planned. Of the 35 of switches and cables, its
- * 1,024 rack switches have one at the rate of HPN; the others go to the 16,384 cables that stop the job. */
+ * of chassis, IO board, CPU, memory; 54 software, 7 NCCL, 2 dependency; 47 planned. Of the 35 of switches and cables,
+ * its 1,024 rack switches have one at the rate of HPN; the others go to the 16,384 cables that stop the job. */
 static const struct {
     double per_s[FAB_FAILURE_N];
     const char *source;
@@ -51,8 +51,8 @@ const char *fab_failure_source(fab_rate_set set) {
 }
 
 fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec) {
-    const double mtbf_s[FAB_FAILURE_N] = {spec->link_mtbf_s,   spec->switch_mtbf_s,   spec->nic_mtbf_s,
-                                          spec->gpu_mtbf_s,    spec->server_mtbf_s,   spec->software_mtbf_s,
+    const double mtbf_s[FAB_FAILURE_N] = {spec->link_mtbf_s,       spec->switch_mtbf_s, spec->nic_mtbf_s,
+                                          spec->gpu_mtbf_s,        spec->server_mtbf_s, spec->software_mtbf_s,
                                           spec->maintenance_mtbf_s};
     fab_failure_rates r = {.repair_s = {spec->link_repair_s, spec->switch_repair_s, spec->nic_repair_s,
                                         spec->gpu_repair_s, spec->server_repair_s, 0, spec->maintenance_s},

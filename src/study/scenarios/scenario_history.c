@@ -116,4 +116,3 @@ fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *ou
     }
     return FAB_OK;
 }
-

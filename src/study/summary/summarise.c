@@ -139,6 +139,8 @@ void fab_summariser_free(fab_summariser *s) {
     }
     FAB_FREE_ALL(s->variants, s->choices, s->impact, s->failed);
     fab_scenario_release(&s->history);
+    FAB_FREE_ALL(s->sets.first, s->sets.component, s->sets.impact, s->sets.part, s->sets.class, s->sets.interaction,
+                 s->sets.scenario);
     FAB_FREE_ALL(s->table.slot, s->table.component, s->table.n_scenarios, s->table.record, s->table.class_of,
                  s->table.class_record, s);
 }
@@ -353,6 +355,7 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
         FAB_PASS(summarise_add_row(s, &rows[v], is_access, err));
         summary_count_components(s, &rows[v], s->impact[v], component, n, classes);
     }
+    FAB_PASS(is_history ? FAB_OK : summary_keep_set(s, rows[0].scenario, component, n, err));
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
         compare_policies(s, &s->choices[e], rows);
     }
@@ -420,6 +423,9 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         finish_figures(s, &s->variants[i]);
         summary->variants[i] = s->variants[i].out;
         summary_find_causes(&s->variants[i].causes, &summary->variants[i]);
+        FAB_TRY(summary_credit(s, i, err));
+        summary->variants[i].n_interactions = s->sets.n_interactions;
+        summary->variants[i].worst_interaction = s->sets.worst_interaction;
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
     }

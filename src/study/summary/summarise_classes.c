@@ -45,10 +45,15 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
     return FAB_OK;
 }
 
-static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double impact, bool stops,
-                         bool clear) {
+/* Only what `counts` may be called the worst. */
+static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double impact,
+                         bool counts) {
     char name[FAB_COMPONENT_NAME_SIZE];
-    if (k->n_components == 0 || impact > k->worst_impact) {
+    k->n_components++;
+    if (!counts) {
+        return;
+    }
+    if (k->worst[0] == '\0' || impact > k->worst_impact) {
         k->worst_impact = impact;
         k->n_worst = 0;
     }
@@ -59,10 +64,6 @@ static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_c
             (void)snprintf(k->worst, sizeof k->worst, "%s", name);
         }
     }
-    k->n_components++;
-    k->n_stopping += stops;
-    k->n_clear += clear;
-    k->impact += impact;
 }
 
 static int by_class_impact(const void *a, const void *b) {
@@ -72,6 +73,10 @@ static int by_class_impact(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
+const record *summary_class_record(const fab_summariser *s, size_t variant, size_t class) {
+    return s->sets.class != NULL ? &s->sets.class[class] : &s->table.class_record[class * s->n_variants + variant];
+}
+
 /* What is known of a class as such: over the scenarios in which any of its components fails. */
 static void describe_class(const fab_summariser *s, size_t variant, size_t k, fab_critical_class *out) {
     const record *r = &s->table.class_record[k * s->n_variants + variant];
@@ -79,7 +84,10 @@ static void describe_class(const fab_summariser *s, size_t variant, size_t k, fa
     out->n_scenarios = s->table.class_scenarios[k];
     out->n_stopped = r->n_stopped;
     out->scenario_impact = summary_mean_impact(r);
-    out->is_clear = summary_is_clear(s, variant, r);
+    const record *own = summary_class_record(s, variant, k);
+    out->impact = summary_mean_impact(own);
+    out->ci95 = summary_half_interval(own);
+    out->is_clear = summary_is_clear(s, variant, own);
 }
 
 fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
@@ -91,16 +99,19 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
     }
     for (uint32_t i = 0; i < t->n; i++) {
         const record *r = &t->record[i * s->n_variants + variant];
-        double impact = summary_mean_impact(r);
-        if (!isnan(impact)) {
-            add_to_class(&out->classes[t->class_of[i]], s->request.fabric, &t->component[i], impact,
-                         r->n_stopped == t->n_scenarios[i], summary_is_clear(s, variant, r));
+        const record *own = summary_record_of(s, variant, i);
+        fab_critical_class *k = &out->classes[t->class_of[i]];
+        bool clear = summary_is_clear(s, variant, own);
+        if (r->n_known > 0) {
+            add_to_class(k, s->request.fabric, &t->component[i], summary_mean_impact(own), s->is_single || clear);
+            k->n_stopping += s->sets.part != NULL ? clear && own->least >= 1 : r->n_stopped == t->n_scenarios[i];
+            k->n_clear += clear;
         }
     }
     for (size_t k = 0; k < t->n_classes; k++) {
         fab_critical_class *c = &out->classes[k];
         if (c->n_components > 0) { /* some of the store's components may not have failed yet */
-            c->impact = c->n_worst == c->n_components ? c->worst_impact : c->impact / (double)c->n_components;
+            c->worst_impact = c->worst[0] != '\0' ? c->worst_impact : NAN;
             out->classes[kept++] = *c;
         }
     }

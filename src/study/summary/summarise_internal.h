@@ -80,6 +80,22 @@ typedef struct component_table {
     size_t n_classes;
 } component_table;
 
+/** Sets that were taken in, and what their parts are credited with under the variant at hand: summarise_credit.c. */
+typedef struct set_list {
+    size_t *first; /* shape [n + 1]: into component */
+    uint32_t *component;
+    double *impact; /* shape [n * n_variants] */
+    size_t n, n_components, first_capacity, component_capacity, impact_capacity;
+    record *part, *class; /* shapes [components], [CLASSES_MOST]; NULL: the records of the table count */
+    double *interaction;  /* shape [n_interactions]: impacts, ascending */
+    size_t n_interactions, interaction_capacity;
+    uint64_t n_harmless;
+    double most_interaction;
+    uint64_t worst_interaction; /* its scenario, the first of those */
+    uint64_t *scenario;         /* shape [n] */
+    size_t scenario_capacity;
+} set_list;
+
 struct fab_summariser {
     fab_summary_request request;
     size_t n_variants;
@@ -92,6 +108,7 @@ struct fab_summariser {
     bool is_single;
     uint64_t n_access; /* scenarios that lose an access link and nothing else */
     component_table table;
+    set_list sets;
     variant_sums *variants;    /* shape [n_variants] */
     fab_study_choice *choices; /* shape [n_engines]: sums */
     double *impact;            /* shape [n_variants]: of the scenario */
@@ -122,8 +139,24 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
 /** Mean impact; NAN: of none. */
 double summary_mean_impact(const record *r);
 
-/** Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
+/** Half the width of the 95 % interval of the mean impact; NAN of one scenario. */
+double summary_half_interval(const record *r);
+
+/** What a part, or a class of parts, does: of sets of several what it is credited with. */
+const record *summary_record_of(const fab_summariser *s, size_t variant, size_t component);
+const record *summary_class_record(const fab_summariser *s, size_t variant, size_t class);
+
+/** Of single losses: any impact. Of sets: it is credited with an impact that chance does not explain. Of histories:
+ * above the mean of all by more than a draw of as many of them would be, and by its own interval. */
 bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r);
+
+/** Keeps a set, with s->impact. */
+fab_status summary_keep_set(fab_summariser *s, uint64_t scenario, const uint32_t *component, size_t n,
+                            fab_error *err) FAB_MUST_USE;
+
+/** Credits the parts of all sets under a variant; nothing to do for single losses and histories. */
+fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) FAB_MUST_USE;
+bool summary_is_credited(const fab_summariser *s, const record *r);
 
 /** Failures of s->history by class, and their part in least squares. */
 void summary_count_failures(fab_summariser *s);

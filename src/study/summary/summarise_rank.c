@@ -169,8 +169,11 @@ static int by_impact_and_name(const void *a, const void *b) {
     return fab_compare_names(x->name, y->name);
 }
 
-/* Half the width of the 95 % interval of the mean impact; NAN of one scenario. */
-static double half_interval(const record *r) {
+const record *summary_record_of(const fab_summariser *s, size_t variant, size_t component) {
+    return s->sets.part != NULL ? &s->sets.part[component] : &s->table.record[component * s->n_variants + variant];
+}
+
+double summary_half_interval(const record *r) {
     double n = (double)r->n_known;
     if (r->n_known < 2) {
         return NAN;
@@ -180,7 +183,6 @@ static double half_interval(const record *r) {
     return r->least != r->most && variance > 0 ? fab_student_t((size_t)r->n_known - 1) * sqrt(variance / n) : 0;
 }
 
-/* Above the mean of all scenarios by more than a draw of as many of them would be, and by its own interval. */
 bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r) {
     const variant_sums *v = &s->variants[variant];
     double all = (double)v->n_impacts;
@@ -188,30 +190,35 @@ bool summary_is_clear(const fab_summariser *s, size_t variant, const record *r) 
     if (s->is_single) {
         return mean > FAB_SAME_FACTOR;
     }
+    if (s->sets.part != NULL) {
+        return summary_is_credited(s, r);
+    }
     if (r->n_known < FAB_CLEAR_SCENARIOS) {
         return false;
     }
     double above = mean - v->out.impact;
     double variance = fmax(v->squares / all - v->out.impact * v->out.impact, 0);
     double error = sqrt(variance / (double)r->n_known);
-    return above > FAB_SAME_FACTOR && above >= FAB_CLEAR_ERRORS * error && above > half_interval(r);
+    return above > FAB_SAME_FACTOR && above >= FAB_CLEAR_ERRORS * error && above > summary_half_interval(r);
 }
 
 static void rank_describe(const fab_summariser *s, size_t variant, const named *from, fab_critical *out) {
     const uint32_t component = from->of.component;
     const fab_component *c = &s->table.component[component];
     const record *r = &s->table.record[component * s->n_variants + variant];
+    const record *own = summary_record_of(s, variant, component);
     *out = (fab_critical){.n_scenarios = s->table.n_scenarios[component],
                           .n_stopped = r->n_stopped,
                           .n_disconnected = r->n_disconnected,
                           .impact = from->of.impact,
-                          .ci95 = half_interval(r),
+                          .n_alone = own->n_known,
+                          .ci95 = summary_half_interval(own),
                           .mean_slowdown = r->n_times > 0 ? r->slowdown / (double)r->n_times : NAN,
                           .worst_slowdown = r->n_times > 0 ? r->worst_slowdown : NAN,
                           .mean_ratio = r->n_ratios > 0 ? r->ratio / (double)r->n_ratios : NAN,
                           .worst_ratio = r->n_ratios > 0 ? r->worst_ratio : NAN,
                           .worst_scenario = r->most_scenario,
-                          .is_clear = summary_is_clear(s, variant, r)};
+                          .is_clear = summary_is_clear(s, variant, own)};
     (void)snprintf(out->name, sizeof out->name, "%s", from->name);
     (void)snprintf(out->kind, sizeof out->kind, "%s", fab_component_kinds[c->kind]);
 }
@@ -244,8 +251,8 @@ done:
     return status;
 }
 
-/* The components with the highest impact: all, links alone, or those that are clear. */
-static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, bool clear, fab_ranking *out,
+/* The components with the highest impact, all or links alone; of sets and histories those that are clear. */
+static fab_status rank_components(const fab_summariser *s, size_t variant, bool links, fab_ranking *out,
                                   fab_error *err) {
     fab_status status = FAB_OK;
     const component_table *t = &s->table;
@@ -254,10 +261,10 @@ static fab_status rank_components(const fab_summariser *s, size_t variant, bool 
     size_t end = 0;
     FAB_TRY(FAB_NEW(list, t->n, err));
     for (uint32_t i = 0; i < t->n; i++) {
-        const record *r = &t->record[i * s->n_variants + variant];
+        const record *r = summary_record_of(s, variant, i);
         double impact = summary_mean_impact(r);
         if (!isnan(impact) && (!links || t->component[i].kind <= FAB_COMPONENT_PORT) &&
-            (!clear || summary_is_clear(s, variant, r))) {
+            (s->is_single || summary_is_clear(s, variant, r))) {
             list[n++] = (ranked){.component = i, .impact = impact};
         }
     }
@@ -292,7 +299,9 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
     }
     for (uint32_t i = 0; i < t->n; i++) {
         const fab_component *c = &t->component[i];
-        double impact = summary_mean_impact(&t->record[i * s->n_variants + variant]);
+        const record *r = summary_record_of(s, variant, i);
+        bool counts = s->is_single || r->n_known == 0 || summary_is_clear(s, variant, r);
+        double impact = counts ? summary_mean_impact(r) : 0; /* what is not clear is not shown as critical */
         double *at = NULL;
         if (c->kind <= FAB_COMPONENT_PORT) {
             at = &out->cable_impact[c->id >> 1];
@@ -307,9 +316,8 @@ static fab_status find_impact(const fab_summariser *s, size_t variant, fab_study
 }
 
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) {
-    FAB_PASS(rank_components(s, variant, false, false, &out->critical, err));
-    FAB_PASS(rank_components(s, variant, true, false, &out->links, err));
-    FAB_PASS(rank_components(s, variant, false, true, &out->clear, err));
+    FAB_PASS(rank_components(s, variant, false, &out->critical, err));
+    FAB_PASS(rank_components(s, variant, true, &out->links, err));
     FAB_PASS(summary_find_classes(s, variant, out, err));
     if (s->request.keep_impact) {
         FAB_PASS(find_impact(s, variant, out, err));

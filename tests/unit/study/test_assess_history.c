@@ -124,8 +124,8 @@ Test(assess_history, parts_of_a_span_add_up) {
                 stop(&l, &rates, event[i].failure == FAB_FAILURE_MAINTENANCE, joins[i] != 0);
             }
             if (at < span_s) {
-                l.restart_until = l.waits && !waited ? at + rates.restart_s + (joins[i] != 0 ? rates.join_s : 0)
-                                                     : l.restart_until;
+                l.restart_until =
+                    l.waits && !waited ? at + rates.restart_s + (joins[i] != 0 ? rates.join_s : 0) : l.restart_until;
                 l.waits = waited;
             }
         }
@@ -318,8 +318,13 @@ static void check_histories(const char *design, const char *engine, bool times, 
         (void)snprintf(key, sizeof key, "%.*s", (int)(equals - JOB[i]), JOB[i]);
         cr_assert_eq(fab_design_set_job(&w.design, 0, key, equals + 1, "test", &err), FAB_OK, "%s", err.text);
     }
-    w.rates = (fab_failure_rates){
-        .checkpoint_s = 3000, .restart_s = 600, .pause_s = 7, .lag_s = 60, .join_s = 500, .rma_part = 0.3, .rma_s = day};
+    w.rates = (fab_failure_rates){.checkpoint_s = 3000,
+                                  .restart_s = 600,
+                                  .pause_s = 7,
+                                  .lag_s = 60,
+                                  .join_s = 500,
+                                  .rma_part = 0.3,
+                                  .rma_s = day};
     for (int c = 0; c < FAB_FAILURE_N; c++) {
         w.rates.per_s[c] = (c == FAB_FAILURE_GPU ? 0.03 : c == FAB_FAILURE_SOFTWARE ? 0.005 : 0.02) / day;
         w.rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 0.4 * day;
@@ -347,7 +352,10 @@ static void check_histories(const char *design, const char *engine, bool times, 
         cr_assert_eq(fab_assess(assessor, i, &h, span_s, got, &err), FAB_OK, "%s: %s", design, err.text);
         for (size_t p = 0; p < 3; p++) {
             course c = walk(&w, &h, span_s, POLICIES[p]);
-            const fab_span_parts parts = {got[p].goodput, got[p].restart_ratio, got[p].redo_ratio, got[p].slow_ratio,
+            const fab_span_parts parts = {got[p].goodput,
+                                          got[p].restart_ratio,
+                                          got[p].redo_ratio,
+                                          got[p].slow_ratio,
                                           got[p].wait_ratio,
                                           1 - got[p].goodput - got[p].restart_ratio - got[p].redo_ratio -
                                               got[p].slow_ratio - got[p].wait_ratio};

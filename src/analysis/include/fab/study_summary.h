@@ -48,18 +48,23 @@ typedef struct fab_spread {
     uint64_t worst_scenario; /**< the lowest of those */
 } fab_spread;
 
-/** A component by what its loss does, alone or with others: over all scenarios in which it fails. */
+/**
+ * A component by what its loss does. Of sets of several parts a scenario is credited to those that cause it: it tells
+ * what a part does where the others in it can cost next to nothing, because they did so in another scenario.
+ */
 typedef struct fab_critical {
     char name[FAB_COMPONENT_TEXT], kind[16];
     uint64_t n_scenarios, n_stopped, n_disconnected;
-    double impact;                        /**< mean */
+    uint64_t n_alone;                     /**< scenarios among them that are credited to it */
+    double impact;                        /**< mean over those */
     double ci95;                          /**< half width of its 95 % interval (Student's t); NAN of one scenario */
     double mean_slowdown, worst_slowdown; /**< of those that run; NAN where none does or times are not known */
     double mean_ratio, worst_ratio;       /**< worst_ratio of the outcomes; NAN where it is not known */
     uint64_t worst_scenario;              /**< of the highest impact, the lowest of those */
-    bool is_clear; /**< a higher impact than chance makes of the mean of all scenarios: it fails in FAB_CLEAR_SCENARIOS
-                      and more, and is above that mean by FAB_CLEAR_ERRORS standard errors of as many draws from all
-                      scenarios, and by ci95. Of sets of one: impact above 0 */
+    bool is_clear; /**< of sets of one: impact above 0. Of larger ones: above its interval, and not an interaction of
+                      parts by chance: fewer than 0.01 parts are expected to look so. Of histories: it fails in
+                      FAB_CLEAR_SCENARIOS and more, and is above the mean of all by FAB_CLEAR_ERRORS standard errors of
+                      as many draws, and by ci95 */
 } fab_critical;
 
 /** Components, highest impact first, then by name (numbers in it by value). */
@@ -74,14 +79,16 @@ typedef struct fab_ranking {
 /** Components of one sort: "leaf-spine links", "leaf switches", "servers". */
 typedef struct fab_critical_class {
     char name[64];
-    uint64_t n_components, n_stopping; /**< that failed in some scenario; whose every scenario stops the job */
-    double impact, worst_impact;       /**< mean and largest of the impacts of its components */
-    char worst[FAB_COMPONENT_TEXT];    /**< the first of those that do that, by name */
-    uint64_t n_worst;                  /**< how many do */
-    uint64_t n_clear;                  /**< components that are clear */
-    uint64_t n_scenarios, n_stopped;   /**< in which one of its components fails; of them: in which the job stops */
-    double scenario_impact;            /**< mean over those; NAN: not known */
-    bool is_clear;                     /**< as a component's: of those against all */
+    uint64_t n_components,
+        n_stopping;      /**< that failed in some scenario; whose loss stops the job, as far as that is clear */
+    double impact, ci95; /**< of the loss of one of them, as of a component */
+    double worst_impact; /**< largest of its components that are clear (of single losses: of all) */
+    char worst[FAB_COMPONENT_TEXT];  /**< the first of those that do that, by name; empty: none is clear */
+    uint64_t n_worst;                /**< how many do */
+    uint64_t n_clear;                /**< components that are clear */
+    uint64_t n_scenarios, n_stopped; /**< in which one of its components fails; of them: in which the job stops */
+    double scenario_impact;          /**< mean over those; NAN: not known */
+    bool is_clear;                   /**< as a component's */
 } fab_critical_class;
 
 /** What a failure of a class costs in histories: least squares of impact over how often each class fails. */
@@ -127,7 +134,7 @@ typedef struct fab_study_variant {
     fab_spread goodput;
     double restart_ratio, redo_ratio, slow_ratio, wait_ratio, write_ratio; /**< means; with that of the goodput they add
                                                                               up to 1 */
-    double failures, stops;                                   /**< of a span, means */
+    double failures, stops;                                                /**< of a span, means */
 
     fab_access_loss access;
     fab_study_case *worst; /**< shape [n_worst]: of those that run (of histories: all), highest impact first, then by
@@ -135,14 +142,17 @@ typedef struct fab_study_variant {
     size_t n_worst;
     fab_study_case *stopped; /**< shape [n_stopped_shown]: of sets, by number */
     size_t n_stopped_shown;
-    fab_ranking critical, links, clear; /**< all components; the links among them; those that are clear */
+    fab_ranking critical, links; /**< all components, of sets of several and histories those that are clear; the links
+                                    among them */
     fab_cause causes[FAB_STUDY_CAUSES]; /**< most share first */
     size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
     fab_critical_class *classes;        /**< shape [n_classes]: most scenario_impact first, then by name */
     size_t n_classes;
-    double
-        *cable_impact;   /**< shape [n_cables]: impact of the link's loss; NAN: in no scenario. NULL unless asked for */
-    double *node_impact; /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
+    uint64_t n_interactions;    /**< of sets: those that cost something though each part alone costs next to nothing */
+    uint64_t worst_interaction; /**< the scenario with the largest impact of those, the first of them */
+    double *cable_impact; /**< shape [n_cables]: impact of the link's loss; 0: none that is clear; NAN: in no scenario.
+                             NULL unless asked for */
+    double *node_impact;  /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
 } fab_study_variant;
 
 /** The policies of one engine against each other, over the scenarios that all of them were tried on. */

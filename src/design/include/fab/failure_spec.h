@@ -31,8 +31,8 @@ typedef struct fab_failure_spec {
     double infant_factor, infant_s;
     double checkpoint_s;
     fab_checkpoint_mode mode;
-    double write_s;        /**< of a checkpoint; auto: its bytes at write_bps */
-    double write_bps;      /**< of one GPU */
+    double write_s;   /**< of a checkpoint; auto: its bytes at write_bps */
+    double write_bps; /**< of one GPU */
     double restart_s;
     double spare_join_s;
 } fab_failure_spec;

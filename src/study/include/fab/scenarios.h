@@ -22,7 +22,7 @@ typedef enum fab_failure_class {
     FAB_FAILURE_NIC,
     FAB_FAILURE_GPU,
     FAB_FAILURE_SERVER,
-    FAB_FAILURE_SOFTWARE, /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
+    FAB_FAILURE_SOFTWARE,    /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
     FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
     FAB_FAILURE_N
 } fab_failure_class;

@@ -79,12 +79,12 @@ typedef struct fab_traffic {
     uint32_t *rank_of_gpu; /**< shape [n_gpus], FAB_NONE for GPUs outside the job; NULL without a job */
     fab_job_spec job;      /**< as resolved: no zero left that its kind needs; meaningful when has_job */
     bool has_job;
-    fab_model model;       /**< with the sizes of the job; all 0 for a ranking job */
-    fab_job_memory memory; /**< per GPU of the fullest stage */
-    uint64_t microbatches; /**< per pipeline and iteration (serving: of the prompts) */
-    double parameters;     /**< of the model, 0 without a job */
+    fab_model model;         /**< with the sizes of the job; all 0 for a ranking job */
+    fab_job_memory memory;   /**< per GPU of the fullest stage */
+    uint64_t microbatches;   /**< per pipeline and iteration (serving: of the prompts) */
+    double parameters;       /**< of the model, 0 without a job */
     double checkpoint_bytes; /**< of all ranks together; 0: a job that learns nothing */
-    char summary[384];     /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
+    char summary[384];       /**< one line for people: "llama3-405b: tp 8, pp 16, dp 192, ..." */
 } fab_traffic;
 
 void fab_traffic_release(fab_traffic *traffic);
