@@ -62,9 +62,9 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                  .worst_slowdown = NAN,
                                  .mean_ratio = NAN,
                                  .worst_ratio = NAN};
-    classes[0] = (fab_critical_class){"leaf switches", 2, 1, 0.5, 1, "leaf-1", 1, 1, 60, 10, 0.4, true};
+    classes[0] = (fab_critical_class){"leaf switches", 2, 1, 0.5, 0.0625, 1, "leaf-1", 1, 1, 60, 10, 0.4, true};
     classes[1] =
-        (fab_critical_class){"leaf-spine links", 4, 0, 0.1, 0.25, "leaf-0:3 > spine-0:1", 1, 1, 80, 0, NAN, false};
+        (fab_critical_class){"leaf-spine links", 4, 0, 0.1, NAN, 0.25, "leaf-0:3 > spine-0:1", 1, 1, 80, 0, NAN, false};
     fab_spread spread = {90, 1.125, 1, 1.25, 4.0 / 3, 4.0 / 3, 7};
     v[0] = (fab_study_variant){.engine = "ecmp,hash=crc32,qp=16,offset=0/8/16/24",
                                .policy = "first-spare",
@@ -91,7 +91,8 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                .n_stopped_shown = 1,
                                .critical = {critical, 2, 5, critical, 1},
                                .links = {critical, 1, 0, NULL, 0},
-                               .clear = {critical, 1, 0, NULL, 0},
+                               .n_interactions = 3,
+                               .worst_interaction = 11,
                                .causes = {{"gpus", 8.5, 0.01, 0.001, 0.625}, {"links", 0.1, -0.001, 0.02, 0.001}},
                                .n_causes = 2,
                                .classes = classes,
