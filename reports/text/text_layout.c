@@ -19,11 +19,12 @@ void fab_page_init(fab_page *page, const fab_report_style *style) {
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
+#define BELOW 4 /* indent of what did not fit into a line */
+
 static void put_glyph(fab_page *page, fab_ink ink, const char *bytes, size_t n) {
-    if (page->used == page->width) {
-        fab_cell *last = &page->line[page->width - 1];
-        (void)snprintf(last->glyph, sizeof last->glyph, "%s", page->ascii ? "~" : "\xE2\x80\xA6");
-        return;
+    if (page->used == page->width) { /* nothing is cut: what does not fit goes on below */
+        fab_page_end_line(page);
+        fab_page_to(page, BELOW);
     }
     fab_cell *cell = &page->line[page->used++];
     memcpy(cell->glyph, bytes, n);

@@ -32,7 +32,6 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
                                          COLUMN("speed", 3_digits),
                                          COLUMN("per dollar", 3_digits),
                                          COLUMN("cost", money)};
-    size_t best = m->n_designs;
     fab_table table;
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
@@ -56,12 +55,20 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
                                   d->job[0].total_usd};
         fab_table_row(&table, engine->is_best ? FAB_INK_GOOD : FAB_INK_PLAIN,
                       fab_show(page, "[%zu] %s", i + 1, d->job[0].family), figures);
-        best = engine->is_best && best == m->n_designs ? i : best;
     }
     fab_table_end(&table, 2, NULL, NULL);
-    if (best < m->n_designs) {
-        fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "[%zu] %s serves the mix best: most speed for its cost.", best + 1,
-                       m->designs[best].name);
+}
+
+/* "Under ecmp [1] clos:gpus=64 serves the mix best: most speed for its cost." */
+static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
+    const char *label = first->job[0].engines[e].label;
+    for (size_t i = 0; i < m->n_designs; i++) {
+        if (e < m->designs[i].n_engines && m->designs[i].engines[e].is_best) {
+            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                           "Under %.*s [%zu] %s serves the mix best: most speed for its cost.",
+                           (int)strcspn(label, ","), label, i + 1, m->designs[i].name);
+            return;
+        }
     }
 }
 
@@ -71,6 +78,9 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
         first = m->designs[i].n_engines > 0 ? &m->designs[i] : first;
     }
     fab_text_heading(page, "MIX OF JOBS", NULL);
+    for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
+        mix_put_answer(page, m, first, e);
+    }
     for (size_t j = 0; first != NULL && j < FAB_MIX_JOBS; j++) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_jobs[j],
                        first->job[j].traffic);

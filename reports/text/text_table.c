@@ -51,7 +51,7 @@ void fab_table_put(fab_table *table, size_t column, fab_ink ink, const char *tex
 }
 
 void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) {
-    char text[48];
+    char text[160];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
@@ -68,7 +68,8 @@ typedef struct layout {
     size_t indent;
     size_t width[FAB_TABLE_COLUMNS];  /* of the text in a column */
     bool is_below[FAB_TABLE_COLUMNS]; /* on lines of their own: of lists */
-    bool is_list, one_line;
+    bool is_list;
+    size_t gap, first, last; /* between columns; of those that are printed, beside the first of all */
     fab_table_tail *tail;
     const void *context;
 } layout;
@@ -108,22 +109,6 @@ static void text_table_lower(const fab_table *table, layout *l) {
     l->is_below[last] |= !fits && table->columns[last].is_left && last > 0;
 }
 
-/* What ends a line of a list: wrapped, or cut with dots at its end. */
-static void text_table_put_end(fab_page *page, const layout *l, size_t at, const char *text) {
-    size_t room = page->width > at ? page->width - at : 0;
-    const char *end = text;
-    if (!l->one_line || fab_text_columns(text) <= room) {
-        fab_page_wrap(page, FAB_INK_PLAIN, at, at, text);
-        return;
-    }
-    for (size_t columns = 3; columns < room; columns++) {
-        uint32_t code = 0;
-        end += fab_utf8_decode(end, &code);
-    }
-    fab_page_to(page, at);
-    fab_page_line(page, FAB_INK_PLAIN, "%.*s...", (int)(end - text), text);
-}
-
 static void text_table_print_row(const fab_table *table, const layout *l, size_t row) {
     fab_page *page = table->page;
     size_t last = table->n_columns - 1;
@@ -132,23 +117,23 @@ static void text_table_print_row(const fab_table *table, const layout *l, size_t
     for (size_t i = 0; i <= last; i++) {
         fab_ink ink = table->cell[row * table->n_columns + i].ink;
         const char *text = text_table_cell(table, row, i);
-        if (l->is_below[i] || table->columns[i].heading == NULL) {
+        if (l->is_below[i] || table->columns[i].heading == NULL || (i > 0 && (i < l->first || i >= l->last))) {
             continue;
         }
         if (i > 0 && !table->columns[i].is_left) {
             fab_page_right(page, ink, at + l->width[i], text);
         } else if (l->is_list && i == last) {
-            text_table_put_end(page, l, at, text);
+            fab_page_wrap(page, FAB_INK_PLAIN, at, at, text);
             is_open = false;
         } else {
             fab_page_to(page, at);
             fab_page_put(page, ink, text);
         }
-        at += l->width[i] + 2;
+        at += l->width[i] + l->gap;
     }
     if (is_open) {
-        fab_page_to(page, at - 2);
-        if (l->tail != NULL && row > 0) {
+        fab_page_to(page, at - l->gap);
+        if (l->tail != NULL && row > 0 && l->last == table->n_columns) {
             l->tail(page, row, l->context);
         }
         fab_page_end_line(page);
@@ -156,9 +141,45 @@ static void text_table_print_row(const fab_table *table, const layout *l, size_t
     for (size_t i = 0; i <= last; i++) {
         const char *text = text_table_cell(table, row, i);
         if (l->is_below[i] && text[0] != '\0') {
-            text_table_put_end(page, l, BELOW_INDENT, text);
+            fab_page_wrap(page, FAB_INK_PLAIN, BELOW_INDENT, BELOW_INDENT, text);
         }
     }
+}
+
+/* Columns [first, *last) that fit beside the name of the row; at least one. */
+static bool text_table_fits(const fab_table *table, const layout *l, size_t gap, size_t first, size_t *last) {
+    size_t at = l->indent + l->width[0];
+    size_t i = first;
+    for (; i < table->n_columns; i++) {
+        size_t width = table->columns[i].heading != NULL ? gap + l->width[i] : 0;
+        if (at + width > table->page->width && i > first) {
+            break;
+        }
+        at += width;
+    }
+    *last = i;
+    return i == table->n_columns && at <= table->page->width;
+}
+
+/* Where columns do not fit beside each other they move together, and if that is not enough, the last of them follow
+ * below, beside the names of the rows once more. */
+static void text_table_print_parts(const fab_table *table, layout *l) {
+    size_t last = 0;
+    l->gap = text_table_fits(table, l, 2, 1, &last) || l->is_list ? 2 : 1;
+    l->first = 1;
+    do {
+        l->last = table->n_columns;
+        if (!l->is_list) {
+            (void)text_table_fits(table, l, l->gap, l->first, &l->last);
+        }
+        if (l->first > 1) {
+            fab_page_end_line(table->page);
+        }
+        for (size_t row = 0; row < table->n_rows; row++) {
+            text_table_print_row(table, l, row);
+        }
+        l->first = l->last;
+    } while (l->first < table->n_columns);
 }
 
 static void text_table_print(fab_table *table, layout *l) {
@@ -169,8 +190,8 @@ static void text_table_print(fab_table *table, layout *l) {
     if (!failed && l->is_list) {
         text_table_lower(table, l);
     }
-    for (size_t row = 0; !failed && row < table->n_rows; row++) {
-        text_table_print_row(table, l, row);
+    if (!failed) {
+        text_table_print_parts(table, l);
     }
     table->page->out.failed |= failed;
     free(table->cell);
@@ -182,6 +203,6 @@ void fab_table_end(fab_table *table, size_t indent, fab_table_tail *tail, const 
     text_table_print(table, &(layout){.indent = indent, .tail = tail, .context = context});
 }
 
-void fab_table_end_list(fab_table *table, bool one_line) {
-    text_table_print(table, &(layout){.is_list = true, .one_line = one_line});
+void fab_table_end_list(fab_table *table) {
+    text_table_print(table, &(layout){.is_list = true});
 }

@@ -68,6 +68,8 @@ const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT
 
 /* --- what bounds it ----------------------------------------------------------------------------------------------- */
 
+#define VERDICT_COMMUNICATION "communication" /* that computation does not hide */
+
 typedef struct part {
     const char *name;
     double seconds;
@@ -108,20 +110,42 @@ static void bound_add_seconds(char *out, const fab_iteration *it) {
     }
 }
 
-static void bound_of_iteration(const fab_result *r, const fab_iteration *it, char *out) {
-    part parts[] = {{"compute", it->compute_s + it->optimizer_s}, {"pipeline bubble", it->bubble_s},
-                    {"tensor exchange", it->exposed_tp_s},        {"context exchange", it->exposed_cp_s},
-                    {"expert exchange", it->exposed_ep_s},        {"pipeline transfers", it->exposed_pp_s},
-                    {"data-parallel exchange", it->exposed_dp_s}};
+/* ": data-parallel exchange 38 %, tensor exchange 15 %" */
+static void bound_add_parts(char *out, part *parts, size_t n, double time_s) {
+    const char *between = ": ";
+    qsort(parts, n, sizeof parts[0], longer_part);
+    for (size_t i = 0; i < n && parts[i].seconds > 0.005 * time_s; i++) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s %.0f %%", between, parts[i].name, 100 * parts[i].seconds / time_s);
+        between = ", ";
+    }
+}
+
+static void bound_of_iteration(const fab_iteration *it, char *out) {
+    part exchanges[] = {{"tensor exchange", it->exposed_tp_s},
+                        {"context exchange", it->exposed_cp_s},
+                        {"expert exchange", it->exposed_ep_s},
+                        {"pipeline transfers", it->exposed_pp_s},
+                        {"data-parallel exchange", it->exposed_dp_s}};
+    const size_t n_exchanges = sizeof exchanges / sizeof exchanges[0];
+    double communication_s = 0;
+    for (size_t i = 0; i < n_exchanges; i++) {
+        communication_s += exchanges[i].seconds;
+    }
+    part parts[] = {{"compute", it->compute_s + it->optimizer_s},
+                    {"pipeline bubble", it->bubble_s},
+                    {VERDICT_COMMUNICATION, communication_s}};
     const size_t n = sizeof parts / sizeof parts[0];
     qsort(parts, n, sizeof parts[0], longer_part);
-    fab_append(out, FAB_VERDICT_TEXT, "%s, %.0f %% of the ", parts[0].name, 100 * parts[0].seconds / it->time_s);
-    bound_add_seconds(out, it);
-    for (size_t i = 1; i < n && parts[i].seconds > 0.005 * it->time_s; i++) {
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s %.0f %%", i == 1 ? "; " : ", ", parts[i].name,
+    for (size_t i = 0; i < n && (i == 0 || parts[i].seconds > 0.005 * it->time_s); i++) {
+        fab_append(out, FAB_VERDICT_TEXT, i == 0 ? "%s, %.0f %% of the " : "; %s %.0f %%", parts[i].name,
                    100 * parts[i].seconds / it->time_s);
+        if (i == 0) {
+            bound_add_seconds(out, it);
+        }
+        if (strcmp(parts[i].name, VERDICT_COMMUNICATION) == 0) {
+            bound_add_parts(out, exchanges, n_exchanges, it->time_s);
+        }
     }
-    (void)r;
 }
 
 /* The phase that takes longest, where nothing says how phases lie beside computation. */
@@ -210,7 +234,7 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "a deadlock in %s: under %" PRIu64 " of %" PRIu64 " seeds it never ends",
                    phase, deadlocked, r->n_seeds);
     } else if (r->n_iterations > 0) {
-        bound_of_iteration(r, &r->iterations[v->engine], v->bound);
+        bound_of_iteration(&r->iterations[v->engine], v->bound);
     } else {
         bound_of_phases(r, v, v->bound);
     }

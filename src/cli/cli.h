@@ -125,8 +125,8 @@ struct cli_command {
     const cli_option *const *options;      /**< ended by NULL */
     bool tells_usage;                      /**< ends with a line about time and memory on stderr */
     const cli_command *const *subcommands; /**< ended by NULL; their names begin with this one's. NULL: none */
-    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. NULL where there are subcommands.
-     */
+    /** Writes the whole output to `out`, which reaches stdout only if this succeeds. Beside subcommands: of a design in
+     * their place; NULL where there is no such thing. */
     fab_status (*run)(const cli_options *options, FILE *out, fab_error *err);
 };
 
@@ -252,6 +252,13 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 
 /** Fails early where a file is there already that --force does not give up. `path` may be NULL. */
 fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) FAB_MUST_USE;
+/** The same of a file in the folder of --out. */
+fab_status cli_check_out_file(const cli_options *options, const char *path, fab_error *err) FAB_MUST_USE;
+
+/* --- outputs.c ---------------------------------------------------------------------------------------------------- */
+
+/** Whether files of --out may be replaced: --force, or a report.json of this program is in the folder. */
+bool cli_may_replace_out(const cli_options *options);
 
 /** The files of --export and --out alone. */
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) FAB_MUST_USE;
@@ -432,7 +439,6 @@ typedef struct cli_table {
     char **cells; /**< shape [n_rows][n_columns] */
     size_t n_cells, capacity;
     bool failed;   /**< memory ran out: sticks, and nothing is added from then on */
-    bool one_line; /**< in text, the last column is cut at the width instead of wrapped */
 } cli_table;
 
 void cli_table_release(cli_table *table);
@@ -465,6 +471,8 @@ extern const cli_option cli_option_store, cli_option_policy;
 /* --- study_show.c ------------------------------------------------------------------------------------------------- */
 
 extern const cli_command cli_command_study_show;
+/** Fails where a file that `study show` would write is there already. */
+fab_status cli_check_study_show(const cli_options *options, fab_error *err) FAB_MUST_USE;
 extern const cli_option cli_option_top, cli_option_variant;
 
 /* --- front_end.c -------------------------------------------------------------------------------------------------- */

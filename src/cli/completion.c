@@ -85,7 +85,7 @@ static const values OPERANDS[] = {
     {"DESIGN...", true, false, NULL, NULL, put_presets},
     {"[COMMAND [SUBCOMMAND]]", false, false, NULL, commands_at, NULL},
     {"[WHAT [NAME]]", false, false, NULL, cli_topic_name, NULL},
-    {"SUBCOMMAND", true, false, NULL, NULL, put_study},
+    {"DESIGN | STEP", true, false, NULL, NULL, put_study},
     {"[SOURCE]", true, false, NULL, NULL, put_published},
     {"[FIELD]", false, false, NULL, NULL, put_fields},
     {"SCHEMA", false, false, " design prices catalog gpu published result report", NULL, NULL},

@@ -57,10 +57,13 @@ static void print_options(const cli_command *command, FILE *out) {
 }
 
 void cli_print_command_help(const cli_command *command, FILE *out) {
-    const char *options = command->subcommands != NULL ? " SUBCOMMAND [OPTIONS]" : " [OPTIONS]";
-    bool has_operands = command->subcommands == NULL && command->operands[0] != '\0';
-    (void)fprintf(out, "Usage: fabriscope %s%s%s%s\n\n", command->name, options, has_operands ? " " : "",
-                  has_operands ? command->operands : "");
+    bool has_operands = command->operands[0] != '\0';
+    const char *operands[2] = {has_operands ? " " : "", command->operands};
+    if (command->subcommands != NULL) {
+        (void)fprintf(out, "Usage: fabriscope %s %s [OPTIONS]\n\n", command->name, command->operands);
+    } else {
+        (void)fprintf(out, "Usage: fabriscope %s [OPTIONS]%s%s\n\n", command->name, operands[0], operands[1]);
+    }
     (void)fputc(toupper((unsigned char)command->summary[0]), out);
     cli_wrap(command->summary + 1, 1, 0, WIDTH, out);
     if (command->details[0] != '\0') {

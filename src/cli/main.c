@@ -252,7 +252,8 @@ int main(int argc, char **argv) {
             return exit_code(FAB_EUSAGE);
         }
         bool asks_help = strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0;
-        if (!asks_help) {
+        bool is_design = command->run != NULL && argv[2][strcspn(argv[2], ":./")] != '\0';
+        if (!asks_help && !is_design) {
             FAB_TRY(cli_find_subcommand(command, argv[2], &command, &err));
             n_words = 3;
         }

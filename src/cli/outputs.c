@@ -5,8 +5,10 @@
 #include "fab/str.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MORE_FILES 1 /* of --out, beside those of formats */
 
@@ -131,4 +133,26 @@ done:
     }
     free(o.list);
     return status;
+}
+
+bool cli_may_replace_out(const cli_options *options) {
+    static const char OURS[] = "\"program\": \"fabriscope\"";
+    fab_str path = FAB_STR_INIT;
+    char line[256];
+    bool is_ours = false;
+    if (options->force || options->out == NULL) {
+        return options->force;
+    }
+    fab_str_printf(&path, "%s/report.json", options->out);
+    struct stat about;
+    bool is_file = fab_str_status(&path, NULL) == FAB_OK && stat(path.data, &about) == 0 && S_ISREG(about.st_mode);
+    FILE *file = is_file ? fopen(path.data, "r") : NULL;
+    fab_str_release(&path);
+    while (file != NULL && !is_ours && fgets(line, sizeof line, file) != NULL) { /* the line stands alone */
+        is_ours = strstr(line, OURS) != NULL;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    return is_ours;
 }

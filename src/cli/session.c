@@ -426,12 +426,12 @@ static bool session_reads(const cli_options *options, const char *path, const st
     return same;
 }
 
-fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+static fab_status session_check_new(const cli_options *options, const char *path, bool force, fab_error *err) {
     struct stat about;
     if (path == NULL || stat(path, &about) != 0) {
         return FAB_OK;
     }
-    if (!options->force) {
+    if (!force) {
         return fab_fail(err, FAB_EIO, path, "exists already; give --force to overwrite it");
     }
     return session_reads(options, path, &about)
@@ -439,10 +439,18 @@ fab_status cli_check_new_file(const cli_options *options, const char *path, fab_
                : FAB_OK;
 }
 
+fab_status cli_check_new_file(const cli_options *options, const char *path, fab_error *err) {
+    return session_check_new(options, path, options->force, err);
+}
+
+fab_status cli_check_out_file(const cli_options *options, const char *path, fab_error *err) {
+    return session_check_new(options, path, cli_may_replace_out(options), err);
+}
+
 fab_status cli_write_reports(const cli_options *options, const fab_result *result, fab_error *err) {
     fab_status status = cli_write_exports(options, result, err);
     if (status == FAB_OK && options->out != NULL) {
-        status = fab_reports_write_all(result, options->out, options->force, err);
+        status = fab_reports_write_all(result, options->out, cli_may_replace_out(options), err);
     }
     return status;
 }
@@ -465,7 +473,7 @@ fab_status cli_check_out(const cli_options *options, fab_error *err) {
             continue;
         }
         int n = snprintf(path, sizeof path, "%s/%s", options->out, name);
-        if (n > 0 && (size_t)n < sizeof path && cli_check_new_file(options, path, err) != FAB_OK) {
+        if (n > 0 && (size_t)n < sizeof path && cli_check_out_file(options, path, err) != FAB_OK) {
             return FAB_EIO;
         }
     }

@@ -76,8 +76,12 @@ def check_parts():
     for words in ((SMALL, "--job", "tp=8"), ("clos:gpus=64,taper=4,radix=16", "--job", "tp=1"), ("clos:gpus=8",)):
         report = run("run", *words)
         part = report["iteration"][0]
-        names = {"compute": part["compute_s"] + part["optimizer_s"], "pipeline bubble": part["bubble_s"], "tensor exchange": part["exposed_tp_s"],
-                 "pipeline transfers": part["exposed_pp_s"], "data-parallel exchange": part["exposed_dp_s"]}
+        exchanges = {name: part.get(f"exposed_{key}_s", 0) for name, key in
+                     (("tensor exchange", "tp"), ("context exchange", "cp"), ("expert exchange", "ep"), ("pipeline transfers", "pp"), ("data-parallel exchange", "dp"))}
+        names = {"compute": part["compute_s"] + part["optimizer_s"], "pipeline bubble": part["bubble_s"], "communication": sum(exchanges.values())}
+        for name, seconds_of in exchanges.items():
+            told = f"{name} {100 * seconds_of / part['time_s']:.0f} %" in report["verdict"]["bound_by"]
+            assert told == (seconds_of > 0.005 * part["time_s"]), (words, name, report["verdict"]["bound_by"])
         most = max(names, key=names.get)
         assert report["verdict"]["bound_by"].startswith(f"{most}, {100 * names[most] / part['time_s']:.0f} %"), (words, report["verdict"]["bound_by"])
 
@@ -117,3 +121,22 @@ check_alternative_figures()
 check_engines()
 check_parts()
 check_cases()
+
+
+def check_width():
+    """At 80 columns nothing is wider, and nothing is cut: every figure of JSON's overview is in the text."""
+    for words in (("route", "rail-spine:gpus=12,gpus-per-server=4,radix=8,reduction=switch", "--traffic", "pattern:all-reduce,algorithm=all,bytes=1GB", "--engine", "ecmp", "--engine", "spray"),
+                  ("run", "clos:gpus=64,radix=16,tiers=3", "--job", "tp=4,pp=2", *(w for e in ("ecmp,qp=4", "dmodk", "adaptive", "spray", "pinned,slices=4") for w in ("--engine", e)), "--seeds", "3"),
+                  ("sweep", "clos:gpus=64,radix=16,tiers=3", "--vary", "taper=1/1,1/2,2/4", "--engine", "ecmp", "--engine", "adaptive", "--job", "tp=4,pp=2")):
+        text = run(*words, text=True)
+        assert all(len(line) <= 80 for line in text.split("\n")) and "\u2026" not in text, words
+        if words[0] == "route":
+            overview = text[text.index("\nTRAFFIC"):text.index("\nALL-REDUCE BY")]
+            rows = [line.split()[-2:] for line in overview.split("\n") if re.search(r"\d+ [mun]?s$", line)]
+            phases = run(*words)["phases"]
+            times = [engine["time_s"] for phase in phases for engine in phase["engines"]]
+            scale = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+            assert len(rows) == len(times) and all(close(float(n) * scale[unit], t, 1e-3) for (n, unit), t in zip(rows, times)), rows
+
+
+check_width()

@@ -47,7 +47,8 @@ check build clos:gpus=64,radix=16,floor.rack-power=21kW,floor.hall-power=50kW
 check route fat-tree:k=4 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk
 check route fat-tree:k=8 --traffic pattern:permutation --engine spray --bound
 
-# an existing file stays as it is, and the message names it
+# an existing file of others stays as it is, and the message names it
+echo '{}' >"$folder/1/report.json"
 before=$(cksum <"$folder/1/report.json")
 if "$program" run clos:gpus=64,radix=16 --out "$folder/1" --quiet >/dev/null 2>"$folder/stderr"; then
   echo "existing reports were overwritten without --force" >&2

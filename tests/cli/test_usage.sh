@@ -92,8 +92,13 @@ set -o pipefail
 # --out: made, not overwritten, unwritable
 "$program" build $small --out made >/dev/null || fail "--out"
 [[ -s made/report.json ]] || fail "--out wrote no report.json"
-expect 5 'exists' build $small --out made
-"$program" build $small --out made --force >/dev/null || fail "--force"
+"$program" build $small,taper=2 --out made >/dev/null && grep -q 'taper=2' made/report.json || fail "--out into its own folder"
+mkdir foreign && echo '{"program": "another"}' >foreign/report.json
+expect 5 'exists' build $small --out foreign
+grep -q another foreign/report.json && [[ $(ls foreign) == report.json ]] || fail "a folder of others was written into"
+"$program" build $small --out foreign --force >/dev/null || fail "--force"
+mkdir pipe && mkfifo pipe/report.json
+expect 5 'exists' build $small --out pipe
 touch file
 expect 5 'not a folder' build $small --out file
 expect 5 '.' build $small --out file/below

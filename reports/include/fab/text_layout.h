@@ -35,7 +35,7 @@ typedef struct fab_page {
 /** `style` may be NULL. Release page->out. */
 void fab_page_init(fab_page *page, const fab_report_style *style);
 
-/** Adds to the line; what does not fit is cut, marked by an ellipsis. */
+/** Adds to the line; what does not fit goes on in the next one. */
 void fab_page_put(fab_page *page, fab_ink ink, const char *text);
 void fab_page_printf(fab_page *page, fab_ink ink, const char *fmt, ...) FAB_PRINTF(3, 4);
 /** Blanks up to `column`, counted from 0. */

@@ -50,7 +50,7 @@ typedef struct fab_table {
 void fab_table_begin(fab_table *table, fab_page *page, const fab_column *columns, size_t n);
 /** Adds a row. `figures` has one for every column behind the name; NULL: they are blank. */
 void fab_table_row(fab_table *table, fab_ink ink, const char *name, const double *figures);
-/** Puts a text into the row that was added last; of a format at most 47 bytes of it. */
+/** Puts a text into the row that was added last; of a format at most 159 bytes of it. */
 void fab_table_put(fab_table *table, size_t column, fab_ink ink, const char *text);
 void fab_table_set(fab_table *table, size_t column, fab_ink ink, const char *fmt, ...) FAB_PRINTF(4, 5);
 /** Called behind every row but the heading, to add a bar. */
@@ -58,8 +58,8 @@ typedef void fab_table_tail(fab_page *page, size_t row, const void *context);
 /**
  * Prints a list of texts, and frees the table: columns that do not fit beside each other stand below their row, the
  * widest first.
- * @param[in] one_line  The last column is cut, and not wrapped.
  */
-void fab_table_end_list(fab_table *table, bool one_line);
-/** Prints the rows and frees the table; columns that do not fit are cut at the right edge. `tail` may be NULL. */
+void fab_table_end_list(fab_table *table);
+/** Prints the rows and frees the table; columns that do not fit move together, then follow below. `tail` may be NULL.
+ */
 void fab_table_end(fab_table *table, size_t indent, fab_table_tail *tail, const void *context);

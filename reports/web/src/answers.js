@@ -1,5 +1,5 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
-import { breakable, h } from './dom.js';
+import { breakable, h, table } from './dom.js';
 import { studyAnswers } from './study.js';
 import { pointName } from './sweep.js';
 import * as f from './format.js';
@@ -38,10 +38,10 @@ function boundByIteration(iterations, index) {
   const shares = PARTS.map(([key, name, kind]) => ({ key, name, kind, share: iteration[key] / iteration.time_s }));
   const network = shares.filter((s) => isNetwork(s.key) && s.share > 0.0005).sort((a, b) => b.share - a.share);
   const sum = shares.reduce((total, s) => total + (isNetwork(s.key) ? s.share : 0), 0);
-  const most = [...shares.filter((s) => !isNetwork(s.key)), { name: 'the network', share: sum }].reduce((a, b) => (b.share > a.share ? b : a));
+  const most = [...shares.filter((s) => !isNetwork(s.key)), { name: 'communication', share: sum }].reduce((a, b) => (b.share > a.share ? b : a));
   const words = network.length > 0
-    ? `The network that computation does not hide takes ${f.percent(sum)}: ${f.list(network.map((s) => `${s.name} ${f.percent(s.share)}`))}.`
-    : 'Computation hides all of the network.';
+    ? `What of communication computation does not hide takes ${f.percent(sum)}: ${f.list(network.map((s) => `${s.name} ${f.percent(s.share)}`))}.`
+    : 'Computation hides all communication.';
   const optimizer = iteration.optimizer_s / iteration.time_s;
   const apart = optimizer > 0.0005 ? ` The optimizer takes ${f.percent(optimizer)}; the table of the text report counts it as compute.` : '';
   return card('answer-bound', 'What bounds my job?',
@@ -255,6 +255,25 @@ function failureAnswers(failures) {
     h('p', { class: 'small' }, `Under ${failures.engines[0].engine}.`))];
 }
 
+const LINES = [['bound_by', 'Bound by'], ['collisions', 'Collisions'], ['cost', 'Cost'], ['to_do', 'To do'], ['how_sure', 'How sure']];
+
+/** The five lines of the text report, word for word, and the engines that were tried for them. */
+function verdict({ verdict: v }) {
+  if (!v) return null;
+  const tried = v.alternatives.filter((a) => a.possible);
+  return h('div', { id: 'verdict', role: 'group', 'aria-label': 'Verdict' },
+    h('dl', { class: 'facts' }, LINES.filter(([key]) => v[key]).map(([key, name]) => [h('dt', null, name), h('dd', null, v[key])])),
+    tried.length > 0 && h('details', null, h('summary', null, 'Engines that were tried'), table({
+      caption: `What the phases that take longer than they must would make of ${f.seconds(v.compared_s)}`,
+      columns: [
+        { title: 'Engine', head: true, cell: (a) => a.engine },
+        { title: 'Time', number: true, cell: (a) => f.seconds(a.time_s) },
+        { title: 'Saved', number: true, cell: (a) => f.seconds(v.compared_s - a.time_s) },
+        { title: 'Worst link', number: true, cell: (a) => f.factor(a.max_collision_factor) },
+        { title: 'Needs switches that can', cell: (a) => (a.needs_switch_support ? 'yes' : 'no') }],
+      rows: tried })));
+}
+
 export function answers(model, state) {
   const host = h('div', { class: 'cards' });
   const draw = () => {
@@ -279,5 +298,5 @@ export function answers(model, state) {
   };
   state.onChange((changed) => changed.has('engine') && draw());
   draw();
-  return h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' }, host);
+  return h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' }, verdict(model.report), host);
 }

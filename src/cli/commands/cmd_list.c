@@ -374,7 +374,6 @@ static fab_status list_run(const cli_options *options, FILE *out, fab_error *err
         (void)fputc('\n', out);
     } else {
         if (topic->fill == fill_presets && !is_one) { /* the full source is long: list presets NAME shows it */
-            table.one_line = true;
             keep_first_sentences(&table);
         }
         FAB_TRY(cli_table_text(&table, (size_t)cli_style(options).width, out, err));

@@ -8,9 +8,11 @@
 #include "fab/str.h"
 #include "fab/units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SAMPLE_S 0.25
 
@@ -115,7 +117,9 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
                                        .times = options->figures == CLI_TIMES,
                                        .sample_s = SAMPLE_S};
     FAB_TRY(fab_study_plan(&request, options->store, &planned, err));
-    print_planned(options, &planned, out);
+    if (out != NULL) {
+        print_planned(options, &planned, out);
+    }
     if (!options->quiet) {
         char each[32];
         char all[32];
@@ -139,9 +143,14 @@ static bool is_interrupted(void *context) {
 static void tell_rest(const cli_options *options, const fab_study_tally *tally) {
     char done[32];
     char share[32];
-    (void)fprintf(stderr, "fabriscope: interrupted; %s of %s scenarios%s are stored. The same command goes on\n",
+    (void)fprintf(stderr, "fabriscope: interrupted; %s of %s scenarios%s are stored. ",
                   fab_format_count(done, tally->n_before + tally->n_run), fab_format_count(share, tally->n_share),
                   options->n_shards > 1 ? " of this share" : "");
+    if (options->command == &cli_command_study) {
+        (void)fprintf(stderr, "With --store %s the same command goes on\n", options->store);
+    } else {
+        (void)fputs("The same command goes on\n", stderr);
+    }
 }
 
 static fab_status run_run(const cli_options *options, FILE *out, fab_error *err) {
@@ -178,6 +187,9 @@ static fab_status run_run(const cli_options *options, FILE *out, fab_error *err)
         tell_rest(options, &tally);
         cli_end_interrupted();
     }
+    if (out == NULL) {
+        goto done;
+    }
     (void)fprintf(out, "%s of %s scenarios", fab_format_count(text[0], tally.n_share),
                   fab_format_count(text[1], tally.n_scenarios));
     if (n_shards > 1) {
@@ -209,6 +221,9 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
                               &gathered, err);
     cli_progress_end(shows);
     FAB_TRY(status);
+    if (out == NULL) {
+        goto done;
+    }
     (void)fprintf(out, "%s of %s scenarios gathered from %s shard%s into %s/results.db\n",
                   fab_format_count(text[0], gathered.n_done), fab_format_count(text[1], plan.n_scenarios),
                   fab_format_count(text[2], gathered.n_shards), gathered.n_shards == 1 ? "" : "s", options->store);
@@ -227,6 +242,51 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     say_next("show", options, out);
 done:
     fab_plan_release(&plan);
+    return status;
+}
+
+/* --- all steps ---------------------------------------------------------------------------------------------------- */
+
+/* A folder for a study that none was named for; it stays, so that more can be asked of it. */
+static fab_status make_store(fab_str *out, fab_error *err) {
+    const char *folder = getenv("TMPDIR");
+    fab_str_printf(out, "%s/fabriscope-study-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+    FAB_PASS(fab_str_status(out, err));
+    return mkdtemp(out->data) != NULL
+               ? FAB_OK
+               : fab_fail(err, FAB_EIO, out->data, "cannot make a folder for the study: %s", strerror(errno));
+}
+
+static fab_status run_all(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str store = FAB_STR_INIT;
+    cli_options with = *options;
+    if (options->n_shards > 1 || options->partial) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL,
+                 "option --%s: shares of a study are run by 'study run' and gathered by 'study gather'",
+                 options->partial ? "partial" : "shard");
+    }
+    if (options->scenarios == NULL) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "command study DESIGN needs --scenarios SPEC");
+    }
+    FAB_TRY(cli_check_study_show(options, err));
+    if (options->store == NULL) {
+        FAB_TRY(make_store(&store, err));
+        with.store = store.data;
+    }
+    FAB_TRY(run_plan(&with, NULL, err));
+    FAB_TRY(run_run(&with, NULL, err));
+    FAB_TRY(run_gather(&with, NULL, err));
+    FAB_TRY(cli_command_study_show.run(&with, out, err));
+    if (!options->quiet) {
+        (void)fprintf(stderr, "fabriscope: the study is in %s: 'fabriscope study show --store %s' tells more of it\n",
+                      with.store, with.store);
+    }
+done:
+    if (status != FAB_OK && store.length > 0) {
+        (void)rmdir(store.data); /* where nothing was planned */
+    }
+    fab_str_release(&store);
     return status;
 }
 
@@ -296,34 +356,39 @@ static const cli_command GATHER = {
 static const cli_command *const SUBCOMMANDS[] = {&PLAN, &RUN, &GATHER, &cli_command_study_show, NULL};
 
 static const char *const EXAMPLES[] = {
+    "fabriscope study rail-spine:gpus=128,radix=16 --scenarios switches:1",
     "fabriscope study plan rail-spine:gpus=128,radix=16 --scenarios links:1 --store every-link",
-    "fabriscope study run --store every-link", "fabriscope study gather --store every-link",
-    "fabriscope study show --store every-link", NULL};
+    "fabriscope study run --store every-link",
+    "fabriscope study gather --store every-link",
+    "fabriscope study show --store every-link",
+    NULL};
 
 /* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {&cli_option_store,       &OPTION_SCENARIOS,
-                                            &cli_option_policy,      &OPTION_FIGURES,
-                                            &OPTION_SHARD,           &OPTION_PARTIAL,
-                                            &cli_option_set,         &cli_option_job,
-                                            &cli_option_traffic,     &cli_option_engine,
-                                            &cli_option_seed,        &cli_option_threads,
-                                            &cli_option_top,         &cli_option_variant,
-                                            &cli_option_format,      &cli_option_table,
-                                            &cli_option_json,        &cli_option_out,
-                                            &cli_option_export,      &cli_option_view,
-                                            &cli_option_certificate, &cli_option_force,
-                                            &cli_option_color,       &cli_option_conventions,
-                                            &cli_option_quiet,       NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_store,       &OPTION_SCENARIOS,  &cli_option_policy,
+                                            &OPTION_FIGURES,         &OPTION_SHARD,      &OPTION_PARTIAL,
+                                            &cli_option_set,         &cli_option_job,    &cli_option_transport,
+                                            &cli_option_traffic,     &cli_option_engine, &cli_option_seed,
+                                            &cli_option_threads,     &cli_option_top,    &cli_option_variant,
+                                            &cli_option_format,      &cli_option_table,  &cli_option_json,
+                                            &cli_option_out,         &cli_option_export, &cli_option_view,
+                                            &cli_option_certificate, &cli_option_force,  &cli_option_color,
+                                            &cli_option_conventions, &cli_option_quiet,  NULL};
 
 const cli_command cli_command_study = {
     .name = "study",
-    .operands = "SUBCOMMAND",
-    .summary = "failure scenarios: plan, run, gather, show",
+    .operands = "DESIGN | STEP",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "failure scenarios: at once, or plan, run, gather, show",
     .details =
         "What failures do to a job, scenario by scenario: collisions, times, lost bandwidth, and which policy for "
-        "spare servers is best. A study is a folder: planned once, run by any number of workers, gathered, shown. "
+        "spare servers is best. With a design in place of a subcommand all steps are taken one after the other, in the "
+        "folder of --store or a temporary one, which stays and is named. A study is a folder: planned once, run by any "
+        "number of workers, gathered, shown. "
         "Killed at any moment and started again, no scenario is lost or counted twice.",
     .examples = EXAMPLES,
     .options = OPTIONS,
+    .tells_usage = true,
     .subcommands = SUBCOMMANDS,
+    .run = run_all,
 };

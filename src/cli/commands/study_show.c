@@ -45,13 +45,13 @@ static fab_status check_rows_path(const cli_options *options, fab_error *err) {
     if (rows_path(options, path, sizeof path) == NULL) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --out: the folder's name is too long");
     }
-    return cli_check_new_file(options, path, err);
+    return cli_check_out_file(options, path, err);
 }
 
 static fab_status save_rows(const cli_options *options, const fab_study_results *results, fab_error *err) {
     char path[4096];
     if (options->out != NULL && rows_path(options, path, sizeof path) != NULL) {
-        FAB_PASS(fab_save_file(path, options->force, write_rows, results, err));
+        FAB_PASS(fab_save_file(path, cli_may_replace_out(options), write_rows, results, err));
     }
     return FAB_OK;
 }
@@ -134,16 +134,20 @@ done:
     return status;
 }
 
+fab_status cli_check_study_show(const cli_options *options, fab_error *err) {
+    FAB_PASS(cli_check_out(options, err));
+    FAB_PASS(cli_check_exports(options, err));
+    FAB_PASS(check_rows_path(options, err));
+    return cli_check_new_file(options, options->certificate, err);
+}
+
 static fab_status show_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_results *results = NULL;
     if (options->store == NULL) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command %s needs --store DIR", options->command->name);
     }
-    FAB_TRY(cli_check_out(options, err));
-    FAB_TRY(cli_check_exports(options, err));
-    FAB_TRY(check_rows_path(options, err));
-    FAB_TRY(cli_check_new_file(options, options->certificate, err));
+    FAB_TRY(cli_check_study_show(options, err));
     FAB_TRY(fab_study_results_open(options->store, &results, err));
     if (!fab_study_results_checked(results)) {
         (void)fputs(
