@@ -357,6 +357,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         FAB_TRY(set_job_field(t->field, &r->design.jobs[t->index], value, where, err));
         break;
     case SCOPE_TIER:
+        fabric->radix_given = fabric->radix_given || strcmp(t->field->key, "radix") == 0;
         if (t->all_tiers) {
             FAB_TRY(design_set_tiers(t->field, fabric->tier, value, where, err));
         } else {
