@@ -101,7 +101,8 @@ static void wire_block(build *b, uint32_t t, uint64_t copy, uint64_t block, uint
         for (uint64_t i = 0; i < up; i++) {
             uint64_t cable = i / below->parents;
             uint64_t lacking = 0;
-            if (b->plan->spares.dropped > 0 && fab_clos_is_dropped(b->plan, block, cable, i % below->parents, &lacking)) {
+            if (b->plan->spares.dropped > 0 &&
+                fab_clos_is_dropped(b->plan, block, cable, i % below->parents, &lacking)) {
                 continue;
             }
             fab_node_id upper = switch_id(b, t, copy, above, j * below->parents + i % below->parents);

@@ -339,8 +339,8 @@ static bool deal_spares(fab_clos_plan *plan, uint64_t n) {
     s->more = (granules - s->in_last) % groups;
     uint64_t down = fab_clos_leaf_down(plan, groups - 1);
     uint64_t up = fab_clos_leaf_up(plan, groups - 1);
-    return fab_ceil_div(down, leaf->split_down) + fab_ceil_div(up, leaf->split_up) <= leaf->radix && 2 * up >= leaf->up &&
-           (plan->n_tiers == 1 || up > 0);
+    return fab_ceil_div(down, leaf->split_down) + fab_ceil_div(up, leaf->split_up) <= leaf->radix &&
+           2 * up >= leaf->up && (plan->n_tiers == 1 || up > 0);
 }
 
 /* Gives spares leaves of their own in a network of two tiers that is full without them. False: as above. */
@@ -412,10 +412,9 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
         const fab_clos_tier *tier = &plan->tier[t];
         const fab_clos_tier *below = &plan->tier[t - 1];
         c.switches_by_tier[t - 1] = copies * tier->blocks * tier->block_switches;
-        c.cables_by_tier[t - 1] =
-            t == 1   ? plan->ends.nics * plan->ends.planes
-            : t == 2 ? copies * fab_clos_uplinks(plan)
-                     : copies * below->blocks * below->block_switches * below->up;
+        c.cables_by_tier[t - 1] = t == 1   ? plan->ends.nics * plan->ends.planes
+                                  : t == 2 ? copies * fab_clos_uplinks(plan)
+                                           : copies * below->blocks * below->block_switches * below->up;
         c.ports_by_tier[t - 1] = c.switches_by_tier[t - 1] * tier->radix;
         if (c.cables_by_tier[t - 1] > 0) {
             c.kinds[c.n_kinds++] =

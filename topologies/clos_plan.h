@@ -83,8 +83,10 @@ uint64_t fab_clos_fewest_up(const fab_clos_plan *plan);
 /** Group of spare `i` of a column, and its cable below the leaf, from 1. */
 uint64_t fab_clos_spare_group(const fab_clos_plan *plan, uint64_t i, uint64_t *out_port);
 
-/** Whether spine `parent` lacks the cable of this number to a leaf; and how many cables to leaves and cables before it. */
-bool fab_clos_is_dropped(const fab_clos_plan *plan, uint64_t leaf, uint64_t cable, uint64_t parent, uint64_t *out_before);
+/** Whether spine `parent` lacks the cable of this number to a leaf; and how many cables to leaves and cables before it.
+ */
+bool fab_clos_is_dropped(const fab_clos_plan *plan, uint64_t leaf, uint64_t cable, uint64_t parent,
+                         uint64_t *out_before);
 
 /** Cables above all leaves of one network. */
 uint64_t fab_clos_uplinks(const fab_clos_plan *plan);

@@ -273,8 +273,7 @@ uint32_t fab_floor_rack_of(const fab_floor *floor, const fab_fabric *f, fab_node
     const fab_racks racks = {.servers_per_rack = floor->servers_per_rack, .n_full = floor->n_full};
     switch (fab_kind_of(f, node)) {
     case FAB_NODE_GPU: return fab_racks_of_server(&racks, node / f->gpus_per_server);
-    case FAB_NODE_NIC:
-        return fab_racks_of_server(&racks, (node - f->first[FAB_NODE_NIC]) / f->nics_per_server);
+    case FAB_NODE_NIC: return fab_racks_of_server(&racks, (node - f->first[FAB_NODE_NIC]) / f->nics_per_server);
     case FAB_NODE_SWITCH: return floor->switch_rack[node - f->first[FAB_NODE_SWITCH]];
     default: return FAB_NONE;
     }

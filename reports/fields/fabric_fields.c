@@ -100,7 +100,8 @@ static const fab_field SPARES_FIELDS[] = {
     FIGURE_OF(more_usd, spares.more_usd, "USD", "What the fabric costs for their sake, NICs and cables included."),
     FIELD_OF(shared, spares.is_shared, "They hang behind leaves that give up uplinks for them."),
     FIGURE_OF(leaf_taper, spares.leaf_taper, NULL, "Oversubscription of the fullest leaf, with spares."),
-    FIELD_OF(full_switches, spares.full_switches, "Switches of the fabric with the uplinks of the taper for spares too."),
+    FIELD_OF(full_switches, spares.full_switches,
+             "Switches of the fabric with the uplinks of the taper for spares too."),
     FIGURE_OF(full_usd, spares.full_usd, "USD", "What that fabric costs more than this one."),
 };
 static const fab_fields SPARES = VIEW("spares", SPARES_FIELDS, "0007-counting-rules.md");

@@ -1,5 +1,6 @@
 /* Spare servers, balanced groups, racks that limit leaves, and a radix that is chosen: counts by hand, and what must
- * hold for every fabric. That graph and closed form agree, and that no port is used twice, is checked by every build. */
+ * hold for every fabric. That graph and closed form agree, and that no port is used twice, is checked by every build.
+ */
 #include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/prices.h"
@@ -108,8 +109,9 @@ Test(spares, random_fabrics) {
     for (size_t i = 0; i < 1500; i++) {
         char text[256];
         char same[272];
-        (void)snprintf(text, sizeof text, "%s:gpus=%" PRIu64 ",gpus-per-server=4,radix=%" PRIu64
-                                          ",taper=%s,planes=%" PRIu64 ",breakout=%" PRIu64 ",spares=%" PRIu64,
+        (void)snprintf(text, sizeof text,
+                       "%s:gpus=%" PRIu64 ",gpus-per-server=4,radix=%" PRIu64 ",taper=%s,planes=%" PRIu64
+                       ",breakout=%" PRIu64 ",spares=%" PRIu64,
                        FAMILY[fab_rng_below(&rng, 4)], 4 * (12 + fab_rng_below(&rng, 100)),
                        RADIX[fab_rng_below(&rng, 6)], TAPER[fab_rng_below(&rng, 5)], 1 + fab_rng_below(&rng, 2),
                        1 + fab_rng_below(&rng, 2), 1 + fab_rng_below(&rng, 9));

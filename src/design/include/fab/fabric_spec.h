@@ -133,7 +133,7 @@ typedef struct fab_fabric_spec {
     fab_host_order host_order;  /**< installed */
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
-    bool radix_given; /**< else a torus or dragonfly takes the smallest that suffices */
+    bool radix_given;           /**< else a torus or dragonfly takes the smallest that suffices */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
     fab_transport_spec transport;
