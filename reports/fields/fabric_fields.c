@@ -166,8 +166,8 @@ static const fab_field FABRICS[] = {
             "boundaries than tiers, these follow."),
     SAME_ROW(floor, &FLOOR_PLAN, "Floor plan; missing where cables have the lengths of their tiers.",
              IF(counts.floor.given)),
-    SAME_ROW(spares, &SPARES, "What spare servers take beside themselves; missing where there are none.",
-             IF(spares.is_known)),
+    SAME_ROW(spares, &SPARES, "What spare servers take beside themselves; missing where that is nothing.",
+             IF(spares.is_told)),
 };
 const fab_fields fab_fabric_fields = TABLE("fabric", FABRICS, COUNTING);
 

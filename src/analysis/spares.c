@@ -39,6 +39,7 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
         out->full_tiers = counts[2].tiers;
         out->full_usd = cost[2].total_usd - cost[0].total_usd;
     }
+    out->is_told = out->is_known && (out->is_shared || out->more_switches > 0);
 done:
     FAB_FREE_ALL(counts, cost);
     return status;

@@ -73,6 +73,7 @@ typedef struct fab_cost {
 typedef struct fab_spares {
     uint64_t servers;
     bool is_known;                      /**< else the family has no closed form, or the book no price */
+    bool is_told;                       /**< they take switches or uplinks */
     bool is_shared;                     /**< they hang behind leaves that gave up uplinks for them */
     double leaf_taper;                  /**< of the fullest leaf */
     uint64_t more_switches, more_tiers; /**< than without them */
