@@ -290,7 +290,9 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
                  MAX_PATH - 1);
     }
     if (is_at(&p, 0, "floor")) {
-        FAB_TRY(find_in_floor(&p, &found, where, err));
+        FAB_TRY(find_in_part(&p, SCOPE_FLOOR, &found, where, err));
+    } else if (is_at(&p, 0, "failures")) {
+        FAB_TRY(find_in_part(&p, SCOPE_FAILURES, &found, where, err));
     } else if (is_at(&p, 0, "prices") && p.n == 1) {
         found.field = design_field_find(SCOPE_PRICES, "profile");
     } else if (fabric_only) {
