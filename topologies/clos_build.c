@@ -18,6 +18,28 @@ static fab_node_id switch_id(const build *b, uint32_t t, uint64_t copy, uint64_t
     return b->f->first_of_tier[t] + (uint32_t)((copy * tier->blocks + block) * tier->block_switches + j);
 }
 
+/* The same where spares hang behind the leaves of the others. */
+static void apart(const build *b, uint32_t nic, uint64_t column, uint64_t *leaf, uint64_t *port) {
+    const fab_clos_plan *plan = b->plan;
+    const fab_clos_attach *attach = &plan->attach;
+    uint64_t active = attach->active_ports; /* of the column, rail by rail where rails share a network */
+    uint64_t rail = 0;
+    uint64_t at = nic;
+    if (attach->by_rail) {
+        active = plan->ends.active_units;
+        at = nic / plan->ends.rails;
+        rail = attach->n_columns > 1 ? 0 : nic % plan->ends.rails % attach->rails_per_network;
+    }
+    if (at >= active) {
+        uint64_t spare = rail * (plan->ends.units - plan->ends.active_units) + at - active;
+        *leaf = fab_clos_spare_group(plan, spare, port) * attach->n_columns + column;
+    } else {
+        uint64_t position = rail * active + at;
+        *leaf = position / plan->tier[1].down * attach->n_columns + column;
+        *port = position % plan->tier[1].down + 1;
+    }
+}
+
 /* Where a NIC plugs in: network, leaf within it, port. */
 static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *leaf, uint64_t *port) {
     const fab_clos_plan *plan = b->plan;
@@ -38,6 +60,9 @@ static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *le
     }
     *leaf = position / plan->tier[1].down * attach->n_columns + column;
     *port = position % plan->tier[1].down + 1;
+    if (plan->spares.n > 0) {
+        apart(b, nic, column, leaf, port);
+    }
 }
 
 static fab_status add_access(build *b, fab_error *err) {
@@ -68,15 +93,21 @@ static void wire_block(build *b, uint32_t t, uint64_t copy, uint64_t block, uint
     const fab_clos_tier *tier = &b->plan->tier[t];
     uint64_t above = block / tier->children;
     uint64_t slot = block % tier->children;
+    bool has_fewer = t == 2 && b->plan->spares.n > 0;
+    uint64_t down = has_fewer ? fab_clos_leaf_down(b->plan, block / b->plan->attach.n_columns) : below->down;
+    uint64_t up = has_fewer ? fab_clos_leaf_up(b->plan, block / b->plan->attach.n_columns) : below->up;
     for (uint64_t j = 0; j < below->block_switches; j++) {
         fab_node_id lower = switch_id(b, t - 1, copy, block, j);
-        for (uint64_t cable = 0; cable < below->trunk; cable++) {
-            for (uint64_t parent = 0; parent < below->parents; parent++) {
-                fab_node_id upper = switch_id(b, t, copy, above, j * below->parents + parent);
-                fab_builder_cable(b->builder, link_class, lower,
-                                  (uint32_t)(below->down + 1 + cable * below->parents + parent), upper,
-                                  (uint32_t)(slot * below->trunk + cable + 1));
+        for (uint64_t i = 0; i < up; i++) {
+            uint64_t cable = i / below->parents;
+            uint64_t lacking = 0;
+            if (b->plan->spares.dropped > 0 &&
+                fab_clos_is_dropped(b->plan, block, cable, i % below->parents, &lacking)) {
+                continue;
             }
+            fab_node_id upper = switch_id(b, t, copy, above, j * below->parents + i % below->parents);
+            fab_builder_cable(b->builder, link_class, lower, (uint32_t)(down + 1 + i), upper,
+                              (uint32_t)(slot * below->trunk + cable + 1 - lacking));
         }
     }
 }
@@ -112,6 +143,11 @@ static void describe_switches(build *b) {
                 f->switch_plane[i] = (uint16_t)(copy / plan->attach.n_networks);
                 f->switch_radix[i] = (uint16_t)tier->radix;
                 f->switch_ports[i] = (uint16_t)fab_tier_last_port(tier);
+                if (t == 1 && plan->spares.n > 0) {
+                    fab_clos_tier leaf = *tier;
+                    leaf.up = fab_clos_leaf_up(plan, block / plan->attach.n_columns);
+                    f->switch_ports[i] = (uint16_t)fab_tier_last_port(&leaf);
+                }
                 f->switch_rail[i] =
                     plan->attach.by_rail && plan->attach.n_columns == 1 && plan->attach.rails_per_network == 1
                         ? (uint16_t)network
@@ -126,7 +162,8 @@ static uint64_t total_cables(const fab_clos_plan *plan) {
     n += plan->ends.nics * plan->ends.planes;
     for (uint32_t t = 1; t < plan->n_tiers; t++) {
         const fab_clos_tier *tier = &plan->tier[t];
-        n += plan->attach.n_networks * plan->ends.planes * tier->blocks * tier->block_switches * tier->up;
+        uint64_t cables = t == 1 ? fab_clos_uplinks(plan) : tier->blocks * tier->block_switches * tier->up;
+        n += plan->attach.n_networks * plan->ends.planes * cables;
     }
     return n;
 }

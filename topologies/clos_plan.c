@@ -35,7 +35,7 @@ static uint64_t most_downlinks(const fab_clos_tier *tier, bool top) {
 
 /* Smallest number of parents that divides `up` and leaves each with at most `radix` cables from `children` blocks. */
 static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
-    for (uint64_t parents = 1; parents <= up; parents++) {
+    for (uint64_t parents = radix > 0 ? fab_ceil_div(children * up, radix) : up + 1; parents <= up; parents++) {
         if (up % parents == 0 && children * (up / parents) <= radix) {
             return parents;
         }
@@ -43,7 +43,28 @@ static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
     return 0;
 }
 
-static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
+#define MOST_SIZES 7
+
+/* Sizes of equal blocks for `n` of which one holds `most`: as many blocks as need be and no more. The most even one,
+ * which is built, comes first. Then larger ones for which uplinks may be laid, because their cables divide better, and
+ * the largest. All are whole granules. */
+static size_t clos_even_sizes(uint64_t n, uint64_t most, uint64_t granule, uint64_t out[MOST_SIZES]) {
+    uint64_t whole = fab_ceil_div(n, granule);
+    uint64_t blocks = most >= granule ? fab_ceil_div(whole, most / granule) : 0;
+    size_t n_out = 0;
+    for (uint64_t step = 1; blocks > 1 && step <= 32; step *= 2) {
+        uint64_t size = fab_ceil_div(fab_ceil_div(whole, blocks), step) * step;
+        if (size * granule < most && fab_ceil_div(whole, size) == blocks &&
+            (n_out == 0 || size * granule > out[n_out - 1])) {
+            out[n_out++] = size * granule;
+        }
+    }
+    out[n_out++] = most < n ? most : n;
+    return n_out;
+}
+
+static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t sizes[MOST_SIZES], size_t *out_n,
+                            fab_error *err) {
     const fab_clos_attach *attach = &plan->attach;
     fab_clos_tier *leaf = &plan->tier[1];
     uint64_t most = most_downlinks(leaf, n_tiers == 1);
@@ -53,17 +74,27 @@ static fab_status size_leaf(fab_clos_plan *plan, uint32_t n_tiers, fab_error *er
                         " NICs that must share it and their uplinks; its radix is %" PRIu64,
                         ports_needed(leaf, attach->granule, n_tiers == 1), attach->granule, leaf->radix);
     }
+    most = attach->rack_ports != 0 && attach->rack_ports < most ? attach->rack_ports : most;
     most -= most % attach->granule;
-    leaf->down = most < attach->column_ports ? most : attach->column_ports;
-    leaf->children = leaf->down;
-    leaf->blocks = attach->n_columns * fab_ceil_div(attach->column_ports, leaf->down);
-    leaf->block_switches = 1;
-    leaf->up = n_tiers > 1 ? uplinks(leaf, leaf->down) : 0;
-    if (n_tiers == 1 && leaf->blocks > 1) {
+    if (n_tiers == 1 && (attach->n_columns > 1 || most < attach->column_ports)) {
         return fab_fail(err, FAB_EINPUT, "leaf", "one tier needs a switch of %" PRIu64 " ports; its radix is %" PRIu64,
                         attach->n_columns * attach->column_ports, leaf->radix);
     }
+    *out_n = clos_even_sizes(attach->column_ports, most, attach->granule, sizes);
+    if (leaf->most_down != 0) { /* is what was asked for */
+        sizes[0] = sizes[*out_n - 1];
+        *out_n = 1;
+    }
     return FAB_OK;
+}
+
+static void fill_leaf(fab_clos_plan *plan, uint32_t n_tiers, uint64_t down, uint64_t size) {
+    const fab_clos_attach *attach = &plan->attach;
+    fab_clos_tier *leaf = &plan->tier[1];
+    leaf->down = leaf->children = down;
+    leaf->blocks = attach->n_columns * fab_ceil_div(attach->column_ports, down);
+    leaf->block_switches = 1;
+    leaf->up = n_tiers > 1 ? uplinks(leaf, size) : 0;
 }
 
 /* Leaves of a pod, which is given in GPUs. */
@@ -86,13 +117,13 @@ static fab_status leaves_of_pod(const fab_fabric_spec *spec, const fab_clos_plan
     return FAB_OK;
 }
 
-static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
-                             fab_error *err) {
-    fab_clos_tier *below = &plan->tier[t - 1];
-    fab_clos_tier *tier = &plan->tier[t];
+/* Blocks below that one block of tier `t` may hold. */
+static fab_status size_block(const fab_fabric_spec *spec, const fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
+                             uint64_t sizes[MOST_SIZES], size_t *out_n, fab_error *err) {
+    const fab_clos_tier *below = &plan->tier[t - 1];
     bool top = t == n_tiers;
-    uint64_t most = most_downlinks(tier, top);
-    uint64_t children = top ? below->blocks : most;
+    sizes[0] = below->blocks;
+    *out_n = 1;
     if (t == 2 && spec->pod != 0) {
         uint64_t leaves = 0;
         FAB_PASS(leaves_of_pod(spec, plan, &leaves, err));
@@ -100,11 +131,19 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
             return fab_fail(err, FAB_EINPUT, "spine", "pods of %" PRIu64 " leaves need a tier above the spines",
                             leaves);
         }
-        children = leaves;
+        sizes[0] = leaves < below->blocks ? leaves : below->blocks;
+    } else if (!top) {
+        *out_n = clos_even_sizes(below->blocks, most_downlinks(&plan->tier[t], top), 1, sizes);
     }
-    if (children > below->blocks) {
-        children = below->blocks;
-    }
+    return FAB_OK;
+}
+
+static fab_status fill_block(fab_clos_plan *plan, uint32_t t, uint32_t n_tiers, uint64_t children, uint64_t size,
+                             fab_error *err) {
+    fab_clos_tier *below = &plan->tier[t - 1];
+    fab_clos_tier *tier = &plan->tier[t];
+    bool top = t == n_tiers;
+    uint64_t most = most_downlinks(tier, top);
     below->parents = children == 0 ? 0 : fewest_parents(below->up, children, most);
     if (below->parents == 0) {
         return fab_fail(err, FAB_EINPUT, fab_tier_name(FAB_WIRING_TREE, t),
@@ -120,8 +159,28 @@ static fab_status size_upper(const fab_fabric_spec *spec, fab_clos_plan *plan, u
     tier->blocks = fab_ceil_div(below->blocks, children);
     tier->block_switches = below->block_switches * below->parents;
     tier->down = children * below->trunk;
-    tier->up = top ? 0 : uplinks(tier, tier->down);
+    uint64_t laid = size * below->trunk < most ? size * below->trunk : most;
+    tier->up = top ? 0 : uplinks(tier, laid > tier->down ? laid : tier->down);
     return FAB_OK;
+}
+
+/* Switches of tiers `first` and above of one network, and their cables below. */
+static uint64_t clos_switches(const fab_clos_plan *plan, uint32_t first, uint64_t *out_cables) {
+    uint64_t n = 0;
+    *out_cables = 0;
+    for (uint32_t t = first; t <= plan->n_tiers; t++) {
+        n += plan->tier[t].blocks * plan->tier[t].block_switches;
+        *out_cables += plan->tier[t].blocks * plan->tier[t].block_switches * plan->tier[t].up;
+    }
+    return n;
+}
+
+static bool takes_fewer(const fab_clos_plan *a, const fab_clos_plan *b) {
+    uint64_t cables_a = 0;
+    uint64_t cables_b = 0;
+    uint64_t n_a = clos_switches(a, 1, &cables_a);
+    uint64_t n_b = clos_switches(b, 1, &cables_b);
+    return n_a != n_b ? n_a < n_b : cables_a < cables_b;
 }
 
 void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers) {
@@ -143,31 +202,199 @@ void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n
     plan->n_tiers = n_tiers;
 }
 
-static fab_status size_tiers(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers, fab_error *err) {
-    fab_clos_rates(spec, plan, n_tiers);
-    FAB_PASS(size_leaf(plan, n_tiers, err));
-    for (uint32_t t = 2; t <= n_tiers; t++) {
-        FAB_PASS(size_upper(spec, plan, t, n_tiers, err));
+/* The plan with the fewest switches, then cables, then the most even blocks, of those whose tiers below `t` are those
+ * of `plan`. */
+static fab_status size_above(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t t, uint32_t n_tiers,
+                             fab_error *err) {
+    if (t > n_tiers) {
+        return FAB_OK;
     }
+    uint64_t sizes[MOST_SIZES] = {0};
+    size_t n = 0;
+    fab_clos_plan best = {.n_tiers = 0};
+    FAB_PASS(t == 1 ? size_leaf(plan, n_tiers, sizes, &n, err) : size_block(spec, plan, t, n_tiers, sizes, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        fab_clos_plan next = *plan;
+        fab_error *kept = i + 1 == n && best.n_tiers == 0 ? err : NULL; /* of the largest */
+        fab_status status = FAB_OK;
+        if (t == 1) {
+            fill_leaf(&next, n_tiers, sizes[0], sizes[i]);
+        } else {
+            status = fill_block(&next, t, n_tiers, sizes[0], sizes[i], kept);
+        }
+        status = status == FAB_OK ? size_above(spec, &next, t + 1, n_tiers, kept) : status;
+        if (status == FAB_OK && (best.n_tiers == 0 || takes_fewer(&next, &best))) {
+            best = next;
+        } else if (kept != NULL && best.n_tiers == 0) {
+            return status;
+        }
+    }
+    *plan = best;
     return FAB_OK;
 }
 
-fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
+static fab_status size_alike(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     if (spec->tiers != 0) {
         if (spec->tiers < plan->attach.min_tiers) {
             return fab_fail(err, FAB_EINPUT, NULL, "%s has at least %" PRIu64 " tiers, not %" PRIu64, spec->family,
                             plan->attach.min_tiers, spec->tiers);
         }
-        return size_tiers(spec, plan, (uint32_t)spec->tiers, err);
+        fab_clos_rates(spec, plan, (uint32_t)spec->tiers);
+        return size_above(spec, plan, 1, (uint32_t)spec->tiers, err);
     }
     fab_error last = {0};
     for (uint32_t n_tiers = (uint32_t)plan->attach.min_tiers; n_tiers <= 4; n_tiers++) {
         last = (fab_error){0};
-        if (size_tiers(spec, plan, n_tiers, &last) == FAB_OK) {
+        fab_clos_rates(spec, plan, n_tiers);
+        if (size_above(spec, plan, 1, n_tiers, &last) == FAB_OK) {
             return FAB_OK;
         }
     }
     return fab_fail(err, last.code, last.where, "%s (with 4 tiers, the most that are tried)", last.text);
+}
+
+/* --- spares ------------------------------------------------------------------------------------------------------- */
+
+/* Cables below a leaf of a group without spares. */
+static uint64_t active_down(const fab_clos_plan *plan, uint64_t group) {
+    uint64_t down = plan->tier[1].down;
+    uint64_t before = group * down;
+    uint64_t rest = plan->attach.column_ports > before ? plan->attach.column_ports - before : 0;
+    return rest < down ? rest : down;
+}
+
+uint64_t fab_clos_leaf_down(const fab_clos_plan *plan, uint64_t group) {
+    const fab_clos_spares *s = &plan->spares;
+    uint64_t groups = fab_clos_groups(plan);
+    uint64_t spares = (group + 1 == groups ? s->in_last : 0) + s->each + (group + s->more >= groups);
+    uint64_t down = active_down(plan, group) + spares * plan->attach.granule;
+    return down > plan->tier[1].down ? down : plan->tier[1].down;
+}
+
+uint64_t fab_clos_leaf_up(const fab_clos_plan *plan, uint64_t group) {
+    const fab_clos_tier *leaf = &plan->tier[1];
+    uint64_t below = fab_ceil_div(fab_clos_leaf_down(plan, group), leaf->split_down);
+    uint64_t left = below < leaf->radix ? (leaf->radix - below) * leaf->split_up : 0;
+    return left < leaf->up ? left : leaf->up;
+}
+
+uint64_t fab_clos_spare_group(const fab_clos_plan *plan, uint64_t i, uint64_t *out_port) {
+    const fab_clos_spares *s = &plan->spares;
+    uint64_t groups = fab_clos_groups(plan);
+    uint64_t granule = i / plan->attach.granule;
+    uint64_t group = groups - 1;
+    uint64_t at = granule; /* among the spares of its group */
+    if (granule >= s->in_last) {
+        uint64_t rest = granule - s->in_last;
+        uint64_t of_fewer = (groups - s->more) * s->each;
+        group = rest < of_fewer ? rest / s->each : groups - s->more + (rest - of_fewer) / (s->each + 1);
+        at = rest < of_fewer ? rest % s->each : (rest - of_fewer) % (s->each + 1);
+        at += group + 1 == groups ? s->in_last : 0;
+    }
+    *out_port = active_down(plan, group) + at * plan->attach.granule + i % plan->attach.granule + 1;
+    return group;
+}
+
+/* Cables are numbered leaf by leaf, cable by cable, and dropped in this order, spine after spine: leaves then lose the
+ * same number or one fewer. */
+bool fab_clos_is_dropped(const fab_clos_plan *plan, uint64_t leaf, uint64_t cable, uint64_t parent,
+                         uint64_t *out_before) {
+    const fab_clos_tier *tier = &plan->tier[1];
+    uint64_t cables = tier->blocks * tier->trunk;
+    bool is_dropped = false;
+    *out_before = 0;
+    for (uint64_t i = 0; i < plan->spares.dropped; i++) {
+        uint64_t at = (parent * plan->spares.dropped + i) % cables;
+        uint64_t other = at % tier->blocks;
+        is_dropped = is_dropped || at == cable * tier->blocks + leaf;
+        *out_before += other < leaf || (other == leaf && at / tier->blocks < cable);
+    }
+    return is_dropped;
+}
+
+uint64_t fab_clos_uplinks(const fab_clos_plan *plan) {
+    uint64_t groups = fab_clos_groups(plan);
+    if (plan->spares.n == 0) {
+        return plan->tier[1].blocks * plan->tier[1].up - plan->tier[1].parents * plan->spares.dropped;
+    }
+    uint64_t sum = 0;
+    for (uint64_t group = 0; group < groups; group++) {
+        sum += fab_clos_leaf_up(plan, group);
+    }
+    return sum * plan->attach.n_columns;
+}
+
+/* Deals `n` spares of a column over the leaves that are there. False: some leaf would lose more than half of its
+ * uplinks, so that those who work would pay for those who wait. */
+static bool deal_spares(fab_clos_plan *plan, uint64_t n) {
+    fab_clos_spares *s = &plan->spares;
+    const fab_clos_tier *leaf = &plan->tier[1];
+    uint64_t granule = plan->attach.granule;
+    uint64_t groups = fab_clos_groups(plan);
+    uint64_t last = active_down(plan, groups - 1);
+    uint64_t granules = fab_ceil_div(n, granule);
+    *s = (fab_clos_spares){.n = n, .in_last = (leaf->down - last) / granule};
+    s->in_last = s->in_last < granules ? s->in_last : granules;
+    s->each = (granules - s->in_last) / groups;
+    s->more = (granules - s->in_last) % groups;
+    uint64_t down = fab_clos_leaf_down(plan, groups - 1);
+    uint64_t up = fab_clos_leaf_up(plan, groups - 1);
+    return fab_ceil_div(down, leaf->split_down) + fab_ceil_div(up, leaf->split_up) <= leaf->radix &&
+           2 * up >= leaf->up && (plan->n_tiers == 1 || up > 0);
+}
+
+/* Gives spares leaves of their own in a network of two tiers that is full without them. False: as above. */
+static bool drop_cables(fab_clos_plan *plan, uint64_t n) {
+    fab_clos_tier *leaf = &plan->tier[1];
+    fab_clos_tier *spine = &plan->tier[2];
+    if (plan->n_tiers != 2) {
+        return false;
+    }
+    plan->attach.column_ports += n;
+    leaf->blocks = plan->attach.n_columns * fab_ceil_div(plan->attach.column_ports, leaf->down);
+    spine->children = leaf->blocks;
+    uint64_t ports = most_downlinks(spine, true);
+    uint64_t cables = leaf->blocks * leaf->trunk;
+    plan->spares = (fab_clos_spares){.dropped = cables > ports ? cables - ports : 0};
+    spine->down = cables - plan->spares.dropped;
+    return 2 * fab_clos_fewest_up(plan) >= leaf->up;
+}
+
+uint64_t fab_clos_fewest_up(const fab_clos_plan *plan) {
+    const fab_clos_tier *leaf = &plan->tier[1];
+    if (plan->spares.n > 0) {
+        return fab_clos_leaf_up(plan, fab_clos_groups(plan) - 1); /* holds most spares */
+    }
+    uint64_t lost = fab_ceil_div(leaf->parents * plan->spares.dropped, leaf->blocks);
+    return lost < leaf->up ? leaf->up - lost : 0;
+}
+
+static double leaf_taper(const fab_clos_plan *plan) {
+    return (double)fab_clos_leaf_down(plan, fab_clos_groups(plan) - 1) / (double)fab_clos_fewest_up(plan);
+}
+
+/* Spares hang where ports are free. Where the switches above the leaves would have to be more for their sake, leaves
+ * give up uplinks: those that hold them, or all a few, whichever leaves the fullest leaf with more. */
+fab_status fab_clos_size(const fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
+    fab_clos_plan few = *plan;
+    fab_error last = {0};
+    uint64_t cables = 0;
+    uint64_t n_spares = plan->attach.column_ports - plan->attach.active_ports;
+    fab_status status = size_alike(spec, plan, &last);
+    if (n_spares > 0 && !spec->full_spares) {
+        few.attach.column_ports = few.attach.active_ports;
+        if (size_alike(spec, &few, NULL) == FAB_OK &&
+            (status != FAB_OK || clos_switches(&few, 2, &cables) < clos_switches(plan, 2, &cables))) {
+            fab_clos_plan apart = few;
+            bool is_dealt = deal_spares(&few, n_spares);
+            bool is_apart = drop_cables(&apart, n_spares);
+            if (is_dealt || is_apart) {
+                *plan = is_apart && (!is_dealt || leaf_taper(&apart) < leaf_taper(&few)) ? apart : few;
+                return FAB_OK;
+            }
+        }
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, last.code, last.where, "%s", last.text);
 }
 
 void fab_clos_resolve(const fab_clos_plan *plan, fab_fabric_spec *spec) {
@@ -185,8 +412,9 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
         const fab_clos_tier *tier = &plan->tier[t];
         const fab_clos_tier *below = &plan->tier[t - 1];
         c.switches_by_tier[t - 1] = copies * tier->blocks * tier->block_switches;
-        c.cables_by_tier[t - 1] =
-            t == 1 ? plan->ends.nics * plan->ends.planes : copies * below->blocks * below->block_switches * below->up;
+        c.cables_by_tier[t - 1] = t == 1   ? plan->ends.nics * plan->ends.planes
+                                  : t == 2 ? copies * fab_clos_uplinks(plan)
+                                           : copies * below->blocks * below->block_switches * below->up;
         c.ports_by_tier[t - 1] = c.switches_by_tier[t - 1] * tier->radix;
         if (c.cables_by_tier[t - 1] > 0) {
             c.kinds[c.n_kinds++] =
@@ -196,7 +424,9 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
         c.cables += c.cables_by_tier[t - 1];
         c.ports += c.ports_by_tier[t - 1];
         if (t < plan->n_tiers) {
-            c.built_taper[t - 1] = (double)tier->down * tier->down_bps / ((double)tier->up * tier->up_bps);
+            double down = (double)(t == 1 ? fab_clos_leaf_down(plan, fab_clos_groups(plan) - 1) : tier->down);
+            double up = (double)(t == 1 ? fab_clos_fewest_up(plan) : tier->up);
+            c.built_taper[t - 1] = down * tier->down_bps / (up * tier->up_bps);
         }
     }
     *out = c;

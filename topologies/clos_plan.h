@@ -19,7 +19,9 @@ typedef struct fab_clos_attach {
     uint64_t n_networks;   /**< per plane */
     uint64_t n_columns;    /**< leaves of one group: one per rail, or 1 */
     uint64_t column_ports; /**< NICs of one column */
+    uint64_t active_ports; /**< those of them that are no spares */
     uint64_t granule;      /**< NICs that must share a leaf */
+    uint64_t rack_ports;   /**< NICs of the rack that a leaf stands in and serves; 0: no limit */
     uint64_t min_tiers;
     uint64_t rails_per_network; /**< rail-only: rails that share a network */
     bool by_rail;               /**< NICs are dealt to columns or networks by rail; else in the order of their index */
@@ -39,9 +41,19 @@ typedef struct fab_clos_tier {
     uint64_t block_switches;       /**< in one block */
 } fab_clos_tier;
 
+/** Spare servers where all ports are taken without them. Either they hang behind leaves that are full and give up
+ * uplinks: the last leaf group is filled first, then every group takes `each`, and the last `more` of them one more, in
+ * granules of a column. Or they have leaves of their own, and every spine lacks `dropped` cables to leaves in turn. */
+typedef struct fab_clos_spares {
+    uint64_t n; /**< behind full leaves; 0: there are none, or leaves hold them like all others */
+    uint64_t in_last, each, more;
+    uint64_t dropped; /**< 0: none; then n = 0 */
+} fab_clos_spares;
+
 typedef struct fab_clos_plan {
-    fab_clos_attach attach;
+    fab_clos_attach attach; /**< column_ports without spares where those are apart */
     fab_ends ends;
+    fab_clos_spares spares;
     uint32_t n_tiers;
     fab_clos_tier tier[FAB_MAX_TIERS + 1]; /**< from 1 */
 } fab_clos_plan;
@@ -55,6 +67,29 @@ static inline uint64_t fab_tier_ports(const fab_clos_tier *tier) {
 static inline uint64_t fab_tier_last_port(const fab_clos_tier *tier) {
     return (tier->radix - fab_ceil_div(tier->up, tier->split_up)) * tier->split_down + tier->up;
 }
+
+/** Leaf groups of a column. */
+static inline uint64_t fab_clos_groups(const fab_clos_plan *plan) {
+    return plan->tier[1].blocks / plan->attach.n_columns;
+}
+
+/** Cables below the leaves of a group, as of a leaf that is full without spares; and above. */
+uint64_t fab_clos_leaf_down(const fab_clos_plan *plan, uint64_t group);
+uint64_t fab_clos_leaf_up(const fab_clos_plan *plan, uint64_t group);
+
+/** Uplinks of the leaf that has fewest. */
+uint64_t fab_clos_fewest_up(const fab_clos_plan *plan);
+
+/** Group of spare `i` of a column, and its cable below the leaf, from 1. */
+uint64_t fab_clos_spare_group(const fab_clos_plan *plan, uint64_t i, uint64_t *out_port);
+
+/** Whether spine `parent` lacks the cable of this number to a leaf; and how many cables to leaves and cables before it.
+ */
+bool fab_clos_is_dropped(const fab_clos_plan *plan, uint64_t leaf, uint64_t cable, uint64_t parent,
+                         uint64_t *out_before);
+
+/** Cables above all leaves of one network. */
+uint64_t fab_clos_uplinks(const fab_clos_plan *plan);
 
 /** Rates, splits and tapers of every tier; counts are zeroed. */
 void fab_clos_rates(const fab_fabric_spec *spec, fab_clos_plan *plan, uint32_t n_tiers);

@@ -89,6 +89,10 @@ fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan,
     fab_tree tree = {.n_tiers = plan->n_tiers};
     side *block = NULL;
     size_t n_leaves = (size_t)plan->tier[1].blocks;
+    if (plan->spares.n > 0 || plan->spares.dropped > 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "spare servers for which leaves give up uplinks: no closed form of the bisection");
+    }
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         const fab_clos_tier *tier = &plan->tier[t];
         tree.tier[t - 1] = (fab_tree_tier){tier->down, tier->up, tier->parents, tier->blocks, tier->block_switches};

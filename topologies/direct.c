@@ -25,8 +25,16 @@ fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_d
     return FAB_OK;
 }
 
-fab_status fab_direct_check(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_error *err) {
-    const fab_clos_tier *tier = &plan->tier;
+#define SMALLEST_RADIX 8
+#define LARGEST_RADIX  512
+
+fab_status fab_direct_check(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) {
+    fab_clos_tier *tier = &plan->tier;
+    if (!spec->radix_given) {
+        for (tier->radix = SMALLEST_RADIX; tier->radix < LARGEST_RADIX && tier->radix < fab_tier_ports(tier);) {
+            tier->radix *= 2;
+        }
+    }
     if (plan->ends.nics > plan->switches * tier->down) {
         return fab_fail(err, FAB_EINPUT, NULL,
                         "%" PRIu64 " switches with %" PRIu64 " NIC ports each hold %" PRIu64 " NICs, not %" PRIu64,
@@ -44,6 +52,13 @@ fab_status fab_direct_check(const fab_fabric_spec *spec, const fab_direct_plan *
                         plan->switches * plan->ends.planes, fab_tier_last_port(tier), UINT32_MAX / 4, UINT16_MAX);
     }
     return fab_ends_check(spec, &plan->ends, err);
+}
+
+void fab_direct_resolve(const fab_direct_plan *plan, fab_fabric_spec *spec) {
+    spec->tier[0].port_bps = plan->tier.port_bps;
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        spec->tier[t].radix = spec->radix_given ? spec->tier[t].radix : plan->tier.radix;
+    }
 }
 
 void fab_direct_count(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_counts *out) {

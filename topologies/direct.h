@@ -26,10 +26,13 @@ fab_status fab_direct_init(const fab_fabric_spec *spec, fab_wiring wiring, fab_d
                            fab_error *err) FAB_MUST_USE;
 
 /**
- * Checks that the NICs find a place and that a switch has the ports.
+ * Chooses the radix where none is given, and checks that the NICs find a place and that a switch has the ports.
  * @retval FAB_EINPUT  names the ports that a switch lacks.
  */
-fab_status fab_direct_check(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_error *err) FAB_MUST_USE;
+fab_status fab_direct_check(const fab_fabric_spec *spec, fab_direct_plan *plan, fab_error *err) FAB_MUST_USE;
+
+/** Writes what was derived back into the parameters. */
+void fab_direct_resolve(const fab_direct_plan *plan, fab_fabric_spec *spec);
 
 /** Counts in closed form. */
 void fab_direct_count(const fab_fabric_spec *spec, const fab_direct_plan *plan, fab_counts *out);

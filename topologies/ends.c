@@ -26,6 +26,7 @@ fab_status fab_ends_count(const fab_fabric_spec *spec, fab_ends *out, fab_error 
                         "a scale-up domain of %" PRIu64 " GPUs is not a whole number of servers of %" PRIu64, unit, g);
     }
     ends.units = fab_ceil_div(ends.gpus, unit);
+    ends.active_units = fab_ceil_div(spec->gpus, unit);
     ends.rails = unit / g * n;
     if (ends.units == 1) { /* a single, partly filled unit has no more rails than NICs */
         ends.rails = ends.nics;

@@ -13,7 +13,8 @@
 
 typedef struct fab_ends {
     uint64_t gpus, servers, nics, domains, rails, planes;
-    uint64_t units; /**< what rails are counted in: domains, or servers where those are larger */
+    uint64_t units;        /**< what rails are counted in: domains, or servers where those are larger */
+    uint64_t active_units; /**< without spares, which come last */
 } fab_ends;
 
 /** Counts what hangs below the network, spare servers included. */

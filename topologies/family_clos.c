@@ -5,21 +5,35 @@
 
 #include <inttypes.h>
 
+/* A leaf that stands in a rack has no cables from another. */
+static uint64_t ports_of_rack(const fab_fabric_spec *spec) {
+    const fab_floor_spec *f = &spec->floor;
+    bool in_rack = f->leaf_at == FAB_LEAF_AUTO || f->leaf_at == FAB_LEAF_IN_RACK;
+    return f->given && f->limits_racks && in_rack ? f->servers_per_rack * spec->nics_per_server : 0;
+}
+
 static fab_status plan_clos(fab_fabric_spec *spec, fab_clos_plan *plan, fab_error *err) {
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
     plan->attach = (fab_clos_attach){.n_networks = 1,
                                      .n_columns = 1,
                                      .column_ports = plan->ends.nics,
+                                     .active_ports = plan->ends.nics - spec->spares * spec->nics_per_server,
                                      .granule = spec->nics_per_server,
+                                     .rack_ports = ports_of_rack(spec),
                                      .min_tiers = 1,
                                      .rails_per_network = 1};
     return fab_clos_size(spec, plan, err);
 }
 
 /* NIC by NIC along the leaves of one network. */
-static fab_clos_attach one_by_one(uint64_t nics) {
-    return (fab_clos_attach){
-        .n_networks = 1, .n_columns = 1, .column_ports = nics, .granule = 1, .min_tiers = 1, .rails_per_network = 1};
+static fab_clos_attach one_by_one(const fab_fabric_spec *spec, uint64_t nics) {
+    return (fab_clos_attach){.n_networks = 1,
+                             .n_columns = 1,
+                             .column_ports = nics,
+                             .active_ports = nics - spec->spares * spec->nics_per_server,
+                             .granule = 1,
+                             .min_tiers = 1,
+                             .rails_per_network = 1};
 }
 
 /* Sizes are given, not derived; only the filling and the ports are checked. */
@@ -38,7 +52,7 @@ static fab_status plan_xgft(fab_fabric_spec *spec, fab_clos_plan *plan, fab_erro
         return fab_fail(err, FAB_EINPUT, NULL, "xgft: %" PRIu64 " NICs, but only %" PRIu64 " ports", plan->ends.nics,
                         x->ports);
     }
-    plan->attach = one_by_one(plan->ends.nics);
+    plan->attach = one_by_one(spec, plan->ends.nics);
     fab_clos_rates(spec, plan, x->height);
     uint64_t blocks = plan->ends.nics;
     for (uint32_t t = 1; t <= x->height; t++) {
@@ -81,7 +95,7 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
         }
     }
     FAB_PASS(fab_ends_count(spec, &plan->ends, err));
-    plan->attach = one_by_one(plan->ends.nics);
+    plan->attach = one_by_one(spec, plan->ends.nics);
     return fab_clos_size(spec, plan, err);
 }
 

@@ -52,7 +52,7 @@ static void wire(const void *argument, const fab_direct_sink *sink) {
 static fab_status predict(fab_fabric_spec *spec, fab_counts *out, fab_error *err) {
     fab_direct_plan plan = {0};
     FAB_PASS(plan_torus(spec, &plan, err));
-    spec->tier[0].port_bps = plan.tier.port_bps;
+    fab_direct_resolve(&plan, spec);
     fab_direct_count(spec, &plan, out);
     return FAB_OK;
 }

@@ -69,6 +69,11 @@ static fab_status size_racks(layout *l, fab_error *err) {
     }
     floor->servers_per_rack = (uint32_t)s->servers_per_rack;
     floor->n_server_racks = ceil_div(l->fabric->n_servers, floor->servers_per_rack);
+    if (s->racks > floor->n_server_racks && s->racks <= l->fabric->n_servers) { /* filled evenly, they are as many */
+        floor->n_server_racks = (uint32_t)s->racks;
+        floor->servers_per_rack = ceil_div(l->fabric->n_servers, floor->n_server_racks);
+        floor->n_full = l->fabric->n_servers - floor->n_server_racks * (floor->servers_per_rack - 1);
+    }
     l->racks_per_hall = floor->n_server_racks;
     double rack_w = s->server_w * (double)s->servers_per_rack;
     if (s->hall_w > 0 && s->hall_w < rack_w * l->racks_per_hall) {
@@ -265,9 +270,10 @@ void fab_floor_free(fab_floor *floor) {
 }
 
 uint32_t fab_floor_rack_of(const fab_floor *floor, const fab_fabric *f, fab_node_id node) {
+    const fab_racks racks = {.servers_per_rack = floor->servers_per_rack, .n_full = floor->n_full};
     switch (fab_kind_of(f, node)) {
-    case FAB_NODE_GPU: return node / f->gpus_per_server / floor->servers_per_rack;
-    case FAB_NODE_NIC: return (node - f->first[FAB_NODE_NIC]) / f->nics_per_server / floor->servers_per_rack;
+    case FAB_NODE_GPU: return fab_racks_of_server(&racks, node / f->gpus_per_server);
+    case FAB_NODE_NIC: return fab_racks_of_server(&racks, (node - f->first[FAB_NODE_NIC]) / f->nics_per_server);
     case FAB_NODE_SWITCH: return floor->switch_rack[node - f->first[FAB_NODE_SWITCH]];
     default: return FAB_NONE;
     }
@@ -313,5 +319,6 @@ fab_racks fab_floor_racks(const fab_floor *floor) {
     }
     return (fab_racks){.n_racks = floor->n_server_racks + floor->n_network_racks,
                        .servers_per_rack = floor->servers_per_rack,
+                       .n_full = floor->n_full,
                        .switch_rack = floor->switch_rack};
 }

@@ -95,6 +95,17 @@ static const fab_field FLOORS[] = {
 };
 static const fab_fields FLOOR_PLAN = VIEW("floor", FLOORS, FLOOR);
 
+static const fab_field SPARES_FIELDS[] = {
+    FIELD_OF(more_switches, spares.more_switches, "Switches that there are for their sake."),
+    FIGURE_OF(more_usd, spares.more_usd, "USD", "What the fabric costs for their sake, NICs and cables included."),
+    FIELD_OF(shared, spares.is_shared, "They hang behind leaves that give up uplinks for them."),
+    FIGURE_OF(leaf_taper, spares.leaf_taper, NULL, "Oversubscription of the fullest leaf, with spares."),
+    FIELD_OF(full_switches, spares.full_switches,
+             "Switches of the fabric with the uplinks of the taper for spares too."),
+    FIGURE_OF(full_usd, spares.full_usd, "USD", "What that fabric costs more than this one."),
+};
+static const fab_fields SPARES = VIEW("spares", SPARES_FIELDS, "0007-counting-rules.md");
+
 /* --- the fabric --------------------------------------------------------------------------------------------------- */
 
 GIVES(uint64_t, count_cable_ends, 2 * here->counts.cables);
@@ -155,6 +166,8 @@ static const fab_field FABRICS[] = {
             "boundaries than tiers, these follow."),
     SAME_ROW(floor, &FLOOR_PLAN, "Floor plan; missing where cables have the lengths of their tiers.",
              IF(counts.floor.given)),
+    SAME_ROW(spares, &SPARES, "What spare servers take beside themselves; missing where that is nothing.",
+             IF(spares.is_told)),
 };
 const fab_fields fab_fabric_fields = TABLE("fabric", FABRICS, COUNTING);
 

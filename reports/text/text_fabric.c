@@ -109,6 +109,27 @@ static void fabric_put_unused_tapers(fab_page *page, const fab_fabric_result *f)
     }
 }
 
+static void fabric_put_spares(fab_page *page, const fab_fabric_result *f) {
+    const fab_spares *s = &f->spares;
+    const char *servers = fab_show_counted(page, s->servers, "spare server", "spare servers");
+    if (s->is_shared) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2,
+                       "%s hang%s where leaves give up uplinks, %s at the fullest, with %s. All uplinks "
+                       "(full-spares=yes) take %s, %s and %s more.",
+                       servers, s->servers == 1 ? "s" : "", fab_show_taper(page, s->leaf_taper),
+                       s->more_switches == 0
+                           ? "no switch more"
+                           : fab_show(page, "%s more", fab_show_counted(page, s->more_switches, "switch", "switches")),
+                       fab_show_counted(page, s->full_switches, "switch", "switches"),
+                       fab_show_counted(page, s->full_tiers, "tier", "tiers"), fab_show_money(page, s->full_usd));
+    } else if (s->is_known && s->more_switches > 0) {
+        fab_page_wrapf(page, s->more_tiers > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2, "%s cost%s %s more%s: %s in all.",
+                       servers, s->servers == 1 ? "s" : "",
+                       fab_show_counted(page, s->more_switches, "switch", "switches"),
+                       s->more_tiers > 0 ? ", and a tier" : "", fab_show_money(page, s->more_usd));
+    }
+}
+
 /* The table of tiers, and the bisection. */
 static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, bool has_graph) {
     bool is_tree = f->counts.wiring == FAB_WIRING_TREE;
@@ -136,6 +157,7 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
     fab_text_note(page, is_tree ? "down/up: ports used per switch (mean); taper as built; cables: below the tier"
                                 : "down/up: ports in use per switch (mean), to NICs and to other switches");
     fabric_put_unused_tapers(page, f);
+    fabric_put_spares(page, f);
     if (has_graph || f->bisection_bps > 0) {
         fab_page_end_line(page);
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,

@@ -141,7 +141,7 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
     optimum_put_limits(page, o);
     fab_page_end_line(page);
     fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
-    fab_text_notef(page, "priced by %s: give --prices %s to the other commands too", o->prices, o->prices);
+    fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
     fab_text_rail_only(page, o->winner.family, "rail-only");
     fab_page_end_line(page);
     optimum_put_points(page, &o->winner, o->runners_up, o->n_runners_up);

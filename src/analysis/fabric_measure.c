@@ -38,6 +38,7 @@ static fab_status measure_network(const fab_prices *prices, fab_fabric_result *o
     }
     const fab_fabric *graph = built != NULL ? built : *out_graph;
     FAB_TRY(fab_cost_of(&out->spec, &out->counts, prices, &out->cost, err));
+    FAB_TRY(fab_spares_measure(&out->spec, prices, &out->spares, err));
     FAB_TRY(fab_bisection(graph, &out->bisection_bps, err));
     fab_cost_set_bisection(&out->cost, out->bisection_bps);
     out->bisection_ratio =

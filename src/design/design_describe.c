@@ -42,6 +42,11 @@ static int by_key(const void *a, const void *b) {
     return strcmp((*x)->key, (*y)->key);
 }
 
+/* Whether the radix that is given is another than the one that would be chosen, whatever it is. */
+static bool says_radix(const fab_fabric_spec *spec) {
+    return spec->radix_given && (strcmp(spec->family, "torus") == 0 || strcmp(spec->family, "dragonfly") == 0);
+}
+
 /* What fields of a scope say other than by default, by key: neither the order of the rows nor what nobody sets counts.
  * Values per tier go with those of the fabric. */
 static void add_scope(const field *table, field_scope scope, const char *prefix, const void *base, fab_str *out) {
@@ -62,7 +67,8 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
                 const fab_job_spec *job = base;
                 unlike = job->interleave_given && job->pp == 0 && job->dp == 0;
             }
-            n += tiers ? !are_default_tiers(f, tier) : unlike || !field_is_default(f, base);
+            bool said = tiers && f->offset == offsetof(fab_tier_spec, radix) && says_radix(base); /* 64 too */
+            n += tiers ? said || !are_default_tiers(f, tier) : unlike || !field_is_default(f, base);
         }
     }
     qsort(row, n, sizeof row[0], by_key); // NOLINT(bugprone-sizeof-expression)

@@ -31,14 +31,30 @@ static fab_status check_limit(const reading *r, const char *key, double limit_w,
 }
 
 static uint64_t default_servers_per_rack(const fab_floor_spec *f) {
-    double most = MOST_SERVERS_PER_RACK;
-    const double limits_w[] = {f->rack_w, f->hall_w};
-    for (size_t i = 0; i < 2; i++) {
-        if (limits_w[i] > 0 && servers_within(limits_w[i], f->server_w) < most) {
-            most = servers_within(limits_w[i], f->server_w);
-        }
+    double most = f->rack_w > 0 ? servers_within(f->rack_w, f->server_w) : MOST_SERVERS_PER_RACK;
+    if (f->hall_w > 0 && servers_within(f->hall_w, f->server_w) < most) {
+        most = servers_within(f->hall_w, f->server_w);
     }
     return most >= 1 ? (uint64_t)most : 1;
+}
+
+static fab_status fill_racks(const reading *r, fab_floor_spec *f, fab_error *err) {
+    const fab_fabric_spec *fabric = &r->design.fabric;
+    uint64_t servers = fabric->gpus / fabric->gpus_per_server + fabric->spares;
+    const char *where = reading_where(r, "racks", "servers-per-rack", NULL);
+    if (fabric->gpus == 0 || f->racks > servers) {
+        return fab_fail(err, FAB_EINPUT, where, "racks: %" PRIu64 " of them are more than the %" PRIu64 " servers%s",
+                        f->racks, servers, fabric->gpus == 0 ? "; say how many gpus there are" : "");
+    }
+    uint64_t most = (servers + f->racks - 1) / f->racks;
+    if (f->servers_per_rack != 0 && f->servers_per_rack != most) {
+        return fab_fail(err, FAB_EINPUT, where,
+                        "%" PRIu64 " servers evenly in %" PRIu64 " racks are at most %" PRIu64
+                        " in one, not servers-per-rack %" PRIu64,
+                        servers, f->racks, most, f->servers_per_rack);
+    }
+    f->servers_per_rack = most;
+    return FAB_OK;
 }
 
 fab_status reading_finish_floor(reading *r, fab_error *err) {
@@ -49,7 +65,10 @@ fab_status reading_finish_floor(reading *r, fab_error *err) {
     if (f->server_w <= 0) {
         f->server_w = SERVER_W_PER_GPU * (double)r->design.fabric.gpus_per_server;
     }
-    if (f->servers_per_rack == 0) {
+    f->limits_racks = f->rack_w > 0 || f->racks > 0;
+    if (f->racks > 0) {
+        FAB_PASS(fill_racks(r, f, err));
+    } else if (f->servers_per_rack == 0) {
         f->servers_per_rack = default_servers_per_rack(f);
     }
     FAB_PASS(check_limit(r, "rack-power", f->rack_w, err));

@@ -293,6 +293,8 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
         FAB_TRY(find_in_part(&p, SCOPE_FLOOR, &found, where, err));
     } else if (is_at(&p, 0, "failures")) {
         FAB_TRY(find_in_part(&p, SCOPE_FAILURES, &found, where, err));
+    } else if (is_at(&p, 0, "prices") && p.n == 1) {
+        found.field = design_field_find(SCOPE_PRICES, "profile");
     } else if (fabric_only) {
         FAB_TRY(find_in_fabric(&p, 0, false, &found, where, err));
     } else if (is_at(&p, 0, "fabric") && p.n > 1) {
@@ -301,7 +303,7 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
         FAB_TRY(find_in_fabric(&p, 1, true, &found, where, err));
     } else if (is_at(&p, 0, "job")) {
         FAB_TRY(find_in_job(r, &p, &found, where, err));
-    } else if (is_at(&p, 0, "prices") && (p.n == 1 || (p.n == 2 && is_at(&p, 1, "profile")))) {
+    } else if (is_at(&p, 0, "prices") && p.n == 2 && is_at(&p, 1, "profile")) {
         found.field = design_field_find(SCOPE_PRICES, "profile");
     } else if (is_at(&p, 0, "prices") && p.n == 2 && is_at(&p, 1, "convention")) {
         found.field = design_field_find(SCOPE_PRICES, "convention");
@@ -357,6 +359,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         FAB_TRY(set_job_field(t->field, &r->design.jobs[t->index], value, where, err));
         break;
     case SCOPE_TIER:
+        fabric->radix_given = fabric->radix_given || strcmp(t->field->key, "radix") == 0;
         if (t->all_tiers) {
             FAB_TRY(design_set_tiers(t->field, fabric->tier, value, where, err));
         } else {

@@ -274,9 +274,10 @@ static void cut_server(fab_mask *m, uint32_t server, double fraction) {
 
 static void cut_rack(fab_mask *m, uint32_t rack, double fraction) {
     const fab_fabric *f = m->fabric;
-    uint64_t first = (uint64_t)rack * m->racks.servers_per_rack;
-    for (uint64_t s = first; s < first + m->racks.servers_per_rack && s < f->n_servers; s++) {
-        cut_server(m, (uint32_t)s, fraction);
+    for (uint32_t s = 0; s < f->n_servers; s++) {
+        if (fab_racks_of_server(&m->racks, s) == rack) {
+            cut_server(m, s, fraction);
+        }
     }
     for (uint32_t v = 0; v < fab_n_switches(f); v++) {
         if (m->racks.switch_rack[v] == rack) {

@@ -85,10 +85,31 @@ xmllint --noout --schema report.xsd report/report.xml 2>log || { cat log; fail "
 design=$(python3 -c 'import json; print(json.load(open("first.json"))["optimize"]["winner"]["design"])')
 "$program" run "$design" --quiet >/dev/null || fail "the winner does not run: $design"
 
+# --- pasted, it costs what it was chosen for; 128 GPUs on switches of 8 ports once cost $859,160 instead of $727,380 ---
+cat >eight.xml <<'XML'
+<catalog name="eight" prices="today-400g">
+  <source>test</source>
+  <search families="clos/fat-tree/rail-spine/rail-only" tiers="1/2/3" tapers="1.5/2/4"/>
+  <server gpus="8" nics="8" domains="8"/>
+  <nic rates="400Gb/s"/>
+  <switch name="8x400G" radix="8" port="400Gb/s" breakouts="1/2"/>
+</catalog>
+XML
+for prices in today-400g today-800g; do
+  "$program" optimize --gpus 128 --catalog eight.xml --prices $prices --min-bisection 0.5 --json --quiet >eight.json
+  python3 - "$program" <<'PYTHON' || fail "128 GPUs on switches of 8 ports, $prices"
+import json, subprocess, sys
+w = json.load(open("eight.json"))["optimize"]["winner"]
+assert w["total_usd"] <= 727380, w
+pasted = json.loads(subprocess.run([sys.argv[1], "cost", w["design"], "--json", "--quiet"], capture_output=True, check=True).stdout)
+assert abs(pasted["cost"]["total_usd"] / w["total_usd"] - 1) < 1e-9, (w, pasted["cost"])
+PYTHON
+done
+
 # --- nothing keeps the limits ---
 expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6
 expect 4 'power 1 kW: the least is [0-9.]+ [kM]W \(\+' --gpus 256 --catalog parts.xml --max-power 1kW
-expect 4 'taper 0\.5:1: the least is 0\.[0-9]+:1' --gpus 256 --catalog parts.xml --max-taper 1:2
+expect 4 'taper 0\.5:1: the least is [0-9.]+:1' --gpus 256 --catalog parts.xml --max-taper 1:2
 expect 4 'with the other limits' --gpus 256 --catalog parts.xml --min-bisection 0.9 --budget 1.3e6
 expect 4 'holds [0-9,]+ GPUs' --gpus 1000000 --catalog parts.xml
 

@@ -54,8 +54,7 @@ static inline bool scene_init(scene *s, const char *design, const char *const *o
     }
     if (s->design.fabric.floor.given) {
         cr_assert_eq(fab_floor_make(&s->design.fabric, s->f, &s->floor, &err), FAB_OK, "%s", err.text);
-        s->racks = (fab_racks){s->floor->n_server_racks + s->floor->n_network_racks, s->floor->servers_per_rack,
-                               s->floor->switch_rack};
+        s->racks = fab_floor_racks(s->floor);
     }
     s->healthy = fixture_next_hops(s->f);
     if (fab_router_init(&spec, s->f, s->healthy, &s->router, &err) != FAB_OK) {

@@ -59,7 +59,7 @@ static void optimize_add_list(const fab_fabric_spec *spec, const char *name, tie
     }
 }
 
-static void add_one_line(const fab_fabric_spec *spec, fab_str *out) {
+static void add_one_line(const fab_fabric_spec *spec, const fab_prices *prices, fab_str *out) {
     char rate[40];
     bool splits = false;
     bool splits_up = false;
@@ -91,6 +91,11 @@ static void add_one_line(const fab_fabric_spec *spec, fab_str *out) {
         optimize_add_list(spec, "breakout-up", KEY_BREAKOUT_UP, out);
     }
     optimize_add_list(spec, "taper", KEY_TAPER, out);
+    if (strcmp(prices->name, FAB_DEFAULT_PRICES) != 0) { /* the same cost wherever it is pasted */
+        const char *origin = prices->origin;
+        origin += strncmp(origin, "prices:", 7) == 0 ? 7 : 0;
+        fab_str_printf(out, ",prices=%s", origin);
+    }
 }
 
 /* --- a design of the search as a result --------------------------------------------------------------------------- */
@@ -118,7 +123,7 @@ static fab_status optimize_describe(const search *s, found f, double winner_usd,
         spec.tier[i].taper = c->asked[i];
         p.built_taper[i] = c->built[i];
     }
-    add_one_line(&spec, &text);
+    add_one_line(&spec, s->request->prices, &text);
     FAB_TRY(fab_str_status(&text, err));
     if (text.length >= sizeof p.design) {
         FAB_FAIL(err, FAB_EINTERNAL, NULL, "a one-line form of %zu characters", text.length);

@@ -196,7 +196,12 @@ double assess_compute_ratio(const fab_assessor *a, const fab_component *componen
                           : c->kind == FAB_COMPONENT_SERVER ? per_server
                           : c->kind == FAB_COMPONENT_RACK   ? per_server * a->mask.racks.servers_per_rack
                                                             : 0;
-        if (c->fraction > 0 && c->fraction < least && assess_any_rank(a, c->id * n_gpus, n_gpus)) {
+        uint64_t first = c->id * n_gpus;
+        if (c->kind == FAB_COMPONENT_RACK && a->mask.racks.n_full > 0 && c->id >= a->mask.racks.n_full) {
+            n_gpus -= per_server; /* behind the full ones each holds a server fewer */
+            first -= (c->id - a->mask.racks.n_full) * per_server;
+        }
+        if (c->fraction > 0 && c->fraction < least && assess_any_rank(a, first, n_gpus)) {
             least = c->fraction;
         }
     }

@@ -122,7 +122,7 @@ static fab_status find_places(fab_relocator *r, fab_error *err) {
     FAB_TRY(FAB_NEW(seen, f->n_servers, err));
     for (uint32_t server = 0; server < f->n_servers; server++) {
         bool stands = racks != NULL && racks->n_racks > 0;
-        r->place[server] = (relocate_place){FAB_NONE, 0, stands ? server / racks->servers_per_rack : FAB_NONE};
+        r->place[server] = (relocate_place){FAB_NONE, 0, stands ? fab_racks_of_server(racks, server) : FAB_NONE};
     }
     for (uint32_t leaf = 0; leaf < fab_n_switches(f); leaf++) {
         relocate_find_slots(r, leaf, seen);

@@ -95,7 +95,8 @@ Test(relocate, who_is_lost) {
         {"server-2 server-9 gpu-13 nic-35*0.9", "2 stays 3 stays"},
     };
     scene s;
-    cr_assert(scene_init(&s, "rail-spine:gpus=32,gpus-per-server=4,radix=8,spares=2", NULL, 0, "job", "ecmp", 0));
+    cr_assert(scene_init(&s, "rail-spine:gpus=32,gpus-per-server=4,radix=8,spares=2,full-spares=yes", NULL, 0, "job",
+                         "ecmp", 0));
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         expect_moves(&s, CASES[i].failed, FAB_POLICY_FIRST_SPARE, CASES[i].moves);
     }

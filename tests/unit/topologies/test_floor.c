@@ -297,8 +297,9 @@ static void sweep(const char *design, const char *key, const double *kw, size_t 
 Test(floor, tighter_power_spreads_further) {
     static const double RACK_KW[] = {41, 31, 21, 11};
     static const double HALL_KW[] = {1e5, 700, 400, 200, 100, 50};
-    static const char *const SWEPT[] = {"clos:gpus=1024,radix=32", "clos:gpus=4096,radix=64",
-                                        "rail-spine:gpus=2048,radix=64", "fat-tree:gpus=1024,radix=16"};
+    static const char *const SWEPT[] = {"clos:gpus=1024,radix=32,floor.leaf-at=hall",
+                                        "clos:gpus=4096,radix=64,floor.leaf-at=hall", "rail-spine:gpus=2048,radix=64",
+                                        "fat-tree:gpus=1024,radix=16"};
     for (size_t i = 0; i < sizeof SWEPT / sizeof SWEPT[0]; i++) {
         sweep(SWEPT[i], "rack-power", RACK_KW, 4);
         sweep(SWEPT[i], "hall-power", HALL_KW, 6);

@@ -35,8 +35,7 @@ Test(masks, names_read_back) {
                  FAB_OK, "%s", err.text);
     cr_assert_eq(fab_topology_build(&design.fabric, &f, NULL, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_floor_make(&design.fabric, f, &floor, &err), FAB_OK, "%s", err.text);
-    const fab_racks racks = {floor->n_server_racks + floor->n_network_racks, floor->servers_per_rack,
-                             floor->switch_rack};
+    const fab_racks racks = fab_floor_racks(floor);
     for (uint32_t i = 0; i < 2000; i++) {
         fab_component c = draw(f, &racks, &rng);
         fab_component reverse = {0};

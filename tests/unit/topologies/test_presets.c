@@ -197,34 +197,82 @@ static uint64_t slow_down(uint64_t radix, double taper) {
     return down;
 }
 
-/* rail-spine with servers of 8 GPUs, which are the domains, and one radix and taper. */
-static slow slow_rail_spine(uint64_t gpus, uint64_t radix, double taper) {
-    slow s = {.tiers = 2};
-    uint64_t servers = gpus / 8;
-    uint64_t down = slow_down(radix, taper);
-    down = down > servers ? servers : down;
-    for (uint64_t rail = 0; rail < 8; rail++) {
-        for (uint64_t served = 0; served < servers; served += down) {
-            s.leaves++;
+static uint64_t slow_blocks(uint64_t n, uint64_t size) {
+    uint64_t blocks = 0;
+    for (uint64_t in_blocks = 0; in_blocks < n; in_blocks += size) {
+        blocks++;
+    }
+    return blocks;
+}
+
+/* The next size after `last` for which uplinks are laid, with as few blocks as `most` makes: the most even one, larger
+ * ones that are multiples of 2, 4, ... 32, the largest. 0: none. */
+static uint64_t slow_next_size(uint64_t n, uint64_t most, uint64_t last) {
+    uint64_t even = 1;
+    most = most > n ? n : most;
+    while (slow_blocks(n, even) > slow_blocks(n, most)) {
+        even++;
+    }
+    for (uint64_t size = last == 0 ? even : last + 1; size < most; size++) {
+        for (uint64_t step = 1; step <= 32; step *= 2) {
+            uint64_t rounded = even;
+            while (rounded % step != 0) {
+                rounded++;
+            }
+            if (rounded == size) {
+                return size;
+            }
         }
     }
-    s.leaf_up = slow_up(down, taper);
-    s.spines = slow_parents(s.leaf_up, s.leaves, radix);
-    if (s.spines != 0) {
-        return s;
-    }
-    s.tiers = 3; /* pods of as many leaves as a spine has ports below */
-    uint64_t pod = slow_down(radix, taper);
-    pod = pod > s.leaves ? s.leaves : pod;
-    uint64_t per_pod = slow_parents(s.leaf_up, pod, slow_down(radix, taper));
-    uint64_t pods = 0;
-    for (uint64_t in_pods = 0; in_pods < s.leaves; in_pods += pod) {
-        pods++;
-    }
+    return last < most ? most : 0;
+}
+
+static bool slow_is_fewer(const slow *a, const slow *b) {
+    uint64_t n_a = a->leaves + a->spines + a->cores;
+    uint64_t n_b = b->leaves + b->spines + b->cores;
+    uint64_t cables_a = a->leaves * a->leaf_up + a->spines * a->spine_up;
+    uint64_t cables_b = b->leaves * b->leaf_up + b->spines * b->spine_up;
+    return b->tiers == 0 || n_a < n_b || (n_a == n_b && cables_a < cables_b);
+}
+
+static void slow_three_tiers(slow s, uint64_t radix, double taper, slow *best) {
+    uint64_t down = slow_down(radix, taper);
+    uint64_t pod = slow_next_size(s.leaves, down, 0);
+    uint64_t pods = slow_blocks(s.leaves, pod);
+    uint64_t per_pod = slow_parents(s.leaf_up, pod, down);
+    s.tiers = 3;
     s.spines = pods * per_pod;
-    s.spine_up = slow_up(pod * (s.leaf_up / per_pod), taper);
-    s.cores = per_pod * slow_parents(s.spine_up, pods, radix);
-    return s;
+    for (uint64_t size = pod; size != 0 && per_pod != 0; size = slow_next_size(s.leaves, down, size)) {
+        uint64_t trunk = s.leaf_up / per_pod;
+        uint64_t laid = size * trunk > down ? down : size * trunk;
+        s.spine_up = slow_up(laid > pod * trunk ? laid : pod * trunk, taper);
+        s.cores = per_pod * slow_parents(s.spine_up, pods, radix);
+        if (s.cores != 0 && slow_is_fewer(&s, best)) {
+            *best = s;
+        }
+    }
+}
+
+/* rail-spine with servers of 8 GPUs, which are the domains, and one radix and taper. */
+static slow slow_rail_spine(uint64_t gpus, uint64_t radix, double taper) {
+    uint64_t servers = gpus / 8;
+    uint64_t down = slow_down(radix, taper);
+    slow best = {.tiers = 0};
+    for (uint32_t tiers = 2; tiers <= 3 && best.tiers == 0; tiers++) {
+        for (uint64_t size = slow_next_size(servers, down, 0); size != 0; size = slow_next_size(servers, down, size)) {
+            slow s = {.tiers = 2, .leaves = 8 * slow_blocks(servers, size), .leaf_up = slow_up(size, taper)};
+            s.spines = slow_parents(s.leaf_up, s.leaves, radix);
+            if (tiers == 3) {
+                slow_three_tiers(s, radix, taper, &best);
+            } else if (s.spines != 0 && slow_is_fewer(&s, &best)) {
+                best = s;
+            }
+        }
+    }
+    if (best.tiers == 0) {
+        best.tiers = 3; /* no core has the ports */
+    }
+    return best;
 }
 
 /* Every switch below the top has its uplinks spread evenly; no switch has more cables than ports. */

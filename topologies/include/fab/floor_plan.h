@@ -19,8 +19,8 @@ typedef struct fab_rack {
 } fab_rack;
 
 typedef struct fab_floor {
-    uint32_t servers_per_rack;
-    uint32_t n_halls, n_rows; /**< rows of all halls */
+    uint32_t servers_per_rack, n_full; /**< as in fab_racks */
+    uint32_t n_halls, n_rows;          /**< rows of all halls */
     uint32_t n_server_racks, n_network_racks;
     fab_rack *rack;        /**< shape [n_server_racks + n_network_racks]: those of servers, then those of switches */
     uint32_t *switch_rack; /**< shape [switches]: index into rack */

@@ -53,6 +53,10 @@ double fab_scaleup_bisection(const fab_fabric_spec *spec, const fab_counts *coun
 fab_status fab_cost_of(const fab_fabric_spec *spec, const fab_counts *counts, const fab_prices *prices, fab_cost *out,
                        fab_error *err) FAB_MUST_USE;
 
+/** What spare servers cost, by the closed forms; nothing where there are none. O(tiers). */
+fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *prices, fab_spares *out,
+                              fab_error *err) FAB_MUST_USE;
+
 /** Whether a design or its traffic is refused: says nothing about others. */
 bool fab_is_refusal(fab_status status);
 

@@ -23,7 +23,7 @@ typedef struct fab_limits {
 
 /** One design that was found. */
 typedef struct fab_optimum_point {
-    char design[256]; /**< one-line form */
+    char design[512]; /**< one-line form, with its price book where that is not the default */
     char family[FAB_NAME_SIZE];
     char switches[160]; /**< "64x800G*2 / 64x800G": leaf first, *2 = ports split in two below */
     uint64_t tiers, planes, domain;

@@ -66,7 +66,9 @@ typedef struct fab_floor_spec {
     bool given;                 /**< false: cables have the lengths of their tiers */
     double server_w;            /**< power of one server, resolved */
     double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
-    uint64_t servers_per_rack;  /**< resolved */
+    uint64_t servers_per_rack;  /**< resolved: of the fullest rack */
+    uint64_t racks;             /**< of servers, filled evenly; 0 = as many as servers_per_rack makes */
+    bool limits_racks;          /**< power of a rack or number of racks is given */
     uint64_t racks_per_row;     /**< racks of servers */
     uint64_t switches_per_rack; /**< of a network rack */
     double rack_pitch_m, row_pitch_m, hall_distance_m;
@@ -115,6 +117,7 @@ typedef struct fab_fabric_spec {
     uint64_t tiers;          /**< 0 = the smallest number that suffices */
     uint64_t pod;            /**< GPUs per pod; 0 = what the radix of one spine allows */
     uint64_t planes, spares;
+    bool full_spares;          /**< spares get the uplinks of the taper too, whatever it takes */
     uint64_t storage;          /**< front-end only: storage servers, with as many NICs as a server has there */
     uint64_t rails_per_switch; /**< rail-only: 0 = as many as fit a single switch */
     fab_forward_at forward;    /**< rail-only */
@@ -130,6 +133,7 @@ typedef struct fab_fabric_spec {
     fab_host_order host_order;  /**< installed */
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
+    bool radix_given;           /**< else a torus or dragonfly takes the smallest that suffices */
     fab_tier_spec tier[FAB_MAX_TIERS];
     fab_floor_spec floor;
     fab_transport_spec transport;

@@ -69,6 +69,19 @@ typedef struct fab_cost {
 } fab_cost;
 
 /** A fabric as reports show it. */
+/** What spare servers make of a fabric, in closed form. */
+typedef struct fab_spares {
+    uint64_t servers;
+    bool is_known;                      /**< else the family has no closed form, or the book no price */
+    bool is_told;                       /**< they take switches or uplinks */
+    bool is_shared;                     /**< they hang behind leaves that gave up uplinks for them */
+    double leaf_taper;                  /**< of the fullest leaf */
+    uint64_t more_switches, more_tiers; /**< than without them */
+    double more_usd;
+    uint64_t full_switches, full_tiers; /**< with the uplinks of the taper for them too */
+    double full_usd;                    /**< more than this */
+} fab_spares;
+
 typedef struct fab_fabric_result {
     char name[512]; /**< of the design, or its one-line form */
     char family[FAB_NAME_SIZE];
@@ -80,6 +93,7 @@ typedef struct fab_fabric_result {
     double bisection_ratio;       /**< part of full that any traffic may count on: fab_bisection_ratio() */
     double scaleup_bisection_bps; /**< sum over scale-up domains of the rate of half of their GPUs, one direction */
     fab_cost cost;
+    fab_spares spares;
     double reduction_ratio;              /**< 1 - total_usd / total_usd of the first design */
     struct fab_fabric_result *front_end; /**< the network for storage and data beside this one, or NULL; owned */
 } fab_fabric_result;

@@ -35,7 +35,16 @@ typedef struct fab_racks {
     uint32_t n_racks;            /**< 0: there is no floor plan, and racks cannot fail */
     uint32_t servers_per_rack;   /**< servers fill racks from rack 0 on */
     const uint32_t *switch_rack; /**< shape [n_switches]. Borrowed */
+    uint32_t n_full;             /**< racks that hold as many; those behind them one fewer. 0: all */
 } fab_racks;
+
+/** Rack of a server. */
+static inline uint32_t fab_racks_of_server(const fab_racks *racks, uint32_t server) {
+    uint64_t first = (uint64_t)racks->n_full * racks->servers_per_rack;
+    return racks->n_full == 0 || server < first
+               ? server / racks->servers_per_rack
+               : racks->n_full + (uint32_t)(server - first) / (racks->servers_per_rack - 1);
+}
 
 #define FAB_COMPONENT_NAME_SIZE (FAB_LINK_NAME_SIZE + 32)
 
