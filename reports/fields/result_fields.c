@@ -30,8 +30,7 @@ static const char *const COMMANDS[] = {
     [FAB_COMMAND_ROUTE] = "route",       [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
     [FAB_COMMAND_PLACE] = "place",       [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
     [FAB_COMMAND_AUDIT] = "audit",       [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
-    [FAB_COMMAND_VALIDATE] = "validate", [FAB_COMMAND_COMPARE] = "compare",
-    [FAB_COMMAND_PLAN] = "plan",
+    [FAB_COMMAND_VALIDATE] = "validate", [FAB_COMMAND_COMPARE] = "compare",   [FAB_COMMAND_PLAN] = "plan",
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 

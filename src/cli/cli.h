@@ -228,11 +228,11 @@ typedef struct cli_session {
     fab_design *design;
     fab_fabric *graph; /**< NULL before cli_session_build(); so are the next two */
     fab_context *context;
-    fab_context *first;  /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
-    fab_design *chunked; /**< what context stands on then */
-    fab_fabric *hosts;   /**< of the front-end, where the traffic is its; else NULL */
-    const char *traffic; /**< as for fab_context_request */
-    char text[64];       /**< of the front-end's traffic */
+    fab_context *first;      /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
+    fab_design *chunked;     /**< what context stands on then */
+    fab_fabric *hosts;       /**< of the front-end, where the traffic is its; else NULL */
+    const char *traffic;     /**< as for fab_context_request */
+    char text[64];           /**< of the front-end's traffic */
     struct fab_plans *plans; /**< NULL: the job says how it is run */
     fab_result result;
 } cli_session;

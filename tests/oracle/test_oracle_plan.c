@@ -29,9 +29,15 @@ static double time_of(const fab_design *given, const fab_fabric *fabric, const f
     const struct {
         const char *key;
         uint64_t value;
-    } KEYS[] = {{"tp", p->tp},     {"cp", p->cp}, {"pp", p->pp},
-                {"dp", p->dp},     {"ep", p->ep}, {"interleave", p->interleave},
-                {"batch", batch},  {"microbatch", p->microbatch}, {"zero", (uint64_t)(p->zero - FAB_ZERO_0)}};
+    } KEYS[] = {{"tp", p->tp},
+                {"cp", p->cp},
+                {"pp", p->pp},
+                {"dp", p->dp},
+                {"ep", p->ep},
+                {"interleave", p->interleave},
+                {"batch", batch},
+                {"microbatch", p->microbatch},
+                {"zero", (uint64_t)(p->zero - FAB_ZERO_0)}};
     bool allowed = fab_design_set_job(design, 0, "recompute", RECOMPUTES[p->recompute], "test", NULL) == FAB_OK &&
                    fab_design_set_job(design, 0, "plan", "given", "test", NULL) == FAB_OK;
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
@@ -41,12 +47,8 @@ static double time_of(const fab_design *given, const fab_fabric *fabric, const f
     cr_assert(allowed);
     result.fabrics = calloc(1, sizeof *result.fabrics);
     result.fabrics->counts.gpus = fab_n_gpus(fabric);
-    const fab_context_request what = {.design = design,
-                                      .fabric = fabric,
-                                      .traffic = "job",
-                                      .engines = design->engines,
-                                      .n_engines = 1,
-                                      .seed = 1};
+    const fab_context_request what = {
+        .design = design, .fabric = fabric, .traffic = "job", .engines = design->engines, .n_engines = 1, .seed = 1};
     cr_assert_eq(fab_context_new(&what, &context, NULL), FAB_OK);
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1, .rates = true};
     if (fab_replay_run(&replay, &result, NULL) == FAB_OK && result.n_iterations > 0) {
@@ -199,8 +201,8 @@ static void check(uint64_t seed, size_t *n_found) {
         .design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .n_best = 2, .wants_front = true};
     fab_status status = fab_plan_search(&request, &plans, &err);
     if (status != FAB_OK) {
-        cr_assert(!isfinite(b.best_s), "seed %" PRIu64 ": %s %s %s: a plan of %.9g s is there, and %s: '%s'", seed, text,
-                  design->engines[0].text, job, b.best_s, err.where, err.text);
+        cr_assert(!isfinite(b.best_s), "seed %" PRIu64 ": %s %s %s: a plan of %.9g s is there, and %s: '%s'", seed,
+                  text, design->engines[0].text, job, b.best_s, err.where, err.text);
         cr_assert_neq(status, FAB_EINTERNAL, "seed %" PRIu64 ": %s", seed, err.text);
     } else {
         char mine[192];

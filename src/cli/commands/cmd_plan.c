@@ -54,9 +54,9 @@ static const char *const EXAMPLES[] = {
     "fabriscope plan rail-spine:gpus=512 --job model=mixtral-8x7b,tp=4",
     "fabriscope plan preset:llama3-24k-roce --job model=llama3-405b,gpus=16384,sequence-parallel=yes --json", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_set,       &cli_option_job,    &cli_option_transport,
-                                            &cli_option_engine,    &cli_option_seed,   &cli_option_prices,
-                                            &cli_option_threads,   CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job,    &cli_option_transport,
+                                            &cli_option_engine,  &cli_option_seed,   &cli_option_prices,
+                                            &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_plan = {
     .name = "plan",

@@ -36,8 +36,7 @@ static fab_phase_time floor_of(const plan_rates *r, double n_gpus, double bytes,
     double out_s = r->nics_bps > 0 ? leaving * 8 / r->nics_bps : 0;
     double all_s = r->domain_bps > 0 ? bytes * 8 / (n_gpus * r->domain_bps + r->nics_bps) : 0;
     double inside_s = r->domain_bps > 0 ? bytes * 8 / (n_gpus * r->domain_bps) : 0;
-    return (fab_phase_time){
-        .transfer_s = inside ? inside_s : fmax(out_s, all_s), .executions = 1, .scale_up = inside};
+    return (fab_phase_time){.transfer_s = inside ? inside_s : fmax(out_s, all_s), .executions = 1, .scale_up = inside};
 }
 
 /* Part of what a group of n sends that leaves a domain with at most k of them, for all domains together over S. */
@@ -64,8 +63,8 @@ static fab_phase_time context(const plan_rates *r, fab_job_space *space, const f
     double t = (double)job->tp;
     double k = (double)fab_job_space_together(space, FAB_GROUP_CP);
     double heads = model->kv_heads > job->tp ? (double)model->kv_heads / t : 1;
-    double kv = model->kv_elements > 0 ? (double)model->kv_elements
-                                       : 2 * heads * (double)model->hidden / (double)model->heads;
+    double kv =
+        model->kv_elements > 0 ? (double)model->kv_elements : 2 * heads * (double)model->hidden / (double)model->heads;
     double all = (3 + repeated) * (double)job->batch * (double)job->seq * (double)job->layers * t * kv *
                  (double)job->activation_bytes;
     return job->cp > 1 ? floor_of(r, n_gpus, all * (c - 1), all * leaves(c, k)) : (fab_phase_time){.scale_up = true};
@@ -116,8 +115,8 @@ static fab_phase_time experts(const plan_rates *r, fab_job_space *space, const f
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         layers += (double)fab_stage_expert_layers(model, job, stage);
     }
-    double all = 2 * (2 + repeated) * (double)job->batch * (double)job->seq * (double)job->hidden *
-                 (double)job->top_k * (double)job->dispatch_bytes * layers;
+    double all = 2 * (2 + repeated) * (double)job->batch * (double)job->seq * (double)job->hidden * (double)job->top_k *
+                 (double)job->dispatch_bytes * layers;
     return job->ep > 1 ? floor_of(r, n_gpus, all * (e - 1) / e, all * (e - k) / e) : (fab_phase_time){.scale_up = true};
 }
 

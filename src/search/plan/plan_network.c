@@ -21,8 +21,7 @@ typedef struct plan_phases {
     double ends_pp_s; /* of the exchange between stages, at PLAN_ENDS */
 } plan_phases;
 
-fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out,
-                             fab_error *err) {
+fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out, fab_error *err) {
     const fab_router *router = NULL;
     *out = (plan_network){.request = request, .space = space};
     FAB_PASS(FAB_NEW(out->design, 1, err));
@@ -116,10 +115,9 @@ static fab_status find_links(plan_network *n, const fab_context *context, plan_p
             continue;
         }
         FAB_TRY(fab_context_least(context, i, &least_s, err));
-        fab_iterate_add(
-            phase->name, fmax(least_s, r->busiest_link_s.mean),
-            fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
-            result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
+        fab_iterate_add(phase->name, fmax(least_s, r->busiest_link_s.mean),
+                        fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
+                        result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
     }
     out->depth = PLAN_LINKS;
     n->n_routed++;
@@ -202,8 +200,7 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, fab_iteratio
     fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     note[0] = '\0';
     FAB_TRY(open_plan(n, plan, true, &context, err));
-    const fab_replay replay = {
-        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
     status = fab_replay_run(&replay, &result, &why);
     if (fab_is_refusal(status)) {
         (void)snprintf(note, size, "%.250s", why.text);

@@ -51,8 +51,8 @@ typedef struct search {
     size_t *best;   /* [shape]: of known */
     double *order;  /* scratch: [shape] */
     size_t n_shapes, n_best;
-    double most_bytes; /* of memory; a plan has no more */
-    double limit_s;    /* sizes whose bound is not below have no place in the list */
+    double most_bytes;    /* of memory; a plan has no more */
+    double limit_s;       /* sizes whose bound is not below have no place in the list */
     fab_job_memory least; /* of all plans that were looked at, with the next */
     fab_job_plan leanest;
     fab_plans *found;
@@ -193,7 +193,8 @@ static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan
         s->found->n_unfit++;
         return FAB_OK;
     }
-    plan_node added = {.state = HAS_CHAIN, .shape = group->shape, .n = 1, .plan = *plan, .memory_bytes = memory.total_bytes};
+    plan_node added = {
+        .state = HAS_CHAIN, .shape = group->shape, .n = 1, .plan = *plan, .memory_bytes = memory.total_bytes};
     FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
     if (!has_place(s, &added)) {
         leave_out(s, &added);

@@ -31,9 +31,9 @@ typedef struct fab_plans {
     fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
-    uint64_t n_networks;   /**< sizes with a way to share states whose phases were routed for a bound */
+    uint64_t n_networks;    /**< sizes with a way to share states whose phases were routed for a bound */
     char untimed_note[256]; /**< why a plan could not be timed; empty: all could */
-    double lower_bound_s;  /**< no plan that was not evaluated takes less; at least the time of the best */
+    double lower_bound_s;   /**< no plan that was not evaluated takes less; at least the time of the best */
 } fab_plans;
 
 void fab_plans_free(fab_plans *plans);

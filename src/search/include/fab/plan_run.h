@@ -12,7 +12,7 @@ typedef struct fab_plan_request {
     const fab_fabric *fabric; /**< of the design */
     uint64_t seed;
     size_t n_threads;
-    size_t n_best;   /**< plans of different sizes that are listed; 0 counts as 1 */
+    size_t n_best;    /**< plans of different sizes that are listed; 0 counts as 1 */
     bool wants_front; /**< time against memory */
     void (*progress)(void *context, double done, size_t total); /**< of what is bounded so far; may be NULL */
     void *progress_context;
