@@ -30,7 +30,7 @@ static const char *const COMMANDS[] = {
     [FAB_COMMAND_ROUTE] = "route",       [FAB_COMMAND_OPTIMIZE] = "optimize", [FAB_COMMAND_SWEEP] = "sweep",
     [FAB_COMMAND_PLACE] = "place",       [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
     [FAB_COMMAND_AUDIT] = "audit",       [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
-    [FAB_COMMAND_VALIDATE] = "validate", [FAB_COMMAND_COMPARE] = "compare",
+    [FAB_COMMAND_VALIDATE] = "validate", [FAB_COMMAND_COMPARE] = "compare",   [FAB_COMMAND_PLAN] = "plan",
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 
@@ -118,6 +118,7 @@ static const fab_field RESULT[] = {
             "Phases of the traffic; of `traffic` those that nobody has routed yet.", .only = has_phases,
             .other = &fab_listed_phase_fields, .is_other = is_listing),
     OBJECT_BY(memory, listed_memory, &fab_memory_fields, "Memory of the job that `traffic` lists."),
+    POINTED(plan, plans, &fab_plan_fields, "How the job is best run."),
     POINTED(optimize, optimum, &fab_optimum_fields, "The cheapest design under constraints."),
     POINTED(explain, explanation, &fab_explanation_fields, "Who shares a link."),
     POINTED(advice, advice, &fab_advice_fields, "What changes buy."),

@@ -125,6 +125,12 @@ static void put_result(fab_page *page, const fab_result *result) {
         put_origin(page, result);
         return;
     }
+    if (result->command == FAB_COMMAND_PLAN) {
+        fab_text_design(page, &result->fabrics[0]);
+        fab_text_plans(page, result->plans);
+        put_origin(page, result);
+        return;
+    }
     put_verdict(page, result->verdict);
     if (result->sweep != NULL) {
         fab_text_sweep(page, result->sweep);
@@ -158,6 +164,10 @@ static void put_result(fab_page *page, const fab_result *result) {
             fab_text_front_end(page, f);
             fab_text_prices(page, result);
         }
+    }
+    if (result->plans != NULL) {
+        fab_text_heading(page, "PLAN", NULL);
+        fab_text_plan_proof(page, result->plans);
     }
     fab_text_iteration(page, result);
     if (result->published != NULL) {

@@ -37,6 +37,11 @@ void fab_text_cost(fab_page *page, const fab_fabric_result *fabric, const char *
 void fab_text_prices(fab_page *page, const fab_result *result);
 /** Winner, runners-up, fronts and why the others lost. */
 void fab_text_optimum(fab_page *page, const fab_optimum *optimum);
+struct fab_plans;
+/** How a job is best run: plans of other sizes, and time against memory. */
+void fab_text_plans(fab_page *page, const struct fab_plans *plans);
+/** The best of them, and why nothing is faster. */
+void fab_text_plan_proof(fab_page *page, const struct fab_plans *plans);
 /** Who contends for a link and why. */
 void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 /** What every change buys, and the best of them together. */

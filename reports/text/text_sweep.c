@@ -101,6 +101,26 @@ static bool shows_gpus(const fab_sweep *s) {
     return false;
 }
 
+/* How each point runs the job, where that was to be chosen. */
+static void sweep_put_plans(fab_page *page, const fab_sweep *s) {
+    char text[192];
+    bool any = false;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p->is_built && p->has_plan) {
+            if (!any) {
+                fab_text_heading(page, "PLANS", NULL);
+            }
+            any = true;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", sweep_show_point(page, s, p),
+                           fab_job_plan_text(&p->plan, text));
+        }
+    }
+    if (any) {
+        fab_text_note(page, "each the fastest of all that fit, under the first engine: bounds leave out the others");
+    }
+}
+
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     bool is_wide = sweep_room(page, s) >= WIDE_FABRIC + (shows_gpus(s) ? A_COUNT : 0);
     const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), text),
@@ -545,6 +565,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
                        s->model);
     }
     sweep_put_fabrics(page, s);
+    sweep_put_plans(page, s);
     sweep_put_crossings(page, s);
     for (size_t e = 0; e < first->n_engines; e++) {
         sweep_put_engine(page, s, e);

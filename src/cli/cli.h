@@ -131,7 +131,7 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_optimize,
+    cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan, cli_command_optimize,
     cli_command_validate, cli_command_list, cli_command_schema, cli_command_study, cli_command_version,
     cli_command_explain, cli_command_audit, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
@@ -228,11 +228,12 @@ typedef struct cli_session {
     fab_design *design;
     fab_fabric *graph; /**< NULL before cli_session_build(); so are the next two */
     fab_context *context;
-    fab_context *first;  /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
-    fab_design *chunked; /**< what context stands on then */
-    fab_fabric *hosts;   /**< of the front-end, where the traffic is its; else NULL */
-    const char *traffic; /**< as for fab_context_request */
-    char text[64];       /**< of the front-end's traffic */
+    fab_context *first;      /**< where chunks were chosen: the base of context, before that; NULL else, as the next */
+    fab_design *chunked;     /**< what context stands on then */
+    fab_fabric *hosts;       /**< of the front-end, where the traffic is its; else NULL */
+    const char *traffic;     /**< as for fab_context_request */
+    char text[64];           /**< of the front-end's traffic */
+    struct fab_plans *plans; /**< NULL: the job says how it is run */
     fab_result result;
 } cli_session;
 

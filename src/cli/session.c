@@ -9,6 +9,7 @@
 #include "fab/advise.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/plan_run.h"
 #include "fab/replay_memory.h"
 #include "fab/topologies.h"
 
@@ -237,10 +238,32 @@ void cli_session_release(cli_session *s) {
     fab_fabric_free(s->hosts);
     fab_fabric_free(s->graph);
     free(s->design);
+    fab_plans_free(s->plans);
     *s = (cli_session){.options = NULL};
 }
 
+/* What the job leaves open of its plan. */
+static fab_status choose_plan(cli_session *s, fab_error *err) {
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(s->options);
+    const fab_plan_request request = {.design = s->design,
+                                      .fabric = s->graph,
+                                      .seed = s->options->seed,
+                                      .n_threads = (size_t)s->options->n_threads,
+                                      .progress = shows ? cli_progress_step : NULL,
+                                      .progress_context = &progress};
+    if (!fab_plan_is_asked(s->design) || strncmp(s->traffic, "job", 3) != 0) {
+        return FAB_OK;
+    }
+    cli_progress_start(&progress);
+    fab_status status = fab_plan_choose(&request, s->design, &s->plans, err);
+    cli_progress_end(shows);
+    s->result.plans = s->plans;
+    return status;
+}
+
 static fab_status open_context(cli_session *s, fab_error *err) {
+    FAB_PASS(choose_plan(s, err));
     if (cli_is_front_end(s->traffic)) {
         FAB_PASS(cli_front_end_open(s, err));
     }

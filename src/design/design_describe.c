@@ -47,6 +47,18 @@ static bool says_radix(const fab_fabric_spec *spec) {
     return spec->radix_given && (strcmp(spec->family, "torus") == 0 || strcmp(spec->family, "dragonfly") == 0);
 }
 
+/* Whether a value that is the default says more than nothing: chunks where stages are chosen, what a plan is to choose
+ * and what it must keep. */
+static bool says_more(const field *f, const fab_job_spec *job) {
+    bool more =
+        f->offset == offsetof(fab_job_spec, interleave) && job->interleave_given && job->pp == 0 && job->dp == 0;
+    unsigned said = fab_job_plan_open(job) != 0 ? job->plan_asked | job->plan_given : 0;
+    for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
+        more = more || ((said & 1U << i) != 0 && strcmp(f->key, fab_plan_keys[i]) == 0);
+    }
+    return more;
+}
+
 /* What fields of a scope say other than by default, by key: neither the order of the rows nor what nobody sets counts.
  * Values per tier go with those of the fabric. */
 static void add_scope(const field *table, field_scope scope, const char *prefix, const void *base, fab_str *out) {
@@ -63,9 +75,8 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
             row[n] = f;
             bool unlike = network && f->offset == offsetof(fab_fabric_spec, domain_bps) && !tiers &&
                           ((const fab_fabric_spec *)base)->domain_rate_unlike;
-            if (scope == SCOPE_JOB && f->offset == offsetof(fab_job_spec, interleave)) { /* 1 says more than nothing */
-                const fab_job_spec *job = base;
-                unlike = job->interleave_given && job->pp == 0 && job->dp == 0;
+            if (scope == SCOPE_JOB) {
+                unlike = says_more(f, base);
             }
             bool said = tiers && f->offset == offsetof(fab_tier_spec, radix) && says_radix(base); /* 64 too */
             n += tiers ? said || !are_default_tiers(f, tier) : unlike || !field_is_default(f, base);

@@ -14,6 +14,7 @@ const char *const fab_placements[] = {"order", "random", "packed", "scattered", 
 const char *const fab_job_collectives[] = {
     "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "in-network", "auto", NULL};
 
+const char *const fab_recomputes[] = {"full", "selective", "none", "auto", NULL};
 const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
 
 /* clang-format off */
@@ -168,17 +169,18 @@ const field design_fields[] = {
     JOB_COUNT("dense-parameters", dense_parameters, 1e15, true, "auto", "ranking: parameters outside the tables, on every GPU; auto: the model's"),
     JOB_COUNT("prompt", prompt, MAX_SIZE, true, "auto", "serving: tokens of a prompt; auto: 1024 (an assumption)"),
     JOB_COUNT("tokens", tokens, MAX_SIZE, true, "auto", "serving: tokens generated per sequence; auto: 256 (an assumption)"),
-    JOB_COUNT("tp", tp, MAX_GPUS, true, "auto", "tensor parallel size; auto: min(8, domain)"),
-    JOB_COUNT("cp", cp, MAX_GPUS, true, "auto", "context parallel size; auto: 1"),
-    JOB_COUNT("pp", pp, MAX_GPUS, true, "auto", "pipeline parallel size; auto: 1"),
-    JOB_COUNT("dp", dp, MAX_GPUS, true, "auto", "data parallel size; auto: the rest of the GPUs"),
-    JOB_COUNT("ep", ep, MAX_GPUS, true, "auto", "expert parallel size, a divisor of dp x cp; auto: 1"),
+    JOB_COUNT("tp", tp, MAX_GPUS, true, "auto", "tensor parallel size; not given: min(8, domain); auto: that of the fastest plan, as of the keys that follow (see plan)"),
+    JOB_COUNT("cp", cp, MAX_GPUS, true, "auto", "context parallel size; not given: 1"),
+    JOB_COUNT("pp", pp, MAX_GPUS, true, "auto", "pipeline parallel size; not given: the fewest stages that fit"),
+    JOB_COUNT("dp", dp, MAX_GPUS, true, "auto", "data parallel size; not given: the rest of the GPUs"),
+    JOB_COUNT("ep", ep, MAX_GPUS, true, "auto", "expert parallel size, a divisor of dp x cp; not given: 1"),
     JOB_COUNT("microbatch", microbatch, 1e6, true, "1", "sequences per microbatch; auto: the fastest of 1, 2, 4 and 8 that fits"),
     JOB_COUNT("interleave", interleave, 65535, true, "1", "pipeline chunks per GPU; auto: the fastest, of unequal layers too"),
+    JOB_CHOICE("plan", plan, "given", CHOICES("given", "auto"), "auto: every one of tp, cp, pp, dp, ep, interleave, microbatch, recompute and zero that is not given is chosen: the fastest plan that fits (see plan)"),
     JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's"),
     JOB_TEXT("gpu", FIELD_TEXT, gpu, FAB_DEFAULT_GPU, "accelerator (see list gpus), or a file: with '/' or ending in .xml"),
     JOB_CHOICE("precision", precision, "auto", fab_precisions, "elements of the matrices that layers multiply; attention, logits and sums stay 16 bits wide; auto: bf16, or fp16 on a GPU without it"),
-    JOB_CHOICE("recompute", recompute, "full", CHOICES("full", "selective", "none"), "activation recomputation"),
+    JOB_CHOICE("recompute", recompute, "full", fab_recomputes, "activation recomputation; auto: the plan's"),
     FLAG(SCOPE_JOB, "recompute-traffic", fab_job_spec, recompute_traffic, "no", "count what a full recomputation sends again (Megatron-LM's formulas do not)"),
     FLAG(SCOPE_JOB, "sequence-parallel", fab_job_spec, sequence_parallel, "no", "tensor parallel by reduce-scatter and all-gather: the same bytes, activations split over tp"),
     JOB_CHOICE("attention", attention, "auto", CHOICES("auto", "flash", "standard"), "whether attention scores are kept for the backward pass (standard); auto: flash for gated models"),
@@ -189,7 +191,7 @@ const field design_fields[] = {
     JOB_COUNT("parameter-bytes", parameter_bytes, 64, false, "2", "bytes of a parameter in the sharded all-gather"),
     JOB_COUNT("optimizer-bytes", optimizer_bytes, 64, false, "12", "bytes of optimizer state per parameter: fp32 master copy and two Adam moments"),
     FLAG(SCOPE_JOB, "sharded", fab_job_spec, sharded, "no", "data parallel by reduce-scatter and all-gather instead of all-reduce: another way to say zero=1"),
-    JOB_CHOICE("zero", zero, "auto", fab_zeros, "what data parallel copies share: 1 states of the optimizer, 2 gradients too, 3 weights too (FSDP); auto: 1 where sharded, else 0"),
+    JOB_CHOICE("zero", zero, "auto", fab_zeros, "what data parallel copies share: 1 states of the optimizer, 2 gradients too, 3 weights too (FSDP); not given: 1 where sharded, else 0; auto: the plan's"),
     JOB_TEXT("shard-over", FIELD_WORD, shard_over, "all", "copies that share a state: all, domain (those in one scale-up domain), or a number; further copies repeat it and add their gradients up (hybrid sharding)"),
     JOB_CHOICE("shard-exchange", shard_exchange, "auto", CHOICES("auto", "microbatch", "iteration"), "how often sharded gradients are reduced and sharded weights gathered; iteration: once, chunk by chunk, all microbatches of a chunk in a row; auto: microbatch"),
     JOB_CHOICE("offload", offload, "none", CHOICES("none", "optimizer"), "what is kept in the memory of the host: states of the optimizer, which works there, and with zero=2 or 3 the gradients"),

@@ -52,12 +52,37 @@ const char *reading_where(const reading *r, const char *first, const char *secon
     return r->origin_where;
 }
 
+const char *const fab_plan_keys[FAB_N_PLAN_KEYS] = {"tp",         "cp",         "pp",        "dp",  "ep",
+                                                    "interleave", "microbatch", "recompute", "zero"};
+
+unsigned fab_job_plan_open(const fab_job_spec *job) {
+    const unsigned timed = 1U << FAB_PLAN_INTERLEAVE | 1U << FAB_PLAN_MICROBATCH;
+    const unsigned sizes = 1U << FAB_PLAN_TP | 1U << FAB_PLAN_PP | 1U << FAB_PLAN_DP;
+    const unsigned all = (1U << FAB_N_PLAN_KEYS) - 1;
+    if (job->plan == FAB_PLAN_AUTO) {
+        return all & ~job->plan_given;
+    }
+    return (job->plan_asked & ~timed) != 0 ? (job->plan_asked | sizes) & ~job->plan_given : 0;
+}
+
+/* Who has said what of the plan. */
+static void note_plan(const field *f, const char *value, fab_job_spec *job) {
+    for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
+        if (strcmp(f->key, fab_plan_keys[i]) == 0) {
+            bool asked = strcmp(value, "auto") == 0;
+            job->plan_asked = (job->plan_asked & ~(1U << i)) | (asked ? 1U << i : 0);
+            job->plan_given = (job->plan_given & ~(1U << i)) | (asked ? 0 : 1U << i);
+        }
+    }
+}
+
 /* A job knows the data sheet of its GPU from the moment that it is named. */
 static fab_status set_job_field(const field *f, fab_job_spec *job, const char *value, const char *where,
                                 fab_error *err) {
     fab_status status = field_set(f, job, value, where, err);
     bool is_gpu = status == FAB_OK && strcmp(f->key, "gpu") == 0;
     job->interleave_given = job->interleave_given || strcmp(f->key, "interleave") == 0;
+    note_plan(f, value, job);
     return is_gpu ? fab_gpu_read(job->gpu, where, &job->accelerator, err) : status;
 }
 

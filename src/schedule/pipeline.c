@@ -27,17 +27,24 @@ double fab_pipeline_lower_bound_s(const fab_pipeline *p) {
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
         const fab_chunk_times *first = &p->chunk[(size_t)stage * p->n_chunks];
         double busy_s = 0;
+        double each_s = 0; /* of a microbatch, that its replicas exchange, one after the other */
         for (uint32_t chunk = 0; chunk < p->n_chunks; chunk++) {
             const fab_chunk_times *t = &first[chunk];
             busy_s += t->forward_s + fab_exchange_s(t->forward_exchange_s) + t->recompute_s + t->backward_s +
                       fab_exchange_s(t->backward_exchange_s) + t->weights_s +
                       waits * (t->send_forward_s + t->send_backward_s);
+            each_s += (p->gathers_each_pass ? 2 * t->gather_s : 0) + (p->reduces_each_pass ? t->reduce_s : 0);
             double once_s =
                 (p->gathers_each_pass ? 0 : t->gather_s) + (returns && !p->reduces_each_pass ? t->reduce_s : 0);
             way_s += stage == 0 ? (1 - p->replica_overlap) * once_s : 0;
         }
-        /* The last transfer to the stage before is in busy_s already, and on the way. */
-        most_s = fmax(most_s, way_s + p->n_microbatches * busy_s - waits * first->send_backward_s);
+        busy_s += (1 - p->replica_overlap) * each_s;
+        most_s = fmax(most_s, p->n_microbatches * each_s);
+        /* The last transfer to the stage before is in busy_s already, and on the way; so is the last reduction, which
+           the way back does not wait for. */
+        double last_s = waits * first->send_backward_s;
+        last_s += returns && p->reduces_each_pass && stage > 0 ? (1 - p->replica_overlap) * first->reduce_s : 0;
+        most_s = fmax(most_s, way_s + p->n_microbatches * busy_s - last_s);
         way_s += first->forward_s + fab_exchange_s(first->forward_exchange_s) + first->send_forward_s;
         if (returns) {
             way_s += first->recompute_s + first->backward_s + fab_exchange_s(first->backward_exchange_s) +

@@ -1,5 +1,6 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
 #include "fab/design.h"
+#include "fab/plan_run.h"
 #include "fab/sweep_run.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
@@ -132,6 +133,31 @@ static void tell_point(void *context, double done, size_t total) {
     p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
 }
 
+/* What the job leaves open of its plan is chosen for this fabric. NULL: nothing is open. */
+static fab_status plan_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
+                             fab_design **out, fab_sweep_point *kept, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *planned = NULL;
+    fab_plans *plans = NULL;
+    const fab_plan_request what = {
+        .design = design, .fabric = fabric, .seed = request->seed, .n_threads = request->n_threads};
+    if (!fab_plan_is_asked(design) || strncmp(request->traffic, "job", 3) != 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(planned, 1, err));
+    *planned = *design;
+    FAB_TRY(fab_plan_choose(&what, planned, &plans, err));
+    kept->has_plan = true;
+    kept->plan = plans->plans[0].plan;
+    kept->plan_bound_s = plans->lower_bound_s;
+    *out = planned;
+    planned = NULL;
+done:
+    free(planned);
+    fab_plans_free(plans);
+    return status;
+}
+
 static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, point_progress *progress,
                                  fab_sweep_point *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -139,11 +165,13 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_context *context = NULL;
     fab_context *chosen = NULL;
     fab_design *chunked = NULL;
+    fab_design *planned = NULL;
     fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    const fab_context_request what = {.design = design,
+    FAB_TRY(plan_point(request, design, graph, &planned, &kept, err));
+    const fab_context_request what = {.design = planned != NULL ? planned : design,
                                       .fabric = graph,
                                       .traffic = request->traffic,
                                       .engines = design->engines,
@@ -172,7 +200,7 @@ done:
     fab_result_release(&result);
     fab_context_free(chosen);
     fab_context_free(context);
-    free(chunked);
+    FAB_FREE_ALL(chunked, planned);
     fab_fabric_free(graph);
     return status;
 }

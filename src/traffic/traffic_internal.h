@@ -93,6 +93,13 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
 /* What all ranks of a job that learns write for a checkpoint. */
 double fab_checkpoint_bytes(const fab_job *job);
 
+/* All of a job whose servers are known but its sizes, batch and memory. */
+fab_status fab_job_open(fab_job *job, fab_error *err) FAB_MUST_USE;
+
+/* The same of the design's only job, servers included. */
+fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out,
+                              fab_error *err) FAB_MUST_USE;
+
 /* Refuses a job that does not fit its GPUs, unless it may. */
 fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
 

@@ -55,6 +55,7 @@ REPORTS = {
     "sweep": ["sweep", SMALL, *JOB, "--vary", "taper.1=1,2", "--quiet"],
     "place": ["place", SMALL, *JOB, "--quiet"],
     "mix": ["mix", SMALL, SMALL + ",taper=2", *JOB, "--ranking", "memory-check=off", "--quiet"],
+    "plan": ["plan", "clos:gpus=16,radix=16", "--job", "model=gpt-1.7b,recompute=full", "--quiet"],
     "optimize": ["optimize", "--gpus", "64", "--quiet"],
     "study": ["study", "show", "--store", "STORE", "--quiet"],
     "audit": ["audit", "DUMP", "--quiet"],

@@ -23,7 +23,7 @@ expect 0 'Usage: fabriscope' --help
 expect 0 'Usage: fabriscope' help
 expect 0 '^fabriscope [0-9]+\.[0-9]+' --version
 expect 0 '^fabriscope [0-9]+\.[0-9]+' version
-for command in run build cost traffic route sweep compare place mix optimize study audit import explain list schema version help; do
+for command in run build cost traffic route sweep compare place mix plan optimize study audit import explain list schema version help; do
   expect 0 "Usage: fabriscope $command" help $command
   expect 0 "Usage: fabriscope $command" $command --help
   "$program" help $command >page
@@ -66,7 +66,7 @@ examples_of() {
 }
 {
   examples_of
-  for command in run build cost route sweep compare place mix traffic schema list; do
+  for command in run build cost route sweep compare place mix plan traffic schema list; do
     examples_of $command
   done
 } | sort -u >examples

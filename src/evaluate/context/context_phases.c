@@ -1,5 +1,6 @@
 /* Phases under any engine: what is offered, what switches are asked for, the optimum, and which phases are the same. */
 #include "context_parts.h"
+#include "measure/measure_rates.h"
 
 #include "fab/memory.h"
 
@@ -100,6 +101,13 @@ fab_status fab_context_prepared(const fab_context *context, size_t phase, const 
     FAB_PASS(fab_once_run(&c->parts->phases[phase].prepared_once, build_prepared, c, phase, err));
     *out = &c->parts->phases[phase].prepared;
     return FAB_OK;
+}
+
+fab_status fab_context_least(const fab_context *context, size_t phase, double *out_s, fab_error *err) {
+    fab_prepared_phase s = {.fabric = fab_context_what(context)->fabric};
+    FAB_PASS(fab_context_next_hops(context, &s.next_hops, err));
+    FAB_PASS(fab_context_demand(context, phase, &s.demand, err));
+    return fab_least_time(&s, out_s, err);
 }
 
 static fab_status build_bound(void *context, size_t phase, fab_error *err) {

@@ -262,29 +262,77 @@ done:
     return status;
 }
 
-fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) {
-    fab_status status = FAB_OK;
+/* What holds for all candidates. */
+static fab_status open_plan(const fab_iteration_request *request, iteration_plan *out, fab_error *err) {
     const fab_job_spec *job = request->job;
-    iteration_candidate best;
-    bounded_candidate *candidate = NULL;
-    size_t n = 0;
-    FAB_TRY(check_job(job, err));
+    FAB_PASS(check_job(job, err));
     iteration_plan p = {.request = request,
                         .job = job,
                         .compute = request->compute != NULL ? request->compute : &fab_compute_default,
                         .gpu = &job->accelerator,
                         .model = model_of(job)};
     if (p.gpu->name[0] == '\0') {
-        FAB_FAIL(err, FAB_EINTERNAL, job->where, "there is no GPU '%s': the job is not resolved", job->gpu);
+        return fab_fail(err, FAB_EINTERNAL, job->where, "there is no GPU '%s': the job is not resolved", job->gpu);
     }
     p.shape = shape_of(job, &p.model);
-    FAB_TRY(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
+    FAB_PASS(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         uint64_t layers = fab_stage_layers(job, stage);
         p.most_layers = layers > p.most_layers ? layers : p.most_layers;
     }
     p.most_chunks = job->schedule == FAB_SCHEDULE_1F1B ? fab_most_chunks(job) : 1;
     p.most_chunks = p.most_chunks < MOST_CHUNKS ? p.most_chunks : MOST_CHUNKS;
+    *out = p;
+    return FAB_OK;
+}
+
+/* A stage that does all its work without a pause. */
+static double busiest_stage_s(const iteration_pipeline *run) {
+    const fab_pipeline *p = &run->pipeline;
+    double most_s = 0;
+    for (uint32_t stage = 0; stage < p->n_stages; stage++) {
+        const fab_chunk_times *t = &run->chunk[stage]; /* of one chunk */
+        most_s = fmax(most_s, t->forward_s + fab_exchange_s(t->forward_exchange_s) + t->recompute_s + t->backward_s +
+                                  fab_exchange_s(t->backward_exchange_s) + t->weights_s);
+    }
+    return most_s * p->n_microbatches;
+}
+
+fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t microbatch, uint64_t interleave,
+                               fab_iteration_bounds how, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    iteration_plan p;
+    iteration_pipeline run = {.chunk = NULL};
+    fab_timeline timeline = {.use = NULL};
+    FAB_TRY(open_plan(request, &p, err));
+    const uint64_t chunks = how == FAB_BOUND_STAGE ? 1 : interleave;
+    const iteration_candidate c = {microbatch, chunks, microbatches(&p, microbatch, chunks)};
+    if (c.microbatches == 0) {
+        FAB_FAIL(err, FAB_EINTERNAL, p.job->where, "batch %" PRIu64 " has no microbatches of %" PRIu64, p.job->batch,
+                 microbatch);
+    }
+    FAB_TRY(iteration_pipeline_make(&p, &c, &run, err));
+    if (how == FAB_BOUND_SCHEDULE) {
+        run.pipeline.paces = NULL;
+        FAB_TRY(fab_pipeline_run(&run.pipeline, FAB_PIPELINE_TIME, &timeline, err));
+    }
+    *out_s = how == FAB_BOUND_STAGE   ? busiest_stage_s(&run)
+             : how == FAB_BOUND_CHAIN ? fab_pipeline_lower_bound_s(&run.pipeline)
+                                      : timeline.time_s;
+done:
+    fab_timeline_release(&timeline);
+    iteration_pipeline_release(&run);
+    return status;
+}
+
+fab_status fab_iteration_time(const fab_iteration_request *request, fab_iteration *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_job_spec *job = request->job;
+    iteration_candidate best;
+    iteration_plan p;
+    bounded_candidate *candidate = NULL;
+    size_t n = 0;
+    FAB_TRY(open_plan(request, &p, err));
     FAB_TRY(FAB_NEW(candidate, N_MICROBATCHES * (request->choose_interleave ? p.most_chunks : 1), err));
     if (!request->choose_microbatch) {
         FAB_TRY(add_candidates(&p, job->microbatch, candidate, &n, err));

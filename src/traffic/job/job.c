@@ -300,6 +300,14 @@ fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err)
     return FAB_OK;
 }
 
+static fab_status check_adapters(const fab_job *job, fab_error *err) {
+    if (job->spec.lora_rank > 0 && job->model.attention_parameters > 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
+                        job->spec.model);
+    }
+    return FAB_OK;
+}
+
 static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     fab_job_spec *s = &job->spec;
     bool training = s->kind == FAB_JOB_TRAINING;
@@ -314,10 +322,7 @@ static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_e
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "%s is modelled in training only, not in %s", only,
                         fab_job_kinds[s->kind]);
     }
-    if (s->lora_rank > 0 && job->model.attention_parameters > 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
-                        s->model);
-    }
+    FAB_PASS(check_adapters(job, err));
     return training ? fab_job_share(job, fabric, err) : FAB_OK;
 }
 
@@ -374,6 +379,26 @@ static fab_status resolve_sizes(fab_job *job, const fab_fabric *fabric, fab_erro
     return FAB_OK;
 }
 
+fab_status fab_job_open(fab_job *job, fab_error *err) {
+    FAB_PASS(check_sizes(job, err));
+    FAB_PASS(fab_job_find_model(job, err));
+    FAB_PASS(resolve_machine(job, err));
+    return check_adapters(job, err);
+}
+
+fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job job = {.servers = NULL, .spec = design->jobs[0]};
+    (void)snprintf(job.where, sizeof job.where, "%s", job.spec.where);
+    FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
+    FAB_TRY(fab_job_open(&job, err));
+    *out = job;
+    job = (fab_job){.servers = NULL};
+done:
+    fab_job_release(&job);
+    return status;
+}
+
 /* The fewest stages with which it fits; unchanged where none do. `tried` is scratch. */
 static void add_stages(const fab_job *given, const fab_fabric *fabric, fab_job *tried, fab_job *job) {
     for (uint64_t pp = 2; !job->memory.fits && pp <= job->model.layers && pp <= job->n_gpus; pp++) {
@@ -428,6 +453,20 @@ done:
     return status;
 }
 
+/* Sizes that are to be chosen are chosen before: by who knows engines and times. */
+static fab_status check_planned(const fab_job *job, fab_error *err) {
+    unsigned open = fab_job_plan_open(&job->spec);
+    for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
+        if ((open & 1U << i) != 0) {
+            return fab_fail(err, FAB_EUNSUPPORTED, job->where,
+                            "%s is to be chosen, which run, route, traffic, sweep, compare and mix do; type here what "
+                            "'fabriscope plan' finds",
+                            fab_plan_keys[i]);
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_job job = {.servers = NULL};
@@ -442,6 +481,7 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
     } else {
         (void)snprintf(job.where, sizeof job.where, "job%s%s", job.spec.id[0] != '\0' ? " " : "", job.spec.id);
     }
+    FAB_TRY(check_planned(&job, err));
     FAB_TRY(fab_job_find_servers(&job, design, fabric, err));
     FAB_TRY(check_sizes(&job, err));
     FAB_TRY(choose_stages(&job, fabric, err));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/iteration.h"
+#include "fab/plans.h"
 #include "fab/result.h"
 
 #include <stdbool.h>
@@ -56,8 +57,11 @@ typedef struct fab_sweep_point {
     double bisection_bps, bisection_ratio;
     double total_usd, per_gpu_usd, power_w, capital_usd_per_year, energy_usd_per_year;
     char traffic[sizeof(((fab_result *)0)->traffic)];
-    uint64_t batch; /**< sequences of an iteration; 0: no training job */
-    double tokens;  /**< of an iteration */
+    uint64_t batch;      /**< sequences of an iteration; 0: no training job */
+    double tokens;       /**< of an iteration */
+    bool has_plan;       /**< the job left open how it is run: */
+    fab_job_plan plan;   /**< the fastest under the first engine */
+    double plan_bound_s; /**< no other plan is below it */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;

@@ -13,7 +13,13 @@ typedef enum fab_job_kind { FAB_JOB_TRAINING, FAB_JOB_RANKING, FAB_JOB_SERVING }
 extern const char *const fab_job_kinds[]; /**< their names, ended by NULL */
 
 /** Which activations are computed again in the backward pass instead of being kept. */
-typedef enum fab_recompute { FAB_RECOMPUTE_FULL, FAB_RECOMPUTE_SELECTIVE, FAB_RECOMPUTE_NONE } fab_recompute;
+typedef enum fab_recompute {
+    FAB_RECOMPUTE_FULL,
+    FAB_RECOMPUTE_SELECTIVE,
+    FAB_RECOMPUTE_NONE,
+    FAB_RECOMPUTE_AUTO /**< of a job whose plan is to be found; never of a resolved one */
+} fab_recompute;
+extern const char *const fab_recomputes[]; /**< their names, ended by NULL */
 
 typedef enum fab_attention { FAB_ATTENTION_AUTO, FAB_ATTENTION_FLASH, FAB_ATTENTION_STANDARD } fab_attention;
 
@@ -58,6 +64,24 @@ extern const char *const fab_placements[]; /**< their names, ended by NULL */
 /** Whether a job that does not fit its GPUs is refused. */
 typedef enum fab_memory_rule { FAB_MEMORY_CHECK_AUTO, FAB_MEMORY_CHECK_ON, FAB_MEMORY_CHECK_OFF } fab_memory_rule;
 
+/** How a job is run: what a plan consists of. Each is the key of a job. */
+typedef enum fab_plan_key {
+    FAB_PLAN_TP,
+    FAB_PLAN_CP,
+    FAB_PLAN_PP,
+    FAB_PLAN_DP,
+    FAB_PLAN_EP,
+    FAB_PLAN_INTERLEAVE,
+    FAB_PLAN_MICROBATCH,
+    FAB_PLAN_RECOMPUTE,
+    FAB_PLAN_ZERO,
+    FAB_N_PLAN_KEYS
+} fab_plan_key;
+extern const char *const fab_plan_keys[FAB_N_PLAN_KEYS];
+
+/** Whether what nobody gave of a plan is chosen as well. */
+typedef enum fab_plan_rule { FAB_PLAN_GIVEN, FAB_PLAN_AUTO } fab_plan_rule;
+
 #define FAB_SERVERS_SIZE 8192 /* of a list of servers; ranges with a stride keep it short */
 
 typedef struct fab_job_spec {
@@ -74,6 +98,9 @@ typedef struct fab_job_spec {
                                          the rank order */
     uint64_t microbatch,
         interleave;         /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
+    fab_plan_rule plan;     /**< auto: whatever is not given */
+    unsigned plan_asked;    /**< bit fab_plan_key: somebody said auto */
+    unsigned plan_given;    /**< bit fab_plan_key: somebody said a value */
     uint64_t routed_chunks; /**< whose transfers the phases have while interleave is auto; 0: 1 */
     bool interleave_given;  /**< by somebody: 1 is kept where stages are chosen, too */
     bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
@@ -125,3 +152,7 @@ typedef struct fab_job_spec {
     char contends[FAB_NAME_SIZE]; /**< phase that overlaps with those of other jobs, or "none"; empty: the longest */
     char where[FAB_WHERE_SIZE];   /**< file:line:column of the element, for errors */
 } fab_job_spec;
+
+/** Bits of what a plan has to choose, or 0 where the job says how it is run: interleave and microbatch alone are chosen
+ * when the iteration is timed. Where something is asked for, sizes that nobody gave (tp, pp, dp) are chosen too. */
+unsigned fab_job_plan_open(const fab_job_spec *job);

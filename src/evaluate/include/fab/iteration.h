@@ -103,6 +103,24 @@ typedef struct fab_iteration {
     char schedule_note[128];        /**< why not; empty: not asked for */
 } fab_iteration;
 
+/** What no iteration is shorter than. */
+typedef enum fab_iteration_bounds {
+    FAB_BOUND_STAGE,   /**< the busiest stage's own work, for any number of chunks */
+    FAB_BOUND_CHAIN,   /**< fab_pipeline_lower_bound_s() */
+    FAB_BOUND_SCHEDULE /**< its schedule, where nothing that is under way together slows anything down */
+} fab_iteration_bounds;
+
+/**
+ * A lower bound of the iteration of a job with other microbatches and chunks than it has: of the time that
+ * fab_iteration_time() gives with phases that take at least as long as these. Orders are fixed, so that no operation
+ * that takes longer lets another end earlier.
+ * @param[in] request  job: of one chunk; times: at most those of its phases; what may be chosen are not read.
+ * @retval FAB_ELIMIT  with FAB_BOUND_SCHEDULE: more memory than max_bytes
+ * Complexity: O(stages x chunks), with FAB_BOUND_SCHEDULE as fab_pipeline_run().
+ */
+fab_status fab_iteration_bound(const fab_iteration_request *request, uint64_t microbatch, uint64_t interleave,
+                               fab_iteration_bounds how, double *out_s, fab_error *err) FAB_MUST_USE;
+
 /**
  * Time of one iteration: the makespan of its schedule (fab/pipeline.h), run to the end for the best candidate.
  *

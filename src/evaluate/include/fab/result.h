@@ -315,7 +315,8 @@ typedef enum fab_command {
     FAB_COMMAND_AUDIT,
     FAB_COMMAND_TRAFFIC,
     FAB_COMMAND_IMPORT,
-    FAB_COMMAND_VALIDATE
+    FAB_COMMAND_VALIDATE,
+    FAB_COMMAND_PLAN
 } fab_command;
 
 /** What a run found. */
@@ -345,6 +346,7 @@ typedef struct fab_result {
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;                   /**< borrowed; NULL for cost */
+    const struct fab_plans *plans;             /**< borrowed; NULL unless a plan was searched (plans.h) */
     const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const struct fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const struct fab_advice *advice;           /**< borrowed; NULL unless asked for */

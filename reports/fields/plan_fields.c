@@ -1,0 +1,66 @@
+/* How a job is best run: `plan`. */
+#include "fab/plans.h"
+#include "field_rows.h"
+#include "field_tables.h"
+
+#define PLANS "0076-plans.md"
+
+#define T fab_job_plan
+GIVES(uint64_t, plan_zero, (uint64_t)(here->zero - FAB_ZERO_0));
+
+static const fab_field JOB_PLAN[] = {
+    FIELD(tp, "Tensor-parallel size."),
+    FIELD(cp, "Context-parallel size."),
+    FIELD(pp, "Pipeline-parallel size: the number of stages."),
+    FIELD(dp, "Data-parallel size: the number of replicas."),
+    FIELD(ep, "Expert-parallel size; it divides dp x cp."),
+    FIELD(interleave, "Chunks of layers per GPU."),
+    FIELD(microbatch, "Sequences of a microbatch."),
+    NAMED_OF(recompute, recompute, fab_recomputes, 3, "Activations that are computed again."),
+    COUNT_BY(zero, plan_zero, "What copies share: 1 states of the optimizer, 2 gradients too, 3 weights too."),
+};
+const fab_fields fab_job_plan_fields = TABLE("job_plan", JOB_PLAN, PLANS);
+
+#undef T
+#define T fab_planned
+static const fab_field PLANNED[] = {
+    GROUP(plan, &fab_job_plan_fields),
+    FIGURE_OF(time_s, iteration.time_s, "s", "Time of an iteration: that of `run` with these keys."),
+    FIGURE(memory_bytes, "byte", "What the job keeps on its fullest GPU."),
+    FIELD(slower_ratio, "By how much it is slower than the best.", .formula = "time_s / time_s of the best - 1"),
+    FIGURE_OF(compute_s, iteration.compute_s, "s", "Computation alone on the busiest pipeline stage."),
+    FIGURE_OF(bubble_s, iteration.bubble_s, "s", "That stage idle though transfers cost nothing."),
+    FIGURE_OF(exposed_tp_s, iteration.exposed_tp_s, "s", "Tensor-parallel exchanges that computation does not hide."),
+    FIGURE_OF(exposed_cp_s, iteration.exposed_cp_s, "s", "The same of context parallelism."),
+    FIGURE_OF(exposed_ep_s, iteration.exposed_ep_s, "s", "The same of expert parallelism."),
+    FIGURE_OF(exposed_pp_s, iteration.exposed_pp_s, "s", "The same of pipeline parallelism."),
+    FIGURE_OF(exposed_dp_s, iteration.exposed_dp_s, "s", "The same of data parallelism."),
+    FIGURE_OF(optimizer_s, iteration.optimizer_s, "s", "Optimizer of the slowest stage."),
+    FIELD_OF(tokens_per_s, iteration.tokens_per_s, "Tokens per second of the whole job."),
+    FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs over the peak of the job's precision."),
+};
+static const fab_fields PLAN = TABLE("planned", PLANNED, PLANS);
+
+#undef T
+#define T fab_plans
+static const fab_field SEARCHED[] = {
+    FIELD(engine, "The engine that the plans are for, with its options."),
+    FIELD(model, "Name of the model."),
+    FIELD(gpus, "GPUs of the job."),
+    FIELD(batch, "Sequences per iteration, the same for all plans."),
+    LIST(plans, "plan", plans, n_plans_listed, &PLAN, "The fastest plan of its sizes each, fastest first."),
+    LIST(front, "plan", front, n_front, &PLAN,
+         "The fastest plans within less and less memory; each has at most seven tenths of the one before.", FILLED),
+    FIGURE(lower_bound_s, "s",
+           "No plan of the space that was not evaluated takes less; at least time_s of the best: nothing is faster."),
+    FIELD_OF(sizes, n_sizes, "Combinations of tp, cp, pp, dp and ep."),
+    FIELD_OF(space, n_plans, "Plans of the space.", .formula = "evaluated + unfit + bounded + untimed"),
+    FIELD_OF(evaluated, n_evaluated, "Plans that were evaluated."),
+    FIELD_OF(unfit, n_unfit, "Plans that do not fit the memory of the GPU."),
+    FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
+    FIELD_OF(untimed, n_untimed, "Plans that have no time."),
+    FIELD(untimed_note, "Why.", FILLED),
+};
+const fab_fields fab_plan_fields =
+    TABLE("plan", SEARCHED, PLANS,
+          .definition = "The ways in which the job runs fastest, and the proof that nothing of the space is faster.");

@@ -1,0 +1,96 @@
+/* Text report: how a job is best run, and why nothing is faster. */
+#include "fab/plans.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *plan_show_part(fab_page *page, double part) {
+    return part > 0 ? fab_show(page, "%.1f", 100 * part) : "-";
+}
+
+static double exposed_s(const fab_iteration *it) {
+    return it->exposed_tp_s + it->exposed_cp_s + it->exposed_ep_s + it->exposed_pp_s + it->exposed_dp_s;
+}
+
+/* What takes most beside computation: "tp 11.9 %". */
+static const char *worst_part(fab_page *page, const fab_iteration *it) {
+    const struct {
+        const char *name;
+        double s;
+    } PARTS[] = {{"bubble", it->bubble_s}, {"tp", it->exposed_tp_s}, {"cp", it->exposed_cp_s}, {"ep", it->exposed_ep_s},
+                 {"pp", it->exposed_pp_s}, {"dp", it->exposed_dp_s}, {"adam", it->optimizer_s}};
+    size_t worst = 0;
+    for (size_t i = 1; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        worst = PARTS[i].s > PARTS[worst].s ? i : worst;
+    }
+    return PARTS[worst].s > 0 ? fab_show(page, "%s %.1f", PARTS[worst].name, 100 * PARTS[worst].s / it->time_s) : "-";
+}
+
+/* "tp8 cp4 pp16 dp32" */
+static const char *short_plan(fab_page *page, const fab_job_plan *p) {
+    const char *cp = p->cp > 1 ? fab_show(page, " cp%" PRIu64, p->cp) : "";
+    const char *ep = p->ep > 1 ? fab_show(page, " ep%" PRIu64, p->ep) : "";
+    return fab_show(page, "tp%" PRIu64 "%s pp%" PRIu64 " dp%" PRIu64 "%s", p->tp, cp, p->pp, p->dp, ep);
+}
+
+static void plan_add_row(fab_table *table, size_t i, const fab_planned *p) {
+    const fab_iteration *it = &p->iteration;
+    const double figures[] = {
+        FAB_TABLE_BLANK, it->time_s, p->memory_bytes, it->compute_s / it->time_s, exposed_s(it) / it->time_s,
+        FAB_TABLE_BLANK};
+    fab_table_row(table, i == 0 ? FAB_INK_GOOD : FAB_INK_PLAIN, short_plan(table->page, &p->plan), figures);
+    fab_table_set(table, 1, FAB_INK_PLAIN, "%" PRIu64 " %" PRIu64 " %.1s %d", p->plan.interleave, p->plan.microbatch,
+                  fab_recomputes[p->plan.recompute], (int)(p->plan.zero - FAB_ZERO_0));
+    fab_table_set(table, 6, FAB_INK_PLAIN, "%s", worst_part(table->page, it));
+}
+
+static void plan_put_rows(fab_page *page, const fab_planned *plans, size_t n) {
+    static const fab_column COLUMNS[] = {
+        COLUMN("sizes", text),   COLUMN("v b r z", text),          COLUMN("time", time),
+        COLUMN("memory", bytes), SHOWN("compute", plan_show_part), SHOWN("network", plan_show_part),
+        COLUMN("most", text)};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < n; i++) {
+        plan_add_row(&table, i, &plans[i]);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+}
+
+void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
+    const fab_planned *best = &p->plans[0];
+    char text[192];
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest under %s: %s: %s.", p->engine,
+                   fab_job_plan_text(&best->plan, text), fab_show_time(page, best->iteration.time_s));
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 4,
+        "%s of %s ways to run it: %s do not fit, %s cannot be faster than %s, %s evaluated%s.",
+        p->n_untimed > 0 ? "Best of those that can be timed," : "Proven best", fab_show_count(page, p->n_plans),
+        fab_show_count(page, p->n_unfit), fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s),
+        fab_show_count(page, p->n_evaluated),
+        p->n_untimed > 0 ? fab_show(page, ", %s could not be: %s", fab_show_count(page, p->n_untimed), p->untimed_note)
+                         : "");
+}
+
+void fab_text_plans(fab_page *page, const fab_plans *p) {
+    const fab_planned *best = &p->plans[0];
+    fab_text_heading(page, "PLAN", NULL);
+    fab_text_plan_proof(page, p);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                   "%s on %s GPUs (%s), batch %s%s: %s tokens/s, %s of the GPU's memory of %s.", p->model,
+                   fab_show_count(page, p->gpus), p->gpu, fab_show_count(page, p->batch),
+                   p->batch_given ? "" : " (by default)", fab_show_whole(page, best->iteration.tokens_per_s),
+                   fab_show_bytes(page, best->memory_bytes), fab_show_bytes(page, p->capacity_bytes));
+    fab_text_heading(page, "BEST OF OTHER SIZES", NULL);
+    plan_put_rows(page, p->plans, p->n_plans_listed);
+    fab_text_note(page, "v: chunks per GPU; b: microbatch; r: recompute full, selective or none; z: zero; parts of the "
+                        "time in percent; network: what computation does not hide; most: where most goes beside "
+                        "computation");
+    if (p->n_front > 0) {
+        fab_text_heading(page, "TIME AGAINST MEMORY", NULL);
+        plan_put_rows(page, p->front, p->n_front);
+        fab_text_note(page, "each the fastest that takes at most seven tenths of the memory of the one above it");
+    }
+}

@@ -1,0 +1,39 @@
+/**
+ * @file plans.h
+ * The ways in which a job runs fastest on a fabric, and the proof of it, as plain structs for the reports.
+ */
+#pragma once
+
+#include "fab/iteration.h"
+#include "fab/job_space.h"
+#include "fab/routing.h"
+
+/** A plan that was evaluated: what a run of the design with these keys gives. */
+typedef struct fab_planned {
+    fab_job_plan plan;
+    fab_iteration iteration;
+    double memory_bytes; /**< on a GPU of the fullest stage */
+    double slower_ratio; /**< time over that of the first, less 1 */
+} fab_planned;
+
+/**
+ * What the search found. Every plan of the space is either evaluated, or does not fit, or has a lower bound of its time
+ * that is not below the time of the best: n_plans = n_evaluated + n_unfit + n_bounded + n_untimed.
+ */
+typedef struct fab_plans {
+    char model[FAB_NAME_SIZE], gpu[FAB_NAME_SIZE];
+    char engine[FAB_ENGINE_LABEL_SIZE];
+    uint64_t gpus, batch, seq;
+    bool batch_given;
+    double capacity_bytes; /**< of a GPU */
+    fab_planned *plans;    /**< the fastest for its sizes each, fastest first */
+    size_t n_plans_listed;
+    fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
+    size_t n_front;
+    uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
+    uint64_t n_networks;    /**< sizes with a way to share states whose phases were routed for a bound */
+    char untimed_note[256]; /**< why a plan could not be timed; empty: all could */
+    double lower_bound_s;   /**< no plan that was not evaluated takes less; at least the time of the best */
+} fab_plans;
+
+void fab_plans_free(fab_plans *plans);

@@ -1,0 +1,76 @@
+#include "cli.h"
+
+#include "fab/design.h"
+#include "fab/plan_run.h"
+
+#include <stdlib.h>
+
+#define LISTED 5
+
+/* All that nobody gave is chosen. */
+static fab_status open_keys(fab_design *design, fab_error *err) {
+    return fab_design_set_job(design, 0, "plan", "auto", "plan", err);
+}
+
+static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_fabric *graph = NULL;
+    fab_plans *plans = NULL;
+    fab_result result = {0};
+    cli_progress progress = {0};
+    bool shows = cli_progress_wanted(options);
+    fab_plan_request request = {.seed = options->seed,
+                                .n_threads = (size_t)options->n_threads,
+                                .n_best = LISTED,
+                                .wants_front = true,
+                                .progress = shows ? cli_progress_step : NULL,
+                                .progress_context = &progress};
+    FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
+    FAB_TRY(open_keys(design, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_PLAN, 1, &result, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    request.design = design;
+    request.fabric = graph;
+    cli_progress_start(&progress);
+    status = fab_plan_search(&request, &plans, err);
+    cli_progress_end(shows);
+    fab_blame_design(design, status, err);
+    FAB_TRY(status);
+    result.graph = graph;
+    result.plans = plans;
+    FAB_TRY(cli_report(options, &result, out, err));
+done:
+    fab_result_release(&result);
+    fab_plans_free(plans);
+    fab_fabric_free(graph);
+    free(design);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope plan clos:gpus=1024 --job model=llama3-70b --engine spray",
+    "fabriscope plan rail-spine:gpus=512 --job model=mixtral-8x7b,tp=4",
+    "fabriscope plan preset:llama3-24k-roce --job model=llama3-405b,gpus=16384,sequence-parallel=yes --json", NULL};
+
+static const cli_option *const OPTIONS[] = {&cli_option_set,     &cli_option_job,    &cli_option_transport,
+                                            &cli_option_engine,  &cli_option_seed,   &cli_option_prices,
+                                            &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
+
+const cli_command cli_command_plan = {
+    .name = "plan",
+    .operands = "DESIGN",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "how to run a model on this fabric: the fastest sizes that fit, and the proof that nothing is faster",
+    .details = "Searches every tp, cp, pp, dp, ep, interleave, microbatch, recompute and zero that --job does not give "
+               "for the shortest iteration under the first engine that fits the memory of a GPU. Lower bounds leave "
+               "most plans out; the report counts them and has the least bound. Lists the best plans of other sizes "
+               "with what takes their time, and the fastest within less and less memory. The keys of the best are to "
+               "be typed as they are; run, sweep, compare and mix choose them themselves with --job plan=auto.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = plan_run,
+};

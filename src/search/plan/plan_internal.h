@@ -1,0 +1,57 @@
+/**
+ * @file plan_internal.h
+ * What the search for a plan asks of the network.
+ */
+#pragma once
+
+#include "fab/context.h"
+#include "fab/iteration.h"
+#include "fab/plan_run.h"
+#include "fab/result.h"
+
+/** What a job may use: all its NICs together, and the scale-up link of a GPU. */
+typedef struct plan_rates {
+    double nics_bps, domain_bps;
+} plan_rates;
+
+void plan_rates_find(const fab_fabric *fabric, fab_job_space *space, plan_rates *out);
+
+/** Times that the phases of a plan of one chunk, which was taken, are not below; see plan_floor.c. */
+void plan_floor(const plan_rates *rates, fab_job_space *space, const fab_job_spec *job, uint64_t microbatches,
+                fab_job_times *out);
+
+/** A fabric under an engine, and phases of plans on it. */
+typedef struct plan_network {
+    const fab_plan_request *request;
+    fab_job_space *space;
+    fab_context *base;
+    fab_design *design;         /**< scratch: with the plan that is looked at */
+    fab_fabric_result *about;   /**< scratch */
+    struct plan_phases *phases; /**< cache: by sizes, sharing and what is repeated */
+    size_t n_phases, capacity;
+    plan_rates rates;
+    bool paths_are_fixed; /**< they depend on no other flow */
+    uint64_t n_routed;
+} plan_network;
+
+/** @param[in] space  Borrowed. */
+fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out,
+                             fab_error *err) FAB_MUST_USE;
+void plan_network_close(plan_network *network);
+
+/** How well the times of phases are known. */
+typedef enum plan_depth { PLAN_FLOOR, PLAN_ENDS, PLAN_LINKS, PLAN_DEPTHS } plan_depth;
+
+/**
+ * A lower bound of a plan: of its schedule, or of the way through its stages.
+ * @param[in,out] times  Of another plan with the same sizes, zero and repeated exchanges.
+ */
+fab_status plan_bound(plan_network *network, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
+                      double *out_s, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Evaluates a plan as a run of the design does.
+ * @param[out] note  Of `size` bytes: why it has no time; empty where it has one.
+ */
+fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, fab_iteration *out, char *note, size_t size,
+                         fab_error *err) FAB_MUST_USE;

@@ -1,0 +1,221 @@
+/* Times of the phases of a plan: bounds of them, and as they are. */
+#include "plan_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/iterate.h"
+#include "fab/memory.h"
+#include "fab/path_figures.h"
+#include "fab/replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Phases of plans that differ in microbatch and chunks alone: of microbatches of 1 and one chunk. */
+typedef struct plan_phases {
+    fab_job_plan of;
+    bool repeats;
+    plan_depth depth;
+    fab_job_times times[PLAN_DEPTHS];
+    double ends_pp_s; /* of the exchange between stages, at PLAN_ENDS */
+} plan_phases;
+
+fab_status plan_network_open(const fab_plan_request *request, fab_job_space *space, plan_network *out, fab_error *err) {
+    const fab_router *router = NULL;
+    *out = (plan_network){.request = request, .space = space};
+    FAB_PASS(FAB_NEW(out->design, 1, err));
+    FAB_PASS(FAB_NEW(out->about, 1, err));
+    *out->design = *request->design;
+    if (out->design->n_jobs == 0) {
+        FAB_PASS(fab_design_default_job(&out->design->jobs[0], err));
+        out->design->n_jobs = 1;
+    }
+    out->about->spec = request->design->fabric;
+    out->about->counts.gpus = fab_n_gpus(request->fabric); /* iterations have no price here */
+    plan_rates_find(request->fabric, space, &out->rates);
+    const fab_context_request what = {.design = request->design,
+                                      .fabric = request->fabric,
+                                      .traffic = "job",
+                                      .engines = request->design->engines,
+                                      .n_engines = 1,
+                                      .seed = request->seed};
+    FAB_PASS(fab_context_new(&what, &out->base, err));
+    FAB_PASS(fab_context_router(out->base, 0, &router, err));
+    const fab_router_facts *facts = fab_router_facts_of(router);
+    out->paths_are_fixed = !facts->takes_phases && !facts->is_by_demand;
+    return FAB_OK;
+}
+
+void plan_network_close(plan_network *network) {
+    fab_context_free(network->base);
+    FAB_FREE_ALL(network->design, network->about, network->phases);
+    *network = (plan_network){.request = NULL};
+}
+
+/* A context of the design with this plan. */
+static fab_status open_plan(plan_network *n, const fab_job_plan *plan, bool checks, fab_context **out, fab_error *err) {
+    fab_job_spec *job = &n->design->jobs[0];
+    if (n->request->design->n_jobs > 0) {
+        *job = n->request->design->jobs[0];
+    }
+    fab_job_plan_apply(n->space, plan, job);
+    job->memory_check = checks ? job->memory_check : FAB_MEMORY_CHECK_OFF;
+    const fab_context_request what = {.base = n->base, .design = n->design};
+    return fab_context_new(&what, out, err);
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------------- */
+
+static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
+    if (phase->all.n > 1) {
+        return fab_domain_of(fabric, phase->all.first) != fab_domain_of(fabric, phase->all.first + phase->all.n - 1);
+    }
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        if (fab_domain_of(fabric, phase->src[i]) != fab_domain_of(fabric, phase->dst[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every routing has to carry the bytes over NICs, out of leaves and into them. */
+static fab_status find_ends(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+    const fab_fabric *fabric = n->request->fabric;
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        bool in_network = leaves_domains(fabric, phase);
+        double least_s = 0;
+        if (!fab_iterate_is_shared(phase->name)) {
+            continue;
+        }
+        FAB_PASS(fab_context_least(context, i, &least_s, err));
+        fab_iterate_add(phase->name, least_s, fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
+                        &out->times[PLAN_ENDS]);
+    }
+    out->depth = PLAN_ENDS;
+    return FAB_OK;
+}
+
+/* The engine's paths carry them over links. */
+static fab_status find_links(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_result result = {.n_fabrics = 1, .fabrics = n->about};
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads};
+    const fab_traffic *traffic = NULL;
+    FAB_TRY(fab_replay_run(&replay, &result, err));
+    FAB_TRY(fab_context_traffic(context, &traffic, err));
+    for (size_t i = 0; i < result.n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        const fab_engine_result *r = &result.phases[i].engines[0];
+        double least_s = 0;
+        if (!fab_iterate_is_shared(phase->name)) {
+            continue;
+        }
+        FAB_TRY(fab_context_least(context, i, &least_s, err));
+        fab_iterate_add(phase->name, fmax(least_s, r->busiest_link_s.mean),
+                        fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
+                        result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
+    }
+    out->depth = PLAN_LINKS;
+    n->n_routed++;
+done:
+    result.fabrics = NULL;
+    result.n_fabrics = 0;
+    fab_result_release(&result);
+    return status;
+}
+
+static bool same_phases(const plan_phases *p, const fab_job_plan *plan, bool repeats) {
+    const fab_job_plan *of = &p->of;
+    return of->tp == plan->tp && of->cp == plan->cp && of->pp == plan->pp && of->dp == plan->dp && of->ep == plan->ep &&
+           of->zero == plan->zero && p->repeats == repeats;
+}
+
+static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool repeats, plan_depth depth,
+                              const plan_phases **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *context = NULL;
+    size_t i = 0;
+    while (i < n->n_phases && !same_phases(&n->phases[i], plan, repeats)) {
+        i++;
+    }
+    if (i == n->n_phases) {
+        FAB_TRY(FAB_GROW(n->phases, n->capacity, n->n_phases + 1, err));
+        n->phases[n->n_phases++] = (plan_phases){.of = *plan, .repeats = repeats, .depth = PLAN_FLOOR};
+    }
+    plan_phases *found = &n->phases[i];
+    if (found->depth < depth) {
+        fab_job_plan whole = *plan;
+        whole.microbatch = 1;
+        whole.interleave = 1;
+        FAB_TRY(open_plan(n, &whole, false, &context, err));
+        FAB_TRY(found->depth < PLAN_ENDS ? find_ends(n, context, found, err) : FAB_OK);
+        FAB_TRY(depth == PLAN_LINKS ? find_links(n, context, found, err) : FAB_OK);
+    }
+    *out = found;
+done:
+    fab_context_free(context);
+    return status;
+}
+
+fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
+                      double *out_s, fab_error *err) {
+    uint64_t microbatches = 0;
+    fab_job_plan whole = *plan;
+    whole.microbatch = 1;
+    whole.interleave = 1;
+    const fab_job_spec *job = fab_job_space_take(n->space, &whole, &microbatches);
+    const plan_phases *phases = NULL;
+    fab_job_times times = {.tp = {.transfer_s = 0}};
+    if (job == NULL) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "a plan of the space is none of one chunk");
+    }
+    if (depth == PLAN_FLOOR) {
+        plan_floor(&n->rates, n->space, job, microbatches, &times);
+    } else {
+        bool repeats = job->recompute_traffic && job->recompute == FAB_RECOMPUTE_FULL;
+        FAB_PASS(find_phases(n, plan, repeats, depth, &phases, err));
+        times = phases->times[depth];
+    }
+    if (depth == PLAN_LINKS && plan->pp == 2 && plan->interleave > 1) {
+        /* The way back from the second stage to the first may take other links than the first way. */
+        double v = (double)plan->interleave;
+        times.pp.transfer_s = fmax(phases->times[PLAN_ENDS].pp.transfer_s, times.pp.transfer_s * v / (2 * v - 1));
+    }
+    const fab_iteration_request request = {
+        .job = job, .times = &times, .max_bytes = n->request->design->fabric.max_bytes};
+    return fab_iteration_bound(&request, plan->microbatch, plan->interleave, how, out_s, err);
+}
+
+/* --- as it is ----------------------------------------------------------------------------------------------------- */
+
+fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, fab_iteration *out, char *note, size_t size,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *context = NULL;
+    fab_error why = {0};
+    fab_result result = {.n_fabrics = 1, .fabrics = n->about};
+    note[0] = '\0';
+    FAB_TRY(open_plan(n, plan, true, &context, err));
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
+    status = fab_replay_run(&replay, &result, &why);
+    if (fab_is_refusal(status)) {
+        (void)snprintf(note, size, "%.250s", why.text);
+        status = FAB_OK;
+    } else if (status != FAB_OK) {
+        FAB_FAIL(err, status, why.where, "%s", why.text);
+    } else if (result.n_iterations == 0) {
+        (void)snprintf(note, size, "%.250s", result.iteration_note);
+    } else {
+        *out = result.iterations[0];
+    }
+done:
+    result.fabrics = NULL;
+    result.n_fabrics = 0;
+    fab_result_release(&result);
+    fab_context_free(context);
+    return status;
+}

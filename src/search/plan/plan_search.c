@@ -1,0 +1,465 @@
+/* The fastest plan of a job: plans are taken by the least bound of their time, each until a tighter bound, or the time
+ * itself, is known. */
+#include "plan_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDING      1e-9 /* by which a time may be below its bound */
+#define FRONT_STEP    0.7  /* of the memory of the plan before */
+#define MOST_OF_FRONT 5
+
+bool fab_plan_is_asked(const fab_design *design) {
+    return design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
+}
+
+void fab_plans_free(fab_plans *plans) {
+    if (plans != NULL) {
+        FAB_FREE_ALL(plans->plans, plans->front, plans);
+    }
+}
+
+/* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
+typedef enum node_state { IS_GROUP, HAS_CHAIN, HAS_ENDS, HAS_SCHEDULE, HAS_LINKS } node_state;
+
+typedef struct plan_node {
+    double bound_s;
+    node_state state;
+    uint32_t shape;
+    uint64_t n; /* plans */
+    fab_job_plan plan;
+    double memory_bytes;
+} plan_node;
+
+typedef struct search {
+    const fab_plan_request *request;
+    fab_job_space *space;
+    plan_network network;
+    plan_node *groups; /* in the order of the space */
+    size_t n_groups, group_capacity;
+    plan_node *heap; /* least bound first */
+    size_t n, capacity;
+    fab_planned *known; /* evaluated; times of INFINITY: cannot be timed */
+    size_t n_known, known_capacity;
+    double *best_s; /* [shape]; INFINITY: nothing evaluated */
+    size_t *best;   /* [shape]: of known */
+    double *order;  /* scratch: [shape] */
+    size_t n_shapes, n_best;
+    double most_bytes;    /* of memory; a plan has no more */
+    double limit_s;       /* sizes whose bound is not below have no place in the list */
+    fab_job_memory least; /* of all plans that were looked at, with the next */
+    fab_job_plan leanest;
+    fab_plans *found;
+} search;
+
+/* --- heap --------------------------------------------------------------------------------------------------------- */
+
+static int compare(uint64_t a, uint64_t b) {
+    return (a > b) - (a < b);
+}
+
+/* Of equal bounds the one that is known best, then by the order of the space. */
+static int node_order(const plan_node *a, const plan_node *b) {
+    if (a->bound_s != b->bound_s) {
+        return a->bound_s < b->bound_s ? -1 : 1;
+    }
+    const int by[] = {-compare(a->state, b->state),
+                      compare(a->shape, b->shape),
+                      compare(a->plan.recompute, b->plan.recompute),
+                      compare(a->plan.zero, b->plan.zero),
+                      compare(a->plan.microbatch, b->plan.microbatch),
+                      compare(a->plan.interleave, b->plan.interleave)};
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof by / sizeof by[0]; i++) {
+        order = by[i];
+    }
+    return order;
+}
+
+static fab_status heap_push(search *s, const plan_node *added, fab_error *err) {
+    FAB_PASS(FAB_GROW(s->heap, s->capacity, s->n + 1, err));
+    size_t at = s->n++;
+    while (at > 0 && node_order(added, &s->heap[(at - 1) / 2]) < 0) {
+        s->heap[at] = s->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    s->heap[at] = *added;
+    return FAB_OK;
+}
+
+static plan_node heap_pop(search *s) {
+    const plan_node first = s->heap[0];
+    const plan_node last = s->heap[--s->n];
+    size_t at = 0;
+    for (size_t child = 1; child < s->n; child = 2 * at + 1) {
+        child += child + 1 < s->n && node_order(&s->heap[child + 1], &s->heap[child]) < 0 ? 1 : 0;
+        if (node_order(&last, &s->heap[child]) <= 0) {
+            break;
+        }
+        s->heap[at] = s->heap[child];
+        at = child;
+    }
+    s->heap[at] = last;
+    return first;
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+/* Plans of a group, each given to `visit`. */
+typedef fab_status visit_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err);
+
+static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit, fab_error *err) {
+    fab_zero zero[4];
+    size_t n_zeros = fab_job_space_zeros(s->space, &group->plan, zero);
+    fab_job_plan plan = group->plan;
+    uint64_t microbatches = 0;
+    for (size_t i = 0; i < n_zeros; i++) {
+        plan.zero = zero[i];
+        for (plan.interleave = 0;
+             (plan.interleave = fab_job_space_next_interleave(s->space, &plan, plan.interleave)) > 0;) {
+            if (fab_job_space_take(s->space, &plan, &microbatches) != NULL) {
+                FAB_PASS(visit(s, group, &plan, err));
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
+    (void)plan;
+    (void)err;
+    ((plan_node *)group)->n++;
+    s->found->n_plans++;
+    return FAB_OK;
+}
+
+static fab_status add_group(search *s, plan_node *group, fab_error *err) {
+    FAB_PASS(each_plan(s, group, count_plan, err));
+    if (group->n == 0) {
+        return FAB_OK;
+    }
+    group->plan.interleave = 1;
+    FAB_PASS(plan_bound(&s->network, &group->plan, PLAN_FLOOR, FAB_BOUND_STAGE, &group->bound_s, err));
+    FAB_PASS(FAB_GROW(s->groups, s->group_capacity, s->n_groups + 1, err));
+    s->groups[s->n_groups++] = *group;
+    return FAB_OK;
+}
+
+static fab_status list_groups(search *s, fab_error *err) {
+    uint64_t microbatch[FAB_PLAN_MICROBATCHES];
+    fab_recompute recompute[3];
+    const size_t n_microbatches = fab_job_space_microbatches(s->space, microbatch);
+    const size_t n_recomputes = fab_job_space_recomputes(s->space, recompute);
+    const fab_job_plan *shapes = fab_job_space_shapes(s->space, &s->n_shapes);
+    for (uint32_t i = 0; i < s->n_shapes; i++) {
+        for (size_t k = 0; k < n_microbatches * n_recomputes; k++) {
+            plan_node group = {.state = IS_GROUP, .shape = i, .plan = shapes[i]};
+            fab_zero zero[4];
+            group.plan.microbatch = microbatch[k / n_recomputes];
+            group.plan.recompute = recompute[k % n_recomputes];
+            (void)fab_job_space_zeros(s->space, &group.plan, zero);
+            group.plan.zero = zero[0];
+            FAB_PASS(add_group(s, &group, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- plans -------------------------------------------------------------------------------------------------------- */
+
+static bool has_place(const search *s, const plan_node *node) {
+    return node->bound_s < s->limit_s && node->bound_s < s->best_s[node->shape];
+}
+
+static void leave_out(search *s, const plan_node *node) {
+    s->found->n_bounded += node->n;
+    s->found->lower_bound_s = fmin(s->found->lower_bound_s, node->bound_s);
+}
+
+static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
+    fab_job_memory memory;
+    fab_job_space_memory(s->space, &memory);
+    if (s->least.total_bytes <= 0 || memory.total_bytes < s->least.total_bytes) {
+        s->least = memory;
+        s->leanest = *plan;
+    }
+    if (memory.total_bytes > s->most_bytes) {
+        s->found->n_unfit++;
+        return FAB_OK;
+    }
+    plan_node added = {
+        .state = HAS_CHAIN, .shape = group->shape, .n = 1, .plan = *plan, .memory_bytes = memory.total_bytes};
+    FAB_PASS(plan_bound(&s->network, plan, PLAN_FLOOR, FAB_BOUND_CHAIN, &added.bound_s, err));
+    if (!has_place(s, &added)) {
+        leave_out(s, &added);
+        return FAB_OK;
+    }
+    return heap_push(s, &added, err);
+}
+
+static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
+    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
+           a->interleave == b->interleave && a->microbatch == b->microbatch && a->recompute == b->recompute &&
+           a->zero == b->zero;
+}
+
+static int by_time(const void *a, const void *b) {
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sizes that are slower than so many others need not be looked at. */
+static void set_limit(search *s) {
+    memcpy(s->order, s->best_s, s->n_shapes * sizeof *s->order);
+    qsort(s->order, s->n_shapes, sizeof *s->order, by_time);
+    s->limit_s = s->n_best <= s->n_shapes ? s->order[s->n_best - 1] : INFINITY;
+}
+
+/* The place of a plan among those that are known; it is evaluated where it is not. */
+static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_error *err) {
+    char text[192];
+    size_t i = 0;
+    while (i < s->n_known && !same_plan(&s->known[i].plan, &node->plan)) {
+        i++;
+    }
+    *out = i;
+    if (i < s->n_known) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_GROW(s->known, s->known_capacity, s->n_known + 1, err));
+    fab_planned *added = &s->known[s->n_known++];
+    char note[sizeof s->found->untimed_note];
+    *added = (fab_planned){.plan = node->plan, .memory_bytes = node->memory_bytes};
+    FAB_PASS(plan_evaluate(&s->network, &node->plan, &added->iteration, note, sizeof note, err));
+    if (note[0] != '\0') {
+        added->iteration.time_s = INFINITY;
+        if (s->found->untimed_note[0] == '\0') {
+            (void)snprintf(s->found->untimed_note, sizeof s->found->untimed_note, "%.240s", note);
+        }
+    } else if (added->iteration.time_s < node->bound_s * (1 - ROUNDING)) {
+        return fab_fail(err, FAB_EINTERNAL, fab_job_plan_text(&node->plan, text),
+                        "an iteration takes %.17g s, less than its lower bound of %.17g s", added->iteration.time_s,
+                        node->bound_s);
+    }
+    return FAB_OK;
+}
+
+static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
+    size_t i = 0;
+    FAB_PASS(know_plan(s, node, &i, err));
+    double time_s = s->known[i].iteration.time_s;
+    s->found->n_evaluated += isfinite(time_s) ? 1 : 0;
+    s->found->n_untimed += isfinite(time_s) ? 0 : 1;
+    if (time_s < s->best_s[node->shape]) {
+        s->best_s[node->shape] = time_s;
+        s->best[node->shape] = i;
+        set_limit(s);
+    }
+    return FAB_OK;
+}
+
+/* What comes next of a plan: a tighter bound. */
+static fab_status tighten(search *s, plan_node *node, fab_error *err) {
+    static const struct {
+        plan_depth depth;
+        fab_iteration_bounds how;
+    } NEXT[] = {[HAS_CHAIN] = {PLAN_ENDS, FAB_BOUND_CHAIN},
+                [HAS_ENDS] = {PLAN_ENDS, FAB_BOUND_SCHEDULE},
+                [HAS_SCHEDULE] = {PLAN_LINKS, FAB_BOUND_SCHEDULE}};
+    double bound_s = 0;
+    fab_error why = {0};
+    if (node->state != HAS_SCHEDULE || s->network.paths_are_fixed) {
+        fab_status status =
+            plan_bound(&s->network, &node->plan, NEXT[node->state].depth, NEXT[node->state].how, &bound_s, &why);
+        if (status != FAB_OK && !fab_is_refusal(status)) { /* what is refused has no bound, and no time later */
+            return fab_fail(err, status, why.where, "%s", why.text);
+        }
+    }
+    node->bound_s = fmax(node->bound_s, bound_s);
+    node->state = (node_state)(node->state + 1);
+    return heap_push(s, node, err);
+}
+
+/* Of the search for the best: how long others take nobody knows. */
+static void tell_plans(const search *s) {
+    const fab_plans *f = s->found;
+    double done = (double)(f->n_unfit + f->n_bounded + f->n_evaluated + f->n_untimed);
+    if (s->request->progress != NULL && done <= (double)f->n_plans) {
+        s->request->progress(s->request->progress_context, done, (size_t)f->n_plans);
+    }
+}
+
+/* Everything whose bound is below what the list has. */
+static fab_status run_search(search *s, fab_error *err) {
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        s->best_s[i] = INFINITY;
+    }
+    s->limit_s = INFINITY;
+    s->n = 0;
+    for (size_t i = 0; i < s->n_groups; i++) {
+        FAB_PASS(heap_push(s, &s->groups[i], err));
+    }
+    while (s->n > 0) {
+        plan_node first = heap_pop(s);
+        if (!has_place(s, &first)) {
+            leave_out(s, &first);
+        } else if (first.state == IS_GROUP) {
+            FAB_PASS(each_plan(s, &first, add_plan, err));
+        } else if (first.state == HAS_LINKS) {
+            FAB_PASS(take_time(s, &first, err));
+        } else {
+            FAB_PASS(tighten(s, &first, err));
+        }
+        tell_plans(s);
+    }
+    return FAB_OK;
+}
+
+/* --- result ------------------------------------------------------------------------------------------------------- */
+
+static int by_planned_time(const void *a, const void *b) {
+    return by_time(&((const fab_planned *)a)->iteration.time_s, &((const fab_planned *)b)->iteration.time_s);
+}
+
+static fab_status keep_best(search *s, fab_error *err) {
+    fab_plans *found = s->found;
+    FAB_PASS(FAB_NEW(found->plans, s->n_shapes, err));
+    for (size_t i = 0; i < s->n_shapes; i++) {
+        if (isfinite(s->best_s[i])) {
+            found->plans[found->n_plans_listed++] = s->known[s->best[i]];
+        }
+    }
+    if (found->n_plans_listed == 0) {
+        return FAB_OK;
+    }
+    qsort(found->plans, found->n_plans_listed, sizeof *found->plans, by_planned_time);
+    found->n_plans_listed = found->n_plans_listed < s->n_best ? found->n_plans_listed : s->n_best;
+    for (size_t i = 0; i < found->n_plans_listed; i++) {
+        found->plans[i].slower_ratio = found->plans[i].iteration.time_s / found->plans[0].iteration.time_s - 1;
+    }
+    found->lower_bound_s = isfinite(found->lower_bound_s) ? found->lower_bound_s : found->plans[0].iteration.time_s;
+    return FAB_OK;
+}
+
+/* The same search with less memory, again and again. */
+static fab_status find_front(search *s, fab_error *err) {
+    fab_plans counted = *s->found;
+    fab_status status = FAB_OK;
+    fab_planned last = counted.plans[0];
+    FAB_PASS(FAB_NEW(s->found->front, MOST_OF_FRONT, err));
+    counted.front = s->found->front;
+    s->n_best = 1;
+    for (bool more = true; status == FAB_OK && more && counted.n_front < MOST_OF_FRONT;) {
+        counted.front[counted.n_front++] = last;
+        s->most_bytes = FRONT_STEP * last.memory_bytes;
+        status = run_search(s, err);
+        more = isfinite(s->limit_s);
+        for (size_t i = 0; i < s->n_shapes; i++) {
+            last = more && s->best_s[i] == s->limit_s ? s->known[s->best[i]] : last;
+        }
+        last.slower_ratio = last.iteration.time_s / counted.plans[0].iteration.time_s - 1;
+    }
+    (void)snprintf(counted.untimed_note, sizeof counted.untimed_note, "%s", s->found->untimed_note);
+    *s->found = counted;
+    return status;
+}
+
+static fab_status fail_memory(const search *s, fab_error *err) {
+    char text[192];
+    const fab_plans *f = s->found;
+    if (f->n_plans == 0) {
+        return fab_fail(err, FAB_ENOSOLUTION, "plan",
+                        "no microbatches and stages go with batch %" PRIu64 " of %s on %" PRIu64 " GPUs", f->batch,
+                        f->model, f->gpus);
+    }
+    if (f->n_unfit < f->n_plans) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "plan", "none of %" PRIu64 " plans can be timed: %s", f->n_plans,
+                        f->untimed_note);
+    }
+    return fab_fail(err, FAB_ENOSOLUTION, "plan",
+                    "none of %" PRIu64 " ways to run %s on %" PRIu64
+                    " GPUs fits: the leanest needs %.4g GB of the %.4g GB of a %s: %s",
+                    f->n_plans, f->model, f->gpus, s->least.total_bytes * 1e-9, f->capacity_bytes * 1e-9, f->gpu,
+                    fab_job_plan_text(&s->leanest, text));
+}
+
+static fab_status open_search(search *s, fab_error *err) {
+    uint64_t microbatches = 0;
+    fab_job_memory memory;
+    const fab_router *router = NULL;
+    const fab_design *design = s->request->design;
+    FAB_PASS(FAB_NEW(s->found, 1, err));
+    FAB_PASS(fab_job_space_new(design, s->request->fabric, &s->space, err));
+    FAB_PASS(plan_network_open(s->request, s->space, &s->network, err));
+    FAB_PASS(fab_context_router(s->network.base, 0, &router, err));
+    FAB_PASS(list_groups(s, err));
+    FAB_PASS(FAB_NEW(s->best_s, s->n_shapes, err));
+    FAB_PASS(FAB_NEW(s->best, s->n_shapes, err));
+    FAB_PASS(FAB_NEW(s->order, s->n_shapes, err));
+    fab_plans *found = s->found;
+    found->lower_bound_s = INFINITY;
+    found->n_sizes = s->n_shapes;
+    found->gpus = fab_job_space_gpus(s->space);
+    found->batch_given = design->n_jobs > 0 && design->jobs[0].batch > 0;
+    (void)snprintf(found->engine, sizeof found->engine, "%s", fab_router_facts_of(router)->label);
+    const fab_job_plan *shapes = fab_job_space_shapes(s->space, &s->n_shapes);
+    fab_job_plan any = s->n_groups > 0 ? s->groups[0].plan : shapes[0];
+    const fab_job_spec *job = fab_job_space_take(s->space, &any, &microbatches);
+    found->batch = fab_job_space_model(s->space)->batch;
+    (void)snprintf(found->model, sizeof found->model, "%s", fab_job_space_model(s->space)->name);
+    if (job != NULL) {
+        fab_job_space_memory(s->space, &memory);
+        found->seq = job->seq;
+        found->capacity_bytes = memory.capacity_bytes;
+        (void)snprintf(found->gpu, sizeof found->gpu, "%.60s", job->accelerator.name);
+        s->most_bytes = job->memory_check == FAB_MEMORY_CHECK_OFF ? INFINITY : memory.capacity_bytes;
+    }
+    return FAB_OK;
+}
+
+fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    search s = {.request = request, .n_best = request->n_best > 0 ? request->n_best : 1};
+    FAB_TRY(open_search(&s, err));
+    FAB_TRY(run_search(&s, err));
+    FAB_TRY(keep_best(&s, err));
+    s.found->n_networks = s.network.n_routed;
+    FAB_TRY(s.found->n_plans_listed == 0 ? fail_memory(&s, err) : FAB_OK);
+    FAB_TRY(request->wants_front ? find_front(&s, err) : FAB_OK);
+    *out = s.found;
+    s.found = NULL;
+done:
+    plan_network_close(&s.network);
+    fab_job_space_free(s.space);
+    fab_plans_free(s.found);
+    FAB_FREE_ALL(s.groups, s.heap, s.known, s.best_s, s.best, s.order);
+    return status;
+}
+
+fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_plans *plans = NULL;
+    fab_job_space *space = NULL;
+    FAB_TRY(fab_plan_search(request, &plans, err));
+    FAB_TRY(fab_job_space_new(request->design, request->fabric, &space, err));
+    if (design->n_jobs == 0) {
+        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+        design->n_jobs = 1;
+    }
+    fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
+    if (out != NULL) {
+        *out = plans;
+        plans = NULL;
+    }
+done:
+    fab_job_space_free(space);
+    fab_plans_free(plans);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* What a plan keeps of a job, and what it chooses; the choice itself is checked by oracle/test_oracle_plan.c. */
+#include "fab/design.h"
+#include "fab/job_space.h"
+#include "fab/plan_run.h"
+#include "fab/str.h"
+#include "fab/topologies.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fab_design *design_of(const char *fabric, const char *const *keys) {
+    fab_design *design = malloc(sizeof *design);
+    cr_assert_eq(fab_design_read(fabric, NULL, 0, design, NULL), FAB_OK);
+    for (size_t i = 0; keys[i] != NULL; i += 2) {
+        cr_assert_eq(fab_design_set_job(design, 0, keys[i], keys[i + 1], "test", NULL), FAB_OK);
+    }
+    (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "spray");
+    design->n_engines = 1;
+    return design;
+}
+
+static unsigned open_of(const char *const *keys) {
+    fab_design *design = design_of("clos:gpus=16", keys);
+    unsigned open = fab_job_plan_open(&design->jobs[0]);
+    free(design);
+    return open;
+}
+
+#define BIT(key) (1U << FAB_PLAN_##key)
+#define SIZES    (BIT(TP) | BIT(PP) | BIT(DP))
+#define KEYS(...)                                                                                                      \
+    (const char *const[]) {                                                                                            \
+        __VA_ARGS__, NULL                                                                                              \
+    }
+
+Test(plan, what_is_open) {
+    cr_expect_eq(open_of(KEYS("tp", "8")), 0);
+    cr_expect_eq(open_of(KEYS("microbatch", "auto", "interleave", "auto")), 0, "chosen when the iteration is timed");
+    cr_expect_eq(open_of(KEYS("tp", "auto")), SIZES);
+    cr_expect_eq(open_of(KEYS("zero", "auto", "tp", "4", "dp", "2")), BIT(ZERO) | BIT(PP));
+    cr_expect_eq(open_of(KEYS("tp", "auto", "tp", "4")), 0, "the last one counts");
+    cr_expect_eq(open_of(KEYS("plan", "auto")), (1U << FAB_N_PLAN_KEYS) - 1);
+    cr_expect_eq(open_of(KEYS("recompute", "full", "plan", "auto", "ep", "1")),
+                 ((1U << FAB_N_PLAN_KEYS) - 1) & ~BIT(RECOMPUTE) & ~BIT(EP));
+}
+
+/* The digest is of what is said: a default that is typed is said where the rest is open. */
+Test(plan, digest_knows_what_is_asked) {
+    char digest[4][17];
+    const char *const *keys[] = {KEYS("model", "gpt-1.7b"), KEYS("model", "gpt-1.7b", "tp", "auto"),
+                                 KEYS("model", "gpt-1.7b", "plan", "auto"),
+                                 KEYS("model", "gpt-1.7b", "plan", "auto", "recompute", "full")};
+    for (size_t i = 0; i < 4; i++) {
+        fab_design *design = design_of("clos:gpus=16", keys[i]);
+        cr_assert_eq(fab_design_digest(design, digest[i], NULL), FAB_OK);
+        for (size_t k = 0; k < i; k++) {
+            cr_expect_str_neq(digest[i], digest[k], "%zu and %zu", i, k);
+        }
+        free(design);
+    }
+}
+
+static uint64_t batch_of(const char *fabric_text, const char *model) {
+    fab_design *design = design_of(fabric_text, KEYS("model", model, "plan", "auto"));
+    fab_fabric *fabric = NULL;
+    fab_job_space *space = NULL;
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+    cr_assert_eq(fab_job_space_new(design, fabric, &space, NULL), FAB_OK);
+    uint64_t batch = fab_job_space_model(space)->batch;
+    fab_job_space_free(space);
+    fab_fabric_free(fabric);
+    free(design);
+    return batch;
+}
+
+Test(plan, batch_that_the_gpus_divide) {
+    cr_expect_eq(batch_of("clos:gpus=64", "gpt-1.7b"), 512);
+    cr_expect_eq(batch_of("clos:gpus=96", "gpt-1.7b"), 480, "a multiple of 48");
+    cr_expect_eq(batch_of("clos:gpus=104", "gpt-1.7b"), 468, "a multiple of 52");
+}
+
+/* What was chosen is what a run with the same keys gives, for any number of threads. */
+Test(plan, same_for_any_number_of_threads) {
+    fab_design *design = design_of("rail-spine:gpus=32", KEYS("model", "gpt-1.7b", "tp", "2", "plan", "auto"));
+    fab_fabric *fabric = NULL;
+    fab_plans *plans[2] = {NULL};
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const fab_plan_request request = {
+            .design = design, .fabric = fabric, .seed = 1, .n_threads = 1 + 3 * i, .n_best = 4, .wants_front = true};
+        cr_assert_eq(fab_plan_search(&request, &plans[i], NULL), FAB_OK);
+    }
+    cr_assert_eq(plans[0]->n_plans_listed, 4);
+    cr_expect_eq(plans[0]->plans[0].plan.tp, 2);
+    for (size_t k = 0; k < 4; k++) {
+        const fab_planned *a = &plans[0]->plans[k];
+        const fab_planned *b = &plans[1]->plans[k];
+        cr_expect(memcmp(&a->plan, &b->plan, sizeof a->plan) == 0);
+        cr_expect(a->iteration.time_s == b->iteration.time_s);
+        cr_expect(k == 0 || a->iteration.time_s >= plans[0]->plans[k - 1].iteration.time_s);
+    }
+    cr_expect_eq(plans[0]->n_evaluated, plans[1]->n_evaluated);
+    cr_expect(plans[0]->lower_bound_s == plans[1]->lower_bound_s);
+    fab_plans_free(plans[0]);
+    fab_plans_free(plans[1]);
+    fab_fabric_free(fabric);
+    free(design);
+}
