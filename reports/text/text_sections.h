@@ -43,6 +43,8 @@ void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 void fab_text_advice(fab_page *page, const fab_advice *advice);
 /** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
+/** Two states side by side: the answer, why, and what it rests on. */
+void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
 /** Published figures beside ours, source by source; of one source the commands too. */
