@@ -24,6 +24,8 @@ extern const fab_fields fab_verdict_fields;
 extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields;
 /* plan_fields.c */
 extern const fab_fields fab_plan_fields, fab_job_plan_fields;
+/* difference_fields.c */
+extern const fab_fields fab_difference_fields;
 /* study_fields.c */
 extern const fab_fields fab_study_fields;
 /* failure_fields.c */

@@ -31,6 +31,7 @@ static const char *const COMMANDS[] = {
     [FAB_COMMAND_PLACE] = "place",       [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
     [FAB_COMMAND_AUDIT] = "audit",       [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
     [FAB_COMMAND_VALIDATE] = "validate", [FAB_COMMAND_COMPARE] = "compare",   [FAB_COMMAND_PLAN] = "plan",
+    [FAB_COMMAND_DIFF] = "diff",
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 
@@ -55,6 +56,8 @@ static const char *design_digest(const fab_at *at) {
 GIVES(const char *, design_source, here->n_fabrics > 0 ? here->fabrics[0].source : NULL);
 GIVES(const void *, histogram_edges, HISTOGRAM_EDGES);
 GIVES(const void *, conventions, fab_conventions);
+GIVES(const void *, warnings, (const void *)here->warnings);
+GIVES(size_t, count_warnings, here->n_warnings);
 
 static size_t count_conventions(const fab_at *at) {
     size_t n = 0;
@@ -78,6 +81,8 @@ static const fab_field META[] = {
     TEXT_BY(threads, threads, "The result is the same for any number of threads.", ONE_OF(ANY)),
     SCALARS_BY(histogram_edges, NULL, const double, histogram_edges, NULL,
                "Utilisations between which histogram counts the links of a class.", EXACTLY(FAB_HISTOGRAM - 1)),
+    SCALARS_BY(warnings, "warning", const char *, warnings, count_warnings, "What a reviewer would stop.",
+               IF(n_warnings)),
     SCALARS_BY(conventions, "convention", const char *, conventions, count_conventions,
                "How things are counted, and what the model leaves out."),
 };
@@ -123,6 +128,7 @@ static const fab_field RESULT[] = {
     POINTED(explain, explanation, &fab_explanation_fields, "Who shares a link."),
     POINTED(advice, advice, &fab_advice_fields, "What changes buy."),
     POINTED(sweep, sweep, &fab_sweep_fields, "A design at many values of a parameter."),
+    POINTED(diff, difference, &fab_difference_fields, "Two states side by side."),
     POINTED(mix, mix, &fab_mix_fields, "Fabrics under two jobs."),
     POINTED(study, study, &fab_study_fields, "What failure scenarios do."),
     POINTED(audit, audit, &fab_audit_fields, "What is wrong with an installed fabric."),

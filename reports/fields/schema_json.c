@@ -163,7 +163,8 @@ void fab_result_json_schema(fab_str *out) {
     begin_line(&s);
     fab_str_add(out, "\"anyOf\": [{ \"required\": [\"fabric\"] }, { \"required\": [\"sweep\"] }, "
                      "{ \"required\": [\"mix\"] }, { \"required\": [\"study\"] }, { \"required\": [\"audit\"] }, "
-                     "{ \"required\": [\"import\"] }, { \"required\": [\"validate\"] }, { \"required\": [\"traffic\", "
+                     "{ \"required\": [\"import\"] }, { \"required\": [\"diff\"] }, { \"required\": [\"validate\"] }, "
+                     "{ \"required\": [\"traffic\", "
                      "\"phases\"] }]");
     open_object(&s, "$defs");
     begin_line(&s);

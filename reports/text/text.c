@@ -83,6 +83,12 @@ static void put_verdict(fab_page *page, const fab_run_verdict *v) {
     fab_page_end_line(page);
 }
 
+static void put_warnings(fab_page *page, const fab_result *result) {
+    for (size_t i = 0; i < result->n_warnings; i++) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "Warning: %s.", result->warnings[i]);
+    }
+}
+
 /* What was asked for by name stands before what it rests on, so that the first screen has the answer. */
 static void put_offered(fab_page *page, const fab_result *result) {
     if (result->command != FAB_COMMAND_ROUTE) {
@@ -131,6 +137,12 @@ static void put_result(fab_page *page, const fab_result *result) {
         put_origin(page, result);
         return;
     }
+    if (result->difference != NULL) {
+        fab_text_difference(page, result->difference);
+        fab_text_conventions(page, fab_conventions, SIZE_MAX);
+        put_origin(page, result);
+        return;
+    }
     put_verdict(page, result->verdict);
     if (result->sweep != NULL) {
         fab_text_sweep(page, result->sweep);
@@ -141,6 +153,7 @@ static void put_result(fab_page *page, const fab_result *result) {
     bool compares = result->command == FAB_COMMAND_COST && result->n_fabrics > 1;
     if (compares) {
         fab_text_comparison(page, result);
+        put_warnings(page, result);
         for (size_t i = 0; i < result->n_fabrics; i++) {
             char title[48];
             (void)snprintf(title, sizeof title, "BILL OF MATERIALS [%zu]", i + 1);
@@ -153,6 +166,7 @@ static void put_result(fab_page *page, const fab_result *result) {
             fab_text_optimum(page, result->optimum);
         }
         fab_text_design(page, f);
+        put_warnings(page, result);
         if (result->command == FAB_COMMAND_ROUTE) {
             put_short_fabric(page, f);
             put_offered(page, result);

@@ -13,7 +13,8 @@ static void failures_put_failed(fab_page *page, const fab_failures *f) {
         fab_page_say(page, "%s%s", i > 0 ? ", " : "", f->failed[i]);
     }
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 4);
-    fab_page_say(page, "%s", f->n_lost == 0 ? "No server with ranks is lost: nobody moves." : "Lost: ");
+    fab_page_say(page, "%s",
+                 f->n_lost == 0 ? "No server with ranks is lost: nobody moves, under any policy." : "Lost: ");
     for (size_t i = 0; i < f->n_lost; i++) {
         fab_page_say(page, "%s%s (rank%s %s)", i > 0 ? ", " : "", f->lost[i].name, fab_plural(f->lost[i].n_ranks),
                      f->lost[i].ranks);
@@ -59,6 +60,15 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
     fab_table_set(table, 0, ink, "%s", name);
 }
 
+/* Where nobody has to move all policies are one. */
+static size_t failures_shown(const fab_failures *f) {
+    return f->n_lost == 0 && f->n_policies > 1 ? 1 : f->n_policies;
+}
+
+static const char *failures_row_name(const fab_failures *f, const fab_failed_policy *p) {
+    return failures_shown(f) < f->n_policies ? "failed" : p->policy;
+}
+
 static void failures_put_policies(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
     static const fab_column COLUMNS[] = {
         COLUMN("policy", text),      MARKED("cut flows", fab_show_whole, FAB_INK_BAD, 0),
@@ -68,9 +78,9 @@ static void failures_put_policies(fab_page *page, const fab_failures *f, const f
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     failures_add_state(&table, FAB_INK_DIM, "healthy", &e->healthy, &e->healthy);
-    for (size_t i = 0; i < f->n_policies; i++) {
+    for (size_t i = 0; i < failures_shown(f); i++) {
         const fab_failed_policy *p = &e->policies[i];
-        failures_add_state(&table, FAB_INK_PLAIN, p->policy, &p->state, &e->healthy);
+        failures_add_state(&table, FAB_INK_PLAIN, failures_row_name(f, p), &p->state, &e->healthy);
         fab_table_set(&table, 6, p->is_possible ? FAB_INK_PLAIN : FAB_INK_BAD, "%s", failures_show_moves(page, p));
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -85,11 +95,11 @@ static const char *failures_short_name(fab_page *page, const char *policy) {
 
 /* The largest ratio of every phase that asks anything of the network. */
 static void failures_put_phases(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
-    const size_t n = f->n_policies < MOST_POLICIES ? f->n_policies : MOST_POLICIES;
+    const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
     fab_table table;
     for (size_t i = 0; i < n; i++) {
-        columns[i + 2].heading = failures_short_name(page, e->policies[i].policy);
+        columns[i + 2].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
     }
     fab_table_begin(&table, page, columns, n + 2);
     for (size_t p = 0; p < f->n_phases; p++) {

@@ -50,6 +50,8 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** What they come to, in a sentence for each engine; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
+/** Two states side by side: the answer, why, and what it rests on. */
+void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
 /** Published figures beside ours, source by source; of one source the commands too. */

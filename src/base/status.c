@@ -22,6 +22,7 @@ const char *fab_status_name(fab_status status) {
     case FAB_EINPUT: return "input error";
     case FAB_EUNSUPPORTED: return "unsupported";
     case FAB_ELIMIT: return "limit";
+    case FAB_ETHRESHOLD: return "beyond the threshold";
     case FAB_EINCOMPLETE: return "incomplete";
     case FAB_EUNREACHABLE: return "unreachable";
     case FAB_ENOSOLUTION: return "no solution";

@@ -64,7 +64,7 @@ typedef struct cli_advise_options {
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
-    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies;
+    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies, before, after;
     const char *traffic, *transport, *prices, *format, *table, *out, *timeline, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
@@ -84,6 +84,7 @@ typedef struct cli_options {
     size_t n_vary;
     const char *ranking;                /**< mix: fields of the ranking job, or NULL */
     double share;                       /**< mix: of the training job */
+    double tolerance;                   /**< diff: the largest ratio of times that passes; 0: any */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
@@ -131,9 +132,9 @@ struct cli_command {
 };
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan, cli_command_optimize,
-    cli_command_validate, cli_command_list, cli_command_schema, cli_command_study, cli_command_version,
-    cli_command_explain, cli_command_audit, cli_command_import, cli_command_help;
+    cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan, cli_command_diff,
+    cli_command_optimize, cli_command_validate, cli_command_list, cli_command_schema, cli_command_study,
+    cli_command_version, cli_command_explain, cli_command_audit, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -439,7 +440,7 @@ typedef struct cli_table {
     size_t n_columns;
     char **cells; /**< shape [n_rows][n_columns] */
     size_t n_cells, capacity;
-    bool failed;   /**< memory ran out: sticks, and nothing is added from then on */
+    bool failed; /**< memory ran out: sticks, and nothing is added from then on */
 } cli_table;
 
 void cli_table_release(cli_table *table);

@@ -3,6 +3,7 @@
 
 #include "fab/builtin.h"
 #include "fab/definitions.h"
+#include "fab/design.h"
 #include "fab/relocate.h"
 #include "fab/routing.h"
 #include "fab/traffic.h"
@@ -71,6 +72,32 @@ static void put_fields(FILE *out) {
     fab_definitions_visit(put_field, out);
 }
 
+typedef struct put_paths {
+    FILE *out;
+    const char *part; /* of the paths that are put, without it; "": all, as they are */
+} put_paths;
+
+static void put_path(void *context, const char *path, const char *example, const char *initial, const char *summary) {
+    const put_paths *p = context;
+    size_t n = strlen(p->part);
+    (void)example;
+    (void)initial;
+    (void)summary;
+    if (strncmp(path, p->part, n) == 0 && strcmp(path, "job.id") != 0) {
+        (void)fprintf(p->out, " %s=", path + n);
+    }
+}
+
+static void put_job_keys(FILE *out) {
+    put_paths paths = {out, "job."};
+    fab_design_each_field(put_path, &paths);
+}
+
+static void put_all_paths(FILE *out) {
+    put_paths paths = {out, ""};
+    fab_design_each_field(put_path, &paths);
+}
+
 /* Of options by their name, of operands by what the usage line calls them. */
 typedef struct values {
     const char *name;
@@ -83,6 +110,7 @@ typedef struct values {
 static const values OPERANDS[] = {
     {"DESIGN", true, false, NULL, NULL, put_presets},
     {"DESIGN...", true, false, NULL, NULL, put_presets},
+    {"BEFORE [AFTER]", true, false, NULL, NULL, put_presets},
     {"[COMMAND [SUBCOMMAND]]", false, false, NULL, commands_at, NULL},
     {"[WHAT [NAME]]", false, false, NULL, cli_topic_name, NULL},
     {"DESIGN | STEP", true, false, NULL, NULL, put_study},
@@ -93,6 +121,10 @@ static const values OPERANDS[] = {
 
 static const values OPTIONS[] = {
     {"engine", false, false, NULL, engines_at, NULL},
+    {"job", false, false, NULL, NULL, put_job_keys},
+    {"set", false, false, NULL, NULL, put_all_paths},
+    {"before", false, false, " fail= degrade= engine=", NULL, put_job_keys},
+    {"after", false, false, " fail= degrade= engine=", NULL, put_job_keys},
     {"traffic", true, false, " job file:", NULL, put_patterns},
     {"prices", true, false, NULL, NULL, put_prices},
     {"format", false, false, NULL, formats_at, NULL},

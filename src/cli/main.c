@@ -13,13 +13,17 @@
 
 #define SPOOL_ATTEMPTS 10
 
-const cli_command *const CLI_COMMANDS[] = {&cli_command_run,     &cli_command_build,    &cli_command_cost,
-                                           &cli_command_traffic, &cli_command_route,    &cli_command_sweep,
-                                           &cli_command_compare, &cli_command_place,    &cli_command_plan,
-                                           &cli_command_mix,     &cli_command_optimize, &cli_command_study,
-                                           &cli_command_audit,   &cli_command_import,   &cli_command_validate,
-                                           &cli_command_list,    &cli_command_schema,   &cli_command_explain,
-                                           &cli_command_version, &cli_command_help,     NULL};
+const cli_command *const CLI_COMMANDS[] = {&cli_command_run,     &cli_command_build,
+                                           &cli_command_cost,    &cli_command_traffic,
+                                           &cli_command_route,   &cli_command_sweep,
+                                           &cli_command_compare, &cli_command_diff,
+                                           &cli_command_place,   &cli_command_plan,
+                                           &cli_command_mix,     &cli_command_optimize,
+                                           &cli_command_study,   &cli_command_audit,
+                                           &cli_command_import,  &cli_command_validate,
+                                           &cli_command_list,    &cli_command_schema,
+                                           &cli_command_explain, &cli_command_version,
+                                           &cli_command_help,    NULL};
 
 const cli_command *cli_find_command(const char *name) {
     for (const cli_command *const *c = CLI_COMMANDS; *c != NULL; c++) {
@@ -58,6 +62,7 @@ fab_status cli_find_subcommand(const cli_command *command, const char *name, con
 static int exit_code(fab_status status) {
     switch (status) {
     case FAB_OK: return 0;
+    case FAB_ETHRESHOLD: return 1;
     case FAB_EUSAGE: return 2;
     case FAB_EINPUT:
     case FAB_EUNSUPPORTED:
@@ -179,7 +184,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     } else {
         FAB_TRY(cli_check_outputs(options, err));
         ran = options->command->run(options, out, err);
-        FAB_TRY(ran == FAB_EINCOMPLETE ? FAB_OK : ran);
+        FAB_TRY(ran == FAB_EINCOMPLETE || ran == FAB_ETHRESHOLD ? FAB_OK : ran);
     }
     cli_limits_end_time();
     FAB_TRY(copy_to_stdout(out, err));

@@ -12,6 +12,7 @@
 #include "fab/plan_run.h"
 #include "fab/replay_memory.h"
 #include "fab/topologies.h"
+#include "fab/warnings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -375,6 +376,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
         drop_loads(&s->result);
     }
     s->result.verdict = verdict;
+    FAB_TRY(fab_find_warnings(&s->result, err));
     FAB_TRY(cli_certify(s, err));
     FAB_TRY(cli_report(options, &s->result, out, err));
 done:

@@ -29,6 +29,12 @@ void fab_result_release(fab_result *result) {
     for (size_t i = 0; i < result->n_iterations; i++) {
         fab_schedule_free(result->iterations[i].schedule);
     }
+    for (size_t i = 0; i < result->n_warnings; i++) {
+        free(result->warnings[i]);
+    }
+    free((void *)result->warnings);
+    result->warnings = NULL;
+    result->n_warnings = 0;
     FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->paces);
     result->paces = NULL;
     result->iterations = NULL;

@@ -1,6 +1,6 @@
 /* Slurm's lists of names: read, folded again, and read again they are the same. */
 #include "fuzz.h"
-#include "readers/host_list.h"
+#include "fab/host_list.h"
 
 #include <stdlib.h>
 #include <string.h>

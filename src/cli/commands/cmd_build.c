@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include "fab/warnings.h"
+
 #include "fab/memory.h"
 #include "fab/design.h"
 #include "fab/prices.h"
@@ -111,6 +113,7 @@ static fab_status build_run(const cli_options *options, FILE *out, fab_error *er
     if (options->patch != NULL) {
         FAB_TRY(write_patch(options, design, &result.fabrics[0], graph, out, err));
     }
+    FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(build_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "fab/warnings.h"
 
 #include "fab/analysis.h"
 #include "fab/growth.h"
@@ -105,6 +106,7 @@ static fab_status cost_run(const cli_options *options, FILE *out, fab_error *err
         double baseline_usd = result.fabrics[0].cost.total_usd;
         fabric->reduction_ratio = i > 0 && baseline_usd > 0 ? 1 - fabric->cost.total_usd / baseline_usd : 0;
     }
+    FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -320,7 +320,15 @@ static fab_status find_topic(const char *name, const list_topic **out, fab_error
                     fab_choices_list(&near, "one of", hint));
 }
 
-/* Keeps the rows whose first cell is `name`. */
+/* A row of this name; of fields also all of a part ("job"), and a key in any part ("servers"). */
+static bool is_row_of(const char *cell, const char *name, bool are_paths) {
+    size_t n = strlen(name);
+    const char *key = strrchr(cell, '.');
+    return strcmp(cell, name) == 0 || (are_paths && strncmp(cell, name, n) == 0 && cell[n] == '.') ||
+           (are_paths && key != NULL && strcmp(key + 1, name) == 0);
+}
+
+/* Keeps the rows of `name`. */
 static fab_status keep_rows(cli_table *table, const char *topic, const char *name, fab_error *err) {
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
@@ -328,7 +336,7 @@ static fab_status keep_rows(cli_table *table, const char *topic, const char *nam
     size_t n_kept = 0;
     for (size_t row = 0; row + table->n_columns <= table->n_cells; row += table->n_columns) {
         fab_choices_offer(&near, table->cells[row]);
-        bool is_kept = strcmp(table->cells[row], name) == 0;
+        bool is_kept = is_row_of(table->cells[row], name, strcmp(topic, "fields") == 0);
         for (size_t i = 0; is_kept && i < table->n_columns; i++) { /* swapped, so that every cell stays to be freed */
             char *cell = table->cells[n_kept];
             table->cells[n_kept++] = table->cells[row + i];
@@ -384,7 +392,7 @@ done:
 }
 
 static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list presets selene-3072",
-                                       "fabriscope list engines", "fabriscope list formats", NULL};
+                                       "fabriscope list engines", "fabriscope list fields job", NULL};
 static const cli_option *const OPTIONS[] = {&cli_option_json, NULL};
 
 const cli_command cli_command_list = {
@@ -393,7 +401,8 @@ const cli_command cli_command_list = {
     .max_operands = 2,
     .summary = "what there is: presets, models, gpus, families, engines, patterns, prices, catalogs, published, "
                "fields, formats",
-    .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source.",
+    .details = "Without WHAT: what can be listed. With NAME: that row alone, and all of its source; of fields also a "
+               "part of the design (job) or a key (taper).",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = list_run,

@@ -1,4 +1,4 @@
-#include "host_list.h"
+#include "fab/host_list.h"
 
 #include <stdbool.h>
 #include <stdint.h>

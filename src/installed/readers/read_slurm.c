@@ -1,7 +1,7 @@
 /* Slurm's topology.conf, tree and block, and what `scontrol show topology` prints of them. A tree of names: which nodes
  * are below which switch, without ports and cables as such; where several switches have the same nodes they are taken
  * as joined to each. Source: topology.conf(5). */
-#include "host_list.h"
+#include "fab/host_list.h"
 #include "network_internal.h"
 
 #include "fab/memory.h"

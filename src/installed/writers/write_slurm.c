@@ -1,7 +1,7 @@
 /* topology.conf of Slurm: for topology/tree the switches and what is below them, for topology/block the sets of nodes
  * that are next to each other. Source: topology.conf(5). */
 #include "fab/network_write.h"
-#include "readers/host_list.h"
+#include "fab/host_list.h"
 #include "structure/network_tree.h"
 
 #include "fab/memory.h"

@@ -13,6 +13,7 @@ typedef enum fab_status {
     FAB_EINPUT,       /**< a design, file or value is wrong */
     FAB_EUNSUPPORTED, /**< valid, but this version cannot do it */
     FAB_ELIMIT,       /**< it needs more memory than the run may take: nothing else follows from it */
+    FAB_ETHRESHOLD,   /**< the result stands, but it is beyond what was asked for */
     FAB_EINCOMPLETE,  /**< the result stands, but candidates of a search were left out */
     FAB_EUNREACHABLE, /**< a flow has no route */
     FAB_ENOSOLUTION,  /**< no design or placement satisfies the constraints */

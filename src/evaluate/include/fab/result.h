@@ -309,6 +309,7 @@ typedef enum fab_command {
     FAB_COMMAND_OPTIMIZE,
     FAB_COMMAND_SWEEP,
     FAB_COMMAND_COMPARE,
+    FAB_COMMAND_DIFF,
     FAB_COMMAND_PLACE,
     FAB_COMMAND_MIX,
     FAB_COMMAND_STUDY,
@@ -351,6 +352,7 @@ typedef struct fab_result {
     const struct fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */
     const struct fab_advice *advice;           /**< borrowed; NULL unless asked for */
     const struct fab_sweep *sweep;             /**< borrowed; NULL unless a parameter was varied (sweep.h) */
+    const struct fab_difference *difference;   /**< borrowed; NULL unless two states were compared (difference.h) */
     const struct fab_mix *mix;                 /**< borrowed; NULL unless two jobs were compared (mix.h) */
     const struct fab_study_summary *study;     /**< borrowed; NULL unless of a study (study_summary.h) */
 
@@ -364,6 +366,8 @@ typedef struct fab_result {
     const struct fab_failures *failures;       /**< borrowed; NULL unless asked for (failures.h) */
     const struct fab_published *published; /**< borrowed; figures beside ours; NULL where none is known (published.h) */
     const struct fab_run_verdict *verdict; /**< borrowed; NULL of commands that replay nothing (verdict.h) */
+    char **warnings; /**< shape [n_warnings]: what a reviewer would stop; owned, as each (warnings.h) */
+    size_t n_warnings;
     uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */
 } fab_result;
 

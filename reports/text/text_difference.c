@@ -1,0 +1,128 @@
+/* Text report: two states side by side. The answer is the first line. */
+#include "fab/difference.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define LINKS_SHOWN 3
+#define FLOWS_SHOWN 4 /* on a link */
+
+static void put_answer(fab_page *page, const fab_difference *d) {
+    fab_ink ink = d->stopped != NULL || d->is_beyond ? FAB_INK_BAD : FAB_INK_BOLD;
+    fab_page_wrapf(page, ink, 0, 2, "%s.", d->verdict);
+    if (d->cause != NULL) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s%s.", d->is_verified ? "Cause, verified: " : "", d->cause);
+    }
+    if (d->tolerance > 0) {
+        fab_page_wrapf(page, d->is_beyond ? FAB_INK_BAD : FAB_INK_GOOD, 2, 2, "%s the tolerance of x%.3f.",
+                       d->is_beyond ? "Beyond" : "Within", d->tolerance);
+    }
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "before: %s", d->before);
+    fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "after:  %s", d->after);
+}
+
+static void put_changes(fab_page *page, const fab_difference *d) {
+    if (d->n_changes == 0) {
+        return;
+    }
+    fab_text_heading(page, "WHAT CHANGED", NULL);
+    for (size_t i = 0; i < d->n_changes; i++) {
+        const fab_change *c = &d->changes[i];
+        fab_page_say(page, "%s %s %s: was %s, is %s", c->is_cause ? "*" : "-", fab_change_kinds[c->kind], c->what,
+                     c->before[0] != '\0' ? c->before : "nothing", c->after[0] != '\0' ? c->after : "nothing");
+        if (!isnan(c->undone_s)) {
+            fab_page_say(page, "; this alone undone: %s", fab_show_time(page, c->undone_s));
+        }
+        fab_page_paragraph(page, c->is_cause ? FAB_INK_BOLD : FAB_INK_PLAIN, 2, 4);
+    }
+    if (d->n_left_out > 0) {
+        fab_page_line(page, FAB_INK_DIM, "  and %s more", fab_show_count(page, d->n_left_out));
+    }
+}
+
+static void put_tests(fab_page *page, const fab_difference *d) {
+    if (d->n_tests == 0) {
+        return;
+    }
+    fab_text_heading(page, "TRIED", "other servers in the place of the one that has come");
+    for (size_t i = 0; i < d->n_tests; i++) {
+        const fab_diff_test *t = &d->tests[i];
+        fab_page_wrapf(page, t->holds ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4, "%s: %s, %s, %s", t->what,
+                       fab_show_time(page, t->time_s), t->returns ? "as before" : "not as before",
+                       t->holds ? "as the cause predicts" : "against it");
+    }
+}
+
+static void put_phases(fab_page *page, const fab_diff_engine *e) {
+    static const fab_column COLUMNS[] = {
+        COLUMN("phase", text),     COLUMN("before", time),
+        COLUMN("now", time),       MARKED("ratio", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+        COLUMN("worst", 2_digits), MARKED("now", fab_show_2_digits, FAB_INK_BAD, FAB_FULL_LOAD),
+        COLUMN("new", integer),    COLUMN("gone", integer),
+    };
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t p = 0; p < e->n_phases; p++) {
+        const fab_diff_phase *phase = &e->phases[p];
+        const double figures[] = {phase->before_s,
+                                  phase->after_s,
+                                  phase->before_s > 0 ? phase->after_s / phase->before_s : (double)NAN,
+                                  phase->before_factor,
+                                  phase->after_factor,
+                                  (double)phase->n_new,
+                                  (double)phase->n_gone};
+        fab_table_row(&table, FAB_INK_PLAIN, phase->name, figures);
+    }
+    const double figures[] = {e->before_s,     e->after_s,       e->ratio,         FAB_TABLE_BLANK,
+                              FAB_TABLE_BLANK, (double)e->n_new, (double)e->n_gone};
+    fab_table_row(&table, FAB_INK_BOLD, e->iterates ? "iteration" : "all", figures);
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_note(page, "worst: the largest collision factor, before and now; new, gone: links that collide in one "
+                        "state alone");
+}
+
+static void put_crossing(fab_page *page, const char *when, const fab_diff_crossing *c) {
+    if (isnan(c->factor)) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 6, "%s: not there, or not listed", when);
+        return;
+    }
+    fab_page_say(page, "%s: x%.2f", when, c->factor);
+    if (c->is_known) {
+        fab_page_say(page, ", %s", fab_show_counted(page, c->n_flows, "flow", "flows"));
+    }
+    for (size_t i = 0; i < c->n_listed && i < FLOWS_SHOWN; i++) {
+        const fab_diff_flow *f = &c->flows[i];
+        fab_page_say(page, "%s rank %" PRIu32 " on %s > %" PRIu32 " on %s%s%s%s", i == 0 ? ":" : ";", f->src_rank,
+                     f->src, f->dst_rank, f->dst, f->comm[0] != '\0' ? " (" : "", f->comm,
+                     f->comm[0] != '\0' ? ")" : "");
+    }
+    fab_page_say(page, "%s", c->n_flows > FLOWS_SHOWN && c->is_known ? "; ..." : "");
+    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 6);
+}
+
+static void put_links(fab_page *page, const fab_diff_engine *e) {
+    size_t shown = e->n_links < LINKS_SHOWN ? e->n_links : LINKS_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        const fab_diff_link *l = &e->links[i];
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s %s, phase %s", l->name,
+                       l->is_new ? "collides now" : "collides no more", l->phase);
+        put_crossing(page, "before", &l->before);
+        put_crossing(page, "now", &l->after);
+    }
+    if (shown < e->n_links) {
+        fab_page_line(page, FAB_INK_DIM, "  %zu more links in the JSON", e->n_links - shown);
+    }
+}
+
+void fab_text_difference(fab_page *page, const fab_difference *d) {
+    put_answer(page, d);
+    put_changes(page, d);
+    put_tests(page, d);
+    for (size_t i = 0; i < d->n_engines; i++) {
+        const fab_diff_engine *e = &d->engines[i];
+        fab_text_heading(page, "PHASE BY PHASE", e->label);
+        put_phases(page, e);
+        put_links(page, e);
+    }
+}

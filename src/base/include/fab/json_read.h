@@ -1,0 +1,55 @@
+/**
+ * @file json_read.h
+ * JSON [RFC 8259] as a flat array of values. Strict: one value, no comments, keys as they stand.
+ */
+#pragma once
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAB_JSON_NONE UINT32_MAX
+
+typedef enum fab_json_kind {
+    FAB_JSON_NULL,
+    FAB_JSON_BOOL,
+    FAB_JSON_NUMBER,
+    FAB_JSON_STRING,
+    FAB_JSON_ARRAY,
+    FAB_JSON_OBJECT
+} fab_json_kind;
+
+typedef struct fab_json_value {
+    fab_json_kind kind;
+    const char *key;      /**< of a member, else NULL */
+    const char *text;     /**< of a string */
+    double number;        /**< of a number; of a truth 0 or 1 */
+    uint32_t first, next; /**< its first element or member, and the one behind it; FAB_JSON_NONE */
+} fab_json_value;
+
+typedef struct fab_json {
+    fab_json_value *values; /**< [0]: the whole */
+    uint32_t n;
+    char *text; /**< what keys and strings point into */
+} fab_json;
+
+/**
+ * @param[in]  where  Name of the file, for messages.
+ * @param[out] out    Release with fab_json_release(). Written on success only.
+ * @retval FAB_EINPUT  where:line:column, what was expected; or more than 64 levels
+ * Complexity: O(bytes).
+ */
+fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fab_error *err) FAB_MUST_USE;
+void fab_json_release(fab_json *json);
+
+/** Member of an object; FAB_JSON_NONE: it has none of this name, or `object` is no object. O(members). */
+uint32_t fab_json_member(const fab_json *json, uint32_t object, const char *key);
+
+/** Elements of a list, members of an object. O(elements). */
+size_t fab_json_count(const fab_json *json, uint32_t list);
+
+/** A member that is a number, a truth or a text; `missing` where it is none. */
+double fab_json_number_of(const fab_json *json, uint32_t object, const char *key, double missing);
+const char *fab_json_text_of(const fab_json *json, uint32_t object, const char *key, const char *missing);

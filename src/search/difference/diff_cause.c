@@ -1,0 +1,405 @@
+/* Which changes make the difference: each is undone alone, then the largest together, until the first time is back. */
+#include "diff_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR       0.1 /* part of the difference that may be left where the time is said to be back */
+#define MOST_NAMED 3   /* changes in a sentence */
+
+/* --- the second state, with changes undone ------------------------------------------------------------------------ */
+
+static bool any_undone(const diff *d, const bool *undone, fab_change_kind kind) {
+    bool any = false;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        any = any || (undone[i] && d->out->changes[i].kind == kind);
+    }
+    return any;
+}
+
+static bool is_undone_key(const diff *d, const bool *undone, const char *line, size_t key) {
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        if (undone[i] && d->undo[i] != NULL && strlen(d->undo[i]) == key && strncmp(d->undo[i], line, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lines of a canonical text whose keys are undone, or those that are not. */
+static void copy_lines(const diff *d, const bool *undone, const char *text, bool wants_undone, fab_str *out) {
+    for (const char *line = text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        length += line[length] == '\n';
+        if (is_undone_key(d, undone, line, strcspn(line, "=")) == wants_undone) {
+            fab_str_append(out, line, length);
+        }
+        line += length;
+    }
+}
+
+/* Jobs follow their ids: lines of the first text stand before those of the second that belong to the same part. */
+static int part_of(const char *line) {
+    return strncmp(line, "job.", 4) == 0 ? 1 : strncmp(line, "engine.", 7) == 0 ? 2 : 0;
+}
+
+static void merge_lines(const char *mine, const char *its, fab_str *out) {
+    for (int part = 0; part < 3; part++) {
+        const char *texts[2] = {mine, its};
+        for (int i = 0; i < 2; i++) {
+            for (const char *line = texts[i]; line != NULL && *line != '\0';) {
+                size_t length = strcspn(line, "\n");
+                length += line[length] == '\n';
+                if (part_of(line) == part) {
+                    fab_str_append(out, line, length);
+                }
+                line += length;
+            }
+        }
+    }
+}
+
+static fab_status undo_values(const diff *d, const bool *undone, fab_design *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    fab_str kept = FAB_STR_INIT;
+    fab_str taken = FAB_STR_INIT;
+    fab_str all = FAB_STR_INIT;
+    *out = *d->design[1];
+    if (!any_undone(d, undone, FAB_CHANGE_SETTING) && !any_undone(d, undone, FAB_CHANGE_ENGINE)) {
+        return FAB_OK;
+    }
+    for (int i = 0; i < 2; i++) {
+        fab_design_describe(d->design[i], &text[i]);
+        FAB_TRY(fab_str_status(&text[i], err));
+    }
+    copy_lines(d, undone, text[1].data, false, &kept);
+    copy_lines(d, undone, text[0].data, true, &taken);
+    merge_lines(kept.data, taken.data, &all);
+    FAB_TRY(kept.failed || taken.failed || all.failed ? FAB_ENOMEM : FAB_OK);
+    FAB_TRY(fab_design_restore(all.data != NULL ? all.data : "", out, err));
+    out->fabric.max_bytes = d->design[1]->fabric.max_bytes;
+done:
+    fab_str_release(&text[0]);
+    fab_str_release(&text[1]);
+    fab_str_release(&kept);
+    fab_str_release(&taken);
+    fab_str_release(&all);
+    return status;
+}
+
+/* The job's servers, with those that are undone as they were; who stands there now takes the place that is left. */
+static fab_status undo_servers(const diff *d, const bool *undone, fab_design *design, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *now = NULL;
+    uint32_t *then = NULL;
+    size_t n = 0;
+    size_t n_then = 0;
+    if (!any_undone(d, undone, FAB_CHANGE_SERVER)) {
+        return FAB_OK;
+    }
+    FAB_TRY(diff_servers_of(&d->side[1], &now, &n, err));
+    FAB_TRY(diff_servers_of(&d->side[0], &then, &n_then, err));
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        uint32_t at = d->place[i];
+        if (!undone[i] || d->out->changes[i].kind != FAB_CHANGE_SERVER) {
+            continue;
+        }
+        uint32_t back = at < n && at < n_then ? diff_server_after(d, then[at]) : FAB_NONE;
+        if (back == FAB_NONE) {
+            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "the server of before is not there");
+        }
+        for (size_t k = 0; k < n; k++) {
+            now[k] = k != at && now[k] == back ? now[at] : now[k];
+        }
+        now[at] = back;
+    }
+    FAB_TRY(diff_set_servers(design, now, n, err));
+done:
+    FAB_FREE_ALL(now, then);
+    return status;
+}
+
+static fab_status undo_failures(const diff *d, const bool *undone, const char ***out, size_t *out_n, fab_error *err) {
+    const fab_diff_request *q = d->q;
+    const char **list = NULL;
+    size_t n = 0;
+    FAB_PASS(fab_allocate(q->before.n_failed + q->after.n_failed + 1, sizeof(char *), &list, err));
+    for (size_t k = 0; k < q->after.n_failed; k++) {
+        bool back = false;
+        for (size_t i = 0; i < d->out->n_changes; i++) {
+            const fab_change *c = &d->out->changes[i];
+            bool is_new = c->kind == FAB_CHANGE_FAILURE && strcmp(c->before, "works") == 0;
+            back = back || (undone[i] && is_new && d->place[i] == k);
+        }
+        if (!back) {
+            list[n++] = q->after.failed[k];
+        }
+    }
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        const fab_change *c = &d->out->changes[i];
+        if (undone[i] && c->kind == FAB_CHANGE_FAILURE && strcmp(c->after, "works") == 0) {
+            list[n++] = q->before.failed[d->place[i]];
+        }
+    }
+    *out = list;
+    *out_n = n;
+    return FAB_OK;
+}
+
+static bool rebuilds(const diff *d, const bool *undone) {
+    bool any = false;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        const char *key = undone[i] ? d->undo[i] : NULL;
+        any = any || (key != NULL && strncmp(key, "job.", 4) != 0 && strncmp(key, "engine.", 7) != 0);
+    }
+    return any;
+}
+
+fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_error inner = {0};
+    fab_design *design = NULL;
+    fab_fabric *graph = NULL;
+    const char **failed = NULL;
+    diff_variant v = {.graph = rebuilds(d, undone) ? NULL : d->side[1].f};
+    *out_s = NAN;
+    FAB_TRY(FAB_NEW(design, 1, &inner));
+    FAB_TRY(undo_values(d, undone, design, &inner));
+    FAB_TRY(undo_servers(d, undone, design, &inner));
+    FAB_TRY(undo_failures(d, undone, &failed, &v.n_failed, &inner));
+    if (any_undone(d, undone, FAB_CHANGE_CABLE)) {
+        FAB_TRY(diff_recable(d, undone, &graph, &inner));
+        v.graph = graph;
+    }
+    v.design = design;
+    v.failed = failed;
+    FAB_TRY(diff_time(d, &v, d->out->worst, out_s, &inner));
+done:
+    fab_fabric_free(graph);
+    FAB_FREE_ALL((void *)failed, design);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+}
+
+fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    FAB_TRY(FAB_NEW(design, 1, err));
+    *design = *d->design[1];
+    FAB_TRY(diff_set_servers(design, servers, n, err));
+    const diff_variant v = {
+        .design = design, .graph = d->side[1].f, .failed = d->q->after.failed, .n_failed = d->q->after.n_failed};
+    FAB_TRY(diff_time(d, &v, d->out->worst, out_s, err));
+done:
+    free(design);
+    return status;
+}
+
+/* --- what makes the difference ------------------------------------------------------------------------------------ */
+
+static const fab_diff_engine *engine_of(const diff *d) {
+    return &d->out->engines[d->out->worst];
+}
+
+bool diff_returns(const diff *d, double time_s) {
+    double before_s = engine_of(d)->before_s;
+    double after_s = engine_of(d)->after_s;
+    double far = isnan(after_s) ? before_s * NEAR : fabs(after_s - before_s);
+    return fabs(time_s - before_s) <= NEAR * far;
+}
+
+/* The part of the difference that undoing a change takes away; a job that runs again is all of it. */
+static double part_undone(const diff *d, double time_s) {
+    double before_s = engine_of(d)->before_s;
+    double after_s = engine_of(d)->after_s;
+    return isnan(time_s) ? -INFINITY : isnan(after_s) ? 1 : (after_s - time_s) / (after_s - before_s);
+}
+
+fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error *err, const char *fmt, ...) {
+    fab_difference *out = d->out;
+    char text[3 * FAB_NODE_NAME_SIZE];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    FAB_PASS(FAB_GROW(out->tests, out->test_capacity, out->n_tests + 1, err));
+    fab_diff_test *test = &out->tests[out->n_tests];
+    *test = (fab_diff_test){.time_s = time_s, .returns = diff_returns(d, time_s)};
+    test->holds = test->returns == predicts_return && !isnan(time_s);
+    test->what = fab_strdup(text, err);
+    out->n_tests += test->what != NULL;
+    return test->what != NULL ? FAB_OK : FAB_ENOMEM;
+}
+
+static fab_status undo_each(diff *d, bool *undone, fab_error *err) {
+    size_t n = d->out->n_changes < FAB_DIFF_TRIED ? d->out->n_changes : FAB_DIFF_TRIED;
+    for (size_t i = 0; i < n; i++) {
+        undone[i] = true;
+        FAB_PASS(diff_time_without(d, undone, &d->out->changes[i].undone_s, err));
+        undone[i] = false;
+    }
+    return FAB_OK;
+}
+
+/* The next change that has most part in the difference and is not undone; n_changes: none is left. */
+static size_t next_largest(const diff *d, const bool *undone) {
+    size_t best = d->out->n_changes;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        double part = part_undone(d, d->out->changes[i].undone_s);
+        bool better = best == d->out->n_changes || part > part_undone(d, d->out->changes[best].undone_s) + 1e-12;
+        best = !undone[i] && better ? i : best;
+    }
+    return best;
+}
+
+/* Undoes changes, those of most part first, until the time is back; those that are undone then are the cause. */
+static fab_status undo_together(diff *d, bool *undone, double *out_s, fab_error *err) {
+    size_t tried = 0;
+    *out_s = NAN;
+    for (size_t i = next_largest(d, undone); i < d->out->n_changes && !d->out->is_verified;
+         i = next_largest(d, undone), tried++) {
+        undone[i] = true;
+        if (tried >= FAB_DIFF_TRIED) { /* all of the rest at once */
+            memset(undone, 1, d->out->n_changes);
+        }
+        *out_s = d->out->changes[i].undone_s;
+        FAB_PASS(tried > 0 ? diff_time_without(d, undone, out_s, err) : FAB_OK);
+        d->out->is_verified = diff_returns(d, *out_s);
+    }
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        d->out->changes[i].is_cause = d->out->is_verified && undone[i];
+    }
+    return FAB_OK;
+}
+
+/* --- in words ----------------------------------------------------------------------------------------------------- */
+
+static void say_change(const fab_change *c, fab_str *out) {
+    bool came = c->before[0] == '\0';
+    switch (c->kind) {
+    case FAB_CHANGE_SERVER:
+        fab_str_printf(out, "%s run on %s%s%s", c->what, c->after[0] != '\0' ? c->after : "no server",
+                       came ? "" : " in place of ", c->before);
+        return;
+    case FAB_CHANGE_FAILURE:
+        fab_str_printf(out, "%s is %s", c->what, strcmp(c->after, "works") == 0 ? "back" : c->after);
+        return;
+    case FAB_CHANGE_CABLE:
+        if (came || c->after[0] == '\0') {
+            fab_str_printf(out, "cable %s is %s", came ? c->after : c->before, came ? "new" : "gone");
+        } else if (strchr(c->after, '>') == NULL) {
+            fab_str_printf(out, "cable %s runs at %s, was %s", c->what, c->after, c->before);
+        } else {
+            fab_str_printf(out, "what was cabled %s is cabled %s", c->before, c->after);
+        }
+        return;
+    case FAB_CHANGE_BOX: fab_str_printf(out, "%s is %s", c->what, c->after[0] != '\0' ? "new" : "gone"); return;
+    default: fab_str_printf(out, "%s is %s, was %s", c->what, c->after, came ? "default" : c->before);
+    }
+}
+
+static void say_changes(const diff *d, fab_str *out) {
+    size_t n = 0;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        if (d->out->changes[i].is_cause && n++ < MOST_NAMED) {
+            fab_str_add(out, n > 1 ? "; " : "");
+            say_change(&d->out->changes[i], out);
+        }
+    }
+    if (n > MOST_NAMED) {
+        fab_str_printf(out, "; and %zu more", n - MOST_NAMED);
+    }
+}
+
+/* Where nothing collides that did not: flows that cross more of the network. */
+static void say_crossings(const diff *d, fab_str *out) {
+    const fab_result *a = &d->side[0].result;
+    const fab_result *b = &d->side[1].result;
+    const fab_diff_engine *e = engine_of(d);
+    size_t worst = 0;
+    for (size_t p = 1; p < e->n_phases; p++) {
+        double this_s = e->phases[p].after_s - e->phases[p].before_s;
+        worst = this_s > e->phases[worst].after_s - e->phases[worst].before_s ? p : worst;
+    }
+    if (e->n_phases == 0 || a->n_phases != b->n_phases || !(e->phases[worst].after_s > e->phases[worst].before_s)) {
+        return;
+    }
+    for (uint32_t t = FAB_MAX_TIERS; t >= 2; t--) {
+        uint64_t then = a->phases[worst].crossing_flows[t];
+        uint64_t now = b->phases[worst].crossing_flows[t];
+        if (then != now) {
+            fab_str_printf(out, "; %llu flows of %s cross %s, %llu before", (unsigned long long)now,
+                           e->phases[worst].name, fab_boundary_name(d->side[1].f->wiring, t), (unsigned long long)then);
+            return;
+        }
+    }
+}
+
+static size_t count_causes(const diff *d) {
+    size_t n = 0;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        n += d->out->changes[i].is_cause;
+    }
+    return n;
+}
+
+static fab_status say_cause(diff *d, double back_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text = FAB_STR_INIT;
+    fab_str property = FAB_STR_INIT;
+    char time[40];
+    if (!d->out->is_verified) {
+        fab_str_add(&text, "No cause is verified: undoing the changes, alone or together, does not bring the time "
+                           "back");
+    } else {
+        FAB_TRY(diff_find_property(d, &property, err));
+        if (count_causes(d) > 1) {
+            fab_str_add(&text, "no change alone; together: ");
+        }
+        say_changes(d, &text);
+        if (property.length > 0) {
+            fab_str_printf(&text, "; %s", property.data);
+        } else if (d->hot != FAB_NONE) {
+            diff_say_share(d, &text);
+        } else {
+            say_crossings(d, &text);
+        }
+        fab_str_printf(&text, "; undone, it takes %s again", fab_quantity_format(time, back_s, FAB_UNIT_TIME));
+    }
+    if (engine_of(d)->is_draw) {
+        fab_str_add(&text, "; this is one draw, and --seeds 20 tells chance from cause");
+    }
+    FAB_TRY(fab_str_status(&text, err));
+    d->out->cause = text.data;
+    text = (fab_str)FAB_STR_INIT;
+done:
+    fab_str_release(&text);
+    fab_str_release(&property);
+    return status;
+}
+
+fab_status diff_find_cause(diff *d, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool *undone = NULL;
+    double back_s = NAN;
+    const fab_diff_engine *e = engine_of(d);
+    bool differs = isnan(e->after_s) ? d->out->stopped != NULL
+                                     : fabs(e->after_s / e->before_s - 1) > DIFF_SAME && !diff_is_chance(e);
+    if (!differs || isnan(e->before_s) || d->out->n_changes == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(undone, d->out->n_changes, err));
+    FAB_TRY(undo_each(d, undone, err));
+    FAB_TRY(undo_together(d, undone, &back_s, err));
+    FAB_TRY(say_cause(d, back_s, err));
+done:
+    free(undone);
+    return status;
+}

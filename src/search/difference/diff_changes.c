@@ -1,0 +1,201 @@
+/* What differs between two designs: values, engines, the servers of the job, what has failed. */
+#include "diff_internal.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fab_change_kinds[FAB_CHANGE_N] = {"setting", "engine", "server", "failure", "cable", "box"};
+
+fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, const char *before, const char *after,
+                           const char *undo, uint32_t place, fab_error *err) {
+    fab_difference *out = d->out;
+    if (out->n_changes == DIFF_CHANGES) {
+        out->n_left_out++;
+        return FAB_OK;
+    }
+    if (out->changes == NULL) {
+        FAB_PASS(FAB_NEW(out->changes, DIFF_CHANGES, err));
+        FAB_PASS(fab_allocate(DIFF_CHANGES, sizeof(char *), &d->undo, err));
+        FAB_PASS(FAB_NEW(d->place, DIFF_CHANGES, err));
+    }
+    fab_change *change = &out->changes[out->n_changes];
+    size_t index = out->n_changes++;
+    *change = (fab_change){.kind = kind, .undone_s = NAN};
+    d->place[index] = place;
+    change->what = fab_strdup(what, err);
+    change->before = change->what != NULL ? fab_strdup(before, err) : NULL;
+    change->after = change->before != NULL ? fab_strdup(after, err) : NULL;
+    d->undo[index] = change->after != NULL && undo != NULL ? fab_strdup(undo, err) : NULL;
+    return change->after != NULL && (undo == NULL || d->undo[index] != NULL) ? FAB_OK : FAB_ENOMEM;
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+/* The value behind `key` (n bytes, with '=') in a canonical text, or NULL. */
+static const char *value_of(const char *text, const char *key, size_t n) {
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        if (strncmp(line, key, n) == 0) {
+            return line + n;
+        }
+    }
+    return NULL;
+}
+
+/* Values that say nothing of the network and its job, those that the file of an installed network decides, and the list
+ * of servers, which is compared rank by rank. */
+static bool is_told_elsewhere(const diff *d, const char *line, size_t key) {
+    static const char *const NAMES[] = {"name=",        "source=",        "prices.",
+                                        "fabric.file=", "fabric.digest=", "fabric.format="};
+    static const char *const COUNTS[] = {"fabric.gpus=", "fabric.radix=", "fabric.port="};
+    bool imported = d->q->before.is_imported && d->q->after.is_imported;
+    bool told = strncmp(line, "job.", 4) == 0 && key > 9 && strncmp(line + key - 9, ".servers=", 9) == 0;
+    told = told || (d->q->before.hosts != NULL && strncmp(line, "job.", 4) == 0 && key > 11 &&
+                    strncmp(line + key - 11, ".n-servers=", 11) == 0);
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        told = told || strncmp(line, NAMES[i], strlen(NAMES[i])) == 0;
+    }
+    for (size_t i = 0; imported && i < sizeof COUNTS / sizeof *COUNTS; i++) {
+        told = told || strncmp(line, COUNTS[i], strlen(COUNTS[i])) == 0;
+    }
+    return told;
+}
+
+/* One line of `of` that the other text has not, or has otherwise. */
+static fab_status compare_line(diff *d, const char *line, size_t length, const char *other, bool of_first,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text[3] = {FAB_STR_INIT, FAB_STR_INIT, FAB_STR_INIT}; /* key, this value, the other */
+    size_t key = strcspn(line, "=") + 1;
+    const char *there = value_of(other, line, key);
+    size_t n_there = there != NULL ? strcspn(there, "\n") : 0;
+    bool same = there != NULL && n_there == length - key && memcmp(there, line + key, n_there) == 0;
+    if (key > length || same || (!of_first && there != NULL) || is_told_elsewhere(d, line, key)) {
+        return FAB_OK; /* seen from the first text already */
+    }
+    fab_str_append(&text[0], line, key - 1);
+    fab_str_append(&text[1], line + key, length - key);
+    fab_str_append(&text[2], there != NULL ? there : "", n_there);
+    for (int i = 0; i < 3; i++) {
+        FAB_TRY(fab_str_status(&text[i], err));
+    }
+    const char *mine = text[1].data != NULL ? text[1].data : "";
+    const char *its = there != NULL && text[2].data != NULL ? text[2].data : "default";
+    fab_change_kind kind = strncmp(line, "engine.", 7) == 0 ? FAB_CHANGE_ENGINE : FAB_CHANGE_SETTING;
+    FAB_TRY(diff_add_change(d, kind, text[0].data, of_first ? mine : its, of_first ? its : mine, text[0].data, 0, err));
+done:
+    for (int i = 0; i < 3; i++) {
+        fab_str_release(&text[i]);
+    }
+    return status;
+}
+
+static fab_status compare_values(diff *d, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    for (int i = 0; i < 2; i++) {
+        fab_design_describe(d->design[i], &text[i]);
+        FAB_TRY(fab_str_status(&text[i], err));
+    }
+    for (int i = 0; i < 2; i++) {
+        for (const char *line = text[i].data; *line != '\0';) {
+            size_t length = strcspn(line, "\n");
+            FAB_TRY(compare_line(d, line, length, text[!i].data, i == 0, err));
+            line += length + (line[length] == '\n');
+        }
+    }
+done:
+    fab_str_release(&text[0]);
+    fab_str_release(&text[1]);
+    return status;
+}
+
+/* --- servers ------------------------------------------------------------------------------------------------------ */
+
+fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_traffic *t = side->traffic;
+    uint32_t *servers = NULL;
+    bool *seen = NULL;
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(servers, (size_t)side->f->n_servers + 1, err));
+    FAB_TRY(FAB_NEW(seen, (size_t)side->f->n_servers + 1, err));
+    for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
+        uint32_t server = fab_server_of(side->f, t->gpu_of_rank[rank]);
+        if (!seen[server]) {
+            seen[server] = true;
+            servers[n++] = server;
+        }
+    }
+    *out = servers;
+    *out_n = n;
+    servers = NULL;
+done:
+    FAB_FREE_ALL(servers, seen);
+    return status;
+}
+
+static fab_status compare_servers(diff *d, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *servers[2] = {NULL, NULL};
+    size_t n[2] = {0, 0};
+    FAB_TRY(diff_servers_of(&d->side[0], &servers[0], &n[0], err));
+    FAB_TRY(diff_servers_of(&d->side[1], &servers[1], &n[1], err));
+    for (size_t i = 0; i < (n[0] > n[1] ? n[0] : n[1]); i++) {
+        char name[2][FAB_NODE_NAME_SIZE] = {"", ""};
+        char what[64];
+        uint32_t per = d->side[1].f->gpus_per_server;
+        bool same = i < n[0] && i < n[1] && diff_server_before(d, servers[1][i]) == servers[0][i];
+        if (same) {
+            continue;
+        }
+        for (int k = 0; k < 2; k++) {
+            if (i < n[k]) {
+                (void)fab_server_name(d->side[k].f, servers[k][i], name[k]);
+            }
+        }
+        (void)snprintf(what, sizeof what, "ranks %zu-%zu", i * per, (i + 1) * per - 1);
+        FAB_TRY(diff_add_change(d, FAB_CHANGE_SERVER, what, name[0], name[1], NULL, (uint32_t)i, err));
+    }
+done:
+    FAB_FREE_ALL(servers[0], servers[1]);
+    return status;
+}
+
+/* --- what has failed ---------------------------------------------------------------------------------------------- */
+
+/* Components that one list has and the other has not, by the names that they read back from. */
+static fab_status compare_failed(diff *d, int side, fab_error *err) {
+    const diff_side *mine = &d->side[side];
+    const diff_side *other = &d->side[!side];
+    for (size_t i = 0; i < mine->n_components; i++) {
+        char name[FAB_COMPONENT_NAME_SIZE];
+        bool there = false;
+        (void)fab_component_name(mine->f, &mine->component[i], name);
+        for (size_t k = 0; k < other->n_components && !there; k++) {
+            char its[FAB_COMPONENT_NAME_SIZE];
+            there = strcmp(fab_component_name(other->f, &other->component[k], its), name) == 0;
+        }
+        if (!there) {
+            char state[32] = "dead";
+            name[strcspn(name, "*")] = '\0';
+            if (mine->component[i].fraction > 0) {
+                (void)snprintf(state, sizeof state, "at %g of its speed", mine->component[i].fraction);
+            }
+            FAB_PASS(diff_add_change(d, FAB_CHANGE_FAILURE, name, side == 0 ? state : "works",
+                                     side == 0 ? "works" : state, NULL, (uint32_t)i, err));
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status diff_find_changes(diff *d, fab_error *err) {
+    FAB_PASS(compare_servers(d, err));
+    FAB_PASS(compare_failed(d, 0, err));
+    FAB_PASS(compare_failed(d, 1, err));
+    FAB_PASS(compare_values(d, err));
+    return d->q->before.is_imported && d->q->after.is_imported ? diff_find_cables(d, err) : FAB_OK;
+}

@@ -1,0 +1,140 @@
+/**
+ * @file diff_internal.h
+ * Inside of src/search/difference.
+ */
+#pragma once
+
+#include "fab/context.h"
+#include "fab/design.h"
+#include "fab/diff_run.h"
+#include "fab/evaluate.h"
+#include "fab/floor_plan.h"
+#include "fab/str.h"
+
+#define DIFF_COLLIDED (1 + 1e-9)
+#define DIFF_SAME     1e-9 /* times this close, by ratio, are equal */
+#define DIFF_ALL      SIZE_MAX
+#define DIFF_CHANGES  64 /* that are listed; more are counted */
+
+/* A state to be evaluated. Borrows everything. */
+typedef struct diff_variant {
+    const fab_design *design;
+    const fab_fabric *graph; /* NULL: it is built */
+    const char *const *failed;
+    size_t n_failed;
+} diff_variant;
+
+/* A state that has been evaluated. */
+typedef struct diff_side {
+    fab_design *design; /* owned, as all that follows */
+    fab_fabric *graph;
+    const fab_fabric *f; /* that, or the variant's */
+    fab_design *chunked;
+    fab_context *first, *context; /* context: of what is replayed; first: its base, or NULL */
+    const fab_traffic *traffic;
+    fab_floor *floor;
+    fab_racks racks;
+    fab_component *component;
+    size_t n_components;
+    fab_mask mask;
+    bool has_mask;
+    fab_workspace *workspace;
+    fab_result result; /* phases, iterations; loads where they were wanted */
+    double compute_ratio;
+    fab_str stopped; /* why the job does not run */
+} diff_side;
+
+/* One run. */
+typedef struct diff {
+    const fab_diff_request *q;
+    fab_difference *out;
+    diff_side side[2];     /* before, after */
+    fab_design *design[2]; /* with the hosts that were named */
+    fab_link_id *same;     /* [links of the second state]: the link in the first, or FAB_NONE; NULL: reports */
+    fab_link_id *back;     /* [links of the first state]: the link in the second */
+    fab_node_id *node;     /* [nodes of the second state]: in the first */
+    char **undo;           /* [changes]: the line of the second design that is as before, or NULL */
+    uint32_t *place;       /* [changes]: of servers, the first rank; of cables, the number of the group */
+    bool *is_changed;      /* [cables of the second state]: not as in the first */
+    uint32_t *group;       /* [cables of the second, then of the first]: which change they belong to, or FAB_NONE */
+    fab_link_id hot;       /* the worst link that collides now alone; FAB_NONE */
+    size_t hot_phase;      /* of the second state */
+} diff;
+
+/* --- difference.c --- */
+
+/* The times differ by no more than their intervals over the seeds. */
+bool diff_is_chance(const fab_diff_engine *engine);
+
+/* --- diff_side.c --- */
+
+/* Evaluates a variant under all engines of its design, or under one. */
+fab_status diff_side_open(const diff *d, const diff_variant *variant, size_t engine, bool wants_loads, diff_side *out,
+                          fab_error *err) FAB_MUST_USE;
+void diff_side_release(diff_side *side);
+/* Seconds of an iteration, else of all phases; NAN: not known. */
+double diff_time_of(const fab_result *result, size_t engine);
+/* The time of a variant under an engine; NAN where it is refused or the job stops. */
+fab_status diff_time(const diff *d, const diff_variant *variant, size_t engine, double *out_s,
+                     fab_error *err) FAB_MUST_USE;
+/* The design with its first job on hosts by name. */
+fab_status diff_place_hosts(const fab_diff_state *state, fab_design *design, fab_error *err) FAB_MUST_USE;
+/* Puts the first job on servers [n]. FAB_EINPUT: the list is too long to be written. */
+fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err) FAB_MUST_USE;
+
+/* --- diff_crossing.c --- */
+
+/* Flows of a phase that cross a link, ascending; the caller frees them. *out_known is false where they cannot be
+ * listed. */
+fab_status diff_crossing_flows(diff_side *side, size_t engine, size_t phase, fab_link_id link, uint32_t **out,
+                               size_t *out_n, bool *out_known, fab_error *err) FAB_MUST_USE;
+/* The links that collide in one state alone, of every phase, and the worst with who meets there. */
+fab_status diff_find_links(diff *d, size_t engine, fab_error *err) FAB_MUST_USE;
+/* The same of what reports list. */
+fab_status diff_find_listed_links(diff *d, size_t engine, fab_error *err) FAB_MUST_USE;
+
+/* --- diff_match.c --- */
+
+/* Which links are the same. */
+fab_status diff_match_links(diff *d, fab_error *err) FAB_MUST_USE;
+/* Servers of the second state in the first, and of the first in the second, by name; FAB_NONE. */
+uint32_t diff_server_before(const diff *d, uint32_t server);
+uint32_t diff_server_after(const diff *d, uint32_t server);
+
+/* --- diff_changes.c --- */
+
+fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, const char *before, const char *after,
+                           const char *undo, uint32_t place, fab_error *err) FAB_MUST_USE;
+fab_status diff_find_changes(diff *d, fab_error *err) FAB_MUST_USE;
+/* The servers of a state in the order of the ranks, [*out_n]; the caller frees them. */
+fab_status diff_servers_of(const diff_side *side, uint32_t **out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/* --- diff_cables.c --- */
+
+fab_status diff_find_cables(diff *d, fab_error *err) FAB_MUST_USE;
+/* The second fabric with the groups of cables whose changes are in `undone` as in the first. FAB_EUNSUPPORTED: boxes
+ * differ too. */
+fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab_error *err) FAB_MUST_USE;
+
+/* --- diff_cause.c --- */
+
+fab_status diff_find_cause(diff *d, fab_error *err) FAB_MUST_USE;
+/* The second state with some changes undone. */
+fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) FAB_MUST_USE;
+/* The same with the first job on these servers [n]. */
+fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) FAB_MUST_USE;
+bool diff_returns(const diff *d, double time_s);
+fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(5, 6) FAB_MUST_USE;
+
+/* --- diff_property.c --- */
+
+/* How many links of the switch before the worst new link carry something, and how many did. */
+void diff_say_share(const diff *d, fab_str *out);
+/* What the flows on the worst new link have in common, where servers are the cause; tried on others. */
+fab_status diff_find_property(diff *d, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/* --- diff_report.c --- */
+
+/* Phases, iterations and worst links of a report. */
+fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_error *err) FAB_MUST_USE;

@@ -1,0 +1,361 @@
+/* A state of a design, evaluated: as `route` does where nothing has failed, under a mask where something has. */
+#include "diff_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/host_list.h"
+#include "fab/iterate.h"
+#include "fab/memory.h"
+#include "fab/names.h"
+#include "fab/replay.h"
+#include "fab/topologies.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void diff_side_release(diff_side *s) {
+    fab_workspace_free(s->workspace);
+    if (s->has_mask) {
+        fab_mask_release(&s->mask);
+    }
+    fab_result_release(&s->result);
+    fab_context_free(s->context);
+    fab_context_free(s->first);
+    fab_floor_free(s->floor);
+    fab_fabric_free(s->graph);
+    fab_str_release(&s->stopped);
+    FAB_FREE_ALL(s->component, s->chunked, s->design);
+    *s = (diff_side){.f = NULL};
+}
+
+double diff_time_of(const fab_result *result, size_t engine) {
+    double sum_s = 0;
+    if (engine < result->n_iterations) {
+        return result->iterations[engine].time_s;
+    }
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        bool adds = !phase->alternative || phase->run == result->phases[0].run;
+        bool known = adds && engine < phase->n_engines && phase->engines[engine].has_time;
+        sum_s += known ? phase->engines[engine].time_s.mean : (double)NAN;
+    }
+    return sum_s;
+}
+
+/* --- what has failed ---------------------------------------------------------------------------------------------- */
+
+static fab_status read_failed(const diff_variant *v, diff_side *s, fab_error *err) {
+    const fab_fabric_spec *spec = &s->design->fabric;
+    if (v->n_failed == 0) {
+        return FAB_OK;
+    }
+    if (spec->floor.given) {
+        FAB_PASS(fab_floor_make(spec, s->f, &s->floor, err));
+        s->racks = fab_floor_racks(s->floor);
+    }
+    FAB_PASS(FAB_NEW(s->component, v->n_failed, err));
+    for (; s->n_components < v->n_failed; s->n_components++) {
+        fab_error inner = {0};
+        fab_status status =
+            fab_component_parse(s->f, &s->racks, v->failed[s->n_components], &s->component[s->n_components], &inner);
+        if (status != FAB_OK) {
+            return fab_fail(err, status, "fail", "%s", inner.text);
+        }
+    }
+    FAB_PASS(fab_mask_init(s->f, &s->racks, &s->mask, err));
+    s->has_mask = true;
+    return fab_mask_set(&s->mask, s->component, s->n_components, err);
+}
+
+static bool has_rank(const diff_side *s, uint32_t gpu) {
+    return s->traffic->rank_of_gpu == NULL || s->traffic->rank_of_gpu[gpu] != FAB_NONE;
+}
+
+/* A dead GPU with a rank stops its job; a slow one slows it. */
+static void look_at_ranks(diff_side *s) {
+    uint32_t per_server = s->f->gpus_per_server;
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(s->f) && s->stopped.length == 0; gpu++) {
+        if (fab_mask_node_is_dead(&s->mask, gpu) && has_rank(s, gpu)) {
+            char name[FAB_NODE_NAME_SIZE];
+            fab_str_printf(&s->stopped, "%s is dead and has ranks", fab_server_name(s->f, gpu / per_server, name));
+        }
+    }
+    for (size_t i = 0; i < s->n_components; i++) {
+        const fab_component *c = &s->component[i];
+        uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1
+                     : c->kind == FAB_COMPONENT_SERVER ? per_server
+                     : c->kind == FAB_COMPONENT_RACK   ? (uint64_t)per_server * s->racks.servers_per_rack
+                                                       : 0;
+        bool works = false;
+        for (uint64_t gpu = c->id * n; gpu < (c->id + UINT64_C(1)) * n && gpu < fab_n_gpus(s->f); gpu++) {
+            works = works || has_rank(s, (uint32_t)gpu);
+        }
+        s->compute_ratio = works && c->fraction > 0 ? fmin(s->compute_ratio, c->fraction) : s->compute_ratio;
+    }
+}
+
+/* --- under a mask ------------------------------------------------------------------------------------------------- */
+
+static void set_stat(double value, fab_stat *out) {
+    *out = (fab_stat){.mean = value, .p50 = value, .p99 = value, .min = value, .max = value};
+}
+
+static void take_loads(const diff_side *s, const fab_rerouted *loads, fab_engine_result *out) {
+    double worst = 0;
+    for (fab_link_id l = 0; l < s->f->n_links; l++) {
+        double rest = s->mask.residual[l] * fab_class_of(s->f, l)->capacity_bps;
+        double use = rest > 0 ? loads->load[l] / rest : 0;
+        bool is_fabric = fab_class_of(s->f, l)->kind == FAB_LINK_FABRIC;
+        worst = is_fabric && use > worst ? use : worst;
+        if (out->utilisation != NULL) {
+            out->utilisation[l] = use;
+        }
+    }
+    set_stat(worst, &out->max_collision_factor);
+}
+
+/* What a phase comes to with what has failed. */
+static fab_status hurt_phase(diff_side *s, size_t engine, size_t phase, fab_error *err) {
+    fab_engine_result *r = &s->result.phases[phase].engines[engine];
+    const fab_state state = {.mask = &s->mask};
+    const fab_case at = {.phase = phase, .engine = engine, .state = &state};
+    fab_needs needs = {.what = FAB_NEED_LOADS};
+    fab_evaluated found;
+    fab_error inner = {0};
+    FAB_PASS(fab_evaluate(s->workspace, &at, &needs, &found, err));
+    take_loads(s, found.loads, r);
+    if (found.loads->n_disconnected > 0 && s->stopped.length == 0) {
+        fab_str_printf(&s->stopped, "%u flow%s of phase %s lose%s a path", (unsigned)found.loads->n_disconnected,
+                       found.loads->n_disconnected == 1 ? "" : "s", s->result.phases[phase].name,
+                       found.loads->n_disconnected == 1 ? "s" : "");
+    }
+    if (s->stopped.length > 0 || !r->has_time) {
+        r->has_time = false;
+        return FAB_OK;
+    }
+    needs.what = FAB_NEED_TIME;
+    fab_status status = fab_evaluate(s->workspace, &at, &needs, &found, &inner);
+    r->has_time = status == FAB_OK;
+    if (status != FAB_OK && status != FAB_EUNSUPPORTED) {
+        return fab_fail(err, status, inner.where, "%s", inner.text);
+    }
+    if (r->has_time) {
+        r->latency_s = found.time.latency_s;
+        set_stat(found.time.transfer_s, &r->transfer_s);
+        set_stat(found.time.transfer_s + found.time.latency_s, &r->time_s);
+    }
+    return FAB_OK;
+}
+
+/* A job that runs keeps its microbatch and chunks. */
+static fab_status hurt_iteration(diff_side *s, size_t engine, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_compute_model slow = fab_compute_default;
+    fab_iteration *healthy = NULL;
+    fab_iteration *after = NULL;
+    FAB_TRY(FAB_NEW(healthy, 1, err));
+    FAB_TRY(FAB_NEW(after, 1, err));
+    *healthy = s->result.iterations[engine];
+    slow.matrix_ratio *= s->compute_ratio;
+    slow.memory_ratio *= s->compute_ratio;
+    FAB_TRY(fab_iterate_with(s->traffic, &s->result, engine, NULL, &slow, healthy, after, err));
+    s->result.iterations[engine].time_s = after->time_s;
+done:
+    FAB_FREE_ALL(healthy, after);
+    return status;
+}
+
+static fab_status hurt(diff_side *s, fab_error *err) {
+    look_at_ranks(s);
+    for (size_t p = 0; p < s->result.n_phases; p++) {
+        for (size_t e = 0; e < s->result.phases[p].n_engines; e++) {
+            FAB_PASS(hurt_phase(s, e, p, err));
+        }
+    }
+    for (size_t e = 0; e < s->result.n_iterations; e++) {
+        bool known = s->stopped.length == 0;
+        for (size_t p = 0; p < s->result.n_phases; p++) {
+            known = known && s->result.phases[p].engines[e].has_time;
+        }
+        if (!known) {
+            s->result.iterations[e].time_s = NAN;
+        } else {
+            FAB_PASS(hurt_iteration(s, e, err));
+        }
+    }
+    return fab_str_status(&s->stopped, err);
+}
+
+/* --- a state ------------------------------------------------------------------------------------------------------ */
+
+static fab_status side_build(const diff_variant *v, diff_side *s, fab_error *err) {
+    fab_fabric_result *about = NULL;
+    FAB_PASS(FAB_NEW(s->design, 1, err));
+    *s->design = *v->design;
+    FAB_PASS(FAB_NEW(s->result.fabrics, 1, err));
+    s->result.n_fabrics = 1;
+    about = s->result.fabrics;
+    about->spec = s->design->fabric;
+    (void)snprintf(about->family, sizeof about->family, "%s", about->spec.family);
+    if (v->graph == NULL) {
+        FAB_PASS(fab_topology_build(&about->spec, &s->graph, &about->counts, err));
+    } else {
+        fab_fabric_count(v->graph, &about->counts);
+    }
+    s->f = v->graph != NULL ? v->graph : s->graph;
+    return FAB_OK;
+}
+
+static fab_status side_replay(const diff *d, size_t engine, bool wants_loads, diff_side *s, fab_error *err) {
+    const fab_diff_request *q = d->q;
+    fab_context *chosen = NULL;
+    bool all = engine == DIFF_ALL;
+    const fab_context_request what = {.design = s->design,
+                                      .fabric = s->f,
+                                      .traffic = q->traffic,
+                                      .engines = s->design->engines + (all ? 0 : engine),
+                                      .n_engines = all ? s->design->n_engines : 1,
+                                      .seed = q->seed};
+    FAB_PASS(fab_context_new(&what, &s->context, err));
+    fab_replay replay = {.context = s->context,
+                         .n_seeds = q->n_seeds,
+                         .n_threads = q->n_threads,
+                         .rates = true,
+                         .keep_loads = wants_loads};
+    FAB_PASS(fab_replay_choose_chunks(&replay, &s->result, &s->chunked, &chosen, err));
+    if (chosen != NULL) {
+        s->first = s->context;
+        s->context = chosen;
+        replay.context = chosen;
+    }
+    FAB_PASS(fab_replay_run(&replay, &s->result, err));
+    FAB_PASS(fab_context_traffic(s->context, &s->traffic, err));
+    return fab_workspace_new(s->context, &s->workspace, err);
+}
+
+fab_status diff_side_open(const diff *d, const diff_variant *v, size_t engine, bool wants_loads, diff_side *out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    out->compute_ratio = 1;
+    out->result.seed = d->q->seed;
+    out->result.n_seeds = d->q->n_seeds;
+    FAB_TRY(side_build(v, out, err));
+    FAB_TRY(read_failed(v, out, err));
+    FAB_TRY(side_replay(d, engine, wants_loads, out, err));
+    FAB_TRY(out->has_mask ? hurt(out, err) : FAB_OK);
+done:
+    fab_blame_design(v->design, status, err);
+    return status;
+}
+
+fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double *out_s, fab_error *err) {
+    diff_side side = {.f = NULL};
+    fab_error inner = {0};
+    fab_status status = diff_side_open(d, v, engine, false, &side, &inner);
+    *out_s = status == FAB_OK ? diff_time_of(&side.result, 0) : (double)NAN;
+    diff_side_release(&side);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+}
+
+/* --- servers by name ---------------------------------------------------------------------------------------------- */
+
+fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err) {
+    fab_job_spec *job = &design->jobs[0];
+    size_t used = 0;
+    for (size_t i = 0; i < n;) {
+        size_t length = 1;
+        char piece[32];
+        while (i + length < n && servers[i + length] == servers[i] + length) {
+            length++;
+        }
+        int size = length > 1 ? snprintf(piece, sizeof piece, "%s%u-%u", i > 0 ? "," : "", (unsigned)servers[i],
+                                         (unsigned)servers[i + length - 1])
+                              : snprintf(piece, sizeof piece, "%s%u", i > 0 ? "," : "", (unsigned)servers[i]);
+        if (used + (size_t)size >= sizeof job->servers) {
+            return fab_fail(err, FAB_EUNSUPPORTED, "servers", "the list takes more than %zu characters",
+                            sizeof job->servers - 1);
+        }
+        memcpy(job->servers + used, piece, (size_t)size + 1);
+        used += (size_t)size;
+        i += length;
+    }
+    job->placement = FAB_PLACEMENT_ORDER;
+    job->n_servers = n;
+    job->gpus = 0;
+    return FAB_OK;
+}
+
+typedef struct hosts {
+    const fab_fabric *f;
+    const char *where;
+    uint32_t *servers; /* shape [f->n_servers] */
+    bool *used;
+    size_t n;
+} hosts;
+
+static fab_status take_host(void *context, const char *name, size_t n, fab_error *err) {
+    hosts *h = context;
+    char own[FAB_NODE_NAME_SIZE];
+    uint32_t server = fab_names_find_server(h->f->names, name, n);
+    for (uint32_t s = 0; s < h->f->n_servers && server == FAB_NONE; s++) {
+        (void)fab_server_name(h->f, s, own);
+        server = strlen(own) == n && memcmp(own, name, n) == 0 ? s : FAB_NONE;
+    }
+    if (server == FAB_NONE || h->used[server]) {
+        return fab_fail(err, FAB_EINPUT, h->where,
+                        server == FAB_NONE ? "'%.*s' is no server of the fabric (there is %s)"
+                                           : "server '%.*s' is listed twice",
+                        n < 120 ? (int)n : 120, name, fab_server_name(h->f, 0, own));
+    }
+    h->used[server] = true;
+    h->servers[h->n++] = server;
+    return FAB_OK;
+}
+
+/* Behind '#' stand remarks; names are parted by commas and blanks. */
+static fab_status read_hosts(hosts *h, const char *text, fab_error *err) {
+    while (*text != '\0') {
+        size_t depth = 0;
+        size_t n = 0;
+        if (*text == '#') {
+            text += strcspn(text, "\n");
+            continue;
+        }
+        for (; text[n] != '\0' && (depth > 0 || (text[n] != ',' && !isspace((unsigned char)text[n]))); n++) {
+            depth += text[n] == '[';
+            depth -= text[n] == ']' && depth > 0;
+        }
+        if (n == 0) {
+            text++;
+            continue;
+        }
+        FAB_PASS(fab_host_list_each(text, n, h->where, take_host, h, err));
+        text += n;
+    }
+    return h->n > 0 ? FAB_OK : fab_fail(err, FAB_EINPUT, h->where, "no server is named");
+}
+
+fab_status diff_place_hosts(const fab_diff_state *state, fab_design *design, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *graph = NULL;
+    fab_fabric_spec spec = design->fabric;
+    hosts h = {.where = state->hosts_where};
+    if (state->hosts == NULL) {
+        return FAB_OK;
+    }
+    FAB_TRY(fab_topology_build(&spec, &graph, NULL, err));
+    h.f = graph;
+    FAB_TRY(FAB_NEW(h.servers, graph->n_servers, err));
+    FAB_TRY(FAB_NEW(h.used, graph->n_servers, err));
+    FAB_TRY(read_hosts(&h, state->hosts, err));
+    if (design->n_jobs == 0) {
+        FAB_TRY(fab_design_set_job(design, 0, "placement", "order", "servers", err));
+    }
+    FAB_TRY(diff_set_servers(design, h.servers, h.n, err));
+done:
+    FAB_FREE_ALL(h.servers, h.used);
+    fab_fabric_free(graph);
+    return status;
+}

@@ -1,0 +1,299 @@
+/* Two states side by side: times of phases and iterations, and the answer in a sentence. */
+#include "diff_internal.h"
+
+#include "fab/memory.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- phases ------------------------------------------------------------------------------------------------------- */
+
+static size_t engines_of(const fab_result *result) {
+    return result->n_phases > 0 ? result->phases[0].n_engines : result->n_iterations;
+}
+
+static void take_phase(const fab_result *result, const char *name, size_t engine, double *out_s, double *out_factor) {
+    *out_s = *out_factor = NAN;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        if (strcmp(result->phases[p].name, name) == 0 && engine < result->phases[p].n_engines) {
+            const fab_engine_result *r = &result->phases[p].engines[engine];
+            *out_s = r->has_time ? r->time_s.mean : (double)NAN;
+            *out_factor = r->max_collision_factor.mean;
+        }
+    }
+}
+
+static bool is_listed(const fab_diff_engine *e, const char *name) {
+    for (size_t p = 0; p < e->n_phases; p++) {
+        if (strcmp(e->phases[p].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Half width of the interval of the time, over the seeds. */
+static double interval_of(const fab_result *result, size_t engine) {
+    double sum_s = 0;
+    if (engine < result->n_iterations) {
+        return result->iterations[engine].seeds.n_seeds > 1 ? result->iterations[engine].seeds.time_s.ci95 : 0;
+    }
+    for (size_t p = 0; p < result->n_phases; p++) {
+        sum_s += engine < result->phases[p].n_engines ? result->phases[p].engines[engine].time_s.ci95 : 0;
+    }
+    return sum_s;
+}
+
+static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
+    fab_diff_engine *out = &d->out->engines[e];
+    const fab_result *a = &d->side[0].result;
+    const fab_result *b = &d->side[1].result;
+    FAB_PASS(FAB_NEW(out->phases, a->n_phases + b->n_phases + 1, err));
+    for (size_t i = 0; i < a->n_phases + b->n_phases; i++) {
+        const char *name = i < a->n_phases ? a->phases[i].name : b->phases[i - a->n_phases].name;
+        if (!is_listed(out, name)) {
+            fab_diff_phase *p = &out->phases[out->n_phases++];
+            (void)snprintf(p->name, sizeof p->name, "%s", name);
+            take_phase(a, name, e, &p->before_s, &p->before_factor);
+            take_phase(b, name, e, &p->after_s, &p->after_factor);
+        }
+    }
+    if (b->n_phases > 0) {
+        (void)snprintf(out->label, sizeof out->label, "%s", b->phases[0].engines[e].label);
+    }
+    out->iterates = e < a->n_iterations && e < b->n_iterations;
+    out->ci95_s = interval_of(a, e) + interval_of(b, e);
+    for (size_t p = 0; p < b->n_phases && d->q->n_seeds == 1; p++) {
+        out->is_draw = out->is_draw || (e < b->phases[p].n_engines && b->phases[p].engines[e].seeded);
+    }
+    out->before_s = diff_time_of(a, e);
+    out->after_s = diff_time_of(b, e);
+    out->ratio = out->before_s > 0 ? out->after_s / out->before_s : out->after_s > 0 ? (double)NAN : 1;
+    return FAB_OK;
+}
+
+static double distance_of(const fab_diff_engine *e) {
+    return isnan(e->ratio) || e->ratio <= 0 ? 0 : fabs(log(e->ratio));
+}
+
+static fab_status fill_engines(diff *d, fab_error *err) {
+    size_t n[2] = {engines_of(&d->side[0].result), engines_of(&d->side[1].result)};
+    d->out->n_engines = n[0] < n[1] ? n[0] : n[1];
+    FAB_PASS(FAB_NEW(d->out->engines, d->out->n_engines + 1, err));
+    for (size_t e = 0; e < d->out->n_engines; e++) {
+        FAB_PASS(fill_engine(d, e, err));
+        d->out->worst =
+            distance_of(&d->out->engines[e]) > distance_of(&d->out->engines[d->out->worst]) ? e : d->out->worst;
+    }
+    return FAB_OK;
+}
+
+/* Of a job that iterates its iteration counts, else every phase. */
+static void judge(fab_difference *out) {
+    out->is_beyond = out->tolerance > 0 && out->stopped != NULL;
+    for (size_t e = 0; e < out->n_engines && out->tolerance > 0; e++) {
+        const fab_diff_engine *engine = &out->engines[e];
+        bool beyond = engine->ratio > out->tolerance;
+        for (size_t p = 0; p < engine->n_phases && !engine->iterates; p++) {
+            beyond = beyond || engine->phases[p].after_s > out->tolerance * engine->phases[p].before_s;
+        }
+        out->is_beyond = out->is_beyond || beyond;
+    }
+}
+
+bool diff_is_chance(const fab_diff_engine *engine) {
+    return engine->ci95_s > 0 && fabs(engine->after_s - engine->before_s) <= engine->ci95_s;
+}
+
+/* --- the answer --------------------------------------------------------------------------------------------------- */
+
+static void say_times(const fab_difference *out, fab_str *text) {
+    const fab_diff_engine *e = &out->engines[out->worst];
+    char before[40];
+    char after[40];
+    const char *what = e->iterates ? "an iteration takes" : e->n_phases == 1 ? "the phase takes" : "the phases take";
+    if (isnan(e->ratio)) {
+        fab_str_add(text, "Not known: the time of one of the two states cannot be computed");
+        return;
+    }
+    if (fabs(e->ratio - 1) <= DIFF_SAME) {
+        fab_str_printf(text, "As fast as before: %s %s", what, fab_quantity_format(after, e->after_s, FAB_UNIT_TIME));
+    } else if (diff_is_chance(e)) {
+        char far[40];
+        fab_str_printf(text, "Not told apart over the seeds: %s %s, %s before, +- %s", what,
+                       fab_quantity_format(after, e->after_s, FAB_UNIT_TIME),
+                       fab_quantity_format(before, e->before_s, FAB_UNIT_TIME),
+                       fab_quantity_format(far, e->ci95_s, FAB_UNIT_TIME));
+    } else {
+        fab_str_printf(text, "%s: %s %s, %s before (x%.3f)", e->ratio > 1 ? "Slower" : "Faster", what,
+                       fab_quantity_format(after, e->after_s, FAB_UNIT_TIME),
+                       fab_quantity_format(before, e->before_s, FAB_UNIT_TIME), e->ratio);
+    }
+    if (out->n_engines > 1) {
+        fab_str_printf(text, " under %s", e->label);
+    }
+    if (e->n_new > 0) {
+        fab_str_printf(text, "; %" PRIu64 " link%s collide%s that did not", e->n_new, e->n_new == 1 ? "" : "s",
+                       e->n_new == 1 ? "s" : "");
+    }
+}
+
+static bool is_nothing(const fab_difference *out) {
+    bool same = out->n_changes == 0 && out->n_engines > 0 && out->stopped == NULL;
+    for (size_t e = 0; e < out->n_engines; e++) {
+        const fab_diff_engine *engine = &out->engines[e];
+        same = same && !(fabs(engine->ratio - 1) > DIFF_SAME) && engine->n_new == 0 && engine->n_gone == 0;
+    }
+    return same;
+}
+
+static fab_status say_verdict(fab_difference *out, fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    bool has_times = out->n_engines > 0;
+    if (out->stopped != NULL) {
+        fab_str_printf(&text, "Stopped: %s", out->stopped);
+    } else if (is_nothing(out)) {
+        fab_str_add(&text, "Nothing differs");
+    } else if (has_times) {
+        say_times(out, &text);
+    } else {
+        fab_str_add(&text, "Neither state has traffic");
+    }
+    fab_status status = fab_str_status(&text, err);
+    out->verdict = status == FAB_OK ? text.data : NULL;
+    if (status != FAB_OK) {
+        fab_str_release(&text);
+    }
+    return status;
+}
+
+/* --- both states -------------------------------------------------------------------------------------------------- */
+
+static fab_status open_state(diff *d, int i, fab_error *err) {
+    const fab_diff_state *state = i == 0 ? &d->q->before : &d->q->after;
+    if (state->design == NULL) {
+        return diff_read_report(state, &d->side[i].result, err);
+    }
+    FAB_PASS(FAB_NEW(d->design[i], 1, err));
+    *d->design[i] = *state->design;
+    FAB_PASS(diff_place_hosts(state, d->design[i], err));
+    const diff_variant v = {.design = d->design[i], .failed = state->failed, .n_failed = state->n_failed};
+    return diff_side_open(d, &v, DIFF_ALL, true, &d->side[i], err);
+}
+
+static const char *kind_of(const fab_diff_request *q) {
+    bool designs = q->before.design != NULL && q->after.design != NULL;
+    bool reports = q->before.design == NULL && q->after.design == NULL;
+    return reports                                         ? "results"
+           : !designs                                      ? "mixed"
+           : q->before.is_imported && q->after.is_imported ? "imports"
+                                                           : "designs";
+}
+
+static fab_status diff_prepare(diff *d, fab_error *err) {
+    fab_difference *out = d->out;
+    bool reads = d->q->before.design == NULL || d->q->after.design == NULL;
+    if (reads && d->q->before.n_failed + d->q->after.n_failed > 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "a report has no loads to compare with what has failed; compare two designs");
+    }
+    out->kind = kind_of(d->q);
+    out->tolerance = d->q->tolerance;
+    out->before = fab_strdup(d->q->before.name, err);
+    out->after = out->before != NULL ? fab_strdup(d->q->after.name, err) : NULL;
+    FAB_PASS(out->after != NULL ? FAB_OK : FAB_ENOMEM);
+    FAB_PASS(open_state(d, 0, err));
+    FAB_PASS(open_state(d, 1, err));
+    if (d->side[0].stopped.length > 0) {
+        return fab_fail(err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s", d->side[0].stopped.data);
+    }
+    if (d->side[1].stopped.length > 0) {
+        out->stopped = fab_strdup(d->side[1].stopped.data, err);
+        FAB_PASS(out->stopped != NULL ? FAB_OK : FAB_ENOMEM);
+    }
+    return FAB_OK;
+}
+
+static void diff_release(diff *d) {
+    if (d == NULL) {
+        return;
+    }
+    for (size_t i = 0; d->undo != NULL && i < DIFF_CHANGES; i++) {
+        free(d->undo[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        diff_side_release(&d->side[i]);
+        free(d->design[i]);
+    }
+    fab_difference_free(d->out);
+    FAB_FREE_ALL(d->same, d->back, d->node, (void *)d->undo, d->place, d->is_changed, d->group, d);
+}
+
+static fab_status compare_sides(diff *d, fab_error *err) {
+    bool designs = d->q->before.design != NULL && d->q->after.design != NULL;
+    FAB_PASS(fill_engines(d, err));
+    if (designs) {
+        FAB_PASS(diff_match_links(d, err));
+        FAB_PASS(diff_find_changes(d, err));
+    }
+    for (size_t e = 0; e < d->out->n_engines; e++) {
+        FAB_PASS(designs ? diff_find_links(d, e, err) : diff_find_listed_links(d, e, err));
+    }
+    if (designs && d->out->n_engines > 0) {
+        FAB_PASS(diff_find_cause(d, err));
+    }
+    judge(d->out);
+    return say_verdict(d->out, err);
+}
+
+fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    diff *d = NULL;
+    FAB_TRY(FAB_NEW(d, 1, err));
+    d->q = request;
+    d->hot = FAB_NONE;
+    FAB_TRY(FAB_NEW(d->out, 1, err));
+    FAB_TRY(diff_prepare(d, err));
+    FAB_TRY(compare_sides(d, err));
+    if ((request->before.design == NULL || request->after.design == NULL) && !is_nothing(d->out)) {
+        d->out->cause = fab_strdup("No cause is verified: a report cannot be evaluated again; compare designs", err);
+        FAB_TRY(d->out->cause != NULL ? FAB_OK : FAB_ENOMEM);
+    }
+    *out = d->out;
+    d->out = NULL;
+done:
+    diff_release(d);
+    return status;
+}
+
+/* --- release ------------------------------------------------------------------------------------------------------ */
+
+static void release_crossing(fab_diff_crossing *c) {
+    for (size_t i = 0; i < FAB_DIFF_FLOWS; i++) {
+        FAB_FREE_ALL(c->flows[i].src, c->flows[i].dst);
+    }
+}
+
+void fab_difference_free(fab_difference *x) {
+    if (x == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < x->n_changes; i++) {
+        FAB_FREE_ALL(x->changes[i].what, x->changes[i].before, x->changes[i].after);
+    }
+    for (size_t e = 0; e < x->n_engines && x->engines != NULL; e++) {
+        for (size_t i = 0; i < FAB_DIFF_LINKS; i++) {
+            release_crossing(&x->engines[e].links[i].before);
+            release_crossing(&x->engines[e].links[i].after);
+        }
+        free(x->engines[e].phases);
+    }
+    for (size_t i = 0; i < x->n_tests; i++) {
+        free(x->tests[i].what);
+    }
+    FAB_FREE_ALL(x->before, x->after, x->stopped, x->changes, x->engines, x->verdict, x->cause, x->tests, x);
+}

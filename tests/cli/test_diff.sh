@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Two states side by side: against two runs, with one thing changed, nothing changed, and what is refused.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python3 "$root/tests/cli/check_diff.py" "$program" 11 16 || fail "diff and two runs of route disagree"
+
+# What is compared with itself does not differ, whatever it is.
+"$program" build preset:llama3-talk-racks --format ibnet --quiet >own.net
+"$program" build preset:llama3-talk-racks --format cables --quiet >own.csv
+"$program" import own.net --output own.xml --quiet >/dev/null
+"$program" route preset:llama3-talk-racks --json --quiet >own.json
+"$program" route clos:gpus=64,radix=16 --traffic pattern:permutation --engine ecmp --engine spray --seeds 3 --json --quiet >seeds.json
+same() {
+  "$program" diff "$@" --tolerance 1 --json --quiet >out.json 2>err || { cat err; fail "$*: exit code $?"; return; }
+  python3 - "$*" <<'PYTHON' || fail "$*: differs from itself"
+import json
+d = json.load(open("out.json"))["diff"]
+assert d["verdict"] == "Nothing differs" and d["changes"] == [] and not d["is_beyond"] and "cause" not in d, d
+for e in d["engines"]:
+    assert e["links"] == [] and e["new_links"] == e["gone_links"] == 0
+    assert all(p["before_s"] == p["after_s"] for p in e["phases"] if "before_s" in p)
+PYTHON
+}
+same preset:llama3-talk-racks
+same preset:llama3-talk-racks preset:llama3-talk-racks --before 'fail=leaf-0:17' --after 'fail=leaf-0:17'
+same clos:gpus=64,radix=16,taper=2 --traffic pattern:permutation --engine ecmp --engine spray --engine adaptive
+same dragonfly:gpus=64,radix=16 --traffic pattern:shift,by=4
+same rail-only:gpus=64 --traffic pattern:all-to-all,bytes=1MB --seeds 2
+same own.net own.net
+same own.csv own.csv --set gpus-per-server=8
+same own.xml own.net --set gpus-per-server=8
+same own.json own.json
+same seeds.json seeds.json
+same own.json preset:llama3-talk-racks
+
+# Exit code 1 beyond the tolerance, with the report.
+talk=(preset:llama3-talk-racks --engine pinned --before servers=0-3 --after servers=0-2,4)
+code=0
+"$program" diff "${talk[@]}" --tolerance 1.2 --quiet >out 2>err || code=$?
+[[ $code == 1 ]] || fail "beyond the tolerance ends with exit code $code"
+head -1 out | grep '^Slower: an iteration takes 29.06 s, 23.65 s before (x1.229)' >/dev/null || fail "the first line is not the answer"
+"$program" diff "${talk[@]}" --tolerance 1.25 --quiet >out || fail "within the tolerance ends with exit code $?"
+"$program" diff preset:llama3-talk-racks --engine pinned --before servers=0-2,4 --after servers=0-3 --tolerance 1 --quiet >out ||
+  fail "what is faster is beyond the tolerance"
+head -1 out | grep '^Faster' >/dev/null || fail "faster is not said"
+
+# The same bytes for any number of threads; every format has it.
+"$program" diff "${talk[@]}" --json --quiet --threads 1 >one.json
+"$program" diff "${talk[@]}" --json --quiet --threads 2 >two.json
+cmp one.json two.json || fail "threads change the bytes"
+"$program" diff "${talk[@]}" --quiet --out folder >/dev/null || fail "--out ends with exit code $?"
+"$program" schema report >report.xsd
+xmllint --noout --schema report.xsd folder/report.xml || fail "the XML report does not validate"
+grep 'destination slice 0' folder/report.md >/dev/null || fail "the cause is not in the Markdown"
+"$program" diff "${talk[@]}" --format csv --table diff.changes --quiet | grep '^.*server-3,server-4' >/dev/null || fail "no table of changes"
+
+# Reports: what they list is compared, and no cause is made up.
+"$program" route preset:llama3-talk-racks --engine pinned --job servers=0-3 --json --quiet >before.json
+"$program" route preset:llama3-talk-racks --engine pinned --job servers=0-2,4 --json --quiet >after.json
+"$program" diff before.json after.json --quiet >out
+grep 'No cause is verified' out >/dev/null || fail "a cause is made up for reports"
+grep 'x1.229' out >/dev/null || fail "reports are not compared"
+
+# refused CODE TEXT ARGUMENTS...
+refused() {
+  local code=0
+  "$program" diff "${@:3}" --quiet >out 2>err || code=$?
+  [[ $code == "$1" ]] || fail "${*:3}: exit code $code, not $1"
+  grep -F -- "$2" err >/dev/null || { cat err; fail "${*:3}: does not say '$2'"; }
+}
+printf '{ "phases": [1, 2' >broken.json
+printf '{ "phases": [] }' >empty.json
+refused 3 "broken.json:1:18: expected ',' or ']'" broken.json after.json
+refused 3 "no report that 'fabriscope run' or 'route' wrote" empty.json after.json
+refused 2 "is a report, which stands as it is" before.json after.json --after servers=0-3
+refused 2 "both states are reports" before.json after.json --job tp=4
+refused 3 "'server-9' is no server of the fabric" "${talk[0]}" --after servers=server-9
+refused 3 "'server-1' is listed twice" "${talk[0]}" --after servers=server-1,server-1
+refused 2 "is not key=value" "${talk[0]}" --after nonsense
+refused 3 "leaf-77" "${talk[0]}" --after fail=leaf-77
+refused 3 "the job does not run before" "${talk[0]}" --before fail=server-0
+refused 3 "a report has no loads" before.json "${talk[0]}" --after fail=leaf-0:17
+exit $((failures > 0))

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# What a reviewer would stop is said in text and JSON, once; what is fine is not.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# warns COUNT TEXT ARGUMENTS...: so many warnings, one of them with the text
+warns() {
+  "$program" "${@:3}" --quiet >text || { fail "${*:3}: exit code $?"; return; }
+  "$program" "${@:3}" --quiet --json >json
+  python3 - "$1" "$2" <<'PYTHON' || fail "${*:3}: other warnings"
+import json, re, sys
+found = json.load(open("json"))["meta"].get("warnings", [])
+text = re.sub(r"\s+", " ", open("text").read())
+assert len(found) == int(sys.argv[1]), found
+assert not found or any(sys.argv[2] in w for w in found), found
+assert all("Warning: " + w in text for w in found), found
+assert text.count("Warning: ") == len(found)
+PYTHON
+}
+ring=(--traffic pattern:ring --engine ecmp)
+warns 1 "links nic-leaf run at 133.3 Gb/s" build clos:gpus=64,planes=3
+warns 1 "links leaf-spine run at 266.7 Gb/s" build clos:gpus=256,radix=32,port=400Gb/s/800Gb/s,breakout=1/3
+warns 0 "" build clos:gpus=256,radix=32,planes=2,breakout=2
+warns 0 "" build clos:gpus=256,radix=32,nic=200Gb/s
+warns 1 "taper.3=4 has no effect: the fabric has 2 tiers" build clos:gpus=256,radix=32,tiers=2,taper=2/1/4
+warns 0 "" build clos:gpus=256,radix=32,tiers=2,taper=2
+warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" route clos:gpus=64,radix=32 --job model=llama2-7b,tp=16
+warns 0 "" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
+warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
+warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
+warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3
+for preset in $("$program" list presets --json | python3 -c "import json, sys; print(*[p['name'] for p in json.load(sys.stdin)])"); do
+  warns 0 "" build "preset:$preset"
+done
+
+# What has failed without anybody having to move is one row.
+"$program" route preset:llama3-talk-racks --engine pinned --traffic job:dp-rs --fail spine-3 --quiet >out
+[[ $(grep -cE '^  (failed|none|first-spare|same-|collision-aware) ' out) == 1 ]] || fail "policies that are one are several rows"
+grep 'nobody moves, under any policy' out >/dev/null || fail "it is not said that policies are one"
+
+# Fields of a part, and a key in any part.
+[[ $("$program" list fields job --json | python3 -c "import json, sys; print({r['path'][:4] for r in json.load(sys.stdin)})") == "{'job.'}" ]] ||
+  fail "list fields job shows others"
+"$program" list fields servers --json | grep '"job.servers"' >/dev/null || fail "list fields servers lacks job.servers"
+"$program" list fields joob >out 2>&1 && fail "a part that is not there is listed"
+exit $((failures > 0))
