@@ -1,6 +1,6 @@
 /**
  * @file json_read.h
- * JSON [RFC 8259] as a flat array of values. Strict: one value, no comments, keys as they stand.
+ * JSON [RFC 8259] as a flat array of values, read by Jansson. Strict: one value, no comments, no key twice.
  */
 #pragma once
 
@@ -32,13 +32,13 @@ typedef struct fab_json_value {
 typedef struct fab_json {
     fab_json_value *values; /**< [0]: the whole */
     uint32_t n;
-    char *text; /**< what keys and strings point into */
+    void *root; /**< Jansson's, what keys and strings point into */
 } fab_json;
 
 /**
  * @param[in]  where  Name of the file, for messages.
  * @param[out] out    Release with fab_json_release(). Written on success only.
- * @retval FAB_EINPUT  where:line:column, what was expected; or more than 64 levels
+ * @retval FAB_EINPUT  where:line:column, what is wrong; or more than 64 levels
  * Complexity: O(bytes).
  */
 fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fab_error *err) FAB_MUST_USE;

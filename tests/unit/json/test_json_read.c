@@ -27,20 +27,22 @@ Test(json_read, wrong) {
     static const struct {
         const char *text, *where, *expected;
     } WRONG[] = {
-        {"", "t:1:1", "a value"},
-        {"[1,\n 2", "t:2:3", "',' or ']'"},
-        {"{\"a\" 1}", "t:1:6", "':'"},
-        {"{a: 1}", "t:1:2", "a key in quotes"},
-        {"[1,]", "t:1:4", "a value"},
-        {"[1] 2", "t:1:5", "nothing behind the value"},
-        {"[1e999]", "t:1:2", "a value"},
-        {"[+1]", "t:1:2", "a value"},
-        {"[nan]", "t:1:2", "a value"},
-        {"\"a\nb\"", "t:1:3", "the end of a string"},
-        {"\"\\x\"", "t:1:2", "an escape"},
-        {"\"\\ud800\"", "t:1:8", "an escape"},
-        {"\"\\u0000\"", "t:1:8", "an escape"},
-        {"\"open", "t:1:6", "the end of a string"},
+        {"", "t:1:0", "end of file"},
+        {"[1,\n 2", "t:2:2", "']' expected"},
+        {"{\"a\" 1}", "t:1:6", "':' expected"},
+        {"{a: 1}", "t:1:2", "string or '}' expected"},
+        {"[1,]", "t:1:4", "unexpected token"},
+        {"[1] 2", "t:1:5", "end of file expected"},
+        {"[1e999]", "t:1:6", "overflow"},
+        {"[+1]", "t:1:2", "invalid token"},
+        {"[nan]", "t:1:4", "invalid token"},
+        {"{\"a\": 1, \"a\": 2}", "t:1:12", "duplicate object key"},
+        {"\"a\nb\"", "t:1:2", "unexpected newline"},
+        {"\"\\x\"", "t:1:3", "invalid escape"},
+        {"\"\\ud800\"", "t:1:8", "invalid Unicode"},
+        {"\"\\u0000\"", "t:1:8", "u0000"},
+        {"\"\xff\"", "t:1:1", "unable to decode"},
+        {"\"open", "t:1:5", "premature end"},
     };
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         fab_json json = {.n = 7};
