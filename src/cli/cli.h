@@ -85,6 +85,7 @@ typedef struct cli_options {
     const char *ranking;                /**< mix: fields of the ranking job, or NULL */
     double share;                       /**< mix: of the training job */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
+    const char *node_name_map;          /**< audit: names by GUID; or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
