@@ -86,6 +86,7 @@ typedef struct cli_options {
     double share;                       /**< mix: of the training job */
     double tolerance;                   /**< diff: the largest ratio of times that passes; 0: any */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
+    const char *node_name_map;          /**< audit: names by GUID; or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */

@@ -11,9 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const cli_option OPTION_AGAINST = {
-    "against", "DESIGN|FILE", "compare with a plan, by the names of boxes and ports, instead of with itself",
-    .text = offsetof(cli_options, against)};
+static const cli_option OPTION_AGAINST = {"against", "DESIGN|FILE",
+                                          "compare with a plan, or with what was there before, instead of with itself",
+                                          .text = offsetof(cli_options, against)};
+
+static const cli_option OPTION_NAME_MAP = {"node-name-map", "FILE",
+                                           "names by GUID, a line each: 0x2c5eab0300b87b40 \"leaf-3\"",
+                                           .text = offsetof(cli_options, node_name_map)};
 
 /* The plan: a design, or a file of a known format. */
 static fab_status read_plan(const cli_options *options, fab_network **out, fab_error *err) {
@@ -62,9 +66,15 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
     FAB_TRY(fab_network_read(path, options->input_format, options->max_memory, &net, err));
     FAB_TRY(audit_check_memory(options, net, err));
+    if (options->node_name_map != NULL) {
+        FAB_TRY(fab_network_rename(net, options->node_name_map, err));
+    }
     FAB_TRY(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {
         FAB_TRY(read_plan(options, &plan, err));
+        if (options->node_name_map != NULL) {
+            FAB_TRY(fab_network_rename(plan, options->node_name_map, err));
+        }
         FAB_TRY(fab_shape_find(plan, &planned, err));
         FAB_TRY(fab_audit_against(&shape, &planned, &audit, err));
     } else {
@@ -90,7 +100,8 @@ static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
                                        "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
                                        "fabriscope audit cables.csv --against plan.csv", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_AGAINST, &cli_option_input_format, CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_AGAINST, &OPTION_NAME_MAP, &cli_option_input_format,
+                                            CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

@@ -1,8 +1,9 @@
-/* An installed network against a plan, cable by cable. Boxes are the same where their labels are. */
-#include "audit_internal.h"
+/* An installed network against a plan, cable by cable. */
+#include "audit_match.h"
+
+#include "../structure/network_boxes.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,96 +12,102 @@ typedef struct comparison {
     auditor a;
     const fab_network *plan;
     const fab_shape *plan_shape;
-    uint32_t *there;     /* [plan nodes]: the same box in the installed network, or FAB_NETWORK_NONE */
-    uint32_t *meant;     /* [nodes as installed]: in the plan */
-    uint8_t *found;      /* [cables as installed]: it is in the plan, or named in a finding */
-    double *planned_bps; /* [cables as installed]: by the plan; 0: it does not say, or has another cable */
+    uint32_t *there;          /* [plan nodes]: the same box in the installed network, or FAB_NETWORK_NONE */
+    uint32_t *meant;          /* [nodes as installed]: in the plan */
+    const char **plan_names;  /* [plan nodes]: unique */
+    uint8_t *found;           /* [cables as installed]: it is in the plan, or named in a finding */
+    double *planned_bps;      /* [cables as installed]: by the plan; 0: it does not say, or has another cable */
+    bool *is_meant_one_sided; /* [cables as installed]: one end alone reports it in the plan as well */
 } comparison;
-
-typedef struct labelled {
-    const char *label;
-    uint32_t node;
-} labelled;
-
-static int audit_against_by_label(const void *x, const void *y) {
-    const labelled *a = x;
-    const labelled *b = y;
-    int differ = strcmp(a->label, b->label);
-    return differ != 0 ? differ : FAB_ORDER(a->node, b->node);
-}
-
-/* Sorted labels of what can be planned. */
-static fab_status sort_labels(const fab_network *net, labelled **out, uint32_t *out_n, fab_error *err) {
-    uint32_t n = 0;
-    FAB_PASS(FAB_NEW(*out, (size_t)net->n_nodes + 1, err));
-    for (uint32_t v = 0; v < net->n_nodes; v++) {
-        if (net->nodes[v].kind != FAB_NETWORK_SERVICE) {
-            (*out)[n++] = (labelled){net->nodes[v].label, v};
-        }
-    }
-    qsort(*out, n, sizeof **out, audit_against_by_label);
-    *out_n = n;
-    return FAB_OK;
-}
 
 static fab_status match(comparison *c, fab_error *err) {
     fab_status status = FAB_OK;
-    labelled *here = NULL;
-    labelled *planned = NULL;
-    uint32_t n_here = 0;
-    uint32_t n_planned = 0;
-    uint32_t n_same = 0;
-    FAB_TRY(FAB_NEW(c->there, (size_t)c->plan->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(c->meant, (size_t)c->a.net->n_nodes + 1, err));
+    audit_match m = {.here = c->a.shape, .plan = c->plan_shape};
+    FAB_TRY(audit_match_find(&m, err));
     FAB_TRY(FAB_NEW(c->found, (size_t)c->a.net->n_cables + 1, err));
     FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(c->is_meant_one_sided, (size_t)c->a.net->n_cables + 1, err));
     c->a.planned_bps = c->planned_bps;
-    FAB_TRY(sort_labels(c->a.net, &here, &n_here, err));
-    FAB_TRY(sort_labels(c->plan, &planned, &n_planned, err));
-    memset(c->there, 0xff, c->plan->n_nodes * sizeof *c->there);
-    memset(c->meant, 0xff, c->a.net->n_nodes * sizeof *c->meant);
-    for (uint32_t i = 0, k = 0; i < n_here && k < n_planned;) {
-        int differ = strcmp(here[i].label, planned[k].label);
-        if (differ == 0) {
-            c->there[planned[k].node] = here[i].node;
-            c->meant[here[i].node] = planned[k].node;
-            n_same++;
-        }
-        i += differ <= 0;
-        k += differ >= 0;
+    c->a.is_meant_one_sided = c->is_meant_one_sided;
+    if (2 * m.n_same < c->plan->n_nodes) {
+        FAB_FAIL(
+            err, FAB_EINPUT, c->a.net->path,
+            "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
+            "is '%.40s'): a comparison needs the same names, or a map of them, --node-name-map",
+            (unsigned)m.n_same, (unsigned)c->plan->n_nodes, c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
+            c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
     }
-    if (2 * n_same < n_planned) {
-        FAB_FAIL(err, FAB_EINPUT, c->a.net->path,
-                 "only %u of the %u boxes of the plan have their names here (the plan has '%.40s', here is '%.40s'): "
-                 "a comparison needs the same names",
-                 (unsigned)n_same, (unsigned)n_planned, n_planned > 0 ? planned[0].label : "nothing",
-                 n_here > 0 ? here[0].label : "nothing");
-    }
+    c->there = m.there;
+    c->meant = m.meant;
+    m.there = m.meant = NULL;
 done:
-    FAB_FREE_ALL(here, planned);
+    audit_match_release(&m);
     return status;
 }
 
 /* --- boxes -------------------------------------------------------------------------------------------------------- */
 
+/* Whether a host of the plan had cables to absent switches alone: it is gone with them. */
+static bool is_gone_with_switch(const comparison *c, uint32_t v) {
+    uint32_t n = 0;
+    for (uint32_t k = c->plan_shape->first[v]; k < c->plan_shape->first[v + 1]; k++) {
+        uint32_t w = fab_network_far(c->plan, c->plan_shape->side[k])->node;
+        if (c->plan->nodes[w].kind != FAB_NETWORK_SWITCH || c->there[w] != FAB_NETWORK_NONE) {
+            return false;
+        }
+        n++;
+    }
+    return n > 0 && fab_network_is_host(c->plan, v);
+}
+
 static fab_status look_at_boxes(comparison *c, fab_error *err) {
     for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
         const fab_network_node *node = &c->plan->nodes[v];
-        if (c->there[v] != FAB_NETWORK_NONE || node->kind == FAB_NETWORK_SERVICE) {
+        if (c->there[v] != FAB_NETWORK_NONE || node->kind == FAB_NETWORK_SERVICE || is_gone_with_switch(c, v)) {
             continue;
         }
+        uint32_t n_hosts = 0;
         fab_finding f = {.kind =
                              node->kind == FAB_NETWORK_SWITCH ? FAB_FINDING_ABSENT_SWITCH : FAB_FINDING_MISSING_PORT,
                          .confidence = 1,
                          .guid = node->guid,
-                         .node = node->label,
+                         .node = c->plan_names[v],
                          .text = "is planned and not there"};
         for (uint32_t k = c->plan_shape->first[v]; k < c->plan_shape->first[v + 1]; k++) {
+            uint32_t w = fab_network_far(c->plan, c->plan_shape->side[k])->node;
             f.damage_bps += c->plan->cables[c->plan_shape->side[k] >> 1].rate_bps;
             f.cables++;
+            n_hosts += c->there[w] == FAB_NETWORK_NONE && is_gone_with_switch(c, w);
         }
-        FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Install %s, or switch it on, and plug its %u cable%s.",
-                                node->label, (unsigned)f.cables, f.cables == 1 ? "" : "s"));
+        if (n_hosts > 0) {
+            FAB_PASS(fab_audit_text(&c->a, &f.text, err, "is planned and not there, nor are %u adapter%s on it",
+                                    (unsigned)n_hosts, n_hosts == 1 ? "" : "s"));
+        }
+        FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Install %s, or switch it on, and plug its %u cable%s.", f.node,
+                                (unsigned)f.cables, f.cables == 1 ? "" : "s"));
+        FAB_PASS(fab_audit_add(&c->a, &f, err));
+    }
+    return FAB_OK;
+}
+
+/* Boxes that nobody planned, each with all of its cables. */
+static fab_status look_at_new_boxes(comparison *c, fab_error *err) {
+    const fab_shape *s = c->a.shape;
+    for (uint32_t v = 0; v < c->a.net->n_nodes; v++) {
+        if (c->meant[v] != FAB_NETWORK_NONE || c->a.net->nodes[v].kind == FAB_NETWORK_SERVICE) {
+            continue;
+        }
+        fab_finding f = {.kind = FAB_FINDING_EXTRA_CABLE,
+                         .confidence = 1,
+                         .guid = c->a.net->nodes[v].guid,
+                         .node = fab_audit_label(&c->a, v),
+                         .text = "this box is not planned",
+                         .work = "Remove it, or put it into the plan.",
+                         .line = c->a.net->nodes[v].line};
+        for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+            f.cables += c->found[s->side[k] >> 1] == 0;
+            c->found[s->side[k] >> 1] = 1;
+        }
         FAB_PASS(fab_audit_add(&c->a, &f, err));
     }
     return FAB_OK;
@@ -129,7 +136,7 @@ static uint32_t find_side(const comparison *c, uint32_t node, const char *port, 
 
 static fab_status report_missing(comparison *c, uint32_t cable, fab_error *err) {
     const fab_network_cable *p = &c->plan->cables[cable];
-    const auditor planned = {.net = c->plan};
+    const auditor planned = {.net = c->plan, .names = c->plan_names};
     fab_finding f = fab_audit_finding(&planned, FAB_FINDING_MISSING_CABLE, &p->end[0], &p->end[1]);
     f.damage_bps = p->rate_bps;
     f.text = "this cable is planned and not there";
@@ -146,18 +153,23 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
                      .confidence = 1,
                      .damage_bps = p->rate_bps,
                      .cables = 1,
-                     .node = c->plan->nodes[p->end[i].node].label,
+                     .node = c->plan_names[p->end[i].node],
                      .port = fab_audit_port(&p->end[i]),
                      .other = fab_audit_label(&c->a, far->node),
                      .other_port = fab_audit_port(far),
                      .line = fab_network_near(c->a.net, side)->line};
     FAB_PASS(fab_audit_text(&c->a, &f.text, err, "leads to %s:%s instead of %s:%s", f.other, f.other_port,
-                            c->plan->nodes[p->end[i ^ 1].node].label, fab_audit_port(&p->end[i ^ 1])));
+                            c->plan_names[p->end[i ^ 1].node], fab_audit_port(&p->end[i ^ 1])));
     FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Move the far end from %s:%s to %s:%s.", f.other, f.other_port,
-                            c->plan->nodes[p->end[i ^ 1].node].label, fab_audit_port(&p->end[i ^ 1])));
+                            c->plan_names[p->end[i ^ 1].node], fab_audit_port(&p->end[i ^ 1])));
     FAB_PASS(fab_audit_add(&c->a, &f, err));
     c->found[side >> 1] = 1;
     return FAB_OK;
+}
+
+static bool is_inside(const fab_network *net, uint32_t cable) {
+    const fab_network_end *end = net->cables[cable].end;
+    return net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
 }
 
 static bool is_planned(const comparison *c, uint32_t cable) {
@@ -178,6 +190,8 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
             if (side != FAB_NETWORK_NONE) {
                 c->found[side >> 1] = 1;
                 c->planned_bps[side >> 1] = p->rate_bps;
+                c->is_meant_one_sided[side >> 1] =
+                    c->plan->reports_both_ends && (p->end[0].line == 0 || p->end[1].line == 0);
             }
         }
     }
@@ -185,7 +199,8 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
         uint32_t i = 0;
-        for (; done_with[cable] == 0 && side == FAB_NETWORK_NONE && i < 2; i++) { /* an end that leads elsewhere */
+        for (; done_with[cable] == 0 && !is_inside(c->plan, cable) && side == FAB_NETWORK_NONE && i < 2;
+             i++) { /* an end that leads elsewhere */
             uint32_t node = c->there[p->end[i].node];
             side = node != FAB_NETWORK_NONE && p->end[i].port != NULL
                        ? find_side(c, node, p->end[i].port, FAB_NETWORK_NONE, NULL)
@@ -193,7 +208,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         }
         if (side != FAB_NETWORK_NONE) {
             FAB_TRY(report_miswired(c, cable, i - 1, side, err));
-        } else if (done_with[cable] == 0 && is_planned(c, cable)) {
+        } else if (done_with[cable] == 0 && !is_inside(c->plan, cable) && is_planned(c, cable)) {
             FAB_TRY(report_missing(c, cable, err));
         }
     }
@@ -205,7 +220,7 @@ done:
 static fab_status look_for_more(comparison *c, fab_error *err) {
     for (uint32_t cable = 0; cable < c->a.net->n_cables; cable++) {
         const fab_network_cable *p = &c->a.net->cables[cable];
-        if (c->found[cable] != 0 || fab_audit_boundary_of(&c->a, cable) == 0) {
+        if (c->found[cable] != 0 || is_inside(c->a.net, cable)) {
             continue;
         }
         fab_finding f = fab_audit_finding(&c->a, FAB_FINDING_EXTRA_CABLE, &p->end[0], &p->end[1]);
@@ -235,17 +250,47 @@ static void audit_against_count_boundaries(comparison *c) {
     }
 }
 
+/* Parts and single points of the plan are meant, and no findings. */
+static fab_status drop_planned_cuts(comparison *c, uint32_t first, fab_error *err) {
+    fab_status status = FAB_OK;
+    auditor plan = {.shape = c->plan_shape, .net = c->plan};
+    fab_audit *out = c->a.out;
+    uint32_t n = first;
+    FAB_TRY(fab_audit_open(&plan, err));
+    FAB_TRY(fab_audit_cuts(&plan, err));
+    for (uint32_t i = first; i < out->n_findings; i++) {
+        bool is_meant = false;
+        for (uint32_t k = 0; k < plan.out->n_findings; k++) {
+            const fab_finding *f = &plan.out->findings[k];
+            is_meant = is_meant || (f->kind == out->findings[i].kind && strcmp(f->node, out->findings[i].node) == 0 &&
+                                    strcmp(f->text, out->findings[i].text) == 0);
+        }
+        if (!is_meant) {
+            out->findings[n++] = out->findings[i];
+        }
+    }
+    out->n_findings = n;
+done:
+    fab_audit_close(&plan);
+    fab_audit_free(plan.out);
+    return status;
+}
+
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
-    comparison c = {.a = {.shape = shape, .net = shape->net}, .plan = plan->net, .plan_shape = plan};
+    comparison c = {.a = {.shape = shape, .net = shape->net, .plan = plan->net}, .plan = plan->net, .plan_shape = plan};
     FAB_TRY(fab_audit_open(&c.a, err));
     FAB_TRY(match(&c, err));
+    FAB_TRY(fab_network_names(plan->net, &c.plan_names, err));
     FAB_TRY(look_at_boxes(&c, err));
     FAB_TRY(look_at_cables(&c, err));
     audit_against_count_boundaries(&c);
+    FAB_TRY(look_at_new_boxes(&c, err));
     FAB_TRY(look_for_more(&c, err));
     FAB_TRY(fab_audit_cables(&c.a, err));
+    uint32_t n_before = c.a.out->n_findings;
     FAB_TRY(fab_audit_cuts(&c.a, err));
+    FAB_TRY(drop_planned_cuts(&c, n_before, err));
     memset(c.a.ruled, true, c.a.net->n_cables); /* the plan speaks of all of them */
     FAB_TRY(fab_audit_cover(&c.a, err));
     fab_audit_sort(c.a.out);
@@ -254,6 +299,6 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
 done:
     fab_audit_close(&c.a);
     fab_audit_free(c.a.out);
-    FAB_FREE_ALL(c.there, c.meant, c.found, c.planned_bps);
+    FAB_FREE_ALL(c.there, c.meant, c.plan_names, c.found, c.planned_bps, c.is_meant_one_sided);
     return status;
 }

@@ -178,6 +178,15 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
     return fab_audit_add(a, &f, err);
 }
 
+static bool has_note(const fab_network *net, const char *text) {
+    for (uint32_t i = 0; i < net->n_notes; i++) {
+        if (strcmp(net->notes[i].text, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 fab_status fab_audit_cables(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     double *usual = NULL;
@@ -198,11 +207,15 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
         if (c->rate_bps > 0 && !is_told) {
             FAB_TRY(look_at_speed(a, cable, usual[cable], confidence[cable], err));
         }
-        if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0)) {
+        bool is_meant = a->is_meant_one_sided != NULL && a->is_meant_one_sided[cable];
+        if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0) && !is_meant) {
             FAB_TRY(look_at_ends(a, cable, err));
         }
     }
     for (uint32_t i = 0; i < a->net->n_notes; i++) {
+        if (a->plan != NULL && has_note(a->plan, a->net->notes[i].text)) {
+            continue;
+        }
         const fab_finding f = {.kind = FAB_FINDING_CONTRADICTION,
                                .confidence = 1,
                                .text = a->net->notes[i].text,

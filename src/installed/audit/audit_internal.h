@@ -54,8 +54,10 @@ typedef struct auditor {
     bool *ruled;                    /**< [n_cables]: some rule speaks of it. Owned */
     const double
         *planned_bps; /**< shape [cables as installed], 0 where a plan does not say; NULL: there is none. Borrowed */
-    absent_switch *absent; /**< shape [out->n_absent]; owned */
-    bool lacks_leaf;       /**< a switch with hosts is absent: what hosts lack went with it */
+    const bool *is_meant_one_sided; /**< [cables]: one end alone reports it in the plan as well; NULL. Borrowed */
+    const fab_network *plan;        /**< NULL: there is none. Borrowed */
+    absent_switch *absent;          /**< shape [out->n_absent]; owned */
+    bool lacks_leaf;                /**< a switch with hosts is absent: what hosts lack went with it */
     size_t absent_capacity, lack_capacity;
     fab_audit *out;
 } auditor;

@@ -251,11 +251,12 @@ static uint64_t spread_of(const audit_plugs *p, uint32_t server, bool with_leave
  * one with most ports, of those that several have: others may have lost some. */
 static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *template_, uint32_t *n_peers,
                                  uint32_t *n_kind, fab_error *err) {
+    fab_status status = FAB_OK;
     uint32_t n = p->a->shape->n_servers;
     signed_server *list = NULL;
     signed_server *kinds = NULL; /* by pattern of names, of a kind those of the most frequent spread first */
-    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
-    FAB_PASS(FAB_NEW(kinds, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
+    FAB_TRY(FAB_NEW(kinds, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         list[i] = (signed_server){.server = i, .rank = p->rank[i], .signature = spread_of(p, i, with_leaves)};
         template_[i] = NONE;
@@ -282,8 +283,9 @@ static fab_status find_templates(audit_plugs *p, bool with_leaves, uint32_t *tem
             n_kind[kinds[k].server] = next - i;
         }
     }
+done:
     FAB_FREE_ALL(list, kinds);
-    return FAB_OK;
+    return status;
 }
 
 static const audit_plug *plug_of(const audit_plugs *p, uint32_t server, uint32_t column) {

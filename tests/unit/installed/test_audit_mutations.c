@@ -182,7 +182,7 @@ Test(audit_mutations, faults_are_found_and_nothing_else) {
                                           "clos:gpus=240,radix=32,gpus-per-server=4,taper=2 +irregular",
                                           NULL};
     scores s = {0};
-    try_all(FABRICS, DRAWS(8), 1, &s);
+    try_all(FABRICS, DRAWS(6), 1, &s);
     check(&s, DRAWS(1000));
 }
 
@@ -202,6 +202,6 @@ Test(audit_mutations, fabrics_that_rules_were_not_made_for) {
                                           "clos:gpus=336,radix=24,gpus-per-server=4,taper=2 +irregular +management",
                                           NULL};
     scores s = {0};
-    try_all(FABRICS, DRAWS(6), 77, &s);
-    check(&s, DRAWS(600));
+    try_all(FABRICS, DRAWS(5), 77, &s);
+    check(&s, DRAWS(500));
 }

@@ -142,6 +142,13 @@ typedef struct fab_network_format {
 extern const fab_network_format *const fab_network_formats[];
 
 /**
+ * Names boxes by GUID, as a file has them: 0x2c5eab0300b87b40 "leaf-3", a line each.
+ * @retval FAB_EINPUT  file:line:column, what was expected
+ * Complexity: O(bytes log(nodes)).
+ */
+fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err) FAB_MUST_USE;
+
+/**
  * Reads a file.
  * @param[in]  format     Name of the format, or NULL: recognised by content.
  * @param[in]  max_bytes  Memory that a short file of many boxes may take; 0: no limit.

@@ -1,0 +1,204 @@
+/* Which box of a plan is which of what is installed: by GUID, then by a name that both have once, then by structure:
+ * what is plugged into the same ports of boxes that are known. Where too few names are the same, boxes that ports and
+ * neighbours tell apart in both are the same [Weisfeiler, Leman 1968]. */
+#include "audit_match.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+#include "fab/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE   FAB_NETWORK_NONE
+#define ROUNDS 4
+
+typedef struct keyed {
+    uint64_t key;
+    const char *label;
+    uint32_t node;
+} keyed;
+
+static int by_key(const void *x, const void *y) {
+    const keyed *a = x;
+    const keyed *b = y;
+    FAB_ORDER_BY(a->key, b->key);
+    int order = strcmp(a->label, b->label);
+    return order != 0 ? order : FAB_ORDER(a->node, b->node);
+}
+
+static bool same_key(const keyed *a, const keyed *b) {
+    return a->key == b->key && strcmp(a->label, b->label) == 0;
+}
+
+static void join(audit_match *m, uint32_t here, uint32_t planned) {
+    m->meant[here] = planned;
+    m->there[planned] = here;
+    m->n_same++;
+}
+
+/* Joins what has a key once in both. */
+static void join_once(audit_match *m, keyed *here, uint32_t n_here, keyed *planned, uint32_t n_planned) {
+    if (n_here == 0 || n_planned == 0) {
+        return;
+    }
+    qsort(here, n_here, sizeof *here, by_key);
+    qsort(planned, n_planned, sizeof *planned, by_key);
+    for (uint32_t i = 0, k = 0; i < n_here && k < n_planned;) {
+        uint32_t next_i = i + 1;
+        uint32_t next_k = k + 1;
+        while (next_i < n_here && same_key(&here[i], &here[next_i])) {
+            next_i++;
+        }
+        while (next_k < n_planned && same_key(&planned[k], &planned[next_k])) {
+            next_k++;
+        }
+        int order = here[i].key != planned[k].key ? FAB_ORDER(here[i].key, planned[k].key)
+                                                  : strcmp(here[i].label, planned[k].label);
+        if (order == 0 && next_i == i + 1 && next_k == k + 1) {
+            join(m, here[i].node, planned[k].node);
+        }
+        i = order <= 0 ? next_i : i;
+        k = order >= 0 ? next_k : k;
+    }
+}
+
+typedef enum identity { BY_GUID, BY_LABEL, BY_NAME } identity;
+
+static uint32_t list_keys(const fab_network *net, const uint32_t *known, identity by, keyed *out) {
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        const fab_network_node *node = &net->nodes[v];
+        if (known[v] != NONE || (by == BY_GUID && node->guid == 0)) {
+            continue;
+        }
+        out[n++] = (keyed){.key = by == BY_GUID ? node->guid : 0,
+                           .label = by == BY_LABEL  ? node->label
+                                    : by == BY_NAME ? node->name
+                                                    : "",
+                           .node = v};
+    }
+    return n;
+}
+
+static bool same_text(const char *x, const char *y) {
+    return x != NULL && y != NULL && strcmp(x, y) == 0;
+}
+
+/* The far ends of a cable at the same port of two boxes that are the same. */
+static void spread(audit_match *m, uint32_t *queue, uint32_t n) {
+    const fab_shape *here = m->here;
+    const fab_shape *plan = m->plan;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = queue[i];
+        uint32_t w = m->meant[v];
+        uint32_t k = plan->first[w];
+        for (uint32_t j = here->first[v]; j < here->first[v + 1]; j++) {
+            const fab_network_end *own = fab_network_near(here->net, here->side[j]);
+            const fab_network_end *far = fab_network_far(here->net, here->side[j]);
+            for (uint32_t tries = plan->first[w]; m->meant[far->node] == NONE && tries < plan->first[w + 1]; tries++) {
+                k = k < plan->first[w + 1] ? k : plan->first[w]; /* both by port: mostly the next */
+                const fab_network_end *other = fab_network_near(plan->net, plan->side[k]);
+                const fab_network_end *beyond = fab_network_far(plan->net, plan->side[k++]);
+                if (!same_text(own->port, other->port)) {
+                    continue;
+                }
+                if (m->there[beyond->node] == NONE && same_text(far->port, beyond->port) &&
+                    here->net->nodes[far->node].kind == plan->net->nodes[beyond->node].kind) {
+                    join(m, far->node, beyond->node);
+                    queue[n++] = far->node;
+                }
+                break;
+            }
+        }
+    }
+}
+
+/* --- boxes that ports and neighbours tell apart ------------------------------------------------------------------- */
+
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; text != NULL && *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return fab_mix64(hash);
+}
+
+static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *err) {
+    uint32_t n = s->net->n_nodes;
+    uint64_t *old = NULL;
+    FAB_PASS(FAB_NEW(old, (size_t)n + 1, err));
+    for (uint32_t v = 0; v < n; v++) {
+        out[v] = (keyed){.key = fab_mix64((uint64_t)s->net->nodes[v].kind + 1), .label = "", .node = v};
+    }
+    for (int round = 0; round < rounds; round++) {
+        for (uint32_t v = 0; v < n; v++) {
+            old[v] = out[v].key;
+        }
+        for (uint32_t v = 0; v < n; v++) {
+            for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+                const fab_network_end *far = fab_network_far(s->net, s->side[k]);
+                uint64_t own = hash_text(fab_network_near(s->net, s->side[k])->port);
+                out[v].key += fab_mix64(old[far->node] + own * 3 + hash_text(far->port) * 5);
+            }
+            out[v].key = fab_mix64(out[v].key);
+        }
+    }
+    free(old);
+    return FAB_OK;
+}
+
+static uint32_t keep_unknown(keyed *list, uint32_t n, const uint32_t *known) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (known[list[i].node] == NONE) {
+            list[kept++] = list[i];
+        }
+    }
+    return kept;
+}
+
+fab_status audit_match_find(audit_match *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_network *here = m->here->net;
+    const fab_network *plan = m->plan->net;
+    keyed *one = NULL;
+    keyed *two = NULL;
+    uint32_t *queue = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(m->there, (size_t)plan->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(m->meant, (size_t)here->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(one, (size_t)here->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(two, (size_t)plan->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(queue, (size_t)here->n_nodes + 1, err));
+    memset(m->there, 0xff, plan->n_nodes * sizeof *m->there);
+    memset(m->meant, 0xff, here->n_nodes * sizeof *m->meant);
+    for (int by = BY_GUID; by <= BY_NAME; by++) {
+        uint32_t n_one = list_keys(here, m->meant, (identity)by, one);
+        join_once(m, one, n_one, two, list_keys(plan, m->there, (identity)by, two));
+    }
+    m->by_structure = 2 * m->n_same < plan->n_nodes;
+    if (m->by_structure) {
+        memset(m->there, 0xff, plan->n_nodes * sizeof *m->there);
+        memset(m->meant, 0xff, here->n_nodes * sizeof *m->meant);
+        m->n_same = 0;
+    }
+    for (int rounds = 1; m->by_structure && rounds <= ROUNDS; rounds++) { /* a fault is seen from near first */
+        FAB_TRY(colour(m->here, rounds, one, err));
+        FAB_TRY(colour(m->plan, rounds, two, err));
+        join_once(m, one, keep_unknown(one, here->n_nodes, m->meant), two, keep_unknown(two, plan->n_nodes, m->there));
+    }
+    for (uint32_t v = 0; v < here->n_nodes; v++) {
+        if (m->meant[v] != NONE) {
+            queue[n++] = v;
+        }
+    }
+    spread(m, queue, n);
+done:
+    FAB_FREE_ALL(one, two, queue);
+    return status;
+}
+
+void audit_match_release(audit_match *m) {
+    FAB_FREE_ALL(m->there, m->meant);
+}

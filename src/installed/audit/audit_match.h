@@ -1,0 +1,19 @@
+/**
+ * @file audit_match.h
+ * Boxes of a plan and of what is installed that are the same.
+ */
+#pragma once
+
+#include "audit_internal.h"
+
+typedef struct audit_match {
+    const fab_shape *here, *plan; /**< borrowed */
+    uint32_t *there;              /**< [plan nodes]: the same box as installed, or FAB_NETWORK_NONE */
+    uint32_t *meant;              /**< [nodes as installed]: in the plan */
+    uint32_t n_same;
+    bool by_structure; /**< names told too few */
+} audit_match;
+
+/** @param[in,out] m  here and plan are given; release with audit_match_release(). O(n log n). */
+fab_status audit_match_find(audit_match *m, fab_error *err) FAB_MUST_USE;
+void audit_match_release(audit_match *m);

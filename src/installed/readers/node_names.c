@@ -1,0 +1,88 @@
+/* A map of names by GUID, as InfiniBand tools take with --node-name-map: a line each, GUID and name, in quotes or not;
+ * # begins a comment. Grammar: ibnetdiscover(8). */
+#include "network_internal.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct guid_node {
+    uint64_t guid;
+    uint32_t node;
+} guid_node;
+
+static int by_guid(const void *x, const void *y) {
+    const guid_node *a = x;
+    const guid_node *b = y;
+    FAB_ORDER_BY(a->guid, b->guid);
+    return FAB_ORDER(a->node, b->node);
+}
+
+static fab_status name_node(fab_network *net, const guid_node *all, uint32_t n, uint64_t guid, fab_token name,
+                            fab_error *err) {
+    uint32_t low = 0;
+    uint32_t high = n;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (all[middle].guid < guid) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low < n && all[low].guid == guid; low++) {
+        FAB_PASS(
+            fab_network_ib_describe(net, all[low].node, net->nodes[all[low].node].kind, name.text, name.length, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all, uint32_t n, fab_error *err) {
+    uint64_t guid = 0;
+    fab_token t = fab_text_token(in);
+    if (t.length == 0 || t.text[0] == '#') {
+        return FAB_OK;
+    }
+    fab_token digits = {.text = t.text + 2, .length = t.length > 2 ? t.length - 2 : 0};
+    if (digits.length == 0 || memcmp(t.text, "0x", 2) != 0 || !fab_network_hexadecimal(digits, &guid)) {
+        return fab_text_refuse(in, t, FAB_EINPUT, err, "is no GUID such as 0x2c5eab0300b87b40");
+    }
+    (void)fab_text_take(in, "");
+    fab_token name = fab_text_rest(in);
+    const char *quote = name.length > 0 && name.text[0] == '"' ? memchr(name.text + 1, '"', name.length - 1) : NULL;
+    if (quote != NULL) {
+        name = (fab_token){.text = name.text + 1, .length = (size_t)(quote - name.text) - 1};
+    }
+    while (name.length > 0 && (name.text[name.length - 1] == ' ' || name.text[name.length - 1] == '\r')) {
+        name.length--;
+    }
+    if (name.length == 0) {
+        return fab_text_refuse(in, t, FAB_EINPUT, err, "has no name behind it");
+    }
+    return name_node(net, all, n, guid, name, err);
+}
+
+fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    guid_node *all = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(all, (size_t)net->n_nodes + 1, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        if (net->nodes[v].guid != 0) {
+            all[n++] = (guid_node){net->nodes[v].guid, v};
+        }
+    }
+    qsort(all, n, sizeof *all, by_guid);
+    FAB_TRY(fab_text_stream_open(path, &in, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(read_name(&in, net, all, n, err));
+    }
+    FAB_TRY(fab_text_end(&in, err));
+done:
+    free(all);
+    fab_text_release(&in);
+    return status;
+}

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Audits against what was there before: a file against itself has no finding, one absent switch is one finding, and boxes
+# are the same by GUID, by a map of names, and by what is plugged where.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python=/usr/bin/python3
+
+found() { # found FILE OTHER [OPTION...]: one finding a line
+  local file=$1 other=$2
+  shift 2
+  "$program" audit "$file" --against "$other" "$@" --json --quiet >audit.json 2>err || { fail "audit $file --against $other: $(<err)"; return; }
+  $python -c 'import json
+a = json.load(open("audit.json"))["audit"]
+assert all(f["confidence"] == 1 for f in a["findings"] if not f["is_choice"]) and a["cables_with_rule"] == a["cables"], a
+for f in a["findings"]: print(*(f.get(k, "-") for k in ("finding", "node", "other_node", "cables")))'
+}
+
+# --- itself ---
+n=0
+for design in rail-spine:gpus=256,radix=32 clos:gpus=64,radix=32,gpus-per-server=4,planes=2 dragonfly:gpus=144,dragonfly=4,4,2,9 fat-tree:k=8; do
+  for format in ibnet cables ptm graphml slurm-tree; do
+    "$program" build "$design" --format $format --quiet >same.$format 2>err || continue
+    n=$((n + 1))
+    [[ -z $(found same.$format same.$format) ]] || fail "$design as $format against itself: $(found same.$format same.$format | head -n 3)"
+  done
+done
+[[ $n -ge 12 ]] || fail "only $n files were compared with themselves"
+if [[ -n ${FABRISCOPE_SAMPLES-} ]]; then
+  for file in "$FABRISCOPE_SAMPLES"/{ibnetdiscover,ptm-dot,slurm-topology,simai-topo,topology-zoo}/* "$FABRISCOPE_SAMPLES"/htsim/*.topo; do
+    "$program" audit "$file" --quiet >/dev/null 2>&1 || continue
+    [[ -z $(found "$file" "$file") ]] || fail "$file against itself: $(found "$file" "$file" | head -n 3)"
+  done
+else
+  echo "FABRISCOPE_SAMPLES is unset: the samples are skipped" >&2
+fi
+
+# --- one switch less ---
+"$program" build clos:gpus=256,radix=16,gpus-per-server=4 --format ibnet --quiet >before.net
+without() { # without SWITCH: its record, the cables to it, and hosts that have no other
+  $python - "$1" <<'END'
+import re, sys
+text = open("before.net").read()
+name = re.search(rf'^Switch.*?"(S-[^"]*)".*"{sys.argv[1]}"', text, re.M).group(1)
+records = ["\n".join(l for l in r.split("\n") if not (l.startswith("[") and f'"{name}"' in l)) for r in text.split("\n\n")
+           if not re.search(rf'^Switch\s+\d+ "{name}"', r, re.M)]
+print("\n\n".join(r for r in records if not re.search(r'^Ca\s', r, re.M) or re.search(r"^\[", r, re.M)))
+END
+}
+without spine-1 >after.net
+[[ $(found after.net before.net) == "absent-switch spine-1 - 16" ]] || fail "one spine less: $(found after.net before.net | head -n 3)"
+without leaf-5 >after.net
+[[ $(found after.net before.net | grep -v ^unreachable) == "absent-switch leaf-5 - 16" ]] || fail "one leaf less: $(found after.net before.net | head -n 3)"
+[[ $(found before.net after.net | head -n 1) == "extra-cable "* ]] || fail "one leaf more: $(found before.net after.net | head -n 3)"
+
+# --- other names ---
+sed -E 's/# "leaf-([0-9]+)"/# "tor\1"/; s/# "server-([0-9]+) HCA/# "n\1 HCA/' before.net >renamed.net
+[[ -z $(found renamed.net before.net) ]] || fail "other names of the same GUIDs: $(found renamed.net before.net | head -n 3)"
+"$program" build clos:gpus=256,radix=16,gpus-per-server=4 --format cables --quiet >names.csv
+sed -E 's/leaf-([0-9]+)/tor\1/g; s/spine-([0-9]+)/agg\1/g; s/server-([0-9]+) HCA/n\1 HCA/g' names.csv >other.csv
+[[ -z $(found other.csv names.csv) ]] || fail "other names at the same ports: $(found other.csv names.csv | head -n 3)"
+sed '40d' other.csv >less.csv
+[[ $(found less.csv names.csv | wc -l) -eq 1 ]] || fail "one cable less under other names: $(found less.csv names.csv | head -n 3)"
+sed -nE 's/^(Switch|Ca).*"[SH]-([0-9a-f]+)".*# "(.*)".*/0x\2 "\3"/p' before.net >map
+sed -E 's/# "[^"]*"/# "anonymous"/' before.net >nameless.net
+[[ -z $(found nameless.net names.csv --node-name-map map) ]] || fail "with a map of names: $(found nameless.net names.csv --node-name-map map | head -n 3)"
+code=0
+printf '0x1 "a"\nred "b"\n' >bad.map
+"$program" audit before.net --node-name-map bad.map --quiet >out 2>err || code=$?
+[[ $code -eq 3 ]] && grep -q 'bad.map:2:1: .*is no GUID' err || fail "a map that is none: $code $(<err)"
+exit $((failures > 0))
