@@ -290,6 +290,7 @@ static const fab_fields FAILURE_ROW = TABLE("failure_class", FAILURE_ROWS, MODEL
 #undef T
 #define T fab_failure_model
 GIVES(bool, has_rma, here->rma_part > 0);
+GIVES(bool, has_slow, isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
 GIVES(bool, has_infants, here->infant_factor > 1);
 static const fab_field MODELS[] = {
     FIGURE(checkpoint_s, "s", "Useful time between two checkpoints.",
@@ -305,6 +306,9 @@ static const fab_field MODELS[] = {
     FIGURE(rma_s, "s", "These are back after.", .only = has_rma),
     FIELD(infant_factor, "At the beginning of a history hardware fails so many times as often.", .only = has_infants),
     FIGURE(infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
+    FIELD_OF(slow_speed_ratio, slow_speed, "Speed that is left of a GPU that slows down.", .only = has_slow),
+    FIELD_OF(detect_loss_ratio, detect_loss, "A GPU that loses so much of its speed is noticed.", .only = has_slow),
+    FIGURE(detect_s, "s", "After this time, and is dead from then on.", .only = has_slow),
     FIELD(source, "Where the rates come from that the design does not give.", FILLED),
     ARRAY(classes, "class", row, n_rows, &FAILURE_ROW, "How often each class fails."),
 };

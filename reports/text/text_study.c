@@ -393,6 +393,12 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
         fab_page_say(page, " It fails %.3g times as often at first, an excess that falls to 1/e in %s.",
                      m->infant_factor, study_show_time(page, m->infant_s));
     }
+    if (isfinite(m->row[m->n_rows - 1].mtbf_s)) {
+        bool is_noticed = 1 - m->slow_speed >= m->detect_loss;
+        fab_page_say(page, " Slow GPUs keep %s of their speed, which %s%s.", study_show_percent(page, m->slow_speed),
+                     is_noticed ? "is noticed after " : "nobody notices",
+                     is_noticed ? study_show_time(page, m->detect_s) : "");
+    }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     if (m->source[0] != '\0') {
         fab_text_notef(page, "rates: %s; software and maintenance per GPU of the job", m->source);

@@ -179,6 +179,9 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->rma_s = rates.rma_s;
     out->infant_factor = rates.infant_factor;
     out->infant_s = rates.infant_s;
+    out->slow_speed = rates.slow_speed;
+    out->detect_loss = rates.detect_loss;
+    out->detect_s = rates.detect_s;
     out->is_auto = !is_early && spec->checkpoint_s == 0;
 }
 

@@ -19,7 +19,8 @@ static inline fab_status scenario_down(fab_scenario *h, size_t n, fab_error *err
         }
         size_t kept = 0;
         for (size_t k = 0; k < h->n_components; k++) {
-            if (h->component[k].kind != e->component.kind || h->component[k].id != e->component.id) {
+            if (h->component[k].kind != e->component.kind || h->component[k].id != e->component.id ||
+                h->component[k].fraction != e->component.fraction) {
                 h->component[kept++] = h->component[k];
             }
         }

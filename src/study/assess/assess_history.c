@@ -99,7 +99,8 @@ static fab_status note_event(assess_history *h, const fab_event *event, fab_erro
         h->down[h->n_down++] = event->component;
     }
     for (size_t i = 0; i < h->n_down && event->is_repair; i++) {
-        if (h->down[i].kind == event->component.kind && h->down[i].id == event->component.id) {
+        if (h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&
+            h->down[i].fraction == event->component.fraction) {
             h->n_down--;
             memmove(&h->down[i], &h->down[i + 1], (h->n_down - i) * sizeof *h->down);
             break;
@@ -140,7 +141,7 @@ static bool takes_a_rank(const fab_assessor *a, const fab_component *c) {
     uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1
                  : c->kind == FAB_COMPONENT_SERVER ? a->assessment->fabric->gpus_per_server
                                                    : 0;
-    return n > 0 && assess_any_rank(a, c->id * n, n);
+    return n > 0 && c->fraction == 0 && assess_any_rank(a, c->id * n, n);
 }
 
 /* --- a moment ----------------------------------------------------------------------------------------------------- */

@@ -81,6 +81,7 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
         stopping[FAB_FAILURE_GPU] += n;
     }
     stopping[FAB_FAILURE_SOFTWARE] = stopping[FAB_FAILURE_GPU];
+    stopping[FAB_FAILURE_SLOW] = 1 - r->slow_speed >= r->detect_loss ? stopping[FAB_FAILURE_GPU] : 0; /* noticed */
     list_parts(a, FAB_FAILURE_NIC, FAB_LINK_ACCESS, &list);
     FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_NIC], err));
     list_parts(a, FAB_FAILURE_SWITCH, FAB_LINK_ACCESS, &list);

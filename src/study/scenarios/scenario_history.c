@@ -10,7 +10,7 @@
 
 static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU,
-                                                        FAB_COMPONENT_GPU};
+                                                        FAB_COMPONENT_GPU,  FAB_COMPONENT_GPU};
 
 static bool breaks(fab_failure_class c) {
     return c != FAB_FAILURE_SOFTWARE && c != FAB_FAILURE_MAINTENANCE;
@@ -43,16 +43,22 @@ static double draw_part(fab_rng *rng) {
     return (double)(fab_rng_next(rng) >> 11) * 0x1p-53;
 }
 
+/* What somebody notices ends as a dead GPU, which is away as such. */
+static bool is_noticed(const fab_failure_rates *r) {
+    return 1 - r->slow_speed >= r->detect_loss && r->detect_s < r->repair_s[FAB_FAILURE_SLOW];
+}
+
 /* Draws of their own: what infant mortality and RMAs do not use leaves the other draws as they are. */
 static void draw_fate(const fab_failure_rates *r, fab_failure_class c, fab_rng *rng, double t, fab_event *event,
                       bool *out_is_real) {
     *out_is_real = true;
-    event->away_s = r->repair_s[c];
+    event->away_s = c == FAB_FAILURE_SLOW && is_noticed(r) ? r->detect_s : r->repair_s[c];
+    event->component.fraction = c == FAB_FAILURE_SLOW ? r->slow_speed : 0;
     if (breaks(c) && r->infant_factor > 1) { /* thinned from the rate of the beginning */
         double rate = 1 + (r->infant_factor - 1) * exp(-t / r->infant_s);
         *out_is_real = draw_part(rng) * r->infant_factor < rate;
     }
-    if (breaks(c) && r->rma_part > 0) {
+    if (breaks(c) && c != FAB_FAILURE_SLOW && r->rma_part > 0) {
         event->away_s = draw_part(rng) < r->rma_part ? r->rma_s : event->away_s;
     }
 }
@@ -70,6 +76,22 @@ static fab_status add_repairs(const fab_scenarios *s, size_t first, fab_scenario
     return FAB_OK;
 }
 
+static fab_status add_noticed(const fab_scenarios *s, size_t first, size_t last, fab_scenario *out, fab_error *err) {
+    for (size_t k = first; k < last && is_noticed(&s->rates); k++) {
+        fab_event event = out->event[k];
+        event.time_s += event.away_s;
+        event.failure = FAB_FAILURE_GPU;
+        event.component.fraction = 0;
+        event.away_s = s->rates.repair_s[FAB_FAILURE_GPU];
+        size_t at = out->n_events;
+        if (event.time_s < s->span_s) {
+            FAB_PASS(history_add(out, &event, err));
+            FAB_PASS(add_repairs(s, at, out, err));
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_class c, fab_scenario *out,
                              fab_error *err) {
     const fab_failure_rates *r = &s->rates;
@@ -78,6 +100,7 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
     fab_rng rng = fab_rng_make(fab_draw(s->seed, i, c), 0x686973);
     fab_rng fates = fab_rng_make(fab_draw(s->seed, i, c), 0x66617465);
     size_t first = out->n_events;
+    size_t last = first;
     if (!(per_s > 0)) {
         return FAB_OK;
     }
@@ -93,7 +116,9 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
         }
         t += wait_s(&rng, per_s);
     }
-    return breaks(c) ? add_repairs(s, first, out, err) : FAB_OK;
+    last = out->n_events;
+    FAB_PASS(breaks(c) ? add_repairs(s, first, out, err) : FAB_OK);
+    return c == FAB_FAILURE_SLOW ? add_noticed(s, first, last, out, err) : FAB_OK;
 }
 
 static int by_time(const void *a, const void *b) {

@@ -65,8 +65,9 @@ fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t 
     FAB_PASS(FAB_GROW(s->failed, s->met_capacity, s->history.n_events + 1, err));
     for (size_t i = 0; i < s->history.n_events; i++) {
         const fab_event *event = &s->history.event[i];
-        if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE) {
-            const fab_component c = canonical(event->component);
+        if (!event->is_repair && event->failure != FAB_FAILURE_SOFTWARE && event->failure != FAB_FAILURE_MAINTENANCE) {
+            fab_component c = canonical(event->component);
+            c.fraction = 0; /* a part is one, slow or dead */
             uint32_t *slot = &s->table.slot[slot_of(s->request.fabric, &c)];
             if (*slot == 0) {
                 FAB_PASS(add_component(&s->table, s->request.fabric, &c, s->n_variants, err));

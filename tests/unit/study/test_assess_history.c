@@ -269,7 +269,8 @@ static course walk(world *w, const fab_scenario *h, double span_s, fab_policy po
             down[n++] = e->component;
         }
         for (size_t k = 0; k < n && e->is_repair; k++) {
-            if (down[k].kind == e->component.kind && down[k].id == e->component.id) {
+            if (down[k].kind == e->component.kind && down[k].id == e->component.id &&
+                down[k].fraction == e->component.fraction) {
                 down[k] = down[--n];
                 break;
             }
@@ -330,6 +331,9 @@ static void check_histories(const char *design, const char *engine, bool times, 
         w.rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 0.4 * day;
     }
     w.rates.repair_s[FAB_FAILURE_MAINTENANCE] = 900;
+    w.rates.slow_speed = 0.8;
+    w.rates.detect_loss = seed % 2 == 0 ? 0.1 : 0.5; /* noticed, or not */
+    w.rates.detect_s = 5000;
     w.traffic = fixture_traffic("job", &w.design, w.f, 3);
     w.taken = calloc(w.f->n_servers, 1);
     cr_assert_eq(fab_jobs_taken(&w.design, w.f, w.taken, &err), FAB_OK, "%s", err.text);

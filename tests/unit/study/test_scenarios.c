@@ -174,7 +174,7 @@ Test(scenarios, default_rates) {
 Test(scenarios, histories) {
     enum { N = 300 };
     fab_failure_rates rates = fab_failure_rates_default();
-    uint32_t n_of[FAB_FAILURE_N] = {64, 12, 32, 32, 16, 32, 32};
+    uint32_t n_of[FAB_FAILURE_N] = {64, 12, 32, 32, 16, 32, 32, 32};
     uint64_t seen[FAB_FAILURE_N] = {0};
     fab_fabric *f = fixture_build(DESIGN, NULL, NULL);
     fab_scenario h = {0};
@@ -183,6 +183,9 @@ Test(scenarios, histories) {
         rates.per_s[c] = 5.0 / n_of[c] / span; /* five of each in a history */
     }
     rates.repair_s[FAB_FAILURE_GPU] = 3 * 86400.0;
+    rates.repair_s[FAB_FAILURE_SLOW] = 86400;
+    rates.slow_speed = 0.5;
+    rates.detect_loss = 1; /* nobody notices */
     fab_scenarios *s = make("time:30d@300", f, &rates, 9);
     cr_expect_eq(fab_scenarios_span_s(s), span);
     for (uint64_t i = 0; i < N; i++) {
@@ -199,7 +202,9 @@ Test(scenarios, histories) {
             cr_assert_eq(scenario_down(&h, k, NULL), FAB_OK);
             bool is_down = false;
             for (size_t j = 0; j < h.n_components; j++) {
-                is_down = is_down || (h.component[j].kind == e->component.kind && h.component[j].id == e->component.id);
+                is_down =
+                    is_down || (h.component[j].kind == e->component.kind && h.component[j].id == e->component.id &&
+                                h.component[j].fraction == e->component.fraction);
             }
             cr_assert_eq(is_down, e->is_repair, "history %llu, event %zu", (unsigned long long)i, k);
             down += e->is_repair ? UINT32_MAX : 1;
@@ -245,6 +250,44 @@ Test(scenarios, infants_and_returns) {
     cr_expect(fabs(early - first) < 5 * sqrt(first) + 0.01 * first, "%g of %g", early, first);
     cr_expect(fabs(returned - all / 4) < 5 * sqrt(all / 4) + 0.01 * all, "%g", returned);
     fab_scenarios_free(s);
+    fab_scenario_release(&h);
+    fab_fabric_free(f);
+}
+
+/* Slow GPUs: as long as they are unnoticed; what is noticed is dead from then on, as long as a dead GPU. */
+Test(scenarios, slow_gpus) {
+    fab_failure_rates rates = {.slow_speed = 0.9, .detect_loss = 0.05, .detect_s = 3600};
+    fab_fabric *f = fixture_build(DESIGN, NULL, NULL);
+    fab_scenario h = {0};
+    uint32_t n_slow = 0;
+    uint32_t n_dead = 0;
+    rates.per_s[FAB_FAILURE_SLOW] = 6.0 / 32 / (30 * 86400.0);
+    rates.repair_s[FAB_FAILURE_SLOW] = 90000;
+    rates.repair_s[FAB_FAILURE_GPU] = 500;
+    for (int noticed = 0; noticed < 2; noticed++) {
+        rates.detect_loss = noticed != 0 ? 0.05 : 0.2;
+        fab_scenarios *s = make("time:30d@50", f, &rates, 4);
+        for (uint64_t i = 0; i < 50; i++) {
+            get(s, i, &h);
+            for (size_t k = 0; k < h.n_events; k++) {
+                const fab_event *e = &h.event[k];
+                bool is_slow = e->failure == FAB_FAILURE_SLOW;
+                cr_assert(is_slow || e->failure == FAB_FAILURE_GPU);
+                cr_assert_eq(e->component.fraction, is_slow ? 0.9 : 0);
+                cr_assert_eq(e->away_s, !is_slow ? 500 : noticed != 0 ? 3600 : 90000);
+                n_slow += is_slow && !e->is_repair;
+                n_dead += !is_slow && !e->is_repair;
+                for (size_t m = 0; m < h.n_events && is_slow && e->is_repair && noticed != 0; m++) {
+                    const fab_event *d = &h.event[m];
+                    bool is_it = d->failure == FAB_FAILURE_GPU && !d->is_repair && d->time_s == e->time_s;
+                    cr_expect(!is_it || d->component.id == e->component.id);
+                }
+            }
+        }
+        cr_expect(noticed != 0 ? n_dead > 250 && n_dead <= n_slow : n_dead == 0, "%u of %u", n_dead, n_slow);
+        fab_scenarios_free(s);
+        n_slow = 0;
+    }
     fab_scenario_release(&h);
     fab_fabric_free(f);
 }

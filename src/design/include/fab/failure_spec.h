@@ -27,6 +27,9 @@ typedef struct fab_failure_spec {
     fab_rate_set set;
     double link_mtbf_s, switch_mtbf_s, nic_mtbf_s, gpu_mtbf_s, server_mtbf_s, software_mtbf_s, maintenance_mtbf_s;
     double link_repair_s, switch_repair_s, nic_repair_s, gpu_repair_s, server_repair_s, maintenance_s;
+    double slow_mtbf_s, slow_speed, slow_s; /**< GPUs that slow down: time between two of one GPU (0: never), the speed
+                                               that is left, how long it lasts unnoticed */
+    double detect_loss, detect_s;           /**< a loss of speed of so much is noticed, after this time */
     double rma_part, rma_s;
     double infant_factor, infant_s;
     double checkpoint_s;

@@ -24,10 +24,11 @@ typedef enum fab_failure_class {
     FAB_FAILURE_SERVER,
     FAB_FAILURE_SOFTWARE,    /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
     FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
+    FAB_FAILURE_SLOW,        /**< a GPU computes slower, until that is noticed or over; then it may be dead */
     FAB_FAILURE_N
 } fab_failure_class;
 
-/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance". */
+/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance", "slow gpus". */
 extern const char *const fab_failure_classes[FAB_FAILURE_N];
 
 /** How often things fail, and what that costs a job. Zero-initialised: nothing fails. */
@@ -35,6 +36,9 @@ typedef struct fab_failure_rates {
     double per_s[FAB_FAILURE_N];    /**< failures of one component per second; of software and maintenance of a GPU */
     double repair_s[FAB_FAILURE_N]; /**< until it is back; of maintenance: how long the job stands before it restarts */
     double rma_part, rma_s;         /**< part of the failures of hardware that takes rma_s in place of repair_s */
+    double slow_speed;              /**< of GPUs that have slowed down; repair_s: until that is over */
+    double detect_loss,
+        detect_s; /**< where 1 - slow_speed is as much, it is noticed after detect_s: the GPU is dead then */
     double infant_factor, infant_s; /**< hardware fails 1 + (infant_factor - 1) exp(-t / infant_s) times as often */
     double checkpoint_s;            /**< useful time between two checkpoints; 0: auto, see fab_assessment_settle() */
     double pause_s;                 /**< the job stands for a checkpoint */
