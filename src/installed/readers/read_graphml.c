@@ -485,7 +485,8 @@ static fab_status add_domains(reader *r, fab_error *err) {
     if (n_servers > in->n_nodes) {
         goto done; /* numbers that no export of ours has */
     }
-    FAB_TRY(FAB_NEW(domain_of, n_servers, err));
+    FAB_TRY(FAB_NEW(domain_of, (size_t)n_servers + 1, err));
+    memset(domain_of, 0xff, n_servers * sizeof *domain_of); /* servers of one GPU may be in none */
     FAB_TRY(FAB_NEW(members, r->net->n_nodes, err));
     for (uint32_t c = 0; c < in->n_cables; c++) {
         uint32_t a = in->cables[c].end[0].node;
@@ -500,8 +501,8 @@ static fab_status add_domains(reader *r, fab_error *err) {
         uint32_t n = 0;
         bool several = false;
         uint32_t server = r->own[first].server;
-        bool is_member =
-            server != FAB_NETWORK_NONE && server < n_servers && r->net->nodes[first].kind == FAB_NETWORK_ADAPTER;
+        bool is_member = server != FAB_NETWORK_NONE && server < n_servers &&
+                         r->net->nodes[first].kind == FAB_NETWORK_ADAPTER && domain_of[server] != FAB_NETWORK_NONE;
         behind = first + 1;
         if (!is_member) {
             continue;

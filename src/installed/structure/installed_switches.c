@@ -88,6 +88,23 @@ static uint32_t spread(making *m, bool from_all, uint32_t *queue) {
     return n_tiers;
 }
 
+/* Tiers as the shape has them, from what most switches of a kind do, where a server reaches them. Returns their number.
+ */
+static uint32_t take_shape(making *m, uint32_t *queue) {
+    uint32_t n_tiers = 0;
+    (void)spread(m, true, queue);
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+        m->tier[v] = m->tier[v] > 0 ? m->out->shape.tier[v] : 0;
+        n_tiers = m->tier[v] > n_tiers ? m->tier[v] : n_tiers;
+    }
+    for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+        if (m->nics[v] > 0 && m->tier[v] != 1) {
+            return 0; /* a server on a spine: no tree */
+        }
+    }
+    return n_tiers;
+}
+
 static bool is_tree(const making *m) {
     uint32_t v[2];
     for (uint32_t i = 0; i < m->net->n_nodes; i++) {
@@ -109,6 +126,8 @@ static fab_status find_tiers(making *m, fab_error *err) {
     fab_structure *out = m->out;
     uint32_t *queue = NULL;
     FAB_TRY(FAB_NEW(queue, m->net->n_nodes, err));
+    out->n_tiers = take_shape(m, queue);
+    out->is_tree = out->n_tiers > 0 && out->n_tiers <= MOST_TIERS && is_tree(m);
     for (int from_all = 0; from_all < 2 && !out->is_tree; from_all++) {
         out->n_tiers = spread(m, from_all == 1, queue);
         out->is_tree = out->n_tiers <= MOST_TIERS && is_tree(m);

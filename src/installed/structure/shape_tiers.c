@@ -205,18 +205,29 @@ static uint32_t common_neighbours(const tiers *t, uint32_t v, uint32_t w) {
     return n;
 }
 
+/* Whether all cables of a switch lead to one other. */
+static bool has_one_neighbour(const fab_shape *s, uint32_t v) {
+    uint32_t one = fab_network_far(s->net, s->side[s->first[v]])->node;
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        if (fab_network_far(s->net, s->side[k])->node != one) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A switch without hosts that is joined to what a leaf is joined to is a leaf that is empty; names did not tell. */
 static void find_empty_leaves(tiers *t) {
     fab_shape *s = t->s;
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t v = t->all[i].node;
-        uint32_t up = s->tier[v] == 3 && s->first[v] < s->first[v + 1]
+        uint32_t up = s->tier[v] == 3 && s->first[v] < s->first[v + 1] && !has_one_neighbour(s, v)
                           ? fab_network_far(s->net, s->side[s->first[v]])->node
                           : FAB_NETWORK_NONE;
         for (uint32_t k = up != FAB_NETWORK_NONE ? s->first[up] : 0;
              up != FAB_NETWORK_NONE && s->tier[v] == 3 && k < s->first[up + 1]; k++) {
             uint32_t w = fab_network_far(s->net, s->side[k])->node;
-            if (w != v && s->net->nodes[w].kind == FAB_NETWORK_SWITCH && s->tier[w] == 1 && t->trunks[v] > 1 &&
+            if (w != v && s->net->nodes[w].kind == FAB_NETWORK_SWITCH && s->tier[w] == 1 &&
                 common_neighbours(t, v, w) >= ALIKE_PART * t->trunks[v] &&
                 common_neighbours(t, w, v) >= ALIKE_PART * t->trunks[w]) {
                 s->tier[v] = 1;

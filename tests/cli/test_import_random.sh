@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# What is exported and imported again has the same servers, tiers, cables and bisection: random designs of the tree
+# families, in every format that is read back.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+/usr/bin/python3 - "$program" <<'END' || fail "imports differ"
+import json, random, subprocess, sys
+
+program = sys.argv[1]
+rng = random.Random(22)
+FORMATS = ("ibnet", "cables", "graphml", "ptm")
+
+
+def run(*arguments):
+    done = subprocess.run([program, *arguments, "--quiet"], capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def draw():
+    family = rng.choice(("clos", "fat-tree", "rail-spine", "rail-only"))
+    each = rng.choice((1, 2, 4, 6, 8))
+    keys = [f"gpus={each * rng.randint(2, 60)}", f"gpus-per-server={each}", f"radix={rng.choice((8, 16, 24, 32, 64))}"]
+    if family != "fat-tree":
+        keys.append(f"taper={rng.choice((1, 0.5, 1.5, 2, 3))}")
+        keys += rng.choice(([], [], ["planes=2"], ["tiers=3"]))
+    return f"{family}:{','.join(keys)}"
+
+
+def figures(text):
+    f = json.loads(text)["fabric"]
+    tiers = [(t["switches"], t["cables"], t.get("built_taper")) for t in f["tiers"]]
+    return {**{k: f.get(k) for k in ("servers", "nics", "domains", "planes", "switches", "cables", "bisection_bps")}, "tiers": tiers}
+
+
+designs = ["fat-tree:gpus-per-server=6,gpus=18,radix=16", "clos:gpus=92,gpus-per-server=4,radix=64,taper=0.5", "clos:gpus=16,gpus-per-server=1,radix=8"]
+tried = differ = 0
+while tried < 45:
+    design = designs.pop() if designs else draw()
+    built = run("build", design, "--json")
+    if built is None or json.loads(built)["fabric"]["switches"] < 2:
+        continue
+    tried += 1
+    wanted = figures(built)
+    for form in FORMATS:
+        if form == "ptm" and "planes" in design:  # it knows ports of servers, and not which are of one NIC
+            continue
+        text = run("build", design, "--format", form)
+        if text is None:
+            continue
+        with open(f"again.{form}", "w") as out:
+            out.write(text)
+        again = run("build", f"installed:again.{form}", "--json")
+        got = figures(again) if again else {}
+        if got != wanted:
+            differ += 1
+            print(design, form, {k: (wanted[k], got.get(k)) for k in wanted if got.get(k) != wanted[k]})
+print(f"{tried} designs, {differ} differences")
+sys.exit(differ > 0)
+END
+exit $((failures > 0))
