@@ -208,9 +208,9 @@ done:
     return status;
 }
 
-/* Cell of the object `meta`; NULL where it has none. */
-static const char *meta(const fab_result_tables *tables, const char *name) {
-    const fab_rt_table *t = fab_result_tables_find(tables, "meta");
+/* Cell of an object at the top; NULL where it has none. */
+static const char *cell_of(const fab_result_tables *tables, const char *object, const char *name) {
+    const fab_rt_table *t = fab_result_tables_find(tables, object);
     for (size_t i = 0; t != NULL && i < t->n_cells; i++) {
         if (strcmp(fab_rt_text(tables, t->columns[t->cells[i].column].name), name) == 0) {
             return fab_rt_text(tables, t->cells[i].text);
@@ -220,8 +220,9 @@ static const char *meta(const fab_result_tables *tables, const char *name) {
 }
 
 static void add_head(fab_str *out, const fab_result_tables *tables) {
-    const char *command = meta(tables, "command");
-    const char *design = meta(tables, "design");
+    static const char *const LINES[] = {"bound_by", "collisions", "cost", "to_do", "how_sure"};
+    const char *command = cell_of(tables, "meta", "command");
+    const char *design = cell_of(tables, "meta", "design");
     fab_str_add(out, "# fabriscope ");
     fab_str_add(out, command != NULL ? command : "");
     if (design != NULL) {
@@ -229,6 +230,16 @@ static void add_head(fab_str *out, const fab_result_tables *tables) {
         markdown_add_escaped(out, design);
     }
     fab_str_add(out, "\n");
+    for (size_t i = 0; i < sizeof LINES / sizeof LINES[0]; i++) { /* the verdict first, as in every format for people */
+        const char *line = cell_of(tables, "verdict", LINES[i]);
+        if (line != NULL) {
+            fab_str_add(out, "\n**");
+            add_title(out, LINES[i]);
+            fab_str_add(out, "**: ");
+            markdown_add_escaped(out, line);
+            fab_str_add(out, "\n");
+        }
+    }
 }
 
 static fab_status make_markdown(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
