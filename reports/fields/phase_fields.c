@@ -95,18 +95,25 @@ static const fab_fields PAUSE_ROOT = TABLE("root", PAUSE_ROOT_FIELDS, LOSSLESS);
 #undef T
 #define T fab_pauses
 GIVES(bool, has_notices, here->notices > 0);
+GIVES(bool, is_sprayed, here->is_sprayed);
 static const fab_field PAUSES_FIELDS[] = {
     FIELD(pauses, "How often an ingress port stops its sender."),
     FIELD(stopped_links, "Links that are stopped at all."),
     FIELD(victims, "Flows that end more than a tenth later than under transport fluid though they cross no root.",
           .labels = "victims|victim"),
-    FIELD(notices, "Notifications of congestion that told a sender to slow down; under transport dcqcn.",
-          .only = has_notices),
+    FIELD(
+        notices,
+        "Notifications of congestion that told a sender to slow down, under transport dcqcn; marked packets or cells, "
+        "under spray-ack.",
+        .only = has_notices),
+    FIELD(trims,
+          "Packets, or cells of several, that found a queue full and were sent again, under transport spray-ack.",
+          .only = is_sprayed, .source = "src/doc/adr/0079-sprayed-packets.md", .labels = "full queue"),
     FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase about a hundredth of a mean flow."),
     ARRAY(roots, "root", roots, n_roots, &PAUSE_ROOT, "Links that stop others longest, first."),
 };
 static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
-                                       .definition = "What lossless queues do to the phase, of the first seed.");
+                                       .definition = "What queues of packets do to the phase, of the first seed.");
 
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
@@ -201,14 +208,15 @@ static const fab_field ENGINE_FIELDS[] = {
            .formula = "transfer_s + latency_s", .source = TIMES, .labels = "phase time"),
     FIGURE(transfer_s, "s",
            "Until the last byte of the phase is through. Flows share links max-min fairly at every instant, NVLink, "
-           "PCIe and NIC included; rates are found again whenever a flow ends. Under transport pfc packets in lossless "
+           "PCIe and NIC included; rates are found again whenever a flow ends. Under other transports packets in "
            "queues.",
            IF(has_time), .formula = "fluid simulation over max-min fair rates",
            .source = "Bertsekas and Gallager, Data Networks, 6.5.2; src/doc/adr/0023-rates.md", .labels = "transfer"),
     FIGURE_OF(fluid_s, fluid_s, "s", "What transfer_s would be if flows shared links max-min fairly.",
               .only = has_fluid_time, .formula = "fluid simulation over max-min fair rates", .source = LOSSLESS,
               .labels = "fluid"),
-    OBJECT(lossless, pauses, &PAUSES, "What lossless queues do to the phase, of the first seed.", .only = is_lossless),
+    OBJECT(lossless, pauses, &PAUSES, "What queues of packets do to the phase, of the first seed.",
+           .only = is_lossless),
     FIELD(lower_bound_ratio,
           "Transfer time over the least possible time of the phase. Never below 1: a result that beats its bound is an "
           "error of the program (exit code 70).",

@@ -56,8 +56,9 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
                    "gain: time saved, with its 95 %% interval over the seeds, each compared with the base under the "
                    "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "
                    "that cross a link with a factor above 1",
-                   a->transport == FAB_TRANSPORT_FLUID ? "the fullest network link"
-                                                       : "all bytes as packets in queues that lose nothing");
+                   a->transport == FAB_TRANSPORT_FLUID       ? "the fullest network link"
+                   : a->transport == FAB_TRANSPORT_SPRAY_ACK ? "all bytes as sprayed packets"
+                                                             : "all bytes as packets in queues that lose nothing");
     if (is_unclear) {
         fab_text_note(page, "?: no clear difference, the interval contains 0");
     }

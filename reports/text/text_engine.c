@@ -351,11 +351,28 @@ static void times_put_deadlock(fab_page *page, const fab_engine_result *e) {
     fab_page_paragraph(page, FAB_INK_BAD, 4, 4);
 }
 
+/* "Sprayed packets take 1.27 times as long as ..." */
+static void times_put_sprays(fab_page *page, const fab_engine_result *e) {
+    const fab_pauses *p = &e->pauses;
+    fab_page_say(page, "As sprayed packets the bytes take %.3g times as long as by fair shares of these paths (%s).",
+                 e->fluid_s.mean > 0 ? e->transfer_s.mean / e->fluid_s.mean : 1, fab_show_time(page, e->fluid_s.mean));
+    fab_page_say(page,
+                 " Of cells of %s, %" PRIu64 " found a full queue and were sent again; %" PRIu64
+                 " were marked. Senders choose "
+                 "among paths: loads and collisions are those of even shares.",
+                 fab_show_bytes(page, p->cell_bytes), p->trims, p->notices);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
+}
+
 /* "Lossless queues make that 1.27 times what fair shares of the links would take (4.1 ms). 31 of 128 flows are ..." */
 static void times_put_pauses(fab_page *page, const fab_engine_result *e, uint64_t flows) {
     const fab_pauses *p = &e->pauses;
     if (p->cell_bytes <= 0) {
         return; /* nothing leaves a scale-up domain */
+    }
+    if (p->is_sprayed) {
+        times_put_sprays(page, e);
+        return;
     }
     fab_page_say(page, "%s make the bytes take %.3g times as long as fair shares of the links would (%s).",
                  p->notices > 0 ? "Lossless queues and the rates of DCQCN" : "Lossless queues",

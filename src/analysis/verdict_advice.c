@@ -265,7 +265,9 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "one draw (--seeds 20 has the spread)");
     }
     if (transport != FAB_TRANSPORT_FLUID) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets in lossless queues, as they stop each other");
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets %s",
+                   transport == FAB_TRANSPORT_SPRAY_ACK ? "over many paths, with a window by acknowledgements"
+                                                        : "in lossless queues, as they stop each other");
     } else if (is_bound) {
         fab_append(v->certainty, FAB_VERDICT_TEXT,
                    "; lower bounds on lossless RoCE and InfiniBand, where flows collide (--transport pfc)");

@@ -122,8 +122,8 @@ const cli_option cli_option_traffic = {
     "job, job:PHASE[,comm=K], pattern:NAME[,key=value] (see 'list patterns') or file:PATH; default job",
     .text = offsetof(cli_options, traffic)};
 const cli_option cli_option_transport = {"transport", "NAME[,k=v]",
-                                         "how flows share links: fluid, pfc (packets in lossless queues) or dcqcn: "
-                                         "pfc,xoff=60kB,mtu=4096; keys: list fields",
+                                         "how flows share links: fluid, pfc (packets in lossless queues), dcqcn or "
+                                         "spray-ack: pfc,xoff=60kB,mtu=4096; keys: list fields",
                                          .text = offsetof(cli_options, transport)};
 const cli_option cli_option_engine = {"engine", "NAME[,k=v]",
                                       "route with this engine instead of the design's; repeatable (see 'list engines')",

@@ -56,7 +56,8 @@ done:
     return status;
 }
 
-static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn"}; /* each knows the keys of those before it */
+static const char *const TRANSPORTS[] = {"fluid", "pfc", "dcqcn", "spray-ack"};
+enum { ANY = 15, PACKETS = 14, LOSSLESS = 6, MARKED = 4, SPRAYED = 8 }; /* sets of them */
 
 /* The last one where it has another name: the design's reader says so. */
 static size_t transport_of(const char *text) {
@@ -75,13 +76,35 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
                                  fab_error *err) {
     static const struct {
         const char *name;
-        size_t since; /* of TRANSPORTS */
-    } KEYS[] = {{"nic-latency", 0}, {"host", 0},           {"step-overhead", 0}, {"message-overhead", 0},
-                {"slot", 0},        {"nic-efficiency", 0}, {"mtu", 1},           {"header", 1},
-                {"ack", 1},         {"xoff", 1},           {"xon", 1},           {"kmin", 2},
-                {"kmax", 2},        {"pmax", 2},           {"cnp-interval", 2},  {"alpha-gain", 2},
-                {"alpha-timer", 2}, {"rate-timer", 2},     {"rate-bytes", 2},    {"recovery-steps", 2},
-                {"rate-ai", 2},     {"rate-hai", 2},       {"rate-min", 2}};
+        unsigned of; /* bits, by place in TRANSPORTS */
+    } KEYS[] = {{"nic-latency", ANY},
+                {"host", ANY},
+                {"step-overhead", ANY},
+                {"message-overhead", ANY},
+                {"slot", ANY},
+                {"nic-efficiency", ANY},
+                {"mtu", PACKETS},
+                {"header", PACKETS},
+                {"ack", PACKETS},
+                {"wire", PACKETS},
+                {"buffer", LOSSLESS},
+                {"xoff", LOSSLESS},
+                {"xon", LOSSLESS},
+                {"kmin", MARKED},
+                {"kmax", MARKED},
+                {"pmax", MARKED},
+                {"cnp-interval", MARKED},
+                {"alpha-gain", MARKED},
+                {"alpha-timer", MARKED},
+                {"rate-timer", MARKED},
+                {"rate-bytes", MARKED},
+                {"recovery-steps", MARKED},
+                {"rate-ai", MARKED},
+                {"rate-hai", MARKED},
+                {"rate-min", MARKED},
+                {"entropies", SPRAYED},
+                {"balancing", SPRAYED},
+                {"queue", SPRAYED}};
     const char *text = options->transport;
     const size_t kind = transport_of(text);
     size_t n = 0;
@@ -91,16 +114,18 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         bool known = n == 0 && key == length && length > 0;
         for (size_t i = 0; n > 0 && i < sizeof KEYS / sizeof *KEYS; i++) {
             bool is_it = strlen(KEYS[i].name) == key && strncmp(at, KEYS[i].name, key) == 0 && key < length;
-            if (is_it && kind < KEYS[i].since) {
-                return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: %s has no %s, hence no %s; %s has",
-                                TRANSPORTS[kind], kind == 0 ? "packets" : "marks", KEYS[i].name,
-                                TRANSPORTS[KEYS[i].since]);
+            if (is_it && (KEYS[i].of & 1U << kind) == 0) {
+                return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: %s has no %s; %s has", TRANSPORTS[kind],
+                                KEYS[i].name,
+                                TRANSPORTS[KEYS[i].of == SPRAYED  ? 3
+                                           : KEYS[i].of == MARKED ? 2
+                                                                  : 1]);
             }
             known = known || is_it;
         }
         if (!known) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --transport: '%.*s' is not %s", (int)length, at,
-                            n == 0 ? "a name: fluid, pfc or dcqcn"
+                            n == 0 ? "a name: fluid, pfc, dcqcn or spray-ack"
                                    : "a key of transports and a value, such as mtu=4096 or xoff=60kB: list fields");
         }
         fab_str_printf(room, "fabric.%s%.*s%c", n == 0 ? "transport=" : "", (int)length, at, '\0');
@@ -163,24 +188,11 @@ static fab_status set_engines(const cli_options *options, fab_design *design, fa
     return FAB_OK;
 }
 
-/* Jobs beside each other are of flows that share links fairly. */
-static fab_status check_transport(const cli_options *options, const fab_design *design, fab_error *err) {
-    bool is_fluid = options->interference || (design->n_jobs > 1 && strcmp(options->command->name, "run") == 0);
-    if (design->fabric.transport.kind == FAB_TRANSPORT_FLUID || !is_fluid) {
-        return FAB_OK;
-    }
-    return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                    "times of several jobs are of transport fluid alone; run, route, sweep, place and study of one job "
-                    "know pfc and "
-                    "dcqcn");
-}
-
 fab_status cli_read_design(const cli_options *options, const char *text, fab_design *out, fab_error *err) {
     FAB_PASS(read_with_overrides(options, text, out, err));
     for (size_t i = 0; i < options->jobs.n; i++) {
         FAB_PASS(cli_set_job(out, options->jobs.items[i], "--job", err));
     }
-    FAB_PASS(check_transport(options, out, err));
     FAB_PASS(set_engines(options, out, err));
     if (options->prices != NULL) {
         if (strlen(options->prices) >= sizeof out->prices) {

@@ -98,13 +98,15 @@ const field design_fields[] = {
 
     FABRIC_CHOICE("reduction", reduction, "none", CHOICES("none", "switch"), "what collectives may leave to the network: switch = its switches add up what they are sent (in-network reduction)"),
 
-    FABRIC_CHOICE("transport", transport.kind, "fluid", CHOICES("fluid", "pfc", "dcqcn"), "how flows share a link: fluid = max-min fair rates; pfc = packets in lossless queues, first in, first out, whose ingress ports stop their senders (RoCE with PFC, InfiniBand's credits); dcqcn = the same, and senders that slow down when switches mark their packets [Zhu et al., SIGCOMM 2015]"),
-    FABRIC_BYTES("mtu", transport.mtu_bytes, 64, 1e6, false, "4096B", "payload of a full packet, under transport pfc as the keys that follow"),
-    FABRIC_BYTES("header", transport.header_bytes, 0, 1e4, false, "64B", "headers of a packet on the wire (RoCEv2 on Ethernet, preamble and gap included: 82B)"),
-    FABRIC_BYTES("ack", transport.ack_bytes, 0, 1e4, false, "64B", "sent back for every packet"),
+    FABRIC_CHOICE("transport", transport.kind, "fluid", CHOICES("fluid", "pfc", "dcqcn", "spray-ack"), "how flows share a link: fluid = max-min fair rates; pfc = packets in lossless queues, first in, first out, whose ingress ports stop their senders (RoCE with PFC, InfiniBand's credits); dcqcn = the same, and senders that slow down when switches mark their packets [Zhu et al., SIGCOMM 2015]; spray-ack = packets over many paths in queues that trim, a window by acknowledgements (as Ultra Ethernet's)"),
+    FABRIC_BYTES("mtu", transport.mtu_bytes, 64, 1e6, false, "4096B", "payload of a full packet, under transports of packets as the next two keys"),
+    FABRIC_CHOICE("wire", transport.wire, "simulator", CHOICES("simulator", "rocev2", "infiniband", "uec", "bare"), "whose headers and acknowledgements packets have, in bytes: simulator = 64 and 64 (csg-htsim); rocev2 = 82 and 86 (Ethernet with preamble and gap 38, IPv4 20, UDP 8, BTH 12, ICRC 4; AETH 4); infiniband = 26 and 30 (LRH 8, BTH 12, ICRC 4, VCRC 2; AETH 4); uec = 122 and 110 (Ethernet, IPv4 and UDP 66, PDS 12, SES 44; ACK_CC 32, response 12 of Ultra Ethernet 1.0); bare = none"),
+    FABRIC_BYTES("header", transport.header_bytes, 1, 1e4, true, "auto", "headers of a packet; auto: those of the wire"),
+    FABRIC_BYTES("ack", transport.ack_bytes, 1, 1e4, true, "auto", "sent back for every packet; auto: that of the wire"),
     FABRIC_BYTES("xoff", transport.xoff_bytes, 1, 1e12, false, "60kB", "an ingress port that holds more stops its sender"),
     FABRIC_BYTES("xon", transport.xon_bytes, 1, 1e12, true, "auto", "and lets it go on when it holds no more than this; auto: four fifths of xoff"),
-    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under pfc and dcqcn (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
+    FABRIC_BYTES("buffer", transport.buffer_bytes, 1, 1e12, true, "auto", "of a switch, shared by its ports: each needs xoff and headroom, which is what comes in until the sender has stopped (two cable latencies and two packets); less than all need is refused, because PFC would lose packets; auto: enough"),
+    QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under transports of packets (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
 
     FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100 = fitted on nccl-tests of H100 servers with EFA (src/doc/hosts.md)"),
     FABRIC_TIME("step-overhead", host.step_s, "of the host's software, for every dependent step that leaves the scale-up domains; auto: the host's, as the keys that follow"),
@@ -123,6 +125,9 @@ const field design_fields[] = {
     FABRIC_RATE("rate-ai", transport.additive_bps, true, "auto", "additive increase; auto: a thousandth of the NIC's rate, as the published 40Mb/s of 40Gb/s"),
     FABRIC_RATE("rate-hai", transport.hyper_bps, true, "auto", "hyper increase; auto: a hundredth (not published: an assumption)"),
     FABRIC_RATE("rate-min", transport.least_bps, true, "auto", "no sender slows down further; auto: a thousandth (an assumption)"),
+    FABRIC_COUNT("entropies", transport.entropies, 1, 4096, false, "64", "paths that a sender sprays over, under transport spray-ack as the keys that follow: the queue pairs of engine ecmp, unless it has qp"),
+    FABRIC_CHOICE("balancing", transport.balancing, "bitmap", CHOICES("bitmap", "oblivious"), "which path a packet takes: the next one in turn; bitmap = but one that marked or trimmed a packet is passed over once for it"),
+    FABRIC_BYTES("queue", transport.queue_bytes, 1, 1e12, true, "auto", "of a switch's egress port: what comes when it is full is trimmed and sent again, marks begin at a fifth of it; auto: the bandwidth-delay product of the longest path"),
 
     COUNT(SCOPE_FRONT_END, "storage", fab_fabric_spec, storage, 0, MAX_GPUS, false, "0", "storage servers, with as many NICs as a server has there"),
 

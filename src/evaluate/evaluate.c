@@ -141,7 +141,7 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
     FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
     FAB_PASS(fab_context_traffic(w->context, &traffic, err));
     if (fab_is_lossless(transport_of(w))) {
-        FAB_PASS(fab_check_lossless(router, err));
+        FAB_PASS(fab_check_lossless(router, transport_of(w), err));
     }
     if (fab_router_facts_of(router)->splits) {
         FAB_PASS(time_split(w, at, router, state, out, err));

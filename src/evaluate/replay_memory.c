@@ -87,11 +87,12 @@ static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
 }
 
 double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double n_links, double n_hops) {
-    fab_dcqcn dcqcn;
-    const fab_lossless transport = fab_lossless_of(spec, &dcqcn);
+    fab_senders senders;
+    const fab_lossless transport = fab_lossless_of(spec, &senders);
     return spec->kind == FAB_TRANSPORT_FLUID
                ? 0
-               : fab_lossless_bytes(&transport, n_paths, n_links, n_hops) + n_links * LINK_PAUSED;
+               : fab_lossless_bytes(&transport, n_paths, n_links, n_hops, n_paths / (double)spec->entropies) +
+                     n_links * LINK_PAUSED;
 }
 
 /* Solver, and simulation where flows end one after the other. */

@@ -54,10 +54,11 @@ const char *const fab_conventions[] = {
     "latency: one way, devices and cables of a path; nothing waits in a queue",
     "bytes of a phase are those of one iteration",
     "rates: max-min fair over all links of a path, those inside servers included; every path of a flow has its part",
-    ("time of a phase: fluid simulation of its bytes of one iteration (under pfc and dcqcn: of its packets in lossless "
+    ("time of a phase: fluid simulation of its bytes of one iteration (under other transports: of its packets in "
      "queues), plus steps x executions x latency of the slowest path; phases do not share the network with each other"),
     "iteration: kernels by matrix size and memory bandwidth, fitted on two published runs; 1F1B; exposed communication",
-    ("left out: stragglers, data loading; congestion control, but under transport dcqcn; under fluid packets and their "
+    ("left out: stragglers, data loading; congestion control, but under dcqcn and spray-ack; under fluid packets and "
+     "their "
      "queues too, so that flows that collide end later"),
     NULL,
 };

@@ -2,7 +2,7 @@
  * let go on, a sender may go on or is told to slow down. */
 #include "fab/memory.h"
 #include "fab/rng.h"
-#include "lossless_run.h"
+#include "spray.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static fab_status lossless_push(fab_lossless_state *s, double at_s, enum event_k
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
-static fab_status take_cell(fab_lossless_state *s, uint32_t *out, fab_error *err) {
+fab_status fab_lossless_take_cell(fab_lossless_state *s, uint32_t *out, fab_error *err) {
     if (s->free_cell != FAB_NO_CELL) {
         *out = s->free_cell;
         s->free_cell = s->cells[*out].next;
@@ -55,7 +55,7 @@ static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *ou
     fab_turns *t = &s->turns[link];
     uint32_t *mine = &s->source[t->first];
     uint32_t flow = mine[t->next];
-    FAB_PASS(take_cell(s, out, err));
+    FAB_PASS(fab_lossless_take_cell(s, out, err));
     s->cells[*out] = (fab_cell){.bytes = s->cell_bytes[flow],
                                 .flow = flow,
                                 .at = (uint32_t)s->first[flow],
@@ -339,9 +339,11 @@ static void read_ports(fab_lossless_state *s) {
 fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_phase *phase, fab_lossless_result *out,
                             fab_error *err) {
     fab_status status = FAB_OK;
+    fab_spray_state spray = {.n_senders = 0};
     fab_lossless_state s = {.transport = transport, .phase = phase, .out = out};
+    s.spray = transport->spray != NULL ? &spray : NULL;
     FAB_TRY(fab_lossless_open(&s, err));
-    FAB_TRY(run_events(&s, err));
+    FAB_TRY(s.spray != NULL ? fab_spray_events(&s, err) : run_events(&s, err));
     FAB_TRY(name_deadlock(&s, s.now_s, err));
     read_ports(&s);
 done:

@@ -1,6 +1,6 @@
 /* What a run needs before its first cell moves: cells of each flow, ports of links, turns of senders. */
 #include "fab/memory.h"
-#include "lossless_run.h"
+#include "spray.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 #define BITS           8.0
 #define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
 #define CELLS          64  /* of a mean flow, beyond */
+#define SPRAYED_LINKS  4e6 /* of sprayed flows: windows and queues of few cells are too rough */
+#define SPRAYED_CELLS  256
 #define EVENTS_PER_DAY 32
 #define CACHE_LINE     64
 
@@ -35,13 +37,32 @@ static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
     return s->first[flow + 1] - s->first[flow] - 1;
 }
 
-static double wire_bytes(const fab_lossless_state *s, uint32_t flow) {
-    const fab_lossless *t = s->transport;
-    double payload = s->phase->bits[flow] / BITS;
-    return payload + ceil(payload / t->mtu_bytes) * t->header_bytes;
+/* A path's part of them, where flows are sprayed. */
+static double n_packets_of(const fab_lossless_state *s, uint32_t flow) {
+    double n = s->phase->bits[flow] / BITS / s->transport->mtu_bytes;
+    return s->spray != NULL ? n : ceil(n);
 }
 
-/* Cells of equal size for each flow. */
+static double wire_bytes(const fab_lossless_state *s, uint32_t flow) {
+    return s->phase->bits[flow] / BITS + n_packets_of(s, flow) * s->transport->header_bytes;
+}
+
+/* Cells of equal size for each flow; of a sender that sprays, its first path stands for all of them. */
+static void count_cells(fab_lossless_state *s, uint32_t flow) {
+    double bytes = wire_bytes(s, flow);
+    if (s->spray != NULL) {
+        const fab_spray_sender *x = &s->spray->senders[s->spray->sender_of[flow]];
+        double payload = x->n * s->phase->bits[flow] / BITS;
+        bytes = payload + ceil(payload / s->transport->mtu_bytes * (1 - 1e-12)) * s->transport->header_bytes;
+        bytes = s->spray->member[x->first] == flow ? bytes : 0;
+    }
+    bool moves = bytes > 0 && n_links_of(s, flow) > 0;
+    s->left[flow] = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
+    s->missing[flow] = s->left[flow];
+    s->cell_bytes[flow] = moves ? bytes / s->left[flow] : 0;
+    s->out->n_cells += s->left[flow] * n_links_of(s, flow);
+}
+
 static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
     double sum = 0;
@@ -51,9 +72,11 @@ static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
         sum += wire_bytes(s, f) * hops;
         n_hops += hops;
     }
-    double most = s->transport->packet_links > 0 ? s->transport->packet_links : PACKET_LINKS;
+    double cells = s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows) : CELLS;
+    double most = s->spray != NULL ? SPRAYED_LINKS : PACKET_LINKS;
+    most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
-    s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, CELLS * n_hops));
+    s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, cells * n_hops));
     double least = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
     s->xoff_bytes = fmax(s->transport->xoff_bytes, least);
     s->xon_bytes = s->xoff_bytes * (s->transport->xon_bytes / s->transport->xoff_bytes);
@@ -61,13 +84,8 @@ static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
     FAB_PASS(FAB_NEW(s->missing, p->n_flows, err));
     FAB_PASS(FAB_NEW(s->cell_bytes, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        double bytes = wire_bytes(s, f);
-        bool moves = bytes > 0 && n_links_of(s, f) > 0;
-        s->left[f] = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
-        s->missing[f] = s->left[f];
-        s->cell_bytes[f] = moves ? bytes / s->left[f] : 0;
-        s->out->finish_s[f] = moves ? INFINITY : 0;
-        s->out->n_cells += s->left[f] * n_links_of(s, f);
+        s->out->finish_s[f] = wire_bytes(s, f) > 0 && n_links_of(s, f) > 0 ? INFINITY : 0;
+        count_cells(s, f);
     }
     return FAB_OK;
 }
@@ -82,7 +100,7 @@ static fab_status take_acks(fab_lossless_state *s, fab_error *err) {
     FAB_TRY(FAB_NEW(acks, (size_t)p->n_links + 1, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         double bytes = wire_bytes(s, f);
-        double back = ceil(p->bits[f] / BITS / s->transport->mtu_bytes) * s->transport->ack_bytes;
+        double back = n_packets_of(s, f) * s->transport->ack_bytes;
         for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
             data[s->link[i]] += bytes;
             acks[s->link[i] ^ 1U] += back;
@@ -160,12 +178,13 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double *send_s = NULL;
     FAB_TRY(FAB_NEW(send_s, s->phase->n_links, err));
     for (uint32_t f = 0; f < s->phase->n_flows; f++) {
-        for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
+        uint64_t from = s->first[f];
+        for (uint64_t i = from; s->link[i] != FAB_NO_LINK && (s->spray == NULL || i == from); i++) {
             const fab_port *at = &s->ports[s->link[i]];
             double cell_s = s->cell_bytes[f] * at->s_per_byte;
             send_s[s->link[i]] += cell_s * s->left[f];
             busy_s = fmax(busy_s, send_s[s->link[i]]);
-            sight_s = fmax(sight_s, 2 * cell_s + at->latency_s);
+            sight_s = fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->latency_s[f] : at->latency_s));
         }
     }
     double day_s = EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1);
@@ -198,31 +217,51 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
     return FAB_OK;
 }
 
-double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links) {
+/* Of cells that are sprayed, whole windows are under way. */
+static double sprayed_bytes(double n_flows, double n_links, double n_senders) {
+    double cells = fmax(SPRAYED_LINKS, SPRAYED_CELLS * n_senders);
+    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * sizeof(fab_spray_sender) +
+           n_links * (2 * sizeof(double) + sizeof(uint32_t)) +
+           cells * (sizeof(fab_cell) + sizeof(fab_spray_cell) + sizeof(fab_event));
+}
+
+double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
+                          double n_senders) {
     double of_flow = sizeof(uint64_t) + 4 * sizeof(uint32_t) + 2 * sizeof(double);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
     double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
+    events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_senders) : 0;
+    cells = transport->spray != NULL ? 0 : cells;
     return n_flows * of_flow + n_links * of_link + n_flow_links * sizeof(uint32_t) + cells * sizeof(fab_cell) + events +
            FAB_EVENT_CALENDAR_BYTES;
 }
 
 fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     s->free_cell = FAB_NO_CELL;
-    s->out->n_cells = s->out->n_pauses = s->out->n_notices = 0;
+    s->out->n_cells = s->out->n_pauses = s->out->n_notices = s->out->n_trims = 0;
     s->out->n_deadlock = 0;
     FAB_PASS(lossless_check(s->transport, s->phase, err));
     FAB_PASS(lossless_copy_paths(s, err));
+    if (s->spray != NULL) {
+        FAB_PASS(fab_spray_group(s, err));
+    }
     FAB_PASS(cut_flows(s, err));
     FAB_PASS(open_ports(s, err));
     FAB_PASS(open_rates(s, err));
+    if (s->spray != NULL) {
+        FAB_PASS(fab_spray_open(s, err));
+    }
     return open_events(s, err);
 }
 
 void fab_lossless_close(fab_lossless_state *s) {
     fab_event_queue_release(&s->events);
+    if (s->spray != NULL) {
+        fab_spray_close(s->spray);
+    }
     FAB_FREE_ALL(s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
     FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->left, s->missing, s->cell_bytes,
                  s->latency_s, s->cells);

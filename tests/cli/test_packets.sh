@@ -15,17 +15,23 @@ refused() { # refused CODE TEXT ARGUMENT...: exit code and a part of the message
   [[ $? == "$code" ]] || fail "$*: exit code is not $code: $(cat err)"
   grep -qF -- "$text" err || fail "$*: $(cat err)"
 }
-refused 3 "splits every flow" route $small --traffic pattern:permutation --engine spray --transport pfc
-refused 3 "splits every flow" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --engine spray --fail spine-0
-refused 3 "transport fluid alone" run "$root/tests/data/two_jobs.xml" --transport pfc
+refused 3 "divides every flow" route $small --traffic pattern:permutation --engine spray --transport pfc
+refused 3 "divides every flow" route $small --traffic pattern:permutation --engine optimal --transport spray-ack
+refused 3 "overtakes" route $small --traffic pattern:permutation --engine adaptive,granularity=packet --transport pfc
+refused 3 "divides every flow" run $small,transport=pfc --job model=gpt-1.7b,tp=4 --engine spray --fail spine-0
 refused 2 "'pfcc=1' is not a name" route $small --traffic pattern:permutation --transport pfcc=1
 refused 2 "'speed=3' is not a key" route $small --traffic pattern:permutation --transport pfc,speed=3
-refused 3 "transport" route $small --traffic pattern:permutation --transport spray-ack
+refused 3 "transport" route $small --traffic pattern:permutation --transport srd
 refused 3 "--transport xon=20kB: xon of 20 kB is not below xoff of 10 kB" route $small --traffic pattern:permutation --transport pfc,xoff=10kB,xon=20kB
 refused 3 "$small,xon=70kB:1:" build $small,xon=70kB
 refused 3 "--transport xoff=0kB" route $small --traffic pattern:permutation --transport pfc,xoff=0kB
-refused 2 "fluid has no packets, hence no xoff" route $small --traffic pattern:permutation --transport fluid,xoff=30kB
+refused 2 "spray-ack has no xoff; pfc has" route $small --traffic pattern:permutation --transport spray-ack,xoff=30kB
+refused 2 "pfc has no entropies; spray-ack has" route $small --traffic pattern:permutation --transport pfc,entropies=8
+refused 2 "fluid has no xoff" route $small --traffic pattern:permutation --transport fluid,xoff=30kB
 "$program" route $small --traffic pattern:permutation --transport fluid,nic-latency=1us --quiet >fluid || fail "NICs have a latency without packets too"
+refused 3 "leaf-0 has 16 ports in use that may hold xoff of 60 kB each" route $small --traffic pattern:permutation --transport pfc,buffer=1MB
+"$program" route $small --traffic pattern:permutation --transport pfc,buffer=16MB --quiet >/dev/null || fail "a buffer of 16 MB holds 16 times 60 kB and headroom"
+refused 2 "spray-ack has no buffer; pfc has" route $small --traffic pattern:permutation --transport spray-ack,buffer=1MB
 refused 3 "kmin of" route $small --traffic pattern:permutation --transport dcqcn,kmin=1MB
 
 # As an option, as a key, in a design: one answer; the digest knows it.
@@ -65,6 +71,19 @@ assert 1 <= ratio("slow") < 1.001, ratio("slow")  # the domain's 20 GB/s are les
 assert headers <= ratio("pcie") < 1.05, ratio("pcie")  # a slow bus paces its NIC
 CHECK
 
+# Headers by name: a shift that blocks nowhere takes what they add, and bare packets are no slower than shares.
+for wire in bare infiniband rocev2 uec; do
+  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:shift,by=16,bytes=10MB --engine dmodk --transport pfc,wire=$wire --json --quiet >"wire-$wire" || fail "$wire"
+done
+"$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:shift,by=16,bytes=10MB --engine dmodk --transport pfc,header=82B,ack=86B --json --quiet >wire-bytes || fail "bytes of a header"
+/usr/bin/python3 - <<'CHECK' || fail "headers"
+import json
+s = {name: json.load(open(f"wire-{name}", encoding="utf-8"))["phases"][0]["engines"][0]["transfer_s"] for name in ("bare", "infiniband", "rocev2", "uec", "bytes")}
+assert s["rocev2"] == s["bytes"], s
+for name, header, ack in (("infiniband", 26, 30), ("rocev2", 82, 86), ("uec", 122, 110)):
+    assert abs(s[name] / s["bare"] - (1 + (header + ack) / 4096)) < 3e-4, (name, s)
+CHECK
+
 # Senders that are told of marks stop others less, and take longer: rates come back slowly. Where nothing waits nothing is told.
 for transport in pfc dcqcn dcqcn,rate-timer=5us,rate-ai=1Gb/s; do
   for by in "permutation,bytes=10MB --engine ecmp" "shift,by=16,bytes=10MB --engine dmodk"; do
@@ -81,6 +100,51 @@ assert fast["transfer_s"] < slow["transfer_s"] / 1.5 and pfc["transfer_s"] < slo
 assert fast["transfer_s"] >= fast["fluid_s"]
 shifts = [engine(f"{name}-shift") for name in ("pfc", "dcqcn")]
 assert shifts[0] == shifts[1] and shifts[0]["lossless"]["pauses"] == 0
+CHECK
+
+# Many paths: more of them are better, marks steer around collisions, several engines give them, changes and threads keep the time.
+spray() { # spray FILE TRANSPORT ARGUMENT...
+  local file=$1 transport=$2
+  shift 2
+  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --transport "$transport" "$@" --json --quiet >"$file" || fail "$transport $*"
+}
+spray few spray-ack,entropies=4 --engine ecmp --threads 1
+spray again spray-ack --engine ecmp,qp=4 --threads 2
+spray turns spray-ack,entropies=64,balancing=oblivious --engine ecmp
+spray many spray-ack,entropies=64 --engine ecmp
+spray tight spray-ack,entropies=64,queue=20kB --engine ecmp
+spray adaptive spray-ack --engine adaptive,granularity=packet
+spray pinned spray-ack --engine dmodk
+spray ideal fluid --engine spray
+spray cut spray-ack,entropies=16 --engine ecmp --fail core-0
+/usr/bin/python3 - <<'CHECK' || fail "sprayed packets"
+import json
+engine = lambda name: json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0]
+few, again, turns, many, tight, adaptive, pinned, ideal = map(engine, ("few", "again", "turns", "many", "tight", "adaptive", "pinned", "ideal"))
+assert few == again
+assert ideal["transfer_s"] * (1 + 64 / 4096) < many["transfer_s"] < turns["transfer_s"] < few["transfer_s"], [e["transfer_s"] for e in (ideal, many, turns, few)]
+assert many["transfer_s"] < 1.35 * ideal["transfer_s"] and many["transfer_s"] < many["fluid_s"] < turns["transfer_s"]
+assert tight["lossless"]["trims"] > many["lossless"]["trims"] and "pauses" in many["lossless"] and many["lossless"]["pauses"] == 0
+assert adaptive["transfer_s"] < 1.35 * ideal["transfer_s"] < pinned["transfer_s"]
+failed = json.load(open("cut", encoding="utf-8"))["failures"]
+assert failed
+CHECK
+
+# Several jobs: each alone as a run of one has it, together no faster, the same for any number of threads.
+for transport in pfc spray-ack,entropies=8; do
+  "$program" run "$root/tests/data/two_jobs.xml" --transport $transport --threads 1 --json --quiet >"jobs-${transport%%,*}" || fail "several jobs under $transport"
+  "$program" run "$root/tests/data/two_jobs.xml" --transport $transport --threads 2 --json --quiet >again || fail "several jobs under $transport"
+  cmp "jobs-${transport%%,*}" again || fail "several jobs under $transport depend on threads"
+done
+/usr/bin/python3 - <<'CHECK' || fail "several jobs as packets"
+import json
+for name in ("jobs-pfc", "jobs-spray-ack"):
+    report = json.load(open(name, encoding="utf-8"))
+    phases = {p["name"]: p["engines"][0]["time_s"] for p in report["phases"]}
+    jobs = report["contention"]["engines"][0]["jobs"]
+    assert abs(jobs[0]["alone_s"] / phases[jobs[0]["phase"]] - 1) < 1e-9, (jobs[0], phases)
+    assert all(job["together_s"] > job["alone_s"] for job in jobs), jobs
+    assert max(job["together_s"] / job["alone_s"] for job in jobs) > 1.3, jobs
 CHECK
 
 # A ring of switches that stop each other.

@@ -82,7 +82,8 @@ static const char *const EXAMPLES[] = {
     "fabriscope mix rail-spine:gpus=1024 rail-spine:gpus=1024,taper=3 --share 0.8 --ranking batch=131072 --json", NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &OPTION_RANKING, &OPTION_SHARE, &cli_option_set, &cli_option_job, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
+    &OPTION_RANKING,       &OPTION_SHARE,      &cli_option_set,    &cli_option_job,
+    &cli_option_transport, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_mix = {
     .name = "mix",

@@ -1,9 +1,12 @@
 /* Tables, engines and traffic, each built when first asked for, here or in the context that this one stands on. */
 #include "context_parts.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +109,18 @@ fab_status fab_context_ports(const fab_context *context, const fab_ports **out, 
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
 
+/* Under spray-ack the paths of a flow are its entropies, where an engine hashes and nothing else is asked for. */
+static fab_engine_spec engine_of(const fab_context *c, size_t engine) {
+    fab_engine_spec spec = c->what.engines[engine];
+    const fab_transport_spec *t = c->what.design != NULL ? &c->what.design->fabric.transport : NULL;
+    size_t n = strlen(spec.text);
+    bool is_ecmp = strncmp(spec.text, "ecmp", strcspn(spec.text, ",")) == 0 && strncmp(spec.text, "ecmp", 4) == 0;
+    if (t != NULL && t->kind == FAB_TRANSPORT_SPRAY_ACK && is_ecmp && strstr(spec.text, ",qp=") == NULL) {
+        (void)snprintf(spec.text + n, sizeof spec.text - n, ",qp=%" PRIu64, t->entropies);
+    }
+    return spec;
+}
+
 static fab_status build_router(void *context, size_t engine, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_replay_sizes *sizes = NULL;
@@ -114,7 +129,8 @@ static fab_status build_router(void *context, size_t engine, fab_error *err) {
     FAB_PASS(fab_context_sizes(c, &sizes, err));
     double bytes = fab_graph_bytes(sizes) + fab_next_hops_bytes(sizes) + fab_routers_bytes(&c->what, sizes);
     FAB_PASS(fab_context_check(&c->what, bytes, " with the tables of the engines", err));
-    return fab_router_new(&c->what.engines[engine], c->what.fabric, next_hops, &c->parts->engines[engine].router, err);
+    const fab_engine_spec spec = engine_of(c, engine);
+    return fab_router_new(&spec, c->what.fabric, next_hops, &c->parts->engines[engine].router, err);
 }
 
 /* Follows an engine to where it is built. */

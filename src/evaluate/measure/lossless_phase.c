@@ -3,12 +3,15 @@
 #include "fab/design.h"
 #include "fab/lossless.h"
 #include "fab/memory.h"
+#include "fab/units.h"
 #include "measure_rates.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define BITS   8.0
 #define LATER  1.1 /* than the fluid: a flow that is held up */
 #define SELDOM 0.1 /* of the time that it sends, a root is stopped no more */
 #define XON    0.8 /* of xoff, where it is not given */
@@ -17,19 +20,21 @@ bool fab_is_lossless(const fab_transport_spec *transport) {
     return transport != NULL && transport->kind != FAB_TRANSPORT_FLUID;
 }
 
-fab_status fab_check_lossless(const fab_router *router, fab_error *err) {
+fab_status fab_check_lossless(const fab_router *router, const fab_transport_spec *transport, fab_error *err) {
     const fab_router_facts *facts = fab_router_facts_of(router);
     if (facts->splits) {
         return fab_fail(
             err, FAB_EUNSUPPORTED, "transport",
-            "%s splits every flow over all paths; transports of packets need an engine that gives flows paths, such "
-            "as ecmp or dmodk",
+            "%s divides every flow like a fluid, which no packet can follow; transports of packets need an engine that "
+            "gives flows paths: spray-ack sprays packets over those of ecmp (entropies=1024), pfc and dcqcn know ecmp "
+            "or dmodk",
             facts->label);
     }
-    if (facts->reorders) {
+    if (facts->reorders && transport->kind != FAB_TRANSPORT_SPRAY_ACK) {
         return fab_fail(err, FAB_EUNSUPPORTED, "transport",
-                        "%s sends packets of a flow over several paths, and they wait for each other at the receiver; "
-                        "transports of packets need an engine that keeps them in order, such as ecmp or dmodk",
+                        "%s sends packets of a flow over several paths, and receivers of pfc and dcqcn take one that "
+                        "overtakes for a loss (RoCE goes back to the gap); spray-ack takes any order, ecmp and dmodk "
+                        "keep it",
                         facts->label);
     }
     return FAB_OK;
@@ -124,8 +129,11 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
     fab_pauses *out = &run->detail->pauses;
     const fab_fabric *f = run->prepared->fabric;
     bool *root_of_any = NULL;
-    *out = (fab_pauses){
-        .pauses = r->n_pauses, .notices = r->n_notices, .cell_bytes = r->cell_bytes, .n_cycle = r->n_deadlock};
+    *out = (fab_pauses){.pauses = r->n_pauses,
+                        .notices = r->n_notices,
+                        .trims = r->n_trims,
+                        .cell_bytes = r->cell_bytes,
+                        .n_cycle = r->n_deadlock};
     FAB_PASS(FAB_NEW(root_of_any, f->n_links, err));
     fab_status status = find_roots(run, r, out, root_of_any, err);
     if (status == FAB_OK) {
@@ -138,25 +146,30 @@ static fab_status describe_pauses(const fab_engine_run *run, const fab_routes *r
     return status;
 }
 
-fab_lossless fab_lossless_of(const fab_transport_spec *t, fab_dcqcn *dcqcn) {
-    *dcqcn = (fab_dcqcn){.kmin_bytes = t->kmin_bytes,
-                         .kmax_bytes = t->kmax_bytes,
-                         .pmax = t->pmax,
-                         .notify_s = t->notify_s,
-                         .gain = t->gain,
-                         .alpha_s = t->alpha_s,
-                         .raise_s = t->raise_s,
-                         .raise_bytes = t->raise_bytes,
-                         .additive_bps = t->additive_bps,
-                         .hyper_bps = t->hyper_bps,
-                         .least_bps = t->least_bps,
-                         .recovery = (uint32_t)t->recovery};
+/* In the order of fab_wire: field `wire` of designs says what they are made of. */
+static const struct { double header, ack; } WIRES[] = {{64, 64}, {82, 86}, {26, 30}, {122, 110}, {0, 0}};
+
+fab_lossless fab_lossless_of(const fab_transport_spec *t, fab_senders *senders) {
+    senders->spray = (fab_spray){.queue_bytes = t->queue_bytes, .skips = t->balancing == FAB_BALANCING_BITMAP};
+    senders->dcqcn = (fab_dcqcn){.kmin_bytes = t->kmin_bytes,
+                                 .kmax_bytes = t->kmax_bytes,
+                                 .pmax = t->pmax,
+                                 .notify_s = t->notify_s,
+                                 .gain = t->gain,
+                                 .alpha_s = t->alpha_s,
+                                 .raise_s = t->raise_s,
+                                 .raise_bytes = t->raise_bytes,
+                                 .additive_bps = t->additive_bps,
+                                 .hyper_bps = t->hyper_bps,
+                                 .least_bps = t->least_bps,
+                                 .recovery = (uint32_t)t->recovery};
     return (fab_lossless){.mtu_bytes = t->mtu_bytes,
-                          .header_bytes = t->header_bytes,
-                          .ack_bytes = t->ack_bytes,
+                          .header_bytes = t->header_bytes > 0 ? t->header_bytes : WIRES[t->wire].header,
+                          .ack_bytes = t->ack_bytes > 0 ? t->ack_bytes : WIRES[t->wire].ack,
                           .xoff_bytes = t->xoff_bytes,
                           .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes,
-                          .dcqcn = t->kind == FAB_TRANSPORT_DCQCN ? dcqcn : NULL};
+                          .dcqcn = t->kind == FAB_TRANSPORT_DCQCN ? &senders->dcqcn : NULL,
+                          .spray = t->kind == FAB_TRANSPORT_SPRAY_ACK ? &senders->spray : NULL};
 }
 
 /* Bytes queue as packets in the network, and behind a PCIe link that is slower than its NIC: that stops the NIC, which
@@ -202,11 +215,36 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
     }
 }
 
+/* Every port of a switch may hold xoff, and what comes in until its sender has stopped [IEEE 802.1Qbb, annex O]: a
+ * message goes there and what was sent meanwhile comes here, and either end finishes a packet. */
+static fab_status check_buffers(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless *t,
+                                fab_error *err) {
+    for (fab_node_id v = 0; spec->buffer_bytes > 0 && t->spray == NULL && v < f->n_nodes; v++) {
+        double headroom = 0;
+        uint32_t n = f->out_first[v + 1] - f->out_first[v];
+        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+            const fab_link_class *c = fab_class_of(f, f->out_link[k] ^ 1U);
+            headroom += 2 * c->latency_s * c->capacity_bps / BITS + 2 * (t->mtu_bytes + t->header_bytes);
+        }
+        if (fab_kind_of(f, v) == FAB_NODE_SWITCH && n * t->xoff_bytes + headroom > spec->buffer_bytes) {
+            char name[FAB_NODE_NAME_SIZE];
+            char text[3][32];
+            return fab_fail(err, FAB_EINPUT, "transport",
+                            "%s has %" PRIu32 " ports in use that may hold xoff of %s each, and %s more until their "
+                            "senders have stopped: more than its buffer of %s, so that PFC would lose packets",
+                            fab_node_name(f, v, name), n, fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES),
+                            fab_quantity_format(text[1], ceil(headroom), FAB_UNIT_BYTES),
+                            fab_quantity_format(text[2], spec->buffer_bytes, FAB_UNIT_BYTES));
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless_phase *fluid,
                                double least_s, fab_lossless_result *out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_dcqcn dcqcn;
-    const fab_lossless transport = fab_lossless_of(spec, &dcqcn);
+    fab_senders senders;
+    const fab_lossless transport = fab_lossless_of(spec, &senders);
     double *latency_s = NULL;
     double *fluid_s = NULL;
     double *capacity = NULL;
@@ -214,6 +252,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     bool *copies = NULL;
     bool *marks = NULL;
     fab_lossless_phase phase = *fluid;
+    FAB_TRY(check_buffers(f, spec, &transport, err));
     FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
     FAB_TRY(FAB_NEW(fluid_s, phase.n_flows, err));
     FAB_TRY(FAB_NEW(capacity, phase.n_links, err));
@@ -236,7 +275,9 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     for (uint32_t i = 0; i < phase.n_flows; i++) { /* what is copied is not there sooner than by fair shares */
         out->finish_s[i] = copies[i] ? fmax(out->finish_s[i], fluid_s[i]) : out->finish_s[i];
     }
-    keep_bound(&phase, least_s, out->finish_s);
+    if (transport.spray == NULL) { /* else the paths' shares follow marks, and links carry other bytes */
+        keep_bound(&phase, least_s, out->finish_s);
+    }
 done:
     FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, marks);
     return status;
@@ -255,7 +296,9 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
                                       .first = s->first,
                                       .link = sharing->link,
                                       .bits = s->bits,
-                                      .seed = run->seed};
+                                      .seed = run->seed,
+                                      .n_sprayed = routes->n_flows,
+                                      .sprayed = routes->flow_first};
     FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
     FAB_TRY(FAB_NEW(r.paused_s, f->n_links, err));
     FAB_TRY(FAB_NEW(r.busy_s, f->n_links, err));
@@ -269,6 +312,7 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
         FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));
+        run->detail->pauses.is_sprayed = run->transport->kind == FAB_TRANSPORT_SPRAY_ACK;
         free(run->detail->paused_s);
         run->detail->paused_s = r.paused_s; /* who draws the links wants it */
         r.paused_s = NULL;

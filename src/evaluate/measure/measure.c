@@ -112,7 +112,7 @@ fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_erro
         FAB_PASS(FAB_NEW(s->bytes, n_links, err));
     }
     if (run->rates && fab_is_lossless(run->transport)) {
-        FAB_PASS(fab_check_lossless(run->router, err));
+        FAB_PASS(fab_check_lossless(run->router, run->transport, err));
     }
     if (fab_router_facts_of(run->router)->splits) {
         FAB_PASS(fab_measure_split(run, &sample, err));

@@ -90,6 +90,9 @@ static double fullest_link_s(const fab_prepared_phase *s, const double *bytes, c
 }
 
 static double least_possible_s(const fab_engine_run *run, const double *bytes) {
+    if (run->transport != NULL && run->transport->kind == FAB_TRANSPORT_SPRAY_ACK) {
+        return run->prepared->least_s; /* senders choose among paths: links carry what comes of it */
+    }
     return fmax(fullest_link_s(run->prepared, bytes, NULL), run->prepared->least_s);
 }
 

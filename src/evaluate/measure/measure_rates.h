@@ -33,9 +33,15 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *routes, c
 /** Whether queues are lossless, so that every flow needs its paths. NULL: they are not. */
 bool fab_is_lossless(const fab_transport_spec *transport);
 /** Whether an engine's packets can be followed through such queues. @retval FAB_EUNSUPPORTED  not: it says why */
-fab_status fab_check_lossless(const fab_router *router, fab_error *err) FAB_MUST_USE;
-/** @param[out] dcqcn  The result refers to it where senders follow it. */
-fab_lossless fab_lossless_of(const fab_transport_spec *transport, fab_dcqcn *dcqcn);
+fab_status fab_check_lossless(const fab_router *router, const fab_transport_spec *transport,
+                              fab_error *err) FAB_MUST_USE;
+/** What senders follow. */
+typedef struct fab_senders {
+    fab_dcqcn dcqcn;
+    fab_spray spray;
+} fab_senders;
+/** @param[out] senders  The result refers to it where senders follow anything. */
+fab_lossless fab_lossless_of(const fab_transport_spec *transport, fab_senders *senders);
 /** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
 fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
                              double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;

@@ -90,7 +90,9 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
                                       .first = t->path_first,
                                       .link = t->routes.link,
                                       .bits = t->path_bits,
-                                      .seed = c->request.seed};
+                                      .seed = c->request.seed,
+                                      .n_sprayed = t->routes.n_flows,
+                                      .sprayed = t->routes.flow_first};
     fab_lossless_result r = {.finish_s = t->finish_s};
     FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &phase, least_s, &r, err));
     if (r.n_deadlock > 0) {

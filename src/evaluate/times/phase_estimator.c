@@ -239,7 +239,7 @@ static fab_status find_packets(fab_estimator *c, fab_error *err) {
     if (!fab_is_lossless(c->request.transport)) {
         return FAB_OK;
     }
-    FAB_PASS(fab_check_lossless(c->request.router, err));
+    FAB_PASS(fab_check_lossless(c->request.router, c->request.transport, err));
     FAB_TRY(fab_mask_init(c->request.fabric, NULL, &nothing, err));
     FAB_TRY(fab_estimator_reader_new(c, &reader, err));
     FAB_TRY(fab_estimator_read(reader, &nothing, &as_it_is, false, &out, err));

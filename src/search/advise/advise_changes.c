@@ -156,7 +156,8 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
 static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *err) {
     static const double TIMES[] = {4, 16};
     const fab_transport_spec *t = &a->what->design->fabric.transport;
-    for (size_t i = 0; t->kind != FAB_TRANSPORT_FLUID && i < sizeof TIMES / sizeof TIMES[0]; i++) {
+    bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
+    for (size_t i = 0; is_lossless && i < sizeof TIMES / sizeof TIMES[0]; i++) {
         const advise_change change = {
             .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .xoff_bytes = TIMES[i] * t->xoff_bytes};
         FAB_PASS(changes_add(list, &change, err));

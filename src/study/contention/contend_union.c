@@ -4,6 +4,7 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #define MOST_FLOWS (UINT64_C(1) << 22)
@@ -49,6 +50,14 @@ fab_status contend_trace(const contend_union *all, size_t engine, uint64_t draw,
     const fab_needs needs = {.what = FAB_NEED_FIGURES | FAB_NEED_RATES, .trace = trace};
     FAB_TRY(fab_workspace_new(all->context, &workspace, err));
     FAB_TRY(fab_evaluate(workspace, &at, &needs, &found, err));
+    for (uint32_t g = 0; g < trace->n_groups; g++) {
+        if (isinf(trace->last_s[g])) {
+            FAB_FAIL(err, FAB_EUNSUPPORTED, "transport",
+                     "the phases of several jobs end in a deadlock together: links stop each other for ever, and phase "
+                     "%s has no time; run or route of one job names the links",
+                     all->phase.name);
+        }
+    }
 done:
     fab_workspace_free(workspace);
     return status;

@@ -76,20 +76,37 @@ typedef struct fab_floor_spec {
 
 /** How flows that share a queue hold each other up. */
 typedef enum fab_transport {
-    FAB_TRANSPORT_FLUID, /**< not at all: max-min fair rates */
-    FAB_TRANSPORT_PFC,   /**< lossless queues: priority flow control, or credits */
-    FAB_TRANSPORT_DCQCN  /**< the same, and senders that are told of marks */
+    FAB_TRANSPORT_FLUID,    /**< not at all: max-min fair rates */
+    FAB_TRANSPORT_PFC,      /**< lossless queues: priority flow control, or credits */
+    FAB_TRANSPORT_DCQCN,    /**< the same, and senders that are told of marks */
+    FAB_TRANSPORT_SPRAY_ACK /**< queues that trim, and senders that spray packets over the paths of a flow */
 } fab_transport;
+
+typedef enum fab_balancing { FAB_BALANCING_BITMAP, FAB_BALANCING_OBLIVIOUS } fab_balancing;
+
+/** Whose headers and acknowledgements packets have. */
+typedef enum fab_wire {
+    FAB_WIRE_SIMULATOR,
+    FAB_WIRE_ROCEV2,
+    FAB_WIRE_INFINIBAND,
+    FAB_WIRE_UEC,
+    FAB_WIRE_BARE
+} fab_wire;
 
 /** What else counts under a transport of packets. */
 typedef struct fab_transport_spec {
     fab_transport kind;
-    double mtu_bytes, header_bytes, ack_bytes;
-    double xoff_bytes, xon_bytes; /**< xon 0 = four fifths of xoff */
-    double nic_latency_s;         /**< both NICs together, per step; 0 = auto */
+    fab_wire wire;
+    double mtu_bytes, header_bytes, ack_bytes; /**< headers and acknowledgements: 0 = those of the wire */
+    double buffer_bytes;                       /**< of a switch; 0 = enough */
+    double xoff_bytes, xon_bytes;              /**< xon 0 = four fifths of xoff */
+    double nic_latency_s;                      /**< both NICs together, per step; 0 = auto */
     double kmin_bytes, kmax_bytes, pmax, gain, notify_s, alpha_s, raise_s, raise_bytes, additive_bps, hyper_bps,
         least_bps;
     uint64_t recovery; /**< these of DCQCN, see fab/lossless.h */
+    uint64_t entropies;
+    fab_balancing balancing;
+    double queue_bytes; /**< these of spray-ack; 0 = a bandwidth-delay product */
 } fab_transport_spec;
 
 /** Whose software and NICs the hosts have. */

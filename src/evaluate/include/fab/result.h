@@ -184,7 +184,9 @@ typedef struct fab_pause_root {
 /** What lossless queues do to a phase, and rates of senders where they are told, of the first seed. */
 typedef struct fab_pauses {
     uint64_t pauses, stopped_links;
-    uint64_t notices; /**< that told senders to slow down; only under dcqcn */
+    uint64_t notices; /**< that told senders to slow down; under dcqcn, and under spray-ack marked packets */
+    uint64_t trims;   /**< packets that found a queue full and were sent again; under spray-ack */
+    bool is_sprayed;
     uint64_t
         victims; /**< flows that end more than a tenth later than under transport fluid though they cross no root */
     double cell_bytes;

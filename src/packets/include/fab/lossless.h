@@ -25,6 +25,13 @@ typedef struct fab_dcqcn {
     uint32_t recovery;                    /**< steps of fast recovery (F) */
 } fab_dcqcn;
 
+/** Senders that spray: window, marks and cuts are those of src/doc/adr/0079-sprayed-packets.md. */
+typedef struct fab_spray {
+    double queue_bytes; /**< of a switch's egress port; what comes when it is full is trimmed. 0: a bandwidth-delay
+                           product */
+    bool skips;         /**< a path that marked or trimmed a packet is passed over once; else all in turn */
+} fab_spray;
+
 /** What travels with the payload, and when an ingress port stops its sender. */
 typedef struct fab_lossless {
     double mtu_bytes;       /**< payload of a full packet, > 0 */
@@ -34,6 +41,7 @@ typedef struct fab_lossless {
     double xon_bytes;       /**< and lets it go on when it holds no more than this; below xoff_bytes */
     double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
     const fab_dcqcn *dcqcn; /**< NULL: senders send as their links let them */
+    const fab_spray *spray; /**< not NULL: no port stops its sender, and flows are sprayed over their paths */
 } fab_lossless;
 
 /** Flows over directed links, by numbers alone; l ^ 1 is link l the other way. All begin at 0. */
@@ -46,6 +54,10 @@ typedef struct fab_lossless_phase {
     const double *bits;    /**< shape [n_flows]: payload, not below 0 */
     const bool *marks;     /**< shape [n_links]: the queue is a switch's, which marks packets; NULL: all are */
     uint64_t seed;         /**< of which packets are marked */
+    uint32_t
+        n_sprayed; /**< with spray: flows k take the paths sprayed[k] ... sprayed[k + 1] - 1, which are the flows */
+    const uint32_t
+        *sprayed; /**< above, with the same bits each; shape [n_sprayed + 1]; all end with the last byte of k */
 } fab_lossless_phase;
 
 /** What came of it; arrays are the caller's. */
@@ -58,19 +70,26 @@ typedef struct fab_lossless_result {
     double cell_bytes; /**< what moves as one, on the wire; a packet where they are small enough */
     uint64_t n_cells;  /**< cells times links */
     uint64_t n_pauses;
-    uint64_t n_notices;                    /**< that told senders to slow down */
+    uint64_t n_notices;                    /**< that told senders to slow down; with spray, marked packets */
+    uint64_t n_trims;                      /**< packets that found a queue full and were sent again */
     uint32_t deadlock[FAB_DEADLOCK_SHOWN]; /**< first links of a circle of stopped ones: each waits for the next */
     uint32_t n_deadlock;                   /**< links of the circle; 0: everything arrived */
 } fab_lossless_result;
 
-/** Bytes that a run takes, as far as sizes tell: cells wait in queues, of which thresholds leave few. */
-double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links);
+/** Bytes that a run takes, as far as sizes tell: cells wait in queues, of which thresholds leave few; of n_senders
+ * whole windows, where they spray. */
+double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
+                          double n_senders);
 
 /**
- * Cells leave their NIC in turn, flow by flow, and queue first in, first out at every egress port. Of the cells that
- * came in by a link and have not left the switch, the ingress port counts the bytes: above xoff the sender stops after
- * the cell that it is sending, at or below xon it goes on, each a latency later. The head of a cell goes on when one
- * packet of it is there.
+ * With spray: no port stops its sender. A cell that comes to a full queue is trimmed, and its sender hears of it as of
+ * an acknowledgement, the latency of the rest of the path and of the way back later. A sender keeps a window of cells
+ * that it has not heard of; it takes the next of its paths for each. See src/doc/adr/0079-sprayed-packets.md.
+ *
+ * Without: cells leave their NIC in turn, flow by flow, and queue first in, first out at every egress port. Of the
+ * cells that came in by a link and have not left the switch, the ingress port counts the bytes: above xoff the sender
+ * stops after the cell that it is sending, at or below xon it goes on, each a latency later. The head of a cell goes on
+ * when one packet of it is there.
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
  * to a mean flow, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
