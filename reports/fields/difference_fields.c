@@ -3,7 +3,7 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#define DIFFERENCES "0078-differences.md"
+#define DIFFERENCES "0076-differences.md"
 
 #define T fab_change
 static const fab_field CHANGES[] = {

@@ -3,7 +3,7 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#define PLANS "0076-plans.md"
+#define PLANS "0075-plans.md"
 
 #define T fab_job_plan
 GIVES(uint64_t, plan_zero, (uint64_t)(here->zero - FAB_ZERO_0));

@@ -252,7 +252,8 @@ fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, f
     t->subset.n_phases = 0;
     FAB_TRY(find_lossy(t, err));
     FAB_TRY(find_limits(t, err));
-    if (t->n_lossy > 0 && verdict->n_untried <= FAB_ALTERNATIVE_FLOWS) {
+    bool has_packets = t->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
+    if (t->n_lossy > 0 && verdict->n_untried <= (has_packets ? FAB_ALTERNATIVE_PACKETS : FAB_ALTERNATIVE_FLOWS)) {
         verdict->n_untried = 0;
         FAB_TRY(try_all(t, err));
     }

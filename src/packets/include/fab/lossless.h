@@ -25,7 +25,7 @@ typedef struct fab_dcqcn {
     uint32_t recovery;                    /**< steps of fast recovery (F) */
 } fab_dcqcn;
 
-/** Senders that spray: window, marks and cuts are those of src/doc/adr/0071-sprayed-packets.md. */
+/** Senders that spray: window, marks and cuts are those of src/doc/adr/0074-sprayed-packets.md. */
 typedef struct fab_spray {
     double queue_bytes; /**< of a switch's egress port; what comes when it is full is trimmed. 0: a bandwidth-delay
                            product */
@@ -84,7 +84,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
 /**
  * With spray: no port stops its sender. A cell that comes to a full queue is trimmed, and its sender hears of it as of
  * an acknowledgement, the latency of the rest of the path and of the way back later. A sender keeps a window of cells
- * that it has not heard of; it takes the next of its paths for each. See src/doc/adr/0071-sprayed-packets.md.
+ * that it has not heard of; it takes the next of its paths for each. See src/doc/adr/0074-sprayed-packets.md.
  *
  * Without: cells leave their NIC in turn, flow by flow, and queue first in, first out at every egress port. Of the
  * cells that came in by a link and have not left the switch, the ingress port counts the bytes: above xoff the sender

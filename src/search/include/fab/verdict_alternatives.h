@@ -8,6 +8,8 @@
 #include "fab/verdict.h"
 
 #define FAB_ALTERNATIVE_FLOWS 60000 /**< times seeds: phases of more are not tried */
+#define FAB_ALTERNATIVE_PACKETS                                                                                        \
+    600 /**< the same under a transport of packets, where a flow costs a hundred times as much */
 
 /**
  * Routes the phases that take longer than they must under more queue pairs, adaptive routing and spraying, and says
