@@ -36,7 +36,7 @@ static const fab_field PLANNED[] = {
     FIGURE_OF(exposed_pp_s, iteration.exposed_pp_s, "s", "The same of pipeline parallelism."),
     FIGURE_OF(exposed_dp_s, iteration.exposed_dp_s, "s", "The same of data parallelism."),
     FIGURE_OF(optimizer_s, iteration.optimizer_s, "s", "Optimizer of the slowest stage."),
-    FIELD_OF(tokens_per_s, iteration.tokens_per_s, "Tokens per second of the whole job."),
+    FIGURE_OF(tokens_per_s, iteration.tokens_per_s, "1/s", "Tokens of the whole job per second."),
     FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs over the peak of the job's precision."),
 };
 static const fab_fields PLAN = TABLE("planned", PLANNED, PLANS);
@@ -48,9 +48,6 @@ static const fab_field SEARCHED[] = {
     FIELD(model, "Name of the model."),
     FIELD(gpus, "GPUs of the job."),
     FIELD(batch, "Sequences per iteration, the same for all plans."),
-    LIST(plans, "plan", plans, n_plans_listed, &PLAN, "The fastest plan of its sizes each, fastest first."),
-    LIST(front, "plan", front, n_front, &PLAN,
-         "The fastest plans within less and less memory; each has at most seven tenths of the one before.", FILLED),
     FIGURE(lower_bound_s, "s",
            "No plan of the space that was not evaluated takes less; at least time_s of the best: nothing is faster."),
     FIELD_OF(sizes, n_sizes, "Combinations of tp, cp, pp, dp and ep."),
@@ -59,7 +56,10 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(unfit, n_unfit, "Plans that do not fit the memory of the GPU."),
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
-    FIELD(untimed_note, "Why.", FILLED),
+    FIELD(untimed_note, "Why these have none.", FILLED),
+    LIST(plans, "plan", plans, n_plans_listed, &PLAN, "The fastest plan of its sizes each, fastest first."),
+    LIST(front, "plan", front, n_front, &PLAN,
+         "The fastest plans within less and less memory; each has at most seven tenths of the one before.", FILLED),
 };
 const fab_fields fab_plan_fields =
     TABLE("plan", SEARCHED, PLANS,

@@ -327,8 +327,6 @@ static const fab_field SWEEP_POINTS[] = {
     FIELD(traffic, "What is replayed.", IF(is_built), FILLED),
     FIELD(batch, "Sequences of an iteration of the training job.", FILLED),
     FIELD(tokens, "Tokens of an iteration of the training job.", FILLED, .formula = "batch x sequence length"),
-    OBJECT(plan, plan, &fab_job_plan_fields,
-           "How the job runs fastest here under the first engine, where it leaves that open.", IF(has_plan)),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
@@ -347,6 +345,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(power_w, "W", "Power of all network parts.", IF(is_built), .source = COST),
     SCALARS(values, "value", value, count_values, "Values of what the sweep varies; missing in a mix.", FILLED,
             .low = 1, .high = FAB_SWEEP_PATHS),
+    OBJECT(plan, plan, &fab_job_plan_fields,
+           "How the job runs fastest here under the first engine, where it leaves that open.", IF(has_plan)),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
 };

@@ -193,7 +193,7 @@ static fab_status sender_hears(fab_lossless_state *s, const fab_event *e, fab_er
     return spray_send(s, link, e->at_s, err);
 }
 
-/* As fetch_day() of lossless.c: what the events of a day read is fetched before the first waits for it. */
+/* As fetch_day() of lossless_events.c: what the events of a day read is fetched before the first waits for it. */
 static void fetch_sprayed(const fab_lossless_state *s) {
     const fab_event_queue *q = &s->events;
     for (size_t i = 0; i < q->n_now; i++) {

@@ -51,7 +51,9 @@ says links "The job stops in 64 of 192 scenarios (33.3 %)"
 says links "Highest impact: any of the 64 nic-leaf links (the job stops); then"
 says links "single-homed. One link is 1/4 of the server's bandwidth (25 %)."
 show links --out files --top 1000 >/dev/null || fail "--out"
-show links --out files >/dev/null 2>log && fail "files are overwritten"
+show links --out files --top 1000 >/dev/null || fail "--out again into its own folder"
+mkdir foreign && echo notes >foreign/report.json
+show links --out foreign >/dev/null 2>log && fail "files of others are overwritten"
 cmp -s files/scenarios.csv links.csv || fail "rows under --out"
 grep -q "criticality" files/fabric.svg || fail "impact in a drawing"
 "$python" -W ignore - files/fabric.graphml files/report.json <<'PY' || fail "impact in graphs"
@@ -74,7 +76,7 @@ assert seen == 192 == len(damage), (seen, len(damage))
 assert not any("criticality" in node for _, node in graph.nodes(data=True))
 PY
 show links --format csv --out files --force | cmp -s - links.csv || fail "rows, and files"
-for bad in "2 --top 0" "2 --top 1001" "2 --variant 2" "3 --format flows" "5 --out files"; do
+for bad in "2 --top 0" "2 --top 1001" "2 --variant 2" "3 --format flows" "5 --out foreign"; do
   code=0
   # shellcheck disable=SC2086
   show links ${bad#* } >out 2>log || code=$?

@@ -444,7 +444,7 @@ test('no part of a report is missing from its page', async () => {
   for (const name of ['run', 'jobs', 'route', 'sweep', 'cost', 'study', 'growth', 'explain', 'failures', 'audit', 'traffic']) {
     const { data } = readModel(join(root, name));
     const { page, context } = await open(browser, file(name));
-    const ids = await page.evaluate(() => [...document.querySelectorAll('section[id]')].map((e) => e.id));
+    const ids = await page.evaluate(() => [...document.querySelectorAll('section[id], #verdict')].map((e) => e.id));
     const elsewhere = { fabric: 1, traffic: 1, meta: 'about', designs: 'cost', iteration: 'time', optimize: 'optimum' };
     for (const key of Object.keys(data.report)) {
       const id = elsewhere[key] ?? key;
