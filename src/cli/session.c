@@ -316,7 +316,7 @@ static fab_replay replay_of(const cli_session *s, cli_progress *progress) {
                             cli_writes(options, "flows") || cli_writes(options, "simgrid") || options->out != NULL,
                         .keep_routes = cli_writes(options, "simgrid"),
                         .keep_schedule = true,
-                        .keep_loads = true, /* the verdict tries other engines beside them */
+                        .keep_loads = cli_shows_loads(options),
                         .keep_seeds = cli_writes(options, "html") ? FAB_REPORT_SEEDS : 0,
                         .progress = cli_progress_wanted(options) ? cli_progress_step : NULL,
                         .progress_context = progress};
@@ -345,6 +345,15 @@ static fab_status take_chunks(cli_session *s, fab_replay *replay, fab_error *err
     return FAB_OK;
 }
 
+/* Whether the verdict may try other engines; then it needs loads beside theirs. */
+static fab_status plan_trials(fab_replay *replay, fab_error *err) {
+    FAB_PASS(fab_replay_check_tables(replay, err));
+    FAB_PASS(fab_replay_check_routers(replay, err));
+    FAB_PASS(fab_verdict_plan(replay, err));
+    replay->keep_loads = replay->keep_loads || replay->trial_flows > 0;
+    return FAB_OK;
+}
+
 fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
@@ -366,6 +375,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
     status = take_chunks(s, &replay, err);
+    if (status == FAB_OK) {
+        status = plan_trials(&replay, err);
+    }
     if (status == FAB_OK) {
         status = fab_replay_run(&replay, &s->result, err);
     }

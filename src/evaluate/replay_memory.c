@@ -214,6 +214,25 @@ static double results_bytes(const fab_replay *replay, const fab_replay_sizes *s,
     return bytes;
 }
 
+/* A flow of 16 queue pairs, routed and given its rate while an engine is tried: measured up to 8,192 flows. */
+#define TRIAL_BYTES 8192
+
+fab_status fab_replay_trial_flows(const fab_replay *replay, uint64_t *out, fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    const fab_fabric *f = fab_context_what(replay->context)->fabric;
+    uint64_t n = 0;
+    FAB_PASS(fab_context_traffic(replay->context, &traffic, err));
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        const fab_phase *phase = &traffic->phases[p];
+        size_t like = p;
+        FAB_PASS(fab_context_duplicate(replay->context, p, &like, err));
+        bool is_in_domain = phase->all.n == 0 && count_in_domain(f, phase) >= (double)phase->n_flows;
+        n += like != p || is_in_domain ? 0 : phase->n_flows * replay->n_seeds;
+    }
+    *out = n;
+    return FAB_OK;
+}
+
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
 typedef struct total {
@@ -278,7 +297,7 @@ fab_status fab_replay_check_paths(const fab_replay *replay, fab_error *err) {
         }
     }
     double bytes = fixed_bytes(s) + fab_routers_bytes(what, s) + t.traffic + t.prepared_phases + t.results +
-                   workers_bytes(replay, traffic, &t);
+                   workers_bytes(replay, traffic, &t) + (double)replay->trial_flows * TRIAL_BYTES;
     (void)snprintf(more, sizeof more, " with the paths of %s flows", fab_format_count(flows, t.n_flows));
     return fab_context_check(what, bytes, more, err);
 }

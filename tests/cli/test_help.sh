@@ -50,7 +50,7 @@ offers 'fabriscope ro' route
 offers 'fabriscope run --eng' --engine
 offers 'fabriscope run preset:llama3-24k-roce --job ' model= tp= servers=
 offers 'fabriscope diff x --after ' servers= fail= engine=
-offers 'fabriscope build x --set ' fabric.radix= job.model=
+offers 'fabriscope build x --set ' fabric.family= job.model=
 offers 'fabriscope run preset:llama3-24k-roce --engine ' ecmp spray
 offers 'fabriscope run preset:llama3-24' llama3-24k-roce
 offers 'fabriscope list ' presets engines

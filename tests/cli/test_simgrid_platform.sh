@@ -118,7 +118,7 @@ off = [theirs[i] / ours[i] - 1 for i in range(len(ours))] if sys.argv[1] == "flo
 assert max(map(abs, off)) < 1e-6, max(off, key=abs)
 PY
 }
-times 'rail-spine:gpus=64,radix=8,taper=2' pattern:permutation,bytes=10MB ecmp phase
+times 'rail-spine:gpus=64,radix=8,taper=1.4' pattern:permutation,bytes=10MB ecmp phase
 times fat-tree:k=8,gpus-per-server=1 pattern:permutation,bytes=1MB ecmp phase
 times fat-tree:k=8,gpus-per-server=1 pattern:ring,bytes=64KiB dmodk flows
 times clos:gpus=64,radix=16,gpus-per-server=4 pattern:ring,bytes=10kB dmodk flows

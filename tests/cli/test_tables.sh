@@ -46,6 +46,9 @@ check route fat-tree:k=4 --traffic pattern:bisection --seeds 2
 check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport pfc --seeds 2
 check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport dcqcn
 check route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --transport pfc
+check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport spray-ack
+check build $small,taper=1/2
+check diff $small $small,taper=2 --job $job --engine ecmp
 check run $small,host=nccl-efa-h100 --job $job --transport pfc
 check route $small --job $job --advise --advise-budget 4
 check compare clos:gpus=64,radix=16 clos:gpus=32,radix=16,taper=2 --engine ecmp --engine spray

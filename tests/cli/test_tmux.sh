@@ -50,6 +50,8 @@ version
 help
 help run
 help study
+diff clos:gpus=16,radix=16 clos:gpus=16,radix=16,taper=2
+plan clos:gpus=16,radix=16 --job model=gpt-1.7b
 import cluster.net
 list formats
 END

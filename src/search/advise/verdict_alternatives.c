@@ -4,6 +4,7 @@
 #include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
+#include "fab/replay_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -217,7 +218,6 @@ static fab_status try_all(alternatives *t, fab_error *err) {
     static const advise_change CHANGES[FAB_VERDICT_ALTERNATIVES] = {
         {.sets_engine = true, .engine = "qp=4"},
         {.sets_engine = true, .engine = "qp=16"},
-        {.sets_engine = true, .engine = "adaptive", .replaces = true, .needs_switch_support = true},
         {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
     advise_config base = {.order = ""};
     (void)snprintf(base.engine, sizeof base.engine, "%s", t->what->engines[t->verdict->engine].text);
@@ -230,6 +230,16 @@ static fab_status try_all(alternatives *t, fab_error *err) {
             FAB_PASS(try_engine(t, config.engine, CHANGES[i].needs_switch_support, err));
         }
     }
+    return FAB_OK;
+}
+
+fab_status fab_verdict_plan(fab_replay *replay, fab_error *err) {
+    const fab_context_request *what = fab_context_what(replay->context);
+    bool has_packets = what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
+    uint64_t n = 0;
+    FAB_PASS(fab_replay_trial_flows(replay, &n, err));
+    replay->trial_flows =
+        what->gpus == NULL && n <= (has_packets ? FAB_ALTERNATIVE_PACKETS : FAB_ALTERNATIVE_FLOWS) ? n : 0;
     return FAB_OK;
 }
 
@@ -252,8 +262,7 @@ fab_status fab_verdict_try(const fab_replay *replay, const fab_result *result, f
     t->subset.n_phases = 0;
     FAB_TRY(find_lossy(t, err));
     FAB_TRY(find_limits(t, err));
-    bool has_packets = t->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
-    if (t->n_lossy > 0 && verdict->n_untried <= (has_packets ? FAB_ALTERNATIVE_PACKETS : FAB_ALTERNATIVE_FLOWS)) {
+    if (t->n_lossy > 0 && replay->trial_flows > 0) {
         verdict->n_untried = 0;
         FAB_TRY(try_all(t, err));
     }

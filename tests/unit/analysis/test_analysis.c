@@ -56,7 +56,7 @@ Test(analysis, bisection_ratio_is_what_any_traffic_gets) {
         const char *text;
         double ratio;
     } CASES[] = {
-        {"rail-spine:gpus=512,gpus-per-server=8,radix=32,taper=3", 1 / 3.0}, /* three groups: the cut is a half */
+        {"rail-spine:gpus=512,gpus-per-server=8,radix=32,taper=3", 8 / 22.0}, /* groups of 22, 21, 21 servers */
         {"rail-spine:gpus=768,radix=64,taper=3", 1 / 3.0},
         {"clos:gpus=64,gpus-per-server=1,radix=16,nic=400Gb/s,port=100Gb/s", 0.25},
         {"clos:gpus=64,gpus-per-server=1,radix=16,nic=400Gb/s,port=100Gb/s/200Gb/s,taper=2", 0.125},

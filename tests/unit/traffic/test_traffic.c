@@ -424,7 +424,7 @@ Test(job, numbers_that_do_not_fit_are_refused) {
 
 Test(job, choices_that_are_none_are_refused) {
     static const char *const ROWS[][3] = {
-        {"recompute", "some", "recompute: 'some' is not one of full, selective, none"},
+        {"recompute", "some", "recompute: 'some' is not one of full, selective, none, auto"},
         {"kind", "mining", "kind: 'mining' is not one of training, ranking, serving"},
         {"attention", "none", "attention: 'none' is not one of auto, flash, standard"},
         {"cp-exchange", "star", "cp-exchange: 'star' is not one of all-gather, ring"},

@@ -9,7 +9,7 @@
 #include "fab/result.h"
 
 #define FAB_VERDICT_TEXT         640
-#define FAB_VERDICT_ALTERNATIVES 4
+#define FAB_VERDICT_ALTERNATIVES 3
 
 /** What another routing would make of the same traffic on the same fabric, as computed. */
 typedef struct fab_alternative {

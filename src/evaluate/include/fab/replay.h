@@ -14,18 +14,20 @@ typedef struct fab_replay {
     const fab_context *context; /**< design, fabric, traffic, engines and the first seed. Borrowed */
     uint64_t n_seeds;
     size_t n_threads;
-    uint64_t kept_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: FAB_KEPT_PATHS. No load and
-                             no collision depends on it; lengths of paths and dependencies are then those of all minimal
-                             paths */
-    bool bound;          /**< find the optimum of every phase */
-    bool rates;          /**< find rates and times */
-    bool keep_flows;     /**< with rates: fill flows of the first seed */
-    bool keep_routes;    /**< with keep_flows: fill route_first and route */
-    bool keep_loads;     /**< fill load_bytes and utilisation of the first seed */
-    uint64_t keep_seeds; /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
-                            block_bytes; 0: none of them */
-    bool keep_schedule;  /**< fill the schedule of iterations */
-    bool keep_draws;     /**< fill draws */
+    uint64_t kept_paths;  /**< phases of more paths are routed twice, a chunk at a time; 0: FAB_KEPT_PATHS. No load and
+                              no collision depends on it; lengths of paths and dependencies are then those of all minimal
+                              paths */
+    bool bound;           /**< find the optimum of every phase */
+    bool rates;           /**< find rates and times */
+    bool keep_flows;      /**< with rates: fill flows of the first seed */
+    bool keep_routes;     /**< with keep_flows: fill route_first and route */
+    bool keep_loads;      /**< fill load_bytes and utilisation of the first seed */
+    uint64_t keep_seeds;  /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
+                             block_bytes; 0: none of them */
+    bool keep_schedule;   /**< fill the schedule of iterations */
+    bool keep_draws;      /**< fill draws */
+    uint64_t trial_flows; /**< of fab_replay_trial_flows(), where the caller tries other engines on what collides: for
+                             the estimate of memory; 0: it does not */
     /** Items done, of phases in chunks also parts of one. May be NULL; called from one thread at a time. */
     void (*progress)(void *context, double done, size_t total);
     void *progress_context;

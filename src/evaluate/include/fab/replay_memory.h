@@ -22,6 +22,10 @@ typedef struct fab_draw_bytes {
 fab_draw_bytes fab_replay_draw_bytes(const fab_replay *replay, const fab_replay_sizes *sizes, const fab_phase *phase,
                                      const fab_router *router);
 
+/** Flows that other engines would have to route: those of phases that leave their domains, equal phases once, times
+ * seeds. O(flows). */
+fab_status fab_replay_trial_flows(const fab_replay *replay, uint64_t *out, fab_error *err) FAB_MUST_USE;
+
 /**
  * The graph, next-hop tables and shortest-path DAGs; with what the engines keep; with traffic, every thread's paths and
  * rates, and the figures of all seeds.
