@@ -448,8 +448,9 @@ static const fab_field MIX_ENGINES[] = {
              "Time of the ranking job over that on the fastest of the designs, same engine.", IF(has_time)),
     FIELD_OF(speed_ratio, speed, "Geometric mean of the speeds of both jobs, weighted by their shares.", IF(has_time),
              .formula = "1 / (training_slowdown_ratio^training_share * ranking_slowdown_ratio^ranking_share)"),
-    FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of the network; the best design has 1.",
-             IF(has_time), .formula = "speed_ratio / total_usd, over the best"),
+    FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of ownership, or of the network; the best has 1.",
+             IF(has_time),
+             .formula = "speed_ratio / ownership.total_usd of the training job (or total_usd), over the best"),
     FIELD_OF(best, is_best, "Whether no design has more speed per dollar under this engine.", IF(has_time)),
 };
 static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);
@@ -474,6 +475,7 @@ static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
 static const fab_field MIX[] = {
     FIELD_OF(training_share, share[0], "Part of the time that the training job has."),
     FIELD_OF(ranking_share, share[1], "Part of the time that the ranking job has.", .formula = "1 - training_share"),
+    FIELD(by_ownership, "Whether speed is over the cost of ownership: known of every design; else over the network's."),
     LIST(designs, "design", designs, n_designs, &MIX_DESIGN, "The fabrics that are compared."),
 };
 const fab_fields fab_mix_fields =

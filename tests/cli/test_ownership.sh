@@ -78,6 +78,24 @@ lacks 'not known: prices today-400g without price of a GPU b200-180gb' --job gpu
 sed '/<rack /d' own.xml >no-rack.xml
 lacks 'not known: prices own without price of a rack' --set prices=no-rack.xml
 
+# --- mix divides speed by this cost where it is known, else by the network's ---
+for prices in own.xml rail-only-2024; do
+  "$program" mix clos:gpus=64 clos:gpus=64,taper=4 --set prices=$prices --job model=gpt-1.7b,tp=1 --engine spray --json --quiet >mix.json
+  python3 - "$prices" <<'PYTHON' || fail "mix, $prices"
+import json, sys
+mix = json.load(open("mix.json"))["mix"]
+owned = sys.argv[1] == "own.xml"
+assert mix["by_ownership"] == owned
+jobs = [design["jobs"] for design in mix["designs"]]
+times = [[job["engines"][0]["time_s"] for job in pair] for pair in jobs]
+costs = [pair[0]["ownership"]["total_usd"] if owned else pair[0]["total_usd"] for pair in jobs]
+values = [1 / (t[0] * t[1]) ** 0.5 / cost for t, cost in zip(times, costs)]
+for design, value in zip(mix["designs"], values):
+    assert abs(design["engines"][0]["speed_per_usd_ratio"] - value / max(values)) < 1e-9, (design["name"], values)
+    assert design["engines"][0]["best"] == (value == max(values))
+PYTHON
+done
+
 # --- rows that hide each other are refused where they stand ---
 refused() { # refused PATTERN SED
   sed "$2" own.xml >bad.xml
