@@ -11,6 +11,7 @@
 #define SWEEPS    "0029-sweeps.md"
 #define COLLIDING "0009-collisions.md"
 #define COST      "0013-cost-model.md"
+#define OWNERSHIP "0077-cost-of-ownership.md"
 
 /* --- optimize ----------------------------------------------------------------------------------------------------- */
 
@@ -301,8 +302,32 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs utilisation.", IF(has_iteration), .source = ITERATION),
     FIGURE_OF(usd_per_1e9_tokens, iteration.usd_per_1e9_tokens, "USD",
               "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
+    FIGURE(owned_usd_per_1e9_tokens, "USD", "Cost of ownership of the job's part of the cluster, per 1e9 tokens.",
+           FILLED, .source = OWNERSHIP,
+           .formula = "ownership.total_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
 };
 static const fab_fields SWEEP_ENGINE = TABLE("sweep_engine", SWEEP_ENGINES, SWEEPS);
+
+#undef T
+#define T fab_ownership
+static const fab_field OWNERSHIPS[] = {
+    FIELD(profile, "The price book."),
+    FIELD(missing, "What is not priced; then there is no total.", FILLED),
+    FIELD(years, "Years of use, of the price book.", IF(years)),
+    FIELD(gpus, "GPUs bought, those of spare servers too.", IF(years)),
+    FIELD(servers, "Servers bought.", IF(years)),
+    FIELD(racks, "Racks of the floor plan, or as many as the price book fills.", IF(years)),
+    FIGURE(gpu_usd, "USD", "Price of the GPUs.", IF(years)),
+    FIGURE(server_usd, "USD", "Price of the servers without GPUs and NICs.", IF(years)),
+    FIGURE(rack_usd, "USD", "Racks, and their floor over the years.", IF(years)),
+    FIGURE(network_usd, "USD", "Price of the network, the front-end's too.", IF(years)),
+    FIGURE(energy_usd, "USD", "Energy of all parts over the years.", IF(years),
+           .formula = "power_w / 1e3 x 8,760 x years x PUE x price of energy"),
+    FIGURE(power_w, "W", "Power of all parts at their most.", IF(years)),
+    FIGURE(total_usd, "USD", "Cost of ownership over the years.", IF(years),
+           .formula = "gpu_usd + server_usd + rack_usd + network_usd + energy_usd"),
+};
+static const fab_fields OWNERSHIP_FIELDS = TABLE("ownership", OWNERSHIPS, OWNERSHIP);
 
 #undef T
 #define T fab_sweep_point
@@ -349,6 +374,8 @@ static const fab_field SWEEP_POINTS[] = {
            "How the job runs fastest here under the first engine, where it leaves that open.", IF(has_plan)),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
+    OBJECT(ownership, ownership, &OWNERSHIP_FIELDS, "What the cluster costs to buy and run for the job.",
+           IF(has_ownership)),
 };
 static const fab_fields SWEEP_POINT =
     TABLE("sweep_point", SWEEP_POINTS, SWEEPS, .definition = "A design that was built, priced and replayed.");
@@ -361,6 +388,7 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
 
 GIVES(uint64_t, best_point, here->best + 1);
 GIVES(uint64_t, next_point, here->next + 1);
+GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
 GIVES(const char *, verdict_label, sweep_around(at)->points[here->best].engines[at->index].label);
@@ -378,6 +406,9 @@ static const fab_field COMPARED[] = {
           "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
           "the same; above 1: not even for nothing.",
           IF(by_price)),
+    COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
+             IF(is_owned)),
+    FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),
     COUNT_BY(fastest, fastest_point, "The number of the fastest design.", IF(is_known)),
     COUNT_BY(cheapest, cheapest_point, "The number of the design with the cheapest network.", IF(is_known)),
 };
@@ -417,8 +448,9 @@ static const fab_field MIX_ENGINES[] = {
              "Time of the ranking job over that on the fastest of the designs, same engine.", IF(has_time)),
     FIELD_OF(speed_ratio, speed, "Geometric mean of the speeds of both jobs, weighted by their shares.", IF(has_time),
              .formula = "1 / (training_slowdown_ratio^training_share * ranking_slowdown_ratio^ranking_share)"),
-    FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of the network; the best design has 1.",
-             IF(has_time), .formula = "speed_ratio / total_usd, over the best"),
+    FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of ownership, or of the network; the best has 1.",
+             IF(has_time),
+             .formula = "speed_ratio / ownership.total_usd of the training job (or total_usd), over the best"),
     FIELD_OF(best, is_best, "Whether no design has more speed per dollar under this engine.", IF(has_time)),
 };
 static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);
@@ -443,6 +475,7 @@ static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
 static const fab_field MIX[] = {
     FIELD_OF(training_share, share[0], "Part of the time that the training job has."),
     FIELD_OF(ranking_share, share[1], "Part of the time that the ranking job has.", .formula = "1 - training_share"),
+    FIELD(by_ownership, "Whether speed is over the cost of ownership: known of every design; else over the network's."),
     LIST(designs, "design", designs, n_designs, &MIX_DESIGN, "The fabrics that are compared."),
 };
 const fab_fields fab_mix_fields =

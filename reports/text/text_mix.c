@@ -52,7 +52,7 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
                                   timed ? engine->slowdown[1] : FAB_TABLE_BLANK,
                                   timed ? engine->speed : FAB_TABLE_BLANK,
                                   timed ? engine->speed_per_usd : FAB_TABLE_BLANK,
-                                  d->job[0].total_usd};
+                                  m->by_ownership ? d->job[0].ownership.total_usd : d->job[0].total_usd};
         fab_table_row(&table, engine->is_best ? FAB_INK_GOOD : FAB_INK_PLAIN,
                       fab_show(page, "[%zu] %s", i + 1, d->job[0].family), figures);
     }
@@ -89,8 +89,12 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
     }
-    fab_text_note(page, "Times: of an iteration where it is modelled, else of the phases one after the other; x: over "
-                        "the fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per "
-                        "dollar: over the cost of the network, the best being 1. Servers are not in the cost: where "
-                        "they are the same, and dearer than the network, speed counts for more than this says.");
+    fab_text_notef(page,
+                   "Times: of an iteration where it is modelled, else of the phases one after the other; x: over the "
+                   "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per dollar: over "
+                   "the cost, the best being 1. Cost: %s",
+                   m->by_ownership ? "of ownership: GPUs, servers, racks, network and energy over the years of the "
+                                     "price book, some of them assumed (compare has them by part)."
+                                   : "of the network alone, since the price book has no GPUs, servers or racks; these "
+                                     "are dearer, so that speed counts for more than this says.");
 }

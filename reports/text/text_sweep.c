@@ -12,8 +12,6 @@
 #define A_TIME      11
 #define A_COUNT     9
 
-#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
-
 /* "2, 400Gb/s"; long ones are cut. */
 static const char *sweep_show_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *name = p->value[0];
@@ -479,43 +477,29 @@ static const char *turning_show(fab_page *page, const fab_verdict *v) {
                           100 * v->turning_ratio);
 }
 
+static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
+    if (!v->is_owned || v->owned_next == v->owned_best) {
+        return "";
+    }
+    double usd = s->points[v->owned_best].engines[e].owned_usd_per_1e9_tokens;
+    const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
+    return v->owned_margin_ratio < FAB_EVEN_RATIO
+               ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
+                          s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
+               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %.3g %% more.",
+                          s->points[v->owned_best].ownership.years, v->owned_best + 1, figure, v->owned_next + 1,
+                          100 * v->owned_margin_ratio);
+}
+
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     if (!v->is_known) {
         return;
     }
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s Fastest: [%zu]; cheapest network: [%zu], %s.",
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s Fastest: [%zu]; cheapest network: [%zu], %s.",
                    s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "",
-                   verdict_show(page, s, v, e), turning_show(page, v), v->fastest + 1, v->cheapest + 1,
-                   fab_show_money(page, s->points[v->cheapest].total_usd));
-}
-
-/* Per year, of the job's part of the network. */
-static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("per year", text), COLUMN("GPU hours", money),
-                                         COLUMN("network", money), COLUMN("its energy", money),
-                                         COLUMN("total", money),   COLUMN("power", power)};
-    fab_table table;
-    fab_text_heading(page, "COST OF OWNERSHIP",
-                     s->n_verdicts > 1 ? s->points[s->verdicts[e].best].engines[e].label : NULL);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        if (!p->is_built || e >= p->n_engines || !(p->engines[e].iteration.usd_per_1e9_tokens > 0)) {
-            continue;
-        }
-        const fab_iteration *it = &p->engines[e].iteration;
-        double total = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
-        double capital = it->network_share_ratio * p->capital_usd_per_year;
-        double energy = it->network_share_ratio * p->energy_usd_per_year;
-        const double figures[] = {total - capital - energy, capital, energy, total, p->power_w};
-        fab_table_row(&table, i == s->verdicts[e].best ? FAB_INK_GOOD : FAB_INK_PLAIN, sweep_show_point(page, s, p),
-                      figures);
-    }
-    fab_table_end(&table, 2, NULL, NULL);
-    fab_text_legendf(page, "%s",
-                     "GPU hours at the price of the GPU with its server; network: capital over its years, and the "
-                     "energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
+                   verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
+                   v->cheapest + 1, fab_show_money(page, s->points[v->cheapest].total_usd));
 }
 
 static bool same_traffic(const fab_sweep *s) {
@@ -571,9 +555,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         sweep_put_engine(page, s, e);
     }
     for (size_t e = 0; e < s->n_verdicts; e++) {
-        if (s->verdicts[e].is_known && s->verdicts[e].by_price) {
-            compare_put_ownership(page, s, e);
-        }
+        fab_text_compare_cost(page, s, e);
     }
     fab_text_notef(page,
                    "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: "

@@ -119,6 +119,33 @@ fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *
     return FAB_OK;
 }
 
+/* --- GPUs and servers --------------------------------------------------------------------------------------------- */
+
+bool fab_prices_gpu(const fab_prices *prices, const char *name, double *out_usd) {
+    for (size_t i = 0; i < prices->n_gpus; i++) {
+        if (strcmp(prices->gpus[i].name, name) == 0) {
+            *out_usd = prices->gpus[i].usd;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fab_prices_server(const fab_prices *prices, uint64_t gpus, fab_price *out) {
+    const fab_price_server *best = NULL;
+    for (size_t i = 0; i < prices->n_servers; i++) {
+        const fab_price_server *row = &prices->servers[i];
+        if (row->gpus == gpus || (row->gpus == 0 && best == NULL)) {
+            best = row;
+        }
+    }
+    if (best != NULL) {
+        *out =
+            (fab_price){best->usd + (double)gpus * best->usd_per_gpu, best->power_w + (double)gpus * best->w_per_gpu};
+    }
+    return best != NULL;
+}
+
 /* --- cables ------------------------------------------------------------------------------------------------------- */
 
 static bool reaches(double limit_m, double length_m) {

@@ -71,6 +71,26 @@ static const book_field NIC[] = {
     POWER(BOOK_POWER, "power-per-gbps", fab_price_nic, w_per_gbps, "plus this for every Gb/s"),
     BOOK_END,
 };
+static const book_field GPU[] = {
+    TEXT(BOOK_REQUIRED, "name", FIELD_WORD, fab_price_gpu, name, "as list gpus has it"),
+    USD("usd", fab_price_gpu, usd, "price of one GPU; its power is that of its data sheet"),
+    BOOK_END,
+};
+static const book_field SERVER[] = {
+    COUNT("gpus", fab_price_server, gpus, 1, 65535, NULL, "GPUs of such a server; left out: any number"),
+    USD("usd", fab_price_server, usd, "price of a server without GPUs and NICs"),
+    USD("usd-per-gpu", fab_price_server, usd_per_gpu, "plus this for every GPU"),
+    POWER(BOOK_POWER, "power", fab_price_server, power_w, "most power of a server without GPUs and NICs"),
+    POWER(BOOK_POWER, "power-per-gpu", fab_price_server, w_per_gpu, "plus this for every GPU"),
+    BOOK_END,
+};
+static const book_field RACK[] = {
+    BOOK_NUMBER(BOOK_REQUIRED, "servers", FIELD_COUNT, FAB_UNIT_COUNT, fab_prices, rack.servers, 1, 65535, NULL, "servers of a rack where the design has no floor plan"),
+    BOOK_NUMBER(BOOK_REQUIRED, "switches", FIELD_COUNT, FAB_UNIT_COUNT, fab_prices, rack.switches, 1, 65535, NULL, "switches of a rack of switches, there"),
+    USD("usd", fab_prices, rack.usd, "price of a rack"),
+    USD("usd-per-year", fab_prices, rack.usd_per_year, "plus this every year for its place on the floor"),
+    BOOK_END,
+};
 static const book_field INSTALLATION[] = {
     NUMBER(BOOK_REQUIRED, "usd-per-cable", fab_prices, install_usd_per_cable, 0, 1e9, "work for one cable"),
     NUMBER(BOOK_REQUIRED, "usd-per-switch", fab_prices, install_usd_per_switch, 0, 1e9, "work for one switch"),
@@ -100,6 +120,9 @@ static const book_element ELEMENTS[] = {
     {"transceiver", "prices", "one type of module; left out: no cable needs any", TRANSCEIVER, false, true, ROWS(fab_price_module, modules, n_modules), NULL},
     {"cable", "prices", "one medium; of those that reach, the cheapest is taken", CABLE, false, false, ROWS(fab_price_cable, cables, n_cables), NULL},
     {"nic", "prices", "NICs of a rate", NIC, false, false, ROWS(fab_price_nic, nics, n_nics), check_unlike},
+    {"gpu", "prices", "a GPU; left out: no cost of ownership", GPU, false, true, ROWS(fab_price_gpu, gpus, n_gpus), check_unlike},
+    {"server", "prices", "servers without GPUs and NICs; left out: no cost of ownership", SERVER, false, true, ROWS(fab_price_server, servers, n_servers), check_unlike},
+    {"rack", "prices", "racks and floor; left out: no cost of ownership", RACK, false, true, ONCE, NULL},
     {"installation", "prices", "work where it stands; left out: none", INSTALLATION, false, true, ONCE, NULL},
     {"energy", "prices", "energy", ENERGY, false, false, ONCE, NULL},
     {"life", "prices", "years over which the price is spread", LIFE, false, false, ONCE, NULL},
@@ -111,9 +134,28 @@ static const book_kind PRICE_BOOK = {"price book", "Price book: what the parts o
                                      FAB_EINPUT,   fab_builtin_prices,
                                      ELEMENTS,     sizeof ELEMENTS / sizeof ELEMENTS[0]};
 
-/* Two rows for the same switch or NIC: one of them would be ignored. */
+/* The same for GPUs and servers. */
+static fab_status check_unlike_hosts(const fab_prices *p, const char *file, const fab_xml_element *at, fab_error *err) {
+    bool is_gpu = strcmp(at->name, "gpu") == 0;
+    for (size_t i = 0; is_gpu && i + 1 < p->n_gpus; i++) {
+        if (strcmp(p->gpus[i].name, p->gpus[p->n_gpus - 1].name) == 0) {
+            return fab_xml_fail_at(file, at, err, "the name is that of another ", at->name);
+        }
+    }
+    for (size_t i = 0; !is_gpu && i + 1 < p->n_servers; i++) {
+        if (p->servers[i].gpus == p->servers[p->n_servers - 1].gpus) {
+            return fab_xml_fail_at(file, at, err, "the number of GPUs is that of another ", at->name);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Two rows for the same part: one of them would be ignored. */
 static fab_status check_unlike(void *book, const char *file, const fab_xml_element *at, fab_error *err) {
     const fab_prices *p = book;
+    if (strcmp(at->name, "gpu") == 0 || strcmp(at->name, "server") == 0) {
+        return check_unlike_hosts(p, file, at, err);
+    }
     bool is_switch = strcmp(at->name, "switch") == 0;
     for (size_t i = 0; is_switch && i + 1 < p->n_switches; i++) {
         const fab_price_switch *last = &p->switches[p->n_switches - 1];

@@ -28,6 +28,35 @@ static double turning(const fab_sweep_point *p, size_t e, double usd) {
     return network > 0 ? excess / network : INFINITY;
 }
 
+/* The two that cost the least per token where the cluster is bought. */
+static void judge_ownership(const fab_sweep *sweep, size_t e, fab_verdict *v) {
+    double least = INFINITY;
+    double second = INFINITY;
+    v->is_owned = v->is_known;
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        if (!compare_takes_part(p, e)) {
+            continue;
+        }
+        double usd = p->engines[e].owned_usd_per_1e9_tokens;
+        v->is_owned = v->is_owned && usd > 0;
+        if (usd < least) {
+            second = least;
+            v->owned_next = v->owned_best;
+            least = usd;
+            v->owned_best = i;
+        } else if (usd < second) {
+            second = usd;
+            v->owned_next = i;
+        }
+    }
+    if (isinf(second)) {
+        v->owned_next = v->owned_best;
+    } else if (v->is_owned) {
+        v->owned_margin_ratio = second / least - 1;
+    }
+}
+
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
     fab_verdict v = {.by_price = true};
     for (size_t i = 0; i < sweep->n_points; i++) {
@@ -57,6 +86,7 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
         v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], e, v.by_price) / least - 1 : 0;
         v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], e, least) : 0;
     }
+    judge_ownership(sweep, e, &v);
     return v;
 }
 

@@ -122,6 +122,21 @@ static double least_time(const fab_mix *mix, size_t e, size_t job) {
     return least_s;
 }
 
+/* Networks alone where a design has no cost of ownership: one yardstick for all. */
+static bool all_owned(const fab_mix *mix) {
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        const fab_mix_design *d = &mix->designs[i];
+        if (d->n_engines > 0 && !(d->job[0].ownership.years > 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double cost_of(const fab_mix *mix, const fab_mix_design *d) {
+    return mix->by_ownership ? d->job[0].ownership.total_usd : d->job[0].total_usd;
+}
+
 static void mix_compare(fab_mix *mix, size_t e) {
     double most = 0;
     for (size_t i = 0; i < mix->n_designs; i++) {
@@ -142,7 +157,7 @@ static void mix_compare(fab_mix *mix, size_t e) {
             engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
             engine->speed *= pow(engine->slowdown[j], -mix->share[j]);
         }
-        engine->speed_per_usd = d->job[0].total_usd > 0 ? engine->speed / d->job[0].total_usd : 0;
+        engine->speed_per_usd = cost_of(mix, d) > 0 ? engine->speed / cost_of(mix, d) : 0;
         most = fmax(most, engine->speed_per_usd);
     }
     for (size_t i = 0; i < mix->n_designs; i++) {
@@ -182,6 +197,7 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
         }
         goto done;
     }
+    mix->by_ownership = all_owned(mix);
     for (size_t e = 0; e < FAB_MAX_ENGINES; e++) {
         mix_compare(mix, e);
     }

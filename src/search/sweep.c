@@ -104,14 +104,24 @@ static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_swe
     out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
         keep_engine(result, e, &out->engines[e]);
+        const fab_iteration *it = &out->engines[e].iteration;
+        if (out->ownership.years > 0 && out->engines[e].has_iteration) {
+            out->engines[e].owned_usd_per_1e9_tokens =
+                fab_ownership_per_1e9_tokens(&out->ownership, it->network_share_ratio, it->tokens_per_s);
+        }
     }
     out->is_built = true;
     return FAB_OK;
 }
 
-static fab_status keep_job(const fab_context *context, fab_sweep_point *out, fab_error *err) {
+static fab_status keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
+                           fab_sweep_point *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
+    if (traffic->has_job) {
+        FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
+        out->has_ownership = true;
+    }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
@@ -178,7 +188,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                                       .n_engines = design->n_engines,
                                       .seed = request->seed};
     FAB_TRY(fab_context_new(&what, &context, err));
-    FAB_TRY(keep_job(context, &kept, err));
+    FAB_TRY(keep_job(context, design, &result.fabrics[0], &kept, err));
     fab_replay replay = {.context = context,
                          .n_seeds = request->n_seeds,
                          .n_threads = request->n_threads,

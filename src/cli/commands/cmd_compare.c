@@ -28,7 +28,9 @@ const cli_command cli_command_compare = {
                "would turn it",
     .details = "Builds and prices every design and replays the same job on each. Says which costs the least per token, "
                "GPU hours, network and energy together, by what margin, how much cheaper the next one's network would "
-               "have to be to draw level, and what differs between the designs. Designs that name no model have the "
+               "have to be to draw level, and what differs between the designs. Beside it the total cost of ownership: "
+               "GPUs, servers, racks, network and energy over the years of the price book. Designs that name no model "
+               "have the "
                "same: the smallest of their defaults. --set and --job hold for all. Patterns are compared by time.",
     .examples = EXAMPLES,
     .options = OPTIONS,

@@ -93,7 +93,8 @@ const cli_command cli_command_mix = {
     .summary = "several fabrics under a training job and a ranking job: which serves both best",
     .details = "Replays the design's training job, and a ranking model (embeddings exchanged all to all) on the same "
                "servers, on every fabric. A network that was built for the first may be slow for the second. The best "
-               "has the most speed for its cost: the geometric mean of both jobs' speeds, weighted by --share.",
+               "has the most speed for its cost of ownership (of its network where the price book knows no more): the "
+               "geometric mean of both jobs' speeds, weighted by --share.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

@@ -345,6 +345,7 @@ Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
         fab_error err = {0};
         cr_assert_eq(fab_mix_run(&request, &mix, &err), FAB_OK, "%s", err.text);
         cr_assert_eq(mix->n_compared, 3);
+        cr_assert(mix->by_ownership);
         cr_assert_str_neq(mix->designs[3].job[0].error, "");
         for (size_t e = 0; e < 2; e++) {
             double best = 0;
@@ -361,7 +362,7 @@ Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
                 }
                 double mean = exp(SHARES[k] * log(speed[0]) + (1 - SHARES[k]) * log(speed[1]));
                 cr_assert_float_eq(mix->designs[i].engines[e].speed, mean, 1e-12);
-                value[i] = mean / mix->designs[i].job[0].total_usd;
+                value[i] = mean / mix->designs[i].job[0].ownership.total_usd;
                 best = fmax(best, value[i]);
                 n_best += mix->designs[i].engines[e].is_best;
             }

@@ -13,7 +13,7 @@ typedef struct fab_mix_engine {
     bool has_time;                 /**< of both jobs */
     double slowdown[FAB_MIX_JOBS]; /**< of each job over the fastest design for it, same engine */
     double speed;                  /**< geometric mean of 1 / slowdown, weighted by the shares */
-    double speed_per_usd;          /**< the same over the cost of the network; 1: the best design */
+    double speed_per_usd;          /**< the same over the cost of ownership, or of the network; 1: the best */
     bool is_best;                  /**< most speed per dollar */
 } fab_mix_engine;
 
@@ -28,6 +28,7 @@ typedef struct fab_mix {
     double share[FAB_MIX_JOBS]; /**< of the time, sum 1 */
     fab_mix_design *designs;
     size_t n_designs, n_compared;
+    bool by_ownership;   /**< every design's cost of ownership is known, and speed is over it; else over its network */
     size_t n_over_limit; /**< runs of a job that were not made for want of memory */
 } fab_mix;
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/iteration.h"
+#include "fab/ownership.h"
 #include "fab/plans.h"
 #include "fab/result.h"
 
@@ -36,10 +37,11 @@ typedef struct fab_sweep_phase {
 /** All phases together under an engine. */
 typedef struct fab_sweep_engine {
     char label[FAB_ENGINE_LABEL_SIZE];
-    bool has_phases;         /**< every phase has a time, and they follow each other */
-    double phases_s;         /**< their sum, nothing overlapped; mean over the seeds */
-    bool has_iteration;      /**< the traffic is a training job whose iteration is modelled */
-    fab_iteration iteration; /**< meaningful with has_iteration */
+    bool has_phases;                 /**< every phase has a time, and they follow each other */
+    double phases_s;                 /**< their sum, nothing overlapped; mean over the seeds */
+    bool has_iteration;              /**< the traffic is a training job whose iteration is modelled */
+    fab_iteration iteration;         /**< meaningful with has_iteration */
+    double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
     bool has_time;
     double time_s;     /**< of the iteration, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
@@ -56,6 +58,8 @@ typedef struct fab_sweep_point {
     fab_counts counts;
     double bisection_bps, bisection_ratio;
     double total_usd, per_gpu_usd, power_w, capital_usd_per_year, energy_usd_per_year;
+    bool has_ownership; /**< there is a job */
+    fab_ownership ownership;
     char traffic[sizeof(((fab_result *)0)->traffic)];
     uint64_t batch;      /**< sequences of an iteration; 0: no training job */
     double tokens;       /**< of an iteration */
@@ -78,6 +82,9 @@ typedef struct fab_verdict {
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
+    bool is_owned;        /**< the cost of ownership of every design with a time is known */
+    size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
+    double owned_margin_ratio;     /**< as margin_ratio */
 } fab_verdict;
 
 typedef struct fab_sweep {

@@ -49,6 +49,25 @@ typedef struct fab_price_nic {
     double power_w, w_per_gbps;
 } fab_price_nic;
 
+/** A GPU by the name that list gpus has. */
+typedef struct fab_price_gpu {
+    char name[FAB_NAME_SIZE];
+    double usd;
+} fab_price_gpu;
+
+/** A server without GPUs and NICs. */
+typedef struct fab_price_server {
+    uint64_t gpus; /**< of a server; 0 = any number */
+    double usd, usd_per_gpu;
+    double power_w, w_per_gpu;
+} fab_price_server;
+
+/** A rack with its place on the floor. */
+typedef struct fab_price_rack {
+    uint64_t servers, switches; /**< that it holds where a design has no floor plan; servers 0: the book has no racks */
+    double usd, usd_per_year;
+} fab_price_rack;
+
 typedef struct fab_prices {
     char name[FAB_NAME_SIZE];
     char origin[192]; /**< the file, or prices:NAME */
@@ -58,7 +77,10 @@ typedef struct fab_prices {
     fab_price_module modules[FAB_MAX_PRICE_ROWS];
     fab_price_cable cables[FAB_MAX_PRICE_ROWS];
     fab_price_nic nics[FAB_MAX_PRICE_ROWS];
-    size_t n_switches, n_modules, n_cables, n_nics;
+    fab_price_gpu gpus[FAB_MAX_PRICE_ROWS];
+    fab_price_server servers[FAB_MAX_PRICE_ROWS];
+    fab_price_rack rack;
+    size_t n_switches, n_modules, n_cables, n_nics, n_gpus, n_servers;
     double install_usd_per_cable, install_usd_per_switch;
     double usd_per_kwh;
     double pue;   /**< facility power / IT power, >= 1 */
@@ -96,6 +118,13 @@ fab_status fab_prices_switch(const fab_prices *prices, double ports, double rate
 
 /** Price of one NIC; a row of exactly this rate goes before one of any rate. */
 fab_status fab_prices_nic(const fab_prices *prices, double rate_bps, fab_price *out, fab_error *err) FAB_MUST_USE;
+
+/** Price of a GPU; its power is that of its data sheet. False: the book has none of this name. */
+bool fab_prices_gpu(const fab_prices *prices, const char *name, double *out_usd);
+
+/** Price of a server of so many GPUs, without them and its NICs; a row of exactly this number goes first. False: none.
+ */
+bool fab_prices_server(const fab_prices *prices, uint64_t gpus, fab_price *out);
 
 /** What a cable is made of. */
 typedef struct fab_link_price {

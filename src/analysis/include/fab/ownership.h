@@ -1,0 +1,35 @@
+/**
+ * @file ownership.h
+ * What a cluster costs to buy and to run: GPUs, servers, racks and floor, network and energy, over the years of the
+ * price book.
+ */
+#pragma once
+
+#include "fab/gpu.h"
+#include "fab/result.h"
+
+typedef struct fab_design fab_design;
+
+typedef struct fab_ownership {
+    char missing[192]; /**< what is not priced; empty: all is known */
+    char profile[FAB_NAME_SIZE];
+    double years;
+    uint64_t gpus, servers, racks;                                 /**< spare servers and their GPUs too */
+    double gpu_usd, server_usd, rack_usd, network_usd, energy_usd; /**< over the years; network with the front-end */
+    double total_usd;
+    double power_w; /**< all at its most */
+} fab_ownership;
+
+/**
+ *     total = GPUs + servers + racks x (price + years x floor) + network + power x PUE x 8,760 h x years x price
+ *
+ * Racks are those of the floor plan, or, without one, as many as the book fills with the servers and the switches.
+ * @param[in]  gpu  Of the job.
+ * @param[out] out  With `missing` nothing else of it is meaningful but `profile`.
+ * @retval FAB_EINPUT  the price book cannot be read
+ */
+fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *fabric, const fab_gpu *gpu,
+                            fab_ownership *out, fab_error *err) FAB_MUST_USE;
+
+/** Dollars of ownership per 1e9 tokens of a job that has `share` of the cluster. */
+double fab_ownership_per_1e9_tokens(const fab_ownership *o, double share, double tokens_per_s);
