@@ -48,6 +48,8 @@ void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 void fab_text_advice(fab_page *page, const fab_advice *advice);
 /** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
+/** The best and the worst placement that were found; nothing of a sweep. */
+void fab_text_placements(fab_page *page, const fab_sweep *sweep);
 /** What they come to, in a sentence for each engine; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
 /** Two states side by side: the answer, why, and what it rests on. */
