@@ -5,13 +5,16 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#define OPTIMISE  "0014-optimise.md"
-#define ADVICE    "0022-advice.md"
-#define ITERATION "0025-iteration-time.md"
-#define SWEEPS    "0029-sweeps.md"
-#define COLLIDING "0009-collisions.md"
-#define COST      "0013-cost-model.md"
-#define OWNERSHIP "0077-cost-of-ownership.md"
+#include <math.h>
+
+#define OPTIMISE   "0014-optimise.md"
+#define ADVICE     "0022-advice.md"
+#define ITERATION  "0025-iteration-time.md"
+#define SWEEPS     "0029-sweeps.md"
+#define PLACEMENTS "0080-placements.md"
+#define COLLIDING  "0009-collisions.md"
+#define COST       "0013-cost-model.md"
+#define OWNERSHIP  "0077-cost-of-ownership.md"
 
 /* --- optimize ----------------------------------------------------------------------------------------------------- */
 
@@ -415,6 +418,49 @@ static const fab_field COMPARED[] = {
 static const fab_fields COMPARED_ENGINE = TABLE("verdict", COMPARED, SWEEPS);
 
 #undef T
+#define T fab_placed
+static const fab_place_search *search_around(const fab_at *at) { /* of a placement */
+    return at->up->row;
+}
+
+GIVES(double, checked_s, search_around(at)->check_seeds > 0 ? here->check_s : NAN);
+
+static const fab_field PLACED[] = {
+    FIELD(servers, "The servers in the order of ranks, as job.servers takes them; of a pattern with + between them.",
+          FILLED),
+    FIGURE(time_s, "s", "Time of the iteration, else of all phases one after the other; mean over the seeds."),
+    REAL_BY(check_s, checked_s, "s", "The same on other seeds, `check_seeds` of them; missing where nothing is drawn.",
+            KNOWN),
+};
+static const fab_fields PLACEMENT = TABLE("placement", PLACED, PLACEMENTS);
+
+#undef T
+#define T fab_place_search
+static const fab_field SEARCHES[] = {
+    FIELD(label, "The engine with its options.", FILLED),
+    FIELD(note, "Why placements cannot differ, or why they were not searched.", FILLED),
+    FIELD_OF(proven, is_proven, "Every placement that differs was evaluated: nothing is better than the best.",
+             IF(is_searched)),
+    FIELD_OF(distinct, n_distinct,
+             "Placements that differ, of those alike under the symmetry of the fabric one; missing where more than the "
+             "budget.",
+             FILLED),
+    FIELD_OF(tried, n_tried, "Placements that were evaluated.", IF(is_searched)),
+    FIELD(budget, "Most placements that the search may evaluate.", IF(is_searched)),
+    FIELD_OF(servers, n_servers, "Servers of the job.", IF(is_searched)),
+    FIELD_OF(free, n_free, "Other servers that it may take.", IF(is_searched)),
+    FIELD(least_s, "No placement needs less under any routing: bytes in or out of the fullest server.", FILLED,
+          .unit = "s"),
+    FIELD(check_seeds, "Other seeds that check what was found; missing where nothing is drawn.", FILLED),
+    OBJECT(listed, listed, &PLACEMENT, "The servers as they are listed.", IF(is_searched)),
+    OBJECT(best, best, &PLACEMENT, "The placement with the least time.", IF(is_searched)),
+    OBJECT(worst, worst, &PLACEMENT, "The placement with the most time.", IF(is_searched)),
+};
+static const fab_fields PLACE_SEARCH =
+    TABLE("place_search", SEARCHES, PLACEMENTS,
+          .definition = "The best and the worst placement under an engine: all, or those that a search finds.");
+
+#undef T
 #define T fab_sweep
 GIVES(size_t, count_paths, here->n_paths);
 
@@ -424,6 +470,8 @@ static const fab_field SWEEP[] = {
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
     ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
           "What compared designs come to under every engine; empty of a sweep."),
+    LIST(searches, "search", searches, n_searches, &PLACE_SEARCH,
+         "What searches for placements found, engine by engine; empty of a sweep."),
     LIST(points, "point", points, n_points, &SWEEP_POINT, "The points; the first path varies slowest."),
 };
 const fab_fields fab_sweep_fields =

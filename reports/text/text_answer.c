@@ -57,7 +57,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, cons
     double margin = x.slowest->engines[e].compared_s / fast->compared_s;
     fab_page_say(page, "Under %.*s ", (int)strcspn(label, ","), label);
     if (margin < 1 + SAME) {
-        fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "placements" : "points",
+        fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "named placements" : "points",
                      answer_speed(page, fast));
     } else {
         fab_page_say(page, "%s is fastest: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.fastest),

@@ -51,6 +51,8 @@ void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 
 /** Compared designs under an engine: their cost by GPU hours, and of ownership. */
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** The best and the worst placement that were found; nothing of a sweep. */
+void fab_text_placements(fab_page *page, const fab_sweep *sweep);
 /** What they come to, in a sentence for each engine; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
 /** Two states side by side: the answer, why, and what it rests on. */

@@ -538,6 +538,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         compare_put_designs(page, s);
     } else {
         fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
+        fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s),
                        s->n_points, s->n_built, first->traffic);

@@ -3,6 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
+#include "fab/place_run.h"
 #include "fab/sweep_run.h"
 
 #include <stdlib.h>
@@ -157,6 +158,10 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                  .compares_designs = vary[0].are_designs,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
+                                 .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&
+                                                   strncmp(options->traffic, "pattern:", 8) == 0 &&
+                                                   strstr(options->traffic, ",servers=") == NULL &&
+                                                   strstr(options->traffic, ",placement=") == NULL,
                                  .seed = options->seed,
                                  .n_seeds = options->n_seeds,
                                  .n_threads = (size_t)options->n_threads,
@@ -175,6 +180,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     cli_progress_end(shows);
     FAB_TRY(status);
     sweep->compares_placements = command == FAB_COMMAND_PLACE;
+    FAB_TRY(sweep->compares_placements ? fab_place_run(&request, options->advise.budget, sweep, err) : FAB_OK);
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;

@@ -36,7 +36,11 @@ void fab_sweep_free(fab_sweep *sweep) {
     for (size_t i = 0; sweep->points != NULL && i < sweep->n_points; i++) {
         fab_sweep_point_release(&sweep->points[i]);
     }
-    FAB_FREE_ALL(sweep->model, sweep->points, sweep);
+    for (size_t i = 0; i < sweep->n_searches; i++) {
+        FAB_FREE_ALL(sweep->searches[i].listed.servers, sweep->searches[i].best.servers,
+                     sweep->searches[i].worst.servers);
+    }
+    FAB_FREE_ALL(sweep->model, sweep->points, sweep->searches, sweep);
 }
 
 /* --- what stays of a run ------------------------------------------------------------------------------------------ */
@@ -73,8 +77,7 @@ static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out
     return FAB_OK;
 }
 
-/* Phases that are alternatives of each other have no sum. */
-static void keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
+void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
     out->has_phases = result->n_phases > 0;
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
@@ -103,7 +106,7 @@ static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_swe
     FAB_PASS(FAB_NEW(out->engines, n_engines, err));
     out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
-        keep_engine(result, e, &out->engines[e]);
+        fab_sweep_keep_engine(result, e, &out->engines[e]);
         const fab_iteration *it = &out->engines[e].iteration;
         if (out->ownership.years > 0 && out->engines[e].has_iteration) {
             out->engines[e].owned_usd_per_1e9_tokens =
@@ -168,6 +171,14 @@ done:
     return status;
 }
 
+/* A pattern whose placement is varied takes it from the job. */
+static fab_status place_traffic(const fab_sweep_request *r, const fab_design *design, fab_str *out, fab_error *err) {
+    bool placed = r->places_pattern && design->n_jobs > 0;
+    fab_str_printf(out, "%s%s%s", r->traffic, placed ? ",placement=" : "",
+                   placed ? fab_placements[design->jobs[0].placement] : "");
+    return fab_str_status(out, err);
+}
+
 static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, point_progress *progress,
                                  fab_sweep_point *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -178,12 +189,14 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_design *planned = NULL;
     fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
+    fab_str traffic = FAB_STR_INIT;
+    FAB_TRY(place_traffic(request, design, &traffic, err));
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(plan_point(request, design, graph, &planned, &kept, err));
     const fab_context_request what = {.design = planned != NULL ? planned : design,
                                       .fabric = graph,
-                                      .traffic = request->traffic,
+                                      .traffic = traffic.data,
                                       .engines = design->engines,
                                       .n_engines = design->n_engines,
                                       .seed = request->seed};
@@ -206,6 +219,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};
 done:
+    fab_str_release(&traffic);
     fab_sweep_point_release(&kept);
     fab_result_release(&result);
     fab_context_free(chosen);

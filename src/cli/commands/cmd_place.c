@@ -1,5 +1,7 @@
 #include "cli.h"
 
+#include "fab/place_run.h"
+
 /* Every way to choose and order servers that the job's key `placement` has. */
 static const char PLACEMENTS[] = "job.placement=order,packed,scattered,random";
 
@@ -15,21 +17,31 @@ static fab_status place_run(const cli_options *options, FILE *out, fab_error *er
 
 static const char *const EXAMPLES[] = {
     "fabriscope place clos:gpus=1024,radix=16,taper=1/4 --engine spray --job tp=8,pp=4",
+    "fabriscope place clos:gpus=32,gpus-per-server=2,radix=16,taper=3 --traffic pattern:shift,by=12 --engine spray",
     "fabriscope place preset:llama3-24k-roce --job n-servers=512,dp=32 --engine ecmp,qp=16 --engine spray", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_set,    &cli_option_job,    &cli_option_traffic,
-                                            CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
+static const cli_option BUDGET = {"budget",
+                                  "N",
+                                  "placements that the search evaluates under an engine; default 400, or fewer where "
+                                  "one takes long",
+                                  .count = offsetof(cli_options, advise.budget),
+                                  .min = 1,
+                                  .max = FAB_PLACE_MAX_BUDGET};
+
+static const cli_option *const OPTIONS[] = {
+    &cli_option_set, &cli_option_job, &cli_option_traffic, &BUDGET, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_place = {
     .name = "place",
     .operands = "DESIGN",
     .min_operands = 1,
     .max_operands = 1,
-    .summary = "the job on the same fabric under every placement: edges that cross, times",
+    .summary = "the best and the worst placement of a job or a pattern, beside the named ones",
     .details =
-        "Compares the servers in their order, packed into the fewest pods (pod-aligned), scattered over the pods "
-        "in turn, and drawn at random. All of them are rail-aligned: server by server, rank r of a server on "
-        "its GPU r.",
+        "Compares the servers in their order, packed into the fewest pods or leaf groups (where there are no pods), "
+        "scattered over them in turn, and drawn at random. All of them are rail-aligned: server by server, rank r of "
+        "a server on its GPU r. Then it searches for the servers, and their order, with the least and the most time: "
+        "all placements that differ where the budget allows (proven), else by exchanging servers from several starts.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

@@ -113,23 +113,29 @@ static fab_status read_list(server_list *list, fab_error *err) {
 
 /* --- placement ---------------------------------------------------------------------------------------------------- */
 
-/* Pod of a server's first NIC; 0 where the fabric has no pods. */
+/* Groups of servers: pods, or without pods those whose first NIC is on the same leaf. */
+static uint32_t n_groups(const fab_fabric *fabric) {
+    uint32_t n_switches = fab_n_switches(fabric);
+    return fabric->n_pods > 1 ? fabric->n_pods : n_switches > 0 ? n_switches : 1;
+}
+
 static uint32_t pod_of_server(const fab_fabric *fabric, uint32_t server) {
-    if (fabric->n_pods <= 1 || fabric->n_links == 0) {
+    if (fabric->n_links == 0) {
         return 0;
     }
     uint32_t nic = fabric->first[FAB_NODE_NIC] + server * fabric->nics_per_server;
     for (uint32_t i = fabric->out_first[nic]; i < fabric->out_first[nic + 1]; i++) {
         fab_link_id link = fabric->out_link[i];
         if (fab_class_of(fabric, link)->kind == FAB_LINK_ACCESS) {
-            uint32_t pod = fabric->switch_pod[fab_head(fabric, link) - fabric->first[FAB_NODE_SWITCH]];
+            uint32_t leaf = fab_head(fabric, link) - fabric->first[FAB_NODE_SWITCH];
+            uint32_t pod = fabric->n_pods > 1 ? fabric->switch_pod[leaf] : leaf;
             return pod == FAB_NONE ? 0 : pod;
         }
     }
     return 0;
 }
 
-/* Candidates by pod: pod p has [first[p], first[p + 1]) of them, in their order. */
+/* Candidates by group (here called pod): pod p has [first[p], first[p + 1]) of them, in their order. */
 typedef struct pods {
     uint32_t n;
     uint32_t *first;   /* shape [n + 1] */
@@ -143,7 +149,7 @@ static void release_pods(pods *p) {
 
 static fab_status group_by_pod(const fab_fabric *fabric, const fab_job *job, pods *out, fab_error *err) {
     fab_status status = FAB_OK;
-    pods made = {.n = fabric->n_pods > 1 ? fabric->n_pods : 1};
+    pods made = {.n = n_groups(fabric)};
     FAB_TRY(FAB_NEW(made.first, (size_t)made.n + 1, err));
     FAB_TRY(FAB_NEW(made.servers, job->n_servers, err));
     FAB_TRY(FAB_NEW(made.left, made.n, err));
@@ -263,7 +269,7 @@ static fab_status read_storage(fab_job *job, const fab_fabric *fabric, bool *use
 
 static fab_status read_candidates(fab_job *job, const fab_design *design, const fab_fabric *fabric, bool *used,
                                   fab_error *err) {
-    uint64_t spares = design->fabric.spares;
+    uint64_t spares = design != NULL ? design->fabric.spares : 0; /* a pattern leaves none */
     if (job->spec.servers[0] != '\0') {
         server_list list = {"servers", job->spec.servers, job->where, fabric->n_servers, used, job->servers, 0};
         for (uint32_t i = 0; i < job->n_storage; i++) {
@@ -308,5 +314,23 @@ fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fa
     }
 done:
     free(used);
+    return status;
+}
+
+fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,
+                               uint32_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job *job = NULL;
+    FAB_TRY(FAB_NEW(job, 1, err));
+    job->spec.placement = placement;
+    job->spec.placement_seed = seed;
+    FAB_TRY(fab_job_find_servers(job, NULL, fabric, err));
+    memcpy(out, job->servers, job->n_servers * sizeof *out);
+    *out_n = job->n_servers;
+done:
+    if (job != NULL) {
+        fab_job_release(job);
+    }
+    free(job);
     return status;
 }

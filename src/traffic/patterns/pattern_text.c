@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define COMMON_KEYS "bytes gpus placement servers" /* of every pattern */
+
 /* "A-B" or "A", GPUs of the fabric. */
 static fab_status parse_range(const char *value, uint32_t n_gpus, uint64_t *out_first, uint64_t *out_last,
                               fab_error *err) {
@@ -89,13 +91,34 @@ static fab_status set_collective(fab_pattern *p, const char *key, const char *va
     return FAB_OK;
 }
 
+/* "0-15+20": '+' in place of the commas of a job's list. */
+static fab_status set_servers(fab_pattern *p, const char *value, fab_error *err) {
+    if (value[0] == '\0' || strlen(value) >= sizeof p->servers) {
+        return fab_fail(err, FAB_EINPUT, NULL, "a list has 1 to %zu characters", sizeof p->servers - 1);
+    }
+    (void)snprintf(p->servers, sizeof p->servers, "%s", value);
+    for (char *at = strchr(p->servers, '+'); at != NULL; at = strchr(at, '+')) {
+        *at = ',';
+    }
+    return FAB_OK;
+}
+
 static fab_status set_value(fab_pattern *p, const char *key, const char *value, fab_error *err) {
+    uint32_t word = 0;
     uint32_t n_gpus = fab_n_gpus(p->fabric);
     if (strcmp(key, "bytes") == 0) {
         return parse_amount(value, &p->bytes, err);
     }
     if (strcmp(key, "gpus") == 0) {
         return parse_range(value, n_gpus, &p->first, &p->last, err);
+    }
+    if (strcmp(key, "servers") == 0) {
+        return set_servers(p, value, err);
+    }
+    if (strcmp(key, "placement") == 0) {
+        FAB_PASS(parse_word(value, fab_placements, &word, err));
+        p->placement = (fab_placement)word;
+        return FAB_OK;
     }
     if (strcmp(key, "from") == 0) {
         return parse_range(value, n_gpus, &p->from_first, &p->from_last, err);
@@ -119,7 +142,7 @@ static fab_status unknown_key(const fab_pattern *p, size_t which, const char *ke
     char hint[FAB_CHOICES_TEXT];
     char keys[160];
     fab_choices near;
-    (void)snprintf(keys, sizeof keys, "%sbytes gpus", fab_pattern_rows[which].keys);
+    (void)snprintf(keys, sizeof keys, "%s" COMMON_KEYS, fab_pattern_rows[which].keys);
     fab_choices_init(&near, key);
     for (char *at = keys; *at != '\0';) {
         size_t blanks = strspn(at, " ");
@@ -129,7 +152,7 @@ static fab_status unknown_key(const fab_pattern *p, size_t which, const char *ke
         fab_choices_offer(&near, name);
         at += blanks + n;
     }
-    return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'%s allowed:%sbytes gpus",
+    return fab_fail(err, FAB_EINPUT, p->text, "pattern '%s' has no key '%.40s'%s allowed:%s" COMMON_KEYS,
                     fab_patterns[which].name, key, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ";",
                     fab_pattern_rows[which].keys);
 }
@@ -138,8 +161,8 @@ static fab_status unknown_key(const fab_pattern *p, size_t which, const char *ke
 static fab_status set_item(fab_pattern *p, size_t which, const char *key, const char *value, fab_error *err) {
     char padded[40];
     (void)snprintf(padded, sizeof padded, " %.36s ", key);
-    bool known = strcmp(key, "bytes") == 0 || strcmp(key, "gpus") == 0;
-    if (!known && (strchr(key, ' ') != NULL || strstr(fab_pattern_rows[which].keys, padded) == NULL)) {
+    bool known = strstr(" " COMMON_KEYS " ", padded) != NULL || strstr(fab_pattern_rows[which].keys, padded) != NULL;
+    if (!known || strchr(key, ' ') != NULL) {
         return unknown_key(p, which, key, err);
     }
     if (value == NULL) {

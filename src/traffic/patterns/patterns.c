@@ -5,6 +5,7 @@
 #include "patterns.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/rng.h"
 #include "fab/str.h"
 #include "fab/units.h"
@@ -265,10 +266,89 @@ static uint32_t whole_gpus(const fab_fabric *f) {
     return n < fab_n_gpus(f) ? (uint32_t)n : fab_n_gpus(f);
 }
 
+/* --- placement ---------------------------------------------------------------------------------------------------- */
+
+/* GPU g of the pattern counts through the servers of the list. */
+static uint32_t gpu_on(const fab_pattern *p, const fab_job *list, uint32_t g) {
+    uint32_t n = p->fabric->gpus_per_server;
+    return list->servers[g / n] * n + g % n;
+}
+
+/* An all-to-all is the same in any order of its GPUs, which are not listed. */
+static fab_status place_all(const fab_pattern *p, const fab_job *list, fab_phase *phase, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *gpus = NULL;
+    uint32_t n = phase->all.n;
+    FAB_TRY(FAB_NEW(gpus, n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        gpus[i] = gpu_on(p, list, phase->all.first + i);
+    }
+    qsort(gpus, n, sizeof *gpus, fab_order_u32);
+    if (gpus[n - 1] - gpus[0] != n - 1) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, p->text,
+                 "an all-to-all by algorithm=mesh is over GPUs in a row; algorithm=shifted takes any servers");
+    }
+    phase->all.first = gpus[0];
+done:
+    free(gpus);
+    return status;
+}
+
+/* Whether the servers are another order than that of the fabric. */
+static bool is_placed(const fab_pattern *p) {
+    return p->servers[0] != '\0' || p->placement != FAB_PLACEMENT_ORDER;
+}
+
+/* The servers that GPU numbers count through, as a job would have them. */
+static fab_status find_pattern_servers(const fab_pattern *p, fab_job *out, fab_error *err) {
+    (void)snprintf(out->where, sizeof out->where, "%.*s", (int)sizeof out->where - 1, p->text);
+    (void)snprintf(out->spec.servers, sizeof out->spec.servers, "%s", p->servers);
+    out->spec.placement = p->placement;
+    out->spec.placement_seed = p->seed;
+    FAB_PASS(fab_job_find_servers(out, NULL, p->fabric, err));
+    if (out->n_gpus != out->n_servers * p->fabric->gpus_per_server) {
+        return fab_fail(err, FAB_EINPUT, p->text, "servers: one has fewer GPUs than the others");
+    }
+    return FAB_OK;
+}
+
+static fab_status place_pattern(const fab_pattern *p, const fab_job *list, fab_traffic *traffic, fab_error *err) {
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        fab_phase *phase = &traffic->phases[i];
+        if (phase->all.n > 0) {
+            FAB_PASS(place_all(p, list, phase, err));
+            continue;
+        }
+        for (uint64_t f = 0; f < phase->n_flows; f++) {
+            phase->src[f] = gpu_on(p, list, phase->src[f]);
+            phase->dst[f] = gpu_on(p, list, phase->dst[f]);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Before flows are made: how many GPUs there are to count, and that collectives find their domains where they are. */
+static fab_status begin_placed(fab_pattern *p, size_t which, fab_job *list, fab_error *err) {
+    FAB_PASS(find_pattern_servers(p, list, err));
+    bool has_gpus = strstr(p->seen, " gpus ") != NULL;
+    if (fab_pattern_rows[which].operation != FAB_N_OPERATIONS &&
+        p->fabric->gpus_per_domain > p->fabric->gpus_per_server) {
+        return fab_fail(err, FAB_EUNSUPPORTED, p->text,
+                        "a collective takes servers and placement only where each server is a scale-up domain");
+    }
+    if (has_gpus && p->last >= list->n_gpus) {
+        return fab_fail(err, FAB_EINPUT, p->text, "gpus up to %" PRIu64 " are wanted of servers with %" PRIu32, p->last,
+                        list->n_gpus);
+    }
+    p->last = has_gpus ? p->last : list->n_gpus - 1;
+    return FAB_OK;
+}
+
 fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
                             fab_error *err) {
     fab_status status = FAB_OK;
     char *list = NULL;
+    fab_job *placed = NULL;
     size_t which = 0;
     fab_pattern p = {.text = text,
                      .fabric = fabric,
@@ -292,6 +372,10 @@ fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t
         goto done;
     }
     FAB_TRY(fab_pattern_parse(list, &p, &which, err));
+    if (is_placed(&p)) {
+        FAB_TRY(FAB_NEW(placed, 1, err));
+        FAB_TRY(begin_placed(&p, which, placed, err));
+    }
     if (fab_pattern_size(&p) < 2) {
         FAB_FAIL(err, FAB_EINPUT, text, "pattern '%s' needs at least 2 GPUs, not %" PRIu32, fab_patterns[which].name,
                  fab_pattern_size(&p));
@@ -301,8 +385,12 @@ fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t
     } else {
         FAB_TRY(make_phase(&p, which, traffic, err));
     }
-    traffic->depends_on_seed = fab_pattern_rows[which].random;
+    traffic->depends_on_seed = fab_pattern_rows[which].random || p.placement == FAB_PLACEMENT_RANDOM;
+    FAB_TRY(placed != NULL ? place_pattern(&p, placed, traffic, err) : FAB_OK);
 done:
-    free(list);
+    if (placed != NULL) {
+        fab_job_release(placed);
+    }
+    FAB_FREE_ALL(list, placed);
     return status;
 }

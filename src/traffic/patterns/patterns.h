@@ -21,7 +21,9 @@ typedef struct fab_pattern {
     uint64_t groups, comm; /* comm FAB_NONE when not given */
     bool by_block;         /* groups-by= */
     char note[64];         /* for the summary */
-    char seen[96];         /* keys so far, each between blanks */
+    char seen[160];        /* keys so far, each between blanks */
+    fab_placement placement;
+    char servers[FAB_SERVERS_SIZE]; /* servers=, with commas */
 } fab_pattern;
 
 static inline uint32_t fab_pattern_size(const fab_pattern *p) {
@@ -29,7 +31,7 @@ static inline uint32_t fab_pattern_size(const fab_pattern *p) {
 }
 
 typedef struct fab_pattern_row {
-    const char *keys; /* beyond bytes and gpus, each with a blank before and behind */
+    const char *keys; /* beyond those of all patterns, each with a blank before and behind */
     bool random;
     /* Adds flows to the one phase of the pattern, no more than there are GPUs. */
     fab_status (*add)(fab_pattern *p, fab_phase_builder *builder, fab_error *err);

@@ -247,8 +247,10 @@ Test(gather, refusals) {
          "bytes=47B leaves each of the 48 ranks of a group less than 1 byte"},
         {"pattern:all-gather,gpus=7", FAB_EINPUT, "pattern 'all-gather' needs at least 2 GPUs, not 1"},
         {"pattern:all-gather,by=7", FAB_EINPUT,
-         "pattern 'all-gather' has no key 'by'; allowed: algorithm channels groups groups-by comm bytes gpus"},
-        {"pattern:ring,groups=2", FAB_EINPUT, "pattern 'ring' has no key 'groups'; allowed: bytes gpus"},
+         "pattern 'all-gather' has no key 'by'; allowed: algorithm channels groups groups-by comm bytes gpus placement "
+         "servers"},
+        {"pattern:ring,groups=2", FAB_EINPUT,
+         "pattern 'ring' has no key 'groups'; allowed: bytes gpus placement servers"},
     };
     fab_fabric fabric = traffic_fabric(48, 8, 8);
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {

@@ -87,6 +87,28 @@ typedef struct fab_verdict {
     double owned_margin_ratio;     /**< as margin_ratio */
 } fab_verdict;
 
+/** One placement that was found. */
+typedef struct fab_placed {
+    char *servers;  /**< as `servers=` takes them: of a pattern with '+' between them; owned */
+    double time_s;  /**< of an iteration, else of all phases */
+    double check_s; /**< the same on other seeds; meaningful where check_seeds > 0 */
+} fab_placed;
+
+/** The best and the worst placement under an engine (place_run.h). */
+typedef struct fab_place_search {
+    char label[FAB_ENGINE_LABEL_SIZE];
+    char note[256]; /**< why placements cannot differ, or are not searched; else empty */
+    bool is_searched;
+    bool by_iteration, of_pattern;
+    bool is_proven;             /**< every placement that differs was evaluated */
+    uint64_t n_distinct;        /**< placements that differ; 0: more than the budget */
+    uint64_t n_tried, budget;   /**< evaluated; most that may be */
+    uint32_t n_servers, n_free; /**< of the job; others that may be used */
+    double least_s;             /**< no placement and no routing needs less; 0: not known */
+    fab_placed listed, best, worst;
+    uint64_t check_seeds; /**< other seeds that check what was found; 0: nothing is drawn */
+} fab_place_search;
+
 typedef struct fab_sweep {
     char *path[FAB_SWEEP_PATHS]; /**< owned */
     size_t n_paths;
@@ -98,5 +120,7 @@ typedef struct fab_sweep {
     char *model;      /**< of points that name none, where others do or their defaults differ; else NULL; owned */
     fab_sweep_point *points; /**< the first path varies slowest */
     size_t n_points, n_built;
+    fab_place_search *searches; /**< shape [n_searches]: of `place`, one per engine */
+    size_t n_searches;
     size_t n_over_limit; /**< points that were not evaluated for want of memory */
 } fab_sweep;

@@ -26,6 +26,7 @@ typedef struct fab_sweep_request {
     const char *traffic; /**< as for fab_traffic_make */
     uint64_t seed, n_seeds;
     size_t n_threads;
+    bool places_pattern;   /**< the traffic is a pattern, and goes by the placement of the design's job */
     bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
     void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
     void *progress_context;
@@ -49,6 +50,9 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
  */
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) FAB_MUST_USE;
+
+/** What an engine's part of a result comes to; phases that are alternatives of each other have no sum. */
+void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out);
 
 /** Keeps a refusal (fab_is_refusal()) in the point. False for other errors, and for FAB_OK. */
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point);

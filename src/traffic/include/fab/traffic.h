@@ -124,6 +124,13 @@ fab_status fab_traffic_default_model(const fab_design *design, const fab_fabric 
                                      fab_error *err) FAB_MUST_USE;
 
 /**
+ * All servers that have their cables, in the order of a placement.
+ * @param[out] out  Shape [n_servers]; *out_n of them are filled.
+ */
+fab_status fab_servers_arrange(const fab_fabric *fabric, fab_placement placement, uint64_t seed, uint32_t *out,
+                               uint32_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/**
  * The job's bursts to and from the storage servers over the front-end: phases checkpoint and ingest, between hosts.
  * @param[in] text       "job", "job:checkpoint" or "job:ingest".
  * @param[in] fabric     Of the GPUs: the job is resolved on it.

@@ -1,0 +1,79 @@
+/* Text report: the best and the worst placement that a search found. */
+#include "fab/job_spec.h"
+#include "text_sections.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SAME 1e-6 /* part of a time by which placements differ */
+
+static void place_put_list(fab_page *page, const fab_place_search *s, const char *word, const fab_placed *placed,
+                           fab_ink ink) {
+    char list[FAB_SERVERS_SIZE + 16];
+    double ratio = s->best.time_s > 0 ? placed->time_s / s->best.time_s : 1;
+    fab_page_printf(page, ink, "  %-7s%10s", word, fab_show_time(page, placed->time_s));
+    fab_page_printf(page, FAB_INK_PLAIN, "  x%.3f", ratio);
+    if (s->check_seeds > 0) {
+        fab_page_printf(page, FAB_INK_DIM, "  on %" PRIu64 " other seeds %s", s->check_seeds,
+                        fab_show_time(page, placed->check_s));
+    }
+    fab_page_end_line(page);
+    (void)snprintf(list, sizeof list, "servers=%s", placed->servers);
+    fab_page_shell(page, FAB_INK_PLAIN, 6, list);
+}
+
+/* "All 35 placements that differ were evaluated: proven." */
+static void place_put_proof(fab_page *page, const fab_place_search *s) {
+    if (s->is_proven) {
+        fab_page_say(page, "Proven: all %s that differ %s evaluated.",
+                     fab_show_counted(page, s->n_distinct, "placement", "placements"),
+                     s->n_distinct == 1 ? "was" : "were");
+    } else {
+        fab_page_say(page, "Found by search, not proven: %s of a budget of %s (--budget).",
+                     fab_show_counted(page, s->n_tried, "placement evaluated", "placements evaluated"),
+                     fab_show_count(page, s->budget));
+    }
+    if (s->least_s > 0) {
+        fab_page_say(page, " No placement and no routing needs less than %s, latency apart.",
+                     fab_show_time(page, s->least_s));
+    }
+    fab_page_say(page, " Times are of %s.", s->by_iteration ? "an iteration" : "all phases one after the other");
+    if (s->check_seeds > 0 && s->best.check_s >= s->listed.check_s) {
+        fab_page_say(page, " The best of these seeds is no better than the listed order on others: its gain is luck.");
+    }
+    fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
+}
+
+static void place_put_search(fab_page *page, const fab_place_search *s) {
+    const char *label = fab_show(page, "%.*s", (int)strcspn(s->label, ","), s->label);
+    if (s->note[0] != '\0') {
+        fab_page_wrap(page, FAB_INK_BOLD, 2, 2, s->note);
+    }
+    if (!s->is_searched || s->n_distinct == 1) {
+        return;
+    }
+    double gain = s->listed.time_s / s->best.time_s;
+    if (s->worst.time_s <= s->best.time_s * (1 + SAME)) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s placements do not differ: all %s take %s.", label,
+                       s->is_proven ? "of them" : "that were evaluated", fab_show_time(page, s->best.time_s));
+    } else {
+        fab_page_say(page, "Under %s the worst placement takes x%.3f as long as the best; the listed order ", label,
+                     s->worst.time_s / s->best.time_s);
+        if (gain <= 1 + SAME) {
+            fab_page_say(page, "is the best%s.", s->is_proven ? "" : " that was found");
+        } else {
+            fab_page_say(page, "takes x%.3f.", gain);
+        }
+        fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+        place_put_list(page, s, "best", &s->best, FAB_INK_GOOD);
+        place_put_list(page, s, "worst", &s->worst, FAB_INK_BAD);
+        place_put_list(page, s, "listed", &s->listed, FAB_INK_PLAIN);
+    }
+    place_put_proof(page, s);
+}
+
+void fab_text_placements(fab_page *page, const fab_sweep *sweep) {
+    for (size_t i = 0; i < sweep->n_searches; i++) {
+        place_put_search(page, &sweep->searches[i]);
+    }
+}

@@ -1,0 +1,23 @@
+/**
+ * @file place_run.h
+ * The best and the worst placement of a job or a pattern, by search over lists of servers.
+ */
+#pragma once
+
+#include "fab/sweep_run.h"
+
+#define FAB_PLACE_BUDGET     400   /**< placements evaluated under an engine, fewer where one takes long */
+#define FAB_PLACE_MAX_BUDGET 10000 /**< most that may be asked for */
+
+/**
+ * Searches under every engine of the design for the servers, and their order, with the least and with the most time.
+ * Where no more placements differ than the budget allows, all are evaluated, and the outcome is proven; else the
+ * listed order, the named placements and others at random are improved by exchanging servers. See
+ * src/doc/adr/0080-placements.md.
+ * @param[in]     request  As of fab_sweep_run(), whose first path is job.placement.
+ * @param[in]     budget   At most FAB_PLACE_MAX_BUDGET; 0: FAB_PLACE_BUDGET, or fewer where one takes long.
+ * @param[in,out] sweep    Gets `searches`, one per engine. Traffic that has no servers to move gets none but a note.
+ * Complexity: engines x (budget + 3) replays. The same for any number of threads, and on any machine.
+ */
+fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep,
+                         fab_error *err) FAB_MUST_USE;

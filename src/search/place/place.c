@@ -1,0 +1,534 @@
+/* The best and the worst placement: all of them where few differ, else local search by exchange of servers from
+ * several starts, half of the budget for either end. Budget and seeds decide every step, so the same request tries the
+ * same placements on any machine. */
+#include "place_internal.h"
+
+#include "fab/memory.h"
+#include "fab/plan_run.h"
+#include "fab/replay.h"
+#include "fab/str.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAME         1e-9 /* part of a time that is no difference */
+#define LEAST_BUDGET 16
+#define BUDGET_FLOWS 2e7      /* routed and solved in a search */
+#define MAX_FAILS    80       /* exchanges in a row that do not help end a climb */
+#define CHECK_SEEDS  8        /* at least, for what draws */
+#define MOST_FLOWS   20000000 /* phases of more are not looked through for a bound */
+
+typedef struct placer {
+    const fab_sweep_request *request;
+    fab_design *design, *scratch;
+    fab_fabric *fabric;
+    fab_fabric_result *measured;
+    fab_context *context; /* of the listed order, with all engines */
+    const fab_traffic *traffic;
+    bool of_pattern;
+    uint32_t *start; /* shape [n_all]: servers in use in their order, then those that are free */
+    uint32_t n_job, n_all;
+    bool *usable; /* shape [n_servers] */
+} placer;
+
+/* Of one engine. */
+typedef struct search {
+    placer *p;
+    const fab_engine_spec *engine;
+    fab_place_search *out;
+    place_groups groups;
+    uint32_t *list, *best, *worst, *scratch;
+    uint64_t *seen; /* shape [budget]: digests */
+    double *seen_s;
+    uint64_t n_seen;
+    fab_rng rng;
+} search;
+
+/* --- one placement ------------------------------------------------------------------------------------------------ */
+
+static fab_status list_text(const uint32_t *list, uint32_t n, char by, char **out, fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    for (uint32_t i = 0; i < n;) {
+        uint32_t run = 1;
+        while (i + run < n && list[i + run] == list[i] + run) {
+            run++;
+        }
+        fab_str_printf(&text, "%.*s%" PRIu32, i > 0, &by, list[i]);
+        if (run > 1) {
+            fab_str_printf(&text, "-%" PRIu32, list[i] + run - 1);
+        }
+        i += run;
+    }
+    fab_status status = fab_str_status(&text, err);
+    *out = status == FAB_OK ? fab_strdup(text.data, err) : NULL;
+    fab_str_release(&text);
+    return status != FAB_OK ? status : *out != NULL ? FAB_OK : FAB_ENOMEM;
+}
+
+/* The request of a context with these servers in place of its own; `text` is kept by the caller. */
+static fab_status lay_list(const search *s, const uint32_t *list, fab_context_request *what, fab_str *text,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    placer *p = s->p;
+    char *servers = NULL;
+    FAB_TRY(list_text(list, p->n_job, p->of_pattern ? '+' : ',', &servers, err));
+    if (p->of_pattern) {
+        fab_str_printf(text, "%s,servers=%s", p->request->traffic, servers);
+        FAB_TRY(fab_str_status(text, err));
+        what->traffic = text->data;
+    } else {
+        *p->scratch = *p->design;
+        p->scratch->jobs[0].n_servers = p->scratch->jobs[0].gpus = 0;
+        p->scratch->jobs[0].placement = FAB_PLACEMENT_ORDER;
+        FAB_TRY(fab_design_set_job(p->scratch, 0, "servers", servers, "place", err));
+        what->design = p->scratch;
+    }
+done:
+    free(servers);
+    return status;
+}
+
+/* *out_draws: seeds under which figures differ, 1 where nothing is drawn. */
+static fab_status place_evaluate(search *s, const uint32_t *list, uint64_t seed, uint64_t n_seeds, double *out_s,
+                                 uint64_t *out_draws, fab_error *err) {
+    fab_status status = FAB_OK;
+    placer *p = s->p;
+    fab_str text = FAB_STR_INIT;
+    fab_context *context = NULL;
+    fab_context *chosen = NULL;
+    fab_design *chunked = NULL;
+    fab_sweep_engine found = {.time_s = 0};
+    fab_result result = {.seed = seed, .n_seeds = n_seeds, .n_fabrics = 1, .fabrics = p->measured};
+    fab_context_request what = {.base = p->context, .engines = s->engine, .n_engines = 1, .seed = seed};
+    FAB_TRY(lay_list(s, list, &what, &text, err));
+    FAB_TRY(fab_context_new(&what, &context, err));
+    fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = p->request->n_threads, .rates = true};
+    FAB_TRY(fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err));
+    replay.context = chosen != NULL ? chosen : context;
+    FAB_TRY(fab_replay_run(&replay, &result, err));
+    fab_sweep_keep_engine(&result, 0, &found);
+    if (!found.has_time) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, s->engine->text, "the time of all phases together is not known");
+    }
+    *out_s = found.time_s;
+    *out_draws = 1;
+    for (size_t i = 0; i < result.n_phases; i++) {
+        *out_draws =
+            result.phases[i].engines[0].n_seeds > *out_draws ? result.phases[i].engines[0].n_seeds : *out_draws;
+    }
+    s->out->by_iteration = found.has_iteration;
+    (void)snprintf(s->out->label, sizeof s->out->label, "%s", found.label);
+done:
+    result.fabrics = NULL;
+    result.n_fabrics = 0;
+    fab_result_release(&result);
+    fab_context_free(chosen);
+    fab_context_free(context);
+    free(chunked);
+    fab_str_release(&text);
+    return status;
+}
+
+/* Evaluates a list, unless one that is like it was; keeps the ends. */
+static fab_status try_list(search *s, const uint32_t *list, double *out_s, bool *out_new, fab_error *err) {
+    uint64_t digest = place_digest(&s->groups, list, s->p->n_job, s->scratch);
+    uint64_t draws = 1;
+    *out_new = false;
+    for (uint64_t i = 0; i < s->n_seen; i++) {
+        if (s->seen[i] == digest) {
+            *out_s = s->seen_s[i];
+            return FAB_OK;
+        }
+    }
+    FAB_PASS(place_evaluate(s, list, s->p->request->seed, s->p->request->n_seeds, out_s, &draws, err));
+    *out_new = true;
+    s->seen[s->n_seen] = digest;
+    s->seen_s[s->n_seen++] = *out_s;
+    if (s->n_seen == 1 || *out_s < s->out->best.time_s * (1 - SAME)) {
+        s->out->best.time_s = *out_s;
+        memcpy(s->best, list, s->p->n_job * sizeof *list);
+    }
+    if (s->n_seen == 1 || *out_s > s->out->worst.time_s * (1 + SAME)) {
+        s->out->worst.time_s = *out_s;
+        memcpy(s->worst, list, s->p->n_job * sizeof *list);
+    }
+    return FAB_OK;
+}
+
+static fab_status visit_list(void *context, const uint32_t *list, fab_error *err) {
+    double time_s = 0;
+    bool is_new = false;
+    return try_list(context, list, &time_s, &is_new, err);
+}
+
+/* --- search ------------------------------------------------------------------------------------------------------- */
+
+static void exchange(uint32_t *list, uint32_t i, uint32_t j) {
+    uint32_t server = list[i];
+    list[i] = list[j];
+    list[j] = server;
+}
+
+/* From s->list downhill, or uphill, until `until` placements are evaluated or nothing helps. */
+static fab_status climb(search *s, bool uphill, uint64_t until, fab_error *err) {
+    const placer *p = s->p;
+    double here_s = 0;
+    bool is_new = false;
+    FAB_PASS(try_list(s, s->list, &here_s, &is_new, err));
+    for (int fails = 0; fails < MAX_FAILS && s->n_seen < until; fails++) {
+        double time_s = 0;
+        uint32_t i = (uint32_t)fab_rng_below(&s->rng, p->n_job);
+        uint32_t j = (uint32_t)fab_rng_below(&s->rng, p->n_all);
+        exchange(s->list, i, j);
+        FAB_PASS(try_list(s, s->list, &time_s, &is_new, err));
+        if (uphill ? time_s > here_s * (1 + SAME) : time_s < here_s * (1 - SAME)) {
+            here_s = time_s;
+            fails = -1;
+        } else if (fabs(time_s - here_s) > SAME * here_s) { /* sideways is allowed: maxima have plateaus */
+            exchange(s->list, i, j);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Puts servers in front of the list, in this order; the others follow in theirs. */
+static void bring_forward(search *s, const uint32_t *servers, uint32_t n) {
+    const placer *p = s->p;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = i;
+        while (at < p->n_all && s->list[at] != servers[i]) {
+            at++;
+        }
+        if (at < p->n_all) {
+            exchange(s->list, i, at);
+        }
+    }
+}
+
+/* The servers that a named placement takes. */
+static fab_status named_list(search *s, fab_placement placement, fab_error *err) {
+    fab_status status = FAB_OK;
+    placer *p = s->p;
+    fab_traffic traffic = {.n_phases = 0};
+    uint32_t *servers = NULL;
+    uint32_t n = 0;
+    FAB_TRY(FAB_NEW(servers, p->fabric->n_servers, err));
+    if (p->of_pattern) {
+        FAB_TRY(fab_servers_arrange(p->fabric, placement, p->request->seed, servers, &n, err));
+        n = p->n_job;
+    } else {
+        *p->scratch = *p->design;
+        p->scratch->jobs[0].placement = placement;
+        FAB_TRY(fab_traffic_make(p->request->traffic, p->scratch, p->fabric, p->request->seed, &traffic, err));
+        for (; n < p->n_job; n++) {
+            servers[n] = traffic.gpu_of_rank[n * p->fabric->gpus_per_server] / p->fabric->gpus_per_server;
+        }
+    }
+    memcpy(s->list, p->start, p->n_all * sizeof *s->list);
+    bring_forward(s, servers, n);
+done:
+    fab_traffic_release(&traffic);
+    free(servers);
+    return status;
+}
+
+/* All named placements first, then climbs from the ends of these and from random ones. */
+static fab_status search_locally(search *s, fab_error *err) {
+    const placer *p = s->p;
+    const uint64_t budget = s->out->budget;
+    for (int name = 0; fab_placements[name] != NULL && s->n_seen < budget; name++) {
+        double time_s = 0;
+        bool is_new = false;
+        FAB_PASS(named_list(s, (fab_placement)name, err));
+        FAB_PASS(try_list(s, s->list, &time_s, &is_new, err));
+    }
+    const uint64_t first = s->n_seen;
+    for (int uphill = 0; uphill < 2; uphill++) {
+        uint64_t until = uphill ? budget : first + (budget - first) / 2;
+        for (uint64_t starts = 0; s->n_seen < until && starts < budget; starts++) {
+            memcpy(s->list, p->start, p->n_all * sizeof *s->list);
+            if (starts == 0) {
+                bring_forward(s, uphill ? s->worst : s->best, p->n_job);
+            } else {
+                fab_rng_shuffle(&s->rng, s->list, p->n_all);
+            }
+            FAB_PASS(climb(s, uphill == 1, until, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* What was found on the luck of its seeds is evaluated on others. */
+static fab_status check_found(search *s, fab_error *err) {
+    const fab_sweep_request *r = s->p->request;
+    const uint32_t *const lists[] = {s->p->start, s->best, s->worst};
+    fab_placed *placed[] = {&s->out->listed, &s->out->best, &s->out->worst};
+    uint64_t n_seeds = r->n_seeds > CHECK_SEEDS ? r->n_seeds : CHECK_SEEDS;
+    uint64_t draws = 1;
+    for (size_t i = 0; i < 3; i++) {
+        FAB_PASS(list_text(lists[i], s->p->n_job, s->p->of_pattern ? '+' : ',', &placed[i]->servers, err));
+    }
+    for (size_t i = 0; i < 3 && (i == 0 || draws > 1); i++) {
+        FAB_PASS(place_evaluate(s, lists[i], r->seed + r->n_seeds, n_seeds, &placed[i]->check_s, &draws, err));
+    }
+    s->out->check_seeds = draws > 1 ? n_seeds : 0;
+    return FAB_OK;
+}
+
+/* Placements that the estimated work allows; no clock decides. */
+static uint64_t budget_of(const placer *p, uint64_t asked) {
+    double flows = 2.0 * p->fabric->n_cables;
+    for (size_t i = 0; i < p->traffic->n_phases; i++) {
+        flows += (double)p->traffic->phases[i].n_flows * (double)p->request->n_seeds;
+    }
+    double fit = BUDGET_FLOWS / flows;
+    return asked > 0                ? asked
+           : fit > FAB_PLACE_BUDGET ? FAB_PLACE_BUDGET
+           : fit < LEAST_BUDGET     ? LEAST_BUDGET
+                                    : (uint64_t)fit;
+}
+
+/* Engines that share every flow over all minimal paths see nothing of a server but its links. */
+static bool sees_links_only(const placer *p, const fab_engine_spec *engine) {
+    size_t n = strcspn(engine->text, ",");
+    bool splits =
+        (n == 5 && strncmp(engine->text, "spray", n) == 0) || (n == 7 && strncmp(engine->text, "optimal", n) == 0);
+    return splits && p->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
+}
+
+static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64_t budget, fab_place_search *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    uint64_t n = 0;
+    search s = {.p = p, .engine = engine, .out = out, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
+    FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p, engine), &s.groups, err));
+    FAB_TRY(FAB_NEW(s.list, p->n_all, err));
+    FAB_TRY(FAB_NEW(s.best, p->n_all, err));
+    FAB_TRY(FAB_NEW(s.worst, p->n_all, err));
+    FAB_TRY(FAB_NEW(s.scratch, 2 * (size_t)s.groups.n, err));
+    FAB_TRY(FAB_NEW(s.seen, budget + 1, err));
+    FAB_TRY(FAB_NEW(s.seen_s, budget + 1, err));
+    out->budget = budget;
+    double listed_s = 0;
+    bool is_new = false;
+    FAB_TRY(try_list(&s, p->start, &listed_s, &is_new, err));
+    out->listed.time_s = listed_s;
+    FAB_TRY(place_enumerate(&s.groups, p->start, p->n_all, p->n_job, budget, NULL, NULL, &n, err));
+    out->is_proven = n <= budget;
+    out->n_distinct = out->is_proven ? n : 0;
+    if (out->is_proven) {
+        FAB_TRY(place_enumerate(&s.groups, p->start, p->n_all, p->n_job, budget, visit_list, &s, &n, err));
+    } else {
+        FAB_TRY(search_locally(&s, err));
+    }
+    out->n_tried = s.n_seen;
+    FAB_TRY(check_found(&s, err));
+    out->is_searched = true;
+    if (out->n_distinct == 1) {
+        (void)snprintf(out->note, sizeof out->note,
+                       "Placements cannot differ: up to symmetry of the fabric there is one.");
+    }
+done:
+    place_groups_release(&s.groups);
+    FAB_FREE_ALL(s.list, s.best, s.worst, s.scratch, s.seen, s.seen_s);
+    return status;
+}
+
+/* --- what no placement changes ------------------------------------------------------------------------------------ */
+
+/* Seconds that the fullest server needs for what leaves it or enters it, wherever it stands; *out_any: something
+ * does. */
+static fab_status least_of_phase(const placer *p, const fab_phase *phase, double *out_s, bool *out_any,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = p->fabric;
+    double *bytes = NULL; /* out of each server, then into each */
+    double bps = 0;
+    FAB_TRY(FAB_NEW(bytes, 2 * (size_t)f->n_servers, err));
+    *out_s = 0;
+    *out_any = phase->n_flows > MOST_FLOWS;
+    for (uint64_t i = 0; i < phase->n_flows && phase->n_flows <= MOST_FLOWS; i++) {
+        fab_flow flow = fab_phase_flow(phase, i);
+        uint32_t from = fab_server_of(f, flow.src);
+        uint32_t to = fab_server_of(f, flow.dst);
+        if (from != to) {
+            *out_any = true;
+            bytes[from] += (double)flow.bytes;
+            bytes[f->n_servers + to] += (double)flow.bytes;
+        }
+    }
+    uint32_t nic = f->first[FAB_NODE_NIC];
+    for (uint32_t i = f->out_first[nic]; i < f->out_first[nic + f->nics_per_server]; i++) {
+        const fab_link_class *class = fab_class_of(f, f->out_link[i]);
+        bps += class->kind == FAB_LINK_ACCESS ? class->capacity_bps : 0;
+    }
+    for (uint32_t i = 0; i < 2 * f->n_servers && bps > 0; i++) {
+        *out_s = fmax(*out_s, 8 * bytes[i] / bps);
+    }
+done:
+    free(bytes);
+    return status;
+}
+
+static fab_status find_least(const placer *p, double *out_s, bool *out_any, fab_error *err) {
+    *out_s = 0;
+    *out_any = false;
+    for (size_t i = 0; i < p->traffic->n_phases; i++) {
+        double least_s = 0;
+        bool any = false;
+        FAB_PASS(least_of_phase(p, &p->traffic->phases[i], &least_s, &any, err));
+        *out_s += least_s;
+        *out_any = *out_any || any;
+    }
+    *out_s = p->fabric->gpus_per_domain > p->fabric->gpus_per_server ? 0 : *out_s;
+    return FAB_OK;
+}
+
+/* --- before the search -------------------------------------------------------------------------------------------- */
+
+static uint32_t last_gpu(const fab_phase *phase) {
+    uint32_t last = phase->all.n > 0 ? phase->all.first + phase->all.n - 1 : 0;
+    for (uint64_t i = 0; phase->all.n == 0 && i < phase->n_flows; i++) {
+        last = phase->src[i] > last ? phase->src[i] : last;
+        last = phase->dst[i] > last ? phase->dst[i] : last;
+    }
+    return last;
+}
+
+/* Servers of the traffic in their order. Of a pattern those that its GPU numbers count through. */
+static void find_used(placer *p) {
+    const uint32_t n = p->fabric->gpus_per_server;
+    uint32_t last = 0;
+    for (uint32_t rank = 0; rank < p->traffic->n_ranks; rank += n) {
+        p->start[p->n_job++] = p->traffic->gpu_of_rank[rank] / n;
+    }
+    for (size_t i = 0; p->of_pattern && i < p->traffic->n_phases; i++) {
+        uint32_t gpu = last_gpu(&p->traffic->phases[i]);
+        last = gpu > last ? gpu : last;
+    }
+    for (uint32_t server = 0; p->of_pattern && server <= last / n; server++) {
+        p->start[p->n_job++] = server;
+    }
+}
+
+/* Then those that are free. A job with a list of servers, or with storage in the network, stays on its own. */
+static fab_status find_servers(placer *p, fab_error *err) {
+    const fab_fabric *f = p->fabric;
+    const fab_job_spec *job = p->of_pattern ? NULL : &p->traffic->job;
+    uint64_t kept = p->of_pattern ? 0 : p->design->fabric.spares;
+    FAB_PASS(FAB_NEW(p->start, f->n_servers, err));
+    FAB_PASS(FAB_NEW(p->usable, f->n_servers, err));
+    find_used(p);
+    for (uint32_t i = 0; i < p->n_job; i++) {
+        p->usable[p->start[i]] = true;
+    }
+    p->n_all = p->n_job;
+    bool stays = job != NULL && (job->servers[0] != '\0' || job->storage_servers[0] != '\0');
+    for (uint32_t server = 0; !stays && server + kept < fab_n_complete_servers(f); server++) {
+        if (!p->usable[server]) {
+            p->usable[server] = true;
+            p->start[p->n_all++] = server;
+        }
+    }
+    return FAB_OK;
+}
+
+/* Why there is nothing to search, or NULL. */
+static const char *place_refusal(const placer *p) {
+    const char *traffic = p->request->traffic;
+    return p->traffic->n_ranks == 0 && !p->of_pattern ? "Placements are not searched: a file of traffic names its GPUs."
+           : strstr(traffic, ",servers=") != NULL || strstr(traffic, ",placement=") != NULL
+               ? "Placements are not searched: the pattern says where its servers are."
+           : p->design->n_jobs > 1 && !p->of_pattern
+               ? "Placements are not searched: there are several jobs, and one takes the servers of another."
+           : fab_n_gpus(p->fabric) % p->fabric->gpus_per_server != 0
+               ? "Placements are not searched: a server has fewer GPUs than the others."
+               : NULL;
+}
+
+static fab_status placer_init(placer *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_sweep_request *r = p->request;
+    static const char *const LISTED[] = {"job.placement=order"};
+    FAB_TRY(FAB_NEW(p->design, 1, err));
+    FAB_TRY(FAB_NEW(p->scratch, 1, err));
+    FAB_TRY(FAB_NEW(p->measured, 1, err));
+    FAB_TRY(r->read(r->read_context, LISTED, 1, p->design, err));
+    FAB_TRY(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
+    p->of_pattern = strncmp(r->traffic, "pattern:", 8) == 0;
+    if (fab_plan_is_asked(p->design) && strncmp(r->traffic, "job", 3) == 0) { /* the plan of the listed order */
+        const fab_plan_request what = {
+            .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads};
+        *p->scratch = *p->design;
+        FAB_TRY(fab_plan_choose(&what, p->scratch, NULL, err));
+        *p->design = *p->scratch;
+    }
+    const fab_context_request what = {.design = p->design,
+                                      .fabric = p->fabric,
+                                      .traffic = r->traffic,
+                                      .engines = p->design->engines,
+                                      .n_engines = p->design->n_engines,
+                                      .seed = r->seed};
+    FAB_TRY(fab_context_new(&what, &p->context, err));
+    FAB_TRY(fab_context_traffic(p->context, &p->traffic, err));
+done:
+    return status;
+}
+
+static void placer_release(placer *p) {
+    fab_context_free(p->context);
+    fab_fabric_free(p->fabric);
+    if (p->measured != NULL) {
+        free(p->measured->front_end);
+    }
+    FAB_FREE_ALL(p->design, p->scratch, p->start, p->usable, p->measured);
+}
+
+/* A search that is refused is no failure: the named placements are still compared. */
+static fab_status run_engine(placer *p, size_t engine, uint64_t budget, fab_place_search *out, fab_error *err) {
+    fab_error inner = {.code = FAB_OK};
+    double least_s = 0;
+    bool any = false;
+    FAB_PASS(find_least(p, &least_s, &any, err));
+    (void)snprintf(out->label, sizeof out->label, "%s", p->design->engines[engine].text);
+    out->of_pattern = p->of_pattern;
+    out->n_servers = p->n_job;
+    out->n_free = p->n_all - p->n_job;
+    if (!any) {
+        (void)snprintf(out->note, sizeof out->note, "Placements cannot differ: all traffic stays inside its servers.");
+        return FAB_OK;
+    }
+    fab_status status = search_engine(p, &p->design->engines[engine], budget_of(p, budget), out, &inner);
+    if (fab_is_refusal(status)) {
+        out->is_searched = false;
+        (void)snprintf(out->note, sizeof out->note, "Placements are not searched: %.200s", inner.text);
+    } else if (status != FAB_OK) {
+        return fab_fail(err, status, inner.where, "%s", inner.text);
+    }
+    out->least_s = out->is_searched && !out->by_iteration ? least_s : 0;
+    return FAB_OK;
+}
+
+fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep, fab_error *err) {
+    fab_status status = FAB_OK;
+    placer p = {.request = request};
+    FAB_TRY(placer_init(&p, err));
+    const char *refusal = place_refusal(&p);
+    size_t n = refusal != NULL ? 1 : p.design->n_engines;
+    FAB_TRY(FAB_NEW(sweep->searches, n, err));
+    sweep->n_searches = n;
+    if (refusal != NULL) {
+        (void)snprintf(sweep->searches[0].note, sizeof sweep->searches[0].note, "%s", refusal);
+        goto done;
+    }
+    FAB_TRY(find_servers(&p, err));
+    for (size_t e = 0; e < n; e++) {
+        FAB_TRY(run_engine(&p, e, budget, &sweep->searches[e], err));
+    }
+done:
+    placer_release(&p);
+    return status;
+}
