@@ -11,7 +11,7 @@
 #define ADVICE     "0022-advice.md"
 #define ITERATION  "0025-iteration-time.md"
 #define SWEEPS     "0029-sweeps.md"
-#define PLACEMENTS "0080-placements.md"
+#define PLACEMENTS "0078-placements.md"
 #define COLLIDING  "0009-collisions.md"
 #define COST       "0013-cost-model.md"
 #define OWNERSHIP  "0077-cost-of-ownership.md"

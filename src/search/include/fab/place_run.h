@@ -13,7 +13,7 @@
  * Searches under every engine of the design for the servers, and their order, with the least and with the most time.
  * Where no more placements differ than the budget allows, all are evaluated, and the outcome is proven; else the
  * listed order, the named placements and others at random are improved by exchanging servers. See
- * src/doc/adr/0080-placements.md.
+ * src/doc/adr/0078-placements.md.
  * @param[in]     request  As of fab_sweep_run(), whose first path is job.placement.
  * @param[in]     budget   At most FAB_PLACE_MAX_BUDGET; 0: FAB_PLACE_BUDGET, or fewer where one takes long.
  * @param[in,out] sweep    Gets `searches`, one per engine. Traffic that has no servers to move gets none but a note.
