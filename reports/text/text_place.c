@@ -44,10 +44,10 @@ static void place_put_proof(fab_page *page, const fab_place_search *s) {
     fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }
 
-static void place_put_search(fab_page *page, const fab_place_search *s) {
+static void place_put_search(fab_page *page, const fab_place_search *s, bool is_only) {
     const char *label = fab_show(page, "%.*s", (int)strcspn(s->label, ","), s->label);
     if (s->note[0] != '\0') {
-        fab_page_wrap(page, FAB_INK_BOLD, 2, 2, s->note);
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s%s%s", is_only ? "" : label, is_only ? "" : ": ", s->note);
     }
     if (!s->is_searched || s->n_distinct == 1) {
         return;
@@ -74,6 +74,6 @@ static void place_put_search(fab_page *page, const fab_place_search *s) {
 
 void fab_text_placements(fab_page *page, const fab_sweep *sweep) {
     for (size_t i = 0; i < sweep->n_searches; i++) {
-        place_put_search(page, &sweep->searches[i]);
+        place_put_search(page, &sweep->searches[i], sweep->n_searches == 1);
     }
 }
