@@ -10,8 +10,6 @@
 #define DEPTH 16
 #define NONE  UINT32_MAX
 
-static const char TEXT[] = "no figure"; /* for a unit */
-
 /* What the walk is in: the report, an object that is a table or a row, an object within one, a list. */
 typedef struct frame {
     uint32_t table; /* NONE: the report itself */
@@ -23,7 +21,6 @@ typedef struct frame {
     uint32_t number;     /* of an element, from 1; 0: no element of a list */
     size_t id;           /* text that tells it from others */
     bool has_id;
-    const char *unit; /* of an object: that of its figures which have none of their own */
 } frame;
 
 typedef struct maker {
@@ -47,7 +44,7 @@ static size_t tables_keep(maker *m, const char *text) {
     return at;
 }
 
-static uint32_t tables_add_table(maker *m, const char *parent, const char *prefix, const char *key, bool is_object) {
+static uint32_t tables_add_table(maker *m, const char *parent, const char *prefix, const char *key) {
     fab_result_tables *t = m->out;
     char name[256];
     (void)snprintf(name, sizeof name, "%s%s%s", parent, prefix, key);
@@ -61,7 +58,7 @@ static uint32_t tables_add_table(maker *m, const char *parent, const char *prefi
     if (m->status != FAB_OK) {
         return NONE;
     }
-    t->tables[t->n_tables] = (fab_rt_table){.name = tables_keep(m, name), .is_object = is_object};
+    t->tables[t->n_tables] = (fab_rt_table){.name = tables_keep(m, name)};
     return (uint32_t)t->n_tables++;
 }
 
@@ -94,16 +91,14 @@ static uint32_t find_column(maker *m, fab_rt_table *t, const char *name, bool is
     }
     memmove(t->order + t->at + 1, t->order + t->at, (t->n_columns - t->at) * sizeof *t->order);
     t->order[t->at++] = (uint32_t)t->n_columns;
-    t->columns[t->n_columns] =
-        (fab_rt_column){.name = tables_keep(m, name), .is_ancestor = is_ancestor, .is_number = true};
+    t->columns[t->n_columns] = (fab_rt_column){.name = tables_keep(m, name), .is_ancestor = is_ancestor};
     return (uint32_t)t->n_columns++;
 }
 
-static fab_rt_column *add_cell(maker *m, uint32_t table, uint32_t row, const char *name, const char *text,
-                               bool is_ancestor) {
+static void add_cell(maker *m, uint32_t table, uint32_t row, const char *name, const char *text, bool is_ancestor) {
     fab_result_tables *out = m->out;
     if (m->status != FAB_OK || table == NONE || row == NONE) {
-        return NULL;
+        return;
     }
     fab_rt_table *t = &out->tables[table];
     uint32_t column = find_column(m, t, name, is_ancestor);
@@ -111,10 +106,9 @@ static fab_rt_column *add_cell(maker *m, uint32_t table, uint32_t row, const cha
         m->status = FAB_GROW(t->cells, t->cells_capacity, t->n_cells + 1, m->err);
     }
     if (m->status != FAB_OK) {
-        return NULL;
+        return;
     }
     t->cells[t->n_cells++] = (fab_rt_cell){.text = tables_keep(m, text), .row = row, .column = column};
-    return &t->columns[column];
 }
 
 /* --- the walk ----------------------------------------------------------------------------------------------------- */
@@ -127,15 +121,11 @@ static void tables_push(maker *m, frame f) {
     m->frames[m->depth++] = f; /* the walk nests to 8 */
 }
 
-static void tables_put(maker *m, const char *key, const char *text, const char *unit) {
+static void tables_put(maker *m, const char *key, const char *text) {
     char name[256];
     frame *f = top(m);
     (void)snprintf(name, sizeof name, "%s%s", m->prefix + f->start, key);
-    fab_rt_column *column = add_cell(m, f->table, f->row, name, text, false);
-    if (column != NULL) {
-        column->is_number &= unit != TEXT;
-        column->unit = unit != NULL && unit[0] == '\0' ? f->unit : unit;
-    }
+    add_cell(m, f->table, f->row, name, text, false);
 }
 
 /* The first text of an element names it to those below. */
@@ -159,16 +149,12 @@ static void put_ancestors(maker *m, uint32_t table, uint32_t row) {
         }
         (void)snprintf(name, sizeof name, "%s_no", item);
         (void)snprintf(number, sizeof number, "%" PRIu32, f->number);
-        fab_rt_column *column = add_cell(m, table, row, name, number, true);
-        if (column != NULL) {
-            column->is_no = true;
-        }
+        add_cell(m, table, row, name, number, true);
         if (f->has_id && m->status == FAB_OK) {
             char *id = fab_strdup(fab_rt_text(m->out, f->id), m->err); /* texts move while they grow */
             m->status = id == NULL ? FAB_ENOMEM : m->status;
-            column = id != NULL ? add_cell(m, table, row, item, id, true) : NULL;
-            if (column != NULL) {
-                column->is_number = false;
+            if (id != NULL) {
+                add_cell(m, table, row, item, id, true);
             }
             free(id);
         }
@@ -176,7 +162,7 @@ static void put_ancestors(maker *m, uint32_t table, uint32_t row) {
 }
 
 /* A table below what the walk is in. */
-static uint32_t table_below(maker *m, const char *key, bool is_object) {
+static uint32_t table_below(maker *m, const char *key) {
     const frame *f = top(m);
     char parent[160] = "";
     if (m->status != FAB_OK) {
@@ -185,7 +171,7 @@ static uint32_t table_below(maker *m, const char *key, bool is_object) {
     if (f->table != NONE) {
         (void)snprintf(parent, sizeof parent, "%s.", fab_rt_text(m->out, m->out->tables[f->table].name));
     }
-    return tables_add_table(m, parent, m->prefix + f->start, key, is_object);
+    return tables_add_table(m, parent, m->prefix + f->start, key);
 }
 
 static void tables_begin_object(void *self, const fab_field *field, bool one_line) {
@@ -195,14 +181,13 @@ static void tables_begin_object(void *self, const fab_field *field, bool one_lin
     if (m->depth > 0) {
         frame *parent = top(m);
         f.table = parent->table;
-        f.unit = field != NULL ? field->unit : NULL;
         if (field == NULL) { /* an element of a list */
             f.number = ++parent->n_elements;
             f.row = tables_add_row(m, f.table);
             f.start = f.length;
             put_ancestors(m, f.table, f.row);
         } else if (parent->table == NONE) { /* of the report itself */
-            f.table = table_below(m, field->key, true);
+            f.table = table_below(m, field->key);
             f.row = tables_add_row(m, f.table);
         } else { /* within a row */
             f.row = parent->row;
@@ -215,10 +200,8 @@ static void tables_begin_object(void *self, const fab_field *field, bool one_lin
 
 static void tables_begin_list(void *self, const fab_field *field) {
     maker *m = self;
-    tables_push(m, (frame){.table = table_below(m, field->key, false),
-                           .row = NONE,
-                           .length = strlen(m->prefix),
-                           .item = field->item});
+    tables_push(
+        m, (frame){.table = table_below(m, field->key), .row = NONE, .length = strlen(m->prefix), .item = field->item});
 }
 
 static void tables_end(void *self) {
@@ -229,8 +212,7 @@ static void tables_end(void *self) {
 
 static void put_value(void *self, const fab_field *field, const fab_value *value) {
     char room[32];
-    bool is_figure = value->type == FAB_FIELD_COUNT || value->type == FAB_FIELD_REAL;
-    tables_put(self, field->key, fab_value_text(value, room), is_figure ? field->unit : TEXT);
+    tables_put(self, field->key, fab_value_text(value, room));
     if (value->type == FAB_FIELD_TEXT) {
         note_id(self, value->text);
     }
@@ -243,7 +225,7 @@ static void put_texts(maker *m, const fab_values *values) {
     for (size_t i = 0; i < values->n; i++) {
         fab_values_at(values, i, &text);
         tables_begin_object(m, NULL, true);
-        tables_put(m, values->field->item, text.text, TEXT);
+        tables_put(m, values->field->item, text.text);
         note_id(m, text.text);
         tables_end(m);
     }
@@ -275,7 +257,7 @@ static void tables_put_values(void *self, const fab_values *values) {
             top(m)->has_id = false;
             note_id(m, text);
         }
-        tables_put(m, values->field->key, text, TEXT);
+        tables_put(m, values->field->key, text);
     }
     fab_str_release(&list);
 }

@@ -17,9 +17,6 @@
 typedef struct fab_rt_column {
     size_t name;      /**< offset into texts */
     bool is_ancestor; /**< of a list around it */
-    bool is_no;       /**< is_ancestor: its number; the column of its name, if any, follows */
-    bool is_number;   /**< no cell is a text */
-    const char *unit; /**< of figures, as the table of fields has it; NULL: a count or a ratio */
 } fab_rt_column;
 
 typedef struct fab_rt_cell {
@@ -28,8 +25,7 @@ typedef struct fab_rt_cell {
 } fab_rt_cell;
 
 typedef struct fab_rt_table {
-    size_t name;    /**< offset into texts */
-    bool is_object; /**< one row, not an element of a list */
+    size_t name; /**< offset into texts */
     fab_rt_column *columns;
     uint32_t *order; /**< columns as they are shown */
     size_t n_columns, columns_capacity, order_capacity;

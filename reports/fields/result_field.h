@@ -131,3 +131,7 @@ typedef struct fab_fields_place {
 } fab_fields_place;
 #define FAB_FIELDS_MOST 128
 size_t fab_fields_list(fab_fields_place out[FAB_FIELDS_MOST]);
+
+/** "run", and what it is about: a design, or a file; NULL where there is none. */
+const char *fab_result_command(const fab_result *result);
+const char *fab_result_design(const fab_result *result);

@@ -47,6 +47,14 @@ GIVES(const char *, design_name,
       : here->listing != NULL  ? here->listing->design
                                : NULL);
 
+const char *fab_result_command(const fab_result *result) {
+    return COMMANDS[result->command];
+}
+
+const char *fab_result_design(const fab_result *result) {
+    return design_name(&(fab_at){.row = result});
+}
+
 static const char *design_digest(const fab_at *at) {
     const T *r = at->row;
     bool is_listing = r->sweep == NULL && r->audited == NULL && r->imported == NULL && r->listing != NULL;

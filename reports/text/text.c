@@ -1,6 +1,7 @@
 /* The report for a terminal: what an architect reads, from what the fabric is made of to how its traffic contends. */
 #include "report_formats.h"
 #include "data/result_walk.h"
+#include "text_markdown.h"
 #include "text_sections.h"
 #include "fab/verdict.h"
 
@@ -11,6 +12,11 @@
 #define VERDICT_INDENT 12
 
 void fab_text_heading(fab_page *page, const char *title, const char *remark) {
+    if (page->markdown) {
+        fab_markdown_heading(page, "##", title);
+        fab_markdown_paragraph(page, FAB_INK_PLAIN, remark != NULL ? remark : "");
+        return;
+    }
     fab_page_end_line(page);
     fab_page_put(page, FAB_INK_BOLD, title);
     if (remark != NULL && remark[0] != '\0') {
@@ -51,6 +57,10 @@ void fab_text_conventions(fab_page *page, const char *const *lines, size_t n) {
     }
     fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
     for (size_t i = 0; i < n && lines[i] != NULL; i++) {
+        if (page->markdown) {
+            fab_markdown_point(page, lines[i]);
+            continue;
+        }
         fab_page_put(page, FAB_INK_DIM, "  - ");
         fab_page_wrap(page, FAB_INK_DIM, 4, 4, lines[i]);
     }
@@ -111,6 +121,10 @@ static void put_offered(fab_page *page, const fab_result *result) {
 static void put_result(fab_page *page, const fab_result *result) {
     if (result->explanation != NULL) { /* the answer to a question, not a report */
         fab_text_explanation(page, result->explanation);
+        return;
+    }
+    if (result->listing != NULL) {
+        fab_text_traffic(page, result->listing->traffic);
         return;
     }
     if (result->audit != NULL) {
@@ -208,4 +222,28 @@ const fab_report_format fab_report_text = {
     .name = "text",
     .summary = "for the terminal",
     .make = make_text,
+};
+
+/* For a document: the same sections, under a title. Drawings are as wide as on a terminal of 80 columns. */
+static fab_status make_markdown(const fab_result *result, const fab_report_style *style, fab_str *out, fab_error *err) {
+    fab_page page;
+    (void)err;
+    fab_page_init(&page, &(fab_report_style){.conventions = style != NULL && style->conventions});
+    page.markdown = true;
+    const char *design = fab_result_design(result);
+    fab_page_say(&page, "fabriscope %s%s%s", fab_result_command(result), design != NULL ? ": " : "",
+                 design != NULL ? design : "");
+    fab_markdown_heading(&page, "#", page.said);
+    page.n_said = 0;
+    put_result(&page, result);
+    *out = page.out;
+    return FAB_OK;
+}
+
+const fab_report_format fab_report_markdown = {
+    .name = "markdown",
+    .file_name = "report.md",
+    .suffix = ".md",
+    .summary = "the text report as Markdown, for a document",
+    .make = make_markdown,
 };

@@ -5,9 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Columns of the table. */
-enum { GAIN_END = 9, INTERVAL_END = 19, TIME_END = 28, WORST_END = 34, FLOWS_END = 43, CHANGE_AT = 46 };
-
 /* "+47.9 %", "0.0 %" */
 static const char *advice_show_percent(fab_page *page, double ratio, bool has_sign) {
     double value = 100 * ratio;
@@ -15,43 +12,42 @@ static const char *advice_show_percent(fab_page *page, double ratio, bool has_si
     return fab_show(page, "%s%.*f %%", sign, fabs(value) < 99.95 ? 1 : 0, fabs(value) < 0.05 ? 0.0 : value);
 }
 
-static void advice_put_row(fab_page *page, const fab_advice_row *r) {
+enum { GAIN, INTERVAL, MARK = 5, CHANGE }; /* columns that are no figures */
+
+static void advice_put_row(fab_table *table, const fab_advice_row *r) {
+    fab_page *page = table->page;
     bool is_clear = r->gain.verdict != FAB_ADVICE_UNCLEAR;
     fab_ink ink = !is_clear ? FAB_INK_PLAIN : r->gain.verdict == FAB_ADVICE_FASTER ? FAB_INK_GOOD : FAB_INK_BAD;
     double base_s = r->figures.time_s + r->gain.gain_s;
     double ci95 = base_s > 0 ? r->gain.ci95_s / base_s : 0;
-    fab_page_right(page, ink, GAIN_END, advice_show_percent(page, r->gain.ratio, true));
-    fab_page_right(page, FAB_INK_DIM, INTERVAL_END, fab_show(page, "+- %s", advice_show_percent(page, ci95, false)));
-    fab_page_right(page, FAB_INK_PLAIN, TIME_END, fab_show_time(page, r->figures.time_s));
-    fab_page_right(page, FAB_INK_PLAIN, WORST_END, fab_show_2_digits(page, r->figures.max_collision_factor));
-    fab_page_right(page, FAB_INK_PLAIN, FLOWS_END, fab_show_mean_count(page, r->figures.collided_flows));
-    fab_page_put(page, FAB_INK_PLAIN, is_clear ? "" : " ?");
-    fab_page_to(page, CHANGE_AT);
-    if (fab_text_columns(r->change) + (r->needs_switch_support ? 2 : 0) > page->width - CHANGE_AT) {
-        fab_page_put(page, ink, r->needs_switch_support ? "*" : "");
-        fab_page_end_line(page);
-        fab_page_shell(page, ink, 4, r->change);
-        return;
-    }
-    fab_page_printf(page, ink, "%s%s", r->change, r->needs_switch_support ? " *" : "");
-    fab_page_end_line(page);
+    const double figures[] = {FAB_TABLE_BLANK,           r->figures.time_s, r->figures.max_collision_factor,
+                              r->figures.collided_flows, FAB_TABLE_BLANK,   FAB_TABLE_BLANK};
+    fab_table_row(table, FAB_INK_PLAIN, "", figures);
+    fab_table_set(table, GAIN, ink, "%7s", advice_show_percent(page, r->gain.ratio, true));
+    fab_table_set(table, INTERVAL, FAB_INK_DIM, "+- %s", advice_show_percent(page, ci95, false));
+    fab_table_set(table, MARK, ink, "%s%s", is_clear ? "" : "?", r->needs_switch_support ? "*" : "");
+    fab_table_put(table, CHANGE, ink, r->change);
 }
 
 static void advice_put_rows(fab_page *page, const fab_advice *a) {
+    static const fab_column COLUMNS[] = {COLUMN("gain", text),
+                                         COLUMN("", text),
+                                         COLUMN("time", time),
+                                         COLUMN("worst", 2_digits),
+                                         COLUMN("collided", mean_count),
+                                         COLUMN("", text),
+                                         {.heading = "change", .is_command = true}};
     bool is_marked = false;
     bool is_unclear = false;
-    fab_page_right(page, FAB_INK_DIM, GAIN_END, "gain");
-    fab_page_right(page, FAB_INK_DIM, TIME_END, "time");
-    fab_page_right(page, FAB_INK_DIM, WORST_END, "worst");
-    fab_page_right(page, FAB_INK_DIM, FLOWS_END, "collided");
-    fab_page_to(page, CHANGE_AT);
-    fab_page_put(page, FAB_INK_DIM, "change");
-    fab_page_end_line(page);
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table_set(&table, GAIN, FAB_INK_DIM, "%7s", COLUMNS[GAIN].heading);
     for (size_t i = 0; i < a->n_rows && a->rows[i].gain.verdict != FAB_ADVICE_IMPOSSIBLE; i++) {
-        advice_put_row(page, &a->rows[i]);
+        advice_put_row(&table, &a->rows[i]);
         is_marked = is_marked || a->rows[i].needs_switch_support;
         is_unclear = is_unclear || a->rows[i].gain.verdict == FAB_ADVICE_UNCLEAR;
     }
+    fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
                    "gain: time saved, with its 95 %% interval over the seeds, each compared with the base under the "
                    "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "

@@ -120,7 +120,7 @@ static void explain_put_flow(fab_page *page, const fab_explanation *e, const fab
             if (e->fabric->n_planes > 1) {
                 fab_page_printf(page, FAB_INK_DIM, ", plane %" PRIu32, flow->path[i].plane);
             }
-            fab_page_end_line(page);
+            fab_page_line(page, FAB_INK_DIM, "%s", "");
         }
         explain_put_path(page, e, &flow->path[i]);
     }

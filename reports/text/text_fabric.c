@@ -193,8 +193,7 @@ void fab_text_front_end(fab_page *page, const fab_fabric_result *f) {
     fabric_put_structure(page, front_end, true);
     fab_text_cost(page, front_end, "COST OF THE FRONT-END");
     fab_page_put(page, FAB_INK_PLAIN, "  Both networks together ");
-    fab_page_put(page, FAB_INK_BOLD, fab_show_money(page, f->cost.total_usd + front_end->cost.total_usd));
-    fab_page_end_line(page);
+    fab_page_line(page, FAB_INK_BOLD, "%s", fab_show_money(page, f->cost.total_usd + front_end->cost.total_usd));
 }
 
 /* --- floor -------------------------------------------------------------------------------------------------------- */

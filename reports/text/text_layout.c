@@ -1,4 +1,4 @@
-#include "fab/text_layout.h"
+#include "text_markdown.h"
 #include "fab/units.h"
 #include "fab/utf8.h"
 
@@ -22,7 +22,9 @@ void fab_page_init(fab_page *page, const fab_report_style *style) {
 #define BELOW 4 /* indent of what did not fit into a line */
 
 static void put_glyph(fab_page *page, fab_ink ink, const char *bytes, size_t n) {
-    if (page->used == page->width) { /* nothing is cut: what does not fit goes on below */
+    if (page->markdown && page->used == FAB_TEXT_MAX_WIDTH) {
+        fab_markdown_paragraph(page, FAB_INK_PLAIN, "");
+    } else if (page->used == page->width && !page->markdown) { /* nothing is cut: what does not fit goes on below */
         fab_page_end_line(page);
         fab_page_to(page, BELOW);
     }
@@ -78,6 +80,10 @@ void fab_page_right(fab_page *page, fab_ink ink, size_t column, const char *text
 
 void fab_page_end_line(fab_page *page) {
     static const char *const START[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[31m", "\033[36m"};
+    if (page->markdown) {
+        fab_markdown_code(page);
+        return;
+    }
     while (page->used > 0 && strcmp(page->line[page->used - 1].glyph, " ") == 0) {
         page->used--;
     }
@@ -96,6 +102,10 @@ void fab_page_end_line(fab_page *page) {
 }
 
 void fab_page_last(fab_page *page, const char *text) {
+    if (page->markdown) {
+        fab_markdown_paragraph(page, FAB_INK_DIM, text);
+        return;
+    }
     if (page->used + 2 + fab_text_columns(text) > page->width) {
         fab_page_end_line(page);
     }
@@ -118,6 +128,10 @@ static size_t word_at(const char *text, size_t *out_bytes) {
 
 void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, const char *text) {
     bool is_fresh = true; /* no word on this line yet */
+    if (page->markdown) {
+        fab_markdown_paragraph(page, ink, text);
+        return;
+    }
     fab_page_to(page, indent);
     for (text += strspn(text, " \n"); *text != '\0'; text += strspn(text, " \n")) {
         size_t bytes = 0;
@@ -152,6 +166,10 @@ void fab_page_paragraph(fab_page *page, fab_ink ink, size_t indent, size_t hangi
 }
 
 void fab_page_shell(fab_page *page, fab_ink ink, size_t indent, const char *text) {
+    if (page->markdown) {
+        fab_markdown_command(page, text);
+        return;
+    }
     fab_page_to(page, indent);
     while (*text != '\0') {
         size_t word = strcspn(text, " ");
@@ -218,6 +236,9 @@ static size_t scaled(double part, double whole, size_t units) {
 
 void fab_page_bar(fab_page *page, fab_ink ink, double part, double whole, size_t cells) {
     size_t start = page->used;
+    if (page->in_row) {
+        return;
+    }
     if (page->ascii) {
         for (size_t n = scaled(part, whole, cells); n > 0; n--) {
             fab_page_put(page, ink, "#");
@@ -242,6 +263,9 @@ void fab_page_bar_behind(fab_page *page, double part, double whole, size_t least
 
 void fab_page_column_bar(fab_page *page, fab_ink ink, double part, double whole) {
     size_t n = scaled(part, whole, 8);
+    if (page->in_row) {
+        return;
+    }
     fab_page_put(page, ink, page->ascii ? ASCII_HEIGHTS[n] : HEIGHTS[n]);
 }
 

@@ -75,6 +75,9 @@ void fab_text_contention(fab_page *page, const struct fab_contention *contention
 void fab_text_degradation(fab_page *page, const struct fab_degradation *degradation);
 /** What has failed, where ranks go under every policy, and what the phases then offer to the network. */
 void fab_text_failures(fab_page *page, const struct fab_failures *failures);
+struct fab_traffic;
+/** The phases of traffic that is only listed. */
+void fab_text_traffic(fab_page *page, const struct fab_traffic *traffic);
 void fab_text_comparison(fab_page *page, const fab_result *result);
 void fab_text_phases(fab_page *page, const fab_result *result);
 /** Seconds per iteration and what they are made of; nothing where no job was timed. */

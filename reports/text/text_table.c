@@ -1,5 +1,5 @@
 /* Tables of the text report. */
-#include "fab/text_table.h"
+#include "text_markdown.h"
 #include "fab/memory.h"
 #include "fab/utf8.h"
 
@@ -80,7 +80,8 @@ static const char *text_table_cell(const fab_table *table, size_t row, size_t co
 
 static void text_table_widths(const fab_table *table, layout *l) {
     for (size_t i = 0; i < table->n_rows * table->n_columns; i++) {
-        size_t columns = fab_text_columns(table->texts.data + table->cell[i].text);
+        bool is_below = table->columns[i % table->n_columns].is_command; /* if need be */
+        size_t columns = is_below ? 0 : fab_text_columns(table->texts.data + table->cell[i].text);
         size_t *width = &l->width[i % table->n_columns];
         *width = columns > *width ? columns : *width;
     }
@@ -120,10 +121,14 @@ static void text_table_print_row(const fab_table *table, const layout *l, size_t
         if (l->is_below[i] || table->columns[i].heading == NULL || (i > 0 && (i < l->first || i >= l->last))) {
             continue;
         }
-        if (i > 0 && !table->columns[i].is_left) {
+        if (i > 0 && !table->columns[i].is_left && !table->columns[i].is_command) {
             fab_page_right(page, ink, at + l->width[i], text);
         } else if (l->is_list && i == last) {
             fab_page_wrap(page, FAB_INK_PLAIN, at, at, text);
+            is_open = false;
+        } else if (table->columns[i].is_command && at + fab_text_columns(text) > page->width) {
+            fab_page_end_line(page);
+            fab_page_shell(page, ink, BELOW_INDENT, text);
             is_open = false;
         } else {
             fab_page_to(page, at);
@@ -184,13 +189,13 @@ static void text_table_print_parts(const fab_table *table, layout *l) {
 
 static void text_table_print(fab_table *table, layout *l) {
     bool failed = table->failed || table->texts.failed;
-    if (!failed) {
+    if (!failed && table->page->markdown) {
+        fab_markdown_table(table, l->tail, l->context);
+    } else if (!failed) {
         text_table_widths(table, l);
-    }
-    if (!failed && l->is_list) {
-        text_table_lower(table, l);
-    }
-    if (!failed) {
+        if (l->is_list) {
+            text_table_lower(table, l);
+        }
         text_table_print_parts(table, l);
     }
     table->page->out.failed |= failed;

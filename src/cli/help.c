@@ -28,8 +28,10 @@ static void print_examples(const char *const *examples, FILE *out) {
 void cli_print_help(FILE *out) {
     static const char *const EXAMPLES[] = {
         "fabriscope run preset:llama3-24k-roce",
-        "fabriscope cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256",
-        "fabriscope route fat-tree:k=8 --traffic pattern:shift,by=4 --engine ecmp --engine dmodk", NULL};
+        "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
+        "fabriscope plan clos:gpus=256,radix=32 --job model=llama3-8b",
+        "fabriscope diff preset:llama3-talk-racks --engine pinned --before servers=0,1,2,3 --after servers=0,1,2,4",
+        NULL};
     (void)fputs("Usage: fabriscope COMMAND [OPTIONS] [OPERANDS]\n\n"
                 "Designs and analyses the network fabric of an AI training cluster.\n\nCommands:\n",
                 out);

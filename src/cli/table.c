@@ -95,7 +95,7 @@ void cli_wrap_shell(const char *text, size_t at, size_t indent, size_t width, FI
 }
 
 fab_status cli_table_text(const cli_table *table, size_t width, FILE *out, fab_error *err) {
-    fab_column columns[FAB_TABLE_COLUMNS] = {{NULL, NULL, FAB_INK_PLAIN, 0, true}};
+    fab_column columns[FAB_TABLE_COLUMNS] = {{NULL, NULL, FAB_INK_PLAIN, 0, true, false}};
     fab_page page;
     fab_table text;
     for (size_t i = 0; i < table->n_columns; i++) {

@@ -1,6 +1,7 @@
-"""Every table of a report as CSV, and its Markdown, against its JSON. Run by test_tables.sh.
+"""Every table of a report as CSV against its JSON, and its Markdown against its text. Run by test_tables.sh.
 
-usage: check_tables.py JSON LIST FOLDER MARKDOWN, with FOLDER/TABLE.csv for every name in LIST"""
+usage: check_tables.py JSON LIST FOLDER MARKDOWN TEXT, with FOLDER/TABLE.csv for every name in LIST"""
+import collections
 import csv
 import json
 import re
@@ -82,63 +83,43 @@ def check_table(name, rows, header, found):
     return n_figures
 
 
-def markdown_tables(path):
-    """Title: number of table lines or bullets."""
-    found = {}
-    title = None
-    for line in open(path, encoding="utf-8"):
-        if line.startswith("## "):
-            title = line[3:].strip()
-            assert title not in found, f"Markdown: two sections {title}"
-            found[title] = []
-        elif line.startswith(("|", "- ")):
-            found[title].append(line.rstrip("\n"))
-    return found
+DRAWN = re.compile("[\u2581-\u258f]")
+DRAWING = re.compile(r"^ +(stage \d+|power) {2,}")  # as wide as the page
 
 
-SCALE = {"": 1, "p": 1e-12, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18, "B": 1e9}
+def words_of(lines):
+    return collections.Counter(w for line in lines if not DRAWING.match(line) for w in DRAWN.sub("", line).split())
 
 
-def read_quantity(text):
-    """None where the cell is no figure."""
-    money = re.fullmatch(r"\$(-?[\d.]+)([kMB]?)", text)
-    if money:
-        return float(money[1]) * SCALE[money[2]]
-    found = re.fullmatch(r"(-?[\d.]+(?:e[+-]?\d+)?)(?: ([pnumkMGTPE]?)(?:s|m|W|B|b/s|B/s))?", text)
-    return float(found[1]) * SCALE[found[2] or ""] if found else None
+def plain_of(line):
+    """A line of Markdown without its marks."""
+    literal = re.sub(r"\\(.)", lambda m: chr(0xE000 + ord(m[1])), line)
+    literal = "" if re.fullmatch(r"\|( -{3}:? \|)+", literal) else literal.replace("**", "").replace("|", " ")
+    literal = re.sub(r"^#+ ", "", literal)
+    return "".join(chr(ord(c) - 0xE000) if 0xE000 <= ord(c) < 0xE080 else c for c in literal).replace("&lt;", "<").replace("&amp;", "&")
 
 
-def close(cell, value, name):
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        shown = read_quantity(cell)
-        slack = 0.05 if ".usd" in name or name.endswith(("usd", "usd_per_year", "tokens")) else 6e-4  # four digits; of money two at least
-        return shown is not None and abs(shown - value) <= slack * abs(value) + (0.01 if slack > 1e-3 else 0)
-    return True
-
-
-def check_markdown(path):
-    found = markdown_tables(path)
-    titles = {name: (name[0].upper() + name[1:]).replace("_", " ").replace(".", ": ") for name, rows in tables.items() if rows}
-    assert set(titles.values()) == set(found), f"Markdown: {set(titles.values()) ^ set(found)}"
-    checked = 0
-    for name, title in titles.items():
-        rows = tables[name]
-        lines = found[title]
-        if lines[0].startswith("- "):  # one text each
-            assert len(lines) == len(rows), f"{title}: {len(lines)} bullets"
-            continue
-        cells = [[c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-        assert len({len(line) for line in cells}) == 1, f"{title}: lines of different length"
-        if cells[0][0] == "":  # turned: a line for each field
-            columns = {line[0]: line[1:] for line in cells[2:]}
-        else:
-            columns = {head: [line[i] for line in cells[2:]] for i, head in enumerate(cells[0])}
-        for i, (_, fields) in enumerate(rows):
-            for field, value in fields.items():
-                shown = columns[field.replace("[", "\\[")][i]
-                assert close(shown, value, field), f"{title}: {field} {shown}, JSON has {value}"
-                checked += 1
-    return checked
+def check_markdown(path, path_of_text):
+    """The words of the text report, each as often, under a title; its headings in order; tables with rows of one length."""
+    lines = open(path, encoding="utf-8").read().split("\n")
+    text = re.sub(r"\\\n", "", re.sub(r" \\\n", "\n", open(path_of_text, encoding="utf-8").read())).split("\n")  # commands in one piece
+    assert lines[0].startswith("# fabriscope ") and not any(line.startswith("# ") for line in lines[1:]), lines[0]
+    plain = [line if line.startswith("    ") else plain_of(line) for line in lines[1:]]
+    more, less = words_of(plain) - words_of(text), words_of(text) - words_of(plain)
+    assert not more and not less, f"Markdown has more: {more}, less: {less}"
+    at = 0
+    for heading in (plain_of(line) for line in lines if line.startswith("## ")):
+        at = next((i + 1 for i in range(at, len(text)) if text[i].startswith(heading)), None)
+        assert at is not None, f"Markdown: heading {heading}"
+    n_tables = 0
+    for i, line in enumerate(lines):
+        if line.startswith("| ") and "---" in lines[i + 1] and (i == 0 or lines[i - 1] == ""):
+            end = next(j for j in range(i, len(lines)) if not lines[j].startswith("|"))
+            lengths = {len(re.split(r"(?<!\\)\|", row)) for row in lines[i:end]}
+            assert len(lengths) == 1 and end - i > 2 and lines[end] == "", f"Markdown: table {line}"
+            n_tables += 1
+    assert sum(line.startswith("| ---") for line in lines) == n_tables, "Markdown: a table that does not begin"
+    return n_tables
 
 
 report = json.load(open(sys.argv[1], encoding="utf-8"))
@@ -159,4 +140,4 @@ for line in listed:
     assert int(line["rows"]) == len(rows) and int(line["columns"]) == len(content[0]), line
     total += check_table(line["table"], rows, content[0], content[1:])
 assert total >= 10, f"only {total} figures"
-assert check_markdown(sys.argv[4]) >= 10
+check_markdown(sys.argv[4], sys.argv[5])

@@ -23,6 +23,20 @@ make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256
 make growth cost rail-only:gpus=1024,radix=32 --steps 256,512,1024
 make failures run clos:gpus=64,radix=16,spares=1 --job model=gpt-1.7b,tp=2,memory-check=off --fail server-2
 make audit audit "$root/src/doc/manual/cluster.net"
+{ # hosts behind two leaves each, but for one behind one
+  echo 'A-node,A-port,Z-node,Z-port'
+  for leaf in 0 1 2 3; do
+    for i in 0 1; do
+      echo "leaf-$leaf,$((10 + i)),spine-$i,$leaf"
+      echo "host-$((2 * leaf + i)),1,leaf-$leaf,$i"
+      echo "host-$((2 * leaf + i)),2,leaf-$(((leaf + 1) % 4)),$((2 + i))"
+    done
+  done
+} | grep -v '^host-5,2,' >"$work/single.csv"
+make choices audit "$work/single.csv"
+make unruled audit "$root/tests/data/sites/slurm"
+make diff diff preset:llama3-talk-racks --engine pinned --before servers=0,1,2,3 --after servers=0,1,2,4
+make warned build clos:gpus=256,radix=32,tiers=2,taper=2/1/4
 make traffic traffic preset:llama3-24k-roce
 mkdir "$work/study" "$work/explain"
 "$program" route preset:llama3-talk-racks --job servers=0,1,2,4 --traffic job:dp-rs --engine pinned --explain leaf-0:17 --format html --quiet \

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Reports of every command: JSON and XML fit their schemas, and every table as CSV and as Markdown has the figures of JSON.
+# Reports of every command: JSON and XML fit their schemas, every table as CSV has the figures of JSON,
+# and Markdown the words of the text.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 python=/usr/bin/python3
 "$program" schema result >schema.json
@@ -20,11 +21,12 @@ check() { # check ARGUMENTS...
   for format in json xml markdown; do
     "$program" "$@" --quiet --format $format >"$folder/report.$format" || fail "$*: --format $format"
   done
+  "$program" "$@" --quiet >"$folder/report.txt" || fail "$*: text"
   "$program" "$@" --quiet --format csv --table list >"$folder/list.csv" || fail "$*: --table list"
   while IFS=, read -r table _; do
     "$program" "$@" --quiet --format csv --table "$table" >"$folder/$table.csv" || fail "$*: --table $table"
   done < <(tail -n +2 "$folder/list.csv")
-  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/list.csv" "$folder" "$folder/report.markdown" >log 2>&1 ||
+  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/list.csv" "$folder" "$folder/report.markdown" "$folder/report.txt" >log 2>&1 ||
     fail "$*: $(tail -n 1 log)"
   if command -v xmllint >/dev/null; then
     xmllint --noout --nonet --schema report.xsd "$folder/report.xml" >log 2>&1 || fail "$*: $(head -n 1 log)"

@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, cost, study, growth, explain, failures, audit, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -347,6 +347,59 @@ test('it prints', async () => {
   }
 });
 
+test('an audit says of how much it speaks', async () => {
+  const { audit } = json('unruled');
+  assert.ok(audit.findings.length === 0 && audit.cables_with_rule === 0 && audit.cables > 0);
+  const { page, context } = await open(browser, file('unruled'));
+  const card = await text(page, '#answer-audit');
+  assert.ok(card.includes('No regular structure was found') && card.includes(`Rules speak of 0 of ${audit.cables} cables`), card);
+  assert.ok(!(await text(page, 'main')).includes('Nothing departs') && !card.includes('are there'));
+  assert.deepEqual((await cells(page, 'coverage')).map((r) => r.slice(1)), audit.coverage.map((b) => [`${b.cables}`, `${b.with_rule}`]));
+  await context.close();
+});
+
+test('a choice of the design is no fault', async () => {
+  const { findings } = json('choices').audit;
+  const choices = findings.filter((x) => x.is_choice);
+  assert.ok(choices.length > 0);
+  const { page, context } = await open(browser, file('choices'));
+  assert.deepEqual((await cells(page, 'by-design')).map((r) => [r[0], r[7]]), choices.map((x) => [x.finding, x.work]));
+  assert.deepEqual((await cells(page, 'findings')).map((r) => r[0]), findings.filter((x) => !x.is_choice).map((x) => x.finding));
+  const card = await text(page, '#answer-audit');
+  assert.ok(card.includes(`${choices.length} choice${choices.length === 1 ? '' : 's'} of the design, no faults.`) && !card.includes('single-point'), card);
+  await context.close();
+});
+
+test('two states: the answer, the cause and what changed stand on the first screen', async () => {
+  const { diff } = json('diff');
+  assert.ok(diff.is_verified && diff.changes.length > 0 && diff.engines[0].new_links > 0);
+  const { page, context } = await open(browser, file('diff'));
+  const card = await text(page, '#answer-diff');
+  assert.ok(card.includes(`${diff.verdict}.`) && card.includes(`Cause, verified: ${diff.cause}.`), card);
+  for (const c of diff.changes) assert.ok((await text(page, '#answer-changes')).includes(`${c.kind} ${c.what}: was ${c.before}, is ${c.after}`));
+  assert.ok((await text(page, '#answer-links')).startsWith(`What does that do?${diff.engines[0].new_links} links`));
+  for (const id of ['answer-diff', 'answer-changes', 'answer-links']) {
+    const box = await page.locator(`#${id}`).boundingBox();
+    assert.ok(box.y + box.height <= 900, `${id} ends at ${box.y + box.height}`);
+  }
+  const rows = await page.evaluate(() => [...document.querySelectorAll('#diff table')[0].tBodies[0].rows].map((r) => [...r.cells].map((c) => c.textContent)));
+  assert.deepEqual(rows.map((r) => r[0]), [...diff.engines[0].phases.map((p) => p.name), 'iteration']);
+  for (const [i, p] of diff.engines[0].phases.entries()) same(rows[i][2], p.after_s, p.name);
+  await context.close();
+});
+
+test('warnings stand on the first screen', async () => {
+  const { warnings } = json('warned').meta;
+  assert.ok(warnings.length > 0);
+  for (const viewport of [{ width: 1280, height: 900 }, { width: 400, height: 900 }]) {
+    const { page, context } = await open(browser, file('warned'), { viewport });
+    assert.deepEqual(await page.locator('#warnings li').allTextContents(), warnings.map((w) => `Warning: ${w}.`));
+    const box = await page.locator('#warnings').boundingBox();
+    assert.ok(box.y + box.height <= 900, `ends at ${box.y + box.height}`);
+    await context.close();
+  }
+});
+
 /* --- the other commands ------------------------------------------------------------------------------------------- */
 
 test('sweep: the points, and which are on the front', async () => {
@@ -428,10 +481,12 @@ test('growth, one link, failures, an audit, and phases without routes', async ()
   for (const part of failures.failed) assert.ok(lost.includes(part.name));
   const { findings } = json('audit').audit;
   const order = (await look('audit', 'findings')).rows;
-  assert.deepEqual(order.map((r) => [r[0], r[6]]), findings.map((x) => [x.finding, x.work]));
+  const sure = (x) => (x.confidence < 1 ? `${Math.floor(100 * x.confidence)} % sure` : 'sure');
+  assert.deepEqual(order.map((r) => [r[0], r[1], r[7]]), findings.map((x) => [x.finding, sure(x), x.work]));
   const installed = (await look('audit')).all;
   assert.ok(installed.includes(`What is wrong?${findings.length} findings`), installed.slice(0, 400));
   assert.ok(installed.includes(`What first?${findings[0].finding}`));
+  assert.ok(installed.includes(`Rules speak of ${json('audit').audit.cables_with_rule} of ${json('audit').audit.cables} cables`));
   assert.ok(lost.includes(failures.engines[0].policies.find((p) => p.policy === 'none').disconnected_flows > 0 ? 'The job stops' : 'The job goes on'));
   const { phases, memory } = json('traffic');
   const listed = await look('traffic', 'phases-table');

@@ -23,6 +23,8 @@ typedef struct fab_cell {
 typedef struct fab_page {
     fab_str out;
     bool color, ascii, conventions;
+    bool markdown;        /**< paragraphs, tables and headings as such; a drawing is a block of code */
+    bool in_code, in_row; /**< Markdown: behind a line of code; within a table, where there are no bars */
     size_t width;
     size_t used; /**< cells of the line being built */
     fab_cell line[FAB_TEXT_MAX_WIDTH];
@@ -46,8 +48,8 @@ void fab_page_end_line(fab_page *page);
 /** Ends the line with a dim text at the right edge, on a line of its own where that is too near. */
 void fab_page_last(fab_page *page, const char *text);
 
-/** A whole line. */
-#define fab_page_line(page, ink, ...) (fab_page_printf(page, ink, __VA_ARGS__), fab_page_end_line(page))
+/** A whole line of words; of a drawing: fab_page_end_line(). */
+#define fab_page_line(page, ink, ...) (fab_page_printf(page, ink, __VA_ARGS__), fab_page_wrap(page, ink, 0, 0, ""))
 /** Adds to the paragraph that fab_page_paragraph() prints; what is longer than FAB_TEXT_PARAGRAPH is cut. */
 void fab_page_say(fab_page *page, const char *fmt, ...) FAB_PRINTF(2, 3);
 /** Prints what was said, as fab_page_wrap() does. */

@@ -21,16 +21,17 @@ typedef struct fab_column {
     fab_ink ink;                                        /**< of figures above `limit`; FAB_INK_PLAIN: the row's */
     double limit;
     bool is_left;
+    bool is_command; /**< the last one: where it does not fit it stands below its row, to be pasted into a shell */
 } fab_column;
 
 /** Columns: of figures as fab_show_KIND() shows them, as a function of their own does, and with a mark. */
 #define fab_show_text NULL /**< the kind of a column of texts, which fab_table_set() puts there */
 #define COLUMN(heading, kind)                                                                                          \
-    { (heading), fab_show_##kind, FAB_INK_PLAIN, 0, false }
+    { (heading), fab_show_##kind, FAB_INK_PLAIN, 0, false, false }
 #define SHOWN(heading, show)                                                                                           \
-    { (heading), (show), FAB_INK_PLAIN, 0, false }
+    { (heading), (show), FAB_INK_PLAIN, 0, false, false }
 #define MARKED(heading, show, ink, limit)                                                                              \
-    { (heading), (show), (ink), (limit), false }
+    { (heading), (show), (ink), (limit), false, false }
 
 typedef struct fab_table_cell {
     size_t text; /**< offset into texts */

@@ -1,4 +1,5 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
+import { coverage, departs, faults, sure } from './audit.js';
 import { breakable, h, table } from './dom.js';
 import { studyAnswers } from './study.js';
 import { pointName } from './sweep.js';
@@ -227,18 +228,41 @@ function mixAnswers(mix) {
 function auditAnswers(a) {
   const planned = a.boundaries.reduce((sum, b) => sum + b.planned_cables, 0);
   const present = a.boundaries.reduce((sum, b) => sum + b.present_cables, 0);
-  const kinds = Object.entries(a.findings.reduce((all, x) => ({ ...all, [x.finding]: (all[x.finding] ?? 0) + 1 }), {}));
+  const found = faults(a);
+  const choices = a.findings.length - found.length;
+  const kinds = Object.entries(found.reduce((all, x) => ({ ...all, [x.finding]: (all[x.finding] ?? 0) + 1 }), {}));
   const lost = a.lost_bisection_bps;
-  const worst = a.findings[0];
+  const worst = found[0];
   return [
-    card('answer-audit', 'What is wrong?', worst ? [h('strong', null, f.plural(a.findings.length, 'finding')), ` in ${f.count(a.switches)} switches`] : h('strong', null, 'Nothing departs from the structure'),
+    card('answer-audit', 'What is wrong?', worst ? [h('strong', null, f.plural(found.length, 'finding')), ` in ${f.count(a.switches)} switches`] : h('strong', null, departs(a)),
+      choices > 0 && h('p', null, `${f.plural(choices, 'choice')} of the design, no faults.`),
+      h('p', null, `${coverage(a)}.`),
       h('ul', { class: 'plain' }, kinds.map(([kind, n]) => h('li', null, `${kind}: ${f.count(n)}`))),
-      h('p', { class: 'small' }, `${f.count(present)} of ${f.count(planned)} cables are there. `, h('a', { href: '#audit' }, 'The work'))),
+      h('p', { class: 'small' }, a.cables_with_rule > 0 ? `${f.count(present)} of ${f.count(planned)} cables are there. ` : '', h('a', { href: '#audit' }, 'The work'))),
     card('answer-bisection', 'What does it cost in bandwidth?',
       a.bisection_bps === undefined ? 'The bisection is not known' : lost === undefined ? [h('strong', null, f.rate(a.bisection_bps)), ' of bisection'] : lost > 0 ? [h('strong', null, f.percent(a.lost_bisection_ratio)), ' of the bisection'] : [h('strong', null, 'No bisection'), ' is lost'],
       h('p', null, a.bisection_bps === undefined || lost === undefined ? `${a.bisection_unknown}.` : `${f.rate(a.bisection_bps)} of ${f.rate(a.planned_bisection_bps)}.`)),
-    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : ''], h('p', null, worst.work))] : []),
+    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : '', `, ${sure(worst)}`], h('p', null, worst.work))] : []),
   ];
+}
+
+function diffAnswers(d) {
+  const told = d.changes.filter((c) => c.is_cause).concat(d.changes.filter((c) => !c.is_cause));
+  const rest = told.length - FEW_CHANGES + (d.changes_left_out ?? 0);
+  const { engines: [e] } = d;
+  return [
+    card('answer-diff', 'Is it slower, and why?', h('strong', null, `${d.verdict}.`),
+      d.stopped && h('p', null, `${d.stopped}.`),
+      d.cause && h('p', null, `${d.is_verified ? 'Cause, verified: ' : ''}${d.cause}.`),
+      d.tolerance_ratio > 0 && h('p', null, `${d.is_beyond ? 'Beyond' : 'Within'} the tolerance of ×${f.digits(d.tolerance_ratio, 4)}.`),
+      h('p', { class: 'small' }, h('a', { href: '#diff' }, 'Phase by phase'))),
+    card('answer-changes', 'What changed?', [h('strong', null, f.plural(told.length + (d.changes_left_out ?? 0), 'change')), ` from ${d.before} to ${d.after}`],
+      h('ul', { class: 'plain' }, told.slice(0, FEW_CHANGES).map((c) => h('li', null, `${c.kind} ${c.what}: was ${c.before ?? 'nothing'}, is ${c.after ?? 'nothing'}`))),
+      rest > 0 && h('p', { class: 'small' }, `and ${f.count(rest)} more`)),
+    e && card('answer-links', 'What does that do?', [h('strong', null, f.plural(e.new_links, 'link')), e.new_links === 1 ? ' collides now that did not' : ' collide now that did not'],
+      h('p', null, `${f.plural(e.gone_links, 'link')} that collided ${e.gone_links === 1 ? 'does' : 'do'} no longer.`),
+      h('p', { class: 'small' }, `Under ${e.label}.`)),
+  ].filter(Boolean);
 }
 
 function failureAnswers(failures) {
@@ -255,6 +279,7 @@ function failureAnswers(failures) {
     h('p', { class: 'small' }, `Under ${failures.engines[0].engine}.`))];
 }
 
+const FEW_CHANGES = 4;
 const LINES = [['bound_by', 'Bound by'], ['collisions', 'Collisions'], ['cost', 'Cost'], ['to_do', 'To do'], ['how_sure', 'How sure']];
 
 /** The five lines of the text report, word for word, and the engines that were tried for them. */
@@ -274,6 +299,9 @@ function verdict({ verdict: v }) {
       rows: tried })));
 }
 
+/** What was accepted that a reviewer would ask about. */
+const warnings = ({ meta }) => meta.warnings?.length > 0 && h('ul', { id: 'warnings', class: 'plain', 'aria-label': 'Warnings' }, meta.warnings.map((w) => h('li', null, h('strong', null, 'Warning: '), `${w}.`)));
+
 export function answers(model, state) {
   const host = h('div', { class: 'cards' });
   const draw = () => {
@@ -282,6 +310,7 @@ export function answers(model, state) {
     // What was asked for by name comes first.
     if (report.contention) cards.push(...contentionAnswers(report.contention));
     if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    if (report.diff) cards.push(...diffAnswers(report.diff));
     if (report.failures) cards.push(...failureAnswers(report.failures));
     if (report.audit) cards.push(...auditAnswers(report.audit));
     if (report.advice) cards.push(...adviceAnswers(report.advice));
@@ -298,5 +327,5 @@ export function answers(model, state) {
   };
   state.onChange((changed) => changed.has('engine') && draw());
   draw();
-  return h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' }, verdict(model.report), host);
+  return h('div', { id: 'answers', role: 'region', 'aria-label': 'In short', 'aria-live': 'polite' }, warnings(model), verdict(model.report), host);
 }

@@ -1,5 +1,5 @@
 // What is wrong with an installed fabric: the work order, worst first.
-import { section, table } from './dom.js';
+import { h, section, table } from './dom.js';
 import * as f from './format.js';
 
 const bisection = (a) => {
@@ -11,24 +11,42 @@ const bisection = (a) => {
 
 const end = (node, port) => (node ? `${node}${port ? `:${port}` : ''}` : '');
 
+export const faults = (a) => a.findings.filter((x) => !x.is_choice);
+/** A confidence is rounded down: "99 % sure" is not certain. */
+export const sure = (x) => (x.confidence < 1 ? `${Math.floor(100 * x.confidence)} % sure` : 'sure');
+
+/** Of how much a rule speaks, and that nothing is said of the rest. */
+export const coverage = (a) => `Rules speak of ${f.count(a.cables_with_rule)} of ${f.count(a.cables)} cables, ${f.count(a.switches_with_rule)} of ${f.count(a.switches)} switches, ${f.count(a.adapters_with_rule)} of ${f.count(a.adapters)} adapters${
+  a.cables_with_rule < a.cables ? '; of the others nothing is said but speed and who reports them' : ''}`;
+
+/** What is said where nothing was found. */
+export const departs = (a) => (a.cables_with_rule === 0 ? 'No regular structure was found: nothing can be said of missing or misplaced cables'
+  : a.cables_with_rule < a.cables ? 'Nothing departs from the rules, where there are rules' : 'Nothing departs from the structure');
+
+const findings = (id, caption, rows) => rows.length > 0 && table({
+  id,
+  caption,
+  columns: [
+    { title: 'finding', head: true, cell: (x) => x.finding },
+    { title: 'confidence', number: true, cell: sure },
+    { title: 'capacity', number: true, cell: (x) => f.rate(x.damage_bps) },
+    { title: 'cables', number: true, cell: (x) => f.count(x.cables) },
+    { title: 'from', cell: (x) => end(x.node, x.port) },
+    { title: 'to', cell: (x) => end(x.other_node, x.other_port) },
+    { title: 'what', cell: (x) => `${x.what}${x.line ? ` (line ${x.line})` : ''}` },
+    { title: 'work', cell: (x) => x.work },
+  ],
+  rows,
+});
+
 export function audit(model) {
   const { audit: a } = model.report;
+  const wrong = faults(a);
+  const choices = a.findings.filter((x) => x.is_choice);
   return [
-    section('audit', 'Work', a.findings.length > 0 ? 'Worst first, with the boxes and ports to walk to.' : 'Nothing departs from the structure.',
-      a.findings.length > 0 && table({
-        id: 'findings',
-        caption: f.plural(a.findings.length, 'finding'),
-        columns: [
-          { title: 'finding', head: true, cell: (x) => x.finding },
-          { title: 'capacity', number: true, cell: (x) => f.rate(x.damage_bps) },
-          { title: 'cables', number: true, cell: (x) => f.count(x.cables) },
-          { title: 'from', cell: (x) => end(x.node, x.port) },
-          { title: 'to', cell: (x) => end(x.other_node, x.other_port) },
-          { title: 'what', cell: (x) => `${x.what}${x.line ? ` (line ${x.line})` : ''}` },
-          { title: 'work', cell: (x) => x.work },
-        ],
-        rows: a.findings,
-      })),
+    section('audit', 'Work', wrong.length > 0 ? 'Worst first, with the boxes and ports to walk to.' : `${departs(a)}.`,
+      findings('findings', f.plural(wrong.length, 'finding'), wrong)),
+    choices.length > 0 && section('choices', 'By design', 'No faults: what one failure more would cost.', findings('by-design', f.plural(choices.length, 'choice'), choices)),
     section('installed', 'What is installed', `${f.plural(a.hosts, 'host')} known by name, ${f.plural(a.adapters, 'adapter')}, ${f.count(a.switches)} switches${a.rails ? ', rail-optimised' : ''}.${bisection(a)}`,
       table({
         caption: 'Cables',
@@ -39,6 +57,17 @@ export function audit(model) {
           { title: 'of them', number: true, cell: (b) => (b.planned_cables > 0 ? f.percent(b.present_cables / b.planned_cables, 4) : '-') },
         ],
         rows: a.boundaries,
+      }),
+      h('p', null, `${coverage(a)}.`),
+      a.cables_with_rule < a.cables && table({
+        id: 'coverage',
+        caption: 'Cables that some rule speaks of',
+        columns: [
+          { title: 'boundary', head: true, cell: (b) => b.boundary },
+          { title: 'there', number: true, cell: (b) => f.count(b.cables) },
+          { title: 'with a rule', number: true, cell: (b) => f.count(b.with_rule) },
+        ],
+        rows: a.coverage,
       })),
-  ];
+  ].filter(Boolean);
 }

@@ -6,6 +6,7 @@ import { about } from './about.js';
 import { audit } from './audit.js';
 import { collisions } from './collisions.js';
 import { cost, switchTiers } from './cost.js';
+import { difference } from './diff.js';
 import { explanation } from './explain.js';
 import { failures } from './failures.js';
 import { growth } from './growth.js';
@@ -19,7 +20,7 @@ import { optimum, sweep } from './sweep.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
-const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', compare: 'Designs side by side', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric' };
+const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', compare: 'Designs side by side', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric', diff: 'Two states of a network and its job', plan: 'How to run a model', import: 'An installed network as a design', validate: 'Published figures beside ours' };
 
 /** The phase whose links are offered most, under the first engine: what the page opens with. */
 function worstPhase(model) {
@@ -91,6 +92,7 @@ function build(data) {
     report.optimize && optimum(model),
     report.explain && explanation(model),
     ...(report.audit ? audit(model) : []),
+    report.diff && difference(model),
     report.failures && failures(model),
     has ? phases(model) : report.phases && listed(model),
     (report.cost || report.designs) && cost(model),

@@ -6,110 +6,15 @@
 
 #include <string.h>
 
-static void traffic_add_count(cli_table *table, uint64_t count) {
-    char text[32];
-    cli_table_add(table, "%s", fab_format_count(text, count));
-}
-
-static void list_phases(const fab_traffic *traffic, cli_table *table) {
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        const fab_phase *phase = &traffic->phases[i];
-        char bytes[32];
-        cli_table_add(table, "%s", phase->name);
-        cli_table_add(table, "%s", phase->collective);
-        traffic_add_count(table, phase->n_comms);
-        traffic_add_count(table, phase->n_flows);
-        cli_table_add(table, "%s", fab_quantity_format(bytes, (double)phase->total_bytes, FAB_UNIT_BYTES));
-        traffic_add_count(table, phase->steps);
-        traffic_add_count(table, phase->executions);
-    }
-}
-
-static void print_formulas(const fab_traffic *traffic, size_t width, FILE *out) {
-    const char *title = "\nBytes of a phase, all GPUs together:\n";
-    int longest = 6;
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        int n = (int)strlen(traffic->phases[i].name);
-        longest = n > longest ? n : longest;
-    }
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        const fab_phase *phase = &traffic->phases[i];
-        if (phase->formula[0] != '\0') {
-            int n = fprintf(out, "%s  %-*s ", title, longest, phase->name) - (int)strlen(title);
-            cli_wrap(phase->formula, (size_t)n, (size_t)longest + 3, width, out);
-            title = "";
-        }
-    }
-}
-
-static void print_memory(const fab_traffic *traffic, size_t width, FILE *out) {
-    const fab_job_memory *m = &traffic->memory;
-    const struct {
-        const char *name;
-        double bytes;
-    } PARTS[] = {{"weights", m->weights_bytes},
-                 {"gradients", m->gradients_bytes},
-                 {"optimizer", m->optimizer_bytes},
-                 {"activations", m->activations_bytes},
-                 {"cached keys and values", m->cache_bytes}};
-    char text[320];
-    char need[32];
-    char has[32];
-    size_t used = (size_t)snprintf(
-        text, sizeof text, "Memory of a GPU%s: %s of %s (%s)", traffic->job.pp > 1 ? " of the fullest stage" : "",
-        fab_quantity_format(need, m->total_bytes, FAB_UNIT_BYTES),
-        fab_quantity_format(has, m->capacity_bytes, FAB_UNIT_BYTES), traffic->job.accelerator.name);
-    const char *separator = ": ";
-    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
-        if (PARTS[i].bytes > 0) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", separator, PARTS[i].name,
-                                     fab_quantity_format(need, PARTS[i].bytes, FAB_UNIT_BYTES));
-            separator = ", ";
-        }
-    }
-    if (m->host_bytes > 0) {
-        (void)snprintf(text + used, sizeof text - used, "; on the host %s",
-                       fab_quantity_format(need, m->host_bytes, FAB_UNIT_BYTES));
-    }
-    (void)fputc('\n', out);
-    cli_wrap(text, 0, 2, width, out);
-}
-
-static fab_status print_list(const cli_options *options, const fab_traffic *traffic, FILE *out, fab_error *err) {
-    static const cli_column COLUMNS[] = {{"Phase", "name", false},          {"Collective", "collective", false},
-                                         {"Groups", "communicators", true}, {"Flows", "flows", true},
-                                         {"Bytes", "bytes", true},          {"Steps", "steps", true},
-                                         {"Times", "executions", true}};
-    fab_status status = FAB_OK;
-    size_t width = (size_t)cli_style(options).width;
-    cli_table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof COLUMNS[0]};
-    list_phases(traffic, &table);
-    FAB_TRY(cli_table_status(&table, err));
-    cli_wrap(traffic->summary, 0, 0, width, out);
-    (void)fputc('\n', out);
-    FAB_TRY(cli_table_text(&table, width, out, err));
-    print_formulas(traffic, width, out);
-    if (traffic->has_job) {
-        print_memory(traffic, width, out);
-    }
-done:
-    cli_table_release(&table);
-    return status;
-}
-
 static fab_status traffic_report(cli_session *s, const fab_traffic *traffic, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
     char digest[17];
     const fab_traffic_listing listing = {traffic, s->design->name, digest};
-    bool is_text = options->format == NULL || strcmp(options->format, "text") == 0;
-    if (is_text) {
-        FAB_TRY(print_list(options, traffic, out, err));
-    }
     FAB_TRY(fab_design_digest(s->design, digest, err));
     s->result.listing = &listing;
     s->result.n_fabrics = 0; /* the listing stands for itself */
-    status = is_text ? cli_write_reports(options, &s->result, err) : cli_report(options, &s->result, out, err);
+    status = cli_report(options, &s->result, out, err);
     s->result.n_fabrics = 1;
     s->result.listing = NULL;
 done:
