@@ -222,11 +222,12 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
     return FAB_OK;
 }
 
-/* Of cells that are sprayed, whole windows are under way. */
-static double sprayed_bytes(double n_flows, double n_links, double n_senders) {
-    double cells = fmax(SPRAYED_LINKS, SPRAYED_CELLS * n_senders);
-    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * sizeof(fab_spray_sender) +
-           n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) + cells * (sizeof(fab_spray_cell) + sizeof(fab_event));
+/* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
+static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
+    double cells = fmax(SPRAYED_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
+    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * (sizeof(fab_spray_sender) + sizeof(double)) +
+           n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) +
+           cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
@@ -237,7 +238,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
-    events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_senders) : 0;
+    events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_flow_links, n_senders) : 0;
     cells = transport->spray != NULL ? 0 : cells;
     return n_flows * of_flow + n_links * of_link + n_flow_links * sizeof(uint32_t) + cells * sizeof(fab_cell) + events +
            FAB_EVENT_CALENDAR_BYTES;
