@@ -491,15 +491,27 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
                           100 * v->owned_margin_ratio);
 }
 
+/* The cheapest network, of which no one stands out where all cost the same. */
+static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    double least_usd = s->points[v->cheapest].total_usd;
+    bool alike = true;
+    for (size_t i = 0; i < s->n_points; i++) {
+        alike = alike && s->points[i].total_usd <= least_usd * (1 + 1e-9);
+    }
+    const char *usd = fab_show_money(page, least_usd);
+    return alike ? fab_show(page, "every network costs %s", usd)
+                 : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
+}
+
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     if (!v->is_known) {
         return;
     }
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s Fastest: [%zu]; cheapest network: [%zu], %s.",
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s Fastest: [%zu]; %s.",
                    s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "",
                    verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
-                   v->cheapest + 1, fab_show_money(page, s->points[v->cheapest].total_usd));
+                   cheapest_show(page, s, v));
 }
 
 static bool same_traffic(const fab_sweep *s) {

@@ -156,7 +156,8 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
         }
         if (v->n_untried > 0) {
             char flows[32];
-            fab_append(out, FAB_VERDICT_TEXT, " (none tried: %s flows)", fab_format_count(flows, v->n_untried));
+            fab_append(out, FAB_VERDICT_TEXT, " (none tried for %s flows: --engine or --advise does)",
+                       fab_format_count(flows, v->n_untried));
         }
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s, its hash factor",
@@ -176,7 +177,7 @@ static void advice_of_taper(const fab_result *r, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_taper_factor,
                    p->name);
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "; the taper costs nothing (factor %.2f)", p->max_taper_factor);
+        fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs nothing (factor %.2f)", p->max_taper_factor);
     }
 }
 

@@ -86,19 +86,21 @@ static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
     return (double)n;
 }
 
-double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double n_links, double n_hops) {
+double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double n_senders, double n_links,
+                         double n_hops) {
     fab_senders senders;
     const fab_lossless transport = fab_lossless_of(spec, &senders);
     return spec->kind == FAB_TRANSPORT_FLUID
                ? 0
-               : fab_lossless_bytes(&transport, n_paths, n_links, n_hops, n_paths / (double)spec->entropies) +
-                     n_links * LINK_PAUSED;
+               : fab_lossless_bytes(&transport, n_paths, n_links, n_hops, n_senders) + n_links * LINK_PAUSED;
 }
 
 /* Solver, and simulation where flows end one after the other. */
-static double rates_bytes(const fab_replay *replay, const fab_phase *phase, const fab_sharing_size *size) {
+static double rates_bytes(const fab_replay *replay, const fab_phase *phase, uint32_t n_planes,
+                          const fab_sharing_size *size) {
     double bytes = size->n_flows * PATH_SOLVED + size->n_links * sizeof(double) + fab_max_min_bytes(size);
-    bytes += fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows,
+    double n_senders = fmin(size->n_flows, (double)phase->n_flows * n_planes);
+    bytes += fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows, n_senders,
                                size->n_links, size->n_entries);
     return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
 }
@@ -138,7 +140,7 @@ static double paths_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
                      !fab_router_facts_of(router)->has_tables; /* these are noted, too */
     double routed = fab_grown(paths) * sizeof(uint64_t) + (by_groups ? 2 : 1) * fab_grown(all_hops) * sizeof(uint32_t);
     double placed = fab_router_facts_of(router)->takes_phases ? paths * PATH_PLACED : 0;
-    return flows * FLOW_RUN + routed + placed + rates_bytes(replay, phase, &size);
+    return flows * FLOW_RUN + routed + placed + rates_bytes(replay, phase, s->fabric->n_planes, &size);
 }
 
 /* Pairs of leaves that a phase has something for; of an all-to-all all of them. */
@@ -165,7 +167,7 @@ static double split_bytes(const fab_replay *replay, const fab_replay_sizes *s, c
         return bytes;
     }
     double listed = fab_grown(pairs * n_links) + fab_grown(flows * n_links);
-    return bytes + listed * SHARE_BYTES + flows * FLOW_RUN + rates_bytes(replay, phase, &size);
+    return bytes + listed * SHARE_BYTES + flows * FLOW_RUN + rates_bytes(replay, phase, s->fabric->n_planes, &size);
 }
 
 /* One draw under way. */

@@ -16,7 +16,7 @@ static fab_status lossless_push(fab_lossless_state *s, double at_s, enum event_k
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
-fab_status fab_lossless_take_cell(fab_lossless_state *s, uint32_t *out, fab_error *err) {
+static fab_status take_cell(fab_lossless_state *s, uint32_t *out, fab_error *err) {
     if (s->free_cell != FAB_NO_CELL) {
         *out = s->free_cell;
         s->free_cell = s->cells[*out].next;
@@ -55,7 +55,7 @@ static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *ou
     fab_turns *t = &s->turns[link];
     uint32_t *mine = &s->source[t->first];
     uint32_t flow = mine[t->next];
-    FAB_PASS(fab_lossless_take_cell(s, out, err));
+    FAB_PASS(take_cell(s, out, err));
     s->cells[*out] = (fab_cell){.bytes = s->cell_bytes[flow],
                                 .flow = flow,
                                 .at = (uint32_t)s->first[flow],

@@ -174,9 +174,14 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
 static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double busy_s = 0;
     double sight_s = 0;
+    double wait_s = 0; /* in a queue, of what is sent on when it comes */
     fab_status status = FAB_OK;
     double *send_s = NULL;
     FAB_TRY(FAB_NEW(send_s, s->phase->n_links, err));
+    for (uint32_t l = 0; s->spray != NULL && l < s->phase->n_links; l++) {
+        double queue_s = s->spray->ports[l].room_bytes * s->ports[l].s_per_byte;
+        wait_s = isfinite(queue_s) ? fmax(wait_s, queue_s) : wait_s;
+    }
     for (uint32_t f = 0; f < s->phase->n_flows; f++) {
         uint64_t from = s->first[f];
         for (uint64_t i = from; s->link[i] != FAB_NO_LINK && (s->spray == NULL || i == from); i++) {
@@ -184,7 +189,7 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
             double cell_s = s->cell_bytes[f] * at->s_per_byte;
             send_s[s->link[i]] += cell_s * s->left[f];
             busy_s = fmax(busy_s, send_s[s->link[i]]);
-            sight_s = fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->latency_s[f] : at->latency_s));
+            sight_s = fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->latency_s[f] + wait_s : at->latency_s));
         }
     }
     double day_s = EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1);
@@ -217,12 +222,12 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
     return FAB_OK;
 }
 
-/* Of cells that are sprayed, whole windows are under way. */
-static double sprayed_bytes(double n_flows, double n_links, double n_senders) {
-    double cells = fmax(SPRAYED_LINKS, SPRAYED_CELLS * n_senders);
-    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * sizeof(fab_spray_sender) +
-           n_links * (2 * sizeof(double) + sizeof(uint32_t)) +
-           cells * (sizeof(fab_cell) + sizeof(fab_spray_cell) + sizeof(fab_event));
+/* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
+static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
+    double cells = fmax(SPRAYED_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
+    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * (sizeof(fab_spray_sender) + sizeof(double)) +
+           n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) +
+           cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
@@ -233,7 +238,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
-    events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_senders) : 0;
+    events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_flow_links, n_senders) : 0;
     cells = transport->spray != NULL ? 0 : cells;
     return n_flows * of_flow + n_links * of_link + n_flow_links * sizeof(uint32_t) + cells * sizeof(fab_cell) + events +
            FAB_EVENT_CALENDAR_BYTES;

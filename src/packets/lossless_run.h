@@ -78,8 +78,6 @@ typedef struct fab_lossless_state {
     struct fab_spray_state *spray; /**< NULL: flows have a path each */
 } fab_lossless_state;
 
-fab_status fab_lossless_take_cell(fab_lossless_state *state, uint32_t *out_cell, fab_error *err) FAB_MUST_USE;
-
 /**
  * Everything but the first cell. Release with fab_lossless_close(), also after an error.
  * @retval FAB_EINPUT  sizes or thresholds that make no sense

@@ -10,6 +10,12 @@
 #define ALWAYS_MARK 0.8
 #define GAMMA       0.8 /* how much of the excess a cut takes */
 #define LEAST_CUT   0.5
+#define CACHE_LINE  64
+#define AHEAD       12 /* events */
+
+static double larger(double a, double b) { /* fmax() is a call */
+    return a > b ? a : b;
+}
 
 enum event_kind { ARRIVES, IS_SENT, IS_ANSWERED };
 
@@ -32,10 +38,10 @@ void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_c
     } else if (!c->is_marked) {
         x->window_bytes += x->fair * bytes / x->window_bytes;
     } else if (c->waited_s >= x->target_s && x->delay_s > x->target_s && now_s - x->cut_s > x->rtt_s) {
-        x->window_bytes *= fmax(LEAST_CUT, 1 - GAMMA * (x->delay_s - x->target_s) / x->delay_s);
+        x->window_bytes *= larger(LEAST_CUT, 1 - GAMMA * (x->delay_s - x->target_s) / x->delay_s);
         x->cut_s = now_s;
     }
-    x->window_bytes = fmin(x->window_bytes, x->most_bytes);
+    x->window_bytes = x->window_bytes < x->most_bytes ? x->window_bytes : x->most_bytes;
 }
 
 /* The next path in turn; every round begins at another one. One that marked or trimmed a cell is passed over once for
@@ -59,9 +65,8 @@ static bool find_sender(fab_lossless_state *s, uint32_t link) {
     fab_turns *t = &s->turns[link];
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t at = t->next + i < t->n ? t->next + i : t->next + i - t->n;
-        uint32_t flow = s->source[t->first + at];
-        const fab_spray_sender *x = &s->spray->senders[s->spray->sender_of[flow]];
-        if (s->left[flow] > 0 && (x->out == 0 || (x->out + 1) * s->cell_bytes[flow] <= x->window_bytes)) {
+        const fab_spray_sender *x = &s->spray->senders[s->source[t->first + at]];
+        if (x->left > 0 && (x->out == 0 || (x->out + 1) * x->bytes <= x->window_bytes)) {
             t->next = at;
             return true;
         }
@@ -69,18 +74,30 @@ static bool find_sender(fab_lossless_state *s, uint32_t link) {
     return false;
 }
 
+static fab_status take_cell(fab_spray_state *spray, uint32_t *out, fab_error *err) {
+    *out = spray->free_cell;
+    if (*out != FAB_NO_CELL) {
+        spray->free_cell = spray->cells[*out].next;
+        return FAB_OK;
+    }
+    if (spray->n_cells + 1 >= FAB_MOST_NUMBERS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more than %u cells are under way", FAB_MOST_NUMBERS);
+    }
+    FAB_PASS(FAB_GROW(spray->cells, spray->cells_capacity, spray->n_cells + 1, err));
+    *out = (uint32_t)spray->n_cells++;
+    return FAB_OK;
+}
+
 static fab_status new_cell(fab_lossless_state *s, uint32_t link, uint32_t *out, fab_error *err) {
     fab_turns *t = &s->turns[link];
-    uint32_t flow = s->source[t->first + t->next];
-    uint32_t sender = s->spray->sender_of[flow];
-    uint32_t path = choose_path(s, sender);
-    FAB_PASS(fab_lossless_take_cell(s, out, err));
-    FAB_PASS(FAB_GROW(s->spray->cells, s->spray->cells_capacity, s->n_cells, err));
-    s->cells[*out] = (fab_cell){
-        .bytes = s->cell_bytes[flow], .flow = path, .at = (uint32_t)s->first[path], .in = flow, .next = FAB_NO_CELL};
-    s->spray->cells[*out] = (fab_spray_cell){.came_s = 0};
-    s->spray->senders[sender].out++;
-    s->left[flow]--;
+    uint32_t number = s->source[t->first + t->next];
+    fab_spray_sender *x = &s->spray->senders[number];
+    uint32_t path = choose_path(s, number);
+    FAB_PASS(take_cell(s->spray, out, err));
+    s->spray->cells[*out] =
+        (fab_spray_cell){.path = path, .at = (uint32_t)s->first[path], .sender = number & (FAB_MOST_NUMBERS - 1)};
+    x->out++;
+    x->left--;
     s->spray->n_unsent[link]--;
     t->next = t->next + 1 < t->n ? t->next + 1 : 0;
     return FAB_OK;
@@ -89,167 +106,235 @@ static fab_status new_cell(fab_lossless_state *s, uint32_t link, uint32_t *out, 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
 /* The last cell of a sender: all its paths end with it. */
-static void cell_is_there(fab_lossless_state *s, const fab_cell *c) {
-    fab_spray_sender *x = &s->spray->senders[s->spray->sender_of[c->in]];
-    x->last_s = fmax(x->last_s, c->tail_s - s->latency_s[c->flow]);
-    if (--s->missing[c->in] == 0) {
+static void cell_is_there(fab_lossless_state *s, const fab_spray_cell *c) {
+    fab_spray_sender *x = &s->spray->senders[c->sender];
+    x->last_s = larger(x->last_s, c->tail_s - s->latency_s[c->path]);
+    if (--x->missing == 0) {
         for (uint32_t i = 0; i < x->n; i++) {
             s->out->finish_s[s->spray->member[x->first + i]] = x->last_s;
         }
     }
 }
 
-static fab_status spray_send(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
-    fab_port *at = &s->ports[link];
-    if (at->sending != FAB_NO_CELL) {
-        return FAB_OK;
-    }
-    bool is_turn = s->spray->n_unsent[link] > 0 && (at->head == FAB_NO_CELL || at->turn_of_source);
-    bool from_source = is_turn && find_sender(s, link);
-    if (from_source) {
-        FAB_PASS(new_cell(s, link, &at->sending, err));
-    } else if (at->head != FAB_NO_CELL) {
-        at->sending = at->head;
-        at->head = s->cells[at->sending].next;
-        at->tail = at->head == FAB_NO_CELL ? FAB_NO_CELL : at->tail;
-        at->held_bytes -= s->cells[at->sending].bytes;
-        s->spray->cells[at->sending].waited_s += now_s - s->spray->cells[at->sending].came_s;
-    } else {
-        return FAB_OK;
-    }
-    at->turn_of_source = !from_source;
-    fab_cell *c = &s->cells[at->sending];
-    double packet_s = fmin(c->bytes, s->packet_bytes) * at->s_per_byte;
-    double sent_s = fmax(now_s + c->bytes * at->s_per_byte, c->tail_s + packet_s); /* not before its last packet */
-    at->busy_s += sent_s - now_s;
-    FAB_PASS(spray_push(s, sent_s, IS_SENT, link, 0, err));
+/* A link begins to send a cell at `from_s`. */
+static fab_status send_cell(fab_lossless_state *s, fab_spray_port *at, uint32_t number, double from_s, fab_error *err) {
+    fab_spray_cell *c = &s->spray->cells[number];
+    double bytes = s->spray->bytes[c->sender];
+    double packet_s = (bytes < s->packet_bytes ? bytes : s->packet_bytes) * at->s_per_byte;
+    double sent_s = larger(from_s + bytes * at->s_per_byte, c->tail_s + packet_s); /* not before its last packet */
+    at->busy_s += sent_s - from_s;
+    at->free_s = sent_s;
     c->tail_s = sent_s + at->latency_s;
     uint32_t next = s->link[c->at + 1];
     if (next != FAB_NO_LINK) {
         c->at++;
-        return spray_push(s, now_s + packet_s + at->latency_s, ARRIVES, next, at->sending, err);
+        return spray_push(s, from_s + packet_s + at->latency_s, ARRIVES, next, number, err);
     }
     cell_is_there(s, c);
-    return spray_push(s, c->tail_s + s->latency_s[c->flow], IS_ANSWERED, 0, at->sending, err);
+    return spray_push(s, c->tail_s + s->latency_s[c->path], IS_ANSWERED, s->spray->senders[c->sender].link, number,
+                      err);
+}
+
+/* A link at which senders begin: its queue and they take turns. */
+static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
+    fab_spray_port *at = &s->spray->ports[link];
+    if (at->is_sending) {
+        return FAB_OK;
+    }
+    bool is_turn = s->spray->n_unsent[link] > 0 && (at->head == FAB_NO_CELL || at->turn_of_sender);
+    bool from_sender = is_turn && find_sender(s, link);
+    uint32_t number = at->head;
+    if (from_sender) {
+        FAB_PASS(new_cell(s, link, &number, err));
+    } else if (number != FAB_NO_CELL) {
+        fab_spray_cell *c = &s->spray->cells[number];
+        at->head = c->next;
+        at->held_bytes -= s->spray->senders[c->sender].bytes;
+        c->waited_s += now_s;
+    } else {
+        return FAB_OK;
+    }
+    at->turn_of_sender = !from_sender;
+    at->is_sending = true;
+    FAB_PASS(send_cell(s, at, number, now_s, err));
+    return spray_push(s, at->free_s, IS_SENT, link, 0, err);
 }
 
 /* A switch whose queue is full sends on the header alone, ahead of everything: the sender hears of it soon. */
 static fab_status trim_cell(fab_lossless_state *s, uint32_t number, double now_s, fab_error *err) {
-    const fab_cell *c = &s->cells[number];
-    double heard_s = now_s + s->latency_s[c->flow];
+    fab_spray_cell *c = &s->spray->cells[number];
+    double heard_s = now_s + s->latency_s[c->path];
     for (uint32_t at = c->at; s->link[at] != FAB_NO_LINK; at++) {
-        heard_s += s->ports[s->link[at]].latency_s;
+        heard_s += s->spray->ports[s->link[at]].latency_s;
     }
-    s->spray->cells[number].is_trimmed = true;
+    c->is_trimmed = true;
     s->out->n_trims++;
-    return spray_push(s, heard_s, IS_ANSWERED, 0, number, err);
+    return spray_push(s, heard_s, IS_ANSWERED, s->spray->senders[c->sender].link, number, err);
+}
+
+/* Cells that have begun to leave are not in the queue. */
+static void let_go(fab_spray_state *spray, fab_spray_port *at, double now_s) {
+    while (at->head != FAB_NO_WAITS && spray->waits[at->head].of[at->head_at].until_s <= now_s) {
+        uint32_t chunk = at->head;
+        at->held_bytes -= spray->waits[chunk].of[at->head_at++].bytes;
+        bool is_last = chunk == at->tail && at->head_at == at->tail_at;
+        if (is_last || at->head_at == FAB_WAITS_PER_CHUNK) {
+            at->head = is_last ? FAB_NO_WAITS : spray->waits[chunk].next;
+            at->head_at = 0;
+            at->held_bytes = is_last ? 0 : at->held_bytes;
+            spray->waits[chunk].next = spray->free_waits;
+            spray->free_waits = chunk;
+        }
+    }
+}
+
+static fab_status hold(fab_spray_state *spray, fab_spray_port *at, double bytes, fab_error *err) {
+    if (at->head == FAB_NO_WAITS || at->tail_at == FAB_WAITS_PER_CHUNK) {
+        uint32_t chunk = spray->free_waits;
+        if (chunk != FAB_NO_WAITS) {
+            spray->free_waits = spray->waits[chunk].next;
+        } else {
+            FAB_PASS(FAB_GROW(spray->waits, spray->waits_capacity, spray->n_waits + 1, err));
+            chunk = (uint32_t)spray->n_waits++;
+        }
+        *(at->head == FAB_NO_WAITS ? &at->head : &spray->waits[at->tail].next) = chunk;
+        at->tail = chunk;
+        at->tail_at = 0;
+    }
+    spray->waits[at->tail].of[at->tail_at].until_s = at->free_s;
+    spray->waits[at->tail].of[at->tail_at++].bytes = bytes;
+    at->held_bytes += bytes;
+    return FAB_OK;
+}
+
+static bool is_drawn(const fab_lossless_state *s, fab_spray_port *at, uint32_t link) {
+    double least = LEAST_MARK * at->room_bytes;
+    if (!(at->held_bytes > least)) {
+        return false;
+    }
+    double draw = (double)(fab_draw(s->phase->seed, link, at->n_drawn++) >> 11) * 0x1p-53;
+    return draw < (at->held_bytes - least) / ((ALWAYS_MARK - LEAST_MARK) * at->room_bytes);
 }
 
 static fab_status spray_arrives(fab_lossless_state *s, const fab_event *e, fab_error *err) {
     uint32_t number = e->what % FAB_MOST_NUMBERS;
-    fab_cell *c = &s->cells[number];
-    fab_spray_cell *mine = &s->spray->cells[number];
-    fab_port *to = &s->ports[e->link];
-    double room = s->spray->queue_bytes[e->link];
-    if (to->held_bytes + c->bytes > room && to->head != FAB_NO_CELL) {
+    fab_spray_cell *c = &s->spray->cells[number];
+    fab_spray_port *to = &s->spray->ports[e->link];
+    double bytes = s->spray->bytes[c->sender];
+    if (!to->has_senders) {
+        let_go(s->spray, to, e->at_s);
+    }
+    if (to->held_bytes + bytes > to->room_bytes && to->head != FAB_NO_CELL) {
         return trim_cell(s, number, e->at_s, err);
     }
-    if (to->held_bytes > LEAST_MARK * room) {
-        double draw = (double)(fab_draw(s->phase->seed, e->link, s->spray->n_queued[e->link]++) >> 11) * 0x1p-53;
-        bool marks = draw < (to->held_bytes - LEAST_MARK * room) / ((ALWAYS_MARK - LEAST_MARK) * room);
-        mine->is_marked = mine->is_marked || marks;
+    c->is_marked |= is_drawn(s, to, e->link);
+    if (to->has_senders) {
+        c->waited_s -= e->at_s;
+        to->held_bytes += bytes;
+        c->next = FAB_NO_CELL;
+        *(to->head == FAB_NO_CELL ? &to->head : &s->spray->cells[to->tail].next) = number;
+        to->tail = number;
+        return send_next(s, e->link, e->at_s, err);
     }
-    mine->came_s = e->at_s;
-    to->held_bytes += c->bytes;
-    c->next = FAB_NO_CELL;
-    *(to->tail == FAB_NO_CELL ? &to->head : &s->cells[to->tail].next) = number;
-    to->tail = number;
-    return spray_send(s, e->link, e->at_s, err);
+    double from_s = larger(e->at_s, to->free_s);
+    if (from_s > e->at_s && isfinite(to->room_bytes)) {
+        FAB_PASS(hold(s->spray, to, bytes, err));
+    }
+    c->waited_s += from_s - e->at_s;
+    return send_cell(s, to, number, from_s, err);
 }
 
 static fab_status sender_hears(fab_lossless_state *s, const fab_event *e, fab_error *err) {
     uint32_t number = e->what % FAB_MOST_NUMBERS;
-    fab_cell *c = &s->cells[number];
-    const fab_spray_cell *mine = &s->spray->cells[number];
-    fab_spray_sender *x = &s->spray->senders[s->spray->sender_of[c->in]];
-    uint32_t link = s->link[s->first[c->in]];
+    fab_spray_cell *c = &s->spray->cells[number];
+    fab_spray_sender *x = &s->spray->senders[c->sender];
     x->out--;
-    if (mine->is_trimmed) {
-        s->left[c->in]++;
-        s->spray->n_unsent[link]++;
-        x->window_bytes -= c->bytes;
+    if (c->is_trimmed) {
+        x->left++;
+        s->spray->n_unsent[x->link]++;
+        x->window_bytes -= x->bytes;
         x->calm_bytes = 0;
         x->is_fast = false;
     } else {
-        fab_spray_acknowledged(x, c->bytes, mine, e->at_s);
+        fab_spray_acknowledged(x, x->bytes, c, e->at_s);
     }
-    x->window_bytes = fmax(x->window_bytes, c->bytes);
-    s->out->n_notices += mine->is_marked;
-    if (s->transport->spray->skips && (mine->is_marked || mine->is_trimmed) && s->spray->skips[c->flow] < MOST_SKIPS) {
-        s->spray->skips[c->flow]++;
+    x->window_bytes = larger(x->window_bytes, x->bytes);
+    s->out->n_notices += c->is_marked;
+    if (s->transport->spray->skips && (c->is_marked || c->is_trimmed) && s->spray->skips[c->path] < MOST_SKIPS) {
+        s->spray->skips[c->path]++;
     }
-    c->next = s->free_cell;
-    s->free_cell = number;
-    return spray_send(s, link, e->at_s, err);
+    c->next = s->spray->free_cell;
+    s->spray->free_cell = number;
+    return send_next(s, x->link, e->at_s, err);
 }
 
-/* As fetch_day() of lossless_events.c: what the events of a day read is fetched before the first waits for it. */
-static void fetch_sprayed(const fab_lossless_state *s) {
+/* As fetch_day() of lossless_events.c: what events read is fetched some events before. All kinds alike, because a
+ * branch on the kind is guessed wrong as often as not. */
+static void fetch_named(const fab_spray_state *spray, const fab_event *e) {
+    __builtin_prefetch(&spray->ports[e->link], 1);
+    __builtin_prefetch(&spray->cells[e->what % FAB_MOST_NUMBERS], 1);
+}
+
+static void fetch_further(const fab_lossless_state *s, const fab_event *e) {
+    const fab_spray_state *spray = s->spray;
+    const fab_spray_cell *c = &spray->cells[e->what % FAB_MOST_NUMBERS];
+    const fab_spray_port *at = &spray->ports[e->link];
+    size_t head = at->head < spray->n_waits ? at->head : 0;
+    size_t tail = at->tail < spray->n_waits ? at->tail : 0;
+    const char *sender = (const char *)&spray->senders[c->sender];
+    __builtin_prefetch(&s->link[c->at + 1]);
+    __builtin_prefetch(sender, 1);
+    __builtin_prefetch(sender + CACHE_LINE, 1);
+    __builtin_prefetch(&spray->waits[head].of[at->head_at], 1);
+    __builtin_prefetch(&spray->waits[tail].of[at->tail_at], 1);
+}
+
+static void fetch_ahead(const fab_lossless_state *s) {
     const fab_event_queue *q = &s->events;
-    for (size_t i = 0; i < q->n_now; i++) {
-        uint32_t number = q->now[i].what % FAB_MOST_NUMBERS;
-        __builtin_prefetch(&s->ports[q->now[i].link], 1);
-        if (q->now[i].what / FAB_MOST_NUMBERS != IS_SENT) {
-            __builtin_prefetch(&s->cells[number], 1);
-            __builtin_prefetch(&s->spray->cells[number], 1);
-        }
+    if (q->next + 2 * AHEAD < q->n_now) {
+        fetch_named(s->spray, &q->now[q->next + 2 * AHEAD]);
     }
-    for (size_t i = 0; i < q->n_now; i++) {
-        enum event_kind kind = q->now[i].what / FAB_MOST_NUMBERS;
-        const fab_cell *c = &s->cells[q->now[i].what % FAB_MOST_NUMBERS];
-        uint32_t head = s->ports[q->now[i].link].head;
-        if (kind == IS_SENT && head != FAB_NO_CELL) {
-            __builtin_prefetch(&s->cells[head], 1);
-            __builtin_prefetch(&s->spray->cells[head], 1);
-        } else if (kind == ARRIVES) {
-            __builtin_prefetch(&s->link[c->at + 1]);
-        } else if (kind == IS_ANSWERED) {
-            __builtin_prefetch(&s->spray->sender_of[c->in]);
-            __builtin_prefetch(&s->left[c->in], 1);
-        }
+    if (q->next + AHEAD < q->n_now) {
+        fetch_further(s, &q->now[q->next + AHEAD]);
     }
-    for (size_t i = 0; i < q->n_now; i++) {
-        enum event_kind kind = q->now[i].what / FAB_MOST_NUMBERS;
-        uint32_t head = s->ports[q->now[i].link].head;
-        if (kind == IS_SENT && head != FAB_NO_CELL) {
-            __builtin_prefetch(&s->link[s->cells[head].at + 1]);
-        } else if (kind == IS_ANSWERED) {
-            const fab_cell *c = &s->cells[q->now[i].what % FAB_MOST_NUMBERS];
-            __builtin_prefetch(&s->spray->senders[s->spray->sender_of[c->in]], 1);
-        }
+}
+
+static void fetch_first(const fab_lossless_state *s) {
+    const fab_event_queue *q = &s->events;
+    for (size_t i = 0; i < q->n_now && i <= 2 * AHEAD; i++) {
+        fetch_named(s->spray, &q->now[i]);
+    }
+    for (size_t i = 0; i < q->n_now && i <= AHEAD; i++) {
+        fetch_further(s, &q->now[i]);
     }
 }
 
 fab_status fab_spray_events(fab_lossless_state *s, fab_error *err) {
     fab_event_queue *q = &s->events;
     for (uint32_t l = 0; l < s->phase->n_links; l++) {
-        FAB_PASS(spray_send(s, l, 0, err));
+        if (s->spray->ports[l].has_senders) {
+            FAB_PASS(send_next(s, l, 0, err));
+        }
     }
     if (q->n_now == 0 && s->out->n_cells > 0) {
         FAB_PASS(fab_event_next_day(q, err));
     }
     while (q->n_now > 0) {
         while (q->next < q->n_now) {
+            fetch_ahead(s);
             fab_event e = q->now[q->next++];
             s->now_s = e.at_s;
             switch (e.what / FAB_MOST_NUMBERS) {
             case ARRIVES: FAB_PASS(spray_arrives(s, &e, err)); break;
             case IS_ANSWERED: FAB_PASS(sender_hears(s, &e, err)); break;
-            default: s->ports[e.link].sending = FAB_NO_CELL; FAB_PASS(spray_send(s, e.link, e.at_s, err));
+            default: s->spray->ports[e.link].is_sending = false; FAB_PASS(send_next(s, e.link, e.at_s, err));
             }
         }
         FAB_PASS(fab_event_next_day(q, err));
-        fetch_sprayed(s);
+        fetch_first(s);
+    }
+    for (uint32_t l = 0; l < s->phase->n_links; l++) {
+        s->ports[l].busy_s = s->spray->ports[l].busy_s;
     }
     return FAB_OK;
 }

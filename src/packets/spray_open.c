@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define BITS          8.0
+#define CACHE_LINE    64
 #define WINDOW        1.5  /* bandwidth-delay products */
 #define TARGET        0.75 /* of a round trip */
 #define PROMPT_S      1e-6
@@ -38,7 +39,11 @@ fab_status fab_spray_group(fab_lossless_state *s, fab_error *err) {
             spray->n_senders += is_new;
         }
     }
-    FAB_PASS(FAB_NEW(spray->senders, spray->n_senders, err));
+    if (spray->n_senders >= FAB_MOST_NUMBERS) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u senders are too many for sprayed packets: %u are the most",
+                        spray->n_senders, FAB_MOST_NUMBERS - 1);
+    }
+    FAB_PASS(FAB_NEW(spray->senders, (size_t)spray->n_senders + 1, err));
     for (uint32_t i = n; i-- > 0;) {
         fab_spray_sender *x = &spray->senders[spray->sender_of[spray->member[i]]];
         x->first = i;
@@ -65,45 +70,73 @@ static void open_sender(const fab_lossless_state *s, fab_spray_sender *x, double
     double s_per_byte = s->ports[s->link[s->first[flow]]].s_per_byte;
     double product = rtt_s / s_per_byte;
     double scale = product * BITS / (REFERENCE_S * REFERENCE_BPS);
+    x->link = s->link[s->first[flow]];
+    x->left = s->left[flow];
+    x->missing = s->missing[flow];
+    x->bytes = s->cell_bytes[flow];
     x->rtt_s = rtt_s;
     x->target_s = at_least(s, TARGET * rtt_s, LEAST_TARGET, s_per_byte);
     x->prompt_s = at_least(s, PROMPT_S, LEAST_PROMPT, s_per_byte);
     x->most_bytes = at_least(s, WINDOW * product, LEAST_WINDOW, 1);
-    x->window_bytes = fmax(x->most_bytes, s->cell_bytes[flow]);
-    x->weight = 1 - pow(1 - SMOOTHING, s->cell_bytes[flow] / s->packet_bytes);
+    x->window_bytes = fmax(x->most_bytes, x->bytes);
+    x->weight = 1 - pow(1 - SMOOTHING, x->bytes / s->packet_bytes);
     x->proportional = 4 * s->transport->mtu_bytes * scale / REFERENCE_S;
     x->fair = 5 * s->transport->mtu_bytes * scale;
     x->fast = 0.25 * scale;
     x->cut_s = -INFINITY;
 }
 
+/* A switch's queue holds a product of its link, or what it is said to. */
+static double room_bytes(const fab_lossless_state *s, uint32_t link, double rtt_s) {
+    double bytes = s->transport->spray->queue_bytes;
+    bytes = at_least(s, bytes > 0 ? bytes : rtt_s / s->ports[link].s_per_byte, LEAST_QUEUE, 1);
+    return s->phase->marks == NULL || s->phase->marks[link] ? bytes : (double)INFINITY;
+}
+
+static fab_status open_spray_ports(fab_lossless_state *s, double rtt_s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    fab_spray_state *spray = s->spray;
+    fab_spray_port *room = NULL; /* one more, so that they begin with a line */
+    FAB_PASS(FAB_NEW(room, (size_t)p->n_links + 1, err));
+    spray->ports_room = room;
+    spray->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
+    FAB_PASS(FAB_NEW(spray->n_unsent, p->n_links, err));
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        spray->ports[l] = (fab_spray_port){.s_per_byte = s->ports[l].s_per_byte,
+                                           .latency_s = p->latency_s[l],
+                                           .room_bytes = room_bytes(s, l, rtt_s),
+                                           .head = FAB_NO_CELL,
+                                           .tail = FAB_NO_CELL,
+                                           .has_senders = s->turns[l].n > 0};
+        for (uint32_t i = s->turns[l].first; i < s->turns[l].first + s->turns[l].n; i++) {
+            spray->n_unsent[l] += s->left[s->source[i]];
+            s->source[i] = spray->sender_of[s->source[i]]; /* from here on a sender stands for its first path */
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_spray_open(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
     fab_spray_state *spray = s->spray;
     double most_s = 0;
+    FAB_PASS(FAB_NEW(spray->bytes, spray->n_senders, err));
+    FAB_PASS(FAB_GROW(spray->waits, spray->waits_capacity, 1, err)); /* what is fetched ahead is somewhere */
+    spray->free_cell = FAB_NO_CELL;
+    spray->free_waits = FAB_NO_WAITS;
     for (uint32_t i = 0; i < p->n_flows; i++) {
         most_s = s->link[s->first[i]] != FAB_NO_LINK ? fmax(most_s, round_trip_s(s, i)) : most_s;
     }
     for (uint32_t i = 0; i < spray->n_senders; i++) {
         if (s->left[spray->member[spray->senders[i].first]] > 0) {
             open_sender(s, &spray->senders[i], most_s);
+            spray->bytes[i] = spray->senders[i].bytes;
         }
     }
-    FAB_PASS(FAB_NEW(spray->queue_bytes, p->n_links, err));
-    FAB_PASS(FAB_NEW(spray->n_queued, p->n_links, err));
-    FAB_PASS(FAB_NEW(spray->n_unsent, p->n_links, err));
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        double bytes = s->transport->spray->queue_bytes;
-        bytes = at_least(s, bytes > 0 ? bytes : most_s / s->ports[l].s_per_byte, LEAST_QUEUE, 1);
-        spray->queue_bytes[l] = p->marks == NULL || p->marks[l] ? bytes : (double)INFINITY;
-        for (uint32_t i = 0; i < s->turns[l].n; i++) {
-            spray->n_unsent[l] += s->left[s->source[s->turns[l].first + i]];
-        }
-    }
-    return FAB_OK;
+    return open_spray_ports(s, most_s, err);
 }
 
 void fab_spray_close(fab_spray_state *spray) {
-    FAB_FREE_ALL(spray->sender_of, spray->member, spray->skips, spray->senders, spray->queue_bytes, spray->n_queued,
-                 spray->n_unsent, spray->cells);
+    FAB_FREE_ALL(spray->sender_of, spray->member, spray->skips, spray->senders, spray->bytes, spray->ports_room,
+                 spray->n_unsent, spray->cells, spray->waits);
 }

@@ -17,6 +17,10 @@ done
 cmp one.json two.json || fail "two threads give something else than one"
 "$program" study plan $small --job $job --transport pfc,xoff=20kB --scenarios fabric-links:1 --store three --quiet >/dev/null || fail "plan with the option"
 "$program" route $small --traffic pattern:permutation --transport pfc,xoff=20kB --advise --json --quiet >advice || fail "--advise"
+sprayed=(route $small --traffic pattern:permutation,bytes=1MiB --transport spray-ack,entropies=16 --seeds 8 --quiet --json)
+"$program" "${sprayed[@]}" --advise >sprayed || fail "--advise of sprays"
+"$program" "${sprayed[@]}" --set fabric.balancing=oblivious --engine ecmp >turns || fail "balancing"
+"$program" "${sprayed[@]}" --set fabric.queue=1000000B --engine ecmp >deep || fail "queue"
 /usr/bin/python3 - <<'CHECK' || fail "what changes give"
 import json
 failed, fluid, study, advice = (json.load(open(name, encoding="utf-8")) for name in ("failed", "fluid", "one.json", "advice"))
@@ -29,5 +33,14 @@ kinds = {row["kind"]: row for row in advice["advice"]["candidates"]}
 assert "--transport pfc,xoff=20kB" in best["command"] and best["gain_ratio"] > 0.3, best
 assert kinds["buffers"]["needs_switch_support"] and "xoff=" in kinds["buffers"]["change"], kinds["buffers"]
 assert abs(advice["advice"]["base"]["time_s"] - advice["phases"][0]["engines"][0]["transfer_s"]["mean"]) <= 1e-12
+# Of sprays the other balancing and other queues are tried; each row is the run that its options give.
+sprayed = json.load(open("sprayed", encoding="utf-8"))
+rows = {row["change"]: row for row in sprayed["advice"]["candidates"]}
+queues = [row for row in rows.values() if "--set fabric.queue=" in row["change"]]
+assert len(queues) == 2 and all(row["kind"] == "buffers" and row["needs_switch_support"] for row in queues), queues
+base = sprayed["advice"]["base"]["time_s"]
+for name, change in (("turns", "--set fabric.balancing=oblivious"), ("deep", "--set fabric.queue=1000000B")):
+    time_s = json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0]["transfer_s"]["mean"]
+    assert abs(base - rows[change]["gain_s"] - time_s) <= 1e-9 * time_s, (name, rows[change], time_s)
 CHECK
 echo "packets: failures, studies and advice"

@@ -54,16 +54,24 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
     return FAB_OK;
 }
 
+static bool changes_packets(const advise_packets *p) {
+    return p->xoff_bytes > 0 || p->queue_bytes > 0 || p->balancing != NULL;
+}
+
 /* The design with a configuration laid over it; NULL: the request's own. */
 static fab_status lay_over(advisor *a, const advise_config *config, const fab_design **out, fab_error *err) {
     *out = NULL;
     if (strcmp(config->order, a->base.order) == 0 && strcmp(config->servers, a->base.servers) == 0 &&
-        !(config->xoff_bytes > 0)) {
+        !changes_packets(&config->packets)) {
         return FAB_OK;
     }
     *a->design = *a->what->design;
-    if (config->xoff_bytes > 0) {
-        a->design->fabric.transport.xoff_bytes = config->xoff_bytes;
+    const advise_packets *packets = &config->packets;
+    fab_transport_spec *t = &a->design->fabric.transport;
+    t->xoff_bytes = packets->xoff_bytes > 0 ? packets->xoff_bytes : t->xoff_bytes;
+    t->queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : t->queue_bytes;
+    if (packets->balancing != NULL) {
+        t->balancing = strcmp(packets->balancing, "bitmap") == 0 ? FAB_BALANCING_BITMAP : FAB_BALANCING_OBLIVIOUS;
     }
     if (config->order[0] != '\0') {
         FAB_PASS(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
@@ -155,18 +163,27 @@ bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y) 
 
 /* --- one at a time ------------------------------------------------------------------------------------------------ */
 
+static void describe_bytes(fab_str *text, const char *key, double bytes, const char *space) {
+    char quantity[40];
+    if (bytes > 0) {
+        fab_str_printf(text, "--set fabric.%s=%s%s", key, fab_quantity_exact(quantity, bytes, FAB_UNIT_BYTES), space);
+    }
+}
+
 /* The options that turn the base into a configuration. */
 static fab_status advise_describe(const advisor *a, const advise_config *config, char *out, fab_error *err) {
     fab_str text = FAB_STR_INIT;
     bool order = strcmp(config->order, a->base.order) != 0;
     bool servers = strcmp(config->servers, a->base.servers) != 0;
-    char xoff[40];
+    const advise_packets *p = &config->packets;
     if (strcmp(config->engine, a->base.engine) != 0) {
-        fab_str_printf(&text, "--engine %s%s", config->engine, order || servers || config->xoff_bytes > 0 ? " " : "");
+        fab_str_printf(&text, "--engine %s%s", config->engine, order || servers || changes_packets(p) ? " " : "");
     }
-    if (config->xoff_bytes > 0) {
-        fab_str_printf(&text, "--set fabric.xoff=%s%s", fab_quantity_exact(xoff, config->xoff_bytes, FAB_UNIT_BYTES),
-                       order || servers ? " " : "");
+    const char *space = order || servers ? " " : "";
+    describe_bytes(&text, "xoff", p->xoff_bytes, p->queue_bytes > 0 || p->balancing != NULL ? " " : space);
+    describe_bytes(&text, "queue", p->queue_bytes, p->balancing != NULL ? " " : space);
+    if (p->balancing != NULL) {
+        fab_str_printf(&text, "--set fabric.balancing=%s%s", p->balancing, space);
     }
     if (order || servers) {
         fab_str_printf(&text, "--job %s%s%s%s%s", order ? "order=" : "", order ? config->order : "",

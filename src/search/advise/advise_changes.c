@@ -72,9 +72,10 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     if (change->servers[0] != '\0') {
         (void)snprintf(out->servers, sizeof out->servers, "%s", change->servers);
     }
-    if (change->xoff_bytes > 0) {
-        out->xoff_bytes = change->xoff_bytes;
-    }
+    const advise_packets *packets = &change->packets;
+    out->packets.xoff_bytes = packets->xoff_bytes > 0 ? packets->xoff_bytes : out->packets.xoff_bytes;
+    out->packets.queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : out->packets.queue_bytes;
+    out->packets.balancing = packets->balancing != NULL ? packets->balancing : out->packets.balancing;
     if (!change->sets_engine) {
         return true;
     }
@@ -159,10 +160,29 @@ static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *er
     bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
     for (size_t i = 0; is_lossless && i < sizeof TIMES / sizeof TIMES[0]; i++) {
         const advise_change change = {
-            .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .xoff_bytes = TIMES[i] * t->xoff_bytes};
+            .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .packets.xoff_bytes = TIMES[i] * t->xoff_bytes};
         FAB_PASS(changes_add(list, &change, err));
     }
     return FAB_OK;
+}
+
+/* Sprayed packets: queues of a quarter and of four times the bytes, and the other way to choose paths. A queue of a
+ * bandwidth-delay product has hundreds of kilobytes. */
+static fab_status add_spraying(const advisor *a, advise_list *list, fab_error *err) {
+    const fab_transport_spec *t = &a->what->design->fabric.transport;
+    double queue = t->queue_bytes;
+    const double bytes[] = {queue > 0 ? queue / 4 : 1e5, queue > 0 ? 4 * queue : 1e6};
+    if (t->kind != FAB_TRANSPORT_SPRAY_ACK) {
+        return FAB_OK;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const advise_change change = {
+            .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .packets.queue_bytes = bytes[i]};
+        FAB_PASS(changes_add(list, &change, err));
+    }
+    const advise_change other = {.kind = FAB_ADVICE_HASHING,
+                                 .packets.balancing = t->balancing == FAB_BALANCING_BITMAP ? "oblivious" : "bitmap"};
+    return changes_add(list, &other, err);
 }
 
 /* --- rank orders -------------------------------------------------------------------------------------------------- */
@@ -232,6 +252,7 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_ecmp(a, list, err));
     FAB_PASS(add_other_engines(list, err));
     FAB_PASS(add_buffers(a, list, err));
+    FAB_PASS(add_spraying(a, list, err));
     if (a->is_whole_job) {
         FAB_PASS(add_orders(a, list, err));
     }

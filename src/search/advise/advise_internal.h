@@ -6,12 +6,18 @@
 
 #include "fab/advise.h"
 
+/** Switches and senders of packets; 0 and NULL: those of the fabric. */
+typedef struct advise_packets {
+    double xoff_bytes, queue_bytes;
+    const char *balancing;
+} advise_packets;
+
 /** What the advisor varies. Empty texts leave the design's value. */
 typedef struct advise_config {
     char engine[FAB_ENGINE_TEXT_SIZE];
     char order[FAB_NAME_SIZE];
     char servers[sizeof((fab_job_spec *)0)->servers];
-    double xoff_bytes; /**< 0: that of the fabric */
+    advise_packets packets;
 } advise_config;
 
 /** One change of a configuration; texts that are empty change nothing. */
@@ -23,7 +29,7 @@ typedef struct advise_change {
     char engine[160];
     char order[FAB_NAME_SIZE];
     char servers[sizeof((fab_job_spec *)0)->servers];
-    double xoff_bytes;
+    advise_packets packets;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine that comes out; filled with the next two */
     fab_advice_gain alone;             /**< filled when it was evaluated on the base; the next one too */
     fab_advice_figures figures;

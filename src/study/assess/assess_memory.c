@@ -55,9 +55,11 @@ static double packets_bytes(const fab_assessment *d, double n_links) {
     double most = 0;
     for (size_t p = 0; p < d->n_phases && d->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID; p++) {
         for (size_t e = 0; e < d->what->n_engines; e++) {
-            double paths = (double)d->traffic->phases[p].n_flows * fab_router_facts_of(d->routers[e])->paths_per_flow;
+            double flows = (double)d->traffic->phases[p].n_flows;
+            double paths = flows * fab_router_facts_of(d->routers[e])->paths_per_flow;
             double hops = paths * fab_path_links(d->what->design, d->fabric);
-            most = fmax(most, fab_packets_bytes(&d->what->design->fabric.transport, paths, n_links, hops) +
+            double senders = fmin(paths, flows * d->fabric->n_planes);
+            most = fmax(most, fab_packets_bytes(&d->what->design->fabric.transport, paths, senders, n_links, hops) +
                                   paths * PACKETS_PATH + hops * ESTIMATOR_HOP);
         }
     }

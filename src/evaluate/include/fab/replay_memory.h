@@ -12,7 +12,8 @@
 double fab_path_links(const fab_design *design, const fab_fabric *fabric);
 
 /** A phase as packets, while they are followed; 0 under transport fluid. */
-double fab_packets_bytes(const fab_transport_spec *transport, double n_paths, double n_links, double n_hops);
+double fab_packets_bytes(const fab_transport_spec *transport, double n_paths, double n_senders, double n_links,
+                         double n_hops);
 
 /** One draw of a phase under an engine, while it is under way, and what is prepared for the phase and kept. */
 typedef struct fab_draw_bytes {
