@@ -129,7 +129,7 @@ typedef struct fab_fields_place {
     const fab_fields *table;
     char path[96]; /**< "phases.engines", of the first place; "" of the report */
 } fab_fields_place;
-#define FAB_FIELDS_MOST 128
+#define FAB_FIELDS_MOST 192
 size_t fab_fields_list(fab_fields_place out[FAB_FIELDS_MOST]);
 
 /** "run", and what it is about: a design, or a file; NULL where there is none. */

@@ -60,7 +60,7 @@ for design in rail-spine:gpus=256,radix=16 clos:gpus=256,gpus-per-server=4,radix
   "$program" traffic $design --job pp=2 --traffic job:dp --export dp.csv --quiet || fail "$design: export"
   for traffic in job:dp file:dp.csv; do
     "$program" route $design --job pp=2 --traffic $traffic --engine ecmp --engine ecmp,hash=ideal,qp=4 --seeds 5 --quiet --json |
-      grep '"max_collision_factor"' >"${traffic%:*}.factor" || fail "$design: route $traffic"
+      grep '^ *"max_collision_factor"' >"${traffic%:*}.factor" || fail "$design: route $traffic"
   done
   [[ $(wc -l <job.factor) -ge 2 ]] && cmp job.factor file.factor || fail "$design: a matrix read back collides otherwise"
 done
