@@ -87,6 +87,24 @@ static fab_status look_at_engines(fab_result *result, const fab_fabric_result *f
     return FAB_OK;
 }
 
+/* Sizes of a job that leave out what its kind is known for. */
+static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, fab_error *err) {
+    const fab_job_spec *job = &result->job;
+    if (job->tp > spec->domain && spec->domain > 0) {
+        FAB_PASS(add_warning(result, err,
+                             "tp=%" PRIu64 " is beyond the scale-up domain of %" PRIu64
+                             " GPUs: every layer's exchange crosses the network",
+                             job->tp, spec->domain));
+    }
+    if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
+        FAB_PASS(add_warning(result, err,
+                             "ep=1: every GPU keeps all %" PRIu64
+                             " experts, and no all-to-all is replayed; ep=N spreads them over N GPUs, ep=auto chooses",
+                             job->experts));
+    }
+    return FAB_OK;
+}
+
 fab_status fab_find_warnings(fab_result *result, fab_error *err) {
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_fabric_result *f = &result->fabrics[i];
@@ -97,11 +115,5 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
         }
     }
     const fab_fabric_spec *spec = result->n_fabrics > 0 ? &result->fabrics[0].spec : NULL;
-    if (spec != NULL && result->ranks > 0 && result->job.tp > spec->domain && spec->domain > 0) {
-        return add_warning(result, err,
-                           "tp=%" PRIu64 " is beyond the scale-up domain of %" PRIu64
-                           " GPUs: every layer's exchange crosses the network",
-                           result->job.tp, spec->domain);
-    }
-    return FAB_OK;
+    return spec != NULL && result->ranks > 0 ? look_at_job(result, spec, err) : FAB_OK;
 }

@@ -25,6 +25,8 @@ warns 1 "taper.3=4 has no effect: the fabric has 2 tiers" build clos:gpus=256,ra
 warns 0 "" build clos:gpus=256,radix=32,tiers=2,taper=2
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" route clos:gpus=64,radix=32 --job model=llama2-7b,tp=16
 warns 0 "" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
+warns 1 "every GPU keeps all 8 experts" route clos:gpus=128,radix=32 --job model=mixtral-8x7b
+warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
 warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3
