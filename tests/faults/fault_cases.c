@@ -67,7 +67,7 @@ const fault_case fault_cases[] = {
     PRINTS("validate", "validate dragonfly --json --quiet"),
     /* build */
     PRINTS("build", "build " CLOS ",taper=2 --json --quiet"),
-    PRINTS("build-text", "build " CLOS " --seed 2 --threads 2 --color always --max-memory 2GB --max-time 100s"),
+    PRINTS("build-text", "build " CLOS " --seed 2 --threads 2 --color always --conventions --max-memory 2GB --max-time 100s"),
     PRINTS("build-preset", "build preset:llama3-talk-racks --set fabric.taper.1=2 --format xml --quiet"),
     READS("build-file", "two_jobs.xml", "build two_jobs.xml --json --quiet"),
     READS("build-front-end", "front_end.xml", "build front_end.xml --quiet"),
