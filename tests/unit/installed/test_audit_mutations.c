@@ -183,7 +183,7 @@ Test(audit_mutations, faults_are_found_and_nothing_else) {
                                           NULL};
     scores s = {0};
     try_all(FABRICS, DRAWS(6), 1, &s);
-    check(&s, DRAWS(1000));
+    check(&s, DRAWS(6) * 170);
 }
 
 /* Families, sizes and names on which no rule was tried while it was made. */
@@ -203,5 +203,5 @@ Test(audit_mutations, fabrics_that_rules_were_not_made_for) {
                                           NULL};
     scores s = {0};
     try_all(FABRICS, DRAWS(5), 77, &s);
-    check(&s, DRAWS(500));
+    check(&s, DRAWS(5) * 100);
 }
