@@ -67,7 +67,8 @@ const fault_case fault_cases[] = {
     PRINTS("validate", "validate dragonfly --json --quiet"),
     /* build */
     PRINTS("build", "build " CLOS ",taper=2 --json --quiet"),
-    PRINTS("build-text", "build " CLOS " --seed 2 --threads 2 --color always --conventions --max-memory 2GB --max-time 100s"),
+    PRINTS("build-text",
+           "build " CLOS " --seed 2 --threads 2 --color always --conventions --max-memory 2GB --max-time 100s"),
     PRINTS("build-preset", "build preset:llama3-talk-racks --set fabric.taper.1=2 --format xml --quiet"),
     READS("build-file", "two_jobs.xml", "build two_jobs.xml --json --quiet"),
     READS("build-front-end", "front_end.xml", "build front_end.xml --quiet"),
@@ -210,7 +211,8 @@ const fault_case fault_cases[] = {
             "study plan " SPARE SMALL " --scenarios time:30d@6 --policy first-spare --store st --quiet",
             "study show --store st --quiet"),
     /* what is installed */
-    AFTER("audit", "build " CLOS " --format ibnet --quiet", "audit before.out --node-name-map /dev/null --json --quiet"),
+    AFTER("audit", "build " CLOS " --format ibnet --quiet",
+          "audit before.out --node-name-map /dev/null --json --quiet"),
     AFTER("audit-plan", "build " CLOS " --patch a.csv --quiet", "audit a.csv --against a.csv --quiet"),
     AFTER("audit-design", "build " CLOS " --format cables --quiet",
           "audit before.out --against " CLOS " --input-format cables --format csv --quiet"),
