@@ -314,11 +314,10 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
         FAB_FAIL(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
                  MAX_PATH - 1);
     }
-    if (is_at(&p, 0, "floor")) {
-        FAB_TRY(find_in_part(&p, SCOPE_FLOOR, &found, where, err));
-    } else if (is_at(&p, 0, "failures")) {
-        FAB_TRY(find_in_part(&p, SCOPE_FAILURES, &found, where, err));
-    } else if (is_at(&p, 0, "prices") && p.n == 1) {
+    bool is_floor = is_at(&p, 0, "floor");
+    if (is_floor || is_at(&p, 0, "failures")) {
+        FAB_TRY(find_in_part(&p, is_floor ? SCOPE_FLOOR : SCOPE_FAILURES, &found, where, err));
+    } else if (is_at(&p, 0, "prices") && (p.n == 1 || (p.n == 2 && is_at(&p, 1, "profile")))) {
         found.field = design_field_find(SCOPE_PRICES, "profile");
     } else if (fabric_only) {
         FAB_TRY(find_in_fabric(&p, 0, false, &found, where, err));
@@ -328,8 +327,6 @@ fab_status reading_find(const reading *r, const char *text, bool fabric_only, ta
         FAB_TRY(find_in_fabric(&p, 1, true, &found, where, err));
     } else if (is_at(&p, 0, "job")) {
         FAB_TRY(find_in_job(r, &p, &found, where, err));
-    } else if (is_at(&p, 0, "prices") && p.n == 2 && is_at(&p, 1, "profile")) {
-        found.field = design_field_find(SCOPE_PRICES, "profile");
     } else if (is_at(&p, 0, "prices") && p.n == 2 && is_at(&p, 1, "convention")) {
         found.field = design_field_find(SCOPE_PRICES, "convention");
     } else if (is_at(&p, 0, "engine") && p.n <= 2) {

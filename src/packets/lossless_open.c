@@ -227,7 +227,7 @@ static double sprayed_bytes(double n_flows, double n_links, double n_flow_links,
     double cells = fmax(SPRAYED_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
     return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * (sizeof(fab_spray_sender) + sizeof(double)) +
            n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) +
-           cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
+           cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + (double)sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,

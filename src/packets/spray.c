@@ -11,7 +11,7 @@
 #define GAMMA       0.8 /* how much of the excess a cut takes */
 #define LEAST_CUT   0.5
 #define CACHE_LINE  64
-#define AHEAD       12 /* events */
+#define AHEAD       ((size_t)12) /* events */
 
 static double larger(double a, double b) { /* fmax() is a call */
     return a > b ? a : b;

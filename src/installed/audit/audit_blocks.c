@@ -303,7 +303,8 @@ static fab_status find_rules(finding_blocks *f, fab_error *err) {
     for (uint32_t i = 0; i < b->n_trunks; i++) {
         uint32_t block = b->of[b->trunk[i].lower];
         if (block == b->of[b->trunk[i].upper]) {
-            sizes[n++] = (audit_trunk){.lower = block, .n = b->trunk[i].n};
+            sizes[n] = (audit_trunk){.lower = block, .n = b->trunk[i].n};
+            n++;
         }
     }
     if (n > 0) {

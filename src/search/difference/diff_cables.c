@@ -23,7 +23,7 @@ static double rate_of(const fab_fabric *f, uint32_t cable) {
 static bool is_same(const diff *d, uint32_t cable) {
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
-    fab_link_id up = d->same[2 * cable];
+    fab_link_id up = d->same[2 * (size_t)cable];
     fab_link_id down = d->same[2 * cable + 1];
     return up != FAB_NONE && down == (up ^ 1U) && rate_of(a, up >> 1) == rate_of(b, cable) &&
            fab_tail(a, up) == d->node[fab_tail(b, 2 * cable)] && fab_head(a, up) == d->node[fab_head(b, 2 * cable)];
@@ -56,7 +56,7 @@ static fab_status group_cables(diff *d, fab_error *err) {
     }
     for (uint32_t c = 0; c < b->n_cables; c++) {
         if (is_network(b, c) && !d->is_changed[c]) {
-            d->is_changed[b->n_cables + (d->same[2 * c] >> 1)] = false;
+            d->is_changed[b->n_cables + (d->same[2 * (size_t)c] >> 1)] = false;
         }
     }
     for (fab_link_id l = 0; l < b->n_links; l++) { /* the same port leads elsewhere */

@@ -224,7 +224,7 @@ static fab_status named_list(search *s, fab_placement placement, fab_error *err)
         p->scratch->jobs[0].placement = placement;
         FAB_TRY(fab_traffic_make(p->request->traffic, p->scratch, p->fabric, p->request->seed, &traffic, err));
         for (; n < p->n_job; n++) {
-            servers[n] = traffic.gpu_of_rank[n * p->fabric->gpus_per_server] / p->fabric->gpus_per_server;
+            servers[n] = traffic.gpu_of_rank[(size_t)n * p->fabric->gpus_per_server] / p->fabric->gpus_per_server;
         }
     }
     memcpy(s->list, p->start, p->n_all * sizeof *s->list);
