@@ -39,7 +39,7 @@ class Case:
 
 
 def study(design, *options, threads=2, of=()):
-    plan = ["study", "plan", design, "--scenarios", "links:1@50", "--store", "study", "--quiet", *of]
+    plan = ["study", "plan", design, "--scenarios", "links:1@10", "--store", "study", "--quiet", *of]
     return Case("study", "run", "--store", "study", "--threads", str(threads), "--quiet", *options, before=[plan])
 
 
