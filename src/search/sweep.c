@@ -127,6 +127,7 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
+        out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
     }
     return FAB_OK;
