@@ -29,6 +29,8 @@ static const fab_field VERDICTS[] = {
     FIGURE(least_s, "s", "The same if every phase took the least that any routing needs.", FILLED),
     FIELD_OF(untried_flows, n_untried, "Flows of phases that take longer than they must and are too many to be tried.",
              FILLED),
+    FIGURE(plan_s, "s", "Time with a plan that is faster by more than a twentieth.", FILLED),
+    FIELD(plan, "That plan, as keys of the job.", FILLED),
     FIELD_OF(bound_by, bound, "What bounds the job."),
     FIELD(collisions, "How bad collisions are."),
     FIELD(cost, "What the network and the tokens cost.", FILLED),

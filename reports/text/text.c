@@ -158,6 +158,9 @@ static void put_result(fab_page *page, const fab_result *result) {
         return;
     }
     put_verdict(page, result->verdict);
+    if (result->sweep != NULL || result->mix != NULL) {
+        put_warnings(page, result);
+    }
     if (result->sweep != NULL) {
         fab_text_sweep(page, result->sweep);
     }

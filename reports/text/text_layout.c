@@ -126,6 +126,15 @@ static size_t word_at(const char *text, size_t *out_bytes) {
     return columns;
 }
 
+/* Bytes of a word that no line holds, up to the last comma that one does; all of them where there is none. */
+static size_t comma_within(const char *word, size_t bytes, size_t columns) {
+    size_t end = 0;
+    for (size_t i = 0; i < columns && i < bytes; i++) {
+        end = word[i] == ',' ? i + 1 : end;
+    }
+    return end > 0 ? end : bytes;
+}
+
 void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, const char *text) {
     bool is_fresh = true; /* no word on this line yet */
     if (page->markdown) {
@@ -136,16 +145,23 @@ void fab_page_wrap(fab_page *page, fab_ink ink, size_t indent, size_t hanging, c
     for (text += strspn(text, " \n"); *text != '\0'; text += strspn(text, " \n")) {
         size_t bytes = 0;
         size_t columns = word_at(text, &bytes);
+        bool is_long = hanging + columns > page->width;
         if (!is_fresh && page->used + 1 + columns > page->width) {
             fab_page_end_line(page);
             fab_page_to(page, hanging);
             is_fresh = true;
         }
+        bytes = is_long ? comma_within(text, bytes, page->width - page->used) : bytes;
         char word[4 * FAB_TEXT_MAX_WIDTH];
         (void)snprintf(word, sizeof word, "%s%.*s", is_fresh ? "" : " ", (int)bytes, text);
         fab_page_put(page, ink, word);
         is_fresh = false;
         text += bytes;
+        if (is_long && *text != '\0' && *text != ' ') {
+            fab_page_end_line(page);
+            fab_page_to(page, hanging);
+            is_fresh = true;
+        }
     }
     fab_page_end_line(page);
 }

@@ -66,23 +66,28 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, best->iteration.time_s));
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
-        "%s of %s ways to run it: %s do not fit, %s cannot be faster than %s, %s evaluated%s.",
-        p->n_untimed > 0 ? "Best of those that can be timed," : "Proven best", fab_show_count(page, p->n_plans),
-        fab_show_count(page, p->n_unfit), fab_show_count(page, p->n_bounded), fab_show_time(page, p->lower_bound_s),
-        fab_show_count(page, p->n_evaluated),
+        "%s of %s ways to run it: %s do not fit, %s cannot be faster than %s, %s evaluated%s%s.",
+        !p->is_proven      ? "Best that a short search finds,"
+        : p->n_untimed > 0 ? "Best of those that can be timed,"
+                           : "Proven best",
+        fab_show_count(page, p->n_plans), fab_show_count(page, p->n_unfit), fab_show_count(page, p->n_bounded),
+        fab_show_time(page, p->lower_bound_s), fab_show_count(page, p->n_evaluated),
         p->n_untimed > 0 ? fab_show(page, ", %s could not be: %s", fab_show_count(page, p->n_untimed), p->untimed_note)
-                         : "");
+                         : "",
+        p->is_proven ? "" : "; plan=auto looks at all");
 }
 
 void fab_text_plans(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     fab_text_heading(page, "PLAN", NULL);
     fab_text_plan_proof(page, p);
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                   "%s on %s GPUs (%s), batch %s%s: %s tokens/s, %s of the GPU's memory of %s.", p->model,
-                   fab_show_count(page, p->gpus), p->gpu, fab_show_count(page, p->batch),
-                   p->batch_given ? "" : " (by default)", fab_show_whole(page, best->iteration.tokens_per_s),
-                   fab_show_bytes(page, best->memory_bytes), fab_show_bytes(page, p->capacity_bytes));
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 4,
+        "%s on %s GPUs (%s), batch %s%s: %s tokens/s, %s of the GPU's memory of %s, of which %s may be taken.",
+        p->model, fab_show_count(page, p->gpus), p->gpu, fab_show_count(page, p->batch),
+        p->batch_given ? "" : " (by default)", fab_show_whole(page, best->iteration.tokens_per_s),
+        fab_show_bytes(page, best->memory_bytes), fab_show_bytes(page, p->capacity_bytes),
+        fab_show_bytes(page, fmin(p->room_bytes, p->capacity_bytes)));
     fab_text_heading(page, "BEST OF OTHER SIZES", NULL);
     plan_put_rows(page, p->plans, p->n_plans_listed);
     fab_text_note(page, "v: chunks per GPU; b: microbatch; r: recompute full, selective or none; z: zero; parts of the "

@@ -213,6 +213,11 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     }
     advice_of_routing(r, v, v->advice);
     advice_of_taper(r, v->advice);
+    if (v->plan_s > 0) {
+        char room[32];
+        fab_append(v->advice, FAB_VERDICT_TEXT, "; a better plan takes %s, %.0f %% less: --job %s",
+                   verdict_seconds(room, v->plan_s), 100 * (1 - v->plan_s / v->time_s), v->plan);
+    }
 }
 
 /* --- how sure ----------------------------------------------------------------------------------------------------- */

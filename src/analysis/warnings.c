@@ -2,6 +2,8 @@
 #include "fab/warnings.h"
 
 #include "fab/memory.h"
+#include "fab/mix.h"
+#include "fab/sweep.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -87,6 +89,16 @@ static fab_status look_at_engines(fab_result *result, const fab_fabric_result *f
     return FAB_OK;
 }
 
+/* A fabric that is compared under experts that are nowhere else is not tested by them. */
+static fab_status look_at_experts(fab_result *result, uint64_t n_experts, fab_error *err) {
+    return n_experts == 0 ? FAB_OK
+                          : add_warning(result, err,
+                                        "ep=1: every GPU keeps all %" PRIu64
+                                        " experts, and no all-to-all is replayed; ep=N spreads them over N GPUs, "
+                                        "ep=auto chooses",
+                                        n_experts);
+}
+
 /* Sizes of a job that leave out what its kind is known for. */
 static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, fab_error *err) {
     const fab_job_spec *job = &result->job;
@@ -97,10 +109,7 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
                              job->tp, spec->domain));
     }
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
-        FAB_PASS(add_warning(result, err,
-                             "ep=1: every GPU keeps all %" PRIu64
-                             " experts, and no all-to-all is replayed; ep=N spreads them over N GPUs, ep=auto chooses",
-                             job->experts));
+        FAB_PASS(look_at_experts(result, job->experts, err));
     }
     return FAB_OK;
 }
@@ -113,6 +122,12 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
             FAB_PASS(look_at_tiers(result, f, err));
             FAB_PASS(look_at_engines(result, f, err));
         }
+    }
+    for (size_t i = 0; result->sweep != NULL && i < result->sweep->n_points; i++) {
+        FAB_PASS(look_at_experts(result, result->sweep->points[i].n_kept_experts, err));
+    }
+    for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
+        FAB_PASS(look_at_experts(result, result->mix->designs[i].job[0].n_kept_experts, err));
     }
     const fab_fabric_spec *spec = result->n_fabrics > 0 ? &result->fabrics[0].spec : NULL;
     return spec != NULL && result->ranks > 0 ? look_at_job(result, spec, err) : FAB_OK;

@@ -265,7 +265,7 @@ static fab_status choose_plan(cli_session *s, fab_error *err) {
                                       .n_threads = (size_t)s->options->n_threads,
                                       .progress = shows ? cli_progress_step : NULL,
                                       .progress_context = &progress};
-    if (!fab_plan_is_asked(s->design) || strncmp(s->traffic, "job", 3) != 0) {
+    if (!fab_plan_is_wanted(s->design, s->traffic)) {
         return FAB_OK;
     }
     cli_progress_start(&progress);
@@ -354,6 +354,31 @@ static fab_status plan_trials(fab_replay *replay, fab_error *err) {
     return FAB_OK;
 }
 
+/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
+static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, fab_error *err) {
+    fab_plans *plans = NULL;
+    const fab_result *r = &s->result;
+    const fab_iteration *it = r->n_iterations > 0 ? &r->iterations[verdict->engine] : NULL;
+    bool is_fluid = s->design->fabric.transport.kind == FAB_TRANSPORT_FLUID;
+    if (s->options->command != &cli_command_run || s->plans != NULL || it == NULL || s->design->n_jobs != 1 ||
+        r->job.kind != FAB_JOB_TRAINING || !is_fluid) {
+        return FAB_OK;
+    }
+    const fab_plan_request request = {.design = s->design,
+                                      .fabric = s->graph,
+                                      .seed = s->options->seed,
+                                      .n_threads = (size_t)s->options->n_threads,
+                                      .below_s = (it->seeds.n_seeds > 1 ? it->seeds.time_s.min : it->time_s) *
+                                                 (1 - FAB_VERDICT_PLAN)};
+    FAB_PASS(fab_plan_beat(&request, &r->job, verdict->engine, &plans, err));
+    if (plans != NULL && plans->n_plans_listed > 0) {
+        verdict->plan_s = plans->plans[0].iteration.time_s;
+        (void)fab_job_plan_text(&plans->plans[0].plan, verdict->plan);
+    }
+    fab_plans_free(plans);
+    return FAB_OK;
+}
+
 fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
@@ -390,6 +415,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
         status = fab_verdict_try(&replay, &s->result, verdict, err);
+    }
+    if (status == FAB_OK) {
+        status = look_for_plan(s, verdict, err);
     }
     cli_progress_end(replay.progress != NULL);
     fab_blame_design(s->design, status, err);

@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 #include "fab/place_run.h"
 #include "fab/sweep_run.h"
+#include "fab/warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;
+    FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

@@ -52,8 +52,8 @@ const char *reading_where(const reading *r, const char *first, const char *secon
     return r->origin_where;
 }
 
-const char *const fab_plan_keys[FAB_N_PLAN_KEYS] = {"tp",         "cp",         "pp",        "dp",  "ep",
-                                                    "interleave", "microbatch", "recompute", "zero"};
+const char *const fab_plan_keys[FAB_N_PLAN_KEYS] = {
+    "tp", "cp", "pp", "dp", "ep", "interleave", "microbatch", "recompute", "zero", "sequence-parallel"};
 
 unsigned fab_job_plan_open(const fab_job_spec *job) {
     const unsigned timed = 1U << FAB_PLAN_INTERLEAVE | 1U << FAB_PLAN_MICROBATCH;
@@ -63,6 +63,13 @@ unsigned fab_job_plan_open(const fab_job_spec *job) {
         return all & ~job->plan_given;
     }
     return (job->plan_asked & ~timed) != 0 ? (job->plan_asked | sizes) & ~job->plan_given : 0;
+}
+
+bool fab_job_plan_is_left(const fab_job_spec *job) {
+    const unsigned sizes =
+        1U << FAB_PLAN_TP | 1U << FAB_PLAN_CP | 1U << FAB_PLAN_PP | 1U << FAB_PLAN_DP | 1U << FAB_PLAN_EP;
+    return job->kind == FAB_JOB_TRAINING && job->plan == FAB_PLAN_DEFAULT && (job->plan_given & sizes) == 0 &&
+           fab_job_plan_open(job) == 0 && job->tp == 0 && job->cp == 0 && job->pp == 0 && job->dp == 0 && job->ep == 0;
 }
 
 /* Who has said what of the plan. */

@@ -73,13 +73,24 @@ static size_t summary_length(const fab_sweep_point *p) {
     return strcspn(p->traffic, ";");
 }
 
+/* Whether the model and the number of GPUs are the same: "MODEL: ... on N GPUs, ...". */
+static bool same_model(const fab_sweep_point *p, const fab_sweep_point *q) {
+    const char *p_gpus = strstr(p->traffic, " on ");
+    const char *q_gpus = strstr(q->traffic, " on ");
+    const char *p_end = strstr(p->traffic, " GPUs, ");
+    return p_gpus != NULL && q_gpus != NULL && p_end != NULL && p_end > p_gpus &&
+           strncmp(p->traffic, q->traffic, strcspn(p->traffic, ":") + 1) == 0 &&
+           strncmp(p_gpus, q_gpus, (size_t)(p_end - p_gpus) + 1) == 0;
+}
+
 /* The same work: otherwise times say nothing about fabrics. */
 static fab_status check_alike(const fab_mix_design *a, const fab_mix_design *b, fab_error *err) {
     for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
         const fab_sweep_point *p = &a->job[j];
         const fab_sweep_point *q = &b->job[j];
         size_t n = summary_length(p);
-        if (p->has_plan && q->has_plan && p->tokens == q->tokens) { /* each runs it in its own way */
+        if (p->has_plan && q->has_plan && p->tokens == q->tokens &&
+            same_model(p, q)) { /* each runs it in its own way */
             continue;
         }
         if (summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0) {

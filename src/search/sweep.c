@@ -127,6 +127,7 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
+        out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
     }
     return FAB_OK;
@@ -154,15 +155,17 @@ static fab_status plan_point(const fab_sweep_request *request, const fab_design 
     fab_plans *plans = NULL;
     const fab_plan_request what = {
         .design = design, .fabric = fabric, .seed = request->seed, .n_threads = request->n_threads};
-    if (!fab_plan_is_asked(design) || strncmp(request->traffic, "job", 3) != 0) {
+    if (!fab_plan_is_wanted(design, request->traffic)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(planned, 1, err));
     *planned = *design;
     FAB_TRY(fab_plan_choose(&what, planned, &plans, err));
-    kept->has_plan = true;
-    kept->plan = plans->plans[0].plan;
-    kept->plan_bound_s = plans->lower_bound_s;
+    if (plans != NULL) {
+        kept->has_plan = true;
+        kept->plan = plans->plans[0].plan;
+        kept->plan_bound_s = plans->lower_bound_s;
+    }
     *out = planned;
     planned = NULL;
 done:

@@ -51,9 +51,17 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     if (s->interleave > 1) {
         SUMMARIZE(traffic, ", interleave %" PRIu64, s->interleave);
     }
-    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64 " in %" PRIu64 " microbatch%s of %" PRIu64 "%s",
-              fab_format_count(gpus, job->n_gpus), s->batch, job->microbatches, job->microbatches == 1 ? "" : "es",
-              s->microbatch, s->microbatch_auto && job->spec.kind == FAB_JOB_TRAINING ? " (auto)" : "");
+    if (s->plan_chosen) {
+        SUMMARIZE(traffic, ", recompute %s%s (the fastest plan)", fab_recomputes[s->recompute],
+                  s->sequence_parallel ? ", sequence parallel" : "");
+    }
+    SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
+    if (s->batch_unrounded > 0) {
+        SUMMARIZE(traffic, " (the model's %" PRIu64 " does not divide)", s->batch_unrounded);
+    }
+    SUMMARIZE(traffic, " in %" PRIu64 " microbatch%s of %" PRIu64 "%s", job->microbatches,
+              job->microbatches == 1 ? "" : "es", s->microbatch,
+              s->microbatch_auto && job->spec.kind == FAB_JOB_TRAINING ? " (auto)" : "");
     if (job->spec.kind == FAB_JOB_SERVING) {
         SUMMARIZE(traffic, ", prompts of %" PRIu64 ", %" PRIu64 " tokens each", s->prompt, s->tokens);
     }
@@ -75,11 +83,11 @@ static void summarize_placement(const fab_job *job, fab_traffic *traffic) {
     }
 }
 
-static void summarize_job(const fab_job *job, bool is_default, fab_traffic *traffic) {
+static void summarize_job(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     char need[32];
     char has[32];
-    SUMMARIZE(traffic, "%s%s%s: ", is_default ? "default job " : "",
+    SUMMARIZE(traffic, "%s%s%s: ", s->is_default ? "default job " : "",
               job->spec.kind == FAB_JOB_SERVING ? "serving " : "", s->model);
     if (job->spec.kind == FAB_JOB_RANKING) {
         SUMMARIZE(traffic, "ranking, %" PRIu64 " tables over %s GPUs, batch %" PRIu64, s->tables,
@@ -102,7 +110,7 @@ static void summarize_comm(fab_traffic *traffic, uint32_t comm) {
 }
 
 /* What later stages need of the job. */
-static void describe_job(const fab_job *job, bool is_default, fab_traffic *traffic) {
+static void describe_job(const fab_job *job, fab_traffic *traffic) {
     const fab_job_spec *s = &job->spec;
     traffic->job = *s;
     traffic->has_job = true;
@@ -113,7 +121,7 @@ static void describe_job(const fab_job *job, bool is_default, fab_traffic *traff
     traffic->parameters = job->spec.kind == FAB_JOB_RANKING
                               ? (double)s->rows * (double)s->embedding + (double)s->dense_parameters
                               : fab_model_parameters(&job->model);
-    summarize_job(job, is_default, traffic);
+    summarize_job(job, traffic);
 }
 
 /* The first job, on servers that the others leave it. */
@@ -148,7 +156,7 @@ static fab_status make_job(const fab_wanted *wanted, const fab_design *design, c
     fab_job job = {.servers = NULL};
     FAB_TRY(resolve_first(design, fabric, &job, err));
     FAB_TRY(fab_job_place(&job, fabric, traffic, err));
-    describe_job(&job, design->n_jobs == 0, traffic);
+    describe_job(&job, traffic);
     FAB_TRY(fab_training_make(&job, fabric, wanted, traffic, err));
     if (wanted->comm != FAB_NONE) {
         summarize_comm(traffic, wanted->comm);
@@ -255,7 +263,7 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
     }
     FAB_TRY(FAB_NEW(job, 1, err));
     FAB_TRY(resolve_first(design, fabric, job, err));
-    describe_job(job, design->n_jobs == 0, &traffic);
+    describe_job(job, &traffic);
     FAB_TRY(fab_front_end_make(job, fabric, front_end, (uint32_t)n_storage, &wanted, &traffic, err));
     FAB_TRY(fab_job_check_memory(job, fabric, err));
     for (size_t i = 0; i < traffic.n_phases; i++) {

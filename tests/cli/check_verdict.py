@@ -108,7 +108,9 @@ def check_cases():
             assert len(text) <= 80 and not re.search("\u2026|\\.\\.\\.$", text), (words, text)
             name = next((name for name in LINES if text.startswith(name)), None)
             last = name or last
-            found[last] = found.get(last, "") + " " + text[12:].strip()
+            rest = text[12:].strip()
+            goes_on = found.get(last, "").endswith(",") and re.match("[a-z-]+=", rest)  # keys of a job
+            found[last] = found.get(last, "") + ("" if goes_on else " ") + rest
         want = [name for name in LINES if name != "cost" or words[0] == "run"]
         assert list(found) == want, (words, list(found))
         assert said in found[line], (words, found[line])

@@ -23,7 +23,7 @@ CHECK
 
 # Stages that are chosen come with chunks, unless one is typed; and it is another design then.
 larger=clos:gpus=512,gpus-per-server=8,nic=200Gb/s
-open_job=model=gpt-39.1b,gpu=a100-40gb,batch=512
+open_job=model=gpt-39.1b,gpu=a100-40gb,batch=512,plan=given
 for more in "" ,interleave=1; do
   "$program" run $larger --job "$open_job$more" --engine spray --json --quiet >"open$more.json" || fail "open stages$more"
 done

@@ -25,7 +25,11 @@ warns 1 "taper.3=4 has no effect: the fabric has 2 tiers" build clos:gpus=256,ra
 warns 0 "" build clos:gpus=256,radix=32,tiers=2,taper=2
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" route clos:gpus=64,radix=32 --job model=llama2-7b,tp=16
 warns 0 "" route clos:gpus=64,radix=32,domain=16 --job model=llama2-7b,tp=16
-warns 1 "every GPU keeps all 8 experts" route clos:gpus=128,radix=32 --job model=mixtral-8x7b
+warns 1 "every GPU keeps all 8 experts" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2,ep=1
+warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,tp=2
+warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
+warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
+warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn

@@ -39,6 +39,8 @@ static double time_of(const fab_design *given, const fab_fabric *fabric, const f
                 {"microbatch", p->microbatch},
                 {"zero", (uint64_t)(p->zero - FAB_ZERO_0)}};
     bool allowed = fab_design_set_job(design, 0, "recompute", RECOMPUTES[p->recompute], "test", NULL) == FAB_OK &&
+                   fab_design_set_job(design, 0, "sequence-parallel", p->sequence_parallel ? "yes" : "no", "test",
+                                      NULL) == FAB_OK &&
                    fab_design_set_job(design, 0, "plan", "given", "test", NULL) == FAB_OK;
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         (void)snprintf(text, sizeof text, "%" PRIu64, KEYS[i].value);
@@ -51,7 +53,9 @@ static double time_of(const fab_design *given, const fab_fabric *fabric, const f
         .design = design, .fabric = fabric, .traffic = "job", .engines = design->engines, .n_engines = 1, .seed = 1};
     cr_assert_eq(fab_context_new(&what, &context, NULL), FAB_OK);
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 1, .rates = true};
-    if (fab_replay_run(&replay, &result, NULL) == FAB_OK && result.n_iterations > 0) {
+    if (fab_replay_run(&replay, &result, NULL) == FAB_OK && result.n_iterations > 0 &&
+        result.iterations[0].memory.total_bytes <= (1 - given->jobs[0].memory_headroom) * (double)(1ULL << 30) / 1e9 *
+                                                       given->jobs[0].accelerator.memory_bytes) {
         time_s = result.iterations[0].time_s;
     }
     fab_result_release(&result);
@@ -70,7 +74,7 @@ typedef struct brute {
 
 static void try_plan(brute *b, const fab_job_plan *p) {
     double s = time_of(b->design, b->fabric, p, b->batch);
-    b->n_timed += isfinite(s) ? 1 : 0;
+    b->n_timed += isfinite(s) && (p->tp > 1 || !p->sequence_parallel) ? 1 : 0; /* of one rank it splits nothing */
     if (s < b->best_s) {
         b->best_s = s;
         b->best = *p;
@@ -86,11 +90,16 @@ static void try_sizes(brute *b, const fab_job_spec *given, fab_job_plan p, uint6
                 for (int zero = 0; zero < (p.dp * p.cp > 1 || zero_given ? 4 : 1); zero++) {
                     p.recompute = (fab_recompute)recompute;
                     p.zero = (fab_zero)(FAB_ZERO_0 + zero);
+                    bool open_sequence = (given->plan_given & 1U << FAB_PLAN_SEQUENCE) == 0;
                     bool kept = (given->plan_given & 1U << FAB_PLAN_RECOMPUTE) == 0 || given->recompute == p.recompute;
                     kept = kept && (!zero_given || given->zero == p.zero);
                     bool rounds = p.interleave == 1 || b->batch / p.dp / p.microbatch % p.pp == 0;
-                    if (kept && rounds && b->batch % (p.dp * p.microbatch) == 0) {
-                        try_plan(b, &p);
+                    for (int split = 0; split < 2; split++) {
+                        p.sequence_parallel = split == 1;
+                        if (kept && rounds && b->batch % (p.dp * p.microbatch) == 0 &&
+                            (open_sequence || p.sequence_parallel == given->sequence_parallel)) {
+                            try_plan(b, &p);
+                        }
                     }
                 }
             }
@@ -148,7 +157,10 @@ static void draw_job(fab_rng *rng, fab_design *design, uint64_t *layers, uint64_
     set(design, "batch", "%d", 8 << fab_rng_below(rng, 3));
     set(design, "experts", "%" PRIu64, *experts);
     set(design, "recompute-traffic", "%s", FLAGS[fab_rng_below(rng, 2)]);
-    set(design, "sequence-parallel", "%s", FLAGS[fab_rng_below(rng, 2)]);
+    if (fab_rng_below(rng, 3) == 0) {
+        set(design, "sequence-parallel", "%s", FLAGS[fab_rng_below(rng, 2)]);
+    }
+    set(design, "memory-headroom", "0.%d", (int)fab_rng_below(rng, 4));
     set(design, "scatter-gather", "%s", FLAGS[fab_rng_below(rng, 2)]);
     set(design, "embedding-as-layer", "no");
     set(design, "dp-collective", "%s", COLLECTIVES[fab_rng_below(rng, 4)]);

@@ -2,6 +2,7 @@
 
 #include "fab/design.h"
 #include "fab/mix_run.h"
+#include "fab/warnings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     FAB_TRY(status);
     result.mix = mix;
     result.n_over_limit = mix->n_over_limit;
+    FAB_TRY(fab_find_warnings(&result, err));
     FAB_TRY(cli_report(options, &result, out, err));
 done:
     fab_result_release(&result);

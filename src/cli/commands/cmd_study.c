@@ -4,6 +4,7 @@
 
 #include "fab/design.h"
 #include "fab/memory.h"
+#include "fab/plan_run.h"
 #include "fab/study.h"
 #include "fab/str.h"
 #include "fab/units.h"
@@ -107,9 +108,12 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
     }
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
+    const char *traffic = options->traffic != NULL ? options->traffic : "job";
+    /* Chosen once, for the healthy fabric. */
+    FAB_TRY(fab_plan_settle(design, traffic, NULL, options->seed, (size_t)options->n_threads, err));
     const fab_study_request request = {.design = design,
                                        .program = FAB_VERSION,
-                                       .traffic = options->traffic != NULL ? options->traffic : "job",
+                                       .traffic = traffic,
                                        .scenarios = options->scenarios,
                                        .policies = policies,
                                        .n_policies = n_policies,

@@ -2,6 +2,7 @@
 #include "diff_internal.h"
 
 #include "fab/memory.h"
+#include "fab/plan_run.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -181,6 +182,8 @@ static fab_status open_state(diff *d, int i, fab_error *err) {
     FAB_PASS(FAB_NEW(d->design[i], 1, err));
     *d->design[i] = *state->design;
     FAB_PASS(diff_place_hosts(state, d->design[i], err));
+    const fab_job_spec *like = i == 1 && d->design[0] != NULL ? &d->design[0]->jobs[0] : NULL;
+    FAB_PASS(fab_plan_settle(d->design[i], d->q->traffic, like, d->q->seed, d->q->n_threads, err));
     const diff_variant v = {.design = d->design[i], .failed = state->failed, .n_failed = state->n_failed};
     return diff_side_open(d, &v, DIFF_ALL, true, &d->side[i], err);
 }

@@ -459,7 +459,7 @@ static fab_status placer_init(placer *p, fab_error *err) {
     FAB_TRY(r->read(r->read_context, LISTED, 1, p->design, err));
     FAB_TRY(fab_fabric_measure(p->design, p->measured, &p->fabric, err));
     p->of_pattern = strncmp(r->traffic, "pattern:", 8) == 0;
-    if (fab_plan_is_asked(p->design) && strncmp(r->traffic, "job", 3) == 0) { /* the plan of the listed order */
+    if (fab_plan_is_wanted(p->design, r->traffic)) { /* the plan of the listed order */
         const fab_plan_request what = {
             .design = p->design, .fabric = p->fabric, .seed = r->seed, .n_threads = r->n_threads};
         *p->scratch = *p->design;

@@ -212,6 +212,7 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, fab_iteratio
     } else {
         *out = result.iterations[0];
     }
+    n->n_routed++;
 done:
     result.fabrics = NULL;
     result.n_fabrics = 0;

@@ -15,10 +15,6 @@
 #define FRONT_STEP    0.7  /* of the memory of the plan before */
 #define MOST_OF_FRONT 5
 
-bool fab_plan_is_asked(const fab_design *design) {
-    return design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
-}
-
 void fab_plans_free(fab_plans *plans) {
     if (plans != NULL) {
         FAB_FREE_ALL(plans->plans, plans->front, plans);
@@ -51,6 +47,7 @@ typedef struct search {
     size_t *best;   /* [shape]: of known */
     double *order;  /* scratch: [shape] */
     size_t n_shapes, n_best;
+    double below_s;       /* of the request */
     double most_bytes;    /* of memory; a plan has no more */
     double limit_s;       /* sizes whose bound is not below have no place in the list */
     fab_job_memory least; /* of all plans that were looked at, with the next */
@@ -73,6 +70,7 @@ static int node_order(const plan_node *a, const plan_node *b) {
                       compare(a->shape, b->shape),
                       compare(a->plan.recompute, b->plan.recompute),
                       compare(a->plan.zero, b->plan.zero),
+                      -compare(a->plan.sequence_parallel, b->plan.sequence_parallel),
                       compare(a->plan.microbatch, b->plan.microbatch),
                       compare(a->plan.interleave, b->plan.interleave)};
     int order = 0;
@@ -132,9 +130,10 @@ static fab_status each_plan(search *s, const plan_node *group, visit_plan *visit
 }
 
 static fab_status count_plan(search *s, const plan_node *group, const fab_job_plan *plan, fab_error *err) {
-    (void)plan;
+    plan_node *counted = (plan_node *)group;
     (void)err;
-    ((plan_node *)group)->n++;
+    counted->plan.zero = counted->n == 0 ? plan->zero : counted->plan.zero; /* who shares may not do without */
+    counted->n++;
     s->found->n_plans++;
     return FAB_OK;
 }
@@ -158,11 +157,14 @@ static fab_status list_groups(search *s, fab_error *err) {
     const size_t n_recomputes = fab_job_space_recomputes(s->space, recompute);
     const fab_job_plan *shapes = fab_job_space_shapes(s->space, &s->n_shapes);
     for (uint32_t i = 0; i < s->n_shapes; i++) {
-        for (size_t k = 0; k < n_microbatches * n_recomputes; k++) {
+        bool sequence[2];
+        const size_t n_sequences = fab_job_space_sequences(s->space, &shapes[i], sequence);
+        for (size_t k = 0; k < n_microbatches * n_recomputes * n_sequences; k++) {
             plan_node group = {.state = IS_GROUP, .shape = i, .plan = shapes[i]};
             fab_zero zero[4];
-            group.plan.microbatch = microbatch[k / n_recomputes];
-            group.plan.recompute = recompute[k % n_recomputes];
+            group.plan.sequence_parallel = sequence[k % n_sequences];
+            group.plan.microbatch = microbatch[k / n_sequences / n_recomputes];
+            group.plan.recompute = recompute[k / n_sequences % n_recomputes];
             (void)fab_job_space_zeros(s->space, &group.plan, zero);
             group.plan.zero = zero[0];
             FAB_PASS(add_group(s, &group, err));
@@ -206,7 +208,7 @@ static fab_status add_plan(search *s, const plan_node *group, const fab_job_plan
 static bool same_plan(const fab_job_plan *a, const fab_job_plan *b) {
     return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
            a->interleave == b->interleave && a->microbatch == b->microbatch && a->recompute == b->recompute &&
-           a->zero == b->zero;
+           a->zero == b->zero && a->sequence_parallel == b->sequence_parallel;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -219,7 +221,7 @@ static int by_time(const void *a, const void *b) {
 static void set_limit(search *s) {
     memcpy(s->order, s->best_s, s->n_shapes * sizeof *s->order);
     qsort(s->order, s->n_shapes, sizeof *s->order, by_time);
-    s->limit_s = s->n_best <= s->n_shapes ? s->order[s->n_best - 1] : INFINITY;
+    s->limit_s = fmin(s->n_best <= s->n_shapes ? s->order[s->n_best - 1] : INFINITY, s->below_s);
 }
 
 /* The place of a plan among those that are known; it is evaluated where it is not. */
@@ -251,6 +253,12 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
     return FAB_OK;
 }
 
+/* Whether the search has routed as much as it may. */
+static bool is_spent(const search *s) {
+    const uint64_t most = s->request->most_routed;
+    return most > 0 && s->network.n_routed * s->found->gpus >= most;
+}
+
 static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
     size_t i = 0;
     FAB_PASS(know_plan(s, node, &i, err));
@@ -275,7 +283,7 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
                 [HAS_SCHEDULE] = {PLAN_LINKS, FAB_BOUND_SCHEDULE}};
     double bound_s = 0;
     fab_error why = {0};
-    if (node->state != HAS_SCHEDULE || s->network.paths_are_fixed) {
+    if (node->state != HAS_SCHEDULE || (s->network.paths_are_fixed && !is_spent(s))) {
         fab_status status =
             plan_bound(&s->network, &node->plan, NEXT[node->state].depth, NEXT[node->state].how, &bound_s, &why);
         if (status != FAB_OK && !fab_is_refusal(status)) { /* what is refused has no bound, and no time later */
@@ -296,19 +304,37 @@ static void tell_plans(const search *s) {
     }
 }
 
+/* A search that ends early takes the plan that is best by the links of its paths, where one has been looked at so far.
+ */
+static fab_status end_early(search *s, fab_error *err) {
+    plan_node *best = NULL;
+    for (size_t i = 0; i < s->n && s->network.paths_are_fixed; i++) {
+        plan_node *node = &s->heap[i];
+        best = node->state == HAS_LINKS && (best == NULL || node_order(node, best) < 0) ? node : best;
+    }
+    if (best != NULL) {
+        FAB_PASS(take_time(s, best, err));
+        best->n = 0; /* is counted */
+    }
+    return FAB_OK;
+}
+
 /* Everything whose bound is below what the list has. */
 static fab_status run_search(search *s, fab_error *err) {
     for (size_t i = 0; i < s->n_shapes; i++) {
         s->best_s[i] = INFINITY;
     }
-    s->limit_s = INFINITY;
+    s->limit_s = s->below_s;
     s->n = 0;
     for (size_t i = 0; i < s->n_groups; i++) {
         FAB_PASS(heap_push(s, &s->groups[i], err));
     }
     while (s->n > 0) {
+        FAB_PASS(is_spent(s) && s->found->n_evaluated == 0 ? end_early(s, err) : FAB_OK);
         plan_node first = heap_pop(s);
-        if (!has_place(s, &first)) {
+        bool is_over = s->found->n_evaluated > 0 && is_spent(s);
+        s->found->is_proven = s->found->is_proven && !(is_over && has_place(s, &first));
+        if (is_over || !has_place(s, &first)) {
             leave_out(s, &first);
         } else if (first.state == IS_GROUP) {
             FAB_PASS(each_plan(s, &first, add_plan, err));
@@ -332,7 +358,7 @@ static fab_status keep_best(search *s, fab_error *err) {
     fab_plans *found = s->found;
     FAB_PASS(FAB_NEW(found->plans, s->n_shapes, err));
     for (size_t i = 0; i < s->n_shapes; i++) {
-        if (isfinite(s->best_s[i])) {
+        if (s->best_s[i] < s->below_s) {
             found->plans[found->n_plans_listed++] = s->known[s->best[i]];
         }
     }
@@ -385,9 +411,10 @@ static fab_status fail_memory(const search *s, fab_error *err) {
     }
     return fab_fail(err, FAB_ENOSOLUTION, "plan",
                     "none of %" PRIu64 " ways to run %s on %" PRIu64
-                    " GPUs fits: the leanest needs %.4g GB of the %.4g GB of a %s: %s",
+                    " GPUs fits: the leanest needs %.4g GB of the %.4g GB of a %s, of which %.4g GB are to stay free "
+                    "(memory-headroom): %s",
                     f->n_plans, f->model, f->gpus, s->least.total_bytes * 1e-9, f->capacity_bytes * 1e-9, f->gpu,
-                    fab_job_plan_text(&s->leanest, text));
+                    (f->capacity_bytes - f->room_bytes) * 1e-9, fab_job_plan_text(&s->leanest, text));
 }
 
 static fab_status open_search(search *s, fab_error *err) {
@@ -405,6 +432,7 @@ static fab_status open_search(search *s, fab_error *err) {
     FAB_PASS(FAB_NEW(s->order, s->n_shapes, err));
     fab_plans *found = s->found;
     found->lower_bound_s = INFINITY;
+    found->is_proven = true;
     found->n_sizes = s->n_shapes;
     found->gpus = fab_job_space_gpus(s->space);
     found->batch_given = design->n_jobs > 0 && design->jobs[0].batch > 0;
@@ -419,19 +447,21 @@ static fab_status open_search(search *s, fab_error *err) {
         found->seq = job->seq;
         found->capacity_bytes = memory.capacity_bytes;
         (void)snprintf(found->gpu, sizeof found->gpu, "%.60s", job->accelerator.name);
-        s->most_bytes = job->memory_check == FAB_MEMORY_CHECK_OFF ? INFINITY : memory.capacity_bytes;
+        s->most_bytes = found->room_bytes = fab_job_space_room(s->space);
     }
     return FAB_OK;
 }
 
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     fab_status status = FAB_OK;
-    search s = {.request = request, .n_best = request->n_best > 0 ? request->n_best : 1};
+    search s = {.request = request,
+                .n_best = request->n_best > 0 ? request->n_best : 1,
+                .below_s = request->below_s > 0 ? request->below_s : INFINITY};
     FAB_TRY(open_search(&s, err));
     FAB_TRY(run_search(&s, err));
     FAB_TRY(keep_best(&s, err));
     s.found->n_networks = s.network.n_routed;
-    FAB_TRY(s.found->n_plans_listed == 0 ? fail_memory(&s, err) : FAB_OK);
+    FAB_TRY(s.found->n_plans_listed == 0 && !(request->below_s > 0) ? fail_memory(&s, err) : FAB_OK);
     FAB_TRY(request->wants_front ? find_front(&s, err) : FAB_OK);
     *out = s.found;
     s.found = NULL;
@@ -440,26 +470,5 @@ done:
     fab_job_space_free(s.space);
     fab_plans_free(s.found);
     FAB_FREE_ALL(s.groups, s.heap, s.known, s.best_s, s.best, s.order);
-    return status;
-}
-
-fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_plans *plans = NULL;
-    fab_job_space *space = NULL;
-    FAB_TRY(fab_plan_search(request, &plans, err));
-    FAB_TRY(fab_job_space_new(request->design, request->fabric, &space, err));
-    if (design->n_jobs == 0) {
-        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
-        design->n_jobs = 1;
-    }
-    fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
-    if (out != NULL) {
-        *out = plans;
-        plans = NULL;
-    }
-done:
-    fab_job_space_free(space);
-    fab_plans_free(plans);
     return status;
 }

@@ -142,10 +142,21 @@ static fab_status check_divisors(const fab_job *job, fab_error *err) {
     return check_experts(job, err);
 }
 
+/* The published spread of the model's experts, or the largest below that the copies allow; of own ones all of them. */
+static uint64_t default_ep(const fab_job *job) {
+    const fab_job_spec *s = &job->spec;
+    const fab_model *published = fab_model_find(s->model);
+    bool as_published = published != NULL && published->experts == s->experts && published->ep > 0;
+    uint64_t ep = as_published ? published->ep : s->experts;
+    while (ep > 1 && (s->experts % ep != 0 || s->dp * s->cp % ep != 0)) {
+        ep--;
+    }
+    return ep > 1 ? ep : 1;
+}
+
 static fab_status resolve_dimensions(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     fab_job_spec *s = &job->spec;
     set_default(&s->cp, 1);
-    set_default(&s->ep, 1);
     set_default(&s->pp, 1);
     if (s->tp == 0) {
         s->tp = default_tp(job, fabric);
@@ -167,6 +178,7 @@ static fab_status resolve_dimensions(fab_job *job, const fab_fabric *fabric, fab
     job->size[FAB_DIM_CP] = (uint32_t)s->cp;
     job->size[FAB_DIM_PP] = (uint32_t)s->pp;
     job->size[FAB_DIM_DP] = (uint32_t)s->dp;
+    s->ep = s->ep == 0 ? default_ep(job) : s->ep;
     return check_divisors(job, err);
 }
 
@@ -215,13 +227,13 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     if (group == 0 || whole == 0) {
         return fab_fail(err, FAB_EINTERNAL, job->where, "microbatch, pp or dp is 0 after the defaults");
     }
-    if (s->batch == 0 && s->pp_auto &&
-        s->pp > 1) { /* four times as many microbatches as stages: the bubble stays small */
-        uint64_t round = group * s->pp;
-        s->batch = (model_batch < 4 * round ? 4 * round : model_batch) / round * round;
-    }
     if (s->batch == 0) {
-        s->batch = model_batch < whole ? whole : model_batch / whole * whole;
+        /* Stages that nobody gave may have chunks, which are chosen later. */
+        uint64_t unit = s->pp_auto && model_batch >= group * s->pp ? group * s->pp : whole;
+        uint64_t of_gpus = s->kind == FAB_JOB_TRAINING ? fab_job_batch(model_batch, job->n_gpus) : model_batch;
+        uint64_t most = of_gpus % unit == 0 ? of_gpus : model_batch / unit * unit;
+        s->batch = most > 0 ? most : unit;
+        s->batch_unrounded = s->kind == FAB_JOB_TRAINING && s->batch != model_batch ? model_batch : 0;
     }
     if (s->batch % group != 0) {
         return fab_fail(err, FAB_EINPUT, job->where,
@@ -459,7 +471,8 @@ static fab_status check_planned(const fab_job *job, fab_error *err) {
     for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
         if ((open & 1U << i) != 0) {
             return fab_fail(err, FAB_EUNSUPPORTED, job->where,
-                            "%s is to be chosen, which run, route, traffic, sweep, compare and mix do; type here what "
+                            "%s is to be chosen, which run, route, traffic, sweep, compare, mix, place, diff and study "
+                            "do for a job that is alone; type here what "
                             "'fabriscope plan' finds",
                             fab_plan_keys[i]);
         }
@@ -474,6 +487,7 @@ fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, f
         job.spec = design->jobs[0];
     } else {
         FAB_TRY(fab_design_default_job(&job.spec, err));
+        job.spec.is_default = true;
         job.spec.routed_chunks = design->jobs[0].routed_chunks;
     }
     if (job.spec.where[0] != '\0') {

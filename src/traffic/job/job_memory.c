@@ -190,6 +190,10 @@ uint64_t fab_power_of_two(uint64_t n) {
     return power;
 }
 
+double fab_memory_room(const fab_job_spec *job) {
+    return job->accelerator.memory_bytes * MEMORY_UNIT * (1 - job->memory_headroom);
+}
+
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out) {
     fab_job_memory most = {.total_bytes = -1};
     bool ranking = job->kind == FAB_JOB_RANKING;
@@ -208,6 +212,7 @@ void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64
     double needed = ranking ? most.total_bytes * (double)job->dp : fab_model_parameters(model) * (serving ? 2.0 : 18.0);
     most.capacity_bytes = memory * MEMORY_UNIT;
     most.fits = most.total_bytes <= most.capacity_bytes;
+    most.has_headroom = most.total_bytes <= fab_memory_room(job);
     most.rule_gpus = memory > 0 ? fab_least_gpus(needed, ranking ? 1 : FAB_ROOM_AT_LEAST, memory) : 0;
     *out = most;
 }

@@ -7,6 +7,7 @@
 #include "fab/sharding.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,16 +33,6 @@ void fab_job_space_free(fab_job_space *space) {
         free(space->shapes);
         free(space);
     }
-}
-
-/* --- batch -------------------------------------------------------------------------------------------------------- */
-
-static uint64_t batch_of(uint64_t model_batch, uint64_t n_gpus) {
-    uint64_t unit = n_gpus;
-    while (unit % 2 == 0 && unit > model_batch / 8) {
-        unit /= 2;
-    }
-    return unit >= model_batch ? unit : model_batch / unit * unit;
 }
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
@@ -109,9 +100,10 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
     } else {
         FAB_PASS(fab_design_default_job(spec, err));
         spec->plan = FAB_PLAN_AUTO;
+        spec->is_default = true;
     }
     (void)snprintf(s->job.where, sizeof s->job.where, "%s", spec->where[0] != '\0' ? spec->where : "job");
-    s->open = fab_job_plan_open(spec);
+    s->open = fab_job_plan_is_left(spec) ? ((1U << FAB_N_PLAN_KEYS) - 1) & ~spec->plan_given : fab_job_plan_open(spec);
     s->given = (fab_job_plan){.tp = spec->tp,
                               .cp = spec->cp,
                               .pp = spec->pp,
@@ -120,7 +112,8 @@ static fab_status open_job(const fab_design *design, const fab_fabric *fabric, f
                               .interleave = spec->interleave > 0 ? spec->interleave : 1,
                               .microbatch = spec->microbatch > 0 ? spec->microbatch : 1,
                               .recompute = spec->recompute,
-                              .zero = fab_job_zero(spec)};
+                              .zero = fab_job_zero(spec),
+                              .sequence_parallel = spec->sequence_parallel};
     s->fabric = fabric;
     if (design->n_jobs > 1) {
         return fab_fail(err, FAB_EUNSUPPORTED, s->job.where,
@@ -140,7 +133,8 @@ fab_status fab_job_space_new(const fab_design *design, const fab_fabric *fabric,
     FAB_TRY(FAB_NEW(s, 1, err));
     FAB_TRY(open_job(design, fabric, s, err));
     if (s->job.spec.batch == 0) {
-        s->job.spec.batch = batch_of(s->job.model.batch, s->job.n_gpus);
+        s->job.spec.batch = fab_job_batch(s->job.model.batch, s->job.n_gpus);
+        s->job.spec.batch_unrounded = s->job.spec.batch != s->job.model.batch ? s->job.model.batch : 0;
     }
     s->job.model.batch = s->job.spec.batch;
     FAB_TRY(list_shapes(s, err));
@@ -178,6 +172,13 @@ size_t fab_job_space_recomputes(const fab_job_space *space, fab_recompute out[3]
         out[i] = open ? (fab_recompute)(FAB_RECOMPUTE_FULL + i) : space->given.recompute;
     }
     return open ? 3 : 1;
+}
+
+size_t fab_job_space_sequences(const fab_job_space *space, const fab_job_plan *shape, bool out[2]) {
+    bool splits = shape->tp > 1 && space->job.spec.tp_collective == FAB_COLLECTIVE_RING;
+    out[0] = is_open(space, FAB_PLAN_SEQUENCE) ? splits : space->given.sequence_parallel;
+    out[1] = false;
+    return is_open(space, FAB_PLAN_SEQUENCE) && splits ? 2 : 1;
 }
 
 size_t fab_job_space_zeros(const fab_job_space *space, const fab_job_plan *shape, fab_zero out[4]) {
@@ -219,6 +220,7 @@ static void set_plan(const fab_job_plan *plan, fab_job_spec *job) {
     job->recompute = plan->recompute;
     job->zero = plan->zero;
     job->sharded = plan->zero > FAB_ZERO_0;
+    job->sequence_parallel = plan->sequence_parallel;
 }
 
 const fab_job_spec *fab_job_space_take(fab_job_space *space, const fab_job_plan *plan, uint64_t *out_microbatches) {
@@ -237,6 +239,11 @@ const fab_job_spec *fab_job_space_take(fab_job_space *space, const fab_job_plan 
     }
     *out_microbatches = job->microbatches;
     return &job->spec;
+}
+
+double fab_job_space_room(const fab_job_space *space) {
+    const fab_job_spec *job = &space->job.spec;
+    return job->memory_check == FAB_MEMORY_CHECK_OFF ? INFINITY : fab_memory_room(job);
 }
 
 void fab_job_space_memory(const fab_job_space *space, fab_job_memory *out) {
@@ -286,6 +293,8 @@ void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fa
     set_plan(plan, job);
     (void)snprintf(job->model, sizeof job->model, "%s", space->job.spec.model);
     job->batch = space->job.spec.batch;
+    job->batch_unrounded = space->job.spec.batch_unrounded;
+    job->plan_chosen = true;
     job->plan = FAB_PLAN_GIVEN;
     job->plan_asked = 0;
     job->plan_given = (1U << FAB_N_PLAN_KEYS) - 1;
@@ -295,8 +304,8 @@ void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fa
 const char *fab_job_plan_text(const fab_job_plan *p, char out[192]) {
     (void)snprintf(out, 192,
                    "tp=%" PRIu64 ",cp=%" PRIu64 ",pp=%" PRIu64 ",dp=%" PRIu64 ",ep=%" PRIu64 ",interleave=%" PRIu64
-                   ",microbatch=%" PRIu64 ",recompute=%s,zero=%s",
+                   ",microbatch=%" PRIu64 ",recompute=%s,zero=%s,sequence-parallel=%s",
                    p->tp, p->cp, p->pp, p->dp, p->ep, p->interleave, p->microbatch, fab_recomputes[p->recompute],
-                   fab_zeros[p->zero]);
+                   fab_zeros[p->zero], p->sequence_parallel ? "yes" : "no");
     return out;
 }

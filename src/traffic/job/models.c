@@ -6,14 +6,14 @@
 
 #define LLAMA2 "Llama 2, arXiv 2307.09288, 2.2 and Table 1 (batch of 4M tokens); sizes of the layers as released"
 
-#define MIXTRAL  "Mixtral of Experts, arXiv 2401.04088, Table 1; batch assumed (4M tokens)"
+#define MIXTRAL  "Mixtral of Experts, arXiv 2401.04088, Table 1; batch assumed (4M tokens), ep of Megatron-LM's example"
 #define DEEPSEEK "DeepSeek-V3, arXiv 2412.19437, section 4.2; without multi-token prediction"
 
-#define DENSE 0, 0, 0, 0, 0, 0, 0
+#define DENSE 0, 0, 0, 0, 0, 0, 0, 0
 
 const fab_model fab_models[] = {
     /* name, layers, hidden, heads, kv_heads, ffn, seq, vocab, batch, gated, tied, gpus, source; experts,
-       top_k, expert_ffn, shared_experts, dense_layers, kv_elements, attention_parameters */
+       top_k, expert_ffn, shared_experts, dense_layers, kv_elements, attention_parameters, ep */
     {"gpt-1.7b", 24, 2304, 24, 24, 9216, 2048, 51200, 512, false, true, 32, SC21, DENSE},
     {"gpt-3.6b", 30, 3072, 32, 32, 12288, 2048, 51200, 512, false, true, 64, SC21, DENSE},
     {"gpt-7.5b", 36, 4096, 32, 32, 16384, 2048, 51200, 512, false, true, 128, SC21, DENSE},
@@ -35,11 +35,19 @@ const fab_model fab_models[] = {
      "Llama 3, arXiv 2407.21783, Tables 3 and 4", DENSE},
     {"bloom-176b", 70, 14336, 112, 112, 57344, 2048, 250880, 2048, false, true, 384,
      "BLOOM, arXiv 2211.05100; counted as a GPT, though it learns no positions", DENSE},
-    {"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32768, 32000, 128, true, false, 0, MIXTRAL, 8, 2, 14336, 0, 0, 0, 0},
-    {"deepseek-v3", 61,   7168,     128, 128, 18432, 4096, 129280, 15360, true,
-     false,         2048, DEEPSEEK, 256, 8,   2048,  1,    3,      576,   187107328},
+    {"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32768, 32000, 128, true, false, 0, MIXTRAL, 8, 2, 14336, 0, 0, 0, 0, 8},
+    {"deepseek-v3", 61,       7168, 128, 128,  18432, 4096, 129280, 15360,     true, false,
+     2048,          DEEPSEEK, 256,  8,   2048, 1,     3,    576,    187107328, 64},
     {.name = NULL},
 };
+
+uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus) {
+    uint64_t unit = n_gpus;
+    while (unit % 2 == 0 && unit > model_batch / 8) {
+        unit /= 2;
+    }
+    return unit >= model_batch ? unit : model_batch / unit * unit;
+}
 
 const fab_model *fab_model_find(const char *name) {
     for (const fab_model *model = fab_models; model->name != NULL; model++) {
@@ -48,6 +56,11 @@ const fab_model *fab_model_find(const char *name) {
         }
     }
     return NULL;
+}
+
+const char *fab_model_smaller(const char *name) {
+    const fab_model *model = fab_model_find(name);
+    return model == NULL || model->gated || model == fab_models ? NULL : model[-1].name;
 }
 
 static double feed_forward(const fab_model *model, uint64_t ffn) {

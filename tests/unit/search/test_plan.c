@@ -36,6 +36,7 @@ static unsigned open_of(const char *const *keys) {
 
 Test(plan, what_is_open) {
     cr_expect_eq(open_of(KEYS("tp", "8")), 0);
+    cr_expect_eq(open_of(KEYS("model", "gpt-1.7b")), 0, "left to who can search");
     cr_expect_eq(open_of(KEYS("microbatch", "auto", "interleave", "auto")), 0, "chosen when the iteration is timed");
     cr_expect_eq(open_of(KEYS("tp", "auto")), SIZES);
     cr_expect_eq(open_of(KEYS("zero", "auto", "tp", "4", "dp", "2")), BIT(ZERO) | BIT(PP));
@@ -43,6 +44,24 @@ Test(plan, what_is_open) {
     cr_expect_eq(open_of(KEYS("plan", "auto")), (1U << FAB_N_PLAN_KEYS) - 1);
     cr_expect_eq(open_of(KEYS("recompute", "full", "plan", "auto", "ep", "1")),
                  ((1U << FAB_N_PLAN_KEYS) - 1) & ~BIT(RECOMPUTE) & ~BIT(EP));
+}
+
+static bool is_left(const char *const *keys) {
+    fab_design *design = design_of("clos:gpus=16", keys);
+    bool left = fab_job_plan_is_left(&design->jobs[0]);
+    free(design);
+    return left;
+}
+
+/* No size is given: somebody else chooses all of them. */
+Test(plan, what_is_left) {
+    cr_expect(is_left(KEYS("model", "gpt-1.7b")));
+    cr_expect(is_left(KEYS("recompute", "full", "microbatch", "2", "zero", "1")), "these are kept");
+    cr_expect_not(is_left(KEYS("tp", "1")));
+    cr_expect_not(is_left(KEYS("ep", "1")));
+    cr_expect_not(is_left(KEYS("plan", "given")));
+    cr_expect_not(is_left(KEYS("plan", "auto")), "asked for");
+    cr_expect_not(is_left(KEYS("kind", "serving")));
 }
 
 /* The digest is of what is said: a default that is typed is said where the rest is open. */

@@ -229,7 +229,7 @@ Test(job, default_job_fills_the_fabric) {
         cr_expect_eq(j->dp * j->pp, ROWS[i].gpus / 8);
         cr_expect_eq(j->pp_auto, j->pp > 1);
         cr_expect(traffic.memory.fits);
-        cr_expect(j->pp == 1 || (j->batch / j->dp % j->pp == 0 && j->batch / j->dp >= 4 * j->pp), "microbatches");
+        cr_expect_eq(j->batch / j->dp % j->pp, 0, "microbatches");
         cr_expect_eq(j->gpu_hour_usd, 12.5); /* a field's default, as in any other job */
         cr_expect(j->scatter_gather && j->microbatch == 1 && j->interleave == 1);
         cr_expect_eq(j->batch % (j->dp * j->microbatch), 0);

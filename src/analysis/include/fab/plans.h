@@ -18,7 +18,8 @@ typedef struct fab_planned {
 
 /**
  * What the search found. Every plan of the space is either evaluated, or does not fit, or has a lower bound of its time
- * that is not below the time of the best: n_plans = n_evaluated + n_unfit + n_bounded + n_untimed.
+ * that is not below the time of the best (where the search went to its end): n_plans = n_evaluated + n_unfit +
+ * n_bounded + n_untimed.
  */
 typedef struct fab_plans {
     char model[FAB_NAME_SIZE], gpu[FAB_NAME_SIZE];
@@ -26,12 +27,14 @@ typedef struct fab_plans {
     uint64_t gpus, batch, seq;
     bool batch_given;
     double capacity_bytes; /**< of a GPU */
+    double room_bytes;     /**< that a plan may take of it */
+    bool is_proven;        /**< the search went to its end */
     fab_planned *plans;    /**< the fastest for its sizes each, fastest first */
     size_t n_plans_listed;
     fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
-    uint64_t n_networks;    /**< sizes with a way to share states whose phases were routed for a bound */
+    uint64_t n_networks;    /**< plans whose phases were routed, for a bound or for their time */
     char untimed_note[256]; /**< why a plan could not be timed; empty: all could */
     double lower_bound_s;   /**< no plan that was not evaluated takes less; at least the time of the best */
 } fab_plans;

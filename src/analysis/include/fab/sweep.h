@@ -61,11 +61,12 @@ typedef struct fab_sweep_point {
     bool has_ownership; /**< there is a job */
     fab_ownership ownership;
     char traffic[sizeof(((fab_result *)0)->traffic)];
-    uint64_t batch;      /**< sequences of an iteration; 0: no training job */
-    double tokens;       /**< of an iteration */
-    bool has_plan;       /**< the job left open how it is run: */
-    fab_job_plan plan;   /**< the fastest under the first engine */
-    double plan_bound_s; /**< no other plan is below it */
+    uint64_t batch;          /**< sequences of an iteration; 0: no training job */
+    double tokens;           /**< of an iteration */
+    uint64_t n_kept_experts; /**< that every GPU keeps, so that none are exchanged with; 0: none */
+    bool has_plan;           /**< the job left open how it is run: */
+    fab_job_plan plan;       /**< the fastest under the first engine */
+    double plan_bound_s;     /**< no other plan is below it */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;

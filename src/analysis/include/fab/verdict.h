@@ -10,6 +10,7 @@
 
 #define FAB_VERDICT_TEXT         640
 #define FAB_VERDICT_ALTERNATIVES 3
+#define FAB_VERDICT_PLAN         0.05 /**< part of its time that a job may lose to the best plan without a word */
 
 /** What another routing would make of the same traffic on the same fabric, as computed. */
 typedef struct fab_alternative {
@@ -33,6 +34,8 @@ typedef struct fab_run_verdict {
     uint64_t n_untried; /**< flows of phases that are too many to be tried; 0: none are */
     fab_alternative alternatives[FAB_VERDICT_ALTERNATIVES];
     size_t n_alternatives;
+    double plan_s;  /**< a plan with which the job is faster by more than a twentieth; 0: none was found */
+    char plan[192]; /**< that one, as keys of the job */
     char bound[FAB_VERDICT_TEXT], collisions[FAB_VERDICT_TEXT], cost[FAB_VERDICT_TEXT], advice[FAB_VERDICT_TEXT],
         certainty[FAB_VERDICT_TEXT];
 } fab_run_verdict;

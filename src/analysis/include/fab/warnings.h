@@ -8,7 +8,8 @@
 
 /**
  * Adds to result->warnings: links at rates that nobody sells, tapers of boundaries that the fabric does not have, a
- * tensor group beyond the scale-up domain, minimal routing on a dragonfly. Of installed networks nothing is said: they
+ * tensor group beyond the scale-up domain, experts that every GPU keeps (of sweeps and mixes too), minimal routing on a
+ * dragonfly. Of installed networks nothing is said: they
  * are there.
  * @param[in,out] result  Its fabrics are measured; job and phases where they are known.
  * Complexity: O(fabrics * (kinds of cables + tiers) + engines).

@@ -75,12 +75,13 @@ typedef enum fab_plan_key {
     FAB_PLAN_MICROBATCH,
     FAB_PLAN_RECOMPUTE,
     FAB_PLAN_ZERO,
+    FAB_PLAN_SEQUENCE,
     FAB_N_PLAN_KEYS
 } fab_plan_key;
 extern const char *const fab_plan_keys[FAB_N_PLAN_KEYS];
 
-/** Whether what nobody gave of a plan is chosen as well. */
-typedef enum fab_plan_rule { FAB_PLAN_GIVEN, FAB_PLAN_AUTO } fab_plan_rule;
+/** Whether what nobody gave of a plan is chosen as well. Default: as fab_job_plan_is_left() says. */
+typedef enum fab_plan_rule { FAB_PLAN_DEFAULT, FAB_PLAN_GIVEN, FAB_PLAN_AUTO } fab_plan_rule;
 
 #define FAB_SERVERS_SIZE 8192 /* of a list of servers; ranges with a stride keep it short */
 
@@ -99,6 +100,8 @@ typedef struct fab_job_spec {
     uint64_t microbatch,
         interleave;         /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
     fab_plan_rule plan;     /**< auto: whatever is not given */
+    bool plan_chosen;       /**< by a search: nobody gave its sizes */
+    bool is_default;        /**< of a design without a job */
     unsigned plan_asked;    /**< bit fab_plan_key: somebody said auto */
     unsigned plan_given;    /**< bit fab_plan_key: somebody said a value */
     uint64_t routed_chunks; /**< whose transfers the phases have while interleave is auto; 0: 1 */
@@ -106,9 +109,10 @@ typedef struct fab_job_spec {
     bool microbatch_auto, interleave_auto; /**< of a resolved job: nobody chose it, it may be changed */
     bool pp_auto;                          /**< of a resolved job: chosen for the memory */
     uint64_t batch;                        /**< sequences (ranking: samples) per iteration; 0 = the model's */
-    char gpu[FAB_WHERE_SIZE];              /**< of `list gpus`, or a file */
-    fab_gpu accelerator;                   /**< what `gpu` names; read when that is set */
-    fab_precision precision;               /**< of matrix products in the layers; not auto in a resolved job */
+    uint64_t batch_unrounded; /**< of a resolved job: the model's, which its GPUs or sizes do not divide; else 0 */
+    char gpu[FAB_WHERE_SIZE]; /**< of `list gpus`, or a file */
+    fab_gpu accelerator;      /**< what `gpu` names; read when that is set */
+    fab_precision precision;  /**< of matrix products in the layers; not auto in a resolved job */
     fab_recompute recompute;
     bool recompute_traffic;  /**< count the exchanges that a full recomputation repeats */
     bool sequence_parallel;  /**< tensor parallel by reduce-scatter and all-gather, activations split */
@@ -149,6 +153,7 @@ typedef struct fab_job_spec {
     char storage_servers[FAB_SERVERS_SIZE]; /**< servers that take checkpoints and hold the data, in the same network */
     uint64_t sample_bytes;                  /**< of one sequence or sample that is read; 0 = 4 per token or table */
     fab_memory_rule memory_check;           /**< auto: on when the model was named */
+    double memory_headroom;                 /**< part of a GPU's memory that whoever chooses a plan leaves free */
     char contends[FAB_NAME_SIZE]; /**< phase that overlaps with those of other jobs, or "none"; empty: the longest */
     char where[FAB_WHERE_SIZE];   /**< file:line:column of the element, for errors */
 } fab_job_spec;
@@ -156,3 +161,7 @@ typedef struct fab_job_spec {
 /** Bits of what a plan has to choose, or 0 where the job says how it is run: interleave and microbatch alone are chosen
  * when the iteration is timed. Where something is asked for, sizes that nobody gave (tp, pp, dp) are chosen too. */
 unsigned fab_job_plan_open(const fab_job_spec *job);
+
+/** Whether nobody said how a training job is run: none of tp, cp, pp, dp and ep is given, and plan is the default.
+ * Whoever can search chooses then what a plan with plan=auto has; who cannot takes the rules that the keys have. */
+bool fab_job_plan_is_left(const fab_job_spec *job);

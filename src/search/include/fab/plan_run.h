@@ -12,14 +12,17 @@ typedef struct fab_plan_request {
     const fab_fabric *fabric; /**< of the design */
     uint64_t seed;
     size_t n_threads;
-    size_t n_best;    /**< plans of different sizes that are listed; 0 counts as 1 */
-    bool wants_front; /**< time against memory */
+    size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
+    bool wants_front;     /**< time against memory */
+    uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */
+    double below_s;       /**< only plans that take less are looked for; 0: all. There may be none then */
     void (*progress)(void *context, double done, size_t total); /**< of what is bounded so far; may be NULL */
     void *progress_context;
 } fab_plan_request;
 
-/** Whether a design has a job whose plan is to be found. */
-bool fab_plan_is_asked(const fab_design *design);
+/** Whether traffic is that of a job whose plan is to be found: it says auto, it is alone and says no size, or it is the
+ * default one. */
+bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
 
 /**
  * Searches the space of fab_job_space_new() under the first engine of the design and the seed.
@@ -38,8 +41,29 @@ bool fab_plan_is_asked(const fab_design *design);
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
- * Searches, and writes the best plan into the design's first job (the default one where there is none).
- * @param[out] out  NULL: not wanted.
+ * Searches, and writes the best plan into the design's first job. A design without one has the default job then: the
+ * model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search routes no more than a
+ * second takes, and a job without iteration times keeps what the rules of its keys give.
+ * @param[in,out] design  That of the request, or a copy.
+ * @param[out]    out     NULL: not wanted. NULL is written where there is no plan.
  */
 fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out,
                            fab_error *err) FAB_MUST_USE;
+
+/**
+ * The same for a design whose fabric is still to be built; of a design without such traffic nothing is chosen.
+ * @param[in] like  NULL, or a job whose plan is taken where it has as many GPUs: two states are compared under one
+ * plan.
+ */
+fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
+                           size_t n_threads, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Looks for a plan that takes less than below_s of the request, whatever sizes its job has: with the same batch, under
+ * one engine and the seed, in the space that plan=auto opens. It may route a quarter of what fab_plan_choose() may.
+ * @param[in]  job     The design's only job, resolved.
+ * @param[in]  engine  Index of the engine.
+ * @param[out] out  NULL, or without plans: none was found. Free with fab_plans_free().
+ */
+fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
+                         fab_error *err) FAB_MUST_USE;

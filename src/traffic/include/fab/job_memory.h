@@ -21,6 +21,7 @@ typedef struct fab_job_memory {
     double in_flight;   /**< microbatches whose activations that stage holds at once */
     uint64_t rule_gpus; /**< GPUs that the rule of thumb asks for: parameters x 18 bytes (serving: 2) x 1.25 / GB */
     bool fits;          /**< total_bytes <= capacity_bytes */
+    bool has_headroom;  /**< total_bytes <= fab_memory_room() */
 } fab_job_memory;
 
 /**
@@ -39,12 +40,16 @@ typedef struct fab_job_memory {
  * attention=standard and recompute=none only; recompute=full keeps 2 s b h (/ t) and one whole layer while that is
  * recomputed. A stage i of p holds min(p - i, m) microbatches, interleaved (1 + (p-1)/(p v)) p on the first, all m
  * of them with shard-exchange=iteration. What a
- * framework reserves for itself (context, communication buffers, fragmentation) is not counted.
+ * framework reserves for itself (context, communication buffers, fragmentation) is not counted: plans that are chosen
+ * leave memory-headroom free for it.
  * @param[in]  model        With the sizes of the job; not read for ranking. Borrowed.
  * @param[in]  microbatches Per pipeline.
  * Complexity: O(pp).
  */
 void fab_job_memory_make(const fab_job_spec *job, const fab_model *model, uint64_t microbatches, fab_job_memory *out);
+
+/** What memory-headroom leaves of the memory of the job's GPU. */
+double fab_memory_room(const fab_job_spec *job);
 
 #define FAB_ROOM_AT_LEAST                                                                                              \
     1.25 /**< memory over weights (in training over weights, gradients, optimizer): rule of thumb */

@@ -19,6 +19,7 @@ typedef struct fab_job_plan {
     uint64_t tp, cp, pp, dp, ep, interleave, microbatch;
     fab_recompute recompute;
     fab_zero zero;
+    bool sequence_parallel;
 } fab_job_plan;
 
 #define FAB_PLAN_MICROBATCHES 4
@@ -36,9 +37,9 @@ typedef struct fab_job_space fab_job_space;
  *                      microbatches are a multiple of the stages
  *     recompute        full, selective, none
  *     zero             0, 1, 2, 3; 0 alone where there is one copy
+ *     sequence-parallel  yes, no; no alone where tp is 1 or has no ring
  *
- * All plans have the same batch. Where it is not given it is the model's, rounded down to a multiple of u: the odd part
- * of the number of GPUs times the largest power of two that divides it and leaves u at most an eighth of the batch.
+ * All plans have the same batch: the given one, else that of fab_job_batch().
  * @param[in] fabric  Borrowed, must outlive `out`.
  * @retval FAB_EUNSUPPORTED  no training job, or several jobs
  * @retval FAB_ENOSOLUTION   no sizes go together
@@ -54,6 +55,7 @@ const fab_job_plan *fab_job_space_shapes(const fab_job_space *space, size_t *out
 /** What the space has of the other keys, in order. Return how many. */
 size_t fab_job_space_microbatches(const fab_job_space *space, uint64_t out[FAB_PLAN_MICROBATCHES]);
 size_t fab_job_space_recomputes(const fab_job_space *space, fab_recompute out[3]);
+size_t fab_job_space_sequences(const fab_job_space *space, const fab_job_plan *shape, bool out[2]);
 size_t fab_job_space_zeros(const fab_job_space *space, const fab_job_plan *shape, fab_zero out[4]);
 
 /** The smallest interleave of the space above `after` for a plan of these sizes and microbatch; 0: none. */
@@ -61,6 +63,9 @@ uint64_t fab_job_space_next_interleave(const fab_job_space *space, const fab_job
 
 /** A plan as a job that is resolved, until the next call. NULL: the batch or the stages do not allow it. */
 const fab_job_spec *fab_job_space_take(fab_job_space *space, const fab_job_plan *plan, uint64_t *out_microbatches);
+
+/** Most memory of a plan: what memory-headroom leaves of a GPU's; INFINITY where nothing is checked. */
+double fab_job_space_room(const fab_job_space *space);
 
 /** Memory of a plan that was taken. */
 void fab_job_space_memory(const fab_job_space *space, fab_job_memory *out);
@@ -81,5 +86,6 @@ uint32_t fab_job_space_gpus(const fab_job_space *space);
 /** Writes a plan into a job of a design, with the batch of the space: nothing is left open. */
 void fab_job_plan_apply(const fab_job_space *space, const fab_job_plan *plan, fab_job_spec *job);
 
-/** "tp=8,cp=1,pp=16,dp=128,ep=1,interleave=4,microbatch=1,recompute=full,zero=1". Returns out, of 192 bytes. */
+/** "tp=8,cp=1,pp=16,dp=128,ep=1,interleave=4,microbatch=1,recompute=full,zero=1,sequence-parallel=yes". Returns out, of
+ * 192 bytes. */
 const char *fab_job_plan_text(const fab_job_plan *plan, char out[192]);

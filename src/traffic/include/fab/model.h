@@ -20,11 +20,22 @@ typedef struct fab_model {
     uint64_t kv_elements; /**< keys and values of a token and layer, the same for every tensor rank; 0 = two vectors
                              per key-value head */
     double attention_parameters; /**< of a layer, without norms around it; 0 = from the sizes */
+    uint64_t ep;                 /**< expert-parallel size of the published run; 0 = none */
 } fab_model;
 extern const fab_model fab_models[]; /**< ended by an entry whose name is NULL; GPTs by size */
 
 /** Model of this name; NULL if there is none. */
 const fab_model *fab_model_find(const char *name);
+
+/**
+ * Sequences per iteration of a model on so many GPUs when nobody says how many: the model's, rounded down to a multiple
+ * of u: the odd part of the number of GPUs times the largest power of two that divides it and leaves u at most an
+ * eighth of the batch. At least u.
+ */
+uint64_t fab_job_batch(uint64_t model_batch, uint64_t n_gpus);
+
+/** The name of the next smaller GPT; NULL: there is none. */
+const char *fab_model_smaller(const char *name);
 
 /** Parameters: 12 l h^2 (1 + 13/(12h) + (V+s)/(12 l h)) for a GPT [Megatron-LM SC'21]; exact sum for gated models. */
 double fab_model_parameters(const fab_model *model);

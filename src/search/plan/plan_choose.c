@@ -1,0 +1,137 @@
+/* Plans that nobody asked for: of a job that says nothing, and of one that says too much. */
+#include "fab/plan_run.h"
+
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/topologies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* GPUs times plans that are routed in a search that nobody asked for: one or two seconds of one thread. */
+#define MOST_ROUTED_UNASKED 160000
+#define MOST_ROUTED_TO_BEAT 40000
+
+bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
+    bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
+    bool left = design->n_jobs == 0 || (design->n_jobs == 1 && fab_job_plan_is_left(&design->jobs[0]));
+    return (asked || left) && strncmp(traffic, "job", 3) == 0;
+}
+
+/* The search; of a design without a job the largest model that fits. */
+static fab_status search_model(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+    fab_plan_request tried = *request;
+    bool is_default = request->design->n_jobs == 0 || request->design->jobs[0].is_default;
+    fab_status status = fab_plan_search(&tried, out, err);
+    while (status == FAB_ENOSOLUTION && is_default) {
+        const char *smaller = NULL;
+        fab_job_space *space = NULL;
+        FAB_PASS(fab_job_space_new(tried.design, tried.fabric, &space, NULL));
+        smaller = fab_model_smaller(fab_job_space_model(space)->name);
+        fab_job_space_free(space);
+        if (smaller == NULL) {
+            break;
+        }
+        if (err != NULL) {
+            *err = (fab_error){.code = FAB_OK};
+        }
+        tried.design = design;
+        (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", smaller);
+        status = fab_plan_search(&tried, out, err);
+    }
+    return status;
+}
+
+fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_plans *plans = NULL;
+    fab_job_space *space = NULL;
+    fab_plan_request within = *request;
+    fab_error why = {.code = FAB_OK};
+    bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
+    if (!asked) {
+        within.most_routed = MOST_ROUTED_UNASKED;
+    }
+    if (design->n_jobs == 0) {
+        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+        design->jobs[0].is_default = true;
+        design->n_jobs = 1;
+    }
+    status = search_model(&within, design, &plans, &why);
+    if (!asked && status == FAB_EUNSUPPORTED) { /* nothing of it has a time: sizes by their rules do as well */
+        status = FAB_OK;
+        goto done;
+    }
+    if (status != FAB_OK) {
+        FAB_FAIL(err, status, why.where, "%s", why.text);
+    }
+    FAB_TRY(fab_job_space_new(design, request->fabric, &space, err));
+    fab_job_plan_apply(space, &plans->plans[0].plan, &design->jobs[0]);
+    if (out != NULL) {
+        *out = plans;
+        plans = NULL;
+    }
+done:
+    fab_job_space_free(space);
+    fab_plans_free(plans);
+    return status;
+}
+
+fab_status fab_plan_settle(fab_design *design, const char *traffic, const fab_job_spec *like, uint64_t seed,
+                           size_t n_threads, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *fabric = NULL;
+    fab_job_space *space = NULL;
+    fab_fabric_spec spec = design->fabric;
+    if (!fab_plan_is_wanted(design, traffic)) {
+        return FAB_OK;
+    }
+    FAB_TRY(fab_topology_build(&spec, &fabric, NULL, err));
+    if (like != NULL && like->plan_chosen && fab_job_space_new(design, fabric, &space, NULL) == FAB_OK &&
+        fab_job_space_gpus(space) == like->tp * like->cp * like->pp * like->dp) {
+        const fab_job_plan plan = {
+            like->tp,         like->cp,         like->pp,        like->dp,   like->ep,
+            like->interleave, like->microbatch, like->recompute, like->zero, like->sequence_parallel};
+        if (design->n_jobs == 0) {
+            FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+            design->n_jobs = 1;
+        }
+        fab_job_plan_apply(space, &plan, &design->jobs[0]);
+        goto done;
+    }
+    const fab_plan_request request = {.design = design, .fabric = fabric, .seed = seed, .n_threads = n_threads};
+    FAB_TRY(fab_plan_choose(&request, design, NULL, err));
+done:
+    fab_job_space_free(space);
+    fab_fabric_free(fabric);
+    return status;
+}
+
+fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *job, size_t engine, fab_plans **out,
+                         fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_error why = {.code = FAB_OK};
+    fab_plan_request within = *request;
+    FAB_TRY(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    fab_job_spec *open = &design->jobs[0];
+    open->tp = open->cp = open->pp = open->dp = open->ep = 0;
+    open->interleave = open->microbatch = 1;
+    open->plan = FAB_PLAN_AUTO;
+    open->plan_given = open->plan_asked = 0;
+    open->stage_layers[0] = '\0';
+    open->batch = job->batch;
+    design->engines[0] = design->engines[engine];
+    within.design = design;
+    within.most_routed = MOST_ROUTED_TO_BEAT;
+    status = fab_plan_search(&within, out, &why);
+    if (status != FAB_OK && !fab_is_refusal(status)) {
+        FAB_FAIL(err, status, why.where, "%s", why.text);
+    }
+    status = FAB_OK;
+done:
+    free(design);
+    return status;
+}
