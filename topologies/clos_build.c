@@ -19,8 +19,7 @@ static fab_node_id switch_id(const build *b, uint32_t t, uint64_t copy, uint64_t
 }
 
 /* The same where spares hang behind the leaves of the others. */
-static void apart(const build *b, uint32_t nic, uint64_t column, uint64_t *leaf, uint64_t *port) {
-    const fab_clos_plan *plan = b->plan;
+static void apart(const fab_clos_plan *plan, uint32_t nic, uint64_t column, uint64_t *leaf, uint64_t *port) {
     const fab_clos_attach *attach = &plan->attach;
     uint64_t active = attach->active_ports; /* of the column, rail by rail where rails share a network */
     uint64_t rail = 0;
@@ -40,9 +39,7 @@ static void apart(const build *b, uint32_t nic, uint64_t column, uint64_t *leaf,
     }
 }
 
-/* Where a NIC plugs in: network, leaf within it, port. */
-static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *leaf, uint64_t *port) {
-    const fab_clos_plan *plan = b->plan;
+void fab_clos_locate(const fab_clos_plan *plan, uint32_t nic, uint64_t *network, uint64_t *leaf, uint64_t *port) {
     const fab_clos_attach *attach = &plan->attach;
     uint64_t position = nic;
     uint64_t column = 0;
@@ -61,21 +58,21 @@ static void locate(const build *b, uint32_t nic, uint64_t *network, uint64_t *le
     *leaf = position / plan->tier[1].down * attach->n_columns + column;
     *port = position % plan->tier[1].down + 1;
     if (plan->spares.n > 0) {
-        apart(b, nic, column, leaf, port);
+        apart(plan, nic, column, leaf, port);
     }
 }
 
 static fab_status add_access(build *b, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
     uint16_t access = 0;
-    fab_link_class link_class = fab_cable_class(b->spec, 1, true, plan->tier[1].down_bps, b->spec->tier[0].length_m);
+    fab_link_class link_class = fab_cable_class(b->spec, 1, true, plan->tier[1].down_bps, fab_tier_length_m(b->spec, 1));
     FAB_PASS(fab_builder_class(b->builder, &link_class, &access, err));
     for (uint32_t plane = 0; plane < plan->ends.planes; plane++) {
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {
             uint64_t network = 0;
             uint64_t leaf = 0;
             uint64_t port = 0;
-            locate(b, nic, &network, &leaf, &port);
+            fab_clos_locate(plan, nic, &network, &leaf, &port);
             fab_node_id node = switch_id(b, 1, plane * plan->attach.n_networks + network, leaf, 0);
             fab_builder_cable(b->builder, access, b->f->first[FAB_NODE_NIC] + nic, fab_ends_nic_port(b->f, plane), node,
                               (uint32_t)port);
@@ -116,7 +113,7 @@ static fab_status add_boundary(build *b, uint32_t t, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
     uint16_t index = 0;
     fab_link_class link_class =
-        fab_cable_class(b->spec, t, true, plan->tier[t].down_bps, b->spec->tier[t - 1].length_m);
+        fab_cable_class(b->spec, t, true, plan->tier[t].down_bps, fab_tier_length_m(b->spec, t));
     FAB_PASS(fab_builder_class(b->builder, &link_class, &index, err));
     uint64_t copies = plan->attach.n_networks * plan->ends.planes;
     for (uint64_t copy = 0; copy < copies; copy++) {

@@ -418,7 +418,7 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
         c.ports_by_tier[t - 1] = c.switches_by_tier[t - 1] * tier->radix;
         if (c.cables_by_tier[t - 1] > 0) {
             c.kinds[c.n_kinds++] =
-                (fab_cable_kind){t, tier->down_bps, spec->tier[t - 1].length_m, c.cables_by_tier[t - 1]};
+                (fab_cable_kind){t, tier->down_bps, fab_tier_length_m(spec, t), c.cables_by_tier[t - 1]};
         }
         c.switches += c.switches_by_tier[t - 1];
         c.cables += c.cables_by_tier[t - 1];

@@ -83,6 +83,9 @@ uint64_t fab_clos_fewest_up(const fab_clos_plan *plan);
 /** Group of spare `i` of a column, and its cable below the leaf, from 1. */
 uint64_t fab_clos_spare_group(const fab_clos_plan *plan, uint64_t i, uint64_t *out_port);
 
+/** Where a NIC plugs in, in every plane: network, leaf within it, port from 1. */
+void fab_clos_locate(const fab_clos_plan *plan, uint32_t nic, uint64_t *network, uint64_t *leaf, uint64_t *port);
+
 /** Whether spine `parent` lacks the cable of this number to a leaf; and how many cables to leaves and cables before it.
  */
 bool fab_clos_is_dropped(const fab_clos_plan *plan, uint64_t leaf, uint64_t cable, uint64_t parent,
@@ -102,6 +105,14 @@ void fab_clos_resolve(const fab_clos_plan *plan, fab_fabric_spec *spec);
 
 /** Counts in closed form. */
 void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *out);
+
+/**
+ * Replaces the lengths of the cables by those of the floor plan, without the graph (clos_lengths.c); knows_lengths says
+ * whether. Left as they are where no plan decides them. O(NICs + switches), O(cables) where leaves give up uplinks for spares.
+ * @retval FAB_EINPUT  as for fab_floor_apply
+ */
+fab_status fab_clos_lengths(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *counts,
+                            fab_error *err) FAB_MUST_USE;
 
 /** Pattern of every tier and the bisection, from a sized plan (clos_tree.c). Complexity: O(leaves). */
 fab_status fab_clos_tree(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_tree *out,

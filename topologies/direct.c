@@ -74,7 +74,7 @@ void fab_direct_count(const fab_fabric_spec *spec, const fab_direct_plan *plan, 
         uint64_t cables = planes * (t == 1 ? plan->ends.nics : plan->cables[t - 1]);
         if (cables > 0) {
             c.kinds[c.n_kinds++] =
-                (fab_cable_kind){t, t == 1 ? plan->tier.down_bps : plan->cable_bps, spec->tier[t - 1].length_m, cables};
+                (fab_cable_kind){t, t == 1 ? plan->tier.down_bps : plan->cable_bps, fab_tier_length_m(spec, t), cables};
         }
         c.cables_by_tier[t - 1] = cables;
         c.cables += cables;
@@ -146,7 +146,7 @@ fab_status fab_direct_build(const fab_fabric_spec *spec, const fab_direct_plan *
     FAB_TRY(fab_ends_build(spec, &plan->ends, sink.builder, err));
     for (uint32_t t = 1; t <= plan->n_boundaries; t++) {
         fab_link_class c =
-            fab_cable_class(spec, t, false, t == 1 ? plan->tier.down_bps : plan->cable_bps, spec->tier[t - 1].length_m);
+            fab_cable_class(spec, t, false, t == 1 ? plan->tier.down_bps : plan->cable_bps, fab_tier_length_m(spec, t));
         FAB_TRY(fab_builder_class(sink.builder, &c, &sink.link_class[t], err));
     }
     for (uint32_t plane = 0; plane < plan->ends.planes; plane++) {

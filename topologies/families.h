@@ -35,6 +35,7 @@ fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, 
         if (status == FAB_OK) {                                                                                        \
             fab_clos_resolve(&plan, spec);                                                                             \
             fab_clos_count(spec, &plan, out);                                                                          \
+            status = fab_clos_lengths(spec, &plan, out, err);                                                          \
         }                                                                                                              \
         return status;                                                                                                 \
     }                                                                                                                  \
@@ -49,7 +50,8 @@ fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, 
         fab_status status = plan_function(spec, &plan, err);                                                           \
         if (status == FAB_OK) {                                                                                        \
             fab_clos_count(spec, &plan, out_counts);                                                                   \
-            status = fab_clos_tree(spec, &plan, out, err);                                                             \
+            status = fab_clos_lengths(spec, &plan, out_counts, err);                                                   \
+            status = status == FAB_OK ? fab_clos_tree(spec, &plan, out, err) : status;                                 \
         }                                                                                                              \
         return status;                                                                                                 \
     }                                                                                                                  \

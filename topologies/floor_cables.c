@@ -13,6 +13,11 @@ static bool cables_is_network(const fab_link_class *k) {
     return k->kind == FAB_LINK_ACCESS || k->kind == FAB_LINK_FABRIC;
 }
 
+/* Whose length is that of the way between two racks. */
+static bool cables_is_placed(const fab_fabric_spec *spec, const fab_link_class *k) {
+    return cables_is_network(k) && fab_floor_decides(spec, k->tier);
+}
+
 /* Lengths in the order in which they are met; few, so that a search by hand is quicker than anything else. */
 typedef struct lengths {
     double length_m[MAX_LENGTHS];
@@ -35,7 +40,7 @@ static fab_status find_lengths(const fab_fabric_spec *spec, const fab_floor *flo
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         const fab_link_class *k = &f->classes[f->cable_class[cable]];
         uint32_t i = 0;
-        if (cables_is_network(k)) {
+        if (cables_is_placed(spec, k)) {
             const fab_rack *a = &floor->rack[fab_floor_rack_of(floor, f, f->end[2 * (size_t)cable])];
             const fab_rack *b = &floor->rack[fab_floor_rack_of(floor, f, f->end[2 * (size_t)cable + 1])];
             double length_m = fab_floor_cable_m(&spec->floor, a, b);
@@ -62,7 +67,7 @@ static fab_link_class at_length(const fab_link_class *k, double length_m) {
 }
 
 /* The classes in use, by old class and length; `number` gives their new numbers. */
-static fab_status make_classes(const fab_fabric *f, const lengths *l, const bool *used, fab_link_class **out,
+static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f, const lengths *l, const bool *used, fab_link_class **out,
                                uint16_t *number, uint16_t *out_n, fab_error *err) {
     fab_status status = FAB_OK;
     fab_link_class *classes = NULL;
@@ -70,12 +75,12 @@ static fab_status make_classes(const fab_fabric *f, const lengths *l, const bool
     uint32_t n = 0;
     uint32_t n_network = 0;
     for (uint32_t k = 0; k < f->n_classes; k++) {
-        bool network = cables_is_network(&f->classes[k]);
+        bool placed = cables_is_placed(spec, &f->classes[k]);
         double last_m = -1;
         for (;;) {
             uint32_t next = MAX_LENGTHS; /* the shortest that is longer than the last */
-            for (uint32_t i = 0; i < (network ? l->n : 1); i++) {
-                double length_m = network ? l->length_m[i] : 0;
+            for (uint32_t i = 0; i < (placed ? l->n : 1); i++) {
+                double length_m = placed ? l->length_m[i] : 0;
                 if (used[k * MAX_LENGTHS + i] && length_m > last_m &&
                     (next == MAX_LENGTHS || length_m < l->length_m[next])) {
                     next = i;
@@ -84,11 +89,11 @@ static fab_status make_classes(const fab_fabric *f, const lengths *l, const bool
             if (next == MAX_LENGTHS) {
                 break;
             }
-            last_m = network ? l->length_m[next] : 0;
+            last_m = placed ? l->length_m[next] : 0;
             FAB_TRY(FAB_GROW(classes, capacity, (size_t)n + 1, err));
-            classes[n] = network ? at_length(&f->classes[k], last_m) : f->classes[k];
+            classes[n] = placed ? at_length(&f->classes[k], last_m) : f->classes[k];
             number[k * MAX_LENGTHS + next] = (uint16_t)n++;
-            n_network += network;
+            n_network += cables_is_network(&f->classes[k]);
         }
     }
     if (n_network > FAB_MAX_CABLE_KINDS) {
@@ -121,7 +126,7 @@ fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, 
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         used[f->cable_class[cable]] = true;
     }
-    FAB_TRY(make_classes(f, &l, used, &classes, number, &n_classes, err));
+    FAB_TRY(make_classes(spec, f, &l, used, &classes, number, &n_classes, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         f->cable_class[cable] = number[f->cable_class[cable]];
     }

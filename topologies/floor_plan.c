@@ -3,6 +3,7 @@
  * hall. Racks of servers come first, as if alone; then the network racks are counted and pushed into the middle.
  */
 #include "fab/floor_plan.h"
+#include "floor_place.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 #include "fab/units.h"
@@ -16,11 +17,10 @@
 
 typedef struct layout {
     const fab_floor_spec *spec;
-    const fab_fabric *fabric;
+    const fab_floor_shape *shape;
     fab_floor *floor;
     uint32_t racks_per_hall, racks_per_row, rows_per_hall; /* of servers */
     uint32_t n_groups;                                     /* rows_per_hall for every hall, then one for every hall */
-    uint32_t *low, *high;                                  /* [switch]: first and last server rack below */
     uint32_t *group;                                       /* [switch] */
     uint32_t *n_in_group, *n_racks, *first_rack;           /* [group]: switches; network racks, the first of them */
 } layout;
@@ -61,19 +61,23 @@ static uint32_t hall_group(const layout *l, uint32_t hall) {
     return rows_in_hall(l, hall) == 1 ? row_group(l, hall, 0) : l->floor->n_halls * l->rows_per_hall + hall;
 }
 
-static fab_status size_racks(layout *l, fab_error *err) {
-    const fab_floor_spec *s = l->spec;
-    fab_floor *floor = l->floor;
+fab_status fab_floor_size(const fab_floor_spec *s, uint32_t n_servers, fab_floor *floor, fab_error *err) {
     if (s->servers_per_rack == 0 || s->racks_per_row == 0 || s->switches_per_rack == 0) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "a floor plan with racks or rows of no size");
     }
     floor->servers_per_rack = (uint32_t)s->servers_per_rack;
-    floor->n_server_racks = ceil_div(l->fabric->n_servers, floor->servers_per_rack);
-    if (s->racks > floor->n_server_racks && s->racks <= l->fabric->n_servers) { /* filled evenly, they are as many */
+    floor->n_server_racks = ceil_div(n_servers, floor->servers_per_rack);
+    if (s->racks > floor->n_server_racks && s->racks <= n_servers) { /* filled evenly, they are as many */
         floor->n_server_racks = (uint32_t)s->racks;
-        floor->servers_per_rack = ceil_div(l->fabric->n_servers, floor->n_server_racks);
-        floor->n_full = l->fabric->n_servers - floor->n_server_racks * (floor->servers_per_rack - 1);
+        floor->servers_per_rack = ceil_div(n_servers, floor->n_server_racks);
+        floor->n_full = n_servers - floor->n_server_racks * (floor->servers_per_rack - 1);
     }
+    return FAB_OK;
+}
+
+static fab_status size_rows(layout *l, fab_error *err) {
+    const fab_floor_spec *s = l->spec;
+    fab_floor *floor = l->floor;
     l->racks_per_hall = floor->n_server_racks;
     double rack_w = s->server_w * (double)s->servers_per_rack;
     if (s->hall_w > 0 && s->hall_w < rack_w * l->racks_per_hall) {
@@ -95,31 +99,30 @@ static fab_status size_racks(layout *l, fab_error *err) {
 
 /* --- switches ----------------------------------------------------------------------------------------------------- */
 
-static void floor_plan_widen(layout *l, uint32_t i, uint32_t low, uint32_t high) {
-    l->low[i] = smaller(l->low[i], low);
-    l->high[i] = l->high[i] > high ? l->high[i] : high;
+static void floor_plan_widen(fab_floor_shape *shape, uint32_t i, uint32_t low, uint32_t high) {
+    shape->low[i] = smaller(shape->low[i], low);
+    shape->high[i] = shape->high[i] > high ? shape->high[i] : high;
 }
 
 /* Server racks below every switch, tier by tier upwards. */
-static void find_spans(layout *l) {
-    const fab_fabric *f = l->fabric;
+static void find_spans(const fab_fabric *f, const fab_floor *floor, fab_floor_shape *shape) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     for (uint32_t i = 0; i < fab_n_switches(f); i++) {
-        l->low[i] = UINT32_MAX;
+        shape->low[i] = UINT32_MAX;
     }
     for (fab_node_id v = base; v < f->n_nodes; v++) {
         fab_node_id first_alike = f->first_of_tier[fab_tier_of(f, v)];
         for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
             fab_node_id w = fab_head(f, f->out_link[k]);
             if (w < base) {
-                uint32_t rack = fab_floor_rack_of(l->floor, f, w);
-                floor_plan_widen(l, v - base, rack, rack);
+                uint32_t rack = fab_floor_rack_of(floor, f, w);
+                floor_plan_widen(shape, v - base, rack, rack);
             } else if (w < first_alike) {
-                floor_plan_widen(l, v - base, l->low[w - base], l->high[w - base]);
+                floor_plan_widen(shape, v - base, shape->low[w - base], shape->high[w - base]);
             }
         }
-        if (l->low[v - base] == UINT32_MAX) { /* nothing below: stands in the middle of all */
-            floor_plan_widen(l, v - base, 0, l->floor->n_server_racks - 1);
+        if (shape->low[v - base] == UINT32_MAX) { /* nothing below: stands in the middle of all */
+            floor_plan_widen(shape, v - base, 0, floor->n_server_racks - 1);
         }
     }
 }
@@ -149,14 +152,14 @@ static bool servers_share_leaves(const fab_fabric *f) {
 }
 
 static void choose_groups(layout *l) {
-    const fab_fabric *f = l->fabric;
+    const fab_floor_shape *shape = l->shape;
     fab_leaf_at at = l->spec->leaf_at;
     if (at == FAB_LEAF_AUTO) {
-        at = servers_share_leaves(f) ? FAB_LEAF_IN_RACK : FAB_LEAF_IN_ROW;
+        at = shape->servers_share_leaves ? FAB_LEAF_IN_RACK : FAB_LEAF_IN_ROW;
     }
-    for (uint32_t i = 0; i < fab_n_switches(f); i++) {
-        bool is_leaf = f->first[FAB_NODE_SWITCH] + i < f->first_of_tier[2];
-        uint32_t home = l->low[i] + (l->high[i] - l->low[i]) / 2;
+    for (uint32_t i = 0; i < shape->n_switches; i++) {
+        bool is_leaf = i < shape->n_leaves;
+        uint32_t home = shape->low[i] + (shape->high[i] - shape->low[i]) / 2;
         fab_rack rack = server_rack(l, home);
         if (is_leaf && at == FAB_LEAF_IN_RACK) {
             l->group[i] = IN_SERVER_RACK;
@@ -231,23 +234,16 @@ static void place_network_racks(layout *l, uint32_t hall) {
 
 /* --- all of it ---------------------------------------------------------------------------------------------------- */
 
-fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err) {
+fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *shape, fab_floor *floor, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_floor *floor = NULL;
-    layout l = {.spec = &spec->floor, .fabric = fabric};
-    uint32_t n_switches = fab_n_switches(fabric);
-    FAB_TRY(FAB_NEW(floor, 1, err));
-    l.floor = floor;
-    floor->n_switches = n_switches;
-    FAB_TRY(size_racks(&l, err));
-    FAB_TRY(FAB_NEW(floor->switch_rack, n_switches, err));
-    FAB_TRY(FAB_NEW(l.low, n_switches, err));
-    FAB_TRY(FAB_NEW(l.high, n_switches, err));
-    FAB_TRY(FAB_NEW(l.group, n_switches, err));
+    layout l = {.spec = spec, .shape = shape, .floor = floor};
+    floor->n_switches = shape->n_switches;
+    FAB_TRY(size_rows(&l, err));
+    FAB_TRY(FAB_NEW(floor->switch_rack, shape->n_switches, err));
+    FAB_TRY(FAB_NEW(l.group, shape->n_switches, err));
     FAB_TRY(FAB_NEW(l.n_in_group, l.n_groups, err));
     FAB_TRY(FAB_NEW(l.n_racks, l.n_groups, err));
     FAB_TRY(FAB_NEW(l.first_rack, l.n_groups, err));
-    find_spans(&l);
     choose_groups(&l);
     fill_network_racks(&l);
     FAB_TRY(FAB_NEW(floor->rack, (size_t)floor->n_server_racks + floor->n_network_racks, err));
@@ -255,10 +251,27 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
     for (uint32_t hall = 0; hall < floor->n_halls; hall++) {
         place_network_racks(&l, hall);
     }
+done:
+    FAB_FREE_ALL(l.group, l.n_in_group, l.n_racks, l.first_rack);
+    return status;
+}
+
+fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric, fab_floor **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_floor *floor = NULL;
+    fab_floor_shape shape = {.n_switches = fab_n_switches(fabric),
+                             .n_leaves = fabric->first_of_tier[2] - fabric->first[FAB_NODE_SWITCH],
+                             .servers_share_leaves = servers_share_leaves(fabric)};
+    FAB_TRY(FAB_NEW(floor, 1, err));
+    FAB_TRY(FAB_NEW(shape.low, shape.n_switches, err));
+    FAB_TRY(FAB_NEW(shape.high, shape.n_switches, err));
+    FAB_TRY(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
+    find_spans(fabric, floor, &shape);
+    FAB_TRY(fab_floor_place(&spec->floor, &shape, floor, err));
     *out = floor;
     floor = NULL;
 done:
-    FAB_FREE_ALL(l.low, l.high, l.group, l.n_in_group, l.n_racks, l.first_rack);
+    FAB_FREE_ALL(shape.low, shape.high);
     fab_floor_free(floor);
     return status;
 }

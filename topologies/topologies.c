@@ -193,6 +193,16 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
                             built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
         }
     }
+    for (size_t i = 0; predicted->knows_lengths && i < predicted->n_kinds; i++) {
+        const fab_cable_kind *a = &predicted->kinds[i];
+        const fab_cable_kind *b = &built->kinds[i];
+        if (built->n_kinds != predicted->n_kinds || a->tier != b->tier || a->rate_bps != b->rate_bps ||
+            a->length_m != b->length_m || a->count != b->count) {
+            return fab_fail(err, FAB_EINTERNAL, fab_boundary_name(predicted->wiring, a->tier),
+                            "closed form says %" PRIu64 " cables of %g m, the graph has %" PRIu64 " of %g m", a->count,
+                            a->length_m, b->count, b->length_m);
+        }
+    }
     return FAB_OK;
 }
 
@@ -231,11 +241,14 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fabric->reduces_in_switches = spec->reduction == FAB_REDUCTION_IN_SWITCH;
     if (spec->floor.given) {
         FAB_TRY(fab_floor_make(spec, fabric, &floor, err));
-        FAB_TRY(fab_floor_apply(spec, floor, fabric, err));
+        if (spec->floor.lengths != FAB_LENGTHS_OF_TIER) {
+            FAB_TRY(fab_floor_apply(spec, floor, fabric, err));
+        }
         FAB_TRY(fab_floor_count(spec, floor, fabric, &on_floor, err));
     }
     fab_fabric_count(fabric, &built);
     built.floor = on_floor;
+    built.knows_lengths = spec->floor.given;
     if (family->predict != NULL) {
         FAB_TRY(topologies_compare(&predicted, &built, err));
     }

@@ -35,7 +35,7 @@ GIVES(const char *, boundary_below, fab_boundary_name(here->counts.wiring, (uint
 static double cable_length(const fab_at *at) {
     const T *f = at->row;
     const fab_floor_counts *floor = &f->counts.floor;
-    return floor->given ? floor->boundary[at->index].mean_m : f->spec.tier[at->index].length_m;
+    return floor->given ? floor->boundary[at->index].mean_m : fab_tier_length_m(&f->spec, (uint32_t)at->index + 1);
 }
 
 static const fab_field TIERS[] = {

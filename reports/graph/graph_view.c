@@ -300,7 +300,7 @@ fab_status fab_graph_view_init(const fab_result *result, fab_view kind, fab_grap
     FAB_TRY(price_classes(&view, err));
     find_engines(&view);
     find_failures(&view);
-    if (result->n_fabrics > 0 && result->fabrics[0].spec.floor.given) {
+    if (result->n_fabrics > 0 && fab_floor_is_said(&result->fabrics[0].spec)) {
         FAB_TRY(fab_floor_make(&result->fabrics[0].spec, view.fabric, &view.floor, err));
         view.has_racks = true;
     }

@@ -69,7 +69,7 @@ static fab_status htsim_find_links(figures *g, fab_error *err) {
             return fab_fail(
                 err, FAB_EUNSUPPORTED, NULL,
                 "cables %s have different rates or lengths (%g and %g Gb/s, %g and %g m); htsim has one rate "
-                "and latency for a tier",
+                "and latency for a tier (--set floor.lengths=tier gives them one length)",
                 fab_boundary_name(f->wiring, k->tier), (*seen)->usable_bps / 1e9, k->usable_bps / 1e9,
                 (*seen)->length_m, k->length_m);
         }

@@ -73,7 +73,7 @@ static void fabric_add_tier(fab_table *table, const fab_fabric_result *f, size_t
     fab_table_row(table, FAB_INK_PLAIN, has_switches ? fab_tier_name(c->wiring, t) : fab_boundary_name(c->wiring, t),
                   figures);
     fab_table_set(table, LENGTH, FAB_INK_PLAIN, "%s%s", mixed->min_m < mixed->max_m ? "~" : "",
-                  fab_show_length(page, c->floor.given ? round(mixed->mean_m) : tier->length_m));
+                  fab_show_length(page, c->floor.given ? round(mixed->mean_m) : fab_tier_length_m(&f->spec, t)));
     if (!has_switches) {
         return;
     }
@@ -218,8 +218,30 @@ static void floor_put_racks(fab_page *page, const fab_fabric_result *f) {
                    fab_show_counted(page, c->servers_per_rack, "server", "servers"), fab_show_power(page, c->server_w),
                    fab_show_counted(page, c->network_racks, "network rack", "network racks"),
                    fab_show_counted(page, c->rows, "row", "rows"));
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Power of servers: %s per rack, %s per hall.",
-                   floor_show_limit(page, f->spec.floor.rack_w), floor_show_limit(page, f->spec.floor.hall_w));
+    if (!f->spec.floor.is_assumed) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "Power of servers: %s per rack, %s per hall.",
+                       floor_show_limit(page, f->spec.floor.rack_w), floor_show_limit(page, f->spec.floor.hall_w));
+    }
+}
+
+/* What lengths rest on where the design says nothing of racks. */
+static void floor_put_assumed(fab_page *page, const fab_fabric_result *f) {
+    const fab_floor_spec *s = &f->spec.floor;
+    bool decides = false;
+    for (uint32_t t = 1; t <= f->counts.n_boundaries && t <= FAB_MAX_TIERS; t++) {
+        decides = decides || fab_floor_decides(&f->spec, t);
+    }
+    if (!decides) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The design gives the lengths of its cables; racks are assumed.");
+        return;
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                   "Cables are as long as this floor demands, which is assumed: racks of %s, %s apart, %" PRIu64
+                   " in a row, rows %s apart, %s of slack per end; floor.* and length say what it is "
+                   "(fabriscope list fields floor).",
+                   fab_show_power(page, s->server_w * (double)s->servers_per_rack),
+                   fab_show_length(page, s->rack_pitch_m), s->racks_per_row, fab_show_length(page, s->row_pitch_m),
+                   fab_show_length(page, s->slack_m));
 }
 
 void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
@@ -234,6 +256,10 @@ void fab_text_floor(fab_page *page, const fab_fabric_result *f) {
                      fab_show(page, "%s in %s", fab_show_counted(page, c->racks, "rack", "racks"),
                               fab_show_counted(page, c->halls, "hall", "halls")));
     floor_put_racks(page, f);
+    if (f->spec.floor.is_assumed) {
+        floor_put_assumed(page, f);
+        return;
+    }
     fab_page_end_line(page);
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

@@ -22,10 +22,10 @@ static void place_put_list(fab_page *page, const fab_place_search *s, const char
     fab_page_shell(page, FAB_INK_PLAIN, 6, list);
 }
 
-/* "All 35 placements that differ were evaluated: proven." */
+/* "All 35 placements that differ, lengths of cables apart, were evaluated: proven." */
 static void place_put_proof(fab_page *page, const fab_place_search *s) {
     if (s->is_proven) {
-        fab_page_say(page, "Proven: all %s that differ %s evaluated.",
+        fab_page_say(page, "Proven: all %s that differ, lengths of cables apart, %s evaluated.",
                      fab_show_counted(page, s->n_distinct, "placement", "placements"),
                      s->n_distinct == 1 ? "was" : "were");
     } else {

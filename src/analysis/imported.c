@@ -65,7 +65,7 @@ size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][F
     if (!net->knows_lengths) {
         (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
                        "cables have the length of their tier: %g m to hosts, %g m between switches (length, floor)",
-                       spec->tier[0].length_m, spec->tier[1].length_m);
+                       fab_tier_length_m(spec, 1), fab_tier_length_m(spec, 2));
     }
     return n;
 }

@@ -84,7 +84,7 @@ const cli_option cli_option_failed = {
 /* Racks have names where the design has a floor. */
 static fab_status find_racks(const fab_result *result, cli_failed *out, fab_racks *racks, fab_error *err) {
     const fab_fabric_spec *spec = &result->fabrics[0].spec;
-    FAB_PASS(spec->floor.given ? fab_floor_make(spec, result->graph, &out->floor, err) : FAB_OK);
+    FAB_PASS(fab_floor_is_said(spec) ? fab_floor_make(spec, result->graph, &out->floor, err) : FAB_OK);
     *racks = fab_floor_racks(out->floor);
     return FAB_OK;
 }

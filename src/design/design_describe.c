@@ -101,7 +101,7 @@ void design_describe(const fab_design *design, const field *table, fab_str *out)
     if (design->has_front_end) {
         add_scope(table, SCOPE_FRONT_END, "front-end.", &design->front_end, out);
     }
-    if (design->fabric.floor.given) {
+    if (fab_floor_is_said(&design->fabric)) {
         add_scope(table, SCOPE_FLOOR, "floor.", &design->fabric.floor, out);
     }
     for (size_t i = 0; i < design->n_jobs; i++) {

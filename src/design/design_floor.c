@@ -4,9 +4,11 @@
 #include "fields.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define SERVER_W_PER_GPU      1275.0 /* a server of 8 H100 draws 10.2 kW at most (NVIDIA DGX H100 data sheet) */
 #define MOST_SERVERS_PER_RACK 4
+#define ASSUMED_RACK_W        (MOST_SERVERS_PER_RACK * 8 * SERVER_W_PER_GPU)
 
 /* Servers that a limit leaves room for; a server more where only rounding is against it. */
 static double servers_within(double limit_w, double server_w) {
@@ -31,7 +33,10 @@ static fab_status check_limit(const reading *r, const char *key, double limit_w,
 }
 
 static uint64_t default_servers_per_rack(const fab_floor_spec *f) {
-    double most = f->rack_w > 0 ? servers_within(f->rack_w, f->server_w) : MOST_SERVERS_PER_RACK;
+    double most = servers_within(f->rack_w > 0 ? f->rack_w : ASSUMED_RACK_W, f->server_w);
+    if (f->rack_w <= 0 && most > MOST_SERVERS_PER_RACK) {
+        most = MOST_SERVERS_PER_RACK;
+    }
     if (f->hall_w > 0 && servers_within(f->hall_w, f->server_w) < most) {
         most = servers_within(f->hall_w, f->server_w);
     }
@@ -59,9 +64,11 @@ static fab_status fill_racks(const reading *r, fab_floor_spec *f, fab_error *err
 
 fab_status reading_finish_floor(reading *r, fab_error *err) {
     fab_floor_spec *f = &r->design.fabric.floor;
-    if (!f->given) {
-        return FAB_OK;
+    if (!f->given && strcmp(r->design.fabric.family, "installed") == 0) {
+        return FAB_OK; /* racks that nobody knows would be believed */
     }
+    f->is_assumed = f->is_assumed || !f->given;
+    f->given = true;
     if (f->server_w <= 0) {
         f->server_w = SERVER_W_PER_GPU * (double)r->design.fabric.gpus_per_server;
     }

@@ -168,6 +168,7 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
 static fab_status read_floor(const source *s, const fab_xml_element *element, fab_error *err) {
     FAB_PASS(check_empty(s, element, err));
     s->reading->design.fabric.floor.given = true;
+    s->reading->design.fabric.floor.is_assumed = false;
     return design_read_attributes(s, element, SCOPE_FLOOR, 0, false, err);
 }
 

@@ -405,6 +405,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
     case SCOPE_FLOOR:
         FAB_TRY(field_set(t->field, &fabric->floor, value, where, err));
         fabric->floor.given = true;
+        fabric->floor.is_assumed = false;
         break;
     case SCOPE_FAILURES: FAB_TRY(field_set(t->field, &r->design.failures, value, where, err)); break;
     case SCOPE_BOOK: FAB_FAIL(err, FAB_EINTERNAL, where, "a design has no field of a price book");

@@ -47,7 +47,7 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     FAB_TRY(study_restore_design(folder, plan, &r->design, err));
     (void)snprintf(r->design.origin, sizeof r->design.origin, "%s", plan->origin);
     FAB_TRY(fab_topology_build(&r->design.fabric, &r->fabric, NULL, err));
-    if (r->design.fabric.floor.given) {
+    if (fab_floor_is_said(&r->design.fabric)) {
         FAB_TRY(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
     }
     FAB_TRY(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));

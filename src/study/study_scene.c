@@ -92,7 +92,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     fab_context_request placed = *what;
     study_scene s = {.request = *request, .spec = what->design->fabric};
     FAB_TRY(fab_topology_build(&s.spec, &s.fabric, NULL, err));
-    if (s.spec.floor.given) {
+    if (fab_floor_is_said(&s.spec)) {
         FAB_TRY(fab_floor_make(&s.spec, s.fabric, &s.floor, err));
     }
     FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, what->seed, &s.scenarios, err));

@@ -6,7 +6,7 @@ python=/usr/bin/python3
 $python -c 'import yaml' 2>/dev/null || { echo "skipped: missing python3-yaml"; exit 77; }
 
 network() { # network DESIGN WANTED: blocks, NPUs, Gb/s and ns of a link
-  "$program" build "$1" --format astra-sim --quiet >network.yml 2>err || { fail "$1: $(<err)"; return; }
+  "$program" build "$1,floor.lengths=tier" --format astra-sim --quiet >network.yml 2>err || { fail "$1: $(<err)"; return; }
   $python - "$2" <<'PY' 2>err || fail "$1: $(tail -n 1 err)"
 import ast, sys, yaml
 wanted = ast.literal_eval(sys.argv[1])
@@ -22,7 +22,7 @@ PY
 }
 refuse() { # refuse TEXT DESIGN
   local code=0
-  "$program" build "$2" --format astra-sim --quiet >out 2>err || code=$?
+  "$program" build "$2,floor.lengths=tier" --format astra-sim --quiet >out 2>err || code=$?
   [[ $code -eq 3 && ! -s out ]] && grep -qE -e "$1" err || fail "$2: exit code $code: $(<err)"
 }
 network clos:gpus=32,radix=64 "[('Switch', 8, 3600.0, 500.0), ('Switch', 4, 400.0, 314.7)]"
@@ -31,10 +31,10 @@ network rail-only:gpus=128,radix=16,nic=800Gb/s "[('Switch', 8, 3600.0, 500.0), 
 network clos:gpus=8,radix=64,gpus-per-server=1,domain=1 "[('Switch', 8, 400.0, 314.7)]"
 network clos:gpus=8,radix=64 "[('Switch', 8, 3600.0, 500.0)]"
 for design in clos:gpus=32,radix=64:1 clos:gpus=8,radix=64:0; do # what takes several dimensions is said where there are several
-  [[ $("$program" build "${design%:*}" --format astra-sim --quiet | grep -c 'congestion-aware one takes one dimension') -eq ${design##*:} ]] || fail "$design: which network takes it"
+  [[ $("$program" build "${design%:*},floor.lengths=tier" --format astra-sim --quiet | grep -c 'congestion-aware one takes one dimension') -eq ${design##*:} ]] || fail "$design: which network takes it"
 done
-"$program" build clos:gpus=32,radix=64 --export net.astra-sim.yml --quiet >/dev/null
-"$program" build clos:gpus=32,radix=64 --format astra-sim --quiet | cmp - net.astra-sim.yml || fail "--export writes other bytes"
+"$program" build clos:gpus=32,radix=64,floor.lengths=tier --export net.astra-sim.yml --quiet >/dev/null
+"$program" build clos:gpus=32,radix=64,floor.lengths=tier --format astra-sim --quiet | cmp - net.astra-sim.yml || fail "--export writes other bytes"
 refuse 'gpu-0 is on leaf-0 and gpu-8 on leaf-' fat-tree:k=4,gpus-per-server=8
 refuse 'several tiers are no block' rail-spine:gpus=256,radix=32
 refuse 'links of their own; in a torus' torus:torus=4,4,gpus=64,gpus-per-server=4

@@ -15,24 +15,24 @@ refuse() { # refuse CODE TEXT COMMAND...
 # --- topologies out: the same network ---
 for design in fat-tree:k=4 clos:gpus=36,radix=12,tiers=2,gpus-per-server=1,taper=3 'fat-tree:xgft=3;4,3,2;1,2,2;1,2,1,gpus-per-server=1' \
   'fat-tree:xgft=3;4,4,2;1,2,2;1,1,2,gpus-per-server=1' clos:gpus=32,radix=8,gpus-per-server=4; do
-  "$program" build "$design" --format htsim --quiet >design.topo || { fail "$design: not written"; continue; }
+  "$program" build "$design,floor.lengths=tier" --format htsim --quiet >design.topo || { fail "$design: not written"; continue; }
   "$program" build "$design" --format graphml --quiet >design.graphml
   $python "$check" same design.topo design.graphml 2>err || fail "$design: $(tail -n 1 err)"
 done
-"$program" build fat-tree:k=4 --export k4.topo --quiet >/dev/null
-"$program" build fat-tree:k=4 --format htsim --quiet | cmp - k4.topo || fail "--export writes other bytes"
+"$program" build fat-tree:k=4,floor.lengths=tier --export k4.topo --quiet >/dev/null
+"$program" build fat-tree:k=4,floor.lengths=tier --format htsim --quiet | cmp - k4.topo || fail "--export writes other bytes"
 sed 's/Radix_Down 4/Radix_Down 2/' k4.topo | sed '/^Tier 2/,$s/Radix_Down 2/Radix_Down 4/' >other.topo
 sed -i 's/^Nodes 16/Nodes 8/; s/^Podsize 4/Podsize 2/' other.topo
-"$program" build fat-tree:k=4 --format graphml --quiet >k4.graphml
+"$program" build fat-tree:k=4,floor.lengths=tier --format graphml --quiet >k4.graphml
 ! $python "$check" same other.topo k4.graphml 2>err || fail "another network passes for the same"
 
-refuse 3 'nic-1 is on leaf-1; htsim has' build rail-spine:gpus=64,radix=16 --format htsim
-refuse 3 'trees of 2 or 3 switch tiers' build torus:torus=4,4,gpus=64,gpus-per-server=4 --format htsim
-refuse 3 'trees of 2 or 3 switch tiers' build clos:gpus=32,radix=64 --format htsim
-refuse 3 'have one port' build clos:gpus=64,radix=16,planes=2 --format htsim
-refuse 3 '2 NICs in a server' build clos:gpus=64,radix=8,gpus-per-server=4,nics-per-server=2 --format htsim
-refuse 3 'whole oversubscription' build clos:gpus=36,radix=15,tiers=2,gpus-per-server=1,taper=1.5,domain=1 --format htsim
-refuse 3 'alike' build clos:gpus=40,radix=32,tiers=2,gpus-per-server=8 --format htsim
+refuse 3 'nic-1 is on leaf-1; htsim has' build rail-spine:gpus=64,radix=16,floor.lengths=tier --format htsim
+refuse 3 'trees of 2 or 3 switch tiers' build torus:torus=4,4,gpus=64,gpus-per-server=4,floor.lengths=tier --format htsim
+refuse 3 'trees of 2 or 3 switch tiers' build clos:gpus=32,radix=64,floor.lengths=tier --format htsim
+refuse 3 'have one port' build clos:gpus=64,radix=16,planes=2,floor.lengths=tier --format htsim
+refuse 3 '2 NICs in a server' build clos:gpus=64,radix=8,gpus-per-server=4,nics-per-server=2,floor.lengths=tier --format htsim
+refuse 3 'whole oversubscription' build clos:gpus=36,radix=15,tiers=2,gpus-per-server=1,taper=1.5,domain=1,floor.lengths=tier --format htsim
+refuse 3 'alike' build clos:gpus=40,radix=32,tiers=2,gpus-per-server=8,floor.lengths=tier --format htsim
 refuse 3 'builds none' cost fat-tree:k=4 --format htsim
 
 # --- topologies in: the same cables ---

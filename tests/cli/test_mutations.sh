@@ -2,7 +2,7 @@
 # Files of simulators, broken at random: read or refused with a message, never anything else. The same seed every time.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 mkdir whole broken
-"$program" build fat-tree:k=4 --format htsim --quiet >whole/k4.topo
+"$program" build fat-tree:k=4,floor.lengths=tier --format htsim --quiet >whole/k4.topo
 "$program" build clos:gpus=16,radix=16 --format simai --quiet >whole/clos.simai
 printf 'Nodes 16\nConnections 3\n7->5 id 1 start 0 size 2000\n15->1 start 0 id 2 size 4000 prio 3\n7->5 start 0 size 1\n' >whole/flows.cm
 printf '%s\n' 'HYBRID_TRANSFORMER model_parallel_NPU_group: 4 ep: 2 pp: 1 all_gpus: 16 checkpoints: 0' 3 \

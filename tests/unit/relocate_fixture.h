@@ -52,7 +52,7 @@ static inline bool scene_init(scene *s, const char *design, const char *const *o
         s->traffic.n_phases > SCENE_PHASES) {
         return false;
     }
-    if (s->design.fabric.floor.given) {
+    if (fab_floor_is_said(&s->design.fabric)) {
         cr_assert_eq(fab_floor_make(&s->design.fabric, s->f, &s->floor, &err), FAB_OK, "%s", err.text);
         s->racks = fab_floor_racks(s->floor);
     }

@@ -40,7 +40,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     fab_prices *prices = NULL;
     FAB_TRY(FAB_NEW(prices, 1, err));
     FAB_TRY(fab_prices_read(design->prices, prices, err));
-    if (fabric->spec.floor.given) {
+    if (fab_floor_is_said(&fabric->spec)) {
         FAB_TRY(fab_floor_make(&fabric->spec, graph, &floor, err));
     }
     fab_patch patch = {.spec = &fabric->spec, .fabric = graph, .floor = floor, .prices = prices};
@@ -52,7 +52,7 @@ static fab_status write_patch(const cli_options *options, const fab_design *desi
     if (!options->quiet) {
         char count[32];
         (void)fprintf(stderr, "fabriscope: %s cables written to %s%s\n", fab_format_count(count, fabric->counts.cables),
-                      options->patch, floor == NULL ? "; racks are empty: the design has no floor" : "");
+                      options->patch, floor == NULL ? "; racks are empty: the design says nothing of them" : "");
     }
 done:
     fab_floor_free(floor);

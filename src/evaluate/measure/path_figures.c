@@ -229,11 +229,41 @@ static void add_listed(fab_path_tally *t, const pair_paths *pairs, const fab_dem
     }
 }
 
-/* NIC ports of the phase on a leaf: what lies between them and a GPU. */
+/* What lies between a GPU and its leaf, and the domain that it is of: flows have their ends in two. */
+typedef struct leaf_end {
+    double latency_s;
+    uint32_t domain;
+} leaf_end;
+
+/* NIC ports of the phase on a leaf: the nearest and the furthest, and those of another domain than these. */
 typedef struct leaf_segments {
     uint32_t n_ports;
-    double min_s, max_s;
+    leaf_end near[2], far[2];
 } leaf_segments;
+
+/* `sign` -1: the least come first. */
+static void keep_end(leaf_end kept[2], leaf_end end, uint32_t n_ports, double sign) {
+    leaf_end first = n_ports == 0 ? end : kept[0];
+    leaf_end second = n_ports == 0 ? (leaf_end){-sign * INFINITY, FAB_NONE} : kept[1];
+    if (sign * end.latency_s > sign * first.latency_s) {
+        second = first.domain != end.domain ? first : second;
+        first = end;
+    } else if (end.domain != first.domain && sign * end.latency_s > sign * second.latency_s) {
+        second = end;
+    }
+    kept[0] = first;
+    kept[1] = second;
+}
+
+/* Both ends of the flow that has least before and behind its leaves (-1), or most. */
+static double both_ends(const leaf_end a[2], const leaf_end b[2], double sign) {
+    if (a[0].domain != b[0].domain) {
+        return a[0].latency_s + b[0].latency_s;
+    }
+    double one = a[0].latency_s + b[1].latency_s;
+    double other = a[1].latency_s + b[0].latency_s;
+    return sign * one > sign * other ? one : other;
+}
 
 /* Between GPU and leaf of an all-to-all. */
 typedef struct all_segments {
@@ -245,14 +275,15 @@ typedef struct all_segments {
     double relaying_s;      /* what that takes at most */
 } all_segments;
 
-static double pcie_of(const fab_fabric *f, fab_node_id nic) {
-    double latency_s = 0;
+static leaf_end pcie_of(const fab_fabric *f, fab_node_id nic) {
+    leaf_end out = {0, FAB_NONE};
     for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
         if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_PCIE) {
-            latency_s = fmax(latency_s, latency_of(f, f->out_link[k]));
+            out.latency_s = fmax(out.latency_s, latency_of(f, f->out_link[k]));
+            out.domain = fab_domain_of(f, fab_head(f, f->out_link[k]));
         }
     }
-    return latency_s;
+    return out;
 }
 
 /* The bytes of NICs say how many parts use their ports. */
@@ -268,15 +299,16 @@ static fab_status measure_all_segments(const fab_router *router, const fab_phase
     FAB_PASS(FAB_NEW(out->of_leaf, fab_next_hops_n_leaves(t), err));
     for (uint32_t nic = 0; nic < fab_n_of(f, FAB_NODE_NIC); nic++) {
         double bytes = offer->sent[nic] + offer->received[nic];
-        double pcie_s = bytes > 0 ? pcie_of(f, f->first[FAB_NODE_NIC] + nic) : 0;
+        leaf_end end = pcie_of(f, f->first[FAB_NODE_NIC] + nic);
+        double pcie_s = end.latency_s;
         for (uint32_t plane = 0; bytes > 0 && plane < n_planes; plane++) {
             fab_link_id up = fab_router_ports(router)->nic_access[(size_t)nic * n_planes + plane];
             leaf_segments *leaf = &out->of_leaf[fab_next_hops_column(t, fab_head(f, up) - f->first[FAB_NODE_SWITCH])];
-            double latency_s = pcie_s + latency_of(f, up);
-            leaf->min_s = leaf->n_ports == 0 ? latency_s : fmin(leaf->min_s, latency_s);
-            leaf->max_s = fmax(leaf->max_s, latency_s);
+            end.latency_s = pcie_s + latency_of(f, up);
+            keep_end(leaf->near, end, leaf->n_ports, -1);
+            keep_end(leaf->far, end, leaf->n_ports, 1);
             leaf->n_ports++;
-            weighted_s += latency_s * bytes / n_planes;
+            weighted_s += end.latency_s * bytes / n_planes;
         }
         sent += offer->sent[nic];
         least_bytes = bytes > 0 ? fmin(least_bytes, fmax(offer->sent[nic], offer->received[nic])) : least_bytes;
@@ -305,8 +337,8 @@ static void add_own_leaf(fab_path_tally *t, const all_segments *segments, double
     span paths = NOTHING;
     for (uint32_t leaf = 0; leaf < fab_next_hops_n_leaves(fab_router_next_hops(t->router)); leaf++) {
         const leaf_segments *own = &segments->of_leaf[leaf];
-        if (own->n_ports > 1) {
-            const fab_path_range latency_s = {2 * own->min_s, 0, 2 * own->max_s};
+        if (own->n_ports > 1 && own->near[1].domain != FAB_NONE) {
+            const fab_path_range latency_s = {both_ends(own->near, own->near, -1), 0, both_ends(own->far, own->far, 1)};
             paths.latency_s = figures_widen(paths.latency_s, latency_s, 1);
         }
     }
@@ -377,8 +409,9 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
             double parts = (double)demand->parts[i];
             double hops = pairs->hops[i] + 2;
             const span paths = {.hops = {hops, hops, hops},
-                                .latency_s = {pairs->shortest_s[i] + from->min_s + to->min_s, pairs->expected_s[i],
-                                              pairs->longest_s[i] + from->max_s + to->max_s},
+                                .latency_s = {pairs->shortest_s[i] + both_ends(from->near, to->near, -1),
+                                              pairs->expected_s[i],
+                                              pairs->longest_s[i] + both_ends(from->far, to->far, 1)},
                                 .spread_s = pairs->longest_s[i] - pairs->shortest_s[i]};
             add_all(t, &segments, paths, demand->rate[i] / parts * n_parts, parts / n_parts);
             own_leaf -= parts;

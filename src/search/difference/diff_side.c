@@ -51,7 +51,7 @@ static fab_status read_failed(const diff_variant *v, diff_side *s, fab_error *er
     if (v->n_failed == 0) {
         return FAB_OK;
     }
-    if (spec->floor.given) {
+    if (fab_floor_is_said(spec)) {
         FAB_PASS(fab_floor_make(spec, s->f, &s->floor, err));
         s->racks = fab_floor_racks(s->floor);
     }

@@ -161,6 +161,7 @@ static fab_status can_build(const search *s, const structure *x, uint64_t gpus, 
     *out = false;
     fab_status status = optimize_base_spec(s, x, &spec, &inner);
     spec.gpus = gpus;
+    spec.floor.lengths = FAB_LENGTHS_OF_TIER; /* counts alone */
     for (size_t i = 0; status == FAB_OK && !*out && set_tapers(c, x->n_tiers, i, &spec) &&
                        (i % LOOKS != 0 || optimize_now_s() <= s->deadline_s);
          i++) {

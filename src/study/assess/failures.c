@@ -136,7 +136,7 @@ static fab_status choose_phases(run *x, fab_error *err) {
 static fab_status failures_prepare(run *x, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_fabric_spec *spec = &x->what->design->fabric;
-    if (spec->floor.given) {
+    if (fab_floor_is_said(spec)) {
         FAB_PASS(fab_floor_make(spec, x->f, &x->floor, err));
         x->racks = fab_floor_racks(x->floor);
     }

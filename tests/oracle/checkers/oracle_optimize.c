@@ -69,8 +69,8 @@ static void try_design(chosen *c) {
     }
     if (fab_design_read(text, NULL, 0, design, NULL) == FAB_OK &&
         fab_topology_predict(&design->fabric, counts, NULL) == FAB_OK &&
+        fab_topology_build(&design->fabric, &graph, counts, NULL) == FAB_OK && /* cables as the graph has them */
         fab_cost_of(&design->fabric, counts, c->prices, cost, NULL) == FAB_OK &&
-        fab_topology_build(&design->fabric, &graph, NULL, NULL) == FAB_OK &&
         fab_bisection(graph, &d.bisection_ratio, NULL) == FAB_OK) {
         d.bisection_ratio /= (double)(counts->servers / 2 * c->catalog->nics_per_server) * c->nic_bps;
         d.usd = cost->total_usd;

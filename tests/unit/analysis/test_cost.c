@@ -182,7 +182,7 @@ Test(cost, a_part_without_price_is_an_error) {
                       "<cable medium=\"fibre\" usd=\"1\" transceivers=\"yes\"/>",
                &prices);
     (void)snprintf(prices.origin, sizeof prices.origin, "own.xml");
-    expect_error(&prices, "clos:gpus=1024", (const char *const[]){"transceiver", "30 m", "fibre", NULL});
+    expect_error(&prices, "clos:gpus=1024,length.2=30m", (const char *const[]){"transceiver", "30 m", "fibre", NULL});
     expect_error(&prices, "clos:gpus=1024,nic=200Gb/s", (const char *const[]){"NIC of 200 Gb/s", "400 Gb/s", NULL});
 }
 
@@ -308,7 +308,7 @@ static void check_sums(const char *text, const fab_counts *counts, const fab_cos
 Test(cost, bills_add_up) {
     static const char *const FAMILIES[] = {"clos", "rail-spine", "rail-only"};
     static const char *const RATES[] = {"25", "50", "100", "200", "400", "800", "1600"};
-    static const char *const LENGTHS[] = {"1m/5m/50m", "2m/25m/600m", "3m/30m/100m", "10m/1km/9km", "0m/3m/3m"};
+    static const char *const LENGTHS[] = {"1m/5m/50m", "2m/25m/600m", "3m/30m/100m", "10m/1km/9km", "0.001m/3m/3m"};
     static fab_prices books[16];
     static fab_design design;
     static fab_counts counts;

@@ -146,6 +146,7 @@ static const char *const CHANGES[] = {"name=other",
                                       "fabric.tier.N.taper=2",
                                       "fabric.tier.N.length=5m",
                                       "fabric.tier.N.latency=1us",
+                                      "floor.lengths=tier",
                                       "floor.rack-power=400kW",
                                       "floor.hall-power=10MW",
                                       "floor.server-power=9kW",
@@ -425,7 +426,7 @@ Test(design_digest, texts_of_before_open) {
                               "job.train.id=train\njob.train.kind=training\njob.train.recompute=full\n"
                               "job.train.tp=8\njob.train.dp-collective=ring\njob.train.servers=\nengine.1=ecmp\n"
                               "prices.profile=today-400g\n";
-    static const char *const SAME[] = {"fabric.taper=2", "job.id=train", "job.tp=8", "engine=ecmp",
+    static const char *const SAME[] = {"fabric.taper=2", "length=3m/30m/100m", "job.id=train", "job.tp=8", "engine=ecmp",
                                        "prices=today-400g"};
     fab_design *d = calloc(2, sizeof *d);
     fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
@@ -437,7 +438,8 @@ Test(design_digest, texts_of_before_open) {
     }
     cr_assert_str_eq(text[0].data, text[1].data);
     cr_assert_str_eq(text[0].data, "name=clos\nfabric.domain=8\nfabric.family=clos\nfabric.gpus=64\n"
-                                   "fabric.gpus-per-server=8\nfabric.nics-per-server=8\nfabric.taper=2\n"
+                                   "fabric.gpus-per-server=8\nfabric.length=3m/30m/100m\n"
+                                   "fabric.nics-per-server=8\nfabric.taper=2\n"
                                    "job.train.id=train\njob.train.tp=8\nengine.1=ecmp\nprices.profile=today-400g\n");
     fab_str_release(&text[0]);
     fab_str_release(&text[1]);

@@ -299,7 +299,7 @@ Test(graph_view, costs_add_up_to_the_bill) {
             }
             cr_assert_eq(fab_graph_view_init(&result, kind, &view, NULL), FAB_OK);
             cr_assert(view.has_cost);
-            cr_assert_eq(view.has_racks, about.spec.floor.given);
+            cr_assert_eq(view.has_racks, fab_floor_is_said(&about.spec));
             for (uint32_t v = 0; v < view.n_nodes; v++) {
                 fab_graph_view_node(&view, v, &node);
                 sum += isnan(node.cost_usd) ? 0 : node.cost_usd;

@@ -306,9 +306,9 @@ Test(floor, tighter_power_spreads_further) {
     }
 }
 
-Test(floor, without_one_nothing_changes) {
+Test(floor, given_lengths_count) {
     built *b = build("clos:gpus=256,radix=32,length=4m/33m");
-    cr_expect_not(b->counts.floor.given);
+    cr_expect(b->design.fabric.floor.is_assumed);
     cr_expect_eq(b->counts.n_kinds, 2);
     cr_expect_eq(cables_of(b, 1, 4), 256);
     cr_expect_eq(cables_of(b, 2, 33), 256);

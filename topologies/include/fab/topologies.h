@@ -43,8 +43,9 @@ typedef struct fab_counts {
     fab_wiring wiring;     /**< what tiers and boundaries are called */
     uint64_t cables, cables_by_tier[FAB_MAX_TIERS];
     uint64_t ports, ports_by_tier[FAB_MAX_TIERS]; /**< physical ports of the switches, used or not */
-    fab_cable_kind kinds[FAB_MAX_CABLE_KINDS]; /**< by tier, then length; lengths of a floor plan only from the graph */
+    fab_cable_kind kinds[FAB_MAX_CABLE_KINDS];    /**< by tier, then length */
     size_t n_kinds;
+    bool knows_lengths; /**< lengths are those of the floor plan: of the graph, and of trees in closed form */
     double built_taper[FAB_MAX_TIERS]; /**< [i]: capacity down / up of the fullest switch of tier i + 1; tiers - 1
                                           entries */
     fab_floor_counts floor;            /**< of the graph only */
@@ -104,8 +105,8 @@ fab_status fab_topology_predict(fab_fabric_spec *spec, fab_counts *out, fab_erro
 fab_status fab_topology_tree(fab_fabric_spec *spec, fab_counts *out_counts, fab_tree *out, fab_error *err) FAB_MUST_USE;
 
 /**
- * Builds the fabric of `spec`, and compares it with the closed form. With a floor, cables have the lengths of the plan
- * (fab/floor_plan.h); the closed form knows those of the tiers only.
+ * Builds the fabric of `spec`, and compares it with the closed form. Cables have the lengths of the floor plan
+ * (fab/floor_plan.h) where it decides them.
  * @param[in,out] spec    As for fab_topology_predict.
  * @param[out] out_counts  May be NULL.
  * @retval FAB_EINPUT     parameters that cannot be built; the message names the switch and the ports it lacks.

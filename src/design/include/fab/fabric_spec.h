@@ -57,13 +57,19 @@ typedef struct fab_tier_spec {
     uint64_t breakout;    /**< cables below that one port serves, >= 1 */
     uint64_t breakout_up; /**< cables above that one port serves; 0 = as below */
     double taper;         /**< upper bound of capacity down / capacity up of one switch; unused in the top tier */
-    double length_m;      /**< cable length below this tier: tier 1 = NIC to leaf, tier 2 = leaf to spine, ... */
+    double length_m;      /**< cable length below this tier: tier 1 = NIC to leaf, tier 2 = leaf to spine, ...;
+                             0 = that of the floor plan, see fab_tier_length_m() */
     double latency_s;     /**< forwarding latency of one switch */
 } fab_tier_spec;
 
+/** Whether cables are as long as the floor plan demands, or as their tier says; auto: as the tier where it does. */
+typedef enum fab_lengths { FAB_LENGTHS_AUTO, FAB_LENGTHS_OF_PLAN, FAB_LENGTHS_OF_TIER } fab_lengths;
+
 /** Where racks stand; decides the lengths of the cables. Defaults that are not derived stand in fields.c. */
 typedef struct fab_floor_spec {
-    bool given;                 /**< false: cables have the lengths of their tiers */
+    bool given;                 /**< false: there are no racks (front-ends; installed fabrics that say none) */
+    bool is_assumed;            /**< the design says nothing of it */
+    fab_lengths lengths;
     double server_w;            /**< power of one server, resolved */
     double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
     uint64_t servers_per_rack;  /**< resolved: of the fullest rack */
@@ -158,3 +164,21 @@ typedef struct fab_fabric_spec {
     uint64_t max_bytes;         /**< memory that may be taken; 0 = no limit. The caller's, no part of a design */
     char where[FAB_WHERE_SIZE]; /**< file:line:column of the element, for errors */
 } fab_fabric_spec;
+
+/** Length of the cables below a tier that no floor plan decides: what is given, else 3, 30 and 100 m (assumed). */
+static inline double fab_tier_length_m(const fab_fabric_spec *spec, uint32_t boundary) {
+    double given_m = spec->tier[boundary - 1].length_m;
+    return given_m > 0 ? given_m : boundary == 1 ? 3 : boundary == 2 ? 30 : 100;
+}
+
+/** Whether the floor plan decides the lengths of these cables. */
+static inline bool fab_floor_decides(const fab_fabric_spec *spec, uint32_t boundary) {
+    const fab_floor_spec *floor = &spec->floor;
+    return floor->given && (floor->lengths == FAB_LENGTHS_OF_PLAN ||
+                            (floor->lengths == FAB_LENGTHS_AUTO && spec->tier[boundary - 1].length_m == 0));
+}
+
+/** Whether the design says where racks stand: only then do they have names, and can fail. */
+static inline bool fab_floor_is_said(const fab_fabric_spec *spec) {
+    return spec->floor.given && !spec->floor.is_assumed;
+}
