@@ -7,7 +7,7 @@
 
 #define BITS           8.0
 #define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
-#define CELLS          64  /* of a mean flow, beyond */
+#define CELLS          64  /* of a mean flow with one path, beyond */
 #define SPRAYED_LINKS  4e6 /* of sprayed flows: windows and queues of few cells are too rough */
 #define SPRAYED_CELLS  256
 #define EVENTS_PER_DAY 32
@@ -72,7 +72,8 @@ static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
         sum += wire_bytes(s, f) * hops;
         n_hops += hops;
     }
-    double cells = s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows) : CELLS;
+    double cells = s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows)
+                                    : CELLS / sqrt(p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1);
     double most = s->spray != NULL ? SPRAYED_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;

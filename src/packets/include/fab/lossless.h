@@ -54,10 +54,9 @@ typedef struct fab_lossless_phase {
     const double *bits;    /**< shape [n_flows]: payload, not below 0 */
     const bool *marks;     /**< shape [n_links]: the queue is a switch's, which marks packets; NULL: all are */
     uint64_t seed;         /**< of which packets are marked */
-    uint32_t
-        n_sprayed; /**< with spray: flows k take the paths sprayed[k] ... sprayed[k + 1] - 1, which are the flows */
-    const uint32_t
-        *sprayed; /**< above, with the same bits each; shape [n_sprayed + 1]; all end with the last byte of k */
+    uint32_t n_sprayed; /**< flows of which the flows above are paths; 0: each is one, as without spray */
+    const uint32_t *sprayed; /**< shape [n_sprayed + 1]: k takes paths sprayed[k] ... sprayed[k + 1] - 1, with the same
+                                bits each; with spray all of them end with the last byte of k */
 } fab_lossless_phase;
 
 /** What came of it; arrays are the caller's. */
@@ -92,7 +91,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * when one packet of it is there.
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
- * to a mean flow, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
+ * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
  * With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it comes, each of its packets
  * by itself; its receiver tells the sender, over links that are free for it; a flow's next cell leaves no sooner than
  * its rate, as it changes, has let the last one through. Of cells of several packets kmin is at least one, kmax at
