@@ -56,12 +56,10 @@ static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *ou
     uint32_t *mine = &s->source[t->first];
     uint32_t flow = mine[t->next];
     FAB_PASS(take_cell(s, out, err));
-    s->cells[*out] = (fab_cell){.bytes = s->cell_bytes[flow],
-                                .flow = flow,
-                                .at = (uint32_t)s->first[flow],
-                                .in = FAB_NO_LINK,
-                                .next = FAB_NO_CELL};
-    if (--s->left[flow] > 0) {
+    fab_cut_flow *cut = &s->flows[flow];
+    s->cells[*out] =
+        (fab_cell){.bytes = cut->cell_bytes, .flow = flow, .at = cut->at, .in = FAB_NO_LINK, .next = FAB_NO_CELL};
+    if (--cut->left > 0) {
         t->next++;
     } else {
         t->n--;
@@ -131,15 +129,15 @@ static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, 
         c->in = link;
         return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, next, at->sending, err);
     }
-    if (--s->missing[c->flow] == 0) {
+    if (--s->flows[c->flow].missing == 0) {
         double spread_s = s->rates != NULL ? s->rates[c->flow].spread_s : 0;
-        s->out->finish_s[c->flow] = c->tail_s - s->latency_s[c->flow] + spread_s;
+        s->out->finish_s[c->flow] = c->tail_s - s->flows[c->flow].latency_s + spread_s;
     }
     c->next = s->free_cell;
     s->free_cell = at->sending;
     if (s->rates != NULL && s->marked[at->sending] && fab_dcqcn_tells(&s->dcqcn, &s->rates[c->flow], c->tail_s)) {
         s->out->n_notices++;
-        return lossless_push(s, c->tail_s + s->latency_s[c->flow], IS_TOLD, c->flow, 0, err);
+        return lossless_push(s, c->tail_s + s->flows[c->flow].latency_s, IS_TOLD, c->flow, 0, err);
     }
     return FAB_OK;
 }

@@ -18,11 +18,12 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     uint64_t n = 0;
     FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
     FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->latency_s, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->flows, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->first[f] = n;
+        s->flows[f].at = (uint32_t)n;
         for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
-            s->latency_s[f] += p->latency_s[p->link[i]];
+            s->flows[f].latency_s += p->latency_s[p->link[i]];
             if (isfinite(p->capacity[p->link[i]])) {
                 s->link[n++] = p->link[i];
             }
@@ -57,13 +58,13 @@ static void count_cells(fab_lossless_state *s, uint32_t flow) {
         bytes = s->spray->member[x->first] == flow ? bytes : 0;
     }
     bool moves = bytes > 0 && n_links_of(s, flow) > 0;
-    s->left[flow] = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
-    s->missing[flow] = s->left[flow];
-    s->cell_bytes[flow] = moves ? bytes / s->left[flow] : 0;
-    s->out->n_cells += s->left[flow] * n_links_of(s, flow);
+    s->flows[flow].left = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
+    s->flows[flow].missing = s->flows[flow].left;
+    s->flows[flow].cell_bytes = moves ? bytes / s->flows[flow].left : 0;
+    s->out->n_cells += s->flows[flow].left * n_links_of(s, flow);
 }
 
-static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
+static void cut_flows(fab_lossless_state *s) {
     const fab_lossless_phase *p = s->phase;
     double sum = 0;
     double n_hops = 0;
@@ -81,14 +82,10 @@ static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
     double least = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
     s->xoff_bytes = fmax(s->transport->xoff_bytes, least);
     s->xon_bytes = s->xoff_bytes * (s->transport->xon_bytes / s->transport->xoff_bytes);
-    FAB_PASS(FAB_NEW(s->left, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->missing, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->cell_bytes, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->out->finish_s[f] = wire_bytes(s, f) > 0 && n_links_of(s, f) > 0 ? INFINITY : 0;
         count_cells(s, f);
     }
-    return FAB_OK;
 }
 
 /* What acknowledgements leave of a link's rate, by the bytes that it carries of either. */
@@ -125,7 +122,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     FAB_PASS(FAB_NEW(s->stops, p->n_links, err));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        if (s->left[f] > 0) {
+        if (s->flows[f].left > 0) {
             s->turns[s->link[s->first[f]]].n++;
         }
     }
@@ -143,7 +140,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
         s->turns[l].n = 0;
     }
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        if (s->left[f] > 0) {
+        if (s->flows[f].left > 0) {
             fab_turns *t = &s->turns[s->link[s->first[f]]];
             s->source[t->first + t->n++] = f;
         }
@@ -166,7 +163,7 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
     FAB_PASS(FAB_NEW(s->waiting_bytes, p->n_links, err));
     FAB_PASS(FAB_NEW(s->n_queued, p->n_links, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        s->rates[f] = fab_dcqcn_start(&s->dcqcn, s->left[f] > 0 ? p->capacity[s->link[s->first[f]]] : 0);
+        s->rates[f] = fab_dcqcn_start(&s->dcqcn, s->flows[f].left > 0 ? p->capacity[s->link[s->first[f]]] : 0);
     }
     return FAB_OK;
 }
@@ -187,10 +184,11 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
         uint64_t from = s->first[f];
         for (uint64_t i = from; s->link[i] != FAB_NO_LINK && (s->spray == NULL || i == from); i++) {
             const fab_port *at = &s->ports[s->link[i]];
-            double cell_s = s->cell_bytes[f] * at->s_per_byte;
-            send_s[s->link[i]] += cell_s * s->left[f];
+            double cell_s = s->flows[f].cell_bytes * at->s_per_byte;
+            send_s[s->link[i]] += cell_s * s->flows[f].left;
             busy_s = fmax(busy_s, send_s[s->link[i]]);
-            sight_s = fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->latency_s[f] + wait_s : at->latency_s));
+            sight_s =
+                fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->flows[f].latency_s + wait_s : at->latency_s));
         }
     }
     double day_s = EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1);
@@ -233,7 +231,7 @@ static double sprayed_bytes(double n_flows, double n_links, double n_flow_links,
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
                           double n_senders) {
-    double of_flow = sizeof(uint64_t) + 4 * sizeof(uint32_t) + 2 * sizeof(double);
+    double of_flow = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(fab_cut_flow);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
     double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
@@ -254,7 +252,7 @@ fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     if (s->spray != NULL) {
         FAB_PASS(fab_spray_group(s, err));
     }
-    FAB_PASS(cut_flows(s, err));
+    cut_flows(s);
     FAB_PASS(open_ports(s, err));
     FAB_PASS(open_rates(s, err));
     if (s->spray != NULL) {
@@ -269,6 +267,5 @@ void fab_lossless_close(fab_lossless_state *s) {
         fab_spray_close(s->spray);
     }
     FAB_FREE_ALL(s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
-    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->left, s->missing, s->cell_bytes,
-                 s->latency_s, s->cells);
+    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->flows, s->cells);
 }

@@ -46,6 +46,15 @@ typedef struct fab_stops {
     double lead_s;
 } fab_stops;
 
+/** A flow in cells: two to a line of a cache. */
+typedef struct fab_cut_flow {
+    double cell_bytes; /**< of each, on the wire */
+    double latency_s;  /**< of all its links */
+    uint32_t at;       /**< place of its first link in the list */
+    uint32_t left;     /**< cells that have not been sent */
+    uint32_t missing;  /**< that have not arrived */
+} fab_cut_flow;
+
 typedef struct fab_lossless_state {
     const fab_lossless *transport;
     const fab_lossless_phase *phase;
@@ -57,11 +66,8 @@ typedef struct fab_lossless_state {
     uint64_t
         *first; /**< [n_flows + 1]: as in the phase, less the links that take no time; each ends with FAB_NO_LINK */
     uint32_t *link;
-    uint32_t *source;   /**< flows by their first link */
-    uint32_t *left;     /**< [n_flows]: cells that have not been sent; the next three alike */
-    uint32_t *missing;  /**< that have not arrived */
-    double *cell_bytes; /**< of each cell, on the wire */
-    double *latency_s;  /**< of all its links */
+    uint32_t *source;    /**< flows by their first link */
+    fab_cut_flow *flows; /**< [n_flows] */
     fab_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;

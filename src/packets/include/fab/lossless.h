@@ -54,7 +54,7 @@ typedef struct fab_lossless_phase {
     const double *bits;    /**< shape [n_flows]: payload, not below 0 */
     const bool *marks;     /**< shape [n_links]: the queue is a switch's, which marks packets; NULL: all are */
     uint64_t seed;         /**< of which packets are marked */
-    uint32_t n_sprayed; /**< flows of which the flows above are paths; 0: each is one, as without spray */
+    uint32_t n_sprayed;    /**< flows of which the flows above are paths; 0: each is one, as without spray */
     const uint32_t *sprayed; /**< shape [n_sprayed + 1]: k takes paths sprayed[k] ... sprayed[k + 1] - 1, with the same
                                 bits each; with spray all of them end with the last byte of k */
 } fab_lossless_phase;
@@ -91,11 +91,11 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * when one packet of it is there.
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
- * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
- * With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it comes, each of its packets
- * by itself; its receiver tells the sender, over links that are free for it; a flow's next cell leaves no sooner than
- * its rate, as it changes, has let the last one through. Of cells of several packets kmin is at least one, kmax at
- * least four.
+ * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements
+ * take their part of the links' rates. With DCQCN a cell is marked by the bytes that wait in the egress queue of a
+ * switch when it comes, each of its packets by itself; its receiver tells the sender, over links that are free for it;
+ * a flow's next cell leaves no sooner than its rate, as it changes, has let the last one through. Of cells of several
+ * packets kmin is at least one, kmax at least four.
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.
