@@ -22,10 +22,11 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->first[f] = n;
         s->flows[f].at = (uint32_t)n;
+        uint32_t queues = p->class_of != NULL ? p->class_of[f] * p->n_links : 0;
         for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
             s->flows[f].latency_s += p->latency_s[p->link[i]];
             if (isfinite(p->capacity[p->link[i]])) {
-                s->link[n++] = p->link[i];
+                s->link[n++] = queues + p->link[i];
             }
         }
         s->link[n++] = FAB_NO_LINK;
@@ -79,9 +80,9 @@ static void cut_flows(fab_lossless_state *s) {
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
     s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, cells * n_hops));
-    double least = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
-    s->xoff_bytes = fmax(s->transport->xoff_bytes, least);
-    s->xon_bytes = s->xoff_bytes * (s->transport->xon_bytes / s->transport->xoff_bytes);
+    s->least_bytes = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
+    s->xoff_bytes = fmax(s->transport->xoff_bytes, s->least_bytes);
+    s->xon_part = s->transport->xon_bytes / s->transport->xoff_bytes;
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->out->finish_s[f] = wire_bytes(s, f) > 0 && n_links_of(s, f) > 0 ? INFINITY : 0;
         count_cells(s, f);
@@ -100,12 +101,13 @@ static fab_status take_acks(fab_lossless_state *s, fab_error *err) {
         double bytes = wire_bytes(s, f);
         double back = n_packets_of(s, f) * s->transport->ack_bytes;
         for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
-            data[s->link[i]] += bytes;
-            acks[s->link[i] ^ 1U] += back;
+            data[s->link[i] % p->n_links] += bytes;
+            acks[(s->link[i] % p->n_links) ^ 1U] += back;
         }
     }
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        s->ports[l].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+        uint32_t l = q % p->n_links;
+        s->ports[q].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
     }
 done:
     FAB_FREE_ALL(data, acks);
@@ -115,11 +117,11 @@ done:
 static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
     fab_port *room = NULL; /* one more, so that they begin with a line */
-    FAB_PASS(FAB_NEW(room, (size_t)p->n_links + 1, err));
+    FAB_PASS(FAB_NEW(room, (size_t)s->n_queues + 1, err));
     s->ports_room = room;
     s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
-    FAB_PASS(FAB_NEW(s->turns, p->n_links, err));
-    FAB_PASS(FAB_NEW(s->stops, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->turns, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->stops, s->n_queues, err));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         if (s->flows[f].left > 0) {
@@ -127,9 +129,9 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
         }
     }
     uint32_t n = 0;
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        s->ports[l] = (fab_port){.s_per_byte = BITS / p->capacity[l],
-                                 .latency_s = p->latency_s[l],
+    for (uint32_t l = 0; l < s->n_queues; l++) {
+        s->ports[l] = (fab_port){.s_per_byte = BITS / p->capacity[l % p->n_links],
+                                 .latency_s = p->latency_s[l % p->n_links],
                                  .head = FAB_NO_CELL,
                                  .tail = FAB_NO_CELL,
                                  .sending = FAB_NO_CELL,
@@ -159,11 +161,12 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
         s->dcqcn.kmax_bytes = fmax(s->dcqcn.kmax_bytes, FAB_LEAST_CELLS * s->out->cell_bytes);
     }
     FAB_PASS(FAB_NEW(s->rates, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->wake_s, p->n_links, err));
-    FAB_PASS(FAB_NEW(s->waiting_bytes, p->n_links, err));
-    FAB_PASS(FAB_NEW(s->n_queued, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->wake_s, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->waiting_bytes, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->n_queued, s->n_queues, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        s->rates[f] = fab_dcqcn_start(&s->dcqcn, s->flows[f].left > 0 ? p->capacity[s->link[s->first[f]]] : 0);
+        s->rates[f] =
+            fab_dcqcn_start(&s->dcqcn, s->flows[f].left > 0 ? p->capacity[s->link[s->first[f]] % p->n_links] : 0);
     }
     return FAB_OK;
 }
@@ -175,7 +178,7 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double wait_s = 0; /* in a queue, of what is sent on when it comes */
     fab_status status = FAB_OK;
     double *send_s = NULL;
-    FAB_TRY(FAB_NEW(send_s, s->phase->n_links, err));
+    FAB_TRY(FAB_NEW(send_s, s->n_queues, err));
     for (uint32_t l = 0; s->spray != NULL && l < s->phase->n_links; l++) {
         double queue_s = s->spray->ports[l].room_bytes * s->ports[l].s_per_byte;
         wait_s = isfinite(queue_s) ? fmax(wait_s, queue_s) : wait_s;
@@ -201,8 +204,9 @@ done:
 }
 
 static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase *phase, fab_error *err) {
-    if (phase->n_links >= FAB_MOST_NUMBERS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a fabric of %u links has too many for packets, of which %u fit",
+    if (phase->n_links >= FAB_MOST_NUMBERS / (t->n_classes > 1 ? t->n_classes : 1)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "a fabric of %u links has too many for packets: of links times priorities %u fit",
                         phase->n_links, FAB_MOST_NUMBERS - 1);
     }
     if (!(t->mtu_bytes > 0) || !(t->header_bytes >= 0) || !(t->ack_bytes >= 0)) {
@@ -233,7 +237,8 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
                           double n_senders) {
     double of_flow = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(fab_cut_flow);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
-    double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double);
+    n_links *= fmax(1, transport->n_classes);
+    double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
@@ -243,16 +248,33 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
            FAB_EVENT_CALENDAR_BYTES;
 }
 
+/* What classes and pools share. */
+static fab_status open_shared(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    if (s->n_queues > p->n_links) {
+        FAB_PASS(FAB_NEW(s->lines, p->n_links, err));
+    }
+    if (s->transport->alpha > 0) {
+        FAB_PASS(FAB_NEW(s->left_bytes, (size_t)p->n_pools + 1, err));
+        for (uint32_t i = 0; i < p->n_pools; i++) {
+            s->left_bytes[i] = p->pool_bytes[i];
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     s->free_cell = FAB_NO_CELL;
     s->out->n_cells = s->out->n_pauses = s->out->n_notices = s->out->n_trims = 0;
     s->out->n_deadlock = 0;
     FAB_PASS(lossless_check(s->transport, s->phase, err));
+    s->n_queues = s->phase->n_links * (s->transport->n_classes > 1 ? s->transport->n_classes : 1);
     FAB_PASS(lossless_copy_paths(s, err));
     if (s->spray != NULL) {
         FAB_PASS(fab_spray_group(s, err));
     }
     cut_flows(s);
+    FAB_PASS(open_shared(s, err));
     FAB_PASS(open_ports(s, err));
     FAB_PASS(open_rates(s, err));
     if (s->spray != NULL) {
@@ -266,6 +288,6 @@ void fab_lossless_close(fab_lossless_state *s) {
     if (s->spray != NULL) {
         fab_spray_close(s->spray);
     }
-    FAB_FREE_ALL(s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
+    FAB_FREE_ALL(s->lines, s->left_bytes, s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
     FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->flows, s->cells);
 }

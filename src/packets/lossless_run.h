@@ -55,12 +55,22 @@ typedef struct fab_cut_flow {
     uint32_t missing;  /**< that have not arrived */
 } fab_cut_flow;
 
+/** A link whose classes take turns. */
+typedef struct fab_line {
+    bool is_sending;
+    uint8_t turn;
+} fab_line;
+
+/** A queue is a link's of a class: link + class * n_links. Paths, ports, stops, turns and events name queues. */
 typedef struct fab_lossless_state {
     const fab_lossless *transport;
     const fab_lossless_phase *phase;
     fab_lossless_result *out;
     void *ports_room;
-    fab_port *ports; /**< [n_links], in it, a line of a cache each; the next two alike */
+    uint32_t n_queues;
+    fab_line *lines;    /**< [n_links]; NULL: one class */
+    double *left_bytes; /**< [n_pools]; NULL: thresholds are fixed */
+    fab_port *ports;    /**< [n_queues], in it, a line of a cache each; the next two alike */
     fab_turns *turns;
     fab_stops *stops;
     uint64_t
@@ -71,14 +81,15 @@ typedef struct fab_lossless_state {
     fab_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;
-    double packet_bytes, xoff_bytes, xon_bytes;
-    double now_s; /**< of the event at hand */
+    double packet_bytes, xoff_bytes, xon_part;
+    double least_bytes; /**< of a threshold */
+    double now_s;       /**< of the event at hand */
     fab_event_queue events;
     fab_dcqcn dcqcn;       /**< thresholds as cells need them; the rest where transport->dcqcn is given */
     fab_dcqcn_flow *rates; /**< [n_flows]; NULL: senders are not held back */
-    double *wake_s;        /**< [n_links]: when a flow may send again, of links whose flows wait */
-    double *waiting_bytes; /**< [n_links]: in the queue */
-    uint64_t *n_queued;    /**< [n_links]: cells that came to the queue */
+    double *wake_s;        /**< [n_queues]: when a flow may send again, of links whose flows wait */
+    double *waiting_bytes; /**< [n_queues]: in the queue */
+    uint64_t *n_queued;    /**< [n_queues]: cells that came to the queue */
     bool *marked;          /**< of each cell */
     size_t marked_capacity;
     struct fab_spray_state *spray; /**< NULL: flows have a path each */
