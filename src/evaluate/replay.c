@@ -78,7 +78,7 @@ static bool is_drawn_per_seed(const run *c) {
 }
 
 static bool sends_packets(const run *c) {
-    return c->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
+    return !c->replay->fluid && c->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID;
 }
 
 static bool varies(const run *c, size_t engine) {
@@ -182,6 +182,7 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
                              .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
                              .dependencies = dependencies,
                              .kept_paths = replay->kept_paths,
+                             .fluid = replay->fluid,
                              .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
                              .advance = advance_item,
                              .advance_context = &progress};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Whether `auto` is to choose the chunks: those that one seed of the first engine is fastest with when only one of them
- * is routed. */
+ * is routed, by fair shares: the same job under every transport. */
 static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_result *fabric, uint64_t *out,
                                 fab_error *err) {
     fab_status status = FAB_OK;
@@ -17,7 +17,8 @@ static fab_status choose_chunks(const fab_replay *replay, const fab_fabric_resul
                         .n_seeds = 1,
                         .n_threads = replay->n_threads,
                         .kept_paths = replay->kept_paths,
-                        .rates = true};
+                        .rates = true,
+                        .fluid = true};
     fab_result result = {.n_fabrics = 1};
     *out = 1;
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));

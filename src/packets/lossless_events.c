@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define ROUNDING 1e-6 /* bytes: what sums of cells that came and left are off by */
+
 enum event_kind { ARRIVES, IS_SENT, IS_STOPPED, GOES_ON, WAKES, IS_TOLD }; /* the last one names a flow, not a link */
 
 static fab_status lossless_push(fab_lossless_state *s, double at_s, enum event_kind kind, uint32_t link,
@@ -56,12 +58,10 @@ static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *ou
     uint32_t *mine = &s->source[t->first];
     uint32_t flow = mine[t->next];
     FAB_PASS(take_cell(s, out, err));
-    s->cells[*out] = (fab_cell){.bytes = s->cell_bytes[flow],
-                                .flow = flow,
-                                .at = (uint32_t)s->first[flow],
-                                .in = FAB_NO_LINK,
-                                .next = FAB_NO_CELL};
-    if (--s->left[flow] > 0) {
+    fab_cut_flow *cut = &s->flows[flow];
+    s->cells[*out] =
+        (fab_cell){.bytes = cut->cell_bytes, .flow = flow, .at = cut->at, .in = FAB_NO_LINK, .next = FAB_NO_CELL};
+    if (--cut->left > 0) {
         t->next++;
     } else {
         t->n--;
@@ -93,8 +93,8 @@ static void spread_packets(fab_lossless_state *s, const fab_cell *c, double s_pe
     f->spread_s = late_s * fmax(0, 1 - s->packet_bytes / c->bytes);
 }
 
-/* A link that is free and may send takes the next cell: of its queue and of the flows that begin here by turns. */
-static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
+/* A queue that is free and may send takes its next cell and one of the flows that begin here by turns. */
+static fab_status send_of(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
     fab_port *at = &s->ports[link];
     if (at->sending != FAB_NO_CELL || at->is_stopped || (at->head == FAB_NO_CELL && !at->has_sources)) {
         return FAB_OK;
@@ -131,15 +131,33 @@ static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, 
         c->in = link;
         return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, next, at->sending, err);
     }
-    if (--s->missing[c->flow] == 0) {
+    if (--s->flows[c->flow].missing == 0) {
         double spread_s = s->rates != NULL ? s->rates[c->flow].spread_s : 0;
-        s->out->finish_s[c->flow] = c->tail_s - s->latency_s[c->flow] + spread_s;
+        s->out->finish_s[c->flow] = c->tail_s - s->flows[c->flow].latency_s + spread_s;
     }
     c->next = s->free_cell;
     s->free_cell = at->sending;
     if (s->rates != NULL && s->marked[at->sending] && fab_dcqcn_tells(&s->dcqcn, &s->rates[c->flow], c->tail_s)) {
         s->out->n_notices++;
-        return lossless_push(s, c->tail_s + s->latency_s[c->flow], IS_TOLD, c->flow, 0, err);
+        return lossless_push(s, c->tail_s + s->flows[c->flow].latency_s, IS_TOLD, c->flow, 0, err);
+    }
+    return FAB_OK;
+}
+
+/* Classes that have a cell and may send it take turns at their link. */
+static fab_status send_next(fab_lossless_state *s, uint32_t queue, double now_s, fab_error *err) {
+    const uint32_t n_links = s->phase->n_links;
+    const uint32_t n_classes = s->n_queues / n_links;
+    if (s->lines == NULL) {
+        return send_of(s, queue, now_s, err);
+    }
+    fab_line *line = &s->lines[queue % n_links];
+    for (uint32_t i = 0, first = line->turn; i < n_classes && !line->is_sending; i++) {
+        uint32_t class = (first + i) % n_classes;
+        queue = queue % n_links + class * n_links;
+        FAB_PASS(send_of(s, queue, now_s, err));
+        line->is_sending = s->ports[queue].sending != FAB_NO_CELL;
+        line->turn = (uint8_t)(line->is_sending ? class + 1 : line->turn);
     }
     return FAB_OK;
 }
@@ -148,10 +166,22 @@ static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, 
 static void mark_cell(fab_lossless_state *s, uint32_t link, uint32_t number) {
     double draw = (double)(fab_draw(s->phase->seed, link, s->n_queued[link]++) >> 11) * 0x1p-53;
     double bytes = s->cells[number].bytes;
-    bool is_switch = s->phase->marks == NULL || s->phase->marks[link];
+    bool is_switch = s->phase->marks == NULL || s->phase->marks[link % s->phase->n_links];
     bool marks = is_switch && fab_dcqcn_marks(&s->dcqcn, s->waiting_bytes[link], bytes / s->packet_bytes, draw);
     s->marked[number] = s->marked[number] || marks;
     s->waiting_bytes[link] += bytes;
+}
+
+/* The ingress port at the end of `in` holds so many bytes more. Returned: how many it may, now. */
+static double hold_bytes(fab_lossless_state *s, uint32_t in, double bytes) {
+    s->ports[in].held_bytes += bytes;
+    uint32_t pool = s->left_bytes != NULL ? s->phase->pool[in % s->phase->n_links] : FAB_NO_LINK;
+    if (pool == FAB_NO_LINK) {
+        return s->xoff_bytes;
+    }
+    s->left_bytes[pool] -= bytes;
+    double most = s->transport->alpha * s->left_bytes[pool];
+    return most > s->least_bytes ? most : s->least_bytes;
 }
 
 /* The ingress port at the end of `in` holds what goes out by `held_by`. */
@@ -167,8 +197,8 @@ static fab_status cell_arrives(fab_lossless_state *s, const fab_event *e, fab_er
     fab_port *from = &s->ports[c->in];
     fab_port *to = &s->ports[e->link];
     c->next = FAB_NO_CELL;
-    from->held_bytes += c->bytes;
-    if (from->held_bytes > s->xoff_bytes && !from->asks_to_stop) {
+    double xoff_bytes = hold_bytes(s, c->in, c->bytes);
+    if (from->held_bytes > xoff_bytes && !from->asks_to_stop) {
         FAB_PASS(stop_sender(s, c->in, e->link, e->at_s, err));
     }
     if (s->rates != NULL) {
@@ -184,10 +214,13 @@ static fab_status cell_is_sent(fab_lossless_state *s, const fab_event *e, fab_er
     fab_port *at = &s->ports[e->link];
     uint32_t in = at->sending_in;
     at->sending = FAB_NO_CELL;
+    if (s->lines != NULL) {
+        s->lines[e->link % s->phase->n_links].is_sending = false;
+    }
     if (in != FAB_NO_LINK) {
         fab_port *from = &s->ports[in];
-        from->held_bytes -= at->sending_bytes;
-        if (from->asks_to_stop && from->held_bytes <= s->xon_bytes * (1 + 1e-12)) {
+        double xon_bytes = hold_bytes(s, in, -at->sending_bytes) * s->xon_part;
+        if (from->asks_to_stop && from->held_bytes <= xon_bytes * (1 + 1e-12) + ROUNDING) {
             from->asks_to_stop = false;
             FAB_PASS(lossless_push(s, e->at_s + from->latency_s, GOES_ON, in, 0, err));
         }
@@ -225,11 +258,11 @@ static fab_status sender_changes(fab_lossless_state *s, const fab_event *e, fab_
 /* Nothing moves any more, and some links are stopped: from any of them on, each waits for a stopped link whose queue
  * holds a cell that came by it, until one comes again. */
 static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *err) {
-    const uint32_t n_links = s->phase->n_links;
+    const uint32_t n_queues = s->n_queues;
     fab_lossless_result *out = s->out;
     uint32_t *next = NULL;
     uint32_t at = FAB_NO_LINK;
-    for (uint32_t l = 0; l < n_links; l++) {
+    for (uint32_t l = 0; l < n_queues; l++) {
         if (s->ports[l].is_stopped) {
             count_cause(&s->stops[l], now_s - s->stops[l].since_s);
             at = s->ports[l].head != FAB_NO_CELL && at == FAB_NO_LINK ? l : at;
@@ -238,11 +271,11 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
     if (at == FAB_NO_LINK) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(next, n_links, err));
-    for (uint32_t l = 0; l < n_links; l++) {
+    FAB_PASS(FAB_NEW(next, n_queues, err));
+    for (uint32_t l = 0; l < n_queues; l++) {
         next[l] = FAB_NO_LINK;
     }
-    for (uint32_t l = n_links; l-- > 0;) {
+    for (uint32_t l = n_queues; l-- > 0;) {
         for (uint32_t c = s->ports[l].is_stopped ? s->ports[l].head : FAB_NO_CELL; c != FAB_NO_CELL;
              c = s->cells[c].next) {
             if (s->cells[c].in != FAB_NO_LINK) {
@@ -250,12 +283,12 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
             }
         }
     }
-    for (uint32_t i = 0; i < n_links && next[at] != FAB_NO_LINK; i++) { /* onto the circle */
+    for (uint32_t i = 0; i < n_queues && next[at] != FAB_NO_LINK; i++) { /* onto the circle */
         at = next[at];
     }
     for (uint32_t l = at; next[l] != FAB_NO_LINK && (out->n_deadlock == 0 || l != at); l = next[l]) {
         if (out->n_deadlock < FAB_DEADLOCK_SHOWN) {
-            out->deadlock[out->n_deadlock] = l;
+            out->deadlock[out->n_deadlock] = l % s->phase->n_links;
         }
         out->n_deadlock++;
     }
@@ -304,8 +337,8 @@ static void fetch_day(const fab_lossless_state *s) {
 
 static fab_status run_events(fab_lossless_state *s, fab_error *err) {
     fab_event_queue *q = &s->events;
-    for (uint32_t l = 0; l < s->phase->n_links; l++) {
-        FAB_PASS(send_next(s, l, 0, err));
+    for (uint32_t queue = 0; queue < s->n_queues; queue++) {
+        FAB_PASS(send_next(s, queue, 0, err));
     }
     if (q->n_now == 0 && s->out->n_cells > 0) {
         FAB_PASS(fab_event_next_day(q, err));
@@ -328,11 +361,19 @@ static fab_status run_events(fab_lossless_state *s, fab_error *err) {
     return FAB_OK;
 }
 
+/* Of several classes of a link the one that was stopped longest. */
 static void read_ports(fab_lossless_state *s) {
-    for (uint32_t l = 0; s->out->paused_s != NULL && l < s->phase->n_links; l++) {
-        s->out->paused_s[l] = s->stops[l].sum_s;
-        s->out->busy_s[l] = s->ports[l].busy_s;
-        s->out->cause[l] = s->stops[l].cause;
+    const uint32_t n_links = s->phase->n_links;
+    for (uint32_t l = 0; s->out->paused_s != NULL && l < n_links; l++) {
+        uint32_t longest = l;
+        s->out->busy_s[l] = 0;
+        for (uint32_t q = l; q < s->n_queues; q += n_links) {
+            longest = s->stops[q].sum_s > s->stops[longest].sum_s ? q : longest;
+            s->out->busy_s[l] += s->ports[q].busy_s;
+        }
+        uint32_t cause = s->stops[longest].cause;
+        s->out->paused_s[l] = s->stops[longest].sum_s;
+        s->out->cause[l] = cause != FAB_NO_LINK ? cause % n_links : FAB_NO_LINK;
     }
 }
 

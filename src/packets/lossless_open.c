@@ -7,7 +7,7 @@
 
 #define BITS           8.0
 #define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
-#define CELLS          64  /* of a mean flow, beyond */
+#define CELLS          64  /* of a mean flow with one path, beyond */
 #define SPRAYED_LINKS  4e6 /* of sprayed flows: windows and queues of few cells are too rough */
 #define SPRAYED_CELLS  256
 #define EVENTS_PER_DAY 32
@@ -18,13 +18,15 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     uint64_t n = 0;
     FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
     FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->latency_s, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->flows, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->first[f] = n;
+        s->flows[f].at = (uint32_t)n;
+        uint32_t queues = p->class_of != NULL ? p->class_of[f] * p->n_links : 0;
         for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
-            s->latency_s[f] += p->latency_s[p->link[i]];
+            s->flows[f].latency_s += p->latency_s[p->link[i]];
             if (isfinite(p->capacity[p->link[i]])) {
-                s->link[n++] = p->link[i];
+                s->link[n++] = queues + p->link[i];
             }
         }
         s->link[n++] = FAB_NO_LINK;
@@ -57,13 +59,13 @@ static void count_cells(fab_lossless_state *s, uint32_t flow) {
         bytes = s->spray->member[x->first] == flow ? bytes : 0;
     }
     bool moves = bytes > 0 && n_links_of(s, flow) > 0;
-    s->left[flow] = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
-    s->missing[flow] = s->left[flow];
-    s->cell_bytes[flow] = moves ? bytes / s->left[flow] : 0;
-    s->out->n_cells += s->left[flow] * n_links_of(s, flow);
+    s->flows[flow].left = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
+    s->flows[flow].missing = s->flows[flow].left;
+    s->flows[flow].cell_bytes = moves ? bytes / s->flows[flow].left : 0;
+    s->out->n_cells += s->flows[flow].left * n_links_of(s, flow);
 }
 
-static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
+static void cut_flows(fab_lossless_state *s) {
     const fab_lossless_phase *p = s->phase;
     double sum = 0;
     double n_hops = 0;
@@ -72,22 +74,19 @@ static fab_status cut_flows(fab_lossless_state *s, fab_error *err) {
         sum += wire_bytes(s, f) * hops;
         n_hops += hops;
     }
-    double cells = s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows) : CELLS;
+    double cells = s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows)
+                                    : CELLS / sqrt(p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1);
     double most = s->spray != NULL ? SPRAYED_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
     s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, cells * n_hops));
-    double least = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
-    s->xoff_bytes = fmax(s->transport->xoff_bytes, least);
-    s->xon_bytes = s->xoff_bytes * (s->transport->xon_bytes / s->transport->xoff_bytes);
-    FAB_PASS(FAB_NEW(s->left, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->missing, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->cell_bytes, p->n_flows, err));
+    s->least_bytes = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
+    s->xoff_bytes = fmax(s->transport->xoff_bytes, s->least_bytes);
+    s->xon_part = s->transport->xon_bytes / s->transport->xoff_bytes;
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->out->finish_s[f] = wire_bytes(s, f) > 0 && n_links_of(s, f) > 0 ? INFINITY : 0;
         count_cells(s, f);
     }
-    return FAB_OK;
 }
 
 /* What acknowledgements leave of a link's rate, by the bytes that it carries of either. */
@@ -102,12 +101,13 @@ static fab_status take_acks(fab_lossless_state *s, fab_error *err) {
         double bytes = wire_bytes(s, f);
         double back = n_packets_of(s, f) * s->transport->ack_bytes;
         for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
-            data[s->link[i]] += bytes;
-            acks[s->link[i] ^ 1U] += back;
+            data[s->link[i] % p->n_links] += bytes;
+            acks[(s->link[i] % p->n_links) ^ 1U] += back;
         }
     }
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        s->ports[l].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
+    for (uint32_t q = 0; q < s->n_queues; q++) {
+        uint32_t l = q % p->n_links;
+        s->ports[q].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
     }
 done:
     FAB_FREE_ALL(data, acks);
@@ -117,21 +117,21 @@ done:
 static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
     fab_port *room = NULL; /* one more, so that they begin with a line */
-    FAB_PASS(FAB_NEW(room, (size_t)p->n_links + 1, err));
+    FAB_PASS(FAB_NEW(room, (size_t)s->n_queues + 1, err));
     s->ports_room = room;
     s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
-    FAB_PASS(FAB_NEW(s->turns, p->n_links, err));
-    FAB_PASS(FAB_NEW(s->stops, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->turns, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->stops, s->n_queues, err));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        if (s->left[f] > 0) {
+        if (s->flows[f].left > 0) {
             s->turns[s->link[s->first[f]]].n++;
         }
     }
     uint32_t n = 0;
-    for (uint32_t l = 0; l < p->n_links; l++) {
-        s->ports[l] = (fab_port){.s_per_byte = BITS / p->capacity[l],
-                                 .latency_s = p->latency_s[l],
+    for (uint32_t l = 0; l < s->n_queues; l++) {
+        s->ports[l] = (fab_port){.s_per_byte = BITS / p->capacity[l % p->n_links],
+                                 .latency_s = p->latency_s[l % p->n_links],
                                  .head = FAB_NO_CELL,
                                  .tail = FAB_NO_CELL,
                                  .sending = FAB_NO_CELL,
@@ -142,7 +142,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
         s->turns[l].n = 0;
     }
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        if (s->left[f] > 0) {
+        if (s->flows[f].left > 0) {
             fab_turns *t = &s->turns[s->link[s->first[f]]];
             s->source[t->first + t->n++] = f;
         }
@@ -161,11 +161,12 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
         s->dcqcn.kmax_bytes = fmax(s->dcqcn.kmax_bytes, FAB_LEAST_CELLS * s->out->cell_bytes);
     }
     FAB_PASS(FAB_NEW(s->rates, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->wake_s, p->n_links, err));
-    FAB_PASS(FAB_NEW(s->waiting_bytes, p->n_links, err));
-    FAB_PASS(FAB_NEW(s->n_queued, p->n_links, err));
+    FAB_PASS(FAB_NEW(s->wake_s, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->waiting_bytes, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->n_queued, s->n_queues, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        s->rates[f] = fab_dcqcn_start(&s->dcqcn, s->left[f] > 0 ? p->capacity[s->link[s->first[f]]] : 0);
+        s->rates[f] =
+            fab_dcqcn_start(&s->dcqcn, s->flows[f].left > 0 ? p->capacity[s->link[s->first[f]] % p->n_links] : 0);
     }
     return FAB_OK;
 }
@@ -177,7 +178,7 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double wait_s = 0; /* in a queue, of what is sent on when it comes */
     fab_status status = FAB_OK;
     double *send_s = NULL;
-    FAB_TRY(FAB_NEW(send_s, s->phase->n_links, err));
+    FAB_TRY(FAB_NEW(send_s, s->n_queues, err));
     for (uint32_t l = 0; s->spray != NULL && l < s->phase->n_links; l++) {
         double queue_s = s->spray->ports[l].room_bytes * s->ports[l].s_per_byte;
         wait_s = isfinite(queue_s) ? fmax(wait_s, queue_s) : wait_s;
@@ -186,10 +187,11 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
         uint64_t from = s->first[f];
         for (uint64_t i = from; s->link[i] != FAB_NO_LINK && (s->spray == NULL || i == from); i++) {
             const fab_port *at = &s->ports[s->link[i]];
-            double cell_s = s->cell_bytes[f] * at->s_per_byte;
-            send_s[s->link[i]] += cell_s * s->left[f];
+            double cell_s = s->flows[f].cell_bytes * at->s_per_byte;
+            send_s[s->link[i]] += cell_s * s->flows[f].left;
             busy_s = fmax(busy_s, send_s[s->link[i]]);
-            sight_s = fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->latency_s[f] + wait_s : at->latency_s));
+            sight_s =
+                fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->flows[f].latency_s + wait_s : at->latency_s));
         }
     }
     double day_s = EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1);
@@ -202,8 +204,9 @@ done:
 }
 
 static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase *phase, fab_error *err) {
-    if (phase->n_links >= FAB_MOST_NUMBERS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "a fabric of %u links has too many for packets, of which %u fit",
+    if (phase->n_links >= FAB_MOST_NUMBERS / (t->n_classes > 1 ? t->n_classes : 1)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "a fabric of %u links has too many for packets: of links times priorities %u fit",
                         phase->n_links, FAB_MOST_NUMBERS - 1);
     }
     if (!(t->mtu_bytes > 0) || !(t->header_bytes >= 0) || !(t->ack_bytes >= 0)) {
@@ -232,9 +235,10 @@ static double sprayed_bytes(double n_flows, double n_links, double n_flow_links,
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
                           double n_senders) {
-    double of_flow = sizeof(uint64_t) + 4 * sizeof(uint32_t) + 2 * sizeof(double);
+    double of_flow = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(fab_cut_flow);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
-    double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double);
+    n_links *= fmax(1, transport->n_classes);
+    double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
@@ -244,16 +248,33 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
            FAB_EVENT_CALENDAR_BYTES;
 }
 
+/* What classes and pools share. */
+static fab_status open_shared(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    if (s->n_queues > p->n_links) {
+        FAB_PASS(FAB_NEW(s->lines, p->n_links, err));
+    }
+    if (s->transport->alpha > 0) {
+        FAB_PASS(FAB_NEW(s->left_bytes, (size_t)p->n_pools + 1, err));
+        for (uint32_t i = 0; i < p->n_pools; i++) {
+            s->left_bytes[i] = p->pool_bytes[i];
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     s->free_cell = FAB_NO_CELL;
     s->out->n_cells = s->out->n_pauses = s->out->n_notices = s->out->n_trims = 0;
     s->out->n_deadlock = 0;
     FAB_PASS(lossless_check(s->transport, s->phase, err));
+    s->n_queues = s->phase->n_links * (s->transport->n_classes > 1 ? s->transport->n_classes : 1);
     FAB_PASS(lossless_copy_paths(s, err));
     if (s->spray != NULL) {
         FAB_PASS(fab_spray_group(s, err));
     }
-    FAB_PASS(cut_flows(s, err));
+    cut_flows(s);
+    FAB_PASS(open_shared(s, err));
     FAB_PASS(open_ports(s, err));
     FAB_PASS(open_rates(s, err));
     if (s->spray != NULL) {
@@ -267,7 +288,6 @@ void fab_lossless_close(fab_lossless_state *s) {
     if (s->spray != NULL) {
         fab_spray_close(s->spray);
     }
-    FAB_FREE_ALL(s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
-    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->left, s->missing, s->cell_bytes,
-                 s->latency_s, s->cells);
+    FAB_FREE_ALL(s->lines, s->left_bytes, s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
+    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->flows, s->cells);
 }

@@ -46,33 +46,50 @@ typedef struct fab_stops {
     double lead_s;
 } fab_stops;
 
+/** A flow in cells: two to a line of a cache. */
+typedef struct fab_cut_flow {
+    double cell_bytes; /**< of each, on the wire */
+    double latency_s;  /**< of all its links */
+    uint32_t at;       /**< place of its first link in the list */
+    uint32_t left;     /**< cells that have not been sent */
+    uint32_t missing;  /**< that have not arrived */
+} fab_cut_flow;
+
+/** A link whose classes take turns. */
+typedef struct fab_line {
+    bool is_sending;
+    uint8_t turn;
+} fab_line;
+
+/** A queue is a link's of a class: link + class * n_links. Paths, ports, stops, turns and events name queues. */
 typedef struct fab_lossless_state {
     const fab_lossless *transport;
     const fab_lossless_phase *phase;
     fab_lossless_result *out;
     void *ports_room;
-    fab_port *ports; /**< [n_links], in it, a line of a cache each; the next two alike */
+    uint32_t n_queues;
+    fab_line *lines;    /**< [n_links]; NULL: one class */
+    double *left_bytes; /**< [n_pools]; NULL: thresholds are fixed */
+    fab_port *ports;    /**< [n_queues], in it, a line of a cache each; the next two alike */
     fab_turns *turns;
     fab_stops *stops;
     uint64_t
         *first; /**< [n_flows + 1]: as in the phase, less the links that take no time; each ends with FAB_NO_LINK */
     uint32_t *link;
-    uint32_t *source;   /**< flows by their first link */
-    uint32_t *left;     /**< [n_flows]: cells that have not been sent; the next three alike */
-    uint32_t *missing;  /**< that have not arrived */
-    double *cell_bytes; /**< of each cell, on the wire */
-    double *latency_s;  /**< of all its links */
+    uint32_t *source;    /**< flows by their first link */
+    fab_cut_flow *flows; /**< [n_flows] */
     fab_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;
-    double packet_bytes, xoff_bytes, xon_bytes;
-    double now_s; /**< of the event at hand */
+    double packet_bytes, xoff_bytes, xon_part;
+    double least_bytes; /**< of a threshold */
+    double now_s;       /**< of the event at hand */
     fab_event_queue events;
     fab_dcqcn dcqcn;       /**< thresholds as cells need them; the rest where transport->dcqcn is given */
     fab_dcqcn_flow *rates; /**< [n_flows]; NULL: senders are not held back */
-    double *wake_s;        /**< [n_links]: when a flow may send again, of links whose flows wait */
-    double *waiting_bytes; /**< [n_links]: in the queue */
-    uint64_t *n_queued;    /**< [n_links]: cells that came to the queue */
+    double *wake_s;        /**< [n_queues]: when a flow may send again, of links whose flows wait */
+    double *waiting_bytes; /**< [n_queues]: in the queue */
+    uint64_t *n_queued;    /**< [n_queues]: cells that came to the queue */
     bool *marked;          /**< of each cell */
     size_t marked_capacity;
     struct fab_spray_state *spray; /**< NULL: flows have a path each */

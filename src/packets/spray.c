@@ -108,7 +108,7 @@ static fab_status new_cell(fab_lossless_state *s, uint32_t link, uint32_t *out, 
 /* The last cell of a sender: all its paths end with it. */
 static void cell_is_there(fab_lossless_state *s, const fab_spray_cell *c) {
     fab_spray_sender *x = &s->spray->senders[c->sender];
-    x->last_s = larger(x->last_s, c->tail_s - s->latency_s[c->path]);
+    x->last_s = larger(x->last_s, c->tail_s - s->flows[c->path].latency_s);
     if (--x->missing == 0) {
         for (uint32_t i = 0; i < x->n; i++) {
             s->out->finish_s[s->spray->member[x->first + i]] = x->last_s;
@@ -131,8 +131,8 @@ static fab_status send_cell(fab_lossless_state *s, fab_spray_port *at, uint32_t 
         return spray_push(s, from_s + packet_s + at->latency_s, ARRIVES, next, number, err);
     }
     cell_is_there(s, c);
-    return spray_push(s, c->tail_s + s->latency_s[c->path], IS_ANSWERED, s->spray->senders[c->sender].link, number,
-                      err);
+    return spray_push(s, c->tail_s + s->flows[c->path].latency_s, IS_ANSWERED, s->spray->senders[c->sender].link,
+                      number, err);
 }
 
 /* A link at which senders begin: its queue and they take turns. */
@@ -163,7 +163,7 @@ static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, 
 /* A switch whose queue is full sends on the header alone, ahead of everything: the sender hears of it soon. */
 static fab_status trim_cell(fab_lossless_state *s, uint32_t number, double now_s, fab_error *err) {
     fab_spray_cell *c = &s->spray->cells[number];
-    double heard_s = now_s + s->latency_s[c->path];
+    double heard_s = now_s + s->flows[c->path].latency_s;
     for (uint32_t at = c->at; s->link[at] != FAB_NO_LINK; at++) {
         heard_s += s->spray->ports[s->link[at]].latency_s;
     }

@@ -12,10 +12,10 @@
 #define SMOOTHING     0.0125 /* what a packet counts in the average delay */
 #define REFERENCE_S   12e-6  /* raises are stated for this round trip at this rate */
 #define REFERENCE_BPS 1e11
-#define LEAST_QUEUE   64 /* cells, where they are several packets: about as many as packets fit */
-#define LEAST_WINDOW  96
-#define LEAST_TARGET  48
-#define LEAST_PROMPT  8
+#define LEAST_QUEUE   32 /* cells, where they are several packets: half as many as packets fit */
+#define LEAST_WINDOW  48
+#define LEAST_TARGET  24
+#define LEAST_PROMPT  4
 
 fab_status fab_spray_group(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
@@ -54,7 +54,7 @@ fab_status fab_spray_group(fab_lossless_state *s, fab_error *err) {
 
 /* There and back without a queue. */
 static double round_trip_s(const fab_lossless_state *s, uint32_t path) {
-    double rtt_s = 2 * s->latency_s[path];
+    double rtt_s = 2 * s->flows[path].latency_s;
     for (uint64_t i = s->first[path]; s->link[i] != FAB_NO_LINK; i++) {
         rtt_s += s->packet_bytes * s->ports[s->link[i]].s_per_byte;
     }
@@ -71,9 +71,9 @@ static void open_sender(const fab_lossless_state *s, fab_spray_sender *x, double
     double product = rtt_s / s_per_byte;
     double scale = product * BITS / (REFERENCE_S * REFERENCE_BPS);
     x->link = s->link[s->first[flow]];
-    x->left = s->left[flow];
-    x->missing = s->missing[flow];
-    x->bytes = s->cell_bytes[flow];
+    x->left = s->flows[flow].left;
+    x->missing = s->flows[flow].missing;
+    x->bytes = s->flows[flow].cell_bytes;
     x->rtt_s = rtt_s;
     x->target_s = at_least(s, TARGET * rtt_s, LEAST_TARGET, s_per_byte);
     x->prompt_s = at_least(s, PROMPT_S, LEAST_PROMPT, s_per_byte);
@@ -109,7 +109,7 @@ static fab_status open_spray_ports(fab_lossless_state *s, double rtt_s, fab_erro
                                            .tail = FAB_NO_CELL,
                                            .has_senders = s->turns[l].n > 0};
         for (uint32_t i = s->turns[l].first; i < s->turns[l].first + s->turns[l].n; i++) {
-            spray->n_unsent[l] += s->left[s->source[i]];
+            spray->n_unsent[l] += s->flows[s->source[i]].left;
             s->source[i] = spray->sender_of[s->source[i]]; /* from here on a sender stands for its first path */
         }
     }
@@ -128,7 +128,7 @@ fab_status fab_spray_open(fab_lossless_state *s, fab_error *err) {
         most_s = s->link[s->first[i]] != FAB_NO_LINK ? fmax(most_s, round_trip_s(s, i)) : most_s;
     }
     for (uint32_t i = 0; i < spray->n_senders; i++) {
-        if (s->left[spray->member[spray->senders[i].first]] > 0) {
+        if (s->flows[spray->member[spray->senders[i].first]].left > 0) {
             open_sender(s, &spray->senders[i], most_s);
             spray->bytes[i] = spray->senders[i].bytes;
         }

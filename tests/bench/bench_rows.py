@@ -27,10 +27,11 @@ RUNS = [
     Run("iteration, 16,384 GPUs, 3 engines", 5, 1536, 16384, "GPU", f"run {MEDIUM},taper=2 --job model=gpt-1t,tp=8,pp=16,sharded=yes --engine ecmp --engine adaptive --engine spray"),
     Run("all-to-all 16,384, dmodk", 3, 1024, 268419072, "flow", f"route {MEDIUM} --traffic pattern:all-to-all --engine dmodk"),
     Run("all-to-all 16,384, ecmp", None, 1024, 268419072, "flow", f"route {MEDIUM} --traffic pattern:all-to-all --engine ecmp"),
+    Run("run llama3-24k, lossless queues", 30, 1024, 24576, "GPU", f"run {LLAMA} --transport pfc"),
     Run("lossless queues, 16,384 flows, 1 thread", 2, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport pfc --threads 1"),
     Run("lossless queues, 131,072 flows, 1 thread", 20, 2048, 131072, "flow", "route clos:gpus=131072,radix=128,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport pfc --threads 1"),
     Run("senders by DCQCN, 16,384 flows, 1 thread", None, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport dcqcn --threads 1"),
-    Run("sprayed packets, 16,384 flows, 1 thread", None, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport spray-ack --threads 1"),
+    Run("sprayed packets, 16,384 flows, 1 thread", 2, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport spray-ack --threads 1"),
     Run("all-to-all 65,536, spray", None, 1024, 4294901760, "flow", f"route {LARGE} --traffic pattern:all-to-all --engine spray"),
 ]
 

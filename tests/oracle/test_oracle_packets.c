@@ -2,6 +2,8 @@
 #include "../unit/packets/lossless_fixture.h"
 #include "oracle_packets.h"
 
+#include <string.h>
+
 #define N_PHASES 300
 
 static fab_lossless_result run_phase(const fab_lossless *transport, const two_tiers *t, double *finish_s) {
@@ -33,6 +35,134 @@ Test(oracle_packets, packets) {
         }
     }
     cr_assert_gt(n_pauses, 1000 * N_PHASES / 300);
+}
+
+static fab_dcqcn draw_rules(uint64_t seed) {
+    return (fab_dcqcn){.kmin_bytes = 5e3 * (double)(1 + seed % 3),
+                       .kmax_bytes = 2e4 * (double)(2 + seed % 4),
+                       .pmax = 0.01 * (double)(1 + seed % 20),
+                       .notify_s = 1e-6 * (double)(3 + seed % 5),
+                       .gain = 1.0 / (double)(4 << seed % 4),
+                       .alpha_s = 5.5e-6,
+                       .raise_s = 1.1e-6 * (double)(4 + seed % 3),
+                       .raise_bytes = 3e4 * (double)(1 + seed % 6),
+                       .additive_bps = seed % 2 == 0 ? 0 : 4e8,
+                       .hyper_bps = seed % 3 == 0 ? 0 : 4e9,
+                       .least_bps = seed % 4 == 0 ? 5e9 : 0,
+                       .recovery = 1 + (uint32_t)(seed % 5)};
+}
+
+/* Classes that are stopped alone, and ports that share what their switch has: even seeds, and those that 3 divides. */
+Test(oracle_packets, classes_and_pools) {
+    uint64_t n_pauses = 0;
+    uint64_t n_others = 0; /* flows that end elsewhere than in one class with fixed thresholds */
+    for (uint64_t seed = 0; seed < N_PHASES; seed++) {
+        two_tiers t;
+        double found[MOST_FLOWS];
+        double plain[MOST_FLOWS];
+        double expected[MOST_FLOWS];
+        uint8_t class_of[MOST_FLOWS];
+        uint32_t pool[2 * CABLES];
+        double pool_bytes[LEAVES + SPINES];
+        const fab_dcqcn rules = draw_rules(seed);
+        fab_lossless transport = {.mtu_bytes = 4096, .header_bytes = 64, .xoff_bytes = 2e4, .xon_bytes = 1.5e4};
+        two_tiers_draw(7000 + seed, 2 + (uint32_t)(seed % (MOST_FLOWS - 1)), 100, &t);
+        (void)run_phase(&transport, &t, plain);
+        transport.n_classes = seed % 2 == 0 ? 2 + (uint32_t)(seed / 2 % 7) : 1;
+        transport.alpha = seed % 3 == 0 ? 0.125 * (double)(1 << seed % 5) : 0;
+        transport.dcqcn = seed % 7 == 0 ? &rules : NULL;
+        for (uint32_t f = 0; f < MOST_FLOWS; f++) {
+            class_of[f] = (uint8_t)((f * 5 + seed) % (transport.n_classes > 0 ? transport.n_classes : 1));
+        }
+        for (uint32_t l = 0; l < 2 * CABLES; l++) {
+            uint32_t c = l / 2 - HOSTS; /* between switches: up to a spine, down to a leaf */
+            pool[l] = l < 2 * HOSTS ? (l % 2 == 0 ? l / 2 % LEAVES : FAB_NO_LINK)
+                                    : (l % 2 == 0 ? LEAVES + c % SPINES : c / SPINES);
+        }
+        for (uint32_t i = 0; i < LEAVES + SPINES; i++) {
+            pool_bytes[i] = 4e4 * (double)(1 + (seed + i) % 5);
+        }
+        t.phase.class_of = class_of;
+        t.phase.pool = pool;
+        t.phase.pool_bytes = pool_bytes;
+        t.phase.n_pools = LEAVES + SPINES;
+        t.phase.seed = seed;
+        n_pauses += run_phase(&transport, &t, found).n_pauses;
+        oracle_packets(&transport, &t.phase, expected);
+        for (uint32_t f = 0; f < t.phase.n_flows; f++) {
+            cr_assert(isfinite(found[f]) && fabs(found[f] - expected[f]) <= 1e-9 * expected[f],
+                      "seed %d: flow %u ends after %.17g s, not %.17g", (int)seed, f, found[f], expected[f]);
+            n_others += fabs(found[f] - plain[f]) > 1e-3 * plain[f];
+        }
+    }
+    cr_assert_gt(n_pauses, 1000 * N_PHASES / 300);
+    cr_assert_gt(n_others, 5 * N_PHASES, "%d", (int)n_others);
+}
+
+/* Flows around a ring of switches: what never arrives by the checker is what a circle of stopped links holds back. */
+Test(oracle_packets, deadlocks) {
+    enum { RING = 5, FLOWS = 12 };
+    int n_stuck = 0;
+    int n_through = 0;
+    for (uint64_t seed = 0; seed < N_PHASES; seed++) {
+        double capacity[4 * RING];
+        double latency_s[4 * RING];
+        double bits[FLOWS];
+        double found[FLOWS];
+        double expected[FLOWS];
+        uint64_t first[FLOWS + 1] = {0};
+        uint32_t link[FLOWS * (RING + 2)];
+        uint8_t class_of[FLOWS];
+        fab_error err = {0};
+        fab_rng rng = fab_rng_make(seed, 3);
+        for (uint32_t l = 0; l < 4 * RING; l++) { /* 2 s on to the next switch, 2 (RING + s) from the host of s */
+            capacity[l] = 1e11 * fixture_draw(&rng, 0.9, 1.1);
+            latency_s[l] = 1e-7 * fixture_draw(&rng, 0.1, 1);
+        }
+        for (uint32_t f = 0; f < FLOWS; f++) {
+            uint32_t from = (uint32_t)fab_rng_below(&rng, RING);
+            uint32_t hops = 1 + (uint32_t)fab_rng_below(&rng, RING - 1);
+            uint64_t n = first[f];
+            bits[f] = 8e3 * fixture_draw(&rng, 50, 300);
+            class_of[f] = (uint8_t)(f % 2);
+            link[n++] = 2 * (RING + from);
+            for (uint32_t i = 0; i < hops; i++) {
+                link[n++] = 2 * ((from + i) % RING);
+            }
+            link[n++] = 2 * (RING + (from + hops) % RING) + 1;
+            first[f + 1] = n;
+        }
+        const fab_lossless_phase phase = {.n_flows = FLOWS,
+                                          .n_links = 4 * RING,
+                                          .capacity = capacity,
+                                          .latency_s = latency_s,
+                                          .first = first,
+                                          .link = link,
+                                          .bits = bits,
+                                          .class_of = class_of};
+        const fab_lossless transport = {.mtu_bytes = 4096,
+                                        .header_bytes = 64,
+                                        .xoff_bytes = 2e4 * (double)(1 + seed % 3),
+                                        .xon_bytes = 1e4,
+                                        .n_classes = 1 + (uint32_t)(seed % 2)};
+        memset(class_of, 0, seed % 2 == 0 ? sizeof class_of : 0);
+        fab_lossless_result r = {.finish_s = found};
+        cr_assert_eq(fab_lossless_run(&transport, &phase, &r, &err), FAB_OK, "%s", err.text);
+        oracle_packets(&transport, &phase, expected);
+        bool is_stuck = false;
+        for (uint32_t f = 0; f < FLOWS; f++) {
+            bool agree = isinf(found[f]) ? isinf(expected[f]) : fabs(found[f] - expected[f]) <= 1e-9 * expected[f];
+            cr_assert(agree, "seed %d: flow %u ends after %.17g s, not %.17g", (int)seed, f, found[f], expected[f]);
+            is_stuck = is_stuck || isinf(found[f]);
+        }
+        cr_assert_eq(is_stuck, r.n_deadlock > 0, "seed %d", (int)seed);
+        for (uint32_t i = 0; i < r.n_deadlock; i++) { /* each waits for the next switch */
+            cr_assert_eq(r.deadlock[(i + 1) % r.n_deadlock], (r.deadlock[i] + 2) % (2 * RING));
+        }
+        n_stuck += is_stuck;
+        n_through += !is_stuck;
+    }
+    cr_assert(n_stuck > 20 && n_through > 20, "%d stuck, %d not", n_stuck, n_through);
 }
 
 /* How far phases and flows are off in cells of several packets, on average. */
@@ -79,21 +209,6 @@ Test(oracle_packets, cells) {
 }
 
 /* Rates by DCQCN: packets exactly, cells as above. */
-static fab_dcqcn draw_rules(uint64_t seed) {
-    return (fab_dcqcn){.kmin_bytes = 5e3 * (double)(1 + seed % 3),
-                       .kmax_bytes = 2e4 * (double)(2 + seed % 4),
-                       .pmax = 0.01 * (double)(1 + seed % 20),
-                       .notify_s = 1e-6 * (double)(3 + seed % 5),
-                       .gain = 1.0 / (double)(4 << seed % 4),
-                       .alpha_s = 5.5e-6,
-                       .raise_s = 1.1e-6 * (double)(4 + seed % 3),
-                       .raise_bytes = 3e4 * (double)(1 + seed % 6),
-                       .additive_bps = seed % 2 == 0 ? 0 : 4e8,
-                       .hyper_bps = seed % 3 == 0 ? 0 : 4e9,
-                       .least_bps = seed % 4 == 0 ? 5e9 : 0,
-                       .recovery = 1 + (uint32_t)(seed % 5)};
-}
-
 Test(oracle_packets, rates_of_packets) {
     uint64_t n_notices = 0;
     for (uint64_t seed = 0; seed < N_PHASES / 2; seed++) {

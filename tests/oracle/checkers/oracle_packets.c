@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LANES = 8 };
+
 typedef struct happening {
     double when;
     enum {
@@ -19,7 +21,7 @@ typedef struct happening {
         RATE_RUNS_OUT
     } what;
     uint32_t link; /* or flow */
-    int packet;    /* or which notice a timer was started by */
+    int packet;    /* or which notice a timer was started by, or the lane that is to be silent */
 } happening;
 
 typedef struct packet {
@@ -45,12 +47,14 @@ typedef struct world {
     int n_list, room_list;
     packet *packets;
     int n_packets, room_packets;
-    bool *silent, *busy, *asked, *own_turn;
-    double *stored;
-    uint32_t *sent_of_flow, *packets_of_flow, *last_flow;
+    bool *busy;
+    bool (*silent)[LANES], (*asked)[LANES], (*own_turn)[LANES]; /* of a link, by lane */
+    double (*stored)[LANES], *taken;                            /* taken: of a pool */
+    uint32_t (*last_flow)[LANES], *last_lane;
+    uint32_t *sent_of_flow, *packets_of_flow, *there_of_flow;
     long rank;
     sender *senders;
-    uint64_t *came;
+    uint64_t (*came)[LANES];
 } world;
 
 static void later(world *w, happening h) {
@@ -69,12 +73,17 @@ static uint32_t steps_of(const world *w, uint32_t flow) {
     return (uint32_t)(w->p->first[flow + 1] - w->p->first[flow]);
 }
 
+static int lane_of(const world *w, uint32_t flow) {
+    return w->p->class_of == NULL ? 0 : w->p->class_of[flow];
+}
+
 /* The packet that came first to the queue of a link, or -1. */
-static int first_in_line(const world *w, uint32_t link) {
+static int first_in_line(const world *w, uint32_t link, int lane) {
     int best = -1;
     for (int i = 0; i < w->n_packets; i++) {
         const packet *k = &w->packets[i];
-        if (k->in_line && link_of(w, k->flow, k->step) == link && (best < 0 || k->rank < w->packets[best].rank)) {
+        if (k->in_line && lane_of(w, k->flow) == lane && link_of(w, k->flow, k->step) == link &&
+            (best < 0 || k->rank < w->packets[best].rank)) {
             best = i;
         }
     }
@@ -82,11 +91,11 @@ static int first_in_line(const world *w, uint32_t link) {
 }
 
 /* The next flow after the one that went last, of those that begin at this link; UINT32_MAX: none has anything left. */
-static uint32_t next_flow(const world *w, uint32_t link, double now) {
+static uint32_t next_flow(const world *w, uint32_t link, int lane, double now) {
     for (uint32_t i = 1; i <= w->p->n_flows; i++) {
-        uint32_t flow = (w->last_flow[link] + i) % w->p->n_flows;
-        if (steps_of(w, flow) > 0 && link_of(w, flow, 0) == link && w->sent_of_flow[flow] < w->packets_of_flow[flow] &&
-            w->senders[flow].free_at <= now) {
+        uint32_t flow = (w->last_flow[link][lane] + i) % w->p->n_flows;
+        if (lane_of(w, flow) == lane && steps_of(w, flow) > 0 && link_of(w, flow, 0) == link &&
+            w->sent_of_flow[flow] < w->packets_of_flow[flow] && w->senders[flow].free_at <= now) {
             return flow;
         }
     }
@@ -181,7 +190,7 @@ static void run_out(world *w, happening h) {
 }
 
 /* What waits before a link decides whether a packet that comes is marked. */
-static bool is_marked(world *w, uint32_t link) {
+static bool is_marked(world *w, uint32_t link, int lane) {
     const fab_dcqcn *d = w->t->dcqcn;
     double depth = 0;
     if (d == NULL) {
@@ -189,9 +198,11 @@ static bool is_marked(world *w, uint32_t link) {
     }
     for (int i = 0; i < w->n_packets; i++) {
         const packet *k = &w->packets[i];
-        depth += k->in_line && link_of(w, k->flow, k->step) == link ? k->bytes : 0;
+        bool is_here = k->in_line && lane_of(w, k->flow) == lane && link_of(w, k->flow, k->step) == link;
+        depth += is_here ? k->bytes : 0;
     }
-    double dice = (double)(fab_draw(w->p->seed, link, w->came[link]++) >> 11) / 9007199254740992.0;
+    double dice = (double)(fab_draw(w->p->seed, link + (uint32_t)lane * w->p->n_links, w->came[link][lane]++) >> 11) /
+                  9007199254740992.0;
     if (depth <= d->kmin_bytes || (w->p->marks != NULL && !w->p->marks[link])) {
         return false;
     }
@@ -213,26 +224,38 @@ static void look_again(world *w, uint32_t link, double now) {
     }
 }
 
-static void use_line(world *w, uint32_t link, double now, double *finish_s) {
-    int waiting = first_in_line(w, link);
-    uint32_t flow = next_flow(w, link, now);
-    if (w->busy[link] || w->silent[link]) {
-        return;
+/* What a lane would send over a line that is free: a packet that waits, or a new one of a flow. -1: nothing. */
+static int choose(world *w, uint32_t link, int lane, double now) {
+    int waiting = first_in_line(w, link, lane);
+    uint32_t flow = next_flow(w, link, lane, now);
+    if (w->silent[link][lane] || (waiting < 0 && flow == UINT32_MAX)) {
+        return -1;
     }
-    if (flow == UINT32_MAX) {
+    if (waiting >= 0 && (flow == UINT32_MAX || !w->own_turn[link][lane])) {
+        w->own_turn[link][lane] = true;
+        return waiting;
+    }
+    int chosen = new_packet(w, flow);
+    w->last_flow[link][lane] = flow;
+    w->own_turn[link][lane] = false;
+    pace(w, flow, w->packets[chosen].bytes, now);
+    return chosen;
+}
+
+/* Lanes one after the other, from the one behind that which sent last. */
+static void use_line(world *w, uint32_t link, double now, double *finish_s) {
+    int chosen = -1;
+    int lanes = w->t->n_classes > 1 ? (int)w->t->n_classes : 1;
+    for (int i = 1; i <= lanes && !w->busy[link] && chosen < 0; i++) {
+        int lane = ((int)w->last_lane[link] + i) % lanes;
+        chosen = choose(w, link, lane, now);
+        w->last_lane[link] = chosen < 0 ? w->last_lane[link] : (uint32_t)lane;
+    }
+    if (!w->busy[link]) {
         look_again(w, link, now);
     }
-    if (waiting < 0 && flow == UINT32_MAX) {
+    if (chosen < 0) {
         return;
-    }
-    int chosen = waiting;
-    if (waiting < 0 || (flow != UINT32_MAX && w->own_turn[link])) {
-        chosen = new_packet(w, flow);
-        w->last_flow[link] = flow;
-        w->own_turn[link] = false;
-        pace(w, flow, w->packets[chosen].bytes, now);
-    } else {
-        w->own_turn[link] = true;
     }
     packet *k = &w->packets[chosen];
     k->in_line = false;
@@ -252,9 +275,25 @@ static void use_line(world *w, uint32_t link, double now, double *finish_s) {
         w->senders[k->flow].last_notice = there;
         later(w, (happening){there + latency, NOTICE_IS_HEARD, k->flow, -1});
     }
-    if (w->sent_of_flow[k->flow] == w->packets_of_flow[k->flow]) {
+    if (++w->there_of_flow[k->flow] == w->packets_of_flow[k->flow]) {
         double end = free_at + w->p->latency_s[link] - latency;
         finish_s[k->flow] = isinf(finish_s[k->flow]) || end > finish_s[k->flow] ? end : finish_s[k->flow];
+    }
+}
+
+/* What an ingress port may hold: what it is given, or its part of what is free. */
+static double allowed(const world *w, uint32_t link) {
+    if (w->t->alpha > 0 && w->p->pool[link] != FAB_NO_LINK) {
+        double part = w->t->alpha * (w->p->pool_bytes[w->p->pool[link]] - w->taken[w->p->pool[link]]);
+        return part < 0 ? 0 : part; /* what comes while senders hear of it may be more than there is */
+    }
+    return w->t->xoff_bytes;
+}
+
+static void store(world *w, uint32_t link, int lane, double bytes) {
+    w->stored[link][lane] += bytes;
+    if (w->t->alpha > 0 && w->p->pool[link] != FAB_NO_LINK) {
+        w->taken[w->p->pool[link]] += bytes;
     }
 }
 
@@ -264,13 +303,14 @@ static void happen(world *w, happening h, double *finish_s) {
         packet *k = &w->packets[h.packet];
         k->came_by = h.link;
         k->step++;
-        k->marked = is_marked(w, link_of(w, k->flow, k->step)) || k->marked;
+        k->marked = is_marked(w, link_of(w, k->flow, k->step), lane_of(w, k->flow)) || k->marked;
         k->in_line = true;
         k->rank = w->rank++;
-        w->stored[h.link] += k->bytes;
-        if (w->stored[h.link] > w->t->xoff_bytes && !w->asked[h.link]) {
-            w->asked[h.link] = true;
-            later(w, (happening){h.when + w->p->latency_s[h.link], PAUSE_IS_HEARD, h.link, -1});
+        int lane = lane_of(w, k->flow);
+        store(w, h.link, lane, k->bytes);
+        if (w->stored[h.link][lane] > allowed(w, h.link) && !w->asked[h.link][lane]) {
+            w->asked[h.link][lane] = true;
+            later(w, (happening){h.when + w->p->latency_s[h.link], PAUSE_IS_HEARD, h.link, lane});
         }
         use_line(w, link_of(w, k->flow, k->step), h.when, finish_s);
         return;
@@ -279,16 +319,18 @@ static void happen(world *w, happening h, double *finish_s) {
         uint32_t from = w->packets[h.packet].came_by;
         w->busy[h.link] = false;
         if (from != UINT32_MAX && from != h.link) {
-            w->stored[from] -= w->packets[h.packet].bytes;
-            if (w->asked[from] && w->stored[from] <= w->t->xon_bytes + 1e-6) {
-                w->asked[from] = false;
-                later(w, (happening){h.when + w->p->latency_s[from], RESUME_IS_HEARD, from, -1});
+            int lane = lane_of(w, w->packets[h.packet].flow);
+            store(w, from, lane, -w->packets[h.packet].bytes);
+            double low = allowed(w, from) * (w->t->xon_bytes / w->t->xoff_bytes);
+            if (w->asked[from][lane] && w->stored[from][lane] <= low + 1e-6) {
+                w->asked[from][lane] = false;
+                later(w, (happening){h.when + w->p->latency_s[from], RESUME_IS_HEARD, from, lane});
             }
         }
         break;
     }
-    case PAUSE_IS_HEARD: w->silent[h.link] = true; return;
-    case RESUME_IS_HEARD: w->silent[h.link] = false; break;
+    case PAUSE_IS_HEARD: w->silent[h.link][h.packet] = true; return;
+    case RESUME_IS_HEARD: w->silent[h.link][h.packet] = false; break;
     case NOTICE_IS_HEARD: hear_notice(w, h.link, h.when); return;
     case ALPHA_RUNS_OUT:
     case RATE_RUNS_OUT: run_out(w, h); return;
@@ -299,18 +341,24 @@ static void happen(world *w, happening h, double *finish_s) {
 
 void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *finish_s) {
     world w = {.t = t, .p = p};
-    w.silent = calloc(p->n_links, sizeof(bool));
+    w.silent = calloc(p->n_links, sizeof *w.silent);
     w.busy = calloc(p->n_links, sizeof(bool));
-    w.asked = calloc(p->n_links, sizeof(bool));
-    w.own_turn = calloc(p->n_links, sizeof(bool));
-    w.stored = calloc(p->n_links, sizeof(double));
-    w.last_flow = calloc(p->n_links, sizeof(uint32_t));
+    w.asked = calloc(p->n_links, sizeof *w.asked);
+    w.own_turn = calloc(p->n_links, sizeof *w.own_turn);
+    w.stored = calloc(p->n_links, sizeof *w.stored);
+    w.last_flow = calloc(p->n_links, sizeof *w.last_flow);
+    w.last_lane = calloc(p->n_links, sizeof *w.last_lane);
+    w.taken = calloc((size_t)p->n_pools + 1, sizeof *w.taken);
     w.sent_of_flow = calloc(p->n_flows, sizeof(uint32_t));
+    w.there_of_flow = calloc(p->n_flows, sizeof(uint32_t));
     w.packets_of_flow = calloc(p->n_flows, sizeof(uint32_t));
     w.senders = calloc(p->n_flows, sizeof(sender));
-    w.came = calloc(p->n_links, sizeof(uint64_t));
+    w.came = calloc(p->n_links, sizeof *w.came);
     for (uint32_t l = 0; l < p->n_links; l++) {
-        w.last_flow[l] = p->n_flows - 1;
+        w.last_lane[l] = t->n_classes > 1 ? t->n_classes - 1 : 0;
+        for (int lane = 0; lane < LANES; lane++) {
+            w.last_flow[l][lane] = p->n_flows - 1;
+        }
     }
     for (uint32_t f = 0; f < p->n_flows; f++) {
         double payload = p->bits[f] / 8;
@@ -346,8 +394,11 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
     free(w.own_turn);
     free(w.stored);
     free(w.last_flow);
+    free(w.last_lane);
+    free(w.taken);
     free(w.sent_of_flow);
     free(w.packets_of_flow);
+    free(w.there_of_flow);
     free(w.senders);
     free(w.came);
 }

@@ -50,6 +50,7 @@ typedef struct fab_needs {
     struct fab_proof *proof;        /**< with RATES: lines of a certificate (measure/proof.h); NULL */
     uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS (loads.h) */
     size_t n_threads;    /**< that may be used; 0 counts as 1 */
+    bool fluid;          /**< with RATES: by fair shares, whatever the design's transport is */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. NULL: not
      * wanted */
     void (*advance)(void *context, uint64_t n);

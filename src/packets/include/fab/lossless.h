@@ -39,6 +39,9 @@ typedef struct fab_lossless {
     double ack_bytes;       /**< sent back for every packet, over the links of its path the other way; 0: none */
     double xoff_bytes;      /**< an ingress port that holds more stops its sender */
     double xon_bytes;       /**< and lets it go on when it holds no more than this; below xoff_bytes */
+    uint32_t n_classes;     /**< traffic classes: each has its queue at every port and is stopped alone; 0 as 1 */
+    double alpha;           /**< > 0: an ingress port may hold alpha times what is left of its pool, in place of
+                               xoff_bytes; xon in proportion */
     double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
     const fab_dcqcn *dcqcn; /**< NULL: senders send as their links let them */
     const fab_spray *spray; /**< not NULL: no port stops its sender, and flows are sprayed over their paths */
@@ -54,16 +57,21 @@ typedef struct fab_lossless_phase {
     const double *bits;    /**< shape [n_flows]: payload, not below 0 */
     const bool *marks;     /**< shape [n_links]: the queue is a switch's, which marks packets; NULL: all are */
     uint64_t seed;         /**< of which packets are marked */
-    uint32_t
-        n_sprayed; /**< with spray: flows k take the paths sprayed[k] ... sprayed[k + 1] - 1, which are the flows */
-    const uint32_t
-        *sprayed; /**< above, with the same bits each; shape [n_sprayed + 1]; all end with the last byte of k */
+    const uint8_t *class_of; /**< shape [n_flows], below n_classes; NULL: all are of class 0 */
+    const uint32_t *pool;    /**< with alpha, shape [n_links]: of the ingress port at the end of a link; FAB_NO_LINK: it
+                                has xoff_bytes */
+    const double *pool_bytes; /**< with alpha, shape [n_pools]: what ports share, without headroom */
+    uint32_t n_pools;
+    uint32_t n_sprayed;      /**< flows of which the flows above are paths; 0: each is one, as without spray */
+    const uint32_t *sprayed; /**< shape [n_sprayed + 1]: k takes paths sprayed[k] ... sprayed[k + 1] - 1, with the same
+                                bits each; with spray all of them end with the last byte of k */
 } fab_lossless_phase;
 
 /** What came of it; arrays are the caller's. */
 typedef struct fab_lossless_result {
     double *finish_s; /**< shape [n_flows]: last bit received, less the latency of the flow's own links */
-    double *paused_s; /**< shape [n_links]: how long the link was stopped; NULL: not wanted, as the next two */
+    double *paused_s; /**< shape [n_links]: how long the link was stopped, of its classes the one that was longest;
+                         NULL: not wanted, as the next two */
     double *busy_s;   /**< shape [n_links]: how long it sent */
     uint32_t *cause;  /**< shape [n_links]: queue that held what the link was stopped for, most of the time; FAB_NO_LINK
                          where the link was never stopped */
@@ -92,11 +100,14 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * when one packet of it is there.
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
- * to a mean flow, and thresholds are then at least three cells. Acknowledgements take their part of the links' rates.
- * With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it comes, each of its packets
- * by itself; its receiver tells the sender, over links that are free for it; a flow's next cell leaves no sooner than
- * its rate, as it changes, has let the last one through. Of cells of several packets kmin is at least one, kmax at
- * least four.
+ * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements
+ * take their part of the links' rates. Of several
+ * classes each has its queue, its count and its stops; those that have a cell and may send it take turns at a link.
+ * With pools, whether a port asks to stop or to go on is looked at when a cell comes by it, and when one has left.
+ * With DCQCN a cell is marked by the bytes that wait in the egress queue of a
+ * switch when it comes, each of its packets by itself; its receiver tells the sender, over links that are free for it;
+ * a flow's next cell leaves no sooner than its rate, as it changes, has let the last one through. Of cells of several
+ * packets kmin is at least one, kmax at least four.
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.
