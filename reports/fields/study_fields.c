@@ -53,7 +53,7 @@ static const fab_field CASES[] = {
     FIELD(lost_ratio, "Offered rate of flows that lost their way, before ranks moved, over all that is offered.", KNOWN,
           .source = OUTCOMES),
     FIELD_OF(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", KNOWN, .source = OUTCOMES),
-    FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move.", .source = OUTCOMES),
+    FIELD_OF(disconnected_flows, n_disconnected, "Flows of which no path is left, by any NIC and plane of their GPUs, before ranks move.", .source = OUTCOMES),
     FIELD_OF(moved_servers, n_moved, "Servers whose ranks move.", .source = OUTCOMES),
     FIELD_OF(collisions, n_collisions,
              "Network links that are offered more than their residual capacity, in all phases, after ranks have moved.",
@@ -106,6 +106,7 @@ static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 static const fab_field CLASSES[] = {
     FIELD(name, "What its components are: leaf switches, leaf-spine links, ..."),
     FIELD_OF(components, n_components, "Components that fail in some scenario."),
+    FIELD_OF(parts, n_parts, "Components of the class that the fabric has."),
     FIELD_OF(
         stopping, n_stopping,
         "Components whose loss stops the job: of single losses those that do, of sets those of which that is clear."),
@@ -366,6 +367,7 @@ static const fab_field STUDY[] = {
     FIELD_OF(times, has_times, "Whether times are known; else loads alone."),
     FIELD_OF(impact, criterion, "What impact is here."),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
+    FIELD_OF(parts, n_parts, "Components that the fabric has of the classes of those."),
     GROUP_BY(shown_variant, &SHOWN_HEAD),
     SCALARS_BY(bin_edges, NULL, const double, edges, NULL, "Factors between which bins counts the scenarios.",
                EXACTLY(FAB_STUDY_BINS - 1)),

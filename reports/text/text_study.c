@@ -1,6 +1,8 @@
 /* Text report of a study: how bad it is, over all scenarios. What hurts: text_study_parts.c. */
 #include "text_study.h"
 
+#include "fab/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +22,14 @@ const char *study_show_factor(fab_page *page, double factor) {
 }
 
 const char *study_show_percent(fab_page *page, double ratio) {
-    double percent = 100 * ratio;
-    return isnan(ratio) ? "-" : fab_show(page, fabs(percent) < 0.0005 ? "0 %%" : "%.3g %%", percent);
+    char text[32];
+    return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(text, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
 }
 
 const char *study_show_goodput(fab_page *page, double ratio) {
-    return isnan(ratio) ? "-" : fab_show(page, "%.2f %%", 100 * ratio);
+    return isnan(ratio)      ? "-"
+           : ratio > 1.00005 ? fab_show(page, "x%.4g", ratio)
+                             : fab_show(page, "%.2f %%", 100 * ratio);
 }
 
 study_show *study_figure(const fab_study_summary *s) {
@@ -195,7 +199,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
         fab_text_notef(page, "and %zu more, see --format json", s->n_variants - MOST_ROWS);
     }
     fab_text_notef(page,
-                   "stops: scenarios in which the job %s; cut off: in which flows lose their path, before anybody "
+                   "stops: scenarios in which the job %s; cut off: in which flows lose every path, before anybody "
                    "moves; p99: not exceeded by 99 %% of the scenarios%s",
                    s->span_s > 0 ? "stands at the end" : "stands",
                    s->span_s > 0 ? " (goodput: reached)" : " that run, as all figures to the right");
@@ -255,7 +259,8 @@ static void study_put_saving(fab_page *page, const fab_study_summary *s, const f
 }
 
 static const char *study_show_impact(fab_page *page, double ratio) {
-    return fab_show(page, "%.2g %%", 100 * ratio);
+    char text[32];
+    return fab_show(page, "%s", fab_part_format(text, ratio, 2));
 }
 
 static const char *study_show_1_digit(fab_page *page, double value) {
@@ -437,6 +442,7 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         study_put_causes(page, s);
         study_put_classes(page, s);
         study_put_critical(page, s);
+        study_put_gains(page, s);
         study_put_cases(page, s);
     }
     study_put_conventions(page, s);

@@ -40,10 +40,10 @@ static const fab_critical_class *worst_class(const fab_study_variant *v, double 
 
 /* "any of 24,576 nic-leaf links", "leaf-3 and 2 more of 48 leaf switches", "leaf-3" */
 static void study_say_worst(fab_page *page, const fab_critical_class *c) {
-    const char *all = fab_show_count(page, c->n_components);
-    if (c->n_components == 1) {
+    const char *all = fab_show_count(page, c->n_parts);
+    if (c->n_parts == 1) {
         fab_page_say(page, "%s", c->worst);
-    } else if (c->n_worst == c->n_components) {
+    } else if (c->n_worst == c->n_parts) {
         fab_page_say(page, "any of the %s %s", all, c->name);
     } else if (c->n_worst == 1) {
         fab_page_say(page, "%s of the %s %s", c->worst, all, c->name);
@@ -110,7 +110,7 @@ static void study_say_interactions(fab_page *page, const fab_study_variant *v) {
 static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     const fab_critical_class *c = clear_class(v);
-    const char *parts = fab_show_counted(page, s->n_components, "part", "parts");
+    const char *parts = fab_show_counted(page, s->n_parts, "part", "parts");
     if (c == NULL && v->critical.n == 0) {
         fab_page_say(page, "Nothing stands out: so many scenarios tell none of %s from chance.", parts);
     } else {
@@ -181,27 +181,35 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failed", whole),
+    static const fab_column COLUMNS[] = {COLUMN("class", text),
+                                         COLUMN("parts", whole),
+                                         COLUMN("failed", whole),
                                          MARKED("job stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         SHOWN("impact", study_show_percent), SHOWN("worst", study_show_percent)};
+                                         SHOWN("impact", study_show_percent),
+                                         SHOWN("worst", study_show_percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        const double figures[] = {(double)c->n_components, (double)c->n_stopping, c->impact, c->worst_impact};
+        const double figures[] = {(double)c->n_parts, (double)c->n_components, (double)c->n_stopping, c->impact,
+                                  c->worst_impact};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "failed: different ones; job stops: of them, at whose loss it does; impact: %s, mean over the "
-                   "parts; worst: of a part",
+                   "parts: of the fabric; failed: of them, in some scenario; job stops: at whose loss it does; "
+                   "impact: %s, mean over those that failed; worst: of a part",
                    s->criterion);
 }
 
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", text),      COLUMN("failed", whole),
-                                         COLUMN("scenarios", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("impact  ", text),   SHOWN("+-", study_show_percent),
+    static const fab_column COLUMNS[] = {COLUMN("class", text),
+                                         COLUMN("parts", whole),
+                                         COLUMN("failed", whole),
+                                         COLUMN("scenarios", whole),
+                                         MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                         COLUMN("impact  ", text),
+                                         SHOWN("+-", study_show_percent),
                                          COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
     fab_table table;
@@ -216,20 +224,20 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        const double figures[] = {
-            (double)c->n_components, (double)c->n_scenarios, (double)c->n_stopped, FAB_TABLE_BLANK, c->ci95,
-            (double)c->n_clear};
+        const double figures[] = {(double)c->n_parts,   (double)c->n_components, (double)c->n_scenarios,
+                                  (double)c->n_stopped, FAB_TABLE_BLANK,         c->ci95,
+                                  (double)c->n_clear};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
-        fab_table_set(&table, 4, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
+        fab_table_set(&table, 5, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
                       study_show_percent(page, c->impact), c->is_clear ? " *" : "  ");
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_notef(
-        page,
-        "failed: different ones, in the scenarios beside them; stops: of those scenarios; impact: of the loss "
-        "of one, where the other parts of a scenario cost next to nothing alone, with half of its 95 %% "
-        "interval; * more than chance explains; stand out: parts of which that can be said; %s",
-        s->criterion);
+    fab_text_notef(page,
+                   "parts: of the fabric; failed: of them, in the scenarios beside; stops: of those scenarios; impact: "
+                   "of the loss "
+                   "of one, where the other parts of a scenario cost next to nothing alone, with half of its 95 %% "
+                   "interval; * more than chance explains; stand out: parts of which that can be said; %s",
+                   s->criterion);
 }
 
 /* --- by component ------------------------------------------------------------------------------------------------- */
@@ -313,6 +321,29 @@ void study_put_critical(fab_page *page, const fab_study_summary *s) {
                                    : "impact: mean over the scenarios in which the others cost next to nothing alone",
                    s->has_times ? "slowdown" : "load of the fullest link",
                    s->is_single ? "" : "; +-: half of the 95 % interval of the impact");
+}
+
+/* Whether something that is shown makes the job faster. */
+static bool has_gain(const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    bool gains = v->impact < -FAB_SAME_FACTOR;
+    for (size_t i = 0; i < v->n_classes && s->span_s <= 0; i++) {
+        const fab_critical_class *c = &v->classes[i];
+        gains = gains || c->impact < -FAB_SAME_FACTOR || c->worst_impact < -FAB_SAME_FACTOR;
+    }
+    for (size_t i = 0; i < v->critical.n; i++) {
+        gains = gains || v->critical.list[i].impact < -FAB_SAME_FACTOR;
+    }
+    for (size_t i = 0; i < s->n_variants && s->choices != NULL; i++) {
+        gains = gains || s->variants[i].impact < -FAB_SAME_FACTOR;
+    }
+    return gains;
+}
+
+void study_put_gains(fab_page *page, const fab_study_summary *s) {
+    if (has_gain(s)) {
+        fab_text_note(page, "impact below 0: the job runs faster than where nothing failed. " FAB_TEXT_RELIEF);
+    }
 }
 
 /* --- by scenario -------------------------------------------------------------------------------------------------- */

@@ -203,6 +203,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     fab_outcome *healthy = NULL;
     look_up failed = {.store = r->store};
     fab_summary_request request = {.fabric = r->fabric,
+                                   .n_racks = fab_floor_racks(r->floor).n_racks,
                                    .n_scenarios = plan->n_scenarios,
                                    .span_s = plan->span_s,
                                    .components = r->component,

@@ -3,6 +3,7 @@ import { h, section, table } from './dom.js';
 import { card } from './answers.js';
 import { axis, bars, chart } from './chart.js';
 import * as f from './format.js';
+import { RELIEF } from './failures.js';
 
 const factor = (v) => (v === undefined ? '-' : `×${f.digits(v, 4)}`);
 const impact = (v) => (v === undefined ? '-' : f.percent(v));
@@ -124,6 +125,7 @@ export function study(model, state) {
         caption: 'By kind of component',
         columns: [
           { title: 'kind', head: true, cell: (c) => c.name },
+          { title: 'parts', number: true, cell: (c) => f.count(c.parts) },
           { title: 'that failed', number: true, cell: (c) => f.count(c.components) },
           { title: 'always stop the job', number: true, cell: (c) => f.count(c.stopping) },
           { title: 'speed lost, mean', number: true, cell: (c) => impact(c.impact_ratio) },
@@ -132,6 +134,7 @@ export function study(model, state) {
         ],
         rows: v.classes,
       }),
-      ranking(model, state, s)),
+      ranking(model, state, s),
+      [v, ...v.classes, ...s.critical].some((x) => x.impact_ratio < -1e-9) && h('p', { class: 'note' }, `Speed lost below 0: the job runs faster than where nothing failed. ${RELIEF}`)),
   ];
 }

@@ -429,6 +429,9 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
     }
+    for (size_t k = 0; k < summary->variants[0].n_classes; k++) { /* every variant has the same */
+        summary->n_parts += summary->variants[0].classes[k].n_parts;
+    }
     if (s->request.n_policies > 1) {
         for (size_t e = 0; e < s->request.n_engines; e++) {
             fab_study_choice *c = &s->choices[e];

@@ -79,6 +79,7 @@ typedef struct fab_ranking {
 /** Components of one sort: "leaf-spine links", "leaf switches", "servers". */
 typedef struct fab_critical_class {
     char name[64];
+    uint64_t n_parts; /**< of the fabric */
     uint64_t n_components,
         n_stopping;      /**< that failed in some scenario; whose loss stops the job, as far as that is clear */
     double impact, ci95; /**< of the loss of one of them, as of a component */
@@ -123,7 +124,7 @@ typedef struct fab_study_variant {
     double healthy_time_s, healthy_ratio; /**< nothing failed; the time NAN where times are not known */
     uint64_t healthy_collisions;
     uint64_t n_done, n_stopped, n_disconnected, n_moved;  /**< scenarios: looked at; in which the job stops; in which
-                                                             flows lose a path; in which servers move */
+                                                             flows lose every path; in which servers move */
     double impact;                                        /**< mean over all scenarios */
     fab_spread slowdown, time_s, worst_ratio, collisions; /**< of scenarios that run */
     fab_spread lost_ratio, moved;                         /**< of all scenarios: offered rate lost, servers moved */
@@ -211,6 +212,7 @@ typedef struct fab_study_summary {
     bool has_homing;           /**< scenarios lose access links */
     fab_homing homing;
     uint64_t n_components; /**< different ones that fail in some scenario */
+    uint64_t n_parts;      /**< of the fabric, of the classes of those */
 } fab_study_summary;
 
 void fab_study_summary_free(fab_study_summary *summary);
