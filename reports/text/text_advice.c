@@ -52,7 +52,8 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "gain: time saved (a factor: of the time, where it is more than doubled), with its 95 %% interval over the seeds, each compared with the base under the "
+                   "gain: time saved (a factor: of the time, where it is more than doubled), with its 95 %% interval "
+                   "over the seeds, each compared with the base under the "
                    "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "
                    "that cross a link with a factor above 1",
                    a->transport == FAB_TRANSPORT_FLUID       ? "the fullest network link"
