@@ -61,6 +61,7 @@ static const fab_field CASES[] = {
              "Network links that are offered more than their residual capacity, in all phases, after ranks have moved.",
              .source = OUTCOMES),
     FIELD_OF(stops, n_stops, "Failures of a history that stop the job.", .source = OUTCOMES),
+    FIELD_OF(equal, n_equal, "Scenarios that end the same by symmetry, this one included: with @classes.", FILLED),
     FIELD(fullest, "The link of worst_ratio.", FILLED),
 };
 static const fab_fields CASE = TABLE("study_case", CASES, SUMMARY);
@@ -364,6 +365,9 @@ GIVES(size_t, count_choices, here->choices != NULL ? here->n_variants / here->n_
 static const fab_field STUDY[] = {
     FIELD_OF(scenarios, n_scenarios, "Sets of failures, or histories, that were planned.", .labels = "scenarios"),
     FIELD_OF(done, n_done, "Scenarios that were looked at under every variant."),
+    FIELD_OF(looked_at, n_looked_at,
+             "Of those, one of each class of equal scenarios: with @classes. The others end the same by symmetry.",
+             FILLED),
     FIELD_OF(source, scenarios, "Where the scenarios come from."),
     FIGURE(span_s, "s", "Time that a history covers; missing of sets.", FILLED, .source = OUTCOMES),
     FIELD_OF(times, has_times, "Whether times are known; else loads alone."),

@@ -151,6 +151,12 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                        fab_show_count(page, s->n_done), fab_show_counted(page, s->n_scenarios, "scenario", "scenarios"),
                        study_show_percent(page, (double)s->n_done / (double)s->n_scenarios));
     }
+    if (s->n_looked_at > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "Every scenario is counted; one of each of %s was looked at: the others end the same, by "
+                       "symmetries of fabric and traffic.",
+                       fab_show_counted(page, s->n_looked_at, "class of equal ones", "classes of equal ones"));
+    }
     if (s->n_variants > 1) {
         fab_text_notef(page, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1, s->n_variants,
                        v->engine, v->policy, s->traffic);

@@ -359,6 +359,9 @@ static void study_put_case(fab_page *page, const fab_study_summary *s, const fab
     if (c->n_disconnected > 0) {
         fab_page_say(page, "; %s cut off", fab_show_counted(page, c->n_disconnected, "flow", "flows"));
     }
+    if (c->n_equal > 1) {
+        fab_page_say(page, "; %s end the same", fab_show_counted(page, c->n_equal, "scenario", "scenarios"));
+    }
     if (c->n_moved > 0) {
         fab_page_say(page, "; %s moved", fab_show_counted(page, c->n_moved, "server", "servers"));
     }
@@ -387,10 +390,14 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
         }
     }
     if (v->n_stopped_shown > 0 && !s->is_single) { /* of single parts they stand above */
+        uint64_t n_alike = 0;
+        for (size_t i = 0; i < v->n_stopped_shown; i++) {
+            n_alike += s->n_looked_at > 0 ? v->stopped[i].n_equal : 1;
+        }
         fab_text_heading(page, "SCENARIOS THAT STOP THE JOB",
-                         v->n_stopped == v->n_stopped_shown ? "all of them"
-                                                            : fab_show(page, "the first %zu of %s", v->n_stopped_shown,
-                                                                       fab_show_count(page, v->n_stopped)));
+                         v->n_stopped == n_alike ? s->n_looked_at > 0 ? "one of each class" : "all of them"
+                                                 : fab_show(page, "the first %zu of %s", v->n_stopped_shown,
+                                                            fab_show_count(page, v->n_stopped)));
         for (size_t i = 0; i < v->n_stopped_shown; i++) {
             study_put_case(page, s, &v->stopped[i]);
         }

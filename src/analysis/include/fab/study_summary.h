@@ -108,6 +108,7 @@ typedef struct fab_study_case {
     char fullest[FAB_LINK_NAME_SIZE]; /**< the link that is offered most, or empty */
     bool is_stopped;
     double impact, slowdown, time_s, worst_ratio, lost_ratio, goodput;
+    uint64_t n_equal;  /**< scenarios that end the same by symmetry, itself included; 0: not looked for */
     uint64_t n_failed; /**< components; of a history failures */
     uint32_t n_disconnected, n_moved, n_collisions, n_stops;
 } fab_study_case;
@@ -200,6 +201,7 @@ typedef struct fab_failure_model {
 typedef struct fab_study_summary {
     char design[512], digest[17], traffic[384], scenarios[256];
     uint64_t seed, n_scenarios, n_done; /**< planned; looked at under every variant */
+    uint64_t n_looked_at;               /**< of them, where one of each class of equal ones was; else 0 */
     double span_s;                      /**< of a history; 0: sets */
     bool has_times;
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */

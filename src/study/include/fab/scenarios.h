@@ -102,6 +102,7 @@ typedef struct fab_scenarios fab_scenarios;
  *                  switch), fabric-links (between switches), switches, nics, gpus, servers, racks, planes; in
  *                  lexicographic order
  *     CLASS:K@N    N sets of K, drawn
+ *     CLASS:K@classes  of every set of K = 1 or 2 one of each class of equal ones: none until a study has found them
  *     time:T@N     N histories of a time T (30d, 12h): failures of every class at exponential times, and repairs
  *     file:PATH    a list. CSV with the header scenario,component or scenario,component,left and a line for each
  *                  component, lines of a scenario together; or XML: <scenarios><scenario name="..."><component

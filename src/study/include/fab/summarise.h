@@ -24,6 +24,8 @@ typedef struct fab_summary_request {
     const fab_component *components; /**< shape [n_components]: all that fails in some scenario */
     size_t n_components;
     const char *const *names;   /**< shape [n_scenarios]: as a file calls them; NULL: they have none */
+    const uint64_t *n_equal;    /**< shape [n_scenarios]: sets that each stands for, of 1 or 2; NULL: for itself */
+    const uint32_t *equal;      /**< shape [n_components], with n_equal: the first component that is like this one */
     fab_summary_failed *failed; /**< asked for the scenarios that are named, at the end */
     void *failed_context;
     const fab_scenarios *histories; /**< of histories: says what fails in them; else not looked at */
