@@ -154,6 +154,20 @@ static const fab_field ACCESS[] = {
 };
 static const fab_fields ACCESS_LOSS = TABLE("access_loss", ACCESS, SUMMARY);
 
+#undef T
+#define T fab_rollout
+GIVES(bool, is_whole, !isnan(here->lost));
+static const fab_field ROLLOUTS[] = {
+    FIELD(at_a_time, "Switches of a step."),
+    FIELD_OF(steps, n_steps, "Steps, each a scenario."),
+    FIELD_OF(far_apart, is_spread, "Whether the switches of a step are as far from each other as can be."),
+    FIELD_OF(stopped, n_stopped, "Steps in which the job stops."),
+    FIELD_OF(lost_steps, lost, "Work of the job that is lost, in times of a step: the sum of the impacts.",
+             .only = is_whole, SIGNED),
+    FIELD_OF(max_impact_ratio, worst, "Impact of the worst step.", SIGNED),
+};
+static const fab_fields ROLLOUT = TABLE("rollout", ROLLOUTS, "0086-events.md");
+
 /* --- an engine under a policy ------------------------------------------------------------------------------------- */
 
 #undef T
@@ -221,6 +235,8 @@ static const fab_field VARIANTS[] = {
           "What a failure of each class costs in histories, by least squares of the impact over how often each class "
           "fails; missing where there are too few histories.",
           FILLED),
+    LIST(rollouts, "way", rollouts, n_rollouts, &ROLLOUT,
+         "Ways to roll an update through a tier: fewest stops first, then least lost, then fewer steps.", FILLED),
     LIST(classes, "class", classes, n_classes, &CLASS,
          "Components by what they are, most scenario_impact_ratio first."),
     LIST(critical, "component", critical.list, critical.n, &CRITICAL,

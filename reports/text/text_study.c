@@ -443,6 +443,7 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         study_put_histogram(page, s);
         study_put_goodput(page, s);
         study_put_model(page, s);
+        study_put_rollouts(page, s);
         study_put_policies(page, s);
         study_put_homing(page, s);
         study_put_causes(page, s);

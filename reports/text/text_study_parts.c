@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TIED 3    /* of parts that have the same impact */
-#define LITTLE    1e-3 /* impact that nobody notices */
+#define MOST_NAMED 8    /* components behind the name of a scenario */
+#define MOST_TIED  3    /* of parts that have the same impact */
+#define LITTLE     1e-3 /* impact that nobody notices */
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
@@ -111,6 +112,14 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
     const fab_study_variant *v = shown(s);
     const fab_critical_class *c = clear_class(v);
     const char *parts = fab_show_counted(page, s->n_parts, "part", "parts");
+    const fab_study_case *worst = v->n_stopped_shown > 0 ? v->stopped : v->n_worst > 0 ? v->worst : NULL;
+    if (worst != NULL && worst->name[0] != '\0') { /* scenarios of a list are what is asked about */
+        fab_page_say(page, "Worst: %s (%s).", worst->name,
+                     worst->is_stopped ? "the job stops"
+                                       : study_figure(s)(page, s->has_times ? worst->slowdown : worst->worst_ratio));
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+        return;
+    }
     if (c == NULL && v->critical.n == 0) {
         fab_page_say(page, "Nothing stands out: so many scenarios tell none of %s from chance.", parts);
     } else {
@@ -346,6 +355,47 @@ void study_put_gains(fab_page *page, const fab_study_summary *s) {
     }
 }
 
+/* --- updates ------------------------------------------------------------------------------------------------------ */
+
+static const char *study_show_way(fab_page *page, const fab_rollout *r) {
+    return fab_show(page, "%" PRIu32 " at a time%s", r->at_a_time,
+                    r->n_steps == 1 || r->at_a_time == 1 ? ""
+                    : r->is_spread                       ? ", far apart"
+                                                         : ", side by side");
+}
+
+static const char *study_show_steps(fab_page *page, double steps) {
+    return isnan(steps) ? "-" : fab_show(page, "%.3g", steps);
+}
+
+void study_put_rollouts(fab_page *page, const fab_study_summary *s) {
+    static const fab_column COLUMNS[] = {
+        COLUMN("switches", text), COLUMN("steps", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+        MARKED("lost", study_show_steps, FAB_INK_BOLD, -INFINITY), SHOWN("worst", study_show_percent)};
+    const fab_study_variant *v = shown(s);
+    fab_table table;
+    if (v->n_rollouts == 0) {
+        return;
+    }
+    fab_text_heading(page, "ROLLING UPDATE", "by how many switches are down at a time");
+    const fab_rollout *best = v->rollouts;
+    if (!isnan(best->lost)) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s costs least: %s in which the job loses %s times the work of one.",
+                       study_show_way(page, best), fab_show_counted(page, best->n_steps, "step", "steps"),
+                       study_show_steps(page, fmax(best->lost, 0)));
+    }
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < v->n_rollouts; i++) {
+        const fab_rollout *r = &v->rollouts[i];
+        const double figures[] = {(double)r->n_steps, (double)r->n_stopped, r->lost, r->worst};
+        fab_table_row(&table, FAB_INK_PLAIN, study_show_way(page, r), figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_note(page, "steps: each takes as long, and its switches are back before the next ones leave, so that "
+                        "their order changes nothing; stops: steps in which the job stands; lost: work of the job, in "
+                        "times of a step; worst: impact of a step");
+}
+
 /* --- by scenario -------------------------------------------------------------------------------------------------- */
 
 static void study_put_case(fab_page *page, const fab_study_summary *s, const fab_study_case *c) {
@@ -354,8 +404,11 @@ static void study_put_case(fab_page *page, const fab_study_summary *s, const fab
     fab_page_right(page, c->is_stopped ? FAB_INK_BAD : FAB_INK_BOLD, 10,
                    c->is_stopped && !is_history ? "stops" : study_figure(s)(page, figure));
     fab_page_right(page, FAB_INK_DIM, 21, fab_show(page, "#%" PRIu64, c->scenario));
-    fab_page_say(page, "%s%s%s", c->name, c->name[0] != '\0' ? ": " : "",
-                 c->failed[0] != '\0' ? c->failed : "nothing fails");
+    const bool names_all = c->name[0] != '\0' && c->n_failed > MOST_NAMED; /* an event, which says what it takes */
+    fab_page_say(page, "%s%s%s", c->name, c->name[0] != '\0' && !names_all ? ": " : "",
+                 names_all              ? ""
+                 : c->failed[0] != '\0' ? c->failed
+                                        : "nothing fails");
     if (c->n_disconnected > 0) {
         fab_page_say(page, "; %s cut off", fab_show_counted(page, c->n_disconnected, "flow", "flows"));
     }
@@ -384,12 +437,12 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
         size_t alike = 0;
         for (size_t i = 0; i < n; i++) { /* few of those that have the same impact, where that is all there is to see */
             alike = i > 0 && v->worst[i].impact == v->worst[i - 1].impact ? alike + 1 : 0;
-            if (alike < MOST_TIED || !s->is_single) {
+            if (alike < MOST_TIED || !s->is_single || v->worst[i].name[0] != '\0') {
                 study_put_case(page, s, &v->worst[i]);
             }
         }
     }
-    if (v->n_stopped_shown > 0 && !s->is_single) { /* of single parts they stand above */
+    if (v->n_stopped_shown > 0 && (!s->is_single || v->stopped->name[0] != '\0')) { /* single parts stand above */
         uint64_t n_alike = 0;
         for (size_t i = 0; i < v->n_stopped_shown; i++) {
             n_alike += s->n_looked_at > 0 ? v->stopped[i].n_equal : 1;

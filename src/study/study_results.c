@@ -71,6 +71,19 @@ done:
     return status;
 }
 
+/* Which way of an update a scenario is a step of follows from the text. */
+static fab_status open_updates(fab_study_results *r, fab_error *err) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    if (strncmp(plan->scenarios, "update:", strlen("update:")) != 0) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->updates, err));
+    return r->updates->count == plan->n_scenarios
+               ? FAB_OK
+               : fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " scenarios",
+                          plan->scenarios, plan->n_scenarios);
+}
+
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_results *r = NULL;
@@ -85,6 +98,7 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
     }
     FAB_TRY(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));
     FAB_TRY(open_classes(folder, r, err));
+    FAB_TRY(open_updates(r, err));
     *out = r;
     r = NULL;
 done:
@@ -97,6 +111,7 @@ void fab_study_results_close(fab_study_results *r) {
         free(r->component);
         fab_scenarios_free(r->histories);
         fab_scenarios_free(r->classes);
+        fab_scenarios_free(r->updates);
         fab_floor_free(r->floor);
         fab_fabric_free(r->fabric);
         fab_store_close(r->store);
@@ -251,6 +266,11 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .equal = r->classes != NULL ? r->classes->equal : NULL,
                                    .top = top,
                                    .keep_impact = keep_impact};
+    if (r->updates != NULL) {
+        request.ways = r->updates->way;
+        request.n_ways = r->updates->n_ways;
+        request.way_of = r->updates->way_of;
+    }
     FAB_TRY(FAB_NEW(labels, plan->n_variants, err));
     FAB_TRY(FAB_NEW(policies, plan->n_variants, err));
     FAB_TRY(FAB_NEW(healthy, plan->n_variants, err));

@@ -16,6 +16,7 @@ struct fab_study_results {
     fab_floor *floor;         /* NULL: none */
     fab_component *component; /* shape [plan->n_components] */
     fab_scenarios *histories; /* NULL: sets */
+    fab_scenarios *updates;   /* that are rolled through; NULL: none */
     fab_scenarios *classes;   /* of equal sets; NULL: each stands for itself */
 };
 

@@ -26,6 +26,22 @@ static const struct {
                {"racks", FAB_COMPONENT_RACK, 0},
                {"planes", FAB_COMPONENT_PLANE, 0}};
 
+const fab_scenario_source fab_scenario_sources[] = {
+    {"CLASS:K", "every set of K links, access-links, fabric-links, switches, nics, gpus, servers, racks or planes"},
+    {"CLASS:K@classes", "the same with K = 1 or 2, where one of each class of equal sets is looked at (ADR 85)"},
+    {"CLASS:K@N", "N sets of K, drawn"},
+    {"power:rack", "each rack loses power, with its servers and switches (needs a floor plan)"},
+    {"cooling:row, cooling:hall", "all racks of a row, or of a hall, go down together (needs a floor plan)"},
+    {"cooling:pod", "all servers and switches of a pod go down together"},
+    {"line-card:PORTS", "PORTS neighbouring ports of a switch lose their cables: 1 to PORTS, and so on"},
+    {"bundle:racks, bundle:switches", "all cables between two racks (needs a floor plan), or between two switches"},
+    {"update:TIER, update:TIER,K",
+     "the switches of a tier (leaf, spine, ...) are taken down K at a time, else 1, 2, 4, ... and all; the report says "
+     "which way loses least"},
+    {"time:T@N", "N histories of a time T with failures and repairs of every class (keys failures.*)"},
+    {"file:PATH", "a list: CSV with scenario,component[,left] or XML"},
+    {NULL, NULL}};
+
 #define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
 
 void fab_scenario_release(fab_scenario *scenario) {
@@ -37,7 +53,7 @@ void fab_scenarios_free(fab_scenarios *s) {
     if (s == NULL) {
         return;
     }
-    FAB_FREE_ALL(s->link, s->set, s->n_equal, s->equal, s->name, s->first, s->component, s);
+    FAB_FREE_ALL(s->link, s->set, s->n_equal, s->equal, s->way, s->way_of, s->name, s->first, s->component, s);
 }
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
@@ -189,11 +205,13 @@ static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_e
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EINPUT, "--scenarios",
-                    "'%s' is no source of scenarios%s as CLASS:K, CLASS:K@classes or CLASS:K@N with links, "
-                    "access-links, fabric-links, "
-                    "switches, nics, gpus, servers, racks or planes, time:30d@N, file:PATH",
-                    word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
+    return fab_fail(
+        err, FAB_EINPUT, "--scenarios",
+        "'%s' is no source of scenarios%s as CLASS:K, CLASS:K@classes or CLASS:K@N with links, "
+        "access-links, fabric-links, "
+        "switches, nics, gpus, servers, racks or planes, time:30d@N, power:rack, cooling:row, line-card:16, "
+        "bundle:switches, update:spine, file:PATH",
+        word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
 }
 
 /* "@N" or "@classes" behind K or T: cut off, N or 0 stored. */
@@ -307,6 +325,8 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
     FAB_TRY(scenarios_find_links(s, err));
     if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
         FAB_TRY(scenario_read_file(colon + 1, s, err));
+    } else if (scenario_is_event(text, n)) {
+        FAB_TRY(scenario_make_events(text, n, floor, s, err));
     } else {
         int length = snprintf(rest, sizeof rest, "%s", colon != NULL ? colon + 1 : "");
         if (length < 0 || (size_t)length >= sizeof rest) {

@@ -30,6 +30,10 @@ struct fab_scenarios {
     uint64_t *set;     /* shape [count]: the first of the class, in lexicographic order */
     uint64_t *n_equal; /* shape [count]: sets of the class */
     uint32_t *equal;   /* shape [n]: the first component that is like this one */
+    /* of updates: a way to roll them through, by the number of its scenarios */
+    fab_rollout_way *way; /* shape [n_ways] */
+    uint32_t *way_of;     /* shape [count] */
+    size_t n_ways, way_capacity, way_of_capacity;
     /* of a list */
     char (*name)[FAB_SCENARIO_NAME_SIZE]; /* shape [count] */
     size_t *first;                        /* shape [count + 1] */
@@ -48,5 +52,14 @@ uint64_t scenario_n_sets(uint64_t n, uint64_t k);
 fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_error *err) FAB_MUST_USE;
 
 fab_status scenario_history(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) FAB_MUST_USE;
+
+/* Begins another scenario of a list, and adds a component to it. */
+fab_status scenario_begin(fab_scenarios *s, const char *name, const char *where, fab_error *err) FAB_MUST_USE;
+fab_status scenario_add(fab_scenarios *s, const fab_component *component, fab_error *err) FAB_MUST_USE;
+
+/* Whether the first n characters of a text name an event, and all events of a text that they do. */
+bool scenario_is_event(const char *text, size_t n);
+fab_status scenario_make_events(const char *text, size_t n, const fab_floor *floor, fab_scenarios *s,
+                                fab_error *err) FAB_MUST_USE;
 
 fab_status scenario_read_file(const char *path, fab_scenarios *s, fab_error *err) FAB_MUST_USE;

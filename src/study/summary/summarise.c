@@ -490,6 +490,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         summary->variants[i].worst_interaction = s->sets.worst_interaction;
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
+        FAB_TRY(summary_rollouts(s, i, &summary->variants[i], err));
     }
     for (size_t k = 0; k < summary->variants[0].n_classes; k++) { /* every variant has the same */
         summary->n_parts += summary->variants[0].classes[k].n_parts;

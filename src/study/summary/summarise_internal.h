@@ -194,6 +194,10 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
 /** Rankings of components, for a variant whose mean impact is known. */
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
 
+/** Ways to roll an update through, for a variant. */
+fab_status summary_rollouts(const fab_summariser *s, size_t variant, fab_study_variant *out,
+                            fab_error *err) FAB_MUST_USE;
+
 /** Scenarios that stand out, for a variant. */
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
 

@@ -113,6 +113,14 @@ typedef struct fab_study_case {
     uint32_t n_disconnected, n_moved, n_collisions, n_stops;
 } fab_study_case;
 
+/** The switches of a tier are updated some at a time, each back before the next leave: the order changes nothing. */
+typedef struct fab_rollout {
+    uint32_t at_a_time, n_steps, n_stopped; /**< n_stopped: steps in which the job stops */
+    bool is_spread;                         /**< those of a step stand far apart; else side by side */
+    double lost;  /**< work of the job that is lost, in times of a step: sum of the impacts; NAN: steps are missing */
+    double worst; /**< impact of a step */
+} fab_rollout;
+
 /** Scenarios in which one link between NIC and switch is lost and nothing else. */
 typedef struct fab_access_loss {
     uint64_t n, n_stopped, n_slower;      /**< n_slower: it runs, with a factor above 1 */
@@ -150,6 +158,8 @@ typedef struct fab_study_variant {
     size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
     fab_critical_class *classes;        /**< shape [n_classes]: most scenario_impact first, then by name */
     size_t n_classes;
+    fab_rollout *rollouts; /**< shape [n_rollouts]: fewest stops first, then least lost, then fewer steps */
+    size_t n_rollouts;
     uint64_t n_interactions;    /**< of sets: those that cost something though each part alone costs next to nothing */
     uint64_t worst_interaction; /**< the scenario with the largest impact of those, the first of them */
     double *cable_impact; /**< shape [n_cables]: impact of the link's loss; 0: none that is clear; NAN: in no scenario.

@@ -23,7 +23,10 @@ typedef struct fab_summary_request {
     /* Of sets. */
     const fab_component *components; /**< shape [n_components]: all that fails in some scenario */
     size_t n_components;
-    const char *const *names;   /**< shape [n_scenarios]: as a file calls them; NULL: they have none */
+    const char *const *names;    /**< shape [n_scenarios]: as a file calls them; NULL: they have none */
+    const fab_rollout_way *ways; /**< shape [n_ways]: of updates; NULL: none */
+    size_t n_ways;
+    const uint32_t *way_of;     /**< shape [n_scenarios], with ways */
     const uint64_t *n_equal;    /**< shape [n_scenarios]: sets that each stands for, of 1 or 2; NULL: for itself */
     const uint32_t *equal;      /**< shape [n_components], with n_equal: the first component that is like this one */
     fab_summary_failed *failed; /**< asked for the scenarios that are named, at the end */
