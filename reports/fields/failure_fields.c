@@ -15,7 +15,8 @@
 
 #define T fab_failed_phase
 static const fab_field FAILED_FIGURES[] = {
-    FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move."),
+    FIELD_OF(disconnected_flows, n_disconnected,
+             "Flows of which no path is left, by any NIC and plane of their GPUs, before ranks move."),
     FIELD_OF(collisions, n_collisions, "Network links that are offered more than their residual capacity."),
     FIELD(worst_ratio, "Largest offered rate over the residual capacity of a network link."),
     FIELD(worst_link, "The link that has it; missing where nothing is carried.", FILLED),

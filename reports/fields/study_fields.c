@@ -53,12 +53,15 @@ static const fab_field CASES[] = {
     FIELD(lost_ratio, "Offered rate of flows that lost their way, before ranks moved, over all that is offered.", KNOWN,
           .source = OUTCOMES),
     FIELD_OF(goodput_ratio, goodput, "Useful part of a span with failures and repairs.", KNOWN, .source = OUTCOMES),
-    FIELD_OF(disconnected_flows, n_disconnected, "Flows that lose every path, before ranks move.", .source = OUTCOMES),
+    FIELD_OF(disconnected_flows, n_disconnected,
+             "Flows of which no path is left, by any NIC and plane of their GPUs, before ranks move.",
+             .source = OUTCOMES),
     FIELD_OF(moved_servers, n_moved, "Servers whose ranks move.", .source = OUTCOMES),
     FIELD_OF(collisions, n_collisions,
              "Network links that are offered more than their residual capacity, in all phases, after ranks have moved.",
              .source = OUTCOMES),
     FIELD_OF(stops, n_stops, "Failures of a history that stop the job.", .source = OUTCOMES),
+    FIELD_OF(equal, n_equal, "Scenarios that end the same by symmetry, this one included: with @classes.", FILLED),
     FIELD(fullest, "The link of worst_ratio.", FILLED),
 };
 static const fab_fields CASE = TABLE("study_case", CASES, SUMMARY);
@@ -106,6 +109,7 @@ static const fab_fields CRITICAL = TABLE("critical", CRITICALS, SUMMARY);
 static const fab_field CLASSES[] = {
     FIELD(name, "What its components are: leaf switches, leaf-spine links, ..."),
     FIELD_OF(components, n_components, "Components that fail in some scenario."),
+    FIELD_OF(parts, n_parts, "Components of the class that the fabric has."),
     FIELD_OF(
         stopping, n_stopping,
         "Components whose loss stops the job: of single losses those that do, of sets those of which that is clear."),
@@ -149,6 +153,20 @@ static const fab_field ACCESS[] = {
     FIELD_OF(max_slowdown_ratio, worst_slowdown, "Largest slowdown of those in which the job runs.", KNOWN),
 };
 static const fab_fields ACCESS_LOSS = TABLE("access_loss", ACCESS, SUMMARY);
+
+#undef T
+#define T fab_rollout
+GIVES(bool, is_whole, !isnan(here->lost));
+static const fab_field ROLLOUTS[] = {
+    FIELD(at_a_time, "Switches of a step."),
+    FIELD_OF(steps, n_steps, "Steps, each a scenario."),
+    FIELD_OF(far_apart, is_spread, "Whether the switches of a step are as far from each other as can be."),
+    FIELD_OF(stopped, n_stopped, "Steps in which the job stops."),
+    FIELD_OF(lost_steps, lost, "Work of the job that is lost, in times of a step: the sum of the impacts.",
+             .only = is_whole, SIGNED),
+    FIELD_OF(max_impact_ratio, worst, "Impact of the worst step.", SIGNED),
+};
+static const fab_fields ROLLOUT = TABLE("rollout", ROLLOUTS, "0086-events.md");
 
 /* --- an engine under a policy ------------------------------------------------------------------------------------- */
 
@@ -217,6 +235,8 @@ static const fab_field VARIANTS[] = {
           "What a failure of each class costs in histories, by least squares of the impact over how often each class "
           "fails; missing where there are too few histories.",
           FILLED),
+    LIST(rollouts, "way", rollouts, n_rollouts, &ROLLOUT,
+         "Ways to roll an update through a tier: fewest stops first, then least lost, then fewer steps.", FILLED),
     LIST(classes, "class", classes, n_classes, &CLASS,
          "Components by what they are, most scenario_impact_ratio first."),
     LIST(critical, "component", critical.list, critical.n, &CRITICAL,
@@ -361,11 +381,15 @@ GIVES(size_t, count_choices, here->choices != NULL ? here->n_variants / here->n_
 static const fab_field STUDY[] = {
     FIELD_OF(scenarios, n_scenarios, "Sets of failures, or histories, that were planned.", .labels = "scenarios"),
     FIELD_OF(done, n_done, "Scenarios that were looked at under every variant."),
+    FIELD_OF(looked_at, n_looked_at,
+             "Of those, one of each class of equal scenarios: with @classes. The others end the same by symmetry.",
+             FILLED),
     FIELD_OF(source, scenarios, "Where the scenarios come from."),
     FIGURE(span_s, "s", "Time that a history covers; missing of sets.", FILLED, .source = OUTCOMES),
     FIELD_OF(times, has_times, "Whether times are known; else loads alone."),
     FIELD_OF(impact, criterion, "What impact is here."),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
+    FIELD_OF(parts, n_parts, "Components that the fabric has of the classes of those."),
     GROUP_BY(shown_variant, &SHOWN_HEAD),
     SCALARS_BY(bin_edges, NULL, const double, edges, NULL, "Factors between which bins counts the scenarios.",
                EXACTLY(FAB_STUDY_BINS - 1)),

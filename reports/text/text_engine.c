@@ -120,8 +120,9 @@ static void engine_put_limits(fab_page *page, const fab_engine_result *e) {
     if (e->has_gap && gap < 5e-5) {
         fab_page_say(page, " No routing over shortest paths has a less full one.");
     } else if (e->has_gap) {
-        fab_page_say(page, " It is at most %.*f %% fuller than under the best routing over shortest paths%s.",
-                     gap < 0.1 ? 2 : 0, 100 * gap, mean);
+        const char *more = gap > 1 ? fab_show(page, "x%.3g as full as", 1 + gap)
+                                   : fab_show(page, "%.*f %% fuller than", gap < 0.1 ? 2 : 0, 100 * gap);
+        fab_page_say(page, " It is at most %s under the best routing over shortest paths%s.", more, mean);
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
 }

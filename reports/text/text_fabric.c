@@ -162,9 +162,8 @@ static void fabric_put_structure(fab_page *page, const fab_fabric_result *f, boo
         fab_page_end_line(page);
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
                        "Bisection %s in one direction between the two halves of the servers; any traffic may count on "
-                       "%.1f %% of what "
-                       "its NICs can inject.",
-                       fab_show_rate(page, f->bisection_bps), 100 * f->bisection_ratio);
+                       "%s of what its NICs can inject.",
+                       fab_show_rate(page, f->bisection_bps), fab_show_percent(page, f->bisection_ratio));
     }
 }
 

@@ -60,9 +60,24 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
     fab_table_set(table, 0, ink, "%s", name);
 }
 
-/* Where nobody has to move all policies are one. */
+static bool same_policies(const fab_failed_policy *a, const fab_failed_policy *b) {
+    const fab_failed_phase *x = &a->state.sum;
+    const fab_failed_phase *y = &b->state.sum;
+    bool same_time = a->state.time_s == b->state.time_s || (isnan(a->state.time_s) && isnan(b->state.time_s));
+    return a->n_moves == 0 && b->n_moves == 0 && a->n_unplaced == b->n_unplaced && same_time &&
+           x->n_disconnected == y->n_disconnected && x->n_collisions == y->n_collisions &&
+           x->worst_ratio == y->worst_ratio;
+}
+
+/* Where nobody has to move, or can, all policies are one. */
 static size_t failures_shown(const fab_failures *f) {
-    return f->n_lost == 0 && f->n_policies > 1 ? 1 : f->n_policies;
+    bool same = f->n_policies > 1;
+    for (size_t e = 0; e < f->n_engines && f->n_lost > 0; e++) {
+        for (size_t i = 1; i < f->n_policies && f->engines[e].note[0] == '\0'; i++) {
+            same = same && same_policies(&f->engines[e].policies[0], &f->engines[e].policies[i]);
+        }
+    }
+    return same ? 1 : f->n_policies;
 }
 
 static const char *failures_row_name(const fab_failures *f, const fab_failed_policy *p) {
@@ -174,6 +189,18 @@ static void failures_put_saving(fab_page *page, const fab_failed_engine *e) {
     fab_page_paragraph(page, saves ? FAB_INK_GOOD : FAB_INK_PLAIN, 2, 4);
 }
 
+/* Whether a policy leaves the job faster than it was. */
+static bool failures_gain(const fab_failures *f) {
+    bool gains = false;
+    for (size_t e = 0; e < f->n_engines; e++) {
+        const fab_failed_engine *engine = &f->engines[e];
+        for (size_t i = 0; i < f->n_policies && engine->note[0] == '\0'; i++) {
+            gains = gains || engine->policies[i].state.time_s < engine->healthy.time_s * (1 - 1e-9);
+        }
+    }
+    return gains;
+}
+
 void fab_text_failures(fab_page *page, const fab_failures *f) {
     fab_text_heading(page, "FAILURES", NULL);
     failures_put_failed(page, f);
@@ -195,12 +222,14 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
     }
     fab_text_notef(
         page,
-        "cut flows: that lose a path, in all phases; collisions: network links that are offered more than their "
-        "residual "
-        "capacity, in all phases; fullest: what the fullest link is offered; time: of %s; moves: from server > to "
-        "server "
-        "(* from a healthy one), or how many; offered rates are those of the healthy fabric; of the first seed",
+        "cut flows: of which no path is left by any NIC and plane, in all phases; collisions: network links that are "
+        "offered more than their residual capacity, in all phases; fullest: what the fullest link is offered; time: "
+        "of %s; moves: from server > to server (* from a healthy one), or how many; offered rates are those of the "
+        "healthy fabric; of the first seed",
         f->iterates ? "an iteration" : "all phases, one after the other");
+    if (failures_gain(f)) {
+        fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);
+    }
 }
 
 /* --- slower parts ------------------------------------------------------------------------------------------------- */

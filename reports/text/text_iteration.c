@@ -203,7 +203,7 @@ static void iteration_put_figure(fab_table *table, const char *what, size_t engi
     fab_table_row(table, FAB_INK_PLAIN, fab_show(table->page, "[%zu] %s", engine + 1, what), NULL);
     fab_table_set(table, 1, FAB_INK_PLAIN, "%.4g %s", ours, unit);
     fab_table_set(table, 2, FAB_INK_PLAIN, "%.4g %s", published, unit);
-    fab_table_set(table, 3, FAB_INK_PLAIN, "%+.1f %%", 100 * (ours / published - 1));
+    fab_table_set(table, 3, FAB_INK_PLAIN, "%s", fab_show_change(table->page, ours / published - 1));
 }
 
 /* Figures of a published run beside ours, where the design has them. */

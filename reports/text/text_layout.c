@@ -396,7 +396,17 @@ const char *fab_show_factor(fab_page *page, double factor) {
 }
 
 const char *fab_show_percent(fab_page *page, double ratio) {
-    return fab_show(page, "%.1f %%", 100 * ratio);
+    return ratio > 1.0005 ? fab_show(page, "x%.3g", ratio) : fab_show(page, "%.1f %%", 100 * ratio);
+}
+
+const char *fab_show_change(fab_page *page, double ratio) {
+    char text[32];
+    return fab_show(page, "%s", fab_change_format(text, ratio, 1));
+}
+
+const char *fab_show_more(fab_page *page, double ratio) {
+    char text[32];
+    return fab_show(page, "%s", fab_more_format(text, ratio, 3));
 }
 
 const char *fab_show_about(fab_page *page, double value) {

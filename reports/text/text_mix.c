@@ -1,4 +1,5 @@
 /* Text report: several fabrics under two kinds of job. */
+#include "fab/units.h"
 #include "text_sections.h"
 
 #include <math.h>
@@ -9,11 +10,12 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
         const fab_sweep_point *p = d->job[0].is_built ? &d->job[0] : &d->job[1];
+        char bisection[32];
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, d->name);
         if (p->is_built) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %.3g %%", p->family,
+            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s, %s GPUs, %s switches, %s; bisection %s", p->family,
                            fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
-                           fab_show_money(page, p->total_usd), 100 * p->bisection_ratio);
+                           fab_show_money(page, p->total_usd), fab_part_format(bisection, p->bisection_ratio, 3));
         }
         for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
             if (!d->job[j].is_built) {

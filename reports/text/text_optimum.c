@@ -54,10 +54,6 @@ static void optimum_put_letter(fab_page *page, size_t row, const void *context) 
     fab_page_printf(page, FAB_INK_DIM, "  %c", (int)('a' + l->of_row[row]));
 }
 
-static const char *optimum_show_difference(fab_page *page, double ratio) {
-    return fab_show(page, "%+.1f %%", 100 * ratio);
-}
-
 static void optimum_add_point(fab_table *table, legend *switches, const fab_optimum_point *p, fab_ink ink) {
     const double figures[] = {(double)p->tiers, (double)p->planes, FAB_TABLE_BLANK,    p->bisection_ratio,
                               p->power_w,       p->total_usd,      p->difference_ratio};
@@ -74,7 +70,7 @@ static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, 
     static const fab_column COLUMNS[] = {COLUMN("family", text),        COLUMN("tiers", integer),
                                          COLUMN("planes", integer),     COLUMN("taper", text),
                                          COLUMN("bisection", 3_digits), COLUMN("power", power),
-                                         COLUMN("cost", money),         SHOWN("difference", optimum_show_difference)};
+                                         COLUMN("cost", money),         SHOWN("difference", fab_show_change)};
     legend switches = {.n = 0};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));

@@ -32,7 +32,7 @@ static void published_put_row(fab_table *table, const fab_published_row *row) {
         return;
     }
     fab_table_set(table, 2, ink, "%s", published_show(page, row->predicted, row->unit, false));
-    fab_table_set(table, 3, ink, "%+.1f %%", 100 * fab_published_deviation(row));
+    fab_table_set(table, 3, ink, "%s", fab_show_change(page, fab_published_deviation(row)));
     if (row->tolerance_ratio > 0) {
         fab_table_set(table, 4, ink, "%.3g %%", 100 * row->tolerance_ratio);
     } else {

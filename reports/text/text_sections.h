@@ -12,6 +12,11 @@
 
 #define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
 
+/** Why a failure can make things faster. */
+#define FAB_TEXT_RELIEF                                                                                                \
+    "After a failure flows take other paths; where these collide less than the ones drawn before, that is luck of "    \
+    "this draw and no gain: another --seed shows its noise."
+
 /** A heading, with a remark behind it (NULL: none). */
 void fab_text_heading(fab_page *page, const char *title, const char *remark);
 /** What columns mean, and other remarks: dim, at the margin of a section. */

@@ -1,6 +1,8 @@
 /* Text report of a study: how bad it is, over all scenarios. What hurts: text_study_parts.c. */
 #include "text_study.h"
 
+#include "fab/units.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +22,14 @@ const char *study_show_factor(fab_page *page, double factor) {
 }
 
 const char *study_show_percent(fab_page *page, double ratio) {
-    double percent = 100 * ratio;
-    return isnan(ratio) ? "-" : fab_show(page, fabs(percent) < 0.0005 ? "0 %%" : "%.3g %%", percent);
+    char text[32];
+    return isnan(ratio) ? "-" : fab_show(page, "%s", fab_part_format(text, fabs(ratio) < 5e-6 ? 0 : ratio, 3));
 }
 
 const char *study_show_goodput(fab_page *page, double ratio) {
-    return isnan(ratio) ? "-" : fab_show(page, "%.2f %%", 100 * ratio);
+    return isnan(ratio)      ? "-"
+           : ratio > 1.00005 ? fab_show(page, "x%.4g", ratio)
+                             : fab_show(page, "%.2f %%", 100 * ratio);
 }
 
 study_show *study_figure(const fab_study_summary *s) {
@@ -147,6 +151,12 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                        fab_show_count(page, s->n_done), fab_show_counted(page, s->n_scenarios, "scenario", "scenarios"),
                        study_show_percent(page, (double)s->n_done / (double)s->n_scenarios));
     }
+    if (s->n_looked_at > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "Every scenario is counted; one of each of %s was looked at: the others end the same, by "
+                       "symmetries of fabric and traffic.",
+                       fab_show_counted(page, s->n_looked_at, "class of equal ones", "classes of equal ones"));
+    }
     if (s->n_variants > 1) {
         fab_text_notef(page, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1, s->n_variants,
                        v->engine, v->policy, s->traffic);
@@ -195,7 +205,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
         fab_text_notef(page, "and %zu more, see --format json", s->n_variants - MOST_ROWS);
     }
     fab_text_notef(page,
-                   "stops: scenarios in which the job %s; cut off: in which flows lose their path, before anybody "
+                   "stops: scenarios in which the job %s; cut off: in which flows lose every path, before anybody "
                    "moves; p99: not exceeded by 99 %% of the scenarios%s",
                    s->span_s > 0 ? "stands at the end" : "stands",
                    s->span_s > 0 ? " (goodput: reached)" : " that run, as all figures to the right");
@@ -255,7 +265,8 @@ static void study_put_saving(fab_page *page, const fab_study_summary *s, const f
 }
 
 static const char *study_show_impact(fab_page *page, double ratio) {
-    return fab_show(page, "%.2g %%", 100 * ratio);
+    char text[32];
+    return fab_show(page, "%s", fab_part_format(text, ratio, 2));
 }
 
 static const char *study_show_1_digit(fab_page *page, double value) {
@@ -432,11 +443,13 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
         study_put_histogram(page, s);
         study_put_goodput(page, s);
         study_put_model(page, s);
+        study_put_rollouts(page, s);
         study_put_policies(page, s);
         study_put_homing(page, s);
         study_put_causes(page, s);
         study_put_classes(page, s);
         study_put_critical(page, s);
+        study_put_gains(page, s);
         study_put_cases(page, s);
     }
     study_put_conventions(page, s);

@@ -31,5 +31,11 @@ void study_put_critical(fab_page *page, const fab_study_summary *s);
 void study_put_cases(fab_page *page, const fab_study_summary *s);
 void study_put_homing(fab_page *page, const fab_study_summary *s);
 
+/** Ways to roll an update through a tier, where scenarios are its steps. */
+void study_put_rollouts(fab_page *page, const fab_study_summary *s);
+
+/** Why failures may make a job faster, where they do. */
+void study_put_gains(fab_page *page, const fab_study_summary *s);
+
 /** One sentence: what has the highest impact. */
 void study_put_highest(fab_page *page, const fab_study_summary *s);

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MOST_TIED 3    /* of parts that have the same impact */
-#define LITTLE    1e-3 /* impact that nobody notices */
+#define MOST_NAMED 8    /* components behind the name of a scenario */
+#define MOST_TIED  3    /* of parts that have the same impact */
+#define LITTLE     1e-3 /* impact that nobody notices */
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
@@ -40,10 +41,10 @@ static const fab_critical_class *worst_class(const fab_study_variant *v, double 
 
 /* "any of 24,576 nic-leaf links", "leaf-3 and 2 more of 48 leaf switches", "leaf-3" */
 static void study_say_worst(fab_page *page, const fab_critical_class *c) {
-    const char *all = fab_show_count(page, c->n_components);
-    if (c->n_components == 1) {
+    const char *all = fab_show_count(page, c->n_parts);
+    if (c->n_parts == 1) {
         fab_page_say(page, "%s", c->worst);
-    } else if (c->n_worst == c->n_components) {
+    } else if (c->n_worst == c->n_parts) {
         fab_page_say(page, "any of the %s %s", all, c->name);
     } else if (c->n_worst == 1) {
         fab_page_say(page, "%s of the %s %s", c->worst, all, c->name);
@@ -110,7 +111,15 @@ static void study_say_interactions(fab_page *page, const fab_study_variant *v) {
 static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) {
     const fab_study_variant *v = shown(s);
     const fab_critical_class *c = clear_class(v);
-    const char *parts = fab_show_counted(page, s->n_components, "part", "parts");
+    const char *parts = fab_show_counted(page, s->n_parts, "part", "parts");
+    const fab_study_case *worst = v->n_stopped_shown > 0 ? v->stopped : v->n_worst > 0 ? v->worst : NULL;
+    if (worst != NULL && worst->name[0] != '\0') { /* scenarios of a list are what is asked about */
+        fab_page_say(page, "Worst: %s (%s).", worst->name,
+                     worst->is_stopped ? "the job stops"
+                                       : study_figure(s)(page, s->has_times ? worst->slowdown : worst->worst_ratio));
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+        return;
+    }
     if (c == NULL && v->critical.n == 0) {
         fab_page_say(page, "Nothing stands out: so many scenarios tell none of %s from chance.", parts);
     } else {
@@ -181,27 +190,35 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failed", whole),
+    static const fab_column COLUMNS[] = {COLUMN("class", text),
+                                         COLUMN("parts", whole),
+                                         COLUMN("failed", whole),
                                          MARKED("job stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         SHOWN("impact", study_show_percent), SHOWN("worst", study_show_percent)};
+                                         SHOWN("impact", study_show_percent),
+                                         SHOWN("worst", study_show_percent)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        const double figures[] = {(double)c->n_components, (double)c->n_stopping, c->impact, c->worst_impact};
+        const double figures[] = {(double)c->n_parts, (double)c->n_components, (double)c->n_stopping, c->impact,
+                                  c->worst_impact};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "failed: different ones; job stops: of them, at whose loss it does; impact: %s, mean over the "
-                   "parts; worst: of a part",
+                   "parts: of the fabric; failed: of them, in some scenario; job stops: at whose loss it does; "
+                   "impact: %s, mean over those that failed; worst: of a part",
                    s->criterion);
 }
 
 void study_put_classes(fab_page *page, const fab_study_summary *s) {
-    static const fab_column COLUMNS[] = {COLUMN("class", text),      COLUMN("failed", whole),
-                                         COLUMN("scenarios", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
-                                         COLUMN("impact  ", text),   SHOWN("+-", study_show_percent),
+    static const fab_column COLUMNS[] = {COLUMN("class", text),
+                                         COLUMN("parts", whole),
+                                         COLUMN("failed", whole),
+                                         COLUMN("scenarios", whole),
+                                         MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+                                         COLUMN("impact  ", text),
+                                         SHOWN("+-", study_show_percent),
                                          COLUMN("stand out", whole)};
     const fab_study_variant *v = shown(s);
     fab_table table;
@@ -216,20 +233,20 @@ void study_put_classes(fab_page *page, const fab_study_summary *s) {
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < v->n_classes; i++) {
         const fab_critical_class *c = &v->classes[i];
-        const double figures[] = {
-            (double)c->n_components, (double)c->n_scenarios, (double)c->n_stopped, FAB_TABLE_BLANK, c->ci95,
-            (double)c->n_clear};
+        const double figures[] = {(double)c->n_parts,   (double)c->n_components, (double)c->n_scenarios,
+                                  (double)c->n_stopped, FAB_TABLE_BLANK,         c->ci95,
+                                  (double)c->n_clear};
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.40s", c->name), figures);
-        fab_table_set(&table, 4, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
+        fab_table_set(&table, 5, c->is_clear ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s%s",
                       study_show_percent(page, c->impact), c->is_clear ? " *" : "  ");
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_notef(
-        page,
-        "failed: different ones, in the scenarios beside them; stops: of those scenarios; impact: of the loss "
-        "of one, where the other parts of a scenario cost next to nothing alone, with half of its 95 %% "
-        "interval; * more than chance explains; stand out: parts of which that can be said; %s",
-        s->criterion);
+    fab_text_notef(page,
+                   "parts: of the fabric; failed: of them, in the scenarios beside; stops: of those scenarios; impact: "
+                   "of the loss "
+                   "of one, where the other parts of a scenario cost next to nothing alone, with half of its 95 %% "
+                   "interval; * more than chance explains; stand out: parts of which that can be said; %s",
+                   s->criterion);
 }
 
 /* --- by component ------------------------------------------------------------------------------------------------- */
@@ -315,6 +332,70 @@ void study_put_critical(fab_page *page, const fab_study_summary *s) {
                    s->is_single ? "" : "; +-: half of the 95 % interval of the impact");
 }
 
+/* Whether something that is shown makes the job faster. */
+static bool has_gain(const fab_study_summary *s) {
+    const fab_study_variant *v = shown(s);
+    bool gains = v->impact < -FAB_SAME_FACTOR;
+    for (size_t i = 0; i < v->n_classes && s->span_s <= 0; i++) {
+        const fab_critical_class *c = &v->classes[i];
+        gains = gains || c->impact < -FAB_SAME_FACTOR || c->worst_impact < -FAB_SAME_FACTOR;
+    }
+    for (size_t i = 0; i < v->critical.n; i++) {
+        gains = gains || v->critical.list[i].impact < -FAB_SAME_FACTOR;
+    }
+    for (size_t i = 0; i < s->n_variants && s->choices != NULL; i++) {
+        gains = gains || s->variants[i].impact < -FAB_SAME_FACTOR;
+    }
+    return gains;
+}
+
+void study_put_gains(fab_page *page, const fab_study_summary *s) {
+    if (has_gain(s)) {
+        fab_text_note(page, "impact below 0: the job runs faster than where nothing failed. " FAB_TEXT_RELIEF);
+    }
+}
+
+/* --- updates ------------------------------------------------------------------------------------------------------ */
+
+static const char *study_show_way(fab_page *page, const fab_rollout *r) {
+    return fab_show(page, "%" PRIu32 " at a time%s", r->at_a_time,
+                    r->n_steps == 1 || r->at_a_time == 1 ? ""
+                    : r->is_spread                       ? ", far apart"
+                                                         : ", side by side");
+}
+
+static const char *study_show_steps(fab_page *page, double steps) {
+    return isnan(steps) ? "-" : fab_show(page, "%.3g", steps);
+}
+
+void study_put_rollouts(fab_page *page, const fab_study_summary *s) {
+    static const fab_column COLUMNS[] = {
+        COLUMN("switches", text), COLUMN("steps", whole), MARKED("stops", fab_show_whole, FAB_INK_BAD, 0),
+        MARKED("lost", study_show_steps, FAB_INK_BOLD, -INFINITY), SHOWN("worst", study_show_percent)};
+    const fab_study_variant *v = shown(s);
+    fab_table table;
+    if (v->n_rollouts == 0) {
+        return;
+    }
+    fab_text_heading(page, "ROLLING UPDATE", "by how many switches are down at a time");
+    const fab_rollout *best = v->rollouts;
+    if (!isnan(best->lost)) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s costs least: %s in which the job loses %s times the work of one.",
+                       study_show_way(page, best), fab_show_counted(page, best->n_steps, "step", "steps"),
+                       study_show_steps(page, fmax(best->lost, 0)));
+    }
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < v->n_rollouts; i++) {
+        const fab_rollout *r = &v->rollouts[i];
+        const double figures[] = {(double)r->n_steps, (double)r->n_stopped, r->lost, r->worst};
+        fab_table_row(&table, FAB_INK_PLAIN, study_show_way(page, r), figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_note(page, "steps: each takes as long, and its switches are back before the next ones leave, so that "
+                        "their order changes nothing; stops: steps in which the job stands; lost: work of the job, in "
+                        "times of a step; worst: impact of a step");
+}
+
 /* --- by scenario -------------------------------------------------------------------------------------------------- */
 
 static void study_put_case(fab_page *page, const fab_study_summary *s, const fab_study_case *c) {
@@ -323,10 +404,16 @@ static void study_put_case(fab_page *page, const fab_study_summary *s, const fab
     fab_page_right(page, c->is_stopped ? FAB_INK_BAD : FAB_INK_BOLD, 10,
                    c->is_stopped && !is_history ? "stops" : study_figure(s)(page, figure));
     fab_page_right(page, FAB_INK_DIM, 21, fab_show(page, "#%" PRIu64, c->scenario));
-    fab_page_say(page, "%s%s%s", c->name, c->name[0] != '\0' ? ": " : "",
-                 c->failed[0] != '\0' ? c->failed : "nothing fails");
+    const bool names_all = c->name[0] != '\0' && c->n_failed > MOST_NAMED; /* an event, which says what it takes */
+    fab_page_say(page, "%s%s%s", c->name, c->name[0] != '\0' && !names_all ? ": " : "",
+                 names_all              ? ""
+                 : c->failed[0] != '\0' ? c->failed
+                                        : "nothing fails");
     if (c->n_disconnected > 0) {
         fab_page_say(page, "; %s cut off", fab_show_counted(page, c->n_disconnected, "flow", "flows"));
+    }
+    if (c->n_equal > 1) {
+        fab_page_say(page, "; %s end the same", fab_show_counted(page, c->n_equal, "scenario", "scenarios"));
     }
     if (c->n_moved > 0) {
         fab_page_say(page, "; %s moved", fab_show_counted(page, c->n_moved, "server", "servers"));
@@ -350,16 +437,20 @@ void study_put_cases(fab_page *page, const fab_study_summary *s) {
         size_t alike = 0;
         for (size_t i = 0; i < n; i++) { /* few of those that have the same impact, where that is all there is to see */
             alike = i > 0 && v->worst[i].impact == v->worst[i - 1].impact ? alike + 1 : 0;
-            if (alike < MOST_TIED || !s->is_single) {
+            if (alike < MOST_TIED || !s->is_single || v->worst[i].name[0] != '\0') {
                 study_put_case(page, s, &v->worst[i]);
             }
         }
     }
-    if (v->n_stopped_shown > 0 && !s->is_single) { /* of single parts they stand above */
+    if (v->n_stopped_shown > 0 && (!s->is_single || v->stopped->name[0] != '\0')) { /* single parts stand above */
+        uint64_t n_alike = 0;
+        for (size_t i = 0; i < v->n_stopped_shown; i++) {
+            n_alike += s->n_looked_at > 0 ? v->stopped[i].n_equal : 1;
+        }
         fab_text_heading(page, "SCENARIOS THAT STOP THE JOB",
-                         v->n_stopped == v->n_stopped_shown ? "all of them"
-                                                            : fab_show(page, "the first %zu of %s", v->n_stopped_shown,
-                                                                       fab_show_count(page, v->n_stopped)));
+                         v->n_stopped == n_alike ? s->n_looked_at > 0 ? "one of each class" : "all of them"
+                                                 : fab_show(page, "the first %zu of %s", v->n_stopped_shown,
+                                                            fab_show_count(page, v->n_stopped)));
         for (size_t i = 0; i < v->n_stopped_shown; i++) {
             study_put_case(page, s, &v->stopped[i]);
         }

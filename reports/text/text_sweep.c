@@ -1,4 +1,5 @@
 /* Text report: one design at many values of a parameter. */
+#include "fab/units.h"
 #include "text_sections.h"
 
 #include <string.h>
@@ -86,7 +87,8 @@ static bool same_fabric(const fab_sweep *s) {
 }
 
 static const char *sweep_show_bisection(fab_page *page, double ratio) {
-    return fab_show(page, "%.3g %%", 100 * ratio);
+    char text[32];
+    return fab_show(page, "%s", fab_part_format(text, ratio, 3));
 }
 
 /* Numbers of GPUs differ, and are not themselves what is varied. */
@@ -463,8 +465,8 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
         return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact.", v->best + 1,
                         v->next + 1, figure, 100 * v->margin_ratio);
     }
-    return fab_show(page, "[%zu] %s: %s, [%zu] %.3g %% more.", v->best + 1, what, figure, v->next + 1,
-                    100 * v->margin_ratio);
+    return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
+                    fab_show_more(page, v->margin_ratio));
 }
 
 static const char *turning_show(fab_page *page, const fab_verdict *v) {
@@ -486,9 +488,9 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     return v->owned_margin_ratio < FAB_EVEN_RATIO
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
-               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %.3g %% more.",
+               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, figure, v->owned_next + 1,
-                          100 * v->owned_margin_ratio);
+                          fab_show_more(page, v->owned_margin_ratio));
 }
 
 /* The cheapest network, of which no one stands out where all cost the same. */

@@ -281,14 +281,24 @@ typedef struct fab_flow_part {
     uint32_t nic; /**< 0 ... nics_per_gpu - 1 */
 } fab_flow_part;
 
+/** Ways of a part of a flow out of its GPU, by number: 0 is its own NIC in its own plane, behind it come the other
+ * planes of that NIC, then the next NIC of the GPU. */
+typedef struct fab_ways {
+    uint32_t first, end;
+} fab_ways;
+
+static inline uint32_t fab_n_ways(const fab_router *router) {
+    return router->ports.n_planes * router->ports.nics_per_gpu;
+}
+
 /**
- * Walks a part of a flow in plane `plane` or the first of the `n_planes - 1` behind it that has a way, and appends its
+ * Walks a part of a flow, whose own plane is `plane`, over the first of `ways` that leads there, and appends its
  * links, host segments included; none if it is lost.
  * @param[in]     heeds    Under the mask; else over the tables of the healthy fabric, which know nothing of what is
  *                         dead: a path over a dead link is lost.
  * @param[in,out] n_links  Of all paths so far.
  */
-fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, bool heeds,
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, fab_ways ways, bool heeds,
                             size_t *n_links, fab_error *err) FAB_MUST_USE;
 
 /* --- flows whose ranks run on other GPUs: reroute_migrated*.c --- */

@@ -98,7 +98,7 @@ static void reroute_restore(fab_reroute *r) {
     r->n_swaps = 0;
     r->has_halves = false;
     r->goes_reverse = b->is_exact;
-    r->asks_any_leaf = b->fabric->n_planes > 1; /* where a NIC may turn to another plane */
+    r->asks_any_leaf = fab_n_ways(b->router) > 1; /* where a GPU may turn to another plane or NIC */
     r->worst_ratio = -1;
     r->worst_link = FAB_NONE;
     r->n_disconnected = 0;

@@ -104,26 +104,26 @@ static bool has_way(const fab_reroute *r, const fab_next_hops *t, const fab_flow
             fab_next_hops_group(t, segments.src_leaf - base, t->leaf_index[segments.dst_leaf - base]) != 0);
 }
 
-/* Flows that have lost a part. In a fabric of several planes a NIC would use the others, and these engines do not know
- * how. */
+/* Flows that have lost every part. Where some of them have a way left a GPU would use their NICs and planes alone, and
+ * these engines do not know how. */
 static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gone, fab_error *err) {
     const fab_baseline *b = r->b;
     const fab_ports *ports = &b->router->ports;
+    const uint32_t n_ways = fab_n_ways(b->router);
     for (uint32_t i = 0; i < b->n_flows; i++) {
         fab_flow flow = fab_phase_flow(r->what.phase, i);
-        for (uint32_t nic = 0; nic < ports->nics_per_gpu; nic++) {
-            uint32_t n = 0;
-            for (uint32_t plane = 0; plane < ports->n_planes; plane++) {
-                n += has_way(r, t, &flow, nic, plane);
-            }
-            if (n > 0 && n < ports->n_planes) {
-                return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                                "gpu-%u reaches gpu-%u in %u of %u planes; engine %s spreads flows over all of them",
-                                flow.src, flow.dst, n, ports->n_planes, b->router->engine->name);
-            }
-            gone[i] |= n == 0;
+        uint32_t n = 0;
+        for (uint32_t way = 0; way < n_ways; way++) {
+            n += has_way(r, t, &flow, way / ports->n_planes, way % ports->n_planes);
         }
-        if (gone[i] != 0) {
+        if (n > 0 && n < n_ways) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                            "gpu-%u reaches gpu-%u by %u of %u ways (NICs and planes); engine %s spreads flows over "
+                            "all of them",
+                            flow.src, flow.dst, n, n_ways, b->router->engine->name);
+        }
+        gone[i] = n == 0;
+        if (n == 0) {
             uint32_t n_paths = b->router->facts.splits ? 1 : r->flow_first[i + 1] - r->flow_first[i];
             fab_reroute_lose(r, i, r->part[i] * n_paths);
         }

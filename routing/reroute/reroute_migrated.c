@@ -189,7 +189,7 @@ fab_status fab_migration_walk(fab_reroute *r, uint32_t flow, uint32_t k, fab_on_
         .src = about.src, .dst = about.dst, .ordinal = about.ordinal, .queue_pair = k / n_nics, .nic = k % n_nics};
     uint32_t plane = fab_plane_of(router, &about, part.queue_pair, r->b->request.seed);
     const bool heeds = on_loss != FAB_LOSS_NONE;
-    return fab_reroute_part(r, &part, plane, heeds ? router->ports.n_planes : 1, heeds, n_links, err);
+    return fab_reroute_part(r, &part, plane, (fab_ways){0, heeds ? fab_n_ways(router) : 1}, heeds, n_links, err);
 }
 
 /* --- a call ------------------------------------------------------------------------------------------------------- */

@@ -74,17 +74,18 @@ static fab_hop_key reroute_key(const fab_reroute *r, const fab_flow_part *part, 
     return key;
 }
 
-fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, uint32_t n_planes, bool heeds,
+fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t plane, fab_ways ways, bool heeds,
                             size_t *n, fab_error *err) {
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const uint32_t base = f->first[FAB_NODE_SWITCH];
     const size_t first = *n;
-    for (uint32_t i = 0; i < n_planes; i++) {
+    for (uint32_t i = ways.first; i < ways.end; i++) {
         fab_host_segments segments = {0};
         bool found = false;
-        FAB_PASS(fab_host_segments_of(f, &router->ports, part->src, part->dst, part->nic, (plane + i) % f->n_planes,
-                                      &segments, err));
+        FAB_PASS(fab_host_segments_of(f, &router->ports, part->src, part->dst,
+                                      (part->nic + i / f->n_planes) % router->ports.nics_per_gpu,
+                                      (plane + i) % f->n_planes, &segments, err));
         if (heeds &&
             (!fab_all_alive(r, segments.head, segments.n_head) || !fab_all_alive(r, segments.tail, segments.n_tail))) {
             continue;
@@ -109,8 +110,8 @@ fab_status fab_reroute_part(fab_reroute *r, const fab_flow_part *part, uint32_t 
     return FAB_OK;
 }
 
-/* The same queue pair in another plane, those behind its own in turn. */
-static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
+/* The same queue pair in another plane, those behind its own in turn, and then over the other NICs of its GPU. */
+static fab_status try_others(fab_reroute *r, uint32_t path, size_t *n, fab_error *err) {
     const fab_baseline *b = r->b;
     const fab_path_record *record = &b->record[path];
     const fab_flow flow = fab_phase_flow(b->request.phase, record->flow);
@@ -120,7 +121,7 @@ static fab_status try_planes(fab_reroute *r, uint32_t path, size_t *n, fab_error
                                 .queue_pair = b->key[path].queue_pair,
                                 .nic = (path - b->routes.flow_first[record->flow]) % b->router->ports.nics_per_gpu};
     const uint32_t own = b->fabric->switch_plane[b->leaf[record->column].at];
-    return fab_reroute_part(r, &part, own + 1U, b->fabric->n_planes - 1, true, n, err);
+    return fab_reroute_part(r, &part, own, (fab_ways){1, fab_n_ways(b->router)}, true, n, err);
 }
 
 fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t *n_links, fab_error *err) {
@@ -144,7 +145,7 @@ fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t
         FAB_PASS(reroute_append(r, n_links, tail, record->n_tail, err));
     } else {
         *n_links = first;
-        FAB_PASS(try_planes(r, path, n_links, err));
+        FAB_PASS(try_others(r, path, n_links, err));
     }
     return FAB_OK;
 }

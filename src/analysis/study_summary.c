@@ -11,7 +11,7 @@ void fab_study_summary_free(fab_study_summary *summary) {
     for (size_t i = 0; summary->variants != NULL && i < summary->n_variants; i++) {
         fab_study_variant *v = &summary->variants[i];
         FAB_FREE_ALL(v->worst, v->stopped, v->critical.list, v->critical.next, v->links.list, v->links.next, v->classes,
-                     v->cable_impact, v->node_impact);
+                     v->cable_impact, v->node_impact, v->rollouts);
     }
     FAB_FREE_ALL(summary->variants, summary->choices, summary);
 }

@@ -204,8 +204,8 @@ static void bound_add_engines(const fab_result *r, const fab_run_verdict *v, cha
     if (isnan(margin)) {
         fab_append(out, FAB_VERDICT_TEXT, "%s", v->has_time ? ", which has no time" : ", by collisions");
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, ": %s, %.1f %% more", verdict_seconds(room, verdict_time(r, v->slowest)),
-                   100 * margin);
+        fab_append(out, FAB_VERDICT_TEXT, margin > 1 ? ": %s, x%.3g" : ": %s, %.1f %% more",
+                   verdict_seconds(room, verdict_time(r, v->slowest)), margin > 1 ? 1 + margin : 100 * margin);
     }
 }
 

@@ -250,7 +250,9 @@ static void certainty_of_published(const fab_result *r, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; %" PRIu64 " of %zu published figures met", n.met, p->n_rows);
     if (furthest != NULL) {
-        fab_append(out, FAB_VERDICT_TEXT, ", the furthest %+.1f %%", 100 * fab_published_deviation(furthest));
+        char deviation[32];
+        fab_append(out, FAB_VERDICT_TEXT, ", the furthest %s",
+                   fab_change_format(deviation, fab_published_deviation(furthest), 1));
     }
 }
 

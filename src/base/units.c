@@ -229,3 +229,31 @@ const char *fab_money_format(char *out, double usd) {
     }
     return out;
 }
+
+#define MOST_PERCENT (1 + 5e-4) /* as a ratio: what prints as 100 */
+
+const char *fab_part_format(char *out, double ratio, int digits) {
+    const double size = fabs(ratio);
+    const char *sign = ratio < 0 ? "-" : "";
+    (void)snprintf(out, 32, size > MOST_PERCENT ? "%sx%.*g" : "%s%.*g %%", sign, digits,
+                   size > MOST_PERCENT ? size : 100 * size);
+    return out;
+}
+
+const char *fab_change_format(char *out, double ratio, int places) {
+    if (ratio > MOST_PERCENT) {
+        (void)snprintf(out, 32, "x%.3g", 1 + ratio);
+    } else {
+        (void)snprintf(out, 32, "%+.*f %%", places, 100 * ratio);
+    }
+    return out;
+}
+
+const char *fab_more_format(char *out, double ratio, int digits) {
+    if (ratio > MOST_PERCENT) {
+        (void)snprintf(out, 32, "x%.3g", 1 + ratio);
+    } else {
+        (void)snprintf(out, 32, "%.*g %% more", digits, 100 * ratio);
+    }
+    return out;
+}

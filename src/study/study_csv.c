@@ -1,4 +1,5 @@
 /* Rows of a store as CSV. A row costs a few copies: texts that return are kept, numbers by their value. */
+#include "scenarios/scenarios_internal.h"
 #include "study_results_internal.h"
 
 #include "fab/memory.h"
@@ -93,6 +94,9 @@ static fab_status add_failed(csv *c, const study_rows *rows, fab_error *err) {
         fab_str_add(&c->text, i > 0 ? " + " : "");
         fab_str_append(&c->text, name->data, name->length);
     }
+    if (c->results->classes != NULL) {
+        study_add_count(c, c->results->classes->n_equal[scenario]);
+    }
     if (plan->scenario_names != NULL) {
         fab_str_append(&c->text, ",", 1);
         fab_str_add_csv(&c->text, scenario < plan->n_scenarios ? plan->scenario_names[scenario] : "");
@@ -135,6 +139,7 @@ static fab_status study_prepare(csv *c, fab_error *err) {
     fab_str_add(&c->text, plan->span_s > 0
                               ? ",goodput,restart_ratio,redo_ratio,slow_ratio,wait_ratio,n_failures,n_stops"
                               : ",failed");
+    fab_str_add(&c->text, c->results->classes != NULL ? ",n_equal" : "");
     fab_str_add(&c->text, plan->span_s <= 0 && plan->scenario_names != NULL ? ",name\n" : "\n");
     return FAB_OK;
 }

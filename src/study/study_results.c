@@ -1,5 +1,6 @@
 /* A store, the fabric that it is about, and the summary of its rows. */
 #include "study_results_internal.h"
+#include "scenarios/scenarios_internal.h"
 #include "study_scene.h"
 
 #include "fab/analysis.h"
@@ -38,6 +39,51 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
     return FAB_OK;
 }
 
+/* How many sets each scenario stands for follows from the design, as when it was planned. */
+static fab_status open_classes(const char *folder, fab_study_results *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_plan *plan = fab_store_plan(r->store);
+    study_restored *restored = NULL;
+    fab_context *context = NULL;
+    if (strstr(plan->scenarios, "@classes") == NULL || strncmp(plan->scenarios, "file:", 5) == 0) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(restored, 1, err));
+    FAB_TRY(study_restore(folder, plan, restored, err));
+    const fab_context_request what = {.design = restored->design,
+                                      .fabric = r->fabric,
+                                      .traffic = restored->traffic,
+                                      .engines = restored->engines,
+                                      .n_engines = restored->design->n_engines,
+                                      .seed = plan->seed};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    FAB_TRY(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->classes, err));
+    FAB_TRY(study_find_classes(context, restored->policies, restored->n_policies, r->classes, err));
+    if (r->classes->count != plan->n_scenarios || r->classes->n != plan->n_components) {
+        FAB_FAIL(err, FAB_EINPUT, NULL,
+                 "the store is damaged, or was planned by another program: %" PRIu64 " classes of %" PRIu32
+                 " parts, not %" PRIu64 " of %zu",
+                 r->classes->count, r->classes->n, plan->n_scenarios, plan->n_components);
+    }
+done:
+    fab_context_free(context);
+    study_restored_free(restored);
+    return status;
+}
+
+/* Which way of an update a scenario is a step of follows from the text. */
+static fab_status open_updates(fab_study_results *r, fab_error *err) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    if (strncmp(plan->scenarios, "update:", strlen("update:")) != 0) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->updates, err));
+    return r->updates->count == plan->n_scenarios
+               ? FAB_OK
+               : fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " scenarios",
+                          plan->scenarios, plan->n_scenarios);
+}
+
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_results *r = NULL;
@@ -51,6 +97,8 @@ fab_status fab_study_results_open(const char *folder, fab_study_results **out, f
         FAB_TRY(fab_floor_make(&r->design.fabric, r->fabric, &r->floor, err));
     }
     FAB_TRY(plan->span_s > 0 ? open_histories(r, err) : find_components(r, err));
+    FAB_TRY(open_classes(folder, r, err));
+    FAB_TRY(open_updates(r, err));
     *out = r;
     r = NULL;
 done:
@@ -62,6 +110,8 @@ void fab_study_results_close(fab_study_results *r) {
     if (r != NULL) {
         free(r->component);
         fab_scenarios_free(r->histories);
+        fab_scenarios_free(r->classes);
+        fab_scenarios_free(r->updates);
         fab_floor_free(r->floor);
         fab_fabric_free(r->fabric);
         fab_store_close(r->store);
@@ -203,6 +253,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     fab_outcome *healthy = NULL;
     look_up failed = {.store = r->store};
     fab_summary_request request = {.fabric = r->fabric,
+                                   .n_racks = fab_floor_racks(r->floor).n_racks,
                                    .n_scenarios = plan->n_scenarios,
                                    .span_s = plan->span_s,
                                    .components = r->component,
@@ -211,8 +262,15 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .failed = find_failed,
                                    .failed_context = &failed,
                                    .histories = r->histories,
+                                   .n_equal = r->classes != NULL ? r->classes->n_equal : NULL,
+                                   .equal = r->classes != NULL ? r->classes->equal : NULL,
                                    .top = top,
                                    .keep_impact = keep_impact};
+    if (r->updates != NULL) {
+        request.ways = r->updates->way;
+        request.n_ways = r->updates->n_ways;
+        request.way_of = r->updates->way_of;
+    }
     FAB_TRY(FAB_NEW(labels, plan->n_variants, err));
     FAB_TRY(FAB_NEW(policies, plan->n_variants, err));
     FAB_TRY(FAB_NEW(healthy, plan->n_variants, err));

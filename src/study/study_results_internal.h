@@ -16,6 +16,8 @@ struct fab_study_results {
     fab_floor *floor;         /* NULL: none */
     fab_component *component; /* shape [plan->n_components] */
     fab_scenarios *histories; /* NULL: sets */
+    fab_scenarios *updates;   /* that are rolled through; NULL: none */
+    fab_scenarios *classes;   /* of equal sets; NULL: each stands for itself */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

@@ -84,7 +84,7 @@ static fab_status restore_policies(const fab_plan *plan, study_restored *out, fa
     return FAB_OK;
 }
 
-static fab_status study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err) {
+fab_status study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err) {
     FAB_PASS(FAB_NEW(out->design, 1, err));
     FAB_PASS(restore_design(folder, plan, out->design, err));
     FAB_PASS(restore_policies(plan, out, err));

@@ -1,6 +1,7 @@
 /* Fabric, scenarios and the job on the healthy fabric; scenarios by their number. */
 #include "study_scene.h"
 #include "scenarios/scenarios_internal.h"
+#include "symmetry/symmetry.h"
 
 #include "fab/str.h"
 #include "fab/design.h"
@@ -80,8 +81,30 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
     if (s->source == SOURCE_HISTORIES) {
         return FAB_OK;
     }
-    bool class = s->source != SOURCE_LIST && s->n <= s->count * s->k;
+    bool class = s->source == SOURCE_CLASSES || (s->source != SOURCE_LIST && s->n <= s->count * s->k);
     return class ? collect_class(scene, err) : collect_used(scene, err);
+}
+
+fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies,
+                              fab_scenarios *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_permutations alike = {.n = 0};
+    fab_component *part = NULL;
+    if (s->source != SOURCE_CLASSES) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(part, s->n, err));
+    for (uint32_t j = 0; j < s->n; j++) {
+        part[j] = scenario_component(s, s->kind, j);
+    }
+    const symmetry_request request = {
+        .context = context, .policies = policies, .n_policies = n_policies, .part = part, .n = s->n, .k = s->k};
+    FAB_TRY(symmetry_find(&request, &alike, err));
+    FAB_TRY(scenario_fold(s, &alike, err));
+done:
+    fab_permutations_release(&alike);
+    free(part);
+    return status;
 }
 
 /* --- scene -------------------------------------------------------------------------------------------------------- */
@@ -99,6 +122,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     s.racks = s.scenarios->racks;
     placed.fabric = s.fabric;
     FAB_TRY(fab_context_new(&placed, &s.context, err));
+    FAB_TRY(study_find_classes(s.context, request->policies, request->n_policies, s.scenarios, err));
     *out = s;
     s = (study_scene){.fabric = NULL};
     out->request.context = out->context;

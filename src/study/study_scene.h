@@ -11,6 +11,11 @@
 
 typedef struct fab_design fab_design;
 
+/** Finds the classes of equal sets of a source that looks at one of each; nothing to do for others. Errors of
+ * symmetry_find(). */
+fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies,
+                              fab_scenarios *scenarios, fab_error *err) FAB_MUST_USE;
+
 /** What is read from a plan, with the copies of files in place of those that were given. */
 typedef struct study_restored {
     fab_design *design;
@@ -20,6 +25,8 @@ typedef struct study_restored {
     size_t n_policies;
 } study_restored;
 
+/** From the folder alone; out is zero-initialised. */
+fab_status study_restore(const char *folder, const fab_plan *plan, study_restored *out, fab_error *err) FAB_MUST_USE;
 /** NULL is fine. */
 void study_restored_free(study_restored *restored);
 

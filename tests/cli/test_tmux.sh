@@ -42,6 +42,7 @@ list gpus
 list families
 list engines
 list patterns
+list scenarios
 list prices
 list fields
 explain

@@ -140,6 +140,26 @@ static bool has_part(const oracle_study *one, const char *name) {
     return oracle_component_of(&bare, name, 1).n_scenarios > 0;
 }
 
+/* Parts of the fabric of a class, by their names alone. */
+static uint64_t count_parts(const fab_fabric *f, const char *class) {
+    static const fab_component_kind KINDS[] = {FAB_COMPONENT_LINK, FAB_COMPONENT_PORT, FAB_COMPONENT_SWITCH,
+                                               FAB_COMPONENT_NIC,  FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER};
+    char healthy[64];
+    char name[FAB_COMPONENT_NAME_SIZE];
+    uint64_t n = 0;
+    (void)snprintf(healthy, sizeof healthy, "%.*s", (int)strcspn(class, ","), class);
+    for (size_t k = 0; k < sizeof KINDS / sizeof KINDS[0]; k++) {
+        const bool is_cable = KINDS[k] <= FAB_COMPONENT_PORT;
+        uint32_t end = is_cable ? f->n_links : fab_component_count(f, NULL, KINDS[k]);
+        for (uint32_t id = 0; id < end; id += KINDS[k] == FAB_COMPONENT_LINK ? 2 : 1) {
+            const fab_component c = {.kind = KINDS[k], .id = id};
+            n += fab_component_check(f, NULL, &c, NULL) == FAB_OK &&
+                 is_of_class(f, fab_component_name(f, &c, name), healthy);
+        }
+    }
+    return n;
+}
+
 /* Scenarios in which some component of the class of `worst` fails; all components of a class are called alike. */
 static void check_class(size_t which, const oracle_study *s, const fab_critical_class *k, const char *const *names,
                         size_t n_names) {
@@ -156,6 +176,7 @@ static void check_class(size_t which, const oracle_study *s, const fab_critical_
         n_stopped += is_in && s->rows[i].state == FAB_OUTCOME_STOPPED;
         impact += is_in ? oracle_impact(s, &s->rows[i]) : 0;
     }
+    cr_expect_eq(k->n_parts, count_parts(s->fabric, k->name), "case %zu: %s", which, k->name);
     cr_expect_eq(k->n_scenarios, n_scenarios, "case %zu: %s", which, k->name);
     cr_expect_eq(k->n_stopped, n_stopped, "case %zu: %s", which, k->name);
     EXPECT_CLOSE(k->scenario_impact, impact / (double)n_scenarios);

@@ -62,9 +62,9 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                                  .worst_slowdown = NAN,
                                  .mean_ratio = NAN,
                                  .worst_ratio = NAN};
-    classes[0] = (fab_critical_class){"leaf switches", 2, 1, 0.5, 0.0625, 1, "leaf-1", 1, 1, 60, 10, 0.4, true};
-    classes[1] =
-        (fab_critical_class){"leaf-spine links", 4, 0, 0.1, NAN, 0.25, "leaf-0:3 > spine-0:1", 1, 1, 80, 0, NAN, false};
+    classes[0] = (fab_critical_class){"leaf switches", 2, 2, 1, 0.5, 0.0625, 1, "leaf-1", 1, 1, 60, 10, 0.4, true};
+    classes[1] = (fab_critical_class){"leaf-spine links",     4, 4, 0,  0.1, NAN, 0.25,
+                                      "leaf-0:3 > spine-0:1", 1, 1, 80, 0,   NAN, false};
     fab_spread spread = {90, 1.125, 1, 1.25, 4.0 / 3, 4.0 / 3, 7};
     v[0] = (fab_study_variant){.engine = "ecmp,hash=crc32,qp=16,offset=0/8/16/24",
                                .policy = "first-spare",
@@ -127,7 +127,8 @@ static inline const fab_study_summary *fixture_study(const char *nasty) {
                             .choices = &choice,
                             .has_homing = true,
                             .homing = {16, 2, 2, 0.0625},
-                            .n_components = 6};
+                            .n_components = 6,
+                            .n_parts = 6};
     (void)snprintf(s.design, sizeof s.design, "%s", nasty);
     return &s;
 }

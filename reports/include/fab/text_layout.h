@@ -100,7 +100,9 @@ const char *fab_show_money(fab_page *page, double usd);
 const char *fab_show_2_digits(fab_page *page, double value); /**< "1.25" */
 const char *fab_show_3_digits(fab_page *page, double value); /**< "1.250" */
 const char *fab_show_factor(fab_page *page, double factor);  /**< "x1.250" */
-const char *fab_show_percent(fab_page *page, double ratio);  /**< "12.5 %" */
+const char *fab_show_percent(fab_page *page, double ratio);  /**< "12.5 %", "x2.5" */
+const char *fab_show_change(fab_page *page, double ratio);   /**< "+12.5 %", "x2.5" */
+const char *fab_show_more(fab_page *page, double ratio);     /**< "12.5 % more", "x2.5" */
 const char *fab_show_about(fab_page *page, double value);    /**< "1.25", "1.25e+04" */
 /** "6.86:1". */
 const char *fab_show_taper(fab_page *page, double taper);

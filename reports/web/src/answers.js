@@ -147,7 +147,7 @@ function sweepAnswers(sweep) {
       h('p', { class: 'small' }, `Under ${fastest.e.label}.`)),
     card('answer-cost', 'How much money?',
       [h('strong', null, f.money(cheapest.p.total_usd)), ` at ${name(cheapest)}`],
-      h('p', null, `The dearest point, ${name(dearest)}, costs ${f.money(dearest.p.total_usd)}: ${f.percent(dearest.p.total_usd / cheapest.p.total_usd - 1)} more.`)),
+      h('p', null, `The dearest point, ${name(dearest)}, costs ${f.money(dearest.p.total_usd)}: ${f.more(dearest.p.total_usd / cheapest.p.total_usd - 1)}.`)),
     card('answer-front', 'Which points are worth it?',
       [h('strong', null, f.plural(front.length, 'point')), ` of ${rows.length} on the Pareto front`],
       h('ul', { class: 'plain' }, front.slice(0, 6).map((row) => h('li', null, `${name(row)}: ${f.money(row.p.total_usd)}, ${f.seconds(row.e.compared_s)}${sweep.points[0]?.engines?.length > 1 ? ` (${row.e.label})` : ''}`))),
@@ -161,7 +161,7 @@ function designAnswers(designs) {
   const rest = designs.slice(1);
   return [
     card('answer-cost', 'Which costs least?', [h('strong', null, breakable(cheapest.name)), `: ${f.money(cheapest.cost.total_usd)}, ${f.dollars(cheapest.cost.per_gpu_usd)} per GPU`],
-      h('ul', { class: 'plain' }, rest.map((d) => h('li', null, `${d.name}: ${f.percent(Math.abs(d.reduction_ratio))} ${d.reduction_ratio >= 0 ? 'less' : 'more'} than ${base.name}`)))),
+      h('ul', { class: 'plain' }, rest.map((d) => h('li', null, `${d.name}: ${d.reduction_ratio >= 0 ? `${f.percent(d.reduction_ratio)} less` : f.more(-d.reduction_ratio)} ${d.reduction_ratio < -1.0005 ? 'of' : 'than'} ${base.name}`)))),
     card('answer-power', 'Which draws least?', (() => {
       const least = designs.reduce((a, b) => (b.cost.power_w < a.cost.power_w ? b : a));
       return [h('strong', null, f.power(least.cost.power_w)), ': ', breakable(least.name)];
@@ -182,7 +182,7 @@ function optimumAnswers(o) {
       h('p', { class: 'small' }, o.proven ? 'Proven: no design of the catalog that keeps the limits costs less. ' : `Not proven: nothing costs less than ${f.money(o.lower_bound_usd)}. `, h('a', { href: '#cost' }, 'The bill'))),
     card('answer-design', 'Which fabric is it?', [h('strong', null, winner.family), `, ${f.plural(winner.tiers, 'tier')}, ${f.count(winner.switches)} switches`],
       h('p', null, h('code', null, winner.design))),
-    next && card('answer-next', 'What comes close?', [h('strong', null, `${f.percent(next.difference_ratio)} more`), ` costs ${next.family} with ${f.plural(next.tiers, 'tier')}`],
+    next && card('answer-next', 'What comes close?', [h('strong', null, `${f.more(next.difference_ratio)}`), ` costs ${next.family} with ${f.plural(next.tiers, 'tier')}`],
       h('p', null, h('code', null, next.design)), h('p', { class: 'small' }, h('a', { href: '#optimum' }, 'What else, and why not'))),
   ].filter(Boolean);
 }
@@ -273,7 +273,7 @@ function failureAnswers(failures) {
   const best = able.length > 0 ? able.reduce((a, b) => (figure(b) < figure(a) ? b : a)) : null;
   const told = (p) => `${f.plural(p.collisions, 'collision')}, the fullest link at ${f.factor(p.worst_ratio)}${p.slowdown_ratio ? `, ${f.times(p.slowdown_ratio)} as long` : ''}`;
   return [card('answer-failures', 'What does the failure do?',
-    stays && stays.disconnected_flows > 0 ? [h('strong', null, 'The job stops'), `: ${f.plural(stays.disconnected_flows, 'flow')} lose their path`] : stays ? [h('strong', null, 'The job goes on'), `: ${told(stays)}`] : `Whole: ${told(healthy)}`,
+    stays && stays.disconnected_flows > 0 ? [h('strong', null, 'The job stops'), `: ${f.plural(stays.disconnected_flows, 'flow')} lose every path`] : stays ? [h('strong', null, 'The job goes on'), `: ${told(stays)}`] : `Whole: ${told(healthy)}`,
     h('p', null, `Failed: ${f.list(failures.failed.map((x) => x.name))}.`),
     best && failures.lost.length > 0 && h('p', null, `Best is ${best.policy}: ${told(best)}.`),
     h('p', { class: 'small' }, `Under ${failures.engines[0].engine}.`))];

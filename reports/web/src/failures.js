@@ -2,6 +2,9 @@
 import { h, section, table } from './dom.js';
 import * as f from './format.js';
 
+/** Why a failure can make things faster. */
+export const RELIEF = 'After a failure flows take other paths; where these collide less than the ones drawn before, that is luck of this draw and no gain: another seed shows its noise.';
+
 const moves = (policy) => (policy.possible ? policy.moves.map((m) => `${m.from_server} → ${m.to_server}${m.healthy ? ' (healthy)' : ''}`).join(', ') || '-' : 'the job stops');
 
 function engine(e) {
@@ -26,5 +29,6 @@ export function failures(model) {
   const { failures: x } = model.report;
   return section('failures', 'What the failures do', `Failed: ${f.list(x.failed.map((p) => p.name))}. ${x.lost.length > 0 ? `${f.plural(x.lost.length, 'server')} with ranks lost.` : 'No server with ranks is lost: nobody moves.'}`,
     x.engines.map(engine),
+    x.engines.some((e) => e.policies.some((p) => p.time_s < e.healthy.time_s * (1 - 1e-9))) && h('p', { class: 'note' }, `Slower below ×1: faster than where nothing failed. ${RELIEF}`),
     x.phases_left_out.length > 0 && h('p', { class: 'note' }, `Left out: ${f.list(x.phases_left_out.map((p) => p.name ?? p))}.`));
 }

@@ -29,8 +29,11 @@ export const power = (w) => prefixed(w, 'W');
 export const metres = (m) => (m < 1e4 ? `${digits(m)} m` : `${digits(m / 1e3)} km`);
 export const count = (n) => Math.round(n).toLocaleString('en-US');
 export const factor = (f) => (f === 0 ? '0' : fixed(f, 2));
-export const percent = (ratio, n = 3) => `${digits(100 * ratio, n)} %`;
 export const times = (ratio) => `${digits(ratio, 3)} ×`;
+/** A part of something; above 100 % as a factor. */
+export const percent = (ratio, n = 3) => (Math.abs(ratio) > 1.0005 ? times(ratio) : `${digits(100 * ratio, n)} %`);
+/** How much more something is: from twice as much on as a factor. */
+export const more = (ratio) => (ratio > 1.0005 ? times(1 + ratio) : `${percent(ratio)} more`);
 
 export function money(usd) {
   const size = Math.abs(usd);

@@ -3,6 +3,7 @@ import { h, section, table } from './dom.js';
 import { card } from './answers.js';
 import { axis, bars, chart } from './chart.js';
 import * as f from './format.js';
+import { RELIEF } from './failures.js';
 
 const factor = (v) => (v === undefined ? '-' : `×${f.digits(v, 4)}`);
 const impact = (v) => (v === undefined ? '-' : f.percent(v));
@@ -112,18 +113,31 @@ const cases = (caption, rows) => rows.length > 0 && table({
   rows,
 });
 
+const rollouts = (v) => v.rollouts?.length > 0 && table({
+  caption: 'Rolling update, by how many switches are down at a time',
+  columns: [
+    { title: 'switches', head: true, cell: (r) => `${r.at_a_time} at a time${r.steps === 1 || r.at_a_time === 1 ? '' : r.far_apart ? ', far apart' : ', side by side'}` },
+    { title: 'steps', number: true, cell: (r) => f.count(r.steps) },
+    { title: 'of them stop the job', number: true, cell: (r) => f.count(r.stopped) },
+    { title: 'work lost, in steps', number: true, cell: (r) => (r.lost_steps === undefined ? '-' : f.digits(r.lost_steps, 3)) },
+    { title: 'worst step', number: true, cell: (r) => impact(r.max_impact_ratio) },
+  ],
+  rows: v.rollouts.map((r, i) => ({ ...r, class: i === 0 ? 'best' : null })),
+});
+
 export function study(model, state) {
   const { study: s } = model.report;
   const v = shown(s);
   return [
     section('study', 'What failures do', `${f.count(s.done)} of ${f.plural(s.scenarios, 'scenario')} of ${s.source}. Speed lost: ${s.impact}.`,
-      distribution(s), variants(s), cases('The worst scenarios', v.worst), cases('Scenarios in which the job stops', v.stopping),
+      distribution(s), rollouts(v), variants(s), cases('The worst scenarios', v.worst), cases('Scenarios in which the job stops', v.stopping),
       v.access_loss && h('p', null, `One link of a server lost: ${f.plural(v.access_loss.scenarios, 'scenario')}, the job stops in ${f.count(v.access_loss.stopped)} and is slower in ${f.count(v.access_loss.slower)}${v.access_loss.mean_slowdown_ratio !== undefined ? `; ${factor(v.access_loss.mean_slowdown_ratio)} on average, ${factor(v.access_loss.max_slowdown_ratio)} at worst` : ''}.`)),
     section('critical', 'What must not fail', null,
       v.classes.length > 0 && table({
         caption: 'By kind of component',
         columns: [
           { title: 'kind', head: true, cell: (c) => c.name },
+          { title: 'parts', number: true, cell: (c) => f.count(c.parts) },
           { title: 'that failed', number: true, cell: (c) => f.count(c.components) },
           { title: 'always stop the job', number: true, cell: (c) => f.count(c.stopping) },
           { title: 'speed lost, mean', number: true, cell: (c) => impact(c.impact_ratio) },
@@ -132,6 +146,7 @@ export function study(model, state) {
         ],
         rows: v.classes,
       }),
-      ranking(model, state, s)),
+      ranking(model, state, s),
+      [v, ...v.classes, ...s.critical].some((x) => x.impact_ratio < -1e-9) && h('p', { class: 'note' }, `Speed lost below 0: the job runs faster than where nothing failed. ${RELIEF}`)),
   ];
 }

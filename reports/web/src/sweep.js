@@ -87,7 +87,7 @@ export function sweep(model) {
       columns: [
         { title: 'engine', head: true, cell: (v) => v.label },
         { title: 'best', cell: (v) => h('code', null, v.design) },
-        { title: 'the next costs or takes more', number: true, cell: (v) => f.percent(v.margin_ratio) },
+        { title: 'the next costs or takes more', number: true, cell: (v) => (v.margin_ratio > 1.0005 ? f.more(v.margin_ratio) : f.percent(v.margin_ratio)) },
         { title: 'its network would have to be cheaper by', number: true, cell: (v) => (v.turning_ratio === undefined ? '-' : v.turning_ratio > 1 ? 'more than all' : f.percent(v.turning_ratio)) },
       ],
       rows: verdicts,
@@ -159,7 +159,7 @@ export function optimum(model) {
     { title: 'bisection', number: true, cell: (p) => f.percent(p.bisection_ratio) },
     { title: 'power', number: true, cell: (p) => f.power(p.power_w) },
     { title: 'cost', number: true, cell: (p) => f.money(p.total_usd) },
-    { title: 'more', number: true, cell: (p) => f.percent(p.difference_ratio) },
+    { title: 'more', number: true, cell: (p) => (p.difference_ratio > 1.0005 ? f.more(p.difference_ratio) : f.percent(p.difference_ratio)) },
   ];
   return section('optimum', 'The cheapest fabric, and what comes close', null,
     table({ id: 'optimum-table', caption: 'Winner and the best of other structural choices', columns, rows: [{ ...o.winner, class: 'best' }, ...o.runners_up] }),

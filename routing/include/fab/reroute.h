@@ -49,7 +49,7 @@ typedef struct fab_rerouted {
     const uint32_t *path;     /**< shape [n_touched]: number of the path in the baseline's routes */
     const size_t *path_first; /**< shape [n_touched + 1]: links of path[i] are link[path_first[i] ... ); none: lost */
     const fab_link_id *link;
-    uint32_t n_disconnected;      /**< flows that have lost a path */
+    uint32_t n_disconnected;      /**< flows that are lost, as fab_reroute_apply() says */
     const uint32_t *disconnected; /**< shape [n_disconnected] */
     double lost_bps;              /**< offered by the paths that are lost */
     const double *load;           /**< shape [n_links]: offered rates, bit/s */
@@ -78,11 +78,13 @@ typedef enum fab_reroute_when {
  * Routes and loads under a mask: what all flows would take if they were routed anew over the next hops that are left,
  * resilient hashing with the groups of the healthy fabric in mind.
  *
- * A NIC uses the other planes in turn for a path that has no way in its own. A flow that is lost, wholly or by some of
- * its paths, is counted, not an error; what its other paths carry stays. Where the router splits or routes whole phases
- * at once, flows that have lost a part leave with all of it, and everything is computed again.
+ * A path that has no way by its NIC in its plane takes the other planes in turn, then the other NICs of its GPU: it is
+ * lost where all of them are, and with it its flow. That is counted, not an error. Over tables of which nobody takes
+ * notice a flow is lost with any of its paths; what the others carry stays. Where the router splits or routes whole
+ * phases at once everything is computed again.
  * @param[in] mask  Of the same fabric. Borrowed until the next call.
- * @retval FAB_EUNSUPPORTED  the router splits, and a flow has lost its way in one plane but not in all
+ * @retval FAB_EUNSUPPORTED  the router splits or routes whole phases, and a flow has a way left by some of its NICs and
+ *                           planes, and none by others
  * Complexity: O(paths touched * their length + what the masked next hops cost); in full where the engine reconverges.
  * Threads: concurrent calls with different scratch are safe; the same bytes in any order.
  */

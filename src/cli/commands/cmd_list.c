@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include "fab/scenarios.h"
 #include "fab/builtin.h"
 #include "fab/catalog.h"
 #include "fab/design.h"
@@ -225,6 +226,13 @@ static fab_status fill_formats(cli_table *table, fab_error *err) {
     return cli_table_status(table, err);
 }
 
+static fab_status fill_scenarios(cli_table *table, fab_error *err) {
+    for (const fab_scenario_source *s = fab_scenario_sources; s->text != NULL; s++) {
+        add_texts(table, (const char *[]){s->text, s->summary});
+    }
+    return cli_table_status(table, err);
+}
+
 #define COLUMN(title, field)                                                                                           \
     { (title), (field), false }
 #define NUMBER(title, field)                                                                                           \
@@ -266,6 +274,10 @@ static const list_topic TOPICS[] = {
      "traffic patterns: --traffic pattern:NAME[,key=value]",
      {COLUMN("Pattern", "name"), COLUMN("Summary", "summary")},
      fill_patterns},
+    {"scenarios",
+     "what fails in a study: --scenarios SOURCE",
+     {COLUMN("Source", "name"), COLUMN("Summary", "summary")},
+     fill_scenarios},
     {"prices",
      "price profiles: --prices NAME",
      {COLUMN("Profile", "name"), COLUMN("Counted", "convention"), NUMBER("$/64x400G", "switch_64x400g_usd"),

@@ -47,8 +47,10 @@ const cli_option cli_option_store = {"store", "DIR", "folder of the study", .tex
                                      .names = "folder"};
 static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
                                             "what fails: CLASS:K (every set of K links, access-links, fabric-links, "
-                                            "switches, nics, gpus, servers, racks or planes), CLASS:K@N (N random "
-                                            "sets), time:30d@N (N histories), file:PATH",
+                                            "switches, nics, gpus, servers, racks or planes), CLASS:K@classes (the "
+                                            "same, one of each class of equal ones is looked at), CLASS:K@N (N random "
+                                            "sets), power:rack, update:spine and other events, time:30d@N (N "
+                                            "histories), file:PATH; all: list scenarios",
                                             .text = offsetof(cli_options, scenarios)};
 const cli_option cli_option_policy = {
     "policy", "NAME,...",

@@ -205,7 +205,8 @@ static void find_scale(fab_estimator *c) {
             c->inside_s = fmax(c->inside_s, estimator_bits_s(&c->load[l], c->capacity[l]));
         }
     }
-    bool segments_stay = !f->forwards_in_domain || f->n_planes == 1;
+    const bool has_other_nics = fab_router_ports(c->request.router)->nics_per_gpu > 1; /* which flows turn to */
+    bool segments_stay = !has_other_nics && (!f->forwards_in_domain || f->n_planes == 1);
     segments_stay = segments_stay && !(f->host.nic_part < 1); /* utilisation is of the whole rate of a NIC */
     if (c->is_even && segments_stay && high > 0 && high <= low * (1 + SAME)) {
         c->s_per_ratio = c->bits[0] / high;

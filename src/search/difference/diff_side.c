@@ -127,7 +127,7 @@ static fab_status hurt_phase(diff_side *s, size_t engine, size_t phase, fab_erro
     FAB_PASS(fab_evaluate(s->workspace, &at, &needs, &found, err));
     take_loads(s, found.loads, r);
     if (found.loads->n_disconnected > 0 && s->stopped.length == 0) {
-        fab_str_printf(&s->stopped, "%u flow%s of phase %s lose%s a path", (unsigned)found.loads->n_disconnected,
+        fab_str_printf(&s->stopped, "%u flow%s of phase %s lose%s every path", (unsigned)found.loads->n_disconnected,
                        found.loads->n_disconnected == 1 ? "" : "s", s->result.phases[phase].name,
                        found.loads->n_disconnected == 1 ? "s" : "");
     }

@@ -64,7 +64,7 @@ bool relocate_eval_talk(const relocate_eval *e, uint32_t a, uint32_t b);
 /**
  * What the flows between two servers add if both are somewhere else; only of separable phases.
  * @param[in]  changes  Shape [2].
- * @param[out] is_cut   Some of them lose a path.
+ * @param[out] is_cut   Some of them lose every path.
  */
 fab_status relocate_eval_between(relocate_eval *e, const relocate_change *changes, bool *is_cut, relocate_look *look,
                                  void *context, fab_error *err) FAB_MUST_USE;

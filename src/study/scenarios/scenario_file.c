@@ -13,7 +13,7 @@
 
 #define MOST_BYTES ((size_t)1 << 28)
 
-static fab_status begin_scenario(fab_scenarios *s, const char *name, const char *where, fab_error *err) {
+fab_status scenario_begin(fab_scenarios *s, const char *name, const char *where, fab_error *err) {
     if (name[0] == '\0' || strlen(name) >= sizeof s->name[0]) {
         return fab_fail(err, FAB_EINPUT, where, "the name of a scenario has 1 to %zu bytes", sizeof s->name[0] - 1);
     }
@@ -25,6 +25,13 @@ static fab_status begin_scenario(fab_scenarios *s, const char *name, const char 
     memset(s->name[s->count], 0, sizeof s->name[0]);
     memcpy(s->name[s->count], name, strlen(name));
     s->first[s->count++] = s->n_components;
+    s->first[s->count] = s->n_components;
+    return FAB_OK;
+}
+
+fab_status scenario_add(fab_scenarios *s, const fab_component *c, fab_error *err) {
+    FAB_PASS(FAB_GROW(s->component, s->component_capacity, s->n_components + 1, err));
+    s->component[s->n_components++] = *c;
     s->first[s->count] = s->n_components;
     return FAB_OK;
 }
@@ -45,9 +52,7 @@ static fab_status add_component(fab_scenarios *s, const char *name, const char *
     if (status != FAB_OK) {
         FAB_FAIL(err, status, where, "%s", inner.text);
     }
-    FAB_TRY(FAB_GROW(s->component, s->component_capacity, s->n_components + 1, err));
-    s->component[s->n_components++] = c;
-    s->first[s->count] = s->n_components;
+    FAB_TRY(scenario_add(s, &c, err));
 done:
     return status;
 }
@@ -84,7 +89,7 @@ static fab_status scenario_read_line(fab_scenarios *s, uint32_t n_columns, char 
         return fab_fail(err, FAB_EINPUT, where, "%" PRIu32 " columns; the header has %" PRIu32, n, n_columns);
     }
     if (s->count == 0 || strcmp(s->name[s->count - 1], column[0]) != 0) {
-        FAB_PASS(begin_scenario(s, column[0], where, err));
+        FAB_PASS(scenario_begin(s, column[0], where, err));
     }
     if (column[1][0] != '\0') {
         FAB_PASS(add_component(s, column[1], n > 2 ? column[2] : NULL, where, err));
@@ -187,7 +192,7 @@ static fab_status read_xml(const char *path, const char *text, size_t length, fa
         FAB_TRY(expect(path, e, "scenario", err));
         FAB_TRY(check_attributes(path, e, "name", "name", err));
         const fab_xml_attribute *name = fab_xml_find(e, "name");
-        FAB_TRY(begin_scenario(s, name->value, fab_xml_place(where, path, name->line, name->column), err));
+        FAB_TRY(scenario_begin(s, name->value, fab_xml_place(where, path, name->line, name->column), err));
         for (const fab_xml_element *c = e->first_child; c != NULL; c = c->next) {
             FAB_TRY(expect(path, c, "component", err));
             FAB_TRY(check_attributes(path, c, "name", "left", err));

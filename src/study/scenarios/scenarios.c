@@ -26,6 +26,22 @@ static const struct {
                {"racks", FAB_COMPONENT_RACK, 0},
                {"planes", FAB_COMPONENT_PLANE, 0}};
 
+const fab_scenario_source fab_scenario_sources[] = {
+    {"CLASS:K", "every set of K links, access-links, fabric-links, switches, nics, gpus, servers, racks or planes"},
+    {"CLASS:K@classes", "the same with K = 1 or 2, where one of each class of equal sets is looked at (ADR 85)"},
+    {"CLASS:K@N", "N sets of K, drawn"},
+    {"power:rack", "each rack loses power, with its servers and switches (needs a floor plan)"},
+    {"cooling:row, cooling:hall", "all racks of a row, or of a hall, go down together (needs a floor plan)"},
+    {"cooling:pod", "all servers and switches of a pod go down together"},
+    {"line-card:PORTS", "PORTS neighbouring ports of a switch lose their cables: 1 to PORTS, and so on"},
+    {"bundle:racks, bundle:switches", "all cables between two racks (needs a floor plan), or between two switches"},
+    {"update:TIER, update:TIER,K",
+     "the switches of a tier (leaf, spine, ...) are taken down K at a time, else 1, 2, 4, ... and all; the report says "
+     "which way loses least"},
+    {"time:T@N", "N histories of a time T with failures and repairs of every class (keys failures.*)"},
+    {"file:PATH", "a list: CSV with scenario,component[,left] or XML"},
+    {NULL, NULL}};
+
 #define N_CLASSES (sizeof CLASSES / sizeof CLASSES[0])
 
 void fab_scenario_release(fab_scenario *scenario) {
@@ -37,7 +53,7 @@ void fab_scenarios_free(fab_scenarios *s) {
     if (s == NULL) {
         return;
     }
-    FAB_FREE_ALL(s->link, s->name, s->first, s->component, s);
+    FAB_FREE_ALL(s->link, s->set, s->n_equal, s->equal, s->way, s->way_of, s->name, s->first, s->component, s);
 }
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
@@ -53,7 +69,7 @@ static uint64_t gcd(uint64_t a, uint64_t b) {
 
 /* n over k, UINT64_MAX where it is too large. What has come together by step i is a whole number: what i does not share
  * with it, it shares with the next factor. */
-static uint64_t scenarios_choose(uint64_t n, uint64_t k) {
+uint64_t scenario_n_sets(uint64_t n, uint64_t k) {
     uint64_t value = 1;
     if (k > n) {
         return 0;
@@ -74,19 +90,19 @@ static uint64_t scenarios_choose(uint64_t n, uint64_t k) {
 /* Set number `rank` in lexicographic order, by the combinatorial number system: counted from the last set back, the
  * first element is the largest m with m over k not above what is left, mirrored. */
 static void unrank(uint32_t n, uint32_t k, uint64_t rank, uint32_t *out) {
-    uint64_t left = scenarios_choose(n, k) - 1 - rank;
+    uint64_t left = scenario_n_sets(n, k) - 1 - rank;
     uint32_t high = n;
     for (uint32_t i = 0; i < k; i++) {
         uint32_t low = 0; /* low over k - i is not above what is left, high over k - i is, or is taken */
         while (high - low > 1) {
             uint32_t middle = low + (high - low) / 2;
-            if (scenarios_choose(middle, k - i) <= left) {
+            if (scenario_n_sets(middle, k - i) <= left) {
                 low = middle;
             } else {
                 high = middle;
             }
         }
-        left -= scenarios_choose(low, k - i);
+        left -= scenario_n_sets(low, k - i);
         out[i] = n - 1 - low;
         high = low;
     }
@@ -113,8 +129,8 @@ fab_component scenario_component(const fab_scenarios *s, fab_component_kind kind
 static fab_status get_set(const fab_scenarios *s, uint64_t i, fab_scenario *out, fab_error *err) {
     uint32_t member[FAB_SCENARIO_COMPONENTS];
     FAB_PASS(FAB_GROW(out->component, out->component_capacity, s->k, err));
-    if (s->source == SOURCE_SETS) {
-        unrank(s->n, s->k, i, member);
+    if (s->source != SOURCE_DRAWN) {
+        unrank(s->n, s->k, s->source == SOURCE_CLASSES ? s->set[i] : i, member);
     } else {
         fab_rng rng = fab_rng_make(s->seed, i);
         draw_set(&rng, s->n, s->k, member);
@@ -189,13 +205,16 @@ static fab_status find_class(const char *text, size_t n, fab_scenarios *s, fab_e
             return FAB_OK;
         }
     }
-    return fab_fail(err, FAB_EINPUT, "--scenarios",
-                    "'%s' is no source of scenarios%s as CLASS:K or CLASS:K@N with links, access-links, fabric-links, "
-                    "switches, nics, gpus, servers, racks or planes, time:30d@N, file:PATH",
-                    word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
+    return fab_fail(
+        err, FAB_EINPUT, "--scenarios",
+        "'%s' is no source of scenarios%s as CLASS:K, CLASS:K@classes or CLASS:K@N with links, "
+        "access-links, fabric-links, "
+        "switches, nics, gpus, servers, racks or planes, time:30d@N, power:rack, cooling:row, line-card:16, "
+        "bundle:switches, update:spine, file:PATH",
+        word, near.best[0] != '\0' ? fab_choices_hint(&near, hint) : ":");
 }
 
-/* "@N" behind K or T: cut off, N stored. */
+/* "@N" or "@classes" behind K or T: cut off, N or 0 stored. */
 static fab_status scenarios_read_count(char *text, uint64_t *out, bool *out_given, fab_error *err) {
     fab_error inner = {0};
     char *at = strchr(text, '@');
@@ -204,6 +223,10 @@ static fab_status scenarios_read_count(char *text, uint64_t *out, bool *out_give
         return FAB_OK;
     }
     *at = '\0';
+    if (strcmp(at + 1, "classes") == 0) {
+        *out = 0; /* until they are found */
+        return FAB_OK;
+    }
     return fab_count_parse(at + 1, 1, FAB_SCENARIOS_MOST, out, &inner) == FAB_OK
                ? FAB_OK
                : fab_fail(err, FAB_EINPUT, "--scenarios", "number of scenarios behind '@': %s", inner.text);
@@ -229,9 +252,14 @@ static fab_status read_sets(const char *class, size_t n_class, char *rest, fab_s
                         class, inner.text);
     }
     s->k = (uint32_t)k;
-    s->source = drawn ? SOURCE_DRAWN : SOURCE_SETS;
+    s->source = !drawn ? SOURCE_SETS : s->count > 0 ? SOURCE_DRAWN : SOURCE_CLASSES;
+    if (s->source == SOURCE_CLASSES && k > 2) {
+        return fab_fail(err, FAB_EINPUT, "--scenarios",
+                        "classes are found of sets of 1 and of 2; %.*s:%" PRIu64 "@N draws N sets", (int)n_class, class,
+                        k);
+    }
     if (!drawn) {
-        s->count = scenarios_choose(s->n, s->k);
+        s->count = scenario_n_sets(s->n, s->k);
         if (s->count > FAB_SCENARIOS_MOST) {
             return fab_fail(err, FAB_EINPUT, "--scenarios",
                             "%s%" PRIu64 " sets of %" PRIu64 " of %" PRIu32 " %.*s, the limit is %" PRIu64
@@ -248,7 +276,7 @@ static fab_status read_histories(char *rest, fab_scenarios *s, fab_error *err) {
     bool given = false;
     double expected = 0;
     FAB_PASS(scenarios_read_count(rest, &s->count, &given, err));
-    if (!given) {
+    if (!given || s->count == 0) {
         return fab_fail(err, FAB_EINPUT, "--scenarios", "time:%.20s does not say how many histories; as time:30d@1000",
                         rest);
     }
@@ -297,6 +325,8 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
     FAB_TRY(scenarios_find_links(s, err));
     if (n == 4 && colon != NULL && strncmp(text, "file", 4) == 0) {
         FAB_TRY(scenario_read_file(colon + 1, s, err));
+    } else if (scenario_is_event(text, n)) {
+        FAB_TRY(scenario_make_events(text, n, floor, s, err));
     } else {
         int length = snprintf(rest, sizeof rest, "%s", colon != NULL ? colon + 1 : "");
         if (length < 0 || (size_t)length >= sizeof rest) {

@@ -3,6 +3,7 @@
 #include "fab/analysis.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,19 +16,28 @@ static const char BASELINE[] = "first-spare";
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
-static fab_status tally_add(tally *t, double value, bool less_is_worse, uint64_t scenario, fab_error *err) {
+static fab_status tally_add(tally *t, double value, bool less_is_worse, uint64_t scenario, uint64_t n_sets,
+                            fab_error *err) {
     if (isnan(value)) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_GROW(t->value, t->capacity, t->n + 1, err));
+    FAB_PASS(FAB_GROW(t->value, t->capacity, t->n_values + 1, err));
+    if (n_sets != 1 || t->weight != NULL) { /* from the first that stands for several */
+        FAB_PASS(FAB_GROW(t->weight, t->weight_capacity, t->n_values + 1, err));
+        for (size_t i = t->n == t->n_values ? 0 : t->n_values; i < t->n_values; i++) {
+            t->weight[i] = 1;
+        }
+        t->weight[t->n_values] = n_sets;
+    }
     if (t->n == 0 || (less_is_worse ? value < t->worst : value > t->worst)) {
         t->worst = value;
         t->worst_scenario = scenario;
     }
     t->least = t->n == 0 || value < t->least ? value : t->least;
     t->most = t->n == 0 || value > t->most ? value : t->most;
-    t->sum += value;
-    t->value[t->n++] = value;
+    t->sum += (double)n_sets * value;
+    t->value[t->n_values++] = value;
+    t->n += n_sets;
     return FAB_OK;
 }
 
@@ -36,22 +46,57 @@ static double mean_of(double sum, uint64_t n, double least, double most) {
     return n == 0 ? NAN : least == most ? least : sum / (double)n;
 }
 
-static fab_spread spread_of(tally *t, bool less_is_worse) {
+typedef struct weighted {
+    double value;
+    uint64_t n;
+} weighted;
+
+static int by_value(const void *a, const void *b) {
+    return fab_order_double(&((const weighted *)a)->value, &((const weighted *)b)->value);
+}
+
+/* As fab_quantiles(), of values that stand for several: the smallest that so many do not exceed, from either end. */
+static fab_status weighted_quantiles(const tally *t, bool falling, const double *q, size_t n_q, double *out,
+                                     fab_error *err) {
+    weighted *list = NULL;
+    FAB_PASS(FAB_NEW(list, t->n_values, err));
+    for (size_t i = 0; i < t->n_values; i++) {
+        list[i] = (weighted){t->value[i], t->weight[i]};
+    }
+    qsort(list, t->n_values, sizeof *list, by_value);
+    for (size_t k = 0; k < n_q; k++) {
+        const double rank = fmax(ceil(q[k] * (double)t->n - 1e-9), 1);
+        double seen = 0;
+        for (size_t i = 0; i < t->n_values && seen < rank; i++) {
+            const weighted *at = &list[falling ? t->n_values - 1 - i : i];
+            seen += (double)at->n;
+            out[k] = at->value;
+        }
+    }
+    free(list);
+    return FAB_OK;
+}
+
+static fab_status find_spread(tally *t, bool less_is_worse, fab_spread *out, fab_error *err) {
     enum { N = sizeof QUANTILES / sizeof QUANTILES[0] };
     double at[N] = {t->least, t->least, t->least};
     if (t->n == 0) {
-        return (fab_spread){.n = 0};
+        *out = (fab_spread){.n = 0};
+        return FAB_OK;
     }
-    if (t->least != t->most) {
-        fab_quantiles(t->value, t->n, less_is_worse, QUANTILES, N, at);
+    if (t->least != t->most && t->weight == NULL) {
+        fab_quantiles(t->value, t->n_values, less_is_worse, QUANTILES, N, at);
+    } else if (t->least != t->most) {
+        FAB_PASS(weighted_quantiles(t, less_is_worse, QUANTILES, N, at, err));
     }
-    return (fab_spread){.n = t->n,
+    *out = (fab_spread){.n = t->n,
                         .mean = mean_of(t->sum, t->n, t->least, t->most),
                         .p50 = at[0],
                         .p90 = at[1],
                         .p99 = at[2],
                         .worst = t->worst,
                         .worst_scenario = t->worst_scenario};
+    return FAB_OK;
 }
 
 double summary_impact(const fab_summariser *s, const fab_outcome *row) {
@@ -120,6 +165,12 @@ fab_status fab_summariser_new(const fab_summary_request *request, fab_summariser
     FAB_TRY(FAB_NEW(s->impact, s->n_variants, err));
     FAB_TRY(start_variants(s, err));
     FAB_TRY(summary_take_components(s, err));
+    if (request->equal != NULL) {
+        FAB_TRY(FAB_NEW(s->alike, request->n_components, err));
+        for (size_t i = 0; i < request->n_components; i++) {
+            s->alike[request->equal[i]]++;
+        }
+    }
     *out = s;
     s = NULL;
 done:
@@ -133,11 +184,11 @@ void fab_summariser_free(fab_summariser *s) {
     }
     for (size_t i = 0; s->variants != NULL && i < s->n_variants; i++) {
         for (size_t t = 0; t < N_TALLIES; t++) {
-            free(s->variants[i].tallies[t].value);
+            FAB_FREE_ALL(s->variants[i].tallies[t].value, s->variants[i].tallies[t].weight);
         }
         FAB_FREE_ALL(s->variants[i].worst, s->variants[i].stopped);
     }
-    FAB_FREE_ALL(s->variants, s->choices, s->impact, s->failed);
+    FAB_FREE_ALL(s->variants, s->choices, s->impact, s->failed, s->alike);
     fab_scenario_release(&s->history);
     FAB_FREE_ALL(s->sets.first, s->sets.component, s->sets.impact, s->sets.part, s->sets.class, s->sets.interaction,
                  s->sets.scenario);
@@ -181,27 +232,28 @@ static fab_status check_row(const fab_summariser *s, const fab_outcome *row, siz
 
 static fab_status add_figures(const fab_summariser *s, variant_sums *v, const fab_outcome *row, fab_error *err) {
     const uint64_t i = row->scenario;
-    FAB_PASS(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, err));
-    FAB_PASS(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, err));
+    const uint64_t n = summary_weight(s, i);
+    FAB_PASS(tally_add(&v->tallies[TALLY_LOST], row->lost_ratio, false, i, n, err));
+    FAB_PASS(tally_add(&v->tallies[TALLY_MOVED], row->n_moved, false, i, n, err));
     if (s->request.span_s > 0) {
-        FAB_PASS(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_GOODPUT], row->goodput, true, i, n, err));
     }
     if (row->state == FAB_OUTCOME_RUNS) {
-        FAB_PASS(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, err));
-        FAB_PASS(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, err));
-        FAB_PASS(tally_add(&v->tallies[TALLY_RATIO], row->worst_ratio, false, i, err));
-        FAB_PASS(tally_add(&v->tallies[TALLY_COLLISIONS], row->n_collisions, false, i, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_SLOWDOWN], row->slowdown, false, i, n, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_TIME], row->time_s, false, i, n, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_RATIO], row->worst_ratio, false, i, n, err));
+        FAB_PASS(tally_add(&v->tallies[TALLY_COLLISIONS], row->n_collisions, false, i, n, err));
     }
     return FAB_OK;
 }
 
-static void count_bin(fab_study_variant *out, double impact) {
+static void count_bin(fab_study_variant *out, double impact, uint64_t n_sets) {
     double factor = 1 / (1 - impact);
     size_t bin = 0;
     while (bin + 1 < FAB_STUDY_BINS && factor >= fab_study_edges[bin]) {
         bin++;
     }
-    out->bin[bin]++;
+    out->bin[bin] += n_sets;
 }
 
 /* Keeps the `top` worst in their order, of equal ones the lower numbers: those come first. */
@@ -219,13 +271,14 @@ static void offer(candidate *worst, size_t *n, size_t top, const candidate *new)
 
 static void count_access(fab_summariser *s, variant_sums *v, const fab_outcome *row, double impact) {
     fab_access_loss *a = &v->out.access;
-    a->n++;
-    a->n_stopped += row->state != FAB_OUTCOME_RUNS;
+    const uint64_t n = summary_weight(s, row->scenario);
+    a->n += n;
+    a->n_stopped += row->state != FAB_OUTCOME_RUNS ? n : 0;
     if (row->state == FAB_OUTCOME_RUNS) {
-        a->n_slower += impact > FAB_SAME_FACTOR;
+        a->n_slower += impact > FAB_SAME_FACTOR ? n : 0;
         if (s->has_times && !isnan(row->slowdown)) {
-            v->access_slowdown += row->slowdown;
-            v->n_access_times++;
+            v->access_slowdown += (double)n * row->slowdown;
+            v->n_access_times += n;
             a->worst_slowdown = a->worst_slowdown >= row->slowdown ? a->worst_slowdown : row->slowdown;
         }
     }
@@ -241,11 +294,12 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
     variant_sums *v = &s->variants[row->variant];
     double impact = s->impact[row->variant];
     bool stands = s->request.span_s <= 0 && row->state != FAB_OUTCOME_RUNS;
+    const uint64_t n = summary_weight(s, row->scenario);
     FAB_PASS(add_figures(s, v, row, err));
-    v->out.n_done++;
-    v->out.n_stopped += row->state != FAB_OUTCOME_RUNS;
-    v->out.n_disconnected += row->n_disconnected > 0;
-    v->out.n_moved += row->n_moved > 0;
+    v->out.n_done += n;
+    v->out.n_stopped += row->state != FAB_OUTCOME_RUNS ? n : 0;
+    v->out.n_disconnected += row->n_disconnected > 0 ? n : 0;
+    v->out.n_moved += row->n_moved > 0 ? n : 0;
     if (s->request.span_s > 0) {
         v->out.restart_ratio += row->restart_ratio;
         v->out.redo_ratio += row->redo_ratio;
@@ -257,14 +311,14 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
     }
     if (!isnan(impact)) {
         candidate new = {impact, *row};
-        v->out.impact += impact;
-        v->squares += impact * impact;
-        v->n_impacts++;
+        v->out.impact += (double)n * impact;
+        v->squares += (double)n * (impact * impact);
+        v->n_impacts += n;
         if (s->request.span_s > 0) {
             summary_add_causes(s, impact, &v->causes);
         }
         if (!stands) {
-            count_bin(&v->out, impact);
+            count_bin(&v->out, impact, n);
             offer(v->worst, &v->n_worst, s->request.top, &new);
         } else if (v->n_stopped < s->request.top) {
             v->stopped[v->n_stopped++] = new;
@@ -347,20 +401,22 @@ fab_status fab_summariser_add(fab_summariser *s, const fab_outcome *rows, const 
     }
     bool is_access =
         !is_history && n == 1 && summary_is_access_loss(s->request.fabric, &s->table.component[component[0]]);
+    const uint64_t n_sets = summary_weight(s, rows[0].scenario);
     s->is_single = s->is_single && n == 1;
     s->n_access += is_access;
-    uint64_t classes = summary_count_scenario(s, component, n);
+    uint64_t classes = summary_count_scenario(s, component, n, n_sets);
     for (size_t v = 0; v < s->n_variants; v++) {
         s->impact[v] = summary_impact(s, &rows[v]);
         FAB_PASS(summarise_add_row(s, &rows[v], is_access, err));
-        summary_count_components(s, &rows[v], s->impact[v], component, n, classes);
+        summary_count_components(s, &rows[v], s->impact[v], component, n, classes, n_sets);
     }
     FAB_PASS(is_history ? FAB_OK : summary_keep_set(s, rows[0].scenario, component, n, err));
     for (size_t e = 0; e < s->request.n_engines && s->request.n_policies > 1; e++) {
         compare_policies(s, &s->choices[e], rows);
     }
     s->next = rows[0].scenario + 1;
-    s->n_done++;
+    s->n_done += n_sets;
+    s->n_looked_at++;
     return FAB_OK;
 }
 
@@ -370,16 +426,16 @@ static double summarise_share(double sum, uint64_t n) {
     return n > 0 ? sum / (double)n : NAN;
 }
 
-static void finish_figures(fab_summariser *s, variant_sums *v) {
+static fab_status finish_figures(const fab_summariser *s, variant_sums *v, fab_error *err) {
     fab_study_variant *out = &v->out;
     out->impact = summarise_share(out->impact, v->n_impacts);
-    out->slowdown = spread_of(&v->tallies[TALLY_SLOWDOWN], false);
-    out->time_s = spread_of(&v->tallies[TALLY_TIME], false);
-    out->worst_ratio = spread_of(&v->tallies[TALLY_RATIO], false);
-    out->collisions = spread_of(&v->tallies[TALLY_COLLISIONS], false);
-    out->lost_ratio = spread_of(&v->tallies[TALLY_LOST], false);
-    out->moved = spread_of(&v->tallies[TALLY_MOVED], false);
-    out->goodput = spread_of(&v->tallies[TALLY_GOODPUT], true);
+    FAB_PASS(find_spread(&v->tallies[TALLY_SLOWDOWN], false, &out->slowdown, err));
+    FAB_PASS(find_spread(&v->tallies[TALLY_TIME], false, &out->time_s, err));
+    FAB_PASS(find_spread(&v->tallies[TALLY_RATIO], false, &out->worst_ratio, err));
+    FAB_PASS(find_spread(&v->tallies[TALLY_COLLISIONS], false, &out->collisions, err));
+    FAB_PASS(find_spread(&v->tallies[TALLY_LOST], false, &out->lost_ratio, err));
+    FAB_PASS(find_spread(&v->tallies[TALLY_MOVED], false, &out->moved, err));
+    FAB_PASS(find_spread(&v->tallies[TALLY_GOODPUT], true, &out->goodput, err));
     if (s->request.span_s > 0) {
         out->restart_ratio = summarise_share(out->restart_ratio, out->n_done);
         out->redo_ratio = summarise_share(out->redo_ratio, out->n_done);
@@ -390,6 +446,7 @@ static void finish_figures(fab_summariser *s, variant_sums *v) {
         out->stops = summarise_share(out->stops, out->n_done);
     }
     out->access.mean_slowdown = summarise_share(v->access_slowdown, v->n_access_times);
+    return FAB_OK;
 }
 
 static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
@@ -409,8 +466,13 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     FAB_TRY(FAB_NEW(summary->variants, s->n_variants, err));
     summary->n_variants = s->n_variants;
     summary->n_policies = s->request.n_policies;
-    summary->n_scenarios = s->request.n_scenarios;
+    for (uint64_t i = 0; i < s->request.n_scenarios && s->request.n_equal != NULL; i++) {
+        summary->n_scenarios += s->request.n_equal[i];
+    }
+    summary->n_scenarios += s->request.n_equal == NULL ? s->request.n_scenarios : 0;
     summary->n_done = s->n_done;
+    summary->n_looked_at = s->request.n_equal != NULL ? s->n_looked_at : 0;
+    summary_spread_components(s);
     summary->span_s = s->request.span_s;
     summary->has_times = s->has_times;
     summary->is_single = s->is_single && s->n_done > 0;
@@ -420,7 +482,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     summary->has_homing = s->n_access > 0 && summary_homing(s->request.fabric, &summary->homing);
     write_criterion(s, summary);
     for (size_t i = 0; i < s->n_variants; i++) {
-        finish_figures(s, &s->variants[i]);
+        FAB_TRY(finish_figures(s, &s->variants[i], err));
         summary->variants[i] = s->variants[i].out;
         summary_find_causes(&s->variants[i].causes, &summary->variants[i]);
         FAB_TRY(summary_credit(s, i, err));
@@ -428,6 +490,10 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         summary->variants[i].worst_interaction = s->sets.worst_interaction;
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
+        FAB_TRY(summary_rollouts(s, i, &summary->variants[i], err));
+    }
+    for (size_t k = 0; k < summary->variants[0].n_classes; k++) { /* every variant has the same */
+        summary->n_parts += summary->variants[0].classes[k].n_parts;
     }
     if (s->request.n_policies > 1) {
         for (size_t e = 0; e < s->request.n_engines; e++) {

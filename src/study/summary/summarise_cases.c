@@ -83,7 +83,8 @@ static fab_status cases_describe(fab_summariser *s, const candidate *from, fab_s
                             .n_disconnected = row->n_disconnected,
                             .n_moved = row->n_moved,
                             .n_collisions = row->n_collisions,
-                            .n_stops = row->n_stops};
+                            .n_stops = row->n_stops,
+                            .n_equal = r->n_equal != NULL ? r->n_equal[row->scenario] : 0};
     if (r->names != NULL && r->span_s <= 0) {
         (void)snprintf(out->name, sizeof out->name, "%s", r->names[row->scenario]);
     }

@@ -45,10 +45,36 @@ fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_c
     return FAB_OK;
 }
 
+/* Parts of the fabric that belong to the class of a component. */
+static uint64_t count_class(const fab_summary_request *r, const fab_component *c) {
+    const fab_fabric *f = r->fabric;
+    const bool is_port = c->kind == FAB_COMPONENT_PORT;
+    uint64_t n = 0;
+    if (c->kind == FAB_COMPONENT_LINK || is_port) {
+        const fab_link_class *own = fab_class_of(f, c->id);
+        for (uint32_t i = 0; i < f->n_cables; i++) {
+            const fab_link_class *class = &f->classes[f->cable_class[i]];
+            bool is_network = class->kind == FAB_LINK_ACCESS || class->kind == FAB_LINK_FABRIC;
+            n += is_network && class->tier == own->tier ? 1U + is_port : 0U;
+        }
+        return n;
+    }
+    if (c->kind == FAB_COMPONENT_SWITCH && fab_is_tree(f)) {
+        const fab_node_id first = f->first[FAB_NODE_SWITCH];
+        for (uint32_t i = 0; i < fab_n_switches(f); i++) {
+            n += fab_tier_of(f, first + i) == fab_tier_of(f, first + c->id);
+        }
+        return n;
+    }
+    const fab_racks racks = {.n_racks = r->n_racks};
+    return fab_component_count(f, &racks, c->kind);
+}
+
 /* Only what `counts` may be called the worst. */
-static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_component *c, double impact,
+static void add_to_class(fab_critical_class *k, const fab_summary_request *r, const fab_component *c, double impact,
                          bool counts) {
     char name[FAB_COMPONENT_NAME_SIZE];
+    k->n_parts = k->n_components == 0 ? count_class(r, c) : k->n_parts;
     k->n_components++;
     if (!counts) {
         return;
@@ -59,7 +85,7 @@ static void add_to_class(fab_critical_class *k, const fab_fabric *f, const fab_c
     }
     k->n_worst += impact == k->worst_impact;
     if (impact == k->worst_impact) {
-        (void)fab_component_name(f, c, name);
+        (void)fab_component_name(r->fabric, c, name);
         if (k->n_worst == 1 || fab_compare_names(name, k->worst) < 0) {
             (void)snprintf(k->worst, sizeof k->worst, "%s", name);
         }
@@ -103,7 +129,7 @@ fab_status summary_find_classes(const fab_summariser *s, size_t variant, fab_stu
         fab_critical_class *k = &out->classes[t->class_of[i]];
         bool clear = summary_is_clear(s, variant, own);
         if (r->n_known > 0) {
-            add_to_class(k, s->request.fabric, &t->component[i], summary_mean_impact(own), s->is_single || clear);
+            add_to_class(k, &s->request, &t->component[i], summary_mean_impact(own), s->is_single || clear);
             k->n_stopping += s->sets.part != NULL ? clear && own->least >= 1 : r->n_stopped == t->n_scenarios[i];
             k->n_clear += clear;
         }

@@ -34,19 +34,20 @@ fab_status summary_keep_set(fab_summariser *s, uint64_t scenario, const uint32_t
     return FAB_OK;
 }
 
-static void add_credit(record *r, double impact) {
+static void add_credit(record *r, double impact, uint64_t n_sets) {
     r->least = r->n_known == 0 || impact < r->least ? impact : r->least;
     r->most = r->n_known == 0 || impact > r->most ? impact : r->most;
-    r->impact += impact;
-    r->squares += impact * impact;
-    r->n_known++;
+    r->impact += (double)n_sets * impact;
+    r->squares += (double)n_sets * (impact * impact);
+    r->n_known += n_sets;
 }
 
 /* What the parts of a set but one may cost together: 1 - product of (1 - ceiling). */
-static double cost_of_others(const double *ceiling, const uint32_t *component, size_t n, size_t but) {
+static double cost_of_others(const fab_summariser *s, const double *ceiling, const uint32_t *component, size_t n,
+                             size_t but) {
     double left = 1;
     for (size_t i = 0; i < n; i++) {
-        left *= i == but ? 1 : 1 - ceiling[component[i]];
+        left *= i == but ? 1 : 1 - ceiling[summary_first(s, component[i])];
     }
     return 1 - left;
 }
@@ -59,25 +60,44 @@ static void find_ceilings(const fab_summariser *s, size_t variant, double *ceili
     for (size_t k = 0; k < l->n; k++) {
         double impact = fmax(l->impact[k * s->n_variants + variant], 0); /* NAN counts as 0 for fmax: left out below */
         for (size_t i = l->first[k]; i < l->first[k + 1] && !isnan(l->impact[k * s->n_variants + variant]); i++) {
-            ceiling[l->component[i]] = fmin(ceiling[l->component[i]], impact);
+            const uint32_t first = summary_first(s, l->component[i]);
+            ceiling[first] = fmin(ceiling[first], impact);
         }
     }
 }
 
 static fab_status add_interaction(fab_summariser *s, const double *ceiling, size_t set, double impact, fab_error *err) {
     set_list *l = &s->sets;
-    double cost = cost_of_others(ceiling, &l->component[l->first[set]], l->first[set + 1] - l->first[set], SIZE_MAX);
+    const uint64_t n_sets = summary_weight(s, l->scenario[set]);
+    double cost = cost_of_others(s, ceiling, &l->component[l->first[set]], l->first[set + 1] - l->first[set], SIZE_MAX);
     if (impact <= FAB_SAME_FACTOR) {
-        l->n_harmless++;
+        l->n_harmless += n_sets;
     } else if (cost <= NEXT_TO_NOTHING * impact) {
         if (l->n_interactions == 0 || impact > l->most_interaction) {
             l->most_interaction = impact;
             l->worst_interaction = l->scenario[set];
         }
-        FAB_PASS(FAB_GROW(l->interaction, l->interaction_capacity, l->n_interactions + 1, err));
-        l->interaction[l->n_interactions++] = impact;
+        FAB_PASS(FAB_GROW(l->interaction, l->interaction_capacity, l->n_entries + 1, err));
+        l->interaction[l->n_entries++] = (interaction){impact, n_sets};
+        l->n_interactions += n_sets;
     }
     return FAB_OK;
+}
+
+static int by_impact_of(const void *a, const void *b) {
+    return fab_order_double(&((const interaction *)a)->impact, &((const interaction *)b)->impact);
+}
+
+/* With how many there are of that impact and above. */
+static void sort_interactions(set_list *l) {
+    uint64_t n = 0;
+    if (l->n_entries > 0) {
+        qsort(l->interaction, l->n_entries, sizeof *l->interaction, by_impact_of);
+    }
+    for (size_t i = l->n_entries; i-- > 0;) {
+        n += l->interaction[i].n;
+        l->interaction[i].n = n;
+    }
 }
 
 fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
@@ -86,6 +106,7 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
     component_table *t = &s->table;
     double *ceiling = NULL;
     l->n_interactions = 0;
+    l->n_entries = 0;
     l->n_harmless = 0;
     if (s->is_single || s->request.span_s > 0) {
         return FAB_OK;
@@ -104,34 +125,36 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
             continue;
         }
         for (size_t i = 0; i < n; i++) {
-            if (cost_of_others(ceiling, component, n, i) <= fmax(FAB_SAME_FACTOR, NEXT_TO_NOTHING * impact)) {
-                add_credit(&l->part[component[i]], impact);
-                add_credit(&l->class[t->class_of[component[i]]], impact);
+            if (cost_of_others(s, ceiling, component, n, i) <= fmax(FAB_SAME_FACTOR, NEXT_TO_NOTHING * impact)) {
+                const uint64_t n_sets = summary_weight(s, l->scenario[k]);
+                const uint64_t share = summary_share(s, component, n, i, n_sets);
+                if (share > 0) {
+                    add_credit(&l->part[summary_first(s, component[i])], impact, share);
+                }
+                add_credit(&l->class[t->class_of[component[i]]], impact, n_sets);
             }
         }
         FAB_TRY(add_interaction(s, ceiling, k, impact, err));
     }
-    if (l->n_interactions > 0) {
-        qsort(l->interaction, l->n_interactions, sizeof *l->interaction, fab_order_double);
-    }
+    sort_interactions(l);
 done:
     free(ceiling);
     return status;
 }
 
 /* Interactions of half the impact and more. */
-static size_t interactions_from(const set_list *l, double impact) {
+static uint64_t interactions_from(const set_list *l, double impact) {
     size_t low = 0;
-    size_t high = l->n_interactions;
+    size_t high = l->n_entries;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (l->interaction[middle] < impact / 2) {
+        if (l->interaction[middle].impact < impact / 2) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return l->n_interactions - low;
+    return low < l->n_entries ? l->interaction[low].n : 0;
 }
 
 bool summary_is_credited(const fab_summariser *s, const record *r) {

@@ -8,8 +8,10 @@
 
 /** A figure over the scenarios, until its quantiles are asked for. */
 typedef struct tally {
-    double *value; /* shape [n] */
-    size_t n, capacity;
+    double *value;    /* shape [n_values] */
+    uint64_t *weight; /* shape [n_values]: scenarios that have it; NULL: 1 each */
+    size_t n_values, capacity, weight_capacity;
+    uint64_t n; /* scenarios */
     double sum, least, most;
     double worst;
     uint64_t worst_scenario;
@@ -80,15 +82,22 @@ typedef struct component_table {
     size_t n_classes;
 } component_table;
 
+/** Sets that cost something though their parts alone cost next to nothing. */
+typedef struct interaction {
+    double impact;
+    uint64_t n; /* sets; at the end: of this impact and above */
+} interaction;
+
 /** Sets that were taken in, and what their parts are credited with under the variant at hand: summarise_credit.c. */
 typedef struct set_list {
     size_t *first; /* shape [n + 1]: into component */
     uint32_t *component;
     double *impact; /* shape [n * n_variants] */
     size_t n, n_components, first_capacity, component_capacity, impact_capacity;
-    record *part, *class; /* shapes [components], [CLASSES_MOST]; NULL: the records of the table count */
-    double *interaction;  /* shape [n_interactions]: impacts, ascending */
-    size_t n_interactions, interaction_capacity;
+    record *part, *class;     /* shapes [components], [CLASSES_MOST]; NULL: the records of the table count */
+    interaction *interaction; /* shape [n_entries]: by impact, ascending */
+    size_t n_entries, interaction_capacity;
+    uint64_t n_interactions; /* sets */
     uint64_t n_harmless;
     double most_interaction;
     uint64_t worst_interaction; /* its scenario, the first of those */
@@ -100,12 +109,14 @@ struct fab_summariser {
     fab_summary_request request;
     size_t n_variants;
     bool has_times;
+    uint64_t n_looked_at;  /* scenarios; n_done: with all that they stand for */
     uint64_t n_done, next; /* the lowest number that may come next */
     fab_scenario history;
     double class_count[FAB_FAILURE_N]; /* failures in the history */
     uint32_t *failed;                  /* shape [met_capacity]: components of the history, each once */
     size_t met_capacity;
     bool is_single;
+    uint64_t *alike;   /* shape [components], with n_equal: how many are like the first of their class; else NULL */
     uint64_t n_access; /* scenarios that lose an access link and nothing else */
     component_table table;
     set_list sets;
@@ -123,12 +134,29 @@ fab_status summary_take_components(fab_summariser *s, fab_error *err) FAB_MUST_U
 /** Finds the components of a history: how many, each once, in s->failed. */
 fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t *out_n, fab_error *err) FAB_MUST_USE;
 
-/** Counts a scenario under its components and their classes; returns the set of these. */
-uint64_t summary_count_scenario(fab_summariser *s, const uint32_t *component, size_t n);
+/** Sets that a scenario stands for. */
+static inline uint64_t summary_weight(const fab_summariser *s, uint64_t scenario) {
+    return s->request.n_equal != NULL ? s->request.n_equal[scenario] : 1;
+}
+
+/** The component that stands for all that are like it. */
+static inline uint32_t summary_first(const fab_summariser *s, uint32_t component) {
+    return s->request.equal != NULL ? s->request.equal[component] : component;
+}
+
+/** Of the sets that a scenario stands for, those in which the component that stands for its i-th fails; 0 where an
+ * earlier one stands for it as well. */
+uint64_t summary_share(const fab_summariser *s, const uint32_t *component, size_t n, size_t i, uint64_t n_sets);
+
+/** Counts a scenario, which stands for n_sets, under its components and their classes; returns the set of these. */
+uint64_t summary_count_scenario(fab_summariser *s, const uint32_t *component, size_t n, uint64_t n_sets);
 
 /** Counts a row likewise. */
 void summary_count_components(fab_summariser *s, const fab_outcome *row, double impact, const uint32_t *component,
-                              size_t n, uint64_t classes);
+                              size_t n, uint64_t classes, uint64_t n_sets);
+
+/** Gives components what was counted for the one that stands for them: before anything is ranked. */
+void summary_spread_components(fab_summariser *s);
 
 /** Class of a component, which may be new. */
 fab_status summary_class_of(component_table *t, const fab_fabric *f, const fab_component *c, size_t n_variants,
@@ -165,6 +193,10 @@ void summary_find_causes(const cause_sums *sums, fab_study_variant *out);
 
 /** Rankings of components, for a variant whose mean impact is known. */
 fab_status summary_rank(const fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;
+
+/** Ways to roll an update through, for a variant. */
+fab_status summary_rollouts(const fab_summariser *s, size_t variant, fab_study_variant *out,
+                            fab_error *err) FAB_MUST_USE;
 
 /** Scenarios that stand out, for a variant. */
 fab_status summary_cases(fab_summariser *s, size_t variant, fab_study_variant *out, fab_error *err) FAB_MUST_USE;

@@ -90,52 +90,85 @@ fab_status summary_find_components(fab_summariser *s, uint64_t scenario, size_t 
     return FAB_OK;
 }
 
-static void add_to_record(record *r, const fab_outcome *row, double impact) {
+static void add_to_record(record *r, const fab_outcome *row, double impact, uint64_t n_sets) {
     bool runs = row->state == FAB_OUTCOME_RUNS;
-    r->n_stopped += !runs;
-    r->n_disconnected += row->n_disconnected > 0;
+    const double n = (double)n_sets;
+    r->n_stopped += runs ? 0 : n_sets;
+    r->n_disconnected += row->n_disconnected > 0 ? n_sets : 0;
     if (!isnan(impact)) {
         r->most_scenario = r->n_known == 0 || impact > r->most ? row->scenario : r->most_scenario;
         r->least = r->n_known == 0 || impact < r->least ? impact : r->least;
         r->most = r->n_known == 0 || impact > r->most ? impact : r->most;
-        r->impact += impact;
-        r->squares += impact * impact;
-        r->n_known++;
+        r->impact += n * impact;
+        r->squares += n * (impact * impact);
+        r->n_known += n_sets;
     }
     if (runs && !isnan(row->slowdown)) {
         r->worst_slowdown = r->n_times == 0 || row->slowdown > r->worst_slowdown ? row->slowdown : r->worst_slowdown;
-        r->slowdown += row->slowdown;
-        r->n_times++;
+        r->slowdown += n * row->slowdown;
+        r->n_times += n_sets;
     }
     if (runs && !isnan(row->worst_ratio)) {
         r->worst_ratio = r->n_ratios == 0 || row->worst_ratio > r->worst_ratio ? row->worst_ratio : r->worst_ratio;
-        r->ratio += row->worst_ratio;
-        r->n_ratios++;
+        r->ratio += n * row->worst_ratio;
+        r->n_ratios += n_sets;
     }
 }
 
-uint64_t summary_count_scenario(fab_summariser *s, const uint32_t *component, size_t n) {
+uint64_t summary_share(const fab_summariser *s, const uint32_t *component, size_t n, size_t i, uint64_t n_sets) {
+    const uint32_t first = summary_first(s, component[i]);
+    uint64_t times = 1;
+    if (s->alike == NULL) {
+        return n_sets;
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (summary_first(s, component[k]) == first) {
+            return 0;
+        }
+    }
+    for (size_t k = i + 1; k < n; k++) {
+        times += summary_first(s, component[k]) == first;
+    }
+    return n_sets * times / s->alike[first];
+}
+
+uint64_t summary_count_scenario(fab_summariser *s, const uint32_t *component, size_t n, uint64_t n_sets) {
     component_table *t = &s->table;
     uint64_t classes = 0;
     for (size_t i = 0; i < n; i++) {
-        t->n_scenarios[component[i]]++;
+        t->n_scenarios[summary_first(s, component[i])] += summary_share(s, component, n, i, n_sets);
         classes |= UINT64_C(1) << t->class_of[component[i]];
     }
     for (size_t k = 0; k < t->n_classes; k++) {
-        t->class_scenarios[k] += classes >> k & 1;
+        t->class_scenarios[k] += (classes >> k & 1) * n_sets;
     }
     return classes;
 }
 
 void summary_count_components(fab_summariser *s, const fab_outcome *row, double impact, const uint32_t *component,
-                              size_t n, uint64_t classes) {
+                              size_t n, uint64_t classes, uint64_t n_sets) {
     const component_table *t = &s->table;
     for (size_t i = 0; i < n; i++) {
-        add_to_record(&t->record[component[i] * s->n_variants + row->variant], row, impact);
+        const uint64_t share = summary_share(s, component, n, i, n_sets);
+        if (share > 0) {
+            add_to_record(&t->record[summary_first(s, component[i]) * s->n_variants + row->variant], row, impact,
+                          share);
+        }
     }
     for (size_t k = 0; k < t->n_classes; k++) {
         if ((classes >> k & 1) != 0) {
-            add_to_record(&t->class_record[k * s->n_variants + row->variant], row, impact);
+            add_to_record(&t->class_record[k * s->n_variants + row->variant], row, impact, n_sets);
+        }
+    }
+}
+
+void summary_spread_components(fab_summariser *s) {
+    component_table *t = &s->table;
+    for (uint32_t i = 0; s->alike != NULL && i < t->n; i++) {
+        const size_t first = summary_first(s, i);
+        if (first != i) {
+            t->n_scenarios[i] = t->n_scenarios[first];
+            memcpy(&t->record[i * s->n_variants], &t->record[first * s->n_variants], s->n_variants * sizeof *t->record);
         }
     }
 }
@@ -171,7 +204,8 @@ static int by_impact_and_name(const void *a, const void *b) {
 }
 
 const record *summary_record_of(const fab_summariser *s, size_t variant, size_t component) {
-    return s->sets.part != NULL ? &s->sets.part[component] : &s->table.record[component * s->n_variants + variant];
+    return s->sets.part != NULL ? &s->sets.part[summary_first(s, (uint32_t)component)]
+                                : &s->table.record[component * s->n_variants + variant];
 }
 
 double summary_half_interval(const record *r) {

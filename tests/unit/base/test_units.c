@@ -175,6 +175,21 @@ Test(units, text_for_people) {
     cr_assert_str_eq(fab_format_count(text, 16777216), "16,777,216");
 }
 
+Test(units, percentages_end_at_100) {
+    char text[32];
+    cr_assert_str_eq(fab_part_format(text, 0.1234, 3), "12.3 %");
+    cr_assert_str_eq(fab_part_format(text, 1, 3), "100 %");
+    cr_assert_str_eq(fab_part_format(text, 2.345, 3), "x2.35");
+    cr_assert_str_eq(fab_part_format(text, -0.5, 3), "-50 %");
+    cr_assert_str_eq(fab_part_format(text, -2.5, 3), "-x2.5");
+    cr_assert_str_eq(fab_change_format(text, 0.0456, 1), "+4.6 %");
+    cr_assert_str_eq(fab_change_format(text, -0.9, 1), "-90.0 %");
+    cr_assert_str_eq(fab_change_format(text, 1.3, 1), "x2.3");
+    cr_assert_str_eq(fab_more_format(text, 0.125, 3), "12.5 % more");
+    cr_assert_str_eq(fab_more_format(text, 1, 3), "100 % more");
+    cr_assert_str_eq(fab_more_format(text, 1.3, 3), "x2.3");
+}
+
 Test(units, shortest_double) {
     char text[32];
     static const double VALUES[] = {0.1, 1e300, 1.0 / 3.0, 5e-324, 1.7976931348623157e308, 123456789012345680.0};

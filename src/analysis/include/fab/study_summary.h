@@ -79,6 +79,7 @@ typedef struct fab_ranking {
 /** Components of one sort: "leaf-spine links", "leaf switches", "servers". */
 typedef struct fab_critical_class {
     char name[64];
+    uint64_t n_parts; /**< of the fabric */
     uint64_t n_components,
         n_stopping;      /**< that failed in some scenario; whose loss stops the job, as far as that is clear */
     double impact, ci95; /**< of the loss of one of them, as of a component */
@@ -107,9 +108,18 @@ typedef struct fab_study_case {
     char fullest[FAB_LINK_NAME_SIZE]; /**< the link that is offered most, or empty */
     bool is_stopped;
     double impact, slowdown, time_s, worst_ratio, lost_ratio, goodput;
+    uint64_t n_equal;  /**< scenarios that end the same by symmetry, itself included; 0: not looked for */
     uint64_t n_failed; /**< components; of a history failures */
     uint32_t n_disconnected, n_moved, n_collisions, n_stops;
 } fab_study_case;
+
+/** The switches of a tier are updated some at a time, each back before the next leave: the order changes nothing. */
+typedef struct fab_rollout {
+    uint32_t at_a_time, n_steps, n_stopped; /**< n_stopped: steps in which the job stops */
+    bool is_spread;                         /**< those of a step stand far apart; else side by side */
+    double lost;  /**< work of the job that is lost, in times of a step: sum of the impacts; NAN: steps are missing */
+    double worst; /**< impact of a step */
+} fab_rollout;
 
 /** Scenarios in which one link between NIC and switch is lost and nothing else. */
 typedef struct fab_access_loss {
@@ -123,7 +133,7 @@ typedef struct fab_study_variant {
     double healthy_time_s, healthy_ratio; /**< nothing failed; the time NAN where times are not known */
     uint64_t healthy_collisions;
     uint64_t n_done, n_stopped, n_disconnected, n_moved;  /**< scenarios: looked at; in which the job stops; in which
-                                                             flows lose a path; in which servers move */
+                                                             flows lose every path; in which servers move */
     double impact;                                        /**< mean over all scenarios */
     fab_spread slowdown, time_s, worst_ratio, collisions; /**< of scenarios that run */
     fab_spread lost_ratio, moved;                         /**< of all scenarios: offered rate lost, servers moved */
@@ -148,6 +158,8 @@ typedef struct fab_study_variant {
     size_t n_causes;                    /**< of histories; 0: too few to tell, or classes cannot be told apart */
     fab_critical_class *classes;        /**< shape [n_classes]: most scenario_impact first, then by name */
     size_t n_classes;
+    fab_rollout *rollouts; /**< shape [n_rollouts]: fewest stops first, then least lost, then fewer steps */
+    size_t n_rollouts;
     uint64_t n_interactions;    /**< of sets: those that cost something though each part alone costs next to nothing */
     uint64_t worst_interaction; /**< the scenario with the largest impact of those, the first of them */
     double *cable_impact; /**< shape [n_cables]: impact of the link's loss; 0: none that is clear; NAN: in no scenario.
@@ -199,6 +211,7 @@ typedef struct fab_failure_model {
 typedef struct fab_study_summary {
     char design[512], digest[17], traffic[384], scenarios[256];
     uint64_t seed, n_scenarios, n_done; /**< planned; looked at under every variant */
+    uint64_t n_looked_at;               /**< of them, where one of each class of equal ones was; else 0 */
     double span_s;                      /**< of a history; 0: sets */
     bool has_times;
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */
@@ -211,6 +224,7 @@ typedef struct fab_study_summary {
     bool has_homing;           /**< scenarios lose access links */
     fab_homing homing;
     uint64_t n_components; /**< different ones that fail in some scenario */
+    uint64_t n_parts;      /**< of the fabric, of the classes of those */
 } fab_study_summary;
 
 void fab_study_summary_free(fab_study_summary *summary);

@@ -46,3 +46,14 @@ const char *fab_quantity_exact(char *out, double value, fab_unit unit);
 
 /** Dollars for people: "$374", "$61.3M". `out` holds at least 32 bytes. Returns out. */
 const char *fab_money_format(char *out, double usd);
+
+/* Percentages end at 100: what is more is a factor. `out` holds at least 32 bytes; all return it. */
+
+/** Part of something: "12.3 %", "x2.3"; below 0 likewise: "-12.3 %", "-x2.3". */
+const char *fab_part_format(char *out, double ratio, int digits);
+
+/** By how much it has changed, with so many places: "+12.3 %", "-4.0 %"; from twice as much on the factor: "x2.3". */
+const char *fab_change_format(char *out, double ratio, int places);
+
+/** How much more it is, at least 0: "12.3 % more", "x2.3". */
+const char *fab_more_format(char *out, double ratio, int digits);

@@ -24,7 +24,7 @@ typedef struct fab_outcome {
     uint64_t scenario;
     uint32_t variant;
     uint32_t state;          /**< fab_outcome_state; of a history: at its end */
-    uint32_t n_disconnected; /**< flows that have lost a path, before anybody moved, summed over the phases */
+    uint32_t n_disconnected; /**< flows of which no path is left, before anybody moved, summed over the phases */
     uint32_t n_moved;        /**< servers whose ranks run elsewhere */
     uint32_t n_collisions;   /**< network links that are offered more than their residual capacity, in all phases */
     uint32_t worst_link;     /**< link id, or UINT32_MAX */

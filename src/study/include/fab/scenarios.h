@@ -93,6 +93,12 @@ typedef struct fab_scenario {
 
 void fab_scenario_release(fab_scenario *scenario);
 
+/** A way to take down and bring back the switches of a tier, some at a time: each of its steps is a scenario. */
+typedef struct fab_rollout_way {
+    uint32_t at_a_time, n_steps;
+    bool is_spread; /**< those of a step stand far apart; else side by side */
+} fab_rollout_way;
+
 typedef struct fab_scenarios fab_scenarios;
 
 /**
@@ -102,6 +108,12 @@ typedef struct fab_scenarios fab_scenarios;
  *                  switch), fabric-links (between switches), switches, nics, gpus, servers, racks, planes; in
  *                  lexicographic order
  *     CLASS:K@N    N sets of K, drawn
+ *     CLASS:K@classes  of every set of K = 1 or 2 one of each class of equal ones: none until a study has found them
+ *     power:rack, cooling:row, cooling:hall, cooling:pod, line-card:PORTS, bundle:racks, bundle:switches,
+ *     update:TIER, update:TIER,K
+ *                  every event of that kind, by its name: what a rack, row, hall or pod takes along, PORTS neighbouring
+ *                  ports of a switch, cables between the same two racks or switches, and the switches of a tier, K at a
+ *                  time (without K: 1, 2, 4, ... and all), side by side and far apart
  *     time:T@N     N histories of a time T (30d, 12h): failures of every class at exponential times, and repairs
  *     file:PATH    a list. CSV with the header scenario,component or scenario,component,left and a line for each
  *                  component, lines of a scenario together; or XML: <scenarios><scenario name="..."><component
@@ -118,6 +130,14 @@ fab_status fab_scenarios_new(const char *text, const fab_fabric *fabric, const f
                              const fab_failure_rates *rates, uint64_t seed, fab_scenarios **out,
                              fab_error *err) FAB_MUST_USE;
 void fab_scenarios_free(fab_scenarios *scenarios);
+
+/** A form of a source as lists show it. */
+typedef struct fab_scenario_source {
+    const char *text, *summary;
+} fab_scenario_source;
+
+/** Ended by a NULL text. */
+extern const fab_scenario_source fab_scenario_sources[];
 
 uint64_t fab_scenarios_count(const fab_scenarios *scenarios);
 

@@ -45,7 +45,7 @@ fab_status fab_study_summarise(const fab_study_results *results, size_t top, boo
  *     failed
  *
  * Of histories goodput, its parts, n_failures and n_stops stand before `failed`, which is left out. What is not known
- * is empty. Names in `failed` are separated by " + ".
+ * is empty. Names in `failed` are separated by " + ". With @classes n_equal, sets that the row stands for, is last.
  * @retval FAB_EIO  a write failed
  */
 fab_status fab_study_write_csv(const fab_study_results *results, FILE *out, fab_error *err) FAB_MUST_USE;

@@ -17,12 +17,18 @@ typedef fab_status fab_summary_failed(void *context, uint64_t scenario, const ui
 /** Everything is borrowed and must outlive the summariser. Variant = engine * n_policies + policy. */
 typedef struct fab_summary_request {
     const fab_fabric *fabric;
+    uint32_t n_racks; /**< of the floor plan; 0: none */
     uint64_t n_scenarios;
     double span_s; /**< of a history; 0: sets */
     /* Of sets. */
     const fab_component *components; /**< shape [n_components]: all that fails in some scenario */
     size_t n_components;
-    const char *const *names;   /**< shape [n_scenarios]: as a file calls them; NULL: they have none */
+    const char *const *names;    /**< shape [n_scenarios]: as a file calls them; NULL: they have none */
+    const fab_rollout_way *ways; /**< shape [n_ways]: of updates; NULL: none */
+    size_t n_ways;
+    const uint32_t *way_of;     /**< shape [n_scenarios], with ways */
+    const uint64_t *n_equal;    /**< shape [n_scenarios]: sets that each stands for, of 1 or 2; NULL: for itself */
+    const uint32_t *equal;      /**< shape [n_components], with n_equal: the first component that is like this one */
     fab_summary_failed *failed; /**< asked for the scenarios that are named, at the end */
     void *failed_context;
     const fab_scenarios *histories; /**< of histories: says what fails in them; else not looked at */

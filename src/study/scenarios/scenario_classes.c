@@ -1,0 +1,126 @@
+/* Sets that are alike: those that permutations make of each other, by union and find. */
+#include "scenarios_internal.h"
+
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MOST_SETS (UINT64_C(1) << 28) /* 1 GiB of roots */
+
+/* Sets as they are joined; the root of a class is the lowest. */
+typedef struct classes {
+    uint32_t *root; /* shape [n] */
+} classes;
+
+static uint32_t classes_root(classes *c, uint32_t at) {
+    while (c->root[at] != at) {
+        c->root[at] = c->root[c->root[at]];
+        at = c->root[at];
+    }
+    return at;
+}
+
+static void classes_join(classes *c, uint32_t a, uint32_t b) {
+    a = classes_root(c, a);
+    b = classes_root(c, b);
+    c->root[a > b ? a : b] = a < b ? a : b;
+}
+
+static fab_status classes_init(classes *c, uint64_t n, fab_error *err) {
+    FAB_PASS(FAB_NEW(c->root, n, err));
+    for (uint64_t i = 0; i < n; i++) {
+        c->root[i] = (uint32_t)i;
+    }
+    return FAB_OK;
+}
+
+/* Number of the set {a, b} in lexicographic order. */
+static uint32_t number_of(uint64_t n, uint64_t a, uint64_t b) {
+    const uint64_t low = a < b ? a : b;
+    const uint64_t high = a < b ? b : a;
+    return (uint32_t)(low * (2 * n - low - 1) / 2 + high - low - 1);
+}
+
+/* Sets with a component that a permutation moves; `to`: by component, where it goes. */
+static void join_pairs(classes *c, uint32_t n, const fab_permutations *alike, size_t p, const uint32_t *to) {
+    for (size_t k = alike->first[p]; k < alike->first[p + 1]; k++) {
+        const uint32_t a = alike->moved[k];
+        for (uint32_t b = 0; b < n; b++) {
+            if (a != b && (b > a || to[b] == b)) { /* those of two that are moved once */
+                classes_join(c, number_of(n, a, b), number_of(n, to[a], to[b]));
+            }
+        }
+    }
+}
+
+static fab_status join_sets(const fab_scenarios *s, const fab_permutations *alike, classes *sets, classes *single,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *to = NULL;
+    FAB_TRY(FAB_NEW(to, s->n, err));
+    for (uint32_t i = 0; i < s->n; i++) {
+        to[i] = i;
+    }
+    for (size_t p = 0; p < alike->n; p++) {
+        for (size_t k = alike->first[p]; k < alike->first[p + 1]; k++) {
+            to[alike->moved[k]] = alike->to[k];
+            classes_join(single, alike->moved[k], alike->to[k]);
+        }
+        if (s->k == 2) {
+            join_pairs(sets, s->n, alike, p, to);
+        }
+        for (size_t k = alike->first[p]; k < alike->first[p + 1]; k++) {
+            to[alike->moved[k]] = alike->moved[k];
+        }
+    }
+done:
+    free(to);
+    return status;
+}
+
+/* Classes by their lowest set. */
+static fab_status count_classes(fab_scenarios *s, uint64_t n_sets, classes *sets, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *place = NULL; /* by root */
+    uint64_t n = 0;
+    FAB_TRY(FAB_NEW(place, n_sets, err));
+    for (uint64_t i = 0; i < n_sets; i++) {
+        if (sets->root[i] == i) {
+            place[i] = (uint32_t)n++;
+        }
+    }
+    FAB_TRY(FAB_NEW(s->set, n, err));
+    FAB_TRY(FAB_NEW(s->n_equal, n, err));
+    for (uint64_t i = 0; i < n_sets; i++) {
+        const uint32_t root = classes_root(sets, (uint32_t)i);
+        s->set[place[root]] = root;
+        s->n_equal[place[root]]++;
+    }
+    s->count = n;
+done:
+    free(place);
+    return status;
+}
+
+fab_status scenario_fold(fab_scenarios *s, const fab_permutations *alike, fab_error *err) {
+    fab_status status = FAB_OK;
+    classes sets = {.root = NULL};
+    classes single = {.root = NULL};
+    const uint64_t n_sets = scenario_n_sets(s->n, s->k);
+    if (n_sets > MOST_SETS) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, "--scenarios", "%" PRIu64 " sets of %" PRIu32 ", the limit is %" PRIu64, n_sets,
+                 s->k, MOST_SETS);
+    }
+    FAB_TRY(classes_init(&single, s->n, err));
+    FAB_TRY(classes_init(&sets, n_sets, err));
+    FAB_TRY(join_sets(s, alike, &sets, &single, err));
+    FAB_TRY(FAB_NEW(s->equal, s->n, err));
+    for (uint32_t i = 0; i < s->n; i++) {
+        s->equal[i] = classes_root(&single, i);
+    }
+    FAB_TRY(count_classes(s, n_sets, s->k == 2 ? &sets : &single, err));
+done:
+    FAB_FREE_ALL(sets.root, single.root);
+    return status;
+}

@@ -1,0 +1,419 @@
+/* What fails together: a rack without power, a row, hall or pod without cooling, a line card, a bundle of cables, the
+ * switches of a tier that are updated at once. Each event is a scenario with a name. */
+#include "scenarios_internal.h"
+
+#include "fab/choices.h"
+#include "fab/memory.h"
+#include "fab/order.h"
+#include "fab/units.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct event_source {
+    fab_scenarios *s;
+    const fab_fabric *f;
+    const fab_floor *floor; /* NULL: none */
+    const char *argument;
+} event_source;
+
+typedef fab_status make_events(const event_source *e, fab_error *err);
+
+static fab_status events_power(const event_source *e, fab_error *err);
+static fab_status events_cooling(const event_source *e, fab_error *err);
+static fab_status events_card(const event_source *e, fab_error *err);
+static fab_status events_bundle(const event_source *e, fab_error *err);
+static fab_status events_update(const event_source *e, fab_error *err);
+
+static const struct {
+    const char *name;
+    make_events *make;
+} EVENTS[] = {{"power", events_power},
+              {"cooling", events_cooling},
+              {"line-card", events_card},
+              {"bundle", events_bundle},
+              {"update", events_update}};
+
+/* --- names -------------------------------------------------------------------------------------------------------- */
+
+/* Servers and switches, by tier, that an event takes. */
+typedef struct taken {
+    uint32_t n_racks, n_servers, n_cables, n_switches[FAB_FABRIC_TIERS + 1];
+} taken;
+
+static void say(char *out, size_t size, uint32_t n, const char *noun, bool *is_first) {
+    const size_t used = strlen(out);
+    const size_t length = strlen(noun);
+    const bool hisses = length > 1 && strcmp(noun + length - 2, "ch") == 0;
+    if (n > 0) {
+        const char *plural = n == 1 ? "" : hisses ? "es" : "s";
+        const bool is_leaf = strcmp(noun, "leaf") == 0 && n > 1;
+        (void)snprintf(out + used, size - used, "%s%" PRIu32 " %s%s", *is_first ? ": " : ", ", n,
+                       is_leaf ? "leaves" : noun, is_leaf ? "" : plural);
+        *is_first = false;
+    }
+}
+
+/* "NAME: 4 servers, 1 leaf" */
+static void say_taken(char *out, size_t size, const fab_fabric *f, const taken *t) {
+    bool is_first = true;
+    say(out, size, t->n_racks, "rack", &is_first);
+    say(out, size, t->n_servers, "server", &is_first);
+    for (uint32_t tier = 1; tier <= FAB_FABRIC_TIERS; tier++) {
+        say(out, size, t->n_switches[tier], fab_tier_name(f->wiring, tier), &is_first);
+    }
+    say(out, size, t->n_cables, "cable", &is_first);
+}
+
+static uint32_t tier_of(const fab_fabric *f, uint32_t i) {
+    return fab_is_tree(f) ? fab_tier_of(f, f->first[FAB_NODE_SWITCH] + i) : 1;
+}
+
+static void count_rack(const event_source *e, uint32_t rack, taken *t) {
+    const fab_racks *racks = &e->s->racks;
+    for (uint32_t s = 0; s < e->f->n_servers; s++) {
+        t->n_servers += fab_racks_of_server(racks, s) == rack;
+    }
+    for (uint32_t v = 0; v < fab_n_switches(e->f); v++) {
+        t->n_switches[tier_of(e->f, v)] += racks->switch_rack[v] == rack;
+    }
+}
+
+static fab_status need_floor(const event_source *e, const char *event, fab_error *err) {
+    return e->floor != NULL ? FAB_OK
+                            : fab_fail(err, FAB_EINPUT, "--scenarios",
+                                       "%s:%s needs a floor plan: without one a design does not say what stands where",
+                                       event, e->argument);
+}
+
+static fab_status refuse(const event_source *e, const char *event, const char *choices, fab_error *err) {
+    return fab_fail(err, FAB_EINPUT, "--scenarios", "%s:%.40s is no event; as %s", event, e->argument, choices);
+}
+
+/* --- power and cooling -------------------------------------------------------------------------------------------- */
+
+static fab_status events_power(const event_source *e, fab_error *err) {
+    if (strcmp(e->argument, "rack") != 0) {
+        return refuse(e, "power", "power:rack", err);
+    }
+    FAB_PASS(need_floor(e, "power", err));
+    for (uint32_t rack = 0; rack < e->s->racks.n_racks; rack++) {
+        char name[FAB_SCENARIO_NAME_SIZE];
+        taken t = {.n_racks = 0};
+        const fab_component c = {.kind = FAB_COMPONENT_RACK, .id = rack};
+        count_rack(e, rack, &t);
+        (void)snprintf(name, sizeof name, "rack-%" PRIu32 " loses power", rack);
+        say_taken(name, sizeof name, e->f, &t);
+        FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+        FAB_PASS(scenario_add(e->s, &c, err));
+    }
+    return FAB_OK;
+}
+
+/* All racks of a hall, or of a row in it. */
+static fab_status cool_racks(const event_source *e, uint32_t hall, uint32_t row, fab_error *err) {
+    char name[FAB_SCENARIO_NAME_SIZE];
+    taken t = {.n_racks = 0};
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t rack = 0; rack < e->s->racks.n_racks; rack++) {
+            const fab_rack *at = &e->floor->rack[rack];
+            const fab_component c = {.kind = FAB_COMPONENT_RACK, .id = rack};
+            if (at->hall != hall || (row != FAB_NONE && at->row != row)) {
+                continue;
+            }
+            t.n_racks += pass == 0;
+            if (pass == 0) {
+                count_rack(e, rack, &t);
+            } else {
+                FAB_PASS(scenario_add(e->s, &c, err));
+            }
+        }
+        if (t.n_racks == 0) {
+            return FAB_OK; /* no such row in this hall */
+        }
+        if (pass == 0) {
+            (void)snprintf(name, sizeof name,
+                           row != FAB_NONE ? "hall-%" PRIu32 "/row-%" PRIu32 " loses cooling"
+                                           : "hall-%" PRIu32 " loses cooling",
+                           hall, row);
+            say_taken(name, sizeof name, e->f, &t);
+            FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* Pod of a server: that of the switch at its first NIC. */
+static uint32_t pod_of_server(const fab_fabric *f, uint32_t server) {
+    const fab_node_id nic = f->first[FAB_NODE_NIC] + server * f->nics_per_server;
+    for (uint32_t k = f->out_first[nic]; k < f->out_first[nic + 1]; k++) {
+        if (fab_class_of(f, f->out_link[k])->kind == FAB_LINK_ACCESS) {
+            return f->switch_pod[fab_head(f, f->out_link[k]) - f->first[FAB_NODE_SWITCH]];
+        }
+    }
+    return FAB_NONE;
+}
+
+static fab_status cool_pod(const event_source *e, uint32_t pod, fab_error *err) {
+    const fab_fabric *f = e->f;
+    char name[FAB_SCENARIO_NAME_SIZE];
+    taken t = {.n_racks = 0};
+    for (uint32_t s = 0; s < f->n_servers; s++) {
+        t.n_servers += pod_of_server(f, s) == pod;
+    }
+    for (uint32_t v = 0; v < fab_n_switches(f); v++) {
+        t.n_switches[tier_of(f, v)] += f->switch_pod[v] == pod;
+    }
+    (void)snprintf(name, sizeof name, "pod %" PRIu32 " loses cooling", pod);
+    say_taken(name, sizeof name, f, &t);
+    FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+    for (uint32_t s = 0; s < f->n_servers; s++) {
+        const fab_component c = {.kind = FAB_COMPONENT_SERVER, .id = s};
+        FAB_PASS(pod_of_server(f, s) == pod ? scenario_add(e->s, &c, err) : FAB_OK);
+    }
+    for (uint32_t v = 0; v < fab_n_switches(f); v++) {
+        const fab_component c = {.kind = FAB_COMPONENT_SWITCH, .id = v};
+        FAB_PASS(f->switch_pod[v] == pod ? scenario_add(e->s, &c, err) : FAB_OK);
+    }
+    return FAB_OK;
+}
+
+static fab_status events_cooling(const event_source *e, fab_error *err) {
+    const bool by_row = strcmp(e->argument, "row") == 0;
+    if (strcmp(e->argument, "pod") == 0) {
+        for (uint32_t pod = 0; pod < e->f->n_pods; pod++) {
+            FAB_PASS(cool_pod(e, pod, err));
+        }
+        return FAB_OK;
+    }
+    if (!by_row && strcmp(e->argument, "hall") != 0) {
+        return refuse(e, "cooling", "cooling:row, cooling:hall or cooling:pod", err);
+    }
+    FAB_PASS(need_floor(e, "cooling", err));
+    for (uint32_t hall = 0; hall < e->floor->n_halls; hall++) {
+        for (uint32_t row = 0; row < (by_row ? e->floor->n_rows : 1); row++) {
+            FAB_PASS(cool_racks(e, hall, by_row ? row : FAB_NONE, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- cables ------------------------------------------------------------------------------------------------------- */
+
+/* Cables of a switch whose ports are first ... last. */
+static fab_status fail_card(const event_source *e, uint32_t v, uint32_t card, uint32_t first, uint32_t last,
+                            fab_error *err) {
+    const fab_fabric *f = e->f;
+    const fab_node_id node = f->first[FAB_NODE_SWITCH] + v;
+    char name[FAB_SCENARIO_NAME_SIZE];
+    char own[FAB_NODE_NAME_SIZE];
+    taken t = {.n_racks = 0};
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t k = f->out_first[node]; k < f->out_first[node + 1]; k++) {
+            const fab_link_id link = f->out_link[k];
+            const fab_component c = {.kind = FAB_COMPONENT_LINK, .id = link};
+            if (f->port[link] >= first && f->port[link] <= last) {
+                t.n_cables += pass == 0;
+                FAB_PASS(pass == 1 ? scenario_add(e->s, &c, err) : FAB_OK);
+            }
+        }
+        if (t.n_cables == 0) {
+            return FAB_OK; /* nothing is plugged in */
+        }
+        if (pass == 0) {
+            (void)snprintf(name, sizeof name, "%s loses line card %" PRIu32 " (ports %" PRIu32 " to %" PRIu32 ")",
+                           fab_node_name(f, node, own), card, first, last);
+            say_taken(name, sizeof name, f, &t);
+            FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status events_card(const event_source *e, fab_error *err) {
+    uint64_t n_ports = 0;
+    fab_error inner = {0};
+    if (fab_count_parse(e->argument, 1, UINT16_MAX, &n_ports, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "ports of a line card, as line-card:16: %s", inner.text);
+    }
+    for (uint32_t v = 0; v < fab_n_switches(e->f); v++) {
+        const uint32_t n = (uint32_t)n_ports;
+        for (uint32_t card = 0; card * n_ports < e->f->switch_ports[v]; card++) {
+            FAB_PASS(fail_card(e, v, card + 1, card * n + 1, (card + 1) * n, err));
+        }
+    }
+    return FAB_OK;
+}
+
+/* A cable between two places: racks, or switches. */
+typedef struct laid {
+    uint32_t a, b, cable;
+} laid;
+
+static int by_places(const void *x, const void *y) {
+    const laid *a = x;
+    const laid *b = y;
+    FAB_ORDER_BY(a->a, b->a);
+    FAB_ORDER_BY(a->b, b->b);
+    return FAB_ORDER(a->cable, b->cable);
+}
+
+/* FAB_NONE: none that counts. */
+static uint32_t place_of(const event_source *e, fab_node_id node, bool by_rack) {
+    const bool is_switch = fab_kind_of(e->f, node) == FAB_NODE_SWITCH;
+    return by_rack ? fab_floor_rack_of(e->floor, e->f, node) : is_switch ? node : FAB_NONE;
+}
+
+static fab_status cut_bundle(const event_source *e, const laid *cable, uint32_t n, bool by_rack, fab_error *err) {
+    char name[FAB_SCENARIO_NAME_SIZE];
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
+    const taken t = {.n_cables = n};
+    if (by_rack) {
+        (void)snprintf(a, sizeof a, "rack-%" PRIu32, cable->a);
+        (void)snprintf(b, sizeof b, "rack-%" PRIu32, cable->b);
+    } else {
+        (void)fab_node_name(e->f, cable->a, a);
+        (void)fab_node_name(e->f, cable->b, b);
+    }
+    (void)snprintf(name, sizeof name, "bundle %.100s to %.100s is cut", a, b);
+    say_taken(name, sizeof name, e->f, &t);
+    FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+    for (uint32_t i = 0; i < n; i++) {
+        const fab_component c = {.kind = FAB_COMPONENT_LINK, .id = 2 * cable[i].cable};
+        FAB_PASS(scenario_add(e->s, &c, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status events_bundle(const event_source *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = e->f;
+    const bool by_rack = strcmp(e->argument, "racks") == 0;
+    laid *list = NULL;
+    uint32_t n = 0;
+    if (!by_rack && strcmp(e->argument, "switches") != 0) {
+        return refuse(e, "bundle", "bundle:racks or bundle:switches", err);
+    }
+    FAB_PASS(by_rack ? need_floor(e, "bundle", err) : FAB_OK);
+    FAB_TRY(FAB_NEW(list, e->s->n_links + 1, err));
+    for (uint32_t i = 0; i < e->s->n_links; i++) {
+        const fab_link_id link = e->s->link[i];
+        const uint32_t a = place_of(e, fab_tail(f, link), by_rack);
+        const uint32_t b = place_of(e, fab_head(f, link), by_rack);
+        if (a != b && a != FAB_NONE && b != FAB_NONE) {
+            list[n++] = (laid){a < b ? a : b, a < b ? b : a, link / 2};
+        }
+    }
+    if (n > 0) {
+        qsort(list, n, sizeof *list, by_places);
+    }
+    for (uint32_t i = 0, end = 0; i < n; i = end) {
+        for (end = i; end < n && list[end].a == list[i].a && list[end].b == list[i].b;) {
+            end++;
+        }
+        FAB_TRY(cut_bundle(e, &list[i], end - i, by_rack, err));
+    }
+done:
+    free(list);
+    return status;
+}
+
+/* --- updates ------------------------------------------------------------------------------------------------------ */
+
+/* Step `step` of a tier whose switches are updated k at a time: neighbours, or as far from each other as they can be.
+ */
+static fab_status update_step(const event_source *e, uint32_t first, uint32_t n, uint32_t k, bool spread, uint32_t step,
+                              fab_error *err) {
+    const uint32_t n_steps = (n + k - 1) / k;
+    char name[FAB_SCENARIO_NAME_SIZE];
+    taken t = {.n_racks = 0};
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < n; i++) {
+            const bool is_in = spread ? i % n_steps == step : i / k == step;
+            const fab_component c = {.kind = FAB_COMPONENT_SWITCH, .id = first + i};
+            t.n_switches[tier_of(e->f, first)] += pass == 0 && is_in;
+            FAB_PASS(pass == 1 && is_in ? scenario_add(e->s, &c, err) : FAB_OK);
+        }
+        if (pass == 0) {
+            (void)snprintf(name, sizeof name, "update, %" PRIu32 " at a time%s, step %" PRIu32 " of %" PRIu32, k,
+                           k == 1   ? ""
+                           : spread ? " far apart"
+                                    : " side by side",
+                           step + 1, n_steps);
+            say_taken(name, sizeof name, e->f, &t);
+            FAB_PASS(scenario_begin(e->s, name, "--scenarios", err));
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status update_all(const event_source *e, uint32_t first, uint32_t n, uint32_t k, fab_error *err) {
+    const uint32_t n_steps = (n + k - 1) / k;
+    fab_scenarios *s = e->s;
+    for (uint32_t spread = 0; spread < (k == 1 || k == n ? 1U : 2U); spread++) {
+        FAB_PASS(FAB_GROW(s->way, s->way_capacity, s->n_ways + 1, err));
+        s->way[s->n_ways++] = (fab_rollout_way){k, n_steps, spread == 1};
+        for (uint32_t step = 0; step < n_steps; step++) {
+            FAB_PASS(FAB_GROW(s->way_of, s->way_of_capacity, (size_t)s->count + 1, err));
+            s->way_of[s->count] = (uint32_t)(s->n_ways - 1);
+            FAB_PASS(update_step(e, first, n, k, spread == 1, step, err));
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status events_update(const event_source *e, fab_error *err) {
+    const fab_fabric *f = e->f;
+    char word[32];
+    const char *comma = strchr(e->argument, ',');
+    const size_t length = comma != NULL ? (size_t)(comma - e->argument) : strlen(e->argument);
+    uint32_t tier = 1;
+    uint64_t k = 0;
+    fab_error inner = {0};
+    (void)snprintf(word, sizeof word, "%.*s", (int)(length < 30 ? length : 30), e->argument);
+    while (tier <= f->n_tiers && strcmp(fab_tier_name(f->wiring, tier), word) != 0) {
+        tier++;
+    }
+    if (tier > f->n_tiers) {
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "update:%s: the fabric has no such tier; it has %s to %s", word,
+                        fab_tier_name(f->wiring, 1), fab_tier_name(f->wiring, f->n_tiers));
+    }
+    const uint32_t first = fab_is_tree(f) ? f->first_of_tier[tier] - f->first[FAB_NODE_SWITCH] : 0;
+    const uint32_t n = fab_is_tree(f) ? f->first_of_tier[tier + 1] - f->first_of_tier[tier] : fab_n_switches(f);
+    if (comma != NULL && fab_count_parse(comma + 1, 1, n, &k, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EINPUT, "--scenarios", "switches that are updated at a time: %s", inner.text);
+    }
+    if (k > 0) {
+        return update_all(e, first, n, (uint32_t)k, err);
+    }
+    for (uint32_t at_once = 1; at_once < n; at_once *= 2) {
+        FAB_PASS(update_all(e, first, n, at_once, err));
+    }
+    return update_all(e, first, n, n, err);
+}
+
+/* --- the source --------------------------------------------------------------------------------------------------- */
+
+bool scenario_is_event(const char *text, size_t n) {
+    bool found = false;
+    for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++) {
+        found = found || (strlen(EVENTS[i].name) == n && memcmp(EVENTS[i].name, text, n) == 0);
+    }
+    return found;
+}
+
+fab_status scenario_make_events(const char *text, size_t n, const fab_floor *floor, fab_scenarios *s, fab_error *err) {
+    const event_source e = {.s = s, .f = s->fabric, .floor = floor, .argument = text[n] == ':' ? text + n + 1 : ""};
+    s->source = SOURCE_LIST;
+    for (size_t i = 0; i < sizeof EVENTS / sizeof EVENTS[0]; i++) {
+        if (strlen(EVENTS[i].name) == n && memcmp(EVENTS[i].name, text, n) == 0) {
+            FAB_PASS(EVENTS[i].make(&e, err));
+        }
+    }
+    return s->count > 0
+               ? FAB_OK
+               : fab_fail(err, FAB_EINPUT, "--scenarios", "'%.60s': the fabric has nothing that fails like that", text);
+}
