@@ -30,6 +30,8 @@ extern const fab_fields fab_difference_fields;
 extern const fab_fields fab_study_fields;
 /* failure_fields.c */
 extern const fab_fields fab_failures_fields, fab_contention_fields, fab_degradation_fields;
+/* observe_fields.c */
+extern const fab_fields fab_observe_fields;
 /* installed_fields.c */
 extern const fab_fields fab_audit_fields, fab_import_fields;
 

@@ -131,6 +131,13 @@ static void put_result(fab_page *page, const fab_result *result) {
         fab_text_audit(page, result->audited, result->audit);
         return;
     }
+    if (result->observed != NULL) {
+        fab_text_design(page, &result->fabrics[0]);
+        put_short_fabric(page, &result->fabrics[0]);
+        fab_text_observed(page, result->observed, result->graph);
+        put_origin(page, result);
+        return;
+    }
     if (result->command == FAB_COMMAND_VALIDATE) {
         fab_text_validation(page, result->published);
         put_origin(page, result);

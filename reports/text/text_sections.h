@@ -72,6 +72,9 @@ void fab_text_published(fab_page *page, const struct fab_published *published, c
 void fab_text_study(fab_page *page, const struct fab_study_summary *study);
 /** What is wrong with an installed fabric, worst first. */
 void fab_text_audit(fab_page *page, const char *path, const struct fab_audit *audit);
+struct fab_observed;
+/** What counters say of a job: suspects, imbalance, deviations. */
+void fab_text_observed(fab_page *page, const struct fab_observed *observed, const fab_fabric *fabric);
 /** What was found in a file, and what is assumed. */
 void fab_text_import(fab_page *page, const struct fab_imported *imported);
 /** What jobs on one fabric do to each other. */

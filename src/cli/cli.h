@@ -64,7 +64,7 @@ typedef struct cli_advise_options {
 typedef struct cli_options {
     const cli_command *command;
     uint64_t given; /**< bit i: option i of the command's table was given */
-    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies, before, after;
+    cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies, before, after, counters;
     const char *traffic, *transport, *prices, *format, *table, *out, *timeline, *export_path, *patch, *dump, *explain,
         *certificate; /**< NULL when not given */
     cli_search search;
@@ -84,6 +84,7 @@ typedef struct cli_options {
     size_t n_vary;
     const char *ranking;                /**< mix: fields of the ranking job, or NULL */
     double share;                       /**< mix: of the training job */
+    double interval_s;                  /**< observe: between the snapshots; 0: as they say */
     double tolerance;                   /**< diff: the largest ratio of times that passes; 0: any */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
     const char *node_name_map;          /**< audit: names by GUID; or NULL */
@@ -135,7 +136,8 @@ struct cli_command {
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan, cli_command_diff,
     cli_command_optimize, cli_command_validate, cli_command_list, cli_command_schema, cli_command_study,
-    cli_command_version, cli_command_explain, cli_command_audit, cli_command_import, cli_command_help;
+    cli_command_version, cli_command_explain, cli_command_audit, cli_command_observe, cli_command_import,
+    cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -245,6 +247,9 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
 
 /** Builds the fabric, unless it is there, and a context over it. */
 fab_status cli_session_build(cli_session *session, fab_error *err) FAB_MUST_USE;
+
+/** Behind the fabric's figures: what a job leaves open of its chunks is chosen, and session->context is of them. */
+fab_status cli_session_choose_chunks(cli_session *session, fab_error *err) FAB_MUST_USE;
 
 /** Prices the fabric, replays the traffic under the requested engines, and reports. */
 fab_status cli_session_report(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;

@@ -289,8 +289,8 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     fab_status status = FAB_OK;
     *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
-    const char **room = NULL; /* each of the ten lists holds at most every word */
-    FAB_TRY(FAB_NEW(room, 10 * n + 10, err));
+    const char **room = NULL; /* each of the eleven lists holds at most every word */
+    FAB_TRY(FAB_NEW(room, 11 * n + 11, err));
     out->operands.items = room;
     out->overrides.items = room + n;
     out->jobs.items = room + 2 * n;
@@ -301,6 +301,7 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     out->policies.items = room + 7 * n;
     out->before.items = room + 8 * n;
     out->after.items = room + 9 * n;
+    out->counters.items = room + 10 * n;
     bool only_operands = false;
     for (int i = 0; i < argc; i++) {
         const char *argument = argv[i];

@@ -345,6 +345,12 @@ static fab_status take_chunks(cli_session *s, fab_replay *replay, fab_error *err
     return FAB_OK;
 }
 
+fab_status cli_session_choose_chunks(cli_session *s, fab_error *err) {
+    fab_replay replay = replay_of(s, NULL);
+    replay.progress = NULL;
+    return take_chunks(s, &replay, err);
+}
+
 /* Whether the verdict may try other engines; then it needs loads beside theirs. */
 static fab_status plan_trials(fab_replay *replay, fab_error *err) {
     FAB_PASS(fab_replay_check_tables(replay, err));

@@ -6,7 +6,7 @@ manual=$root/src/doc/manual
 mkdir -p bin files/src/doc/manual
 ln -s "$program" bin/fabriscope
 ln -s "$root/scripts/verify" bin/verify
-cp "$manual/cluster.net" "$root"/tests/data/{two_jobs,front_end}.xml files
+cp "$manual"/{cluster.net,before.csv,after.csv} "$root"/tests/data/{two_jobs,front_end}.xml files
 cp "$manual/cluster.net" files/src/doc/manual
 PATH=$PWD/bin:$PATH
 

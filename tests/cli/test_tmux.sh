@@ -32,6 +32,7 @@ study run --store STORE
 study gather --store STORE
 study show --store STORE
 audit cluster.net
+observe clos:gpus=8,gpus-per-server=2,radix=4 --traffic pattern:ring --engine spray --counters ROOT/tests/data/counters/perfquery
 validate bloom
 list
 list presets

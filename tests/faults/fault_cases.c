@@ -32,6 +32,9 @@
         "import-" name, {NULL}, "import " name " --output d.xml --quiet", "sites/" name, false                         \
     }
 
+#define COUNTERS(name)                                                                                                 \
+    { "observe-" name, {NULL}, "observe " CLOS RING " --engine spray --counters " name COMMON, "counters/" name, false }
+
 const fault_case fault_cases[] = {
     /* what the program says about itself */
     PRINTS("version", "version"),
@@ -218,6 +221,16 @@ const fault_case fault_cases[] = {
           "audit before.out --against " CLOS " --input-format cables --format csv --quiet"),
     AFTER("audit-out", "build " CLOS " --format cables --quiet", "audit before.out --out out --quiet"),
     READS("import-out", "sites/cables", "import cables --set gpus-per-server=2 --out out --json --quiet"),
+    COUNTERS("perfquery"),
+    COUNTERS("ibdiagnet"),
+    COUNTERS("prometheus"),
+    COUNTERS("json"),
+    COUNTERS("csv"),
+    COUNTERS("sysfs"),
+    READS("observe-csv-twice", "counters/csv",
+          "observe " CLOS RING
+          " --interval 10s --counters csv --set fabric.taper=1 --seed 3 --seeds 4 --job gpus=8 --prices "
+          "list-2024 --json" COMMON),
     NETWORK("ibnetdiscover"),
     NETWORK("ibnetdiscover-ports"),
     NETWORK("opensm-subnet"),

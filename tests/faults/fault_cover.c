@@ -2,6 +2,7 @@
 #include "fault_cases.h"
 
 #include "cli.h"
+#include "fab/counters.h"
 #include "fab/network.h"
 
 #include <stdio.h>
@@ -67,6 +68,9 @@ static unsigned missing_formats(void) {
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         n += miss(!has_run("audit", fab_network_formats[i]->name), "audit of", fab_network_formats[i]->name);
         n += miss(!has_run("import", fab_network_formats[i]->name), "import of", fab_network_formats[i]->name);
+    }
+    for (size_t i = 0; fab_counters_formats[i] != NULL; i++) {
+        n += miss(!has_run("observe", fab_counters_formats[i]->name), "counters of", fab_counters_formats[i]->name);
     }
     return n;
 }

@@ -37,7 +37,9 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
 }
 
 static fab_status add_side(const fab_network_lines *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
+    fab_token digits = {.text = s->guid.text + 2, .length = s->guid.length - 2};
     FAB_PASS(fab_network_add_node(r->net, s->guid.text, s->guid.length, r->in->line, out, err));
+    (void)fab_network_hexadecimal(digits, &r->net->nodes[*out].guid); /* anonymised ones are none */
     return fab_network_ib_describe(r->net, *out, s->kind, label.text, label.length, err);
 }
 

@@ -319,7 +319,8 @@ typedef enum fab_command {
     FAB_COMMAND_TRAFFIC,
     FAB_COMMAND_IMPORT,
     FAB_COMMAND_VALIDATE,
-    FAB_COMMAND_PLAN
+    FAB_COMMAND_PLAN,
+    FAB_COMMAND_OBSERVE
 } fab_command;
 
 /** What a run found. */
@@ -361,6 +362,7 @@ typedef struct fab_result {
     const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
     const char *audited;                       /**< with audit: the file, borrowed */
+    const struct fab_observed *observed;       /**< borrowed; NULL unless counters were looked at (observe.h) */
     const struct fab_imported *imported;       /**< borrowed; NULL unless a file was imported (imported.h) */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */

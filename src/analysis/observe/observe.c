@@ -1,0 +1,94 @@
+/* An observation from the snapshots to its suspects; each step stands in a file of its own. */
+#include "observe_internal.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define UNPREDICTED 0.01 /* of what most links carry: less is management */
+
+void fab_observed_free(fab_observed *out) {
+    if (out != NULL) {
+        FAB_FREE_ALL(out->boundaries, out->loads, out->suspects, out);
+    }
+}
+
+static int load_order(const void *a, const void *b) {
+    const fab_observed_link *x = a;
+    const fab_observed_link *y = b;
+    double off_x = isfinite(x->deviation) ? fabs(x->deviation) : -1;
+    double off_y = isfinite(y->deviation) ? fabs(y->deviation) : -1;
+    FAB_ORDER_BY(off_y, off_x);
+    return FAB_ORDER(x->link, y->link);
+}
+
+/* Every link that was measured, the largest deviation first. */
+static fab_status list_loads(observation *o, fab_error *err) {
+    const fab_fabric *f = o->fabric;
+    fab_observed *out = o->out;
+    double *numbers = NULL;
+    size_t n = 0;
+    FAB_PASS(FAB_NEW(out->loads, out->measured_links, err));
+    FAB_PASS(FAB_NEW(numbers, f->n_links, err));
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        if (observe_is_network(f, l) && o->measured[l] >= 0) {
+            bool is_known = out->fits || observe_is_access(f, l);
+            out->loads[out->n_loads++] =
+                (fab_observed_link){.link = l,
+                                    .measured_bytes = o->measured[l],
+                                    .predicted_bytes = is_known ? o->scale * o->predicted[l] : NAN,
+                                    .deviation = o->deviation[l]};
+            if (o->predicted[l] > 0) {
+                numbers[n++] = o->measured[l];
+            }
+        }
+    }
+    double usual = observe_median(numbers, n);
+    for (uint32_t i = 0; i < out->n_loads; i++) {
+        const fab_observed_link *load = &out->loads[i];
+        out->unpredicted_links += load->predicted_bytes <= 0 && load->measured_bytes > UNPREDICTED * usual;
+    }
+    if (out->n_loads > 0) {
+        qsort(out->loads, out->n_loads, sizeof *out->loads, load_order);
+    }
+    free(numbers);
+    return FAB_OK;
+}
+
+static fab_status observe_begin(observation *o, const fab_observe_request *request, fab_error *err) {
+    const fab_router *router = NULL;
+    FAB_PASS(FAB_NEW(o->out, 1, err));
+    FAB_PASS(fab_context_traffic(request->context, &o->traffic, err));
+    FAB_PASS(fab_context_router(request->context, 0, &router, err));
+    const fab_router_facts *facts = fab_router_facts_of(router);
+    (void)snprintf(o->out->engine, sizeof o->out->engine, "%s", facts->label);
+    o->out->draws = facts->is_seeded || o->traffic->depends_on_seed ? request->n_draws : 1;
+    o->out->before = request->before_path;
+    o->out->after = request->after_path;
+    o->out->format = request->after->format;
+    return FAB_OK;
+}
+
+fab_status fab_observe(const fab_observe_request *request, fab_observed **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    observation o = {.request = request, .fabric = fab_context_what(request->context)->fabric};
+    FAB_TRY(observe_begin(&o, request, err));
+    FAB_TRY(observe_ports(&o, err));
+    FAB_TRY(observe_skew(&o, err));
+    FAB_TRY(observe_predict(&o, err));
+    FAB_TRY(observe_judge(&o, err));
+    FAB_TRY(observe_boundaries(&o, err));
+    FAB_TRY(observe_suspects(&o, err));
+    FAB_TRY(observe_evidence(&o, err));
+    FAB_TRY(list_loads(&o, err));
+    *out = o.out;
+    o.out = NULL;
+done:
+    FAB_FREE_ALL(o.port[0], o.port[1], o.sent, o.got, o.wait, o.errors, o.measured, o.gap, o.drawn, o.deviation, o.host,
+                 o.spread_of);
+    fab_observed_free(o.out);
+    return status;
+}

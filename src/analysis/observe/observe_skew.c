@@ -1,0 +1,191 @@
+/* Boxes are not read at the same moment: a switch that is read 20 ms later than the others in an interval of 10 s has
+ * counted 0.2 % more at all of its ports. Both ends of a cable count the same bytes, so
+ *
+ *     ln(own count) - ln(count of the other end) = skew of the box - skew of the other box
+ *
+ * for every cable and direction: more equations than boxes. They are solved by least squares (conjugate gradients on
+ * the Laplacian of the graph of boxes), and again with Tukey's weights, so that cables that contradict the others,
+ * having lost bytes, do not count. */
+#include "observe_internal.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 4     /* of weights */
+#define STEPS  400   /* of conjugate gradients, at most */
+#define SOLVED 1e-11 /* of the length of the right side */
+#define WIDE   6.0   /* spreads beyond which a cable has no weight */
+#define EXACT  1e-9  /* a spread below is none: counts agree to the byte */
+#define IDLE   1e-3  /* of what the fullest link carries: less says nothing of the moment */
+
+/* Switches, then servers: what is read at once. */
+static uint32_t box_of(const fab_fabric *f, fab_node_id v) {
+    return fab_kind_of(f, v) == FAB_NODE_SWITCH ? v - f->first[FAB_NODE_SWITCH]
+                                                : fab_n_switches(f) + (v - f->first[FAB_NODE_NIC]) / f->nics_per_server;
+}
+
+/* A cable that both ends count, in one direction. */
+typedef struct skew_pair {
+    uint32_t tail, head;
+    double difference; /* tail minus head, logarithms */
+    double weight;
+} skew_pair;
+
+/* The system of equations. Vectors have an entry for each box. */
+typedef struct skew_system {
+    skew_pair *pairs;
+    size_t n_pairs, n_boxes;
+    double *residual, *way, *product, *numbers;
+} skew_system;
+
+static bool is_pair(const observation *o, fab_link_id l, double least) {
+    return o->sent[l] > least && o->got[l] > least;
+}
+
+static double least_of(const observation *o) {
+    double most = 0;
+    for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
+        most = o->sent[l] > most ? o->sent[l] : most;
+    }
+    return IDLE * most;
+}
+
+static void collect_pairs(const observation *o, skew_system *s) {
+    const fab_fabric *f = o->fabric;
+    double least = least_of(o);
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        if (is_pair(o, l, least)) {
+            s->pairs[s->n_pairs++] = (skew_pair){.tail = box_of(f, fab_tail(f, l)),
+                                                 .head = box_of(f, fab_head(f, l)),
+                                                 .difference = log(o->sent[l]) - log(o->got[l]),
+                                                 .weight = 1};
+        }
+    }
+}
+
+/* out = Laplacian x */
+static void multiply(const skew_system *s, const double *x, double *out) {
+    memset(out, 0, s->n_boxes * sizeof *out);
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        const skew_pair *p = &s->pairs[i];
+        double flow = p->weight * (x[p->tail] - x[p->head]);
+        out[p->tail] += flow;
+        out[p->head] -= flow;
+    }
+}
+
+static double dot(const double *a, const double *b, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+/* Conjugate gradients from what stands in x. The constant of every part of the graph stays what it is. */
+static void solve(const skew_system *s, double *x) {
+    size_t n = s->n_boxes;
+    multiply(s, x, s->product);
+    for (size_t i = 0; i < n; i++) {
+        s->residual[i] = -s->product[i];
+    }
+    double length = 0;
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        const skew_pair *p = &s->pairs[i];
+        s->residual[p->tail] += p->weight * p->difference;
+        s->residual[p->head] -= p->weight * p->difference;
+        length += p->weight * p->difference * p->difference;
+    }
+    memcpy(s->way, s->residual, n * sizeof *s->way);
+    double square = dot(s->residual, s->residual, n);
+    for (int step = 0; step < STEPS && square > SOLVED * SOLVED * length; step++) {
+        multiply(s, s->way, s->product);
+        double curve = dot(s->way, s->product, n);
+        double far = curve > 0 ? square / curve : 0;
+        for (size_t i = 0; i < n; i++) {
+            x[i] += far * s->way[i];
+            s->residual[i] -= far * s->product[i];
+        }
+        double next = dot(s->residual, s->residual, n);
+        for (size_t i = 0; i < n; i++) {
+            s->way[i] = s->residual[i] + next / square * s->way[i];
+        }
+        square = next;
+    }
+}
+
+static double left_at(const skew_pair *p, const double *skew) {
+    return p->difference - (skew[p->tail] - skew[p->head]);
+}
+
+/* Tukey's weights: none beyond some spreads. */
+static void weigh_pairs(skew_system *s, const double *skew) {
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        s->numbers[i] = left_at(&s->pairs[i], skew);
+    }
+    double spread = observe_spread(s->numbers, s->n_pairs);
+    double wide = WIDE * (spread > EXACT ? spread : EXACT);
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        double part = left_at(&s->pairs[i], skew) / wide;
+        s->pairs[i].weight = fabs(part) < 1 ? (1 - part * part) * (1 - part * part) : 0;
+    }
+}
+
+static fab_status find_skews(const observation *o, double *skew, size_t n_boxes, fab_error *err) {
+    fab_status status = FAB_OK;
+    skew_system s = {.n_boxes = n_boxes};
+    FAB_TRY(FAB_NEW(s.pairs, o->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(s.numbers, o->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(s.residual, n_boxes, err));
+    FAB_TRY(FAB_NEW(s.way, n_boxes, err));
+    FAB_TRY(FAB_NEW(s.product, n_boxes, err));
+    collect_pairs(o, &s);
+    for (int round = 0; round < ROUNDS && s.n_pairs > 0; round++) {
+        solve(&s, skew);
+        weigh_pairs(&s, skew);
+    }
+done:
+    FAB_FREE_ALL(s.pairs, s.numbers, s.residual, s.way, s.product);
+    return status;
+}
+
+static void join_ends(observation *o, const double *skew) {
+    const fab_fabric *f = o->fabric;
+    double least = least_of(o);
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        o->measured[l] = o->gap[l] = NAN;
+        if (!observe_is_network(f, l)) {
+            continue;
+        }
+        double sent = o->sent[l] * exp(-skew[box_of(f, fab_tail(f, l))]);
+        double got = o->got[l] * exp(-skew[box_of(f, fab_head(f, l))]);
+        o->measured[l] = isnan(sent) ? got : isnan(got) ? sent : (sent + got) / 2;
+        o->gap[l] = is_pair(o, l, least) ? log(got / sent) : NAN;
+        o->out->two_ended_links += isfinite(sent) && isfinite(got);
+        o->out->measured_links += isfinite(o->measured[l]);
+    }
+}
+
+fab_status observe_skew(observation *o, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *skew = NULL;
+    size_t n_boxes = (size_t)fab_n_switches(o->fabric) + o->fabric->n_servers;
+    FAB_TRY(FAB_NEW(skew, n_boxes, err));
+    FAB_TRY(FAB_NEW(o->measured, o->fabric->n_links, err));
+    FAB_TRY(FAB_NEW(o->gap, o->fabric->n_links, err));
+    FAB_TRY(find_skews(o, skew, n_boxes, err));
+    join_ends(o, skew);
+    double middle = 0;
+    double *copy = skew; /* no longer needed in its order */
+    middle = observe_median(copy, n_boxes);
+    for (size_t i = 0; i < n_boxes; i++) {
+        copy[i] -= middle;
+    }
+    o->out->read_skew = o->out->two_ended_links > 0 ? observe_spread(copy, n_boxes) : NAN;
+done:
+    free(skew);
+    return status;
+}

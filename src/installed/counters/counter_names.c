@@ -1,0 +1,179 @@
+/* What tools and exporters call the counters of a port. Names are compared by their letters and digits alone, so that
+ * PortXmitData, port_xmit_data and port-xmit-data are one. */
+#include "counters_internal.h"
+
+#include <string.h>
+
+const fab_counter_about fab_counter_abouts[FAB_COUNTER_N] = {
+    [FAB_COUNTER_SENT] = {"sent", "bytes sent", false},
+    [FAB_COUNTER_RECEIVED] = {"received", "bytes received", false},
+    [FAB_COUNTER_WAIT] = {"wait", "ticks with data that could not be sent", false},
+    [FAB_COUNTER_SYMBOL_ERRORS] = {"symbol-errors", "symbol errors", true},
+    [FAB_COUNTER_FEC_CORRECTED] = {"fec-corrected", "blocks that FEC corrected", false},
+    [FAB_COUNTER_FEC_LOST] = {"fec-lost", "blocks that FEC could not correct", true},
+    [FAB_COUNTER_RECEIVE_ERRORS] = {"receive-errors", "packets received with errors", true},
+    [FAB_COUNTER_DISCARDS] = {"discards", "packets discarded before they were sent", true},
+    [FAB_COUNTER_LINK_DOWNED] = {"link-downed", "times that the link went down", true},
+    [FAB_COUNTER_LINK_RECOVERED] = {"link-recovered", "times that the link had to recover", true},
+    [FAB_COUNTER_PAUSES_SENT] = {"pauses-sent", "pause frames sent", false},
+    [FAB_COUNTER_PAUSES_RECEIVED] = {"pauses-received", "pause frames received", false},
+    [FAB_COUNTER_CONGESTION] = {"congestion", "packets marked for congestion", false},
+    [FAB_COUNTER_OUT_OF_SEQUENCE] = {"out-of-sequence", "packets received out of sequence", true},
+};
+
+/* Scale 4: counted in words of four bytes. */
+static const struct counter_name {
+    const char *name;
+    fab_counter counter;
+    uint8_t scale;
+} NAMES[] = {
+    /* perfquery, ibdiagnet, sysfs */
+    {"portxmitdata", FAB_COUNTER_SENT, 4},
+    {"portrcvdata", FAB_COUNTER_RECEIVED, 4},
+    {"portxmitdata64", FAB_COUNTER_SENT, 4},
+    {"portrcvdata64", FAB_COUNTER_RECEIVED, 4},
+    {"portxmitwait", FAB_COUNTER_WAIT, 1},
+    {"symbolerrorcounter", FAB_COUNTER_SYMBOL_ERRORS, 1},
+    {"symbolerror", FAB_COUNTER_SYMBOL_ERRORS, 1},
+    {"symbolerrors", FAB_COUNTER_SYMBOL_ERRORS, 1},
+    {"linkerrorrecoverycounter", FAB_COUNTER_LINK_RECOVERED, 1},
+    {"linkerrorrecovery", FAB_COUNTER_LINK_RECOVERED, 1},
+    {"linkdownedcounter", FAB_COUNTER_LINK_DOWNED, 1},
+    {"linkdowncounter", FAB_COUNTER_LINK_DOWNED, 1},
+    {"linkdowned", FAB_COUNTER_LINK_DOWNED, 1},
+    {"portrcverrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
+    {"portxmitdiscards", FAB_COUNTER_DISCARDS, 1},
+    {"portxmitdiscard", FAB_COUNTER_DISCARDS, 1},
+    {"feccorrectableblockcounter", FAB_COUNTER_FEC_CORRECTED, 1},
+    {"fecuncorrectableblockcounter", FAB_COUNTER_FEC_LOST, 1},
+    {"portfeccorrectableblockcounter", FAB_COUNTER_FEC_CORRECTED, 1},
+    {"portfecuncorrectableblockcounter", FAB_COUNTER_FEC_LOST, 1},
+    {"outofsequence", FAB_COUNTER_OUT_OF_SEQUENCE, 1},
+    {"packetseqerr", FAB_COUNTER_OUT_OF_SEQUENCE, 1},
+    {"npecnmarkedrocepackets", FAB_COUNTER_CONGESTION, 1},
+    /* exporters of InfiniBand: bytes */
+    {"transmitdatabytes", FAB_COUNTER_SENT, 1},
+    {"receivedatabytes", FAB_COUNTER_RECEIVED, 1},
+    {"transmitwait", FAB_COUNTER_WAIT, 1},
+    {"receiveerrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
+    {"transmitdiscards", FAB_COUNTER_DISCARDS, 1},
+    /* node_exporter: InfiniBand, Ethernet */
+    {"portdatatransmittedbytes", FAB_COUNTER_SENT, 1},
+    {"portdatareceivedbytes", FAB_COUNTER_RECEIVED, 1},
+    {"porttransmitwait", FAB_COUNTER_WAIT, 1},
+    {"porterrorsreceived", FAB_COUNTER_RECEIVE_ERRORS, 1},
+    {"portdiscardstransmitted", FAB_COUNTER_DISCARDS, 1},
+    {"transmitbytes", FAB_COUNTER_SENT, 1},
+    {"receivebytes", FAB_COUNTER_RECEIVED, 1},
+    {"receiveerrs", FAB_COUNTER_RECEIVE_ERRORS, 1},
+    {"transmitdrop", FAB_COUNTER_DISCARDS, 1},
+    /* SONiC, gNMI (OpenConfig), SNMP */
+    {"ifoutoctets", FAB_COUNTER_SENT, 1},
+    {"ifinoctets", FAB_COUNTER_RECEIVED, 1},
+    {"ifhcoutoctets", FAB_COUNTER_SENT, 1},
+    {"ifhcinoctets", FAB_COUNTER_RECEIVED, 1},
+    {"outoctets", FAB_COUNTER_SENT, 1},
+    {"inoctets", FAB_COUNTER_RECEIVED, 1},
+    {"ifinerrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
+    {"inerrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
+    {"ifoutdiscards", FAB_COUNTER_DISCARDS, 1},
+    {"outdiscards", FAB_COUNTER_DISCARDS, 1},
+    {"ifinfeccorrectableframes", FAB_COUNTER_FEC_CORRECTED, 1},
+    {"ifinfecnotcorrectableframes", FAB_COUNTER_FEC_LOST, 1},
+    {"ifinfecsymbolerrors", FAB_COUNTER_SYMBOL_ERRORS, 1},
+    {"fecuncorrectableblocks", FAB_COUNTER_FEC_LOST, 1},
+    {"feccorrectedblocks", FAB_COUNTER_FEC_CORRECTED, 1},
+    {"fecuncorrectablewords", FAB_COUNTER_FEC_LOST, 1},
+    {"feccorrectedwords", FAB_COUNTER_FEC_CORRECTED, 1},
+    {"insymbolerrors", FAB_COUNTER_SYMBOL_ERRORS, 1},
+    {"carriertransitions", FAB_COUNTER_LINK_DOWNED, 1},
+    {"outmacpauseframes", FAB_COUNTER_PAUSES_SENT, 1},
+    {"inmacpauseframes", FAB_COUNTER_PAUSES_RECEIVED, 1},
+    {"ecnmarkedpackets", FAB_COUNTER_CONGESTION, 1},
+    /* the names of this program, and what a list of one's own is likely to have */
+    {"sent", FAB_COUNTER_SENT, 1},
+    {"sentbytes", FAB_COUNTER_SENT, 1},
+    {"txbytes", FAB_COUNTER_SENT, 1},
+    {"xmitbytes", FAB_COUNTER_SENT, 1},
+    {"received", FAB_COUNTER_RECEIVED, 1},
+    {"receivedbytes", FAB_COUNTER_RECEIVED, 1},
+    {"rxbytes", FAB_COUNTER_RECEIVED, 1},
+    {"rcvbytes", FAB_COUNTER_RECEIVED, 1},
+    {"wait", FAB_COUNTER_WAIT, 1},
+    {"xmitwait", FAB_COUNTER_WAIT, 1},
+    {"feccorrected", FAB_COUNTER_FEC_CORRECTED, 1},
+    {"feclost", FAB_COUNTER_FEC_LOST, 1},
+    {"discards", FAB_COUNTER_DISCARDS, 1},
+    {"linkrecovered", FAB_COUNTER_LINK_RECOVERED, 1},
+    {"pausessent", FAB_COUNTER_PAUSES_SENT, 1},
+    {"pausesreceived", FAB_COUNTER_PAUSES_RECEIVED, 1},
+    {"congestion", FAB_COUNTER_CONGESTION, 1},
+};
+
+#define NAME 80 /* letters and digits of a name that are looked at */
+
+/* Where a word stands at the begin; then moves behind it. */
+static void drop_prefix(const char **at, size_t *n, const char *word) {
+    size_t length = strlen(word);
+    if (*n > length && memcmp(*at, word, length) == 0) {
+        *at += length;
+        *n -= length;
+    }
+}
+
+static void drop_suffix(const char *at, size_t *n, const char *word) {
+    size_t length = strlen(word);
+    if (*n > length && memcmp(at + *n - length, word, length) == 0) {
+        *n -= length;
+    }
+}
+
+/* SAI_PORT_STAT_PFC_3_RX_PKTS, rx_prio3_pause: one of several priorities. */
+static bool find_pause(const char *at, size_t n, fab_counter *out) {
+    bool is_sai = n == 10 && memcmp(at, "pfc", 3) == 0 && memcmp(at + 6, "pkts", 4) == 0;
+    bool is_driver = n == 12 && memcmp(at + 2, "prio", 4) == 0 && memcmp(at + 7, "pause", 5) == 0;
+    const char *way = is_sai ? at + 4 : at;
+    if ((!is_sai && !is_driver) || (memcmp(way, "rx", 2) != 0 && memcmp(way, "tx", 2) != 0)) {
+        return false;
+    }
+    *out = way[0] == 'r' ? FAB_COUNTER_PAUSES_RECEIVED : FAB_COUNTER_PAUSES_SENT;
+    return true;
+}
+
+bool fab_counter_find(const char *name, size_t n, fab_counter *out, uint8_t *out_scale) {
+    static const char *const PREFIXES[] = {"nodeinfiniband",    "nodenetwork", "infinibandswitchport",
+                                           "infinibandhcaport", "infiniband",  "saiportstat"};
+    char letters[NAME];
+    size_t length = 0;
+    for (size_t i = 0; i < n && length < NAME; i++) {
+        char c = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] - 'A' + 'a') : name[i];
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+            letters[length++] = c;
+        }
+    }
+    const char *at = letters;
+    for (size_t i = 0; i < sizeof PREFIXES / sizeof PREFIXES[0]; i++) {
+        size_t before = length;
+        drop_prefix(&at, &length, PREFIXES[i]);
+        if (length != before) {
+            break;
+        }
+    }
+    size_t n_all = length;
+    drop_suffix(at, &length, "extended");
+    drop_suffix(at, &length, "ext");
+    uint8_t is_long = n_all != length ? FAB_COUNTER_LONG : 0;
+    drop_suffix(at, &length, "total");
+    *out_scale = 1;
+    if (find_pause(at, length, out)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strlen(NAMES[i].name) == length && memcmp(NAMES[i].name, at, length) == 0) {
+            *out = NAMES[i].counter;
+            *out_scale = (uint8_t)(NAMES[i].scale | is_long);
+            return true;
+        }
+    }
+    return false;
+}

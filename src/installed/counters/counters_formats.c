@@ -1,0 +1,145 @@
+/* The formats of counters, and snapshots of one file or of a folder. */
+#include "counters_internal.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+#include "fab/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_BYTES ((size_t)1 << 31)
+#define MOST_DEPTH 12
+
+const fab_counters_format *const fab_counters_formats[] = {&fab_counters_sysfs,
+                                                           &fab_counters_perfquery,
+                                                           &fab_counters_ibdiagnet,
+                                                           &fab_counters_prometheus,
+                                                           &fab_counters_json,
+                                                           &fab_counters_csv,
+                                                           NULL};
+
+static const char *list_counters_formats(char *out, size_t size) {
+    out[0] = '\0';
+    for (size_t i = 0; fab_counters_formats[i] != NULL; i++) {
+        fab_append(out, size, "%s%s", i > 0 ? ", " : "", fab_counters_formats[i]->name);
+    }
+    return out;
+}
+
+static fab_status counters_choose(const char *path, const char *bytes, const char *format,
+                                  const fab_counters_format **out, fab_error *err) {
+    char list[160];
+    for (size_t i = 0; fab_counters_formats[i] != NULL; i++) {
+        const fab_counters_format *f = fab_counters_formats[i];
+        if (format != NULL ? strcmp(f->name, format) == 0 : f->recognise(path, bytes)) {
+            *out = f;
+            return FAB_OK;
+        }
+    }
+    if (format != NULL) {
+        return fab_fail(err, FAB_EINPUT, path, "there is no format of counters '%.40s', but %s", format,
+                        list_counters_formats(list, sizeof list));
+    }
+    return fab_counters_refuse(path, 1, err, "looks like none of the formats of counters: %s",
+                               list_counters_formats(list, sizeof list));
+}
+
+static fab_status read_one(const char *path, const char *format, fab_counters *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_counters_format *f = NULL;
+    fab_str bytes = FAB_STR_INIT;
+    size_t line = 1;
+    FAB_TRY(fab_read_file(path, MOST_BYTES, &bytes, err));
+    const char *text = bytes.data;
+    for (const char *at = text; *at != '\0'; at++) {
+        line += *at == '\n';
+    }
+    if (strlen(text) != bytes.length) {
+        status = fab_counters_refuse(path, line, err, "a zero byte: this is no text");
+        goto done;
+    }
+    if (bytes.length == 0) {
+        status = fab_counters_refuse(path, 1, err, "the file is empty");
+        goto done;
+    }
+    FAB_TRY(counters_choose(path, text, format, &f, err));
+    FAB_TRY(f->read(path, text, c, err));
+    c->format = c->format != NULL ? c->format : f->name;
+    c->n_files++;
+done:
+    fab_str_release(&bytes);
+    return status;
+}
+
+static fab_status read_any(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err);
+
+static fab_status read_folder(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **names = NULL;
+    size_t n = 0;
+    size_t capacity = 0;
+    struct dirent *entry = NULL;
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        FAB_TRY(FAB_GROW(names, capacity, n + 1, err));
+        names[n] = fab_strdup(entry->d_name, err);
+        if (names[n] == NULL) {
+            status = FAB_ENOMEM;
+            goto done;
+        }
+        n++;
+    }
+    if (n > 0) {
+        qsort(names, n, sizeof *names, fab_order_text);
+    }
+    for (size_t i = 0; i < n; i++) {
+        char file[4096];
+        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, names[i]) >= sizeof file) {
+            FAB_FAIL(err, FAB_EIO, path, "a path of more than %zu bytes", sizeof file - 1);
+        }
+        FAB_TRY(read_any(file, format, depth + 1, c, err));
+    }
+done:
+    for (size_t i = 0; i < n; i++) {
+        free(names[i]);
+    }
+    free(names);
+    (void)closedir(dir);
+    return status;
+}
+
+static fab_status read_any(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err) {
+    struct stat about;
+    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        return read_one(path, format, c, err); /* which says what is wrong with it */
+    }
+    return depth < MOST_DEPTH ? read_folder(path, format, depth, c, err)
+                              : fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", MOST_DEPTH);
+}
+
+fab_status fab_counters_read(const char *path, const char *format, fab_counters **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_counters *c = NULL;
+    FAB_TRY(FAB_NEW(c, 1, err));
+    FAB_TRY(read_any(path, format, 0, c, err));
+    if (c->n_ports == 0) {
+        FAB_FAIL(err, FAB_EINPUT, path, "holds no counters that are known here");
+    }
+    *out = c;
+    c = NULL;
+done:
+    fab_counters_free(c);
+    return status;
+}

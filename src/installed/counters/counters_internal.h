@@ -1,0 +1,53 @@
+/**
+ * @file counters_internal.h
+ * What readers of counters add, and their rows.
+ */
+#pragma once
+
+#include "fab/counters.h"
+
+/** What tells a port. NULL and 0: not known. */
+typedef struct counted_key {
+    const char *box, *port;
+    size_t n_box, n_port;
+    uint64_t guid;
+    uint32_t lid;
+    const char *file;
+    size_t line;
+} counted_key;
+
+/** The port of a key, added where it is new. O(1) expected. */
+fab_status fab_counters_port(fab_counters *c, const counted_key *key, uint32_t *out, fab_error *err) FAB_MUST_USE;
+
+/** What a name of n bytes counts, in any tool's spelling; false: nothing that is of use here. */
+bool fab_counter_find(const char *name, size_t n, fab_counter *out, uint8_t *out_scale);
+
+/** Sets a counter of a port; those that are counted by priority add up. */
+void fab_counters_set(fab_counters *c, uint32_t port, fab_counter counter, uint8_t scale, uint64_t value);
+
+/** A text line by line. */
+typedef struct counted_lines {
+    const char *at; /**< what follows */
+    size_t line;    /**< number of the one that was given last, from 1 */
+} counted_lines;
+
+/** The next line without its end; false behind the last. */
+bool fab_counter_line(counted_lines *lines, const char **out, size_t *out_n);
+
+/** Moves behind blanks. */
+void fab_counter_trim(const char **at, size_t *n);
+
+/** Decimal digits, thousands with commas too, or 0x and hexadecimal ones; false where it is none. */
+bool fab_counter_number(const char *text, size_t n, uint64_t *out);
+
+/** 16 hexadecimal digits that follow "0x" or stand alone in a name, such as perfquery-0x506b4b03005c2740.txt. */
+bool fab_counter_guid(const char *text, size_t n, uint64_t *out);
+
+/** The box that a path names: its file's name without its ending. Returns its length. */
+size_t fab_counter_box(const char *path, const char **out);
+
+/** file:line:1, where something is malformed. */
+fab_status fab_counters_refuse(const char *path, size_t line, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
+
+extern const fab_counters_format fab_counters_perfquery, fab_counters_ibdiagnet, fab_counters_prometheus,
+    fab_counters_json, fab_counters_csv, fab_counters_sysfs;

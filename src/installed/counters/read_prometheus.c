@@ -1,0 +1,178 @@
+/* The text format of Prometheus, version 0.0.4: name{label="value",...} number [milliseconds]. Boxes are told by the
+ * labels of the exporters of InfiniBand (guid, switch, hca; local_guid, local_name) and of node_exporter (device; the
+ * host is the label instance or the name of the file). */
+#include "counters_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE 256
+
+static bool prometheus_recognise(const char *path, const char *bytes) {
+    (void)path;
+    return strncmp(bytes, "# HELP ", 7) == 0 || strncmp(bytes, "# TYPE ", 7) == 0 ||
+           strstr(bytes, "\n# TYPE ") != NULL || strstr(bytes, "_total{") != NULL;
+}
+
+/* What the labels of a sample say. */
+typedef struct sample_labels {
+    char guid[VALUE], name[VALUE], device[VALUE], port[VALUE], host[VALUE];
+} sample_labels;
+
+static char *label_place(sample_labels *out, const char *name, size_t n) {
+    static const struct {
+        const char *name;
+        size_t at;
+    } LABELS[] = {{"guid", offsetof(sample_labels, guid)},           {"node_guid", offsetof(sample_labels, guid)},
+                  {"local_guid", offsetof(sample_labels, guid)},     {"switch", offsetof(sample_labels, name)},
+                  {"local_name", offsetof(sample_labels, name)},     {"hca", offsetof(sample_labels, device)},
+                  {"device", offsetof(sample_labels, device)},       {"interface", offsetof(sample_labels, port)},
+                  {"interface_name", offsetof(sample_labels, port)}, {"ifName", offsetof(sample_labels, port)},
+                  {"port", offsetof(sample_labels, port)},           {"local_port", offsetof(sample_labels, port)},
+                  {"instance", offsetof(sample_labels, host)},       {"host", offsetof(sample_labels, host)},
+                  {"hostname", offsetof(sample_labels, host)},       {"node", offsetof(sample_labels, host)},
+                  {"source", offsetof(sample_labels, host)}};
+    for (size_t i = 0; i < sizeof LABELS / sizeof LABELS[0]; i++) {
+        if (strlen(LABELS[i].name) == n && memcmp(LABELS[i].name, name, n) == 0) {
+            return (char *)out + LABELS[i].at;
+        }
+    }
+    return NULL;
+}
+
+/* {name="value",...}: `at` stands behind the brace, and then behind the other one; NULL where there is none. */
+static const char *read_labels(const char *at, const char *behind, sample_labels *out) {
+    while (at < behind && *at != '}') {
+        const char *name = at;
+        while (at < behind && *at != '=') {
+            at++;
+        }
+        size_t n_name = (size_t)(at - name);
+        fab_counter_trim(&name, &n_name);
+        at += at < behind; /* = */
+        if (at >= behind || *at != '"') {
+            return NULL;
+        }
+        char *place = label_place(out, name, n_name);
+        size_t n = 0;
+        for (at++; at < behind && *at != '"'; at++) {
+            bool escapes = *at == '\\' && at + 1 < behind;
+            at += escapes;
+            if (place != NULL && n + 1 < VALUE) {
+                place[n++] = escapes && *at == 'n' ? '\n' : *at;
+                place[n] = '\0';
+            }
+        }
+        at += at < behind;
+        while (at < behind && (*at == ',' || *at == ' ')) {
+            at++;
+        }
+    }
+    return at < behind ? at + 1 : NULL;
+}
+
+/* "host:9100" is the host. */
+static void drop_service(char *host) {
+    char *colon = strrchr(host, ':');
+    if (colon != NULL && colon[1] != '\0' && strspn(colon + 1, "0123456789") == strlen(colon + 1)) {
+        *colon = '\0';
+    }
+}
+
+/* A switch is called by its name; an adapter "host device", or as the exporter calls it. */
+static fab_status sample_port(sample_labels *l, bool is_adapter, counted_key key, fab_counters *out, uint32_t *out_port,
+                              fab_error *err) {
+    char box[2 * VALUE + 2];
+    const char *of_file = NULL;
+    size_t n_file = fab_counter_box(key.file, &of_file);
+    if (l->guid[0] != '\0' && !fab_counter_guid(l->guid, strlen(l->guid), &key.guid)) {
+        return fab_counters_refuse(key.file, key.line, err, "label guid: '%.60s' is no GUID", l->guid);
+    }
+    drop_service(l->host);
+    if (l->device[0] != '\0' && !is_adapter) {
+        bool has_port = l->port[0] != '\0'; /* mlx5_0 has one; eth0 is one */
+        key.n_box = (size_t)snprintf(box, sizeof box, "%s%.*s%s%s", l->host,
+                                     l->host[0] == '\0' ? (int)(n_file < VALUE ? n_file : VALUE) : 0, of_file,
+                                     has_port ? " " : "", has_port ? l->device : "");
+        if (!has_port) {
+            memcpy(l->port, l->device, VALUE);
+        }
+    } else {
+        const char *name = is_adapter && l->device[0] != '\0' ? l->device : l->name[0] != '\0' ? l->name : l->host;
+        key.n_box =
+            (size_t)snprintf(box, sizeof box, "%s%.*s", name,
+                             name[0] == '\0' && key.guid == 0 ? (int)(n_file < VALUE ? n_file : VALUE) : 0, of_file);
+    }
+    key.box = key.n_box > 0 ? box : NULL;
+    key.port = l->port[0] != '\0' ? l->port : NULL;
+    key.n_port = strlen(l->port);
+    return fab_counters_port(out, &key, out_port, err);
+}
+
+/* Counts are printed as reals. */
+static bool read_real(const char *at, const char *behind, double *out, const char **out_end) {
+    char word[64];
+    char *end = NULL;
+    size_t n = 0;
+    while (at < behind && (*at == ' ' || *at == '\t')) {
+        at++;
+    }
+    while (at + n < behind && at[n] != ' ' && at[n] != '\t' && n + 1 < sizeof word) {
+        word[n] = at[n];
+        n++;
+    }
+    word[n] = '\0';
+    *out = strtod(word, &end);
+    *out_end = at + n;
+    return n > 0 && *end == '\0' && strspn(word, "0123456789.eE+-") == n;
+}
+
+static fab_status prometheus_sample(const char *text, size_t n, const counted_key *key, fab_counters *out,
+                                    fab_error *err) {
+    static const char ADAPTER[] = "infiniband_hca_";
+    const char *behind = text + n;
+    size_t n_name = strcspn(text, "{ \t\n");
+    fab_counter counter = FAB_COUNTER_N;
+    uint8_t scale = 1;
+    sample_labels labels = {.guid = ""};
+    double value = 0;
+    double time_ms = 0;
+    uint32_t port = 0;
+    if (n_name >= n || !fab_counter_find(text, n_name, &counter, &scale)) {
+        return FAB_OK; /* of something else */
+    }
+    const char *at = text + n_name;
+    if (*at == '{' && (at = read_labels(at + 1, behind, &labels)) == NULL) {
+        return fab_counters_refuse(key->file, key->line, err, "the labels have no end");
+    }
+    if (!read_real(at, behind, &value, &at) || !(value >= 0) || value >= 18446744073709551615.0) {
+        return fab_counters_refuse(key->file, key->line, err, "where a count was expected");
+    }
+    FAB_PASS(sample_port(&labels, strncmp(text, ADAPTER, sizeof ADAPTER - 1) == 0, *key, out, &port, err));
+    fab_counters_set(out, port, counter, scale, (uint64_t)value);
+    if (read_real(at, behind, &time_ms, &at)) {
+        out->ports[port].time_s = time_ms / 1e3;
+    }
+    return FAB_OK;
+}
+
+static fab_status prometheus_read(const char *path, const char *bytes, fab_counters *out, fab_error *err) {
+    counted_lines lines = {.at = bytes};
+    const char *text = NULL;
+    size_t n = 0;
+    while (fab_counter_line(&lines, &text, &n)) {
+        const counted_key key = {.file = path, .line = lines.line};
+        if (n > 0 && text[0] != '#') {
+            FAB_PASS(prometheus_sample(text, n, &key, out, err));
+        }
+    }
+    return FAB_OK;
+}
+
+const fab_counters_format fab_counters_prometheus = {
+    .name = "prometheus",
+    .summary = "text of Prometheus: node_exporter, exporters of InfiniBand fabrics",
+    .recognise = prometheus_recognise,
+    .read = prometheus_read};
