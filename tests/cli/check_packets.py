@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-FABRIC = "fat-tree:k=8,gpus-per-server=1,nic=400Gb/s"
+FABRIC = "fat-tree:k=8,gpus-per-server=1,nic=400Gb/s,floor.lengths=tier"
 SIZES = {65536: "64 KiB", 1048576: "1 MiB", 10485760: "10 MiB", 104857600: "100 MiB"}
 NIC_LATENCY_US = 0.585
 
