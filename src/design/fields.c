@@ -264,6 +264,9 @@ const field design_fields[] = {
     QUANTITY(SCOPE_FAILURES, "checkpoint-rate", FAB_UNIT_RATE, fab_failure_spec, write_bps, 1, MAX_RATE, false, "1Gb/s", "at which each GPU of the job writes (default: 2 TB/s of storage for 16,384 GPUs of Llama 3)"),
     FAILURE_TIME("restart", restart_s, 0, false, "10min", "from a failure until the job runs again, detection included (default: an assumption)"),
     FAILURE_TIME("spare-join", spare_join_s, 0, false, "0s", "a restart takes longer by this where ranks move to spares; 0: the spares are hot"),
+    FAILURE_TIME("reform", reform_s, 0, true, "auto", "policy shrink: until the job runs again with fewer replicas, or with more again; auto: restart"),
+    {SCOPE_FAILURES, "regrow", FIELD_DECIMAL, FAB_UNIT_COUNT, PLACE(fab_failure_spec, regrow), 1e-9, 1, true, "auto", NULL, NULL, "policy shrink: the job stops to take replicas back where they are this part of all, or at its next stop; auto: where that gains more than it costs until then"},
+    FLAG(SCOPE_FAILURES, "keep-batch", fab_failure_spec, keep_batch, "yes", "policy shrink: the replicas that are left do all of the batch; no: each does what it did, and an iteration has fewer tokens"),
 
     TEXT(SCOPE_PRICES, "profile", FIELD_TEXT, fab_design, prices, NULL, "price book: name of a profile, or a file"),
     CHOICE(SCOPE_PRICES, "convention", fab_design, convention, NULL, convention_names, "which cables and transceivers are counted; default: as the price book says"),

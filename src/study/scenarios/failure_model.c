@@ -66,7 +66,10 @@ fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec) {
                            .infant_s = spec->infant_s,
                            .checkpoint_s = spec->checkpoint_s,
                            .restart_s = spec->restart_s,
-                           .join_s = spec->spare_join_s};
+                           .join_s = spec->spare_join_s,
+                           .reform_s = spec->reform_s > 0 ? spec->reform_s : spec->restart_s,
+                           .regrow = spec->regrow,
+                           .shrunk_batch = spec->keep_batch ? 0 : 1};
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         r.per_s[c] = mtbf_s[c] > 0 ? 1 / mtbf_s[c] : SETS[spec->set].per_s[c];
     }
@@ -88,7 +91,8 @@ fab_failure_rates fab_failure_rates_default(void) {
                                    .server_repair_s = DAY,
                                    .maintenance_s = 600,
                                    .checkpoint_s = 3 * hour,
-                                   .restart_s = 600};
+                                   .restart_s = 600,
+                                   .keep_batch = true};
     return fab_failure_rates_of(&spec);
 }
 

@@ -61,8 +61,9 @@ static void span_run(span_walk *w, double left_s, double speed) {
 }
 
 /* Returns how long the job stands before it restarts. */
-static double span_stop(span_walk *w, const fab_event *event) {
-    bool is_planned = event->failure == FAB_FAILURE_MAINTENANCE;
+static double span_stop(span_walk *w, const fab_event *event, bool is_willing) {
+    bool is_maintenance = event->failure == FAB_FAILURE_MAINTENANCE;
+    bool is_planned = is_maintenance || is_willing;
     double work = w->work + (w->is_writing ? w->written : 0);
     if (is_planned) {
         w->sum.useful += work;
@@ -72,7 +73,7 @@ static double span_stop(span_walk *w, const fab_event *event) {
     w->work = 0;
     w->stand_s = 0;
     w->is_writing = false;
-    return is_planned ? w->rates->lag_s + w->rates->repair_s[FAB_FAILURE_MAINTENANCE] : 0;
+    return (is_planned ? w->rates->lag_s : 0) + (is_maintenance ? w->rates->repair_s[FAB_FAILURE_MAINTENANCE] : 0);
 }
 
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
@@ -96,10 +97,12 @@ fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double sp
         }
         now = until;
         bool waited = waits;
-        double restart_s = rates->restart_s + (course->joins != NULL && course->joins[i] != 0 ? rates->join_s : 0);
+        const unsigned how = course->joins != NULL ? course->joins[i] : 0;
+        double restart_s = (how & FAB_SPAN_REFORMS) != 0 ? rates->reform_s : rates->restart_s;
+        restart_s += (how & FAB_SPAN_JOINS) != 0 ? rates->join_s : 0;
         waits = course->waits != NULL && course->waits[i] != 0;
         if (!waited && (course->stops != NULL ? course->stops[i] != 0 : !event[i].is_repair)) {
-            runs_from = now + span_stop(&w, &event[i]) + restart_s;
+            runs_from = now + span_stop(&w, &event[i], (how & FAB_SPAN_PLANNED) != 0) + restart_s;
         }
         runs_from = waited && !waits ? now + restart_s : runs_from;
     }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /** Published rates; the names stand in fields.c, the figures and sources in failure_model.c. */
 typedef enum fab_rate_set {
     FAB_RATES_LLAMA3,
@@ -38,4 +40,7 @@ typedef struct fab_failure_spec {
     double write_bps; /**< of one GPU */
     double restart_s;
     double spare_join_s;
+    double reform_s; /**< in place of restart_s where a job goes on with fewer replicas, or with more again */
+    double regrow;   /**< share of the replicas that must come back for the job to stop for them */
+    bool keep_batch; /**< replicas that are left do all of the batch; else an iteration has a smaller one */
 } fab_failure_spec;

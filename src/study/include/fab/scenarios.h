@@ -45,6 +45,9 @@ typedef struct fab_failure_rates {
     double lag_s;                   /**< from its beginning until it counts; at least pause_s */
     double restart_s;               /**< from a failure until the job runs again */
     double join_s;                  /**< longer where ranks move */
+    double reform_s;                /**< in place of restart_s where the number of replicas changes; policy shrink */
+    double regrow;       /**< part of the replicas that must come back for the job to stop for them; settled */
+    double shrunk_batch; /**< 1: of fewer replicas the batch is smaller; 0: they do all of it */
 } fab_failure_rates;
 
 /**
@@ -144,13 +147,19 @@ typedef struct fab_span_parts {
     double write;   /**< the job stands for a checkpoint */
 } fab_span_parts;
 
+/** What a restart is beside others. */
+enum {
+    FAB_SPAN_JOINS = 1,   /**< ranks move: it takes join_s longer */
+    FAB_SPAN_REFORMS = 2, /**< the number of replicas changes: it takes reform_s in place of restart_s */
+    FAB_SPAN_PLANNED = 4, /**< the job stops of its own will, behind a checkpoint */
+};
+
 /** What a history does to a job. Arrays may be NULL. */
 typedef struct fab_span_course {
     const uint8_t *stops; /**< shape [n_events]: whether the event stops the job; NULL: every failure does */
     const uint8_t *waits; /**< shape [n_events]: whether the job can run nowhere from the event on; NULL: it always can
                            */
-    const uint8_t *joins; /**< shape [n_events]: whether ranks move at the event, so that restarts take join_s longer;
-                             NULL: none do */
+    const uint8_t *joins; /**< shape [n_events]: of FAB_SPAN_..., what a restart at the event is; NULL: 0 */
     const double *speed;  /**< shape [n_events + 1]: relative speed before the first event and after each, where the job
                              runs; NULL: 1 */
 } fab_span_course;
