@@ -399,6 +399,12 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
                      is_noticed ? "is noticed after " : "nobody notices",
                      is_noticed ? study_show_time(page, m->detect_s) : "");
     }
+    if (m->shrinks) {
+        fab_page_say(page, " shrink: another number of replicas takes %s in place of a restart; %s; the job stops to take back %s of them.",
+                     study_show_time(page, m->reform_s),
+                     m->keeps_batch ? "those left do all of the batch" : "the batch is smaller without them",
+                     study_show_percent(page, m->regrow));
+    }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     if (m->source[0] != '\0') {
         fab_text_notef(page, "rates: %s; software and maintenance per GPU of the job", m->source);

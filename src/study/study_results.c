@@ -6,6 +6,7 @@
 #include "fab/memory.h"
 #include "fab/summarise.h"
 #include "fab/topologies.h"
+#include "fab/traffic.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,6 +31,13 @@ static fab_status find_components(fab_study_results *r, fab_error *err) {
 static fab_status open_histories(fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_failure_rates rates = study_rates_of(plan);
+    if (strncmp(plan->traffic, "job", 3) == 0) {
+        fab_traffic traffic = {.n_phases = 0};
+        FAB_PASS(fab_traffic_make(plan->traffic, &r->design, r->fabric, plan->seed, &traffic, err));
+        r->rank_of_gpu = traffic.rank_of_gpu;
+        traffic.rank_of_gpu = NULL;
+        fab_traffic_release(&traffic);
+    }
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
     if (fab_scenarios_count(r->histories) != plan->n_scenarios || fab_scenarios_span_s(r->histories) != plan->span_s) {
         return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
@@ -60,7 +68,7 @@ done:
 
 void fab_study_results_close(fab_study_results *r) {
     if (r != NULL) {
-        free(r->component);
+        FAB_FREE_ALL(r->component, r->rank_of_gpu);
         fab_scenarios_free(r->histories);
         fab_floor_free(r->floor);
         fab_fabric_free(r->fabric);
@@ -182,6 +190,12 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->slow_speed = rates.slow_speed;
     out->detect_loss = rates.detect_loss;
     out->detect_s = rates.detect_s;
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
+    }
+    out->reform_s = rates.reform_s;
+    out->regrow = rates.regrow;
+    out->keeps_batch = rates.shrunk_batch == 0;
     out->is_auto = !is_early && spec->checkpoint_s == 0;
 }
 
@@ -211,6 +225,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .failed = find_failed,
                                    .failed_context = &failed,
                                    .histories = r->histories,
+                                   .rank_of_gpu = r->rank_of_gpu,
                                    .top = top,
                                    .keep_impact = keep_impact};
     FAB_TRY(FAB_NEW(labels, plan->n_variants, err));

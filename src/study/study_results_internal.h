@@ -16,6 +16,7 @@ struct fab_study_results {
     fab_floor *floor;         /* NULL: none */
     fab_component *component; /* shape [plan->n_components] */
     fab_scenarios *histories; /* NULL: sets */
+    uint32_t *rank_of_gpu;    /* shape [n_gpus], of histories; NULL: no job */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

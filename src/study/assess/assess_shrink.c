@@ -26,10 +26,6 @@ static uint64_t shrink_stride(const fab_job_spec *job) {
     return stride;
 }
 
-static uint64_t shrink_replica_of(const fab_traffic *t, uint32_t rank) {
-    return rank / shrink_stride(&t->job) % t->job.dp;
-}
-
 fab_status assess_shrink_check(const fab_assessment *d, fab_error *err) {
     const fab_traffic *t = d->traffic;
     bool shrinks = false;
@@ -62,13 +58,14 @@ uint64_t assess_shrink_replicas(const fab_assessment *d) {
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n) {
     const fab_assessment *d = a->assessment;
     const fab_traffic *t = d->traffic;
+    const uint64_t stride = shrink_stride(&t->job);
     *out_n = 0;
     memset(is_out, 0, t->job.dp * sizeof *is_out);
     for (size_t i = 0; i < to->n_unplaced; i++) {
         uint32_t first = to->unplaced[i] * d->fabric->gpus_per_server;
         for (uint32_t gpu = first; gpu < first + d->fabric->gpus_per_server && gpu < fab_n_gpus(d->fabric); gpu++) {
             if (t->rank_of_gpu[gpu] != FAB_NONE) {
-                uint64_t replica = shrink_replica_of(t, t->rank_of_gpu[gpu]);
+                uint64_t replica = t->rank_of_gpu[gpu] / stride % t->job.dp;
                 *out_n += is_out[replica] == 0;
                 is_out[replica] = 1;
             }
@@ -78,9 +75,10 @@ void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t
 
 void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank) {
     const fab_traffic *t = a->assessment->traffic;
-    for (uint32_t rank = 0; rank < t->n_ranks; rank++) {
-        if (is_out[shrink_replica_of(t, rank)] != 0) {
-            a->has_rank[a->history->new_gpu[t->gpu_of_rank[rank]]] = has_rank;
+    const uint64_t stride = shrink_stride(&t->job);
+    for (uint64_t i = 0; i < t->n_ranks / stride; i++) { /* runs of ranks of one replica */
+        for (uint64_t k = 0; k < stride && is_out[i % t->job.dp] != 0; k++) {
+            a->has_rank[a->history->new_gpu[t->gpu_of_rank[i * stride + k]]] = has_rank;
         }
     }
 }

@@ -194,6 +194,9 @@ typedef struct fab_failure_model {
     double rma_part, rma_s, infant_factor, infant_s; /**< rma_part 0, infant_factor at most 1: none */
     double slow_speed, detect_loss, detect_s;        /**< of GPUs that slow down; of no meaning where none do */
     bool is_auto;                                    /**< checkpoint_s was found, not given */
+    bool shrinks;                                    /**< a policy is shrink; of it are: */
+    double reform_s, regrow;
+    bool keeps_batch;
 } fab_failure_model;
 
 typedef struct fab_study_summary {
