@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FIRST_ROWS 15 /* of the first plan that had the model of its design */
+
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
 static fab_status find_components(fab_study_results *r, fab_error *err) {
@@ -173,7 +175,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     if (plan->span_s <= 0) {
         return;
     }
-    bool is_early = plan->n_rates < STUDY_RATE_ROWS;
+    bool is_early = plan->n_rates < FIRST_ROWS;
     (void)snprintf(out->source, sizeof out->source, "%s", is_early ? "" : fab_failure_source(spec->set));
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
@@ -188,6 +190,8 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->infant_factor = rates.infant_factor;
     out->infant_s = rates.infant_s;
     out->slow_speed = rates.slow_speed;
+    out->flap_speed = rates.flap_speed;
+    out->throttle = rates.throttle;
     out->detect_loss = rates.detect_loss;
     out->detect_s = rates.detect_s;
     for (size_t v = 0; v < plan->n_variants; v++) {

@@ -254,7 +254,7 @@ static void expect_same(const sample *a, const sample *b, const char *what) {
 static fab_failure_rates rates_of_test(void) {
     fab_failure_rates r = {
         .checkpoint_s = 7000, .pause_s = 120, .lag_s = 120, .restart_s = 900, .reform_s = 1500, .regrow = 0.3};
-    const double every_d[FAB_FAILURE_N] = {4000, 900, 5000, 700, 300, 2500, 3000, 1e12};
+    const double every_d[FAB_FAILURE_N] = {4000, 900, 5000, 700, 300, 2500, 3000, 1e12, 1e12};
     for (int c = 0; c < FAB_FAILURE_N; c++) {
         r.per_s[c] = 1 / (every_d[c] * DAY);
         r.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : (0.3 + 0.2 * c) * DAY;

@@ -91,6 +91,7 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
     FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
     list_parts(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list);
     FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
+    stopping[FAB_FAILURE_FLAP] = 1 - r->flap_speed >= r->detect_loss ? stopping[FAB_FAILURE_LINK] : 0;
     *out_per_s = 0;
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
         bool ages = c != FAB_FAILURE_SOFTWARE;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define HOUR 3600.0
+
 /* A job on its way from checkpoint to checkpoint. Times in seconds, work in seconds at full speed. */
 typedef struct span_walk {
     const fab_failure_rates *rates;
@@ -44,7 +46,12 @@ static double span_step(span_walk *w, double left_s, double speed) {
     return step_s;
 }
 
-static void span_run(span_walk *w, double left_s, double speed) {
+double fab_throttled_speed(double throttle, uint32_t hour) {
+    static const double HALF_TURN = 3.14159265358979323846;
+    return hour < 6 || hour >= 18 ? 1 : 1 - throttle * sin(HALF_TURN * (hour - 5.5) / 12);
+}
+
+static void span_run_evenly(span_walk *w, double left_s, double speed) {
     const fab_failure_rates *r = w->rates;
     if (r->lag_s > 0) {
         while (left_s > 0) {
@@ -58,6 +65,20 @@ static void span_run(span_walk *w, double left_s, double speed) {
     double saved = floor(w->work / r->checkpoint_s) * r->checkpoint_s;
     w->sum.useful += saved;
     w->work -= saved;
+}
+
+/* From `from` on for `left_s`, hour by hour where GPUs are slower by day. */
+static void span_run(span_walk *w, double from, double left_s, double speed) {
+    const double until = from + left_s;
+    while (w->rates->throttle > 0 && from < until) {
+        double hour = floor(from / HOUR);
+        double end = fmin(until, (hour + 1) * HOUR);
+        span_run_evenly(w, end - from, speed * fab_throttled_speed(w->rates->throttle, (uint32_t)fmod(hour, 24)));
+        from = end;
+    }
+    if (from < until) {
+        span_run_evenly(w, left_s, speed);
+    }
 }
 
 /* Returns how long the job stands before it restarts. */
@@ -90,7 +111,7 @@ fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double sp
             w.sum.wait += until - now;
         } else {
             w.sum.restart += begin - now;
-            span_run(&w, until - begin, course->speed != NULL ? course->speed[i] : 1);
+            span_run(&w, begin, until - begin, course->speed != NULL ? course->speed[i] : 1);
         }
         if (ends) {
             break;

@@ -29,17 +29,22 @@ static void pass(ledger *l, double until, double speed, const fab_failure_rates 
             end = fmin(until, l->restart_until);
             l->restart += end - l->now;
         } else {
+            const double hour = floor(l->now / 3600); /* of a day that begins at midnight */
+            end = r->throttle > 0 ? fmin(end, (hour + 1) * 3600) : end;
             bool flies = l->written > 0;
             end = flies ? fmin(end, l->counts_at) : end;
             if (l->now < l->stand_until) {
                 end = fmin(end, l->stand_until);
                 l->write += end - l->now;
             } else {
-                double due = l->now + (r->checkpoint_s - l->work) / speed;
+                const double of_day = fmod(hour, 24) + 0.5;
+                const double heat = of_day > 6 && of_day < 18 ? cos((of_day - 12) * acos(-1) / 12) : 0;
+                const double now_speed = speed * (1 - r->throttle * heat);
+                double due = l->now + (r->checkpoint_s - l->work) / now_speed;
                 bool begins = !flies && due <= end;
                 end = begins ? fmax(due, l->now) : end;
-                l->slow += (end - l->now) * (1 - speed);
-                l->work += (end - l->now) * speed;
+                l->slow += (end - l->now) * (1 - now_speed);
+                l->work += (end - l->now) * now_speed;
                 if (begins) {
                     l->written = l->work;
                     l->work = 0;
@@ -99,13 +104,14 @@ Test(assess_history, parts_of_a_span_add_up) {
         uint8_t joins[MOST];
         double speed[MOST + 1];
         uint32_t n = (uint32_t)fab_rng_below(&rng, MOST);
-        const double span_s = 5000 + (double)fab_rng_below(&rng, 5000);
+        const double span_s = 5000 + (double)fab_rng_below(&rng, round % 6 == 0 ? 90000 : 5000);
         fab_failure_rates rates = {.checkpoint_s = 1.03 + (double)fab_rng_below(&rng, 900) * 0.997,
                                    .restart_s = (double)fab_rng_below(&rng, 300),
                                    .join_s = (double)fab_rng_below(&rng, 90)};
         rates.pause_s = round % 2 == 0 ? 0 : 0.37 + (double)fab_rng_below(&rng, 40) * 0.211;
         rates.lag_s = rates.pause_s + (round % 4 == 3 ? 0.59 + (double)fab_rng_below(&rng, 90) * 0.313 : 0);
         rates.repair_s[FAB_FAILURE_MAINTENANCE] = 77;
+        rates.throttle = round % 3 == 0 ? 0.3 : 0;
         ledger l = {.now = 0};
         double at = 0;
         bool waited = false;
@@ -332,6 +338,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
     }
     w.rates.repair_s[FAB_FAILURE_MAINTENANCE] = 900;
     w.rates.slow_speed = 0.8;
+    w.rates.flap_speed = 0.4;
     w.rates.detect_loss = seed % 2 == 0 ? 0.1 : 0.5; /* noticed, or not */
     w.rates.detect_s = 5000;
     w.traffic = fixture_traffic("job", &w.design, w.f, 3);

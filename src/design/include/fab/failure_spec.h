@@ -31,6 +31,8 @@ typedef struct fab_failure_spec {
     double link_repair_s, switch_repair_s, nic_repair_s, gpu_repair_s, server_repair_s, maintenance_s;
     double slow_mtbf_s, slow_speed, slow_s; /**< GPUs that slow down: time between two of one GPU (0: never), the speed
                                                that is left, how long it lasts unnoticed */
+    double flap_mtbf_s, flap_speed, flap_s; /**< the same of cables that flap or are degraded */
+    double throttle;                        /**< part of the speed that GPUs lose at noon */
     double detect_loss, detect_s;           /**< a loss of speed of so much is noticed, after this time */
     double rma_part, rma_s;
     double infant_factor, infant_s;

@@ -25,10 +25,11 @@ typedef enum fab_failure_class {
     FAB_FAILURE_SOFTWARE,    /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
     FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
     FAB_FAILURE_SLOW,        /**< a GPU computes slower, until that is noticed or over; then it may be dead */
+    FAB_FAILURE_FLAP,        /**< a cable carries less, until that is noticed or over; then it may be dead */
     FAB_FAILURE_N
 } fab_failure_class;
 
-/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance", "slow gpus". */
+/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance", "slow gpus", "slow links". */
 extern const char *const fab_failure_classes[FAB_FAILURE_N];
 
 /** How often things fail, and what that costs a job. Zero-initialised: nothing fails. */
@@ -36,9 +37,9 @@ typedef struct fab_failure_rates {
     double per_s[FAB_FAILURE_N];    /**< failures of one component per second; of software and maintenance of a GPU */
     double repair_s[FAB_FAILURE_N]; /**< until it is back; of maintenance: how long the job stands before it restarts */
     double rma_part, rma_s;         /**< part of the failures of hardware that takes rma_s in place of repair_s */
-    double slow_speed;              /**< of GPUs that have slowed down; repair_s: until that is over */
-    double detect_loss,
-        detect_s; /**< where 1 - slow_speed is as much, it is noticed after detect_s: the GPU is dead then */
+    double slow_speed, flap_speed;  /**< that is left of GPUs and cables; repair_s: until that is over */
+    double detect_loss, detect_s;   /**< a loss of as much is noticed after detect_s: the part is dead from then on */
+    double throttle;                /**< part of the speed that GPUs lose at noon; of days that begin at midnight */
     double infant_factor, infant_s; /**< hardware fails 1 + (infant_factor - 1) exp(-t / infant_s) times as often */
     double checkpoint_s;            /**< useful time between two checkpoints; 0: auto, see fab_assessment_settle() */
     double pause_s;                 /**< the job stands for a checkpoint */
@@ -153,6 +154,9 @@ enum {
     FAB_SPAN_REFORMS = 2, /**< the number of replicas changes: it takes reform_s in place of restart_s */
     FAB_SPAN_PLANNED = 4, /**< the job stops of its own will, behind a checkpoint */
 };
+
+/** Speed that is left of GPUs in an hour of a day, 0 to 23: between 6 and 18 h they lose throttle x sin. */
+double fab_throttled_speed(double throttle, uint32_t hour);
 
 /** What a history does to a job. Arrays may be NULL. */
 typedef struct fab_span_course {
