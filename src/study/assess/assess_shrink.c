@@ -1,8 +1,8 @@
 /* Policy shrink: replicas that have lost a server stay out, and the others go on without them.
  *
- * The phases keep the times that they have with all replicas where the job is: a ring of n members sends (n - 1) / n of
- * its bytes, and who takes the place of a neighbour that is out is as far away as others. What changes is the number of
- * replicas that share the batch. */
+ * The phases keep the rates that they have with all replicas where the job is: who takes the place of a neighbour that
+ * is out is taken to be as far away. What changes is the number of replicas that share the batch, and the bytes of
+ * their rings. */
 #include "assess_internal.h"
 
 #include "fab/design.h"
@@ -116,6 +116,12 @@ fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *tim
     if (fab_job_data_exchanges(job, before / job->microbatch).with_microbatch) {
         shrink_scale(&scaled.dp_reduce, factor);
         shrink_scale(&scaled.dp_gather, factor);
+    }
+    if (fab_job_shard_groups(job) == 1) { /* a ring of n sends (n - 1) / n of its bytes */
+        const double n = (double)job->dp;
+        const double ring = (1 - 1 / (double)n_left) / (1 - 1 / n);
+        scaled.dp_reduce.transfer_s *= ring;
+        scaled.dp_gather.transfer_s *= ring;
     }
     job->dp = n_left;
     job->batch = after * n_left;
