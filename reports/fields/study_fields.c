@@ -310,8 +310,13 @@ static const fab_fields FAILURE_ROW = TABLE("failure_class", FAILURE_ROWS, MODEL
 #undef T
 #define T fab_failure_model
 GIVES(bool, has_rma, here->rma_part > 0);
-GIVES(bool, has_slow, isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
+GIVES(bool, has_slow_gpus, isfinite(here->row[FAB_STUDY_CAUSES - 2].mtbf_s));
+GIVES(bool, has_slow_links, isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
+GIVES(bool, has_slow,
+      isfinite(here->row[FAB_STUDY_CAUSES - 2].mtbf_s) || isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
 GIVES(bool, has_infants, here->infant_factor > 1);
+GIVES(bool, has_throttle, here->throttle > 0);
+GIVES(bool, has_shrinking, here->shrinks);
 static const fab_field MODELS[] = {
     FIGURE(checkpoint_s, "s", "Useful time between two checkpoints.",
            .formula = "auto: the tau with (lambda tau - 1) exp(lambda (tau + pause_s)) + 1 = 0, lambda the stops per "
@@ -326,9 +331,18 @@ static const fab_field MODELS[] = {
     FIGURE(rma_s, "s", "These are back after.", .only = has_rma),
     FIELD(infant_factor, "At the beginning of a history hardware fails so many times as often.", .only = has_infants),
     FIGURE(infant_s, "s", "That excess falls to 1/e of it in this time.", .only = has_infants),
-    FIELD_OF(slow_speed_ratio, slow_speed, "Speed that is left of a GPU that slows down.", .only = has_slow),
-    FIELD_OF(detect_loss_ratio, detect_loss, "A GPU that loses so much of its speed is noticed.", .only = has_slow),
+    FIELD_OF(slow_speed_ratio, slow_speed, "Speed that is left of a GPU that slows down.", .only = has_slow_gpus),
+    FIELD_OF(slow_link_ratio, flap_speed, "Capacity that is left of a cable that flaps or is degraded.",
+             .only = has_slow_links),
+    FIELD_OF(throttle_ratio, throttle, "Part of their speed that GPUs lose at noon.", .only = has_throttle),
+    FIELD_OF(detect_loss_ratio, detect_loss, "A GPU or cable that loses so much of its speed is noticed.",
+             .only = has_slow),
     FIGURE(detect_s, "s", "After this time, and is dead from then on.", .only = has_slow),
+    FIGURE(reform_s, "s", "In place of restart_s where the number of replicas changes.", .only = has_shrinking),
+    FIELD_OF(regrow_ratio, regrow, "The job stops to take back as large a part of its replicas.",
+             .only = has_shrinking),
+    FIELD_OF(keep_batch, keeps_batch,
+             "Replicas that are left do all of the batch; else an iteration has a smaller one.", .only = has_shrinking),
     FIELD(source, "Where the rates come from that the design does not give.", FILLED),
     ARRAY(classes, "class", row, n_rows, &FAILURE_ROW, "How often each class fails."),
 };

@@ -376,6 +376,16 @@ static const char *study_show_time(fab_page *page, double s) {
     return fab_show(page, "%.3g %s", s / UNITS[unit].s, UNITS[unit].name);
 }
 
+static void study_say_slow(fab_page *page, const fab_failure_model *m, size_t row, const char *who, const char *what,
+                           double speed) {
+    if (isfinite(m->row[row].mtbf_s)) {
+        bool is_noticed = 1 - speed >= m->detect_loss;
+        fab_page_say(page, " Slow %s %s of their %s, which %s%s.", who, study_show_percent(page, speed), what,
+                     is_noticed ? "is noticed after " : "nobody notices",
+                     is_noticed ? study_show_time(page, m->detect_s) : "");
+    }
+}
+
 static void study_put_model(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("", text), SHOWN("of one, every", study_show_time),
                                          SHOWN("away for", study_show_time)};
@@ -404,11 +414,18 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
         fab_page_say(page, " It fails %.3g times as often at first, an excess that falls to 1/e in %s.",
                      m->infant_factor, study_show_time(page, m->infant_s));
     }
-    if (isfinite(m->row[m->n_rows - 1].mtbf_s)) {
-        bool is_noticed = 1 - m->slow_speed >= m->detect_loss;
-        fab_page_say(page, " Slow GPUs keep %s of their speed, which %s%s.", study_show_percent(page, m->slow_speed),
-                     is_noticed ? "is noticed after " : "nobody notices",
-                     is_noticed ? study_show_time(page, m->detect_s) : "");
+    study_say_slow(page, m, FAB_STUDY_CAUSES - 2, "GPUs keep", "speed", m->slow_speed);
+    study_say_slow(page, m, FAB_STUDY_CAUSES - 1, "cables keep", "capacity", m->flap_speed);
+    if (m->throttle > 0) {
+        fab_page_say(page, " At noon GPUs lose %s to heat.", study_show_percent(page, m->throttle));
+    }
+    if (m->shrinks) {
+        fab_page_say(page,
+                     " shrink: another number of replicas takes %s in place of a restart; %s; the job stops to take "
+                     "back %s of them.",
+                     study_show_time(page, m->reform_s),
+                     m->keeps_batch ? "those left do all of the batch" : "the batch is smaller without them",
+                     study_show_percent(page, m->regrow));
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     if (m->source[0] != '\0') {

@@ -200,6 +200,13 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                                .times = request->times,
                                                .rates = fab_failure_rates_of(&request->design->failures)};
     FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
+    for (size_t i = 0; i < request->n_policies && !(fab_scenarios_span_s(scene.scenarios) > 0); i++) {
+        if (request->policies[i] == FAB_POLICY_SHRINK) {
+            FAB_FAIL(err, FAB_EUNSUPPORTED, "--policy",
+                     "shrink is what a job does in time: --scenarios %.60s has none; give histories (time:90d@100)",
+                     request->scenarios);
+        }
+    }
     if (fab_scenarios_span_s(scene.scenarios) > 0) {
         FAB_TRY(
             fab_assessment_settle(scene.assessment, fab_scenarios_span_s(scene.scenarios), &scene.request.rates, err));

@@ -7,11 +7,14 @@
 #include "fab/memory.h"
 #include "fab/summarise.h"
 #include "fab/topologies.h"
+#include "fab/traffic.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FIRST_ROWS 15 /* of the first plan that had the model of its design */
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
@@ -31,6 +34,13 @@ static fab_status find_components(fab_study_results *r, fab_error *err) {
 static fab_status open_histories(fab_study_results *r, fab_error *err) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_failure_rates rates = study_rates_of(plan);
+    if (strncmp(plan->traffic, "job", 3) == 0) {
+        fab_traffic traffic = {.n_phases = 0};
+        FAB_PASS(fab_traffic_make(plan->traffic, &r->design, r->fabric, plan->seed, &traffic, err));
+        r->rank_of_gpu = traffic.rank_of_gpu;
+        traffic.rank_of_gpu = NULL;
+        fab_traffic_release(&traffic);
+    }
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
     if (fab_scenarios_count(r->histories) != plan->n_scenarios || fab_scenarios_span_s(r->histories) != plan->span_s) {
         return fab_fail(err, FAB_EINPUT, NULL, "the store is damaged: '%.60s' are not %" PRIu64 " histories of %g s",
@@ -108,7 +118,7 @@ done:
 
 void fab_study_results_close(fab_study_results *r) {
     if (r != NULL) {
-        free(r->component);
+        FAB_FREE_ALL(r->component, r->rank_of_gpu);
         fab_scenarios_free(r->histories);
         fab_scenarios_free(r->classes);
         fab_scenarios_free(r->updates);
@@ -215,7 +225,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     if (plan->span_s <= 0) {
         return;
     }
-    bool is_early = plan->n_rates < STUDY_RATE_ROWS;
+    bool is_early = plan->n_rates < FIRST_ROWS;
     (void)snprintf(out->source, sizeof out->source, "%s", is_early ? "" : fab_failure_source(spec->set));
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
@@ -230,8 +240,16 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->infant_factor = rates.infant_factor;
     out->infant_s = rates.infant_s;
     out->slow_speed = rates.slow_speed;
+    out->flap_speed = rates.flap_speed;
+    out->throttle = rates.throttle;
     out->detect_loss = rates.detect_loss;
     out->detect_s = rates.detect_s;
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
+    }
+    out->reform_s = rates.reform_s;
+    out->regrow = rates.regrow;
+    out->keeps_batch = rates.shrunk_batch == 0;
     out->is_auto = !is_early && spec->checkpoint_s == 0;
 }
 
@@ -264,6 +282,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .histories = r->histories,
                                    .n_equal = r->classes != NULL ? r->classes->n_equal : NULL,
                                    .equal = r->classes != NULL ? r->classes->equal : NULL,
+                                   .rank_of_gpu = r->rank_of_gpu,
                                    .top = top,
                                    .keep_impact = keep_impact};
     if (r->updates != NULL) {

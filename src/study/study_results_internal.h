@@ -18,6 +18,7 @@ struct fab_study_results {
     fab_scenarios *histories; /* NULL: sets */
     fab_scenarios *updates;   /* that are rolled through; NULL: none */
     fab_scenarios *classes;   /* of equal sets; NULL: each stands for itself */
+    uint32_t *rank_of_gpu;    /* shape [n_gpus], of histories; NULL: no job */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

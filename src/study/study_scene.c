@@ -210,7 +210,11 @@ study_rate_row study_rate_row_of(fab_failure_rates *r, size_t i) {
                                    {"checkpoint pause", NULL, &r->pause_s},
                                    {"checkpoint lag", NULL, &r->lag_s},
                                    {"spare join", NULL, &r->join_s},
+                                   {"shrink", &r->regrow, &r->reform_s},
+                                   {"shrink, batch", &r->shrunk_batch, &r->reform_s},
                                    {"slow gpus, speed", &r->slow_speed, &r->detect_s},
+                                   {"slow links, speed", &r->flap_speed, &r->detect_s},
+                                   {"throttle", &r->throttle, &r->detect_s},
                                    {"slow gpus, noticed", &r->detect_loss, &r->detect_s}};
     _Static_assert(FAB_FAILURE_N + sizeof rows / sizeof rows[0] == STUDY_RATE_ROWS, "a row for each");
     return i < FAB_FAILURE_N ? (study_rate_row){fab_failure_classes[i], &r->per_s[i], &r->repair_s[i]}

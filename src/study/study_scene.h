@@ -64,7 +64,7 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
 fab_status study_scene_describe(const study_scene *scene, fab_plan *plan, fab_error *err) FAB_MUST_USE;
 
 /** Rows that a plan has of failures in histories: every class, then what else belongs to the model. */
-#define STUDY_RATE_ROWS (FAB_FAILURE_N + 7)
+#define STUDY_RATE_ROWS (FAB_FAILURE_N + 11)
 
 typedef struct study_rate_row {
     const char *name;

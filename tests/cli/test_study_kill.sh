@@ -74,6 +74,23 @@ for ((round = 0; killed < wanted && round < 9; round++)); do
   left=$(find $store \( -name '*.new*' -o -name '*-wal' \) -print)
   [[ -z $left ]] || fail "left over: $left"
 done
+# Histories remember states: a run that begins anew knows none of them, and gives the same.
+"$program" study plan rail-spine:gpus=128,gpus-per-server=4,radix=16,spares=1 --set failures.gpu-mtbf=200d \
+  --scenarios time:30d@400 --policy none,first-spare,shrink --store months --quiet >/dev/null
+cp -r months killed
+"$program" study run --store months --threads 1 --quiet >/dev/null
+"$program" study gather --store months --quiet >/dev/null
+deaths=0
+for ((kill = 0; kill < 12; kill++)); do
+  if dies $((start_ms + 40 * (kill + 1))) "$program" study run --store killed --threads $((kill % 3 + 1)) --quiet; then
+    deaths=$((deaths + 1))
+  fi
+done
+"$program" study run --store killed --quiet >out 2>err || fail "the last run of histories: $(cat err)"
+"$program" study gather --store killed --quiet >out 2>err || fail "the merge of histories: $(cat err)"
+cmp months/results.db killed/results.db || fail "histories that were killed $deaths times give other results"
+[[ $deaths -ge 3 ]] || fail "histories were killed only $deaths times"
+
 echo "killed $killed times; a start takes $start_ms ms, a run $run_ms ms, a merge $gather_ms ms"
 [[ $killed -ge $wanted ]] || fail "killed only $killed times"
 exit $((failures > 0))

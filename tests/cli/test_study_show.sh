@@ -130,6 +130,19 @@ check months
 says months "In 60 days the job does"
 says months "Highest impact: gpus;"
 
+# --- software fails where ranks are: spare GPUs, and those of nobody, have none ---
+study software clos:gpus=64,radix=32,spares=2 --set failures.set=none --set failures.software-mtbf=10d \
+  --job servers=0,tp=8 --scenarios time:30d@20
+show software --json >software.json
+"$python" - software.json <<'PY' || fail "software of GPUs without ranks is counted"
+import json, sys
+study = json.load(open(sys.argv[1]))["study"]
+policy = study["policy"][0]
+assert [c["name"] for c in policy["causes"]] == ["software"], policy["causes"]
+assert policy["causes"][0]["failures"] == policy["failures"] == policy["stops"] > 15, policy["causes"]
+assert all(w["failed"] == f"{w['stops']} software" for w in policy["worst"]), policy["worst"]
+PY
+
 # --- racks of the design's floor: one server and its leaf in each of eight, a job in four of them, and one of spines ---
 study racks clos:gpus=64,floor.rack-power=11kW --job model=llama3-8b,tp=8,gpus=32,memory-check=off --scenarios racks:1
 check racks

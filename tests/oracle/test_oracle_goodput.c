@@ -9,17 +9,19 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#define DAY    86400.0
-#define SPAN   (60 * DAY)
-#define N      600
-#define PER    8 /* GPUs, NICs and cables of a server */
-#define MOST   64
-#define NEVER  1e300
-#define ERRORS 4.5
+#define DAY     86400.0
+#define SPAN    (60 * DAY)
+#define N       600
+#define PER     8 /* GPUs, NICs and cables of a server */
+#define MOST    64
+#define STAGES  2 /* servers of a replica */
+#define NOWHERE UINT32_MAX
+#define NEVER   1e300
+#define ERRORS  4.5
 
 typedef struct plant {
     uint32_t n_servers, n_job, per_leaf;
-    bool takes_spares;
+    bool takes_spares, shrinks;
     fab_failure_rates r;
 } plant;
 
@@ -44,6 +46,8 @@ typedef struct world {
     double next[KINDS][MOST * PER]; /* a part fails, or is back */
     bool dead[KINDS][MOST * PER];
     uint32_t at[MOST]; /* server of rank group i */
+    bool out[MOST];    /* its replica does without it */
+    uint32_t n_out;    /* replicas */
     bool runs;
     double up_at;               /* restarts until then */
     double work, due;           /* since the last checkpoint; when the next begins */
@@ -72,29 +76,39 @@ static bool healthy(const world *w, uint32_t server) {
 static bool is_at(const world *w, uint32_t server) {
     bool found = false;
     for (uint32_t i = 0; i < w->p->n_job; i++) {
-        found = found || w->at[i] == server;
+        found = found || (w->at[i] == server && !w->out[i]);
     }
     return found;
 }
 
-/* Everybody at home whose home is well; the others on the lowest healthy spares. False: too few. */
-static bool find_places(world *w) {
+/* Everybody at home whose home is well; the others on the lowest healthy spares, while there are. */
+static bool find_places(const world *w, uint32_t *to, bool *out, uint32_t *n_out) {
     uint32_t spare = w->p->n_job;
-    uint32_t to[MOST];
+    bool all = true;
     for (uint32_t i = 0; i < w->p->n_job; i++) {
         to[i] = i;
+        out[i] = false;
         if (!healthy(w, i)) {
             while (w->p->takes_spares && spare < w->p->n_servers && !healthy(w, spare)) {
                 spare++;
             }
-            if (!w->p->takes_spares || spare >= w->p->n_servers) {
-                return false;
-            }
-            to[i] = spare++;
+            to[i] = w->p->takes_spares && spare < w->p->n_servers ? spare++ : NOWHERE;
+            all = all && to[i] != NOWHERE;
         }
     }
-    memcpy(w->at, to, sizeof to);
-    return true;
+    *n_out = 0;
+    for (uint32_t i = 0; i < w->p->n_job && w->p->shrinks; i++) {
+        uint32_t first = i / STAGES * STAGES;
+        for (uint32_t k = first; k < first + STAGES; k++) {
+            out[i] = out[i] || to[k] == NOWHERE;
+        }
+        *n_out += out[i] && i == first;
+    }
+    return w->p->shrinks ? *n_out < w->p->n_job / STAGES : all;
+}
+
+static double speed_of(const world *w) {
+    return w->p->shrinks ? 1 - (double)w->n_out * STAGES / w->p->n_job : 1;
 }
 
 /* The job lives from `from` to `to` without a failure. */
@@ -114,8 +128,8 @@ static void live(world *w, double to) {
             }
             t = end;
         } else {
-            double end = fmin(to, t + r->checkpoint_s - w->work);
-            w->work += end - t;
+            double end = fmin(to, t + (r->checkpoint_s - w->work) / speed_of(w));
+            w->work += (end - t) * speed_of(w);
             if (end < to) {
                 w->in_air = r->checkpoint_s;
                 w->work = 0;
@@ -127,10 +141,29 @@ static void live(world *w, double to) {
 }
 
 static void restart(world *w, double after_s) {
+    uint32_t to[MOST];
+    bool out[MOST];
+    uint32_t n_out = 0;
+    bool reforms = false;
     w->work = 0;
     w->in_air = 0;
-    w->runs = find_places(w);
-    w->up_at = w->now + after_s + w->p->r.restart_s;
+    w->runs = find_places(w, to, out, &n_out);
+    for (uint32_t i = 0; i < w->p->n_job && w->runs; i++) {
+        reforms = reforms || out[i] != w->out[i];
+        w->at[i] = to[i];
+        w->out[i] = out[i];
+    }
+    w->n_out = w->runs ? n_out : w->n_out;
+    w->up_at = w->now + after_s + (reforms ? w->p->r.reform_s : w->p->r.restart_s);
+}
+
+/* So many replicas can be had again that the job stops for them. */
+static bool grows(const world *w) {
+    uint32_t to[MOST];
+    bool out[MOST];
+    uint32_t n_out = 0;
+    return w->runs && w->n_out > 0 && find_places(w, to, out, &n_out) && n_out < w->n_out &&
+           (double)(w->n_out - n_out) * STAGES / w->p->n_job >= w->p->r.regrow;
 }
 
 static void happens(world *w, int kind, uint32_t part) {
@@ -150,13 +183,16 @@ static void happens(world *w, int kind, uint32_t part) {
     w->next[kind][part] = was_dead ? draw_next(w, kind) : w->now + r->repair_s[CLASS_OF[kind]];
     bool hurts = false;
     for (uint32_t i = 0; i < w->p->n_job && w->runs; i++) {
-        hurts = hurts || !healthy(w, w->at[i]);
+        hurts = hurts || (!w->out[i] && !healthy(w, w->at[i]));
     }
     if (hurts) {
         w->n_stops++;
         restart(w, 0);
     } else if (!w->runs && was_dead) {
         restart(w, 0);
+    } else if (was_dead && grows(w)) {
+        w->useful += w->work + w->in_air;
+        restart(w, r->lag_s);
     }
 }
 
@@ -216,8 +252,9 @@ static void expect_same(const sample *a, const sample *b, const char *what) {
 }
 
 static fab_failure_rates rates_of_test(void) {
-    fab_failure_rates r = {.checkpoint_s = 7000, .pause_s = 120, .lag_s = 120, .restart_s = 900};
-    const double every_d[FAB_FAILURE_N] = {4000, 900, 5000, 700, 300, 2500, 3000, 1e12};
+    fab_failure_rates r = {
+        .checkpoint_s = 7000, .pause_s = 120, .lag_s = 120, .restart_s = 900, .reform_s = 1500, .regrow = 0.3};
+    const double every_d[FAB_FAILURE_N] = {4000, 900, 5000, 700, 300, 2500, 3000, 1e12, 1e12};
     for (int c = 0; c < FAB_FAILURE_N; c++) {
         r.per_s[c] = 1 / (every_d[c] * DAY);
         r.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : (0.3 + 0.2 * c) * DAY;
@@ -226,7 +263,7 @@ static fab_failure_rates rates_of_test(void) {
 }
 
 static void compare(const char *design, uint32_t n_servers, uint32_t n_job) {
-    static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE};
+    static const fab_policy POLICIES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_SHRINK};
     char servers[32];
     fab_design d;
     fab_error err = {0};
@@ -235,32 +272,38 @@ static void compare(const char *design, uint32_t n_servers, uint32_t n_job) {
     fab_scenarios *scenarios = NULL;
     fab_scenario h = {.n_events = 0};
     fab_engine_spec engine = fixture_spec("ecmp");
-    sample good[2] = {{0}};
-    sample stops[2] = {{0}};
+    sample good[3] = {{0}};
+    sample stops[3] = {{0}};
     fab_fabric *f = fixture_build(design, &d, NULL);
     cr_assert_eq(f->n_servers, n_servers);
     (void)snprintf(servers, sizeof servers, "0-%u", n_job - 1);
     cr_assert_eq(fab_design_set_job(&d, 0, "servers", servers, "test", &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_design_set_job(&d, 0, "memory-check", "off", "test", &err), FAB_OK, "%s", err.text);
+    char dp[16];
+    (void)snprintf(dp, sizeof dp, "%u", n_job / STAGES);
+    const char *const keys[][2] = {{"tp", "8"}, {"pp", "2"}, {"dp", dp}, {"batch", "24"}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        cr_assert_eq(fab_design_set_job(&d, 0, keys[i][0], keys[i][1], "test", &err), FAB_OK, "%s", err.text);
+    }
     const fab_context_request asked = {
         .design = &d, .fabric = f, .traffic = "job", .engines = &engine, .n_engines = 1, .seed = 3};
     fab_context *context = fixture_context(&asked);
     const fab_assessment_request request = {
-        .context = context, .policies = POLICIES, .n_policies = 2, .rates = rates_of_test()};
+        .context = context, .policies = POLICIES, .n_policies = 3, .rates = rates_of_test()};
     cr_assert_eq(fab_assessment_new(&request, &assessment, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_assessor_new(assessment, &assessor, &err), FAB_OK, "%s", err.text);
     cr_assert_eq(fab_scenarios_new("time:60d@600", f, NULL, &request.rates, 11, &scenarios, &err), FAB_OK);
     for (uint64_t i = 0; i < N; i++) {
-        fab_outcome got[2];
+        fab_outcome got[3];
         cr_assert_eq(fab_scenarios_get(scenarios, i, &h, &err), FAB_OK);
         cr_assert_eq(fab_assess(assessor, i, &h, SPAN, got, &err), FAB_OK, "%s", err.text);
-        for (int p = 0; p < 2; p++) {
+        for (int p = 0; p < 3; p++) {
             note(&good[p], got[p].goodput);
             note(&stops[p], got[p].n_stops);
         }
     }
-    for (int policy = 0; policy < 2; policy++) {
-        const plant plant = {n_servers, n_job, 2, policy == 1, rates_of_test()};
+    for (int policy = 0; policy < 3; policy++) {
+        const plant plant = {n_servers, n_job, 2, policy > 0, policy == 2, rates_of_test()};
         sample ours = {0};
         sample our_stops = {0};
         for (uint64_t i = 0; i < N; i++) {

@@ -55,7 +55,8 @@ static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
 const cli_option cli_option_policy = {
     "policy", "NAME,...",
     "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
-    "collision-aware; repeatable",
+    "collision-aware; shrink (of histories): the first spare, and without one the job goes on with fewer replicas; "
+    "repeatable",
     .list = offsetof(cli_options, policies)};
 static const cli_option OPTION_FIGURES = {
     "figures", "WHAT", "times (default): of phases and iterations; loads: collisions and loads alone, much faster",

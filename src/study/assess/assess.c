@@ -162,6 +162,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     FAB_TRY(fab_context_traffic(request->context, &d->traffic, err));
     d->n_phases = d->traffic->n_phases;
     FAB_TRY(check_policies(d, err));
+    FAB_TRY(assess_shrink_check(d, err));
     if (d->traffic->has_job) {
         FAB_TRY(FAB_NEW(d->taken, d->fabric->n_servers, err));
         FAB_TRY(fab_jobs_taken(d->what->design, d->fabric, d->taken, err));

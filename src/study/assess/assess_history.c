@@ -7,15 +7,21 @@
 #include "assess_internal.h"
 
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define MOST_STATE_BYTES ((size_t)32 << 20) /* of a thread */
 
 void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    FAB_FREE_ALL(h->down, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed, h);
+    assess_memo_free(h->states);
+    FAB_FREE_ALL(h->is_out, h->will_be_out, h->down, h->near, h->placed, h->key.word, h->worst_down, h->moves, h->moved,
+                 h->new_gpu, h->stops, h->waits, h->joins, h->speed, h);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
@@ -31,6 +37,11 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     FAB_TRY(FAB_NEW(h->new_gpu, fab_n_gpus(f), err));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
+    }
+    FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
+    FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
+    if (!a->forgets) {
+        FAB_TRY(assess_memo_new(sizeof(assess_state), MOST_STATE_BYTES, &h->states, err));
     }
     a->history = h;
     h = NULL;
@@ -48,6 +59,10 @@ static const fab_relocation *history_place_of(const assess_history *h) {
 
 static void leave(fab_assessor *a) {
     assess_history *h = a->history;
+    if (h->n_out > 0) {
+        assess_shrink_mark(a, h->is_out, 1);
+        h->n_out = 0;
+    }
     assess_put_back(a, &h->place);
     for (size_t i = 0; i < h->place.n_moved; i++) {
         h->new_gpu[h->moved[i]] = h->moved[i];
@@ -83,8 +98,9 @@ static bool has_newcomer(const fab_assessor *a, const fab_relocation *to) {
     return found;
 }
 
-static bool is_same_place(const assess_history *h, const fab_relocation *to) {
-    bool same = to->n_moved == h->place.n_moved;
+static bool is_same_place(const assess_history *h, const fab_relocation *to, uint64_t n_out, size_t n_replicas) {
+    bool same = to->n_moved == h->place.n_moved && n_out == h->n_out &&
+                (n_out == 0 || memcmp(h->is_out, h->will_be_out, n_replicas) == 0);
     for (size_t i = 0; i < to->n_moved && same; i++) {
         same = to->moved[i] == h->moved[i] && to->new_gpu[to->moved[i]] == h->new_gpu[to->moved[i]];
     }
@@ -116,6 +132,10 @@ static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_
         server = c->id / f->gpus_per_server;
     } else if (c->kind == FAB_COMPONENT_NIC) {
         server = c->id / f->nics_per_server;
+    } else if (c->kind == FAB_COMPONENT_LINK && fab_class_of(f, c->id)->kind == FAB_LINK_ACCESS) {
+        bool is_up = fab_kind_of(f, fab_tail(f, c->id)) == FAB_NODE_NIC;
+        fab_node_id nic = is_up ? fab_tail(f, c->id) : fab_head(f, c->id);
+        server = (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
     } else if (c->kind != FAB_COMPONENT_SERVER) {
         return 0;
     }
@@ -129,9 +149,32 @@ static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_
     return n;
 }
 
+/* A leaf of a tree below which replicas are out, and nobody else is. */
+static bool is_idle_leaf(const fab_assessor *a, const fab_component *c) {
+    const fab_fabric *f = a->assessment->fabric;
+    fab_node_id v = f->first[FAB_NODE_SWITCH] + c->id;
+    bool is_leaf = false;
+    if (c->kind != FAB_COMPONENT_SWITCH || a->history->n_out == 0 || !fab_is_tree(f)) {
+        return false;
+    }
+    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+        const fab_component cable = {.kind = FAB_COMPONENT_LINK, .id = f->out_link[k]};
+        uint64_t first = 0;
+        uint64_t n = gpus_beside(f, &cable, &first);
+        is_leaf = is_leaf || n > 0;
+        if (n > 0 && assess_any_rank(a, first, n)) {
+            return false;
+        }
+    }
+    return is_leaf;
+}
+
 /* A component with which the job, where it is now, has nothing to do. */
 static bool is_elsewhere(const fab_assessor *a, const fab_component *c) {
     uint64_t first = 0;
+    if (is_idle_leaf(a, c)) {
+        return true;
+    }
     uint64_t n = gpus_beside(a->assessment->fabric, c, &first);
     return n > 0 && !assess_any_rank(a, first, n);
 }
@@ -164,62 +207,179 @@ static fab_status keep_worst(fab_assessor *a, const assessment_loads *loads, dou
     return FAB_OK;
 }
 
+static int by_kind_and_id(const void *a, const void *b) {
+    const fab_component *x = a;
+    const fab_component *y = b;
+    FAB_ORDER_BY(x->kind, y->kind);
+    FAB_ORDER_BY(x->id, y->id);
+    return FAB_ORDER(x->fraction, y->fraction);
+}
+
+/* What is down and near: the rest changes nothing for the job. */
+static fab_status list_near(fab_assessor *a, fab_error *err) {
+    assess_history *h = a->history;
+    FAB_PASS(FAB_GROW(h->near, h->near_capacity, h->n_down + 1, err));
+    h->n_near = 0;
+    for (size_t i = 0; i < h->n_down; i++) {
+        if (!is_elsewhere(a, &h->down[i])) {
+            h->near[h->n_near++] = h->down[i];
+        }
+    }
+    if (h->n_near > 0) {
+        qsort(h->near, h->n_near, sizeof *h->near, by_kind_and_id);
+    }
+    return FAB_OK;
+}
+
+static fab_status make_key(fab_assessor *a, size_t engine, fab_error *err) {
+    assess_history *h = a->history;
+    assess_key *key = &h->key;
+    key->n = 0;
+    FAB_PASS(assess_key_add(key, (uint64_t)engine << 32 | h->place.n_moves, err));
+    FAB_PASS(assess_key_add(key, h->n_out, err));
+    FAB_PASS(assess_key_add_double(key, assess_compute_ratio(a, h->near, h->n_near), err));
+    for (size_t i = 0; i < h->place.n_moves; i++) {
+        FAB_PASS(assess_key_add(key, (uint64_t)h->moves[i].from << 32 | h->moves[i].to, err));
+    }
+    for (size_t i = 0; i < h->n_near; i++) {
+        FAB_PASS(assess_key_add(key, (uint64_t)h->near[i].kind << 32 | h->near[i].id, err));
+        FAB_PASS(assess_key_add_double(key, h->near[i].fraction, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, fab_error *err) {
+    const fab_assessment *d = a->assessment;
+    assess_history *h = a->history;
+    *out = (assess_state){.runs = true, .time_s = NAN};
+    FAB_PASS(fab_mask_set(&a->mask, h->near, h->n_near, err));
+    for (uint32_t i = 0; i < a->mask.n_nodes && out->runs; i++) {
+        bool is_gpu = fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU;
+        out->runs = !is_gpu || a->has_rank[a->mask.node[i]] == 0;
+    }
+    if (!out->runs) {
+        return FAB_OK;
+    }
+    FAB_PASS(assess_reroute(a, engine, history_place_of(h), err));
+    out->loads = assess_loads(a, engine);
+    out->runs = out->loads.n_disconnected == 0;
+    if (out->runs && d->request.times) {
+        fab_error why = {.code = FAB_OK};
+        fab_status status = assess_time(a, engine, history_place_of(h), assess_compute_ratio(a, h->near, h->n_near),
+                                        &out->time_s, &why);
+        out->runs = status == FAB_OK;
+        if (status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0)) {
+            return fab_fail(err, status, why.where, "%s", why.text);
+        } /* what is shared by fewer replicas does not fit */
+    }
+    return FAB_OK;
+}
+
 /* Whether the job runs where it is, and how fast. */
 static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, double *out_speed, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_assessment *d = a->assessment;
     assess_history *h = a->history;
     size_t engine = variant / d->request.n_policies;
-    double time_s = NAN;
-    *out_speed = 1;
-    FAB_TRY(fab_mask_set(&a->mask, h->down, h->n_down, err));
-    *out_runs = true;
-    for (uint32_t i = 0; i < a->mask.n_nodes && *out_runs; i++) {
-        bool is_gpu = fab_kind_of(d->fabric, a->mask.node[i]) == FAB_NODE_GPU;
-        *out_runs = !is_gpu || a->has_rank[a->mask.node[i]] == 0;
+    assess_state state;
+    FAB_PASS(list_near(a, err));
+    FAB_PASS(make_key(a, engine, err));
+    if (!assess_memo_get(h->states, &h->key, &state)) {
+        FAB_PASS(find_state(a, engine, &state, err));
+        FAB_PASS(assess_memo_put(h->states, &h->key, &state, err));
     }
-    if (!*out_runs) {
-        goto done;
+    *out_runs = state.runs;
+    *out_speed = state.time_s > 0 ? d->healthy[variant].time_s / state.time_s : 1;
+    if (h->n_out > 0 && (d->request.rates.shrunk_batch != 0 || !(state.time_s > 0) || !d->iterates)) {
+        double n = (double)assess_shrink_replicas(d);
+        *out_speed *= (n - (double)h->n_out) / n;
     }
-    FAB_TRY(assess_reroute(a, engine, history_place_of(h), err));
-    assessment_loads loads = assess_loads(a, engine);
-    *out_runs = loads.n_disconnected == 0;
-    if (*out_runs && d->request.times) {
-        FAB_TRY(assess_time(a, engine, history_place_of(h), assess_compute_ratio(a, h->down, h->n_down), &time_s, err));
-        *out_speed = time_s > 0 ? d->healthy[variant].time_s / time_s : 1;
+    return state.runs ? keep_worst(a, &state.loads, state.time_s, err) : FAB_OK;
+}
+
+/* Whether the policy was asked for just this before. */
+static bool is_placed(const assess_history *h) {
+    bool same = h->is_placed && h->n_placed == h->n_down;
+    for (size_t i = 0; i < h->n_down && same; i++) {
+        same = by_kind_and_id(&h->placed[i], &h->down[i]) == 0;
     }
-    if (*out_runs) {
-        FAB_TRY(keep_worst(a, &loads, time_s, err));
+    return same;
+}
+
+static fab_status note_placed(assess_history *h, fab_error *err) {
+    FAB_PASS(FAB_GROW(h->placed, h->placed_capacity, h->n_down + 1, err));
+    if (h->n_down > 0) {
+        memcpy(h->placed, h->down, h->n_down * sizeof *h->down);
     }
-done:
-    return status;
+    h->n_placed = h->n_down;
+    h->is_placed = true;
+    return FAB_OK;
+}
+
+/* Where the policy wants the job for what is down; and replicas that it leaves out, to h->will_be_out. */
+static fab_status find_place(fab_assessor *a, size_t variant, fab_relocation *out, uint64_t *out_n, fab_error *err) {
+    const fab_assessment_request *q = &a->assessment->request;
+    assess_history *h = a->history;
+    fab_policy policy = q->policies[variant % q->n_policies];
+    FAB_PASS(fab_mask_set(&a->mask, h->down, h->n_down, err));
+    FAB_PASS(fab_relocate(a->relocators[variant / q->n_policies], &a->mask, policy, out, err));
+    *out_n = 0;
+    if (policy == FAB_POLICY_SHRINK) {
+        assess_shrink_find(a, out, h->will_be_out, out_n);
+    }
+    return FAB_OK;
 }
 
 /* The job has stopped: it goes where it can run, if there is such a place. */
 static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *speed, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_assessment_request *q = &a->assessment->request;
+    const bool shrinks = q->policies[variant % q->n_policies] == FAB_POLICY_SHRINK;
     assess_history *h = a->history;
     fab_relocation to;
-    fab_relocator *relocator = a->relocators[variant / q->n_policies];
-    FAB_TRY(fab_mask_set(&a->mask, h->down, h->n_down, err));
-    FAB_TRY(fab_relocate(relocator, &a->mask, q->policies[variant % q->n_policies], &to, err));
-    if (!to.is_possible) {
+    uint64_t n_out = 0;
+    if (*runs && is_placed(h)) {
+        goto done;
+    }
+    FAB_TRY(note_placed(h, err));
+    FAB_TRY(find_place(a, variant, &to, &n_out, err));
+    const size_t n_replicas = shrinks ? assess_shrink_replicas(a->assessment) : 0;
+    if (!to.is_possible && (!shrinks || n_out == n_replicas)) {
         *runs = false;
         goto done;
     }
-    if (*runs && is_same_place(h, &to)) { /* nothing has changed but that it restarts */
+    if (*runs && is_same_place(h, &to, n_out, n_replicas)) { /* nothing has changed but that it restarts */
         goto done;
     }
-    h->joins_now = has_newcomer(a, &to);
-    if (to.n_lost == 0) {
+    h->restart_now |= has_newcomer(a, &to) ? FAB_SPAN_JOINS : 0;
+    h->restart_now |=
+        n_out != h->n_out || (n_out > 0 && memcmp(h->is_out, h->will_be_out, n_replicas) != 0) ? FAB_SPAN_REFORMS : 0;
+    if (to.n_moves == 0) {
         leave(a);
     } else {
         settle(a, &to);
     }
+    if (n_out > 0) {
+        memcpy(h->is_out, h->will_be_out, n_replicas);
+        h->n_out = n_out;
+        assess_shrink_mark(a, h->is_out, 0);
+    }
     FAB_TRY(history_look(a, variant, runs, speed, err));
 done:
     return status;
+}
+
+/* A repair lets so many replicas back that the job stops for them. */
+static fab_status grows_back(fab_assessor *a, size_t variant, bool *out, fab_error *err) {
+    const fab_assessment_request *q = &a->assessment->request;
+    fab_relocation to;
+    uint64_t n_out = 0;
+    *out = false;
+    if (a->history->n_out > 0) {
+        FAB_PASS(find_place(a, variant, &to, &n_out, err));
+        double back = ((double)a->history->n_out - (double)n_out) / (double)assess_shrink_replicas(a->assessment);
+        *out = back > 0 && back >= q->rates.regrow;
+    }
+    return FAB_OK;
 }
 
 /* --- a history ---------------------------------------------------------------------------------------------------- */
@@ -242,6 +402,14 @@ static fab_status history_step(fab_assessor *a, size_t variant, const fab_event 
         return *out_stops ? place(a, variant, runs, speed, err) : FAB_OK;
     }
     FAB_TRY(note_event(a->history, event, err));
+    if (ran && event->is_repair) {
+        FAB_TRY(grows_back(a, variant, out_stops, err));
+        if (*out_stops) {
+            a->history->restart_now |= FAB_SPAN_PLANNED;
+            FAB_TRY(place(a, variant, runs, speed, err));
+            goto done;
+        }
+    }
     if (!ran) {
         if (event->is_repair) {
             FAB_TRY(place(a, variant, runs, speed, err));
@@ -294,6 +462,7 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
     uint32_t n_stops = 0;
     size_t n = 0;
     h->n_down = 0;
+    h->is_placed = false;
     h->has_worst = false;
     leave(a);
     FAB_TRY(history_look(a, variant, &runs, &speed, err));
@@ -302,14 +471,14 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
         const bool is_planned = scenario->event[n].failure == FAB_FAILURE_MAINTENANCE;
         const bool counts = concerns_job(a, &scenario->event[n]) && !is_planned;
         bool stops = false;
-        h->joins_now = false;
+        h->restart_now = 0;
         FAB_TRY(history_step(a, variant, &scenario->event[n], &runs, &speed, &stops, err));
         h->stops[n] = stops;
         h->waits[n] = !runs;
         h->speed[n + 1] = speed;
-        h->joins[n] = h->joins_now;
+        h->joins[n] = (uint8_t)h->restart_now;
         n_failures += counts && !scenario->event[n].is_repair;
-        n_stops += counts && stops;
+        n_stops += counts && stops && (h->restart_now & FAB_SPAN_PLANNED) == 0;
     }
     const fab_span_course course = {.stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed};
     fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->assessment->request.rates, &course);

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "assess_memo.h"
+
 #include "fab/assess.h"
 #include "fab/evaluate.h"
 #include "fab/iteration.h"
@@ -43,17 +45,33 @@ typedef struct assessment_loads {
     fab_link_id worst_link;
 } assessment_loads;
 
+/* What a state does to the job where it is. */
+typedef struct assess_state {
+    bool runs;
+    double time_s; /* NAN: not found */
+    assessment_loads loads;
+} assess_state;
+
 /* A job on its way through a history. */
 typedef struct assess_history {
     fab_component *down; /* [n_down] */
     size_t n_down, down_capacity;
+    fab_component *near; /* [n_near]: of them those that have to do with the job where it is, in the order of a key */
+    size_t n_near, near_capacity;
+    fab_component *placed; /* [n_placed]: what was down when the policy was asked last */
+    size_t n_placed, placed_capacity;
+    bool is_placed;
+    assess_key key;
+    assess_memo *states;           /* of every engine */
+    uint8_t *is_out, *will_be_out; /* [replica]: of policy shrink; NULL: no such policy */
+    uint64_t n_out;
     fab_relocation place; /* where the job is: no moves, or the arrays below */
     fab_move *moves;
     uint32_t *moved, *new_gpu;
     uint8_t *stops, *waits, *joins; /* [event] */
     double *speed;                  /* [event + 1] */
     size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity;
-    bool joins_now; /* at this event ranks have moved to GPUs that had none */
+    unsigned restart_now; /* of FAB_SPAN_..., of this event */
     /* the worst moment in which the job ran */
     bool has_worst;
     assessment_loads worst;
@@ -75,7 +93,10 @@ struct fab_assessor {
     const fab_rerouted **now;    /* [phase]: of the engine at hand */
     uint32_t *seen;              /* [link]: the count that looked at it last */
     uint32_t stamp;
-    fab_iteration iteration; /* of the last assess_time() */
+    fab_iteration iteration; /* of the last assess_time() that looked for it */
+    assess_key times_key;
+    assess_memo *times;      /* iterations by the times of their phases; NULL: none are kept */
+    bool forgets;            /* nothing is kept: for tests */
     assess_history *history; /* NULL before the first */
 };
 
@@ -121,6 +142,21 @@ double assess_compute_ratio(const fab_assessor *a, const fab_component *componen
 /* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost. */
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) FAB_MUST_USE;
+
+/* Policy shrink. Refuses jobs without replicas. */
+fab_status assess_shrink_check(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
+uint64_t assess_shrink_replicas(const fab_assessment *assessment);
+
+/* Replicas that have a rank on a server that `to` finds no place for. */
+void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n);
+
+/* GPUs of replicas that are out, where they are now, have ranks, or have none. */
+void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank);
+
+/* An iteration of so many replicas fewer. `times`: with all. */
+fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *times, const fab_compute_model *compute,
+                                 const fab_iteration *chosen, uint64_t n_out, fab_iteration *out,
+                                 fab_error *err) FAB_MUST_USE;
 
 /* What is known from loads; the rest is NAN, as for a set. */
 fab_outcome assess_outcome(const fab_assessment *assessment, const assessment_loads *before, bool stops);

@@ -5,6 +5,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ static fab_status find_stops(fab_assessor *a, const fab_failure_rates *r, double
     FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
     list_parts(a, FAB_FAILURE_LINK, FAB_LINK_FABRIC, &list);
     FAB_TRY(count_stopping(a, &list, &stopping[FAB_FAILURE_LINK], err));
+    stopping[FAB_FAILURE_FLAP] = 1 - r->flap_speed >= r->detect_loss ? stopping[FAB_FAILURE_LINK] : 0;
     *out_per_s = 0;
     for (uint32_t c = 0; c < FAB_FAILURE_N; c++) {
         bool ages = c != FAB_FAILURE_SOFTWARE;
@@ -139,9 +141,14 @@ fab_status fab_assessment_settle(fab_assessment *d, double span_s, fab_failure_r
     double stops_per_s = 0;
     FAB_TRY(fab_assessor_new(d, &a, err));
     FAB_TRY(settle_costs(a, &d->what->design->failures, &r, err));
-    if (r.checkpoint_s == 0) {
+    if (r.checkpoint_s == 0 || r.regrow == 0) {
         FAB_TRY(find_stops(a, &r, span_s, &stops_per_s, err));
+    }
+    if (r.checkpoint_s == 0) {
         r.checkpoint_s = fab_checkpoint_interval(stops_per_s, r.pause_s, r.lag_s);
+    }
+    if (r.regrow == 0) { /* until the next stop, which takes them back anyway, they do less than the job misses */
+        r.regrow = fmin((r.lag_s + r.reform_s) * stops_per_s, 1);
     }
     d->request.rates = r;
     *out = r;

@@ -8,29 +8,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TIMES_BYTES ((size_t)8 << 20) /* of a thread */
+
+/* The schedule is that of the phases' times, which many states leave alone. */
+static fab_status assess_iterate(fab_assessor *a, size_t engine, fab_job_times *times, double compute_ratio,
+                                 double *out_s, fab_error *err) {
+    const fab_assessment *d = a->assessment;
+    const fab_iteration *chosen = d->chosen != NULL ? &d->chosen[engine] : NULL;
+    const uint64_t n_out = a->history != NULL ? a->history->n_out : 0;
+    fab_compute_model slow = fab_compute_default;
+    if (a->times == NULL && !a->forgets && a->history != NULL) {
+        FAB_PASS(assess_memo_new(sizeof *out_s, MOST_TIMES_BYTES, &a->times, err));
+    }
+    FAB_PASS(assess_key_add(&a->times_key, engine, err));
+    FAB_PASS(assess_key_add(&a->times_key, n_out, err));
+    FAB_PASS(assess_key_add_double(&a->times_key, compute_ratio, err));
+    if (assess_memo_get(a->times, &a->times_key, out_s)) {
+        return FAB_OK;
+    }
+    slow.matrix_ratio *= compute_ratio;
+    slow.memory_ratio *= compute_ratio;
+    times->paces = d->paces != NULL ? &d->paces[engine] : NULL;
+    FAB_PASS(n_out > 0 ? assess_shrink_iterate(a, times, &slow, chosen, n_out, &a->iteration, err)
+                       : fab_iterate_times(d->traffic, times, &slow, chosen, d->what->design->fabric.max_bytes,
+                                           &a->iteration, err));
+    *out_s = a->iteration.time_s;
+    return assess_memo_put(a->times, &a->times_key, out_s, err);
+}
+
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) {
     const fab_assessment *d = a->assessment;
     fab_job_times times = {.tp = {.transfer_s = 0}};
-    fab_compute_model slow = fab_compute_default;
     double sum_s = 0;
+    a->times_key.n = 0;
     for (size_t p = 0; p < d->n_phases; p++) {
         if (d->is_timed[p]) {
             fab_evaluated found;
             FAB_PASS(assess_evaluate(a, engine, p, to, FAB_NEED_TIME, &found, err));
             const fab_phase_seconds seconds = found.time;
             sum_s += seconds.transfer_s + seconds.latency_s;
+            FAB_PASS(assess_key_add_double(&a->times_key, seconds.transfer_s, err));
+            FAB_PASS(assess_key_add_double(&a->times_key,
+                                           seconds.in_network ? seconds.latency_s : -1 - seconds.latency_s, err));
             (void)fab_iterate_add(d->traffic->phases[p].name, seconds.transfer_s, seconds.latency_s, seconds.in_network,
                                   &times);
         }
     }
     if (d->iterates) {
-        slow.matrix_ratio *= compute_ratio;
-        slow.memory_ratio *= compute_ratio;
-        times.paces = d->paces != NULL ? &d->paces[engine] : NULL;
-        FAB_PASS(fab_iterate_times(d->traffic, &times, &slow, d->chosen != NULL ? &d->chosen[engine] : NULL,
-                                   d->what->design->fabric.max_bytes, &a->iteration, err));
-        sum_s = a->iteration.time_s;
+        FAB_PASS(assess_iterate(a, engine, &times, compute_ratio, &sum_s, err));
     }
     *out_s = sum_s;
     return FAB_OK;

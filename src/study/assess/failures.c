@@ -87,13 +87,17 @@ static fab_status choose_policies(run *x, fab_error *err) {
             return fab_fail(err, FAB_EUNSUPPORTED, "--policy", "%s: racks are not known without a floor plan",
                             fab_policies[q->policies[i]]);
         }
+        if (q->policies[i] == FAB_POLICY_SHRINK) {
+            return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
+                            "shrink is what a job does in time: study histories (study --scenarios time:90d@100)");
+        }
         if (!is_chosen[q->policies[i]]) {
             x->policies[x->n_policies++] = q->policies[i];
             is_chosen[q->policies[i]] = true;
         }
     }
     for (int i = 0; i < FAB_POLICY_N && q->n_policies == 0; i++) {
-        if (i != FAB_POLICY_SAME_RACK || x->floor != NULL) {
+        if (i != FAB_POLICY_SHRINK && (i != FAB_POLICY_SAME_RACK || x->floor != NULL)) {
             x->policies[x->n_policies++] = (fab_policy)i;
         }
     }

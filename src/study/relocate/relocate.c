@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fab_policies[FAB_POLICY_N] = {"none",     "first-spare", "same-rack",
-                                                "same-pod", "same-slice",  "collision-aware"};
+const char *const fab_policies[FAB_POLICY_N] = {"none",       "first-spare",     "same-rack", "same-pod",
+                                                "same-slice", "collision-aware", "shrink"};
 
 fab_status fab_policy_parse(const char *text, fab_policy *out, fab_error *err) {
     char list[FAB_CHOICES_TEXT];

@@ -12,8 +12,8 @@
 #define MEGASCALE    (100 / (12288 * 28 * DAY)) /* of a GPU */
 #define RSC(per_day) ((per_day) / 1000 / DAY)   /* of a server */
 
-const char *const fab_failure_classes[FAB_FAILURE_N] = {"links",   "switches", "nics",        "gpus",
-                                                        "servers", "software", "maintenance", "slow gpus"};
+const char *const fab_failure_classes[FAB_FAILURE_N] = {"links",    "switches",    "nics",      "gpus",      "servers",
+                                                        "software", "maintenance", "slow gpus", "slow links"};
 
 /* Llama 3: 148 GPU, 72 HBM3, 19 SRAM, 17 system processor, 6 silent corruption, 6 heat; 32 host, 3 SSD, 3 PSU, 2 each
  * of chassis, IO board, CPU, memory; 54 software, 7 NCCL, 2 dependency; 47 planned. Of the 35 of switches and cables,
@@ -53,11 +53,13 @@ const char *fab_failure_source(fab_rate_set set) {
 fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec) {
     const double mtbf_s[FAB_FAILURE_N] = {spec->link_mtbf_s,        spec->switch_mtbf_s, spec->nic_mtbf_s,
                                           spec->gpu_mtbf_s,         spec->server_mtbf_s, spec->software_mtbf_s,
-                                          spec->maintenance_mtbf_s, spec->slow_mtbf_s};
+                                          spec->maintenance_mtbf_s, spec->slow_mtbf_s,   spec->flap_mtbf_s};
     fab_failure_rates r = {.repair_s = {spec->link_repair_s, spec->switch_repair_s, spec->nic_repair_s,
-                                        spec->gpu_repair_s, spec->server_repair_s, 0, spec->maintenance_s,
-                                        spec->slow_s},
+                                        spec->gpu_repair_s, spec->server_repair_s, 0, spec->maintenance_s, spec->slow_s,
+                                        spec->flap_s},
                            .slow_speed = spec->slow_speed,
+                           .flap_speed = spec->flap_speed,
+                           .throttle = spec->throttle,
                            .detect_loss = spec->detect_loss,
                            .detect_s = spec->detect_s,
                            .rma_part = spec->rma_part,
@@ -66,7 +68,10 @@ fab_failure_rates fab_failure_rates_of(const fab_failure_spec *spec) {
                            .infant_s = spec->infant_s,
                            .checkpoint_s = spec->checkpoint_s,
                            .restart_s = spec->restart_s,
-                           .join_s = spec->spare_join_s};
+                           .join_s = spec->spare_join_s,
+                           .reform_s = spec->reform_s > 0 ? spec->reform_s : spec->restart_s,
+                           .regrow = spec->regrow,
+                           .shrunk_batch = spec->keep_batch ? 0 : 1};
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         r.per_s[c] = mtbf_s[c] > 0 ? 1 / mtbf_s[c] : SETS[spec->set].per_s[c];
     }
@@ -88,7 +93,8 @@ fab_failure_rates fab_failure_rates_default(void) {
                                    .server_repair_s = DAY,
                                    .maintenance_s = 600,
                                    .checkpoint_s = 3 * hour,
-                                   .restart_s = 600};
+                                   .restart_s = 600,
+                                   .keep_batch = true};
     return fab_failure_rates_of(&spec);
 }
 

@@ -10,7 +10,7 @@
 
 static const fab_component_kind KINDS[FAB_FAILURE_N] = {FAB_COMPONENT_LINK, FAB_COMPONENT_SWITCH, FAB_COMPONENT_NIC,
                                                         FAB_COMPONENT_GPU,  FAB_COMPONENT_SERVER, FAB_COMPONENT_GPU,
-                                                        FAB_COMPONENT_GPU,  FAB_COMPONENT_GPU};
+                                                        FAB_COMPONENT_GPU,  FAB_COMPONENT_GPU,    FAB_COMPONENT_LINK};
 
 static bool breaks(fab_failure_class c) {
     return c != FAB_FAILURE_SOFTWARE && c != FAB_FAILURE_MAINTENANCE;
@@ -43,22 +43,27 @@ static double draw_part(fab_rng *rng) {
     return (double)(fab_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* What somebody notices ends as a dead GPU, which is away as such. */
-static bool is_noticed(const fab_failure_rates *r) {
-    return 1 - r->slow_speed >= r->detect_loss && r->detect_s < r->repair_s[FAB_FAILURE_SLOW];
+/* Speed that is left; 0: none. */
+static double speed_of(const fab_failure_rates *r, fab_failure_class c) {
+    return c == FAB_FAILURE_SLOW ? r->slow_speed : c == FAB_FAILURE_FLAP ? r->flap_speed : 0;
+}
+
+/* What somebody notices ends as a dead part, which is away as such. */
+static bool is_noticed(const fab_failure_rates *r, fab_failure_class c) {
+    return speed_of(r, c) > 0 && 1 - speed_of(r, c) >= r->detect_loss && r->detect_s < r->repair_s[c];
 }
 
 /* Draws of their own: what infant mortality and RMAs do not use leaves the other draws as they are. */
 static void draw_fate(const fab_failure_rates *r, fab_failure_class c, fab_rng *rng, double t, fab_event *event,
                       bool *out_is_real) {
     *out_is_real = true;
-    event->away_s = c == FAB_FAILURE_SLOW && is_noticed(r) ? r->detect_s : r->repair_s[c];
-    event->component.fraction = c == FAB_FAILURE_SLOW ? r->slow_speed : 0;
+    event->away_s = is_noticed(r, c) ? r->detect_s : r->repair_s[c];
+    event->component.fraction = speed_of(r, c);
     if (breaks(c) && r->infant_factor > 1) { /* thinned from the rate of the beginning */
         double rate = 1 + (r->infant_factor - 1) * exp(-t / r->infant_s);
         *out_is_real = draw_part(rng) * r->infant_factor < rate;
     }
-    if (breaks(c) && c != FAB_FAILURE_SLOW && r->rma_part > 0) {
+    if (breaks(c) && speed_of(r, c) == 0 && r->rma_part > 0) {
         event->away_s = draw_part(rng) < r->rma_part ? r->rma_s : event->away_s;
     }
 }
@@ -76,13 +81,15 @@ static fab_status add_repairs(const fab_scenarios *s, size_t first, fab_scenario
     return FAB_OK;
 }
 
-static fab_status add_noticed(const fab_scenarios *s, size_t first, size_t last, fab_scenario *out, fab_error *err) {
-    for (size_t k = first; k < last && is_noticed(&s->rates); k++) {
+static fab_status add_noticed(const fab_scenarios *s, fab_failure_class c, size_t first, size_t last, fab_scenario *out,
+                              fab_error *err) {
+    const fab_failure_class dead = c == FAB_FAILURE_SLOW ? FAB_FAILURE_GPU : FAB_FAILURE_LINK;
+    for (size_t k = first; k < last && is_noticed(&s->rates, c); k++) {
         fab_event event = out->event[k];
         event.time_s += event.away_s;
-        event.failure = FAB_FAILURE_GPU;
+        event.failure = dead;
         event.component.fraction = 0;
-        event.away_s = s->rates.repair_s[FAB_FAILURE_GPU];
+        event.away_s = s->rates.repair_s[dead];
         size_t at = out->n_events;
         if (event.time_s < s->span_s) {
             FAB_PASS(history_add(out, &event, err));
@@ -118,7 +125,7 @@ static fab_status fail_class(const fab_scenarios *s, uint64_t i, fab_failure_cla
     }
     last = out->n_events;
     FAB_PASS(breaks(c) ? add_repairs(s, first, out, err) : FAB_OK);
-    return c == FAB_FAILURE_SLOW ? add_noticed(s, first, last, out, err) : FAB_OK;
+    return add_noticed(s, c, first, last, out, err);
 }
 
 static int by_time(const void *a, const void *b) {

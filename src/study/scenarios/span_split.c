@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define HOUR 3600.0
+
 /* A job on its way from checkpoint to checkpoint. Times in seconds, work in seconds at full speed. */
 typedef struct span_walk {
     const fab_failure_rates *rates;
@@ -44,7 +46,12 @@ static double span_step(span_walk *w, double left_s, double speed) {
     return step_s;
 }
 
-static void span_run(span_walk *w, double left_s, double speed) {
+double fab_throttled_speed(double throttle, uint32_t hour) {
+    static const double HALF_TURN = 3.14159265358979323846;
+    return hour < 6 || hour >= 18 ? 1 : 1 - throttle * sin(HALF_TURN * (hour - 5.5) / 12);
+}
+
+static void span_run_evenly(span_walk *w, double left_s, double speed) {
     const fab_failure_rates *r = w->rates;
     if (r->lag_s > 0) {
         while (left_s > 0) {
@@ -60,9 +67,24 @@ static void span_run(span_walk *w, double left_s, double speed) {
     w->work -= saved;
 }
 
+/* From `from` on for `left_s`, hour by hour where GPUs are slower by day. */
+static void span_run(span_walk *w, double from, double left_s, double speed) {
+    const double until = from + left_s;
+    while (w->rates->throttle > 0 && from < until) {
+        double hour = floor(from / HOUR);
+        double end = fmin(until, (hour + 1) * HOUR);
+        span_run_evenly(w, end - from, speed * fab_throttled_speed(w->rates->throttle, (uint32_t)fmod(hour, 24)));
+        from = end;
+    }
+    if (from < until) {
+        span_run_evenly(w, left_s, speed);
+    }
+}
+
 /* Returns how long the job stands before it restarts. */
-static double span_stop(span_walk *w, const fab_event *event) {
-    bool is_planned = event->failure == FAB_FAILURE_MAINTENANCE;
+static double span_stop(span_walk *w, const fab_event *event, bool is_willing) {
+    bool is_maintenance = event->failure == FAB_FAILURE_MAINTENANCE;
+    bool is_planned = is_maintenance || is_willing;
     double work = w->work + (w->is_writing ? w->written : 0);
     if (is_planned) {
         w->sum.useful += work;
@@ -72,7 +94,7 @@ static double span_stop(span_walk *w, const fab_event *event) {
     w->work = 0;
     w->stand_s = 0;
     w->is_writing = false;
-    return is_planned ? w->rates->lag_s + w->rates->repair_s[FAB_FAILURE_MAINTENANCE] : 0;
+    return (is_planned ? w->rates->lag_s : 0) + (is_maintenance ? w->rates->repair_s[FAB_FAILURE_MAINTENANCE] : 0);
 }
 
 fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double span_s, const fab_failure_rates *rates,
@@ -89,17 +111,19 @@ fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double sp
             w.sum.wait += until - now;
         } else {
             w.sum.restart += begin - now;
-            span_run(&w, until - begin, course->speed != NULL ? course->speed[i] : 1);
+            span_run(&w, begin, until - begin, course->speed != NULL ? course->speed[i] : 1);
         }
         if (ends) {
             break;
         }
         now = until;
         bool waited = waits;
-        double restart_s = rates->restart_s + (course->joins != NULL && course->joins[i] != 0 ? rates->join_s : 0);
+        const unsigned how = course->joins != NULL ? course->joins[i] : 0;
+        double restart_s = (how & FAB_SPAN_REFORMS) != 0 ? rates->reform_s : rates->restart_s;
+        restart_s += (how & FAB_SPAN_JOINS) != 0 ? rates->join_s : 0;
         waits = course->waits != NULL && course->waits[i] != 0;
         if (!waited && (course->stops != NULL ? course->stops[i] != 0 : !event[i].is_repair)) {
-            runs_from = now + span_stop(&w, &event[i]) + restart_s;
+            runs_from = now + span_stop(&w, &event[i], (how & FAB_SPAN_PLANNED) != 0) + restart_s;
         }
         runs_from = waited && !waits ? now + restart_s : runs_from;
     }

@@ -54,7 +54,7 @@ static fab_status name_history(fab_summariser *s, fab_study_case *out, fab_error
     size_t length = 0;
     size_t n_items = 0;
     for (size_t i = 0; i < scenario->n_events; i++) {
-        if (!scenario->event[i].is_repair) {
+        if (summary_counts(s, &scenario->event[i])) {
             n[scenario->event[i].failure]++;
             out->n_failed++;
         }

@@ -11,13 +11,18 @@
 #define SINGULAR  1e-9 /* pivot over the largest: classes that cannot be told apart */
 #define LEAST_PER 10   /* histories for each class */
 
+bool summary_counts(const fab_summariser *s, const fab_event *e) {
+    const uint32_t *rank = s->request.rank_of_gpu;
+    bool is_of_rank = e->failure == FAB_FAILURE_SOFTWARE || e->failure == FAB_FAILURE_MAINTENANCE;
+    return !e->is_repair && e->time_s < s->request.span_s &&
+           (!is_of_rank || rank == NULL || rank[e->component.id] != FAB_NONE);
+}
+
 void summary_count_failures(fab_summariser *s) {
     const fab_scenario *h = &s->history;
     memset(s->class_count, 0, sizeof s->class_count);
     for (size_t i = 0; i < h->n_events; i++) {
-        if (!h->event[i].is_repair && h->event[i].time_s < s->request.span_s) {
-            s->class_count[h->event[i].failure] += 1;
-        }
+        s->class_count[h->event[i].failure] += summary_counts(s, &h->event[i]);
     }
 }
 

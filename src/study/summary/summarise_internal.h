@@ -186,6 +186,9 @@ fab_status summary_keep_set(fab_summariser *s, uint64_t scenario, const uint32_t
 fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) FAB_MUST_USE;
 bool summary_is_credited(const fab_summariser *s, const record *r);
 
+/* A failure within the span; of software and plans only where the job has ranks at first. */
+bool summary_counts(const fab_summariser *s, const fab_event *event);
+
 /** Failures of s->history by class, and their part in least squares. */
 void summary_count_failures(fab_summariser *s);
 void summary_add_causes(const fab_summariser *s, double impact, cause_sums *sums);

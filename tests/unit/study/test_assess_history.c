@@ -3,6 +3,7 @@
 #include "fab/design.h"
 #include "fab/assess.h"
 #include "fab/rng.h"
+#include "../../../src/study/assess/assess_internal.h" /* an assessor that forgets is of no use but here */
 #include "relocate_fixture.h"
 #include "context_fixture.h"
 
@@ -29,17 +30,22 @@ static void pass(ledger *l, double until, double speed, const fab_failure_rates 
             end = fmin(until, l->restart_until);
             l->restart += end - l->now;
         } else {
+            const double hour = floor(l->now / 3600); /* of a day that begins at midnight */
+            end = r->throttle > 0 ? fmin(end, (hour + 1) * 3600) : end;
             bool flies = l->written > 0;
             end = flies ? fmin(end, l->counts_at) : end;
             if (l->now < l->stand_until) {
                 end = fmin(end, l->stand_until);
                 l->write += end - l->now;
             } else {
-                double due = l->now + (r->checkpoint_s - l->work) / speed;
+                const double of_day = fmod(hour, 24) + 0.5;
+                const double heat = of_day > 6 && of_day < 18 ? cos((of_day - 12) * acos(-1) / 12) : 0;
+                const double now_speed = speed * (1 - r->throttle * heat);
+                double due = l->now + (r->checkpoint_s - l->work) / now_speed;
                 bool begins = !flies && due <= end;
                 end = begins ? fmax(due, l->now) : end;
-                l->slow += (end - l->now) * (1 - speed);
-                l->work += (end - l->now) * speed;
+                l->slow += (end - l->now) * (1 - now_speed);
+                l->work += (end - l->now) * now_speed;
                 if (begins) {
                     l->written = l->work;
                     l->work = 0;
@@ -99,13 +105,14 @@ Test(assess_history, parts_of_a_span_add_up) {
         uint8_t joins[MOST];
         double speed[MOST + 1];
         uint32_t n = (uint32_t)fab_rng_below(&rng, MOST);
-        const double span_s = 5000 + (double)fab_rng_below(&rng, 5000);
+        const double span_s = 5000 + (double)fab_rng_below(&rng, round % 6 == 0 ? 90000 : 5000);
         fab_failure_rates rates = {.checkpoint_s = 1.03 + (double)fab_rng_below(&rng, 900) * 0.997,
                                    .restart_s = (double)fab_rng_below(&rng, 300),
                                    .join_s = (double)fab_rng_below(&rng, 90)};
         rates.pause_s = round % 2 == 0 ? 0 : 0.37 + (double)fab_rng_below(&rng, 40) * 0.211;
         rates.lag_s = rates.pause_s + (round % 4 == 3 ? 0.59 + (double)fab_rng_below(&rng, 90) * 0.313 : 0);
         rates.repair_s[FAB_FAILURE_MAINTENANCE] = 77;
+        rates.throttle = round % 3 == 0 ? 0.3 : 0;
         ledger l = {.now = 0};
         double at = 0;
         bool waited = false;
@@ -332,6 +339,7 @@ static void check_histories(const char *design, const char *engine, bool times, 
     }
     w.rates.repair_s[FAB_FAILURE_MAINTENANCE] = 900;
     w.rates.slow_speed = 0.8;
+    w.rates.flap_speed = 0.4;
     w.rates.detect_loss = seed % 2 == 0 ? 0.1 : 0.5; /* noticed, or not */
     w.rates.detect_s = 5000;
     w.traffic = fixture_traffic("job", &w.design, w.f, 3);
@@ -398,4 +406,152 @@ Test(assess_history, as_if_the_job_was_set_up_anew_after_every_event) {
     check_histories("rail-spine:gpus=48,gpus-per-server=4,radix=8", "spray", true, 3);
     check_histories("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "dmodk", false, 4);
     check_histories("rail-only:gpus=48,gpus-per-server=4,domain=4,radix=8", "ecmp", true, 5);
+}
+
+/* --- states that were evaluated before ---------------------------------------------------------------------------- */
+
+static const fab_policy OF_ALL[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_COLLISION_AWARE,
+                                    FAB_POLICY_SHRINK};
+#define N_OF_ALL (sizeof OF_ALL / sizeof OF_ALL[0])
+
+typedef struct plant {
+    fab_design design;
+    fab_fabric *f;
+    fab_engine_spec engine;
+    fab_context *context;
+    fab_failure_rates rates;
+    fab_assessment *assessment;
+    fab_scenarios *scenarios;
+} plant;
+
+static void set_up(plant *p, const char *design, const char *engine, const char *const *job) {
+    *p = (plant){.engine = fixture_spec(engine)};
+    fab_error err = {0};
+    p->f = fixture_build(design, &p->design, NULL);
+    for (; *job != NULL; job++) {
+        char key[32];
+        const char *equals = strchr(*job, '=');
+        (void)snprintf(key, sizeof key, "%.*s", (int)(equals - *job), *job);
+        cr_assert_eq(fab_design_set_job(&p->design, 0, key, equals + 1, "test", &err), FAB_OK, "%s", err.text);
+    }
+    p->rates = (fab_failure_rates){.checkpoint_s = 3000,
+                                   .restart_s = 600,
+                                   .reform_s = 900,
+                                   .regrow = 0.2,
+                                   .pause_s = 7,
+                                   .lag_s = 60,
+                                   .join_s = 100,
+                                   .slow_speed = 0.7,
+                                   .flap_speed = 0.5,
+                                   .detect_loss = 0.4,
+                                   .detect_s = 5000,
+                                   .throttle = 0.02};
+    for (int c = 0; c < FAB_FAILURE_N; c++) {
+        p->rates.per_s[c] = 0.004 / 86400;
+        p->rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 40000;
+    }
+    const fab_context_request asked = {
+        .design = &p->design, .fabric = p->f, .traffic = "job", .engines = &p->engine, .n_engines = 1, .seed = 3};
+    p->context = fixture_context(&asked);
+}
+
+static void open_plant(plant *p, const char *source, fab_scenarios **out) {
+    fab_error err = {0};
+    const fab_assessment_request request = {
+        .context = p->context, .policies = OF_ALL, .n_policies = N_OF_ALL, .times = true, .rates = p->rates};
+    cr_assert_eq(fab_assessment_new(&request, &p->assessment, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_scenarios_new(source, p->f, NULL, &p->rates, 5, out, &err), FAB_OK, "%s", err.text);
+}
+
+static void tear_down(plant *p) {
+    fab_scenarios_free(p->scenarios);
+    fab_assessment_free(p->assessment);
+    fab_context_free(p->context);
+    fab_fabric_free(p->f);
+}
+
+static bool is_equal(const fab_outcome *a, const fab_outcome *b) {
+    const double x[] = {a->goodput,    a->restart_ratio, a->redo_ratio,  a->slow_ratio,
+                        a->wait_ratio, a->time_s,        a->worst_ratio, a->lost_ratio};
+    const double y[] = {b->goodput,    b->restart_ratio, b->redo_ratio,  b->slow_ratio,
+                        b->wait_ratio, b->time_s,        b->worst_ratio, b->lost_ratio};
+    return memcmp(x, y, sizeof x) == 0 && a->state == b->state && a->n_stops == b->n_stops &&
+           a->n_failures == b->n_failures && a->n_moved == b->n_moved && a->n_collisions == b->n_collisions &&
+           a->n_disconnected == b->n_disconnected && a->worst_link == b->worst_link;
+}
+
+static void check_memory(const char *design, const char *engine) {
+    static const char *const JOB[] = {"tp=4", "pp=2", "dp=4", "batch=24", "servers=0-7", "memory-check=off", NULL};
+    enum { N = 24 };
+    fab_error err = {0};
+    fab_assessor *keeps = NULL;
+    fab_assessor *forgets = NULL;
+    fab_scenario h = {.n_events = 0};
+    static fab_outcome got[N][N_OF_ALL];
+    uint32_t n_stops = 0;
+    plant p;
+    set_up(&p, design, engine, JOB);
+    open_plant(&p, "time:40d@24", &p.scenarios);
+    cr_assert_eq(fab_assessor_new(p.assessment, &keeps, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assessor_new(p.assessment, &forgets, &err), FAB_OK, "%s", err.text);
+    forgets->forgets = true;
+    for (uint64_t i = 0; i < N; i++) {
+        cr_assert_eq(fab_scenarios_get(p.scenarios, i, &h, &err), FAB_OK);
+        cr_assert_eq(fab_assess(keeps, i, &h, 40 * 86400.0, got[i], &err), FAB_OK, "%s", err.text);
+    }
+    for (uint64_t i = N; i-- > 0;) { /* in another order, too */
+        fab_outcome want[N_OF_ALL];
+        cr_assert_eq(fab_scenarios_get(p.scenarios, i, &h, &err), FAB_OK);
+        cr_assert_eq(fab_assess(forgets, i, &h, 40 * 86400.0, want, &err), FAB_OK, "%s", err.text);
+        for (size_t v = 0; v < N_OF_ALL; v++) {
+            cr_expect(is_equal(&got[i][v], &want[v]), "%s, %s, history %u, %s: %.17g, not %.17g", design, engine,
+                      (unsigned)i, fab_policies[OF_ALL[v]], got[i][v].goodput, want[v].goodput);
+            n_stops += want[v].n_stops;
+        }
+    }
+    cr_expect_gt(n_stops, 200, "%u", n_stops);
+    fab_scenario_release(&h);
+    fab_assessor_free(forgets);
+    fab_assessor_free(keeps);
+    tear_down(&p);
+}
+
+Test(assess_history, what_is_remembered_is_what_would_be_computed) {
+    check_memory("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "ecmp,qp=2");
+    check_memory("rail-spine:gpus=40,gpus-per-server=4,radix=8", "dmodk");
+}
+
+/* A job that has lost a replica against one that is set up without it. */
+Test(assess_history, a_replica_fewer_takes_as_long_as_a_job_without_it) {
+    static const char *const ALL[] = {
+        "tp=4", "pp=2", "dp=4", "batch=240", "microbatch=1", "servers=0-7", "memory-check=off", NULL};
+    static const char *const LEFT[] = {
+        "tp=4", "pp=2", "dp=3", "batch=240", "microbatch=1", "servers=0-5", "memory-check=off", NULL};
+    fab_error err = {0};
+    fab_assessor *a = NULL;
+    fab_outcome got[N_OF_ALL];
+    fab_event dies = {.time_s = 1000,
+                      .failure = FAB_FAILURE_SERVER,
+                      .component = {.kind = FAB_COMPONENT_SERVER, .id = 7},
+                      .away_s = 1e9};
+    fab_scenario h = {.event = &dies, .n_events = 1};
+    plant all;
+    plant left;
+    set_up(&all, "clos:gpus=32,gpus-per-server=4,radix=12", "ecmp", ALL);
+    set_up(&left, "clos:gpus=32,gpus-per-server=4,radix=12", "ecmp", LEFT);
+    open_plant(&all, "time:1d@1", &all.scenarios);
+    open_plant(&left, "time:1d@1", &left.scenarios);
+    cr_assert_eq(fab_assessor_new(all.assessment, &a, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assess(a, 0, &h, 86400, got, &err), FAB_OK, "%s", err.text);
+    const double want_s = fab_assessment_healthy(left.assessment, 0).time_s;
+    const double whole_s = fab_assessment_healthy(all.assessment, 0).time_s;
+    cr_expect_float_eq(got[3].time_s / want_s, 1, 0.02, "%.6g s, not %.6g; with all %.6g", got[3].time_s, want_s,
+                       whole_s);
+    cr_expect_gt(want_s, 1.1 * whole_s, "%.6g, %.6g", want_s, whole_s);
+    cr_expect_eq(got[0].state, FAB_OUTCOME_STOPPED);
+    cr_expect_eq(got[3].state, FAB_OUTCOME_RUNS);
+    cr_expect_lt(got[3].wait_ratio, 1e-12);
+    fab_assessor_free(a);
+    tear_down(&left);
+    tear_down(&all);
 }

@@ -34,7 +34,7 @@ Test(relocate, names) {
     }
     cr_expect_eq(fab_policy_parse("best", &policy, &err), FAB_EINPUT);
     cr_expect_str_eq(err.text, "unknown policy 'best'; one of none, first-spare, same-rack, same-pod, same-slice, "
-                               "collision-aware");
+                               "collision-aware, shrink");
 }
 
 /* The talk's servers 1 to 6 are 0 to 5 here. */

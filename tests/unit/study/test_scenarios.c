@@ -174,7 +174,7 @@ Test(scenarios, default_rates) {
 Test(scenarios, histories) {
     enum { N = 300 };
     fab_failure_rates rates = fab_failure_rates_default();
-    uint32_t n_of[FAB_FAILURE_N] = {64, 12, 32, 32, 16, 32, 32, 32};
+    uint32_t n_of[FAB_FAILURE_N] = {64, 12, 32, 32, 16, 32, 32, 32, 64};
     uint64_t seen[FAB_FAILURE_N] = {0};
     fab_fabric *f = fixture_build(DESIGN, NULL, NULL);
     fab_scenario h = {0};

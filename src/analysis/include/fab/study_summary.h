@@ -30,7 +30,7 @@
 #define FAB_CASE_TEXT       512 /**< of all that failed in a scenario */
 #define FAB_POLICY_TEXT     32
 #define FAB_STUDY_CRITERIA  192
-#define FAB_STUDY_CAUSES    8    /**< classes of failures in histories */
+#define FAB_STUDY_CAUSES    9    /**< classes of failures in histories */
 #define FAB_CLEAR_SCENARIOS 10   /**< a part that fails in fewer is never clear */
 #define FAB_CLEAR_ERRORS    5    /**< standard errors */
 #define FAB_SAME_FACTOR     1e-9 /**< impacts that differ by no more are equal where policies are compared */
@@ -204,8 +204,13 @@ typedef struct fab_failure_model {
     size_t n_rows; /**< 0: scenarios are sets */
     double checkpoint_s, pause_s, lag_s, restart_s, join_s;
     double rma_part, rma_s, infant_factor, infant_s; /**< rma_part 0, infant_factor at most 1: none */
-    double slow_speed, detect_loss, detect_s;        /**< of GPUs that slow down; of no meaning where none do */
+    double slow_speed, flap_speed;                   /**< of GPUs and cables that slow down; of no meaning if none do */
+    double detect_loss, detect_s;                    /**< likewise */
+    double throttle;                                 /**< part of the speed that is lost at noon */
     bool is_auto;                                    /**< checkpoint_s was found, not given */
+    bool shrinks;                                    /**< a policy is shrink; of it are: */
+    double reform_s, regrow;
+    bool keeps_batch;
 } fab_failure_model;
 
 typedef struct fab_study_summary {

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /** Published rates; the names stand in fields.c, the figures and sources in failure_model.c. */
 typedef enum fab_rate_set {
     FAB_RATES_LLAMA3,
@@ -29,6 +31,8 @@ typedef struct fab_failure_spec {
     double link_repair_s, switch_repair_s, nic_repair_s, gpu_repair_s, server_repair_s, maintenance_s;
     double slow_mtbf_s, slow_speed, slow_s; /**< GPUs that slow down: time between two of one GPU (0: never), the speed
                                                that is left, how long it lasts unnoticed */
+    double flap_mtbf_s, flap_speed, flap_s; /**< the same of cables that flap or are degraded */
+    double throttle;                        /**< part of the speed that GPUs lose at noon */
     double detect_loss, detect_s;           /**< a loss of speed of so much is noticed, after this time */
     double rma_part, rma_s;
     double infant_factor, infant_s;
@@ -38,4 +42,7 @@ typedef struct fab_failure_spec {
     double write_bps; /**< of one GPU */
     double restart_s;
     double spare_join_s;
+    double reform_s; /**< in place of restart_s where a job goes on with fewer replicas, or with more again */
+    double regrow;   /**< share of the replicas that must come back for the job to stop for them */
+    bool keep_batch; /**< replicas that are left do all of the batch; else an iteration has a smaller one */
 } fab_failure_spec;

@@ -22,10 +22,12 @@ typedef enum fab_policy {
                                    modulo      the slices of `pinned` (2 under other engines); else the first */
     FAB_POLICY_COLLISION_AWARE, /**< the spares, and swaps of ranks, under which the routes collide least, of those
                                    whose fullest links need no longer than under the best of the policies above */
+    FAB_POLICY_SHRINK,          /**< the first spare; where none is left, the replica stays out and the others go on.
+                                   Of histories: fab_relocate() takes it as first-spare */
     FAB_POLICY_N
 } fab_policy;
 
-/** "none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware". */
+/** "none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware", "shrink". */
 extern const char *const fab_policies[FAB_POLICY_N];
 
 /** @retval FAB_EINPUT  no such policy; the message lists them. */

@@ -25,10 +25,11 @@ typedef enum fab_failure_class {
     FAB_FAILURE_SOFTWARE,    /**< stops the job; nothing is broken. Of a GPU: only where a rank is on it */
     FAB_FAILURE_MAINTENANCE, /**< likewise, but planned */
     FAB_FAILURE_SLOW,        /**< a GPU computes slower, until that is noticed or over; then it may be dead */
+    FAB_FAILURE_FLAP,        /**< a cable carries less, until that is noticed or over; then it may be dead */
     FAB_FAILURE_N
 } fab_failure_class;
 
-/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance", "slow gpus". */
+/** "links", "switches", "nics", "gpus", "servers", "software", "maintenance", "slow gpus", "slow links". */
 extern const char *const fab_failure_classes[FAB_FAILURE_N];
 
 /** How often things fail, and what that costs a job. Zero-initialised: nothing fails. */
@@ -36,15 +37,18 @@ typedef struct fab_failure_rates {
     double per_s[FAB_FAILURE_N];    /**< failures of one component per second; of software and maintenance of a GPU */
     double repair_s[FAB_FAILURE_N]; /**< until it is back; of maintenance: how long the job stands before it restarts */
     double rma_part, rma_s;         /**< part of the failures of hardware that takes rma_s in place of repair_s */
-    double slow_speed;              /**< of GPUs that have slowed down; repair_s: until that is over */
-    double detect_loss,
-        detect_s; /**< where 1 - slow_speed is as much, it is noticed after detect_s: the GPU is dead then */
+    double slow_speed, flap_speed;  /**< that is left of GPUs and cables; repair_s: until that is over */
+    double detect_loss, detect_s;   /**< a loss of as much is noticed after detect_s: the part is dead from then on */
+    double throttle;                /**< part of the speed that GPUs lose at noon; of days that begin at midnight */
     double infant_factor, infant_s; /**< hardware fails 1 + (infant_factor - 1) exp(-t / infant_s) times as often */
     double checkpoint_s;            /**< useful time between two checkpoints; 0: auto, see fab_assessment_settle() */
     double pause_s;                 /**< the job stands for a checkpoint */
     double lag_s;                   /**< from its beginning until it counts; at least pause_s */
     double restart_s;               /**< from a failure until the job runs again */
     double join_s;                  /**< longer where ranks move */
+    double reform_s;                /**< in place of restart_s where the number of replicas changes; policy shrink */
+    double regrow;       /**< part of the replicas that must come back for the job to stop for them; settled */
+    double shrunk_batch; /**< 1: of fewer replicas the batch is smaller; 0: they do all of it */
 } fab_failure_rates;
 
 /**
@@ -164,13 +168,22 @@ typedef struct fab_span_parts {
     double write;   /**< the job stands for a checkpoint */
 } fab_span_parts;
 
+/** What a restart is beside others. */
+enum {
+    FAB_SPAN_JOINS = 1,   /**< ranks move: it takes join_s longer */
+    FAB_SPAN_REFORMS = 2, /**< the number of replicas changes: it takes reform_s in place of restart_s */
+    FAB_SPAN_PLANNED = 4, /**< the job stops of its own will, behind a checkpoint */
+};
+
+/** Speed that is left of GPUs in an hour of a day, 0 to 23: between 6 and 18 h they lose throttle x sin. */
+double fab_throttled_speed(double throttle, uint32_t hour);
+
 /** What a history does to a job. Arrays may be NULL. */
 typedef struct fab_span_course {
     const uint8_t *stops; /**< shape [n_events]: whether the event stops the job; NULL: every failure does */
     const uint8_t *waits; /**< shape [n_events]: whether the job can run nowhere from the event on; NULL: it always can
                            */
-    const uint8_t *joins; /**< shape [n_events]: whether ranks move at the event, so that restarts take join_s longer;
-                             NULL: none do */
+    const uint8_t *joins; /**< shape [n_events]: of FAB_SPAN_..., what a restart at the event is; NULL: 0 */
     const double *speed;  /**< shape [n_events + 1]: relative speed before the first event and after each, where the job
                              runs; NULL: 1 */
 } fab_span_course;

@@ -1,0 +1,36 @@
+/**
+ * @file assess_memo.h
+ * States of a job that were evaluated before: histories come to the same ones again and again. A value is a pure
+ * function of its key, and keys are compared in full, so that what is found is what would be computed, bit for bit.
+ */
+#pragma once
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Words of 8 bytes. Zero-initialised is fine. */
+typedef struct assess_key {
+    uint64_t *word;
+    size_t n, capacity;
+} assess_key;
+
+fab_status assess_key_add(assess_key *key, uint64_t word, fab_error *err) FAB_MUST_USE;
+fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) FAB_MUST_USE;
+
+/** Of one thread. */
+typedef struct assess_memo assess_memo;
+
+/** Values have one size. `most_bytes`: beyond it the memo is emptied. */
+fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **out, fab_error *err) FAB_MUST_USE;
+
+/** NULL is fine; so are calls of the others with a NULL memo, which keeps nothing. */
+void assess_memo_free(assess_memo *memo);
+
+/** False: not there. */
+bool assess_memo_get(const assess_memo *memo, const assess_key *key, void *out);
+
+/** The key is not there yet. */
+fab_status assess_memo_put(assess_memo *memo, const assess_key *key, const void *value, fab_error *err) FAB_MUST_USE;
