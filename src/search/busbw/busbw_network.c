@@ -127,6 +127,9 @@ static fab_status take_network(const flows_replay *w, const flows_of *of, size_t
         FAB_PASS(add_phase(&w->traffic.phases[i], &w->result.phases[i].engines[engine], BYTES_OF_RANK * ranks, &network,
                            err));
     }
+    if (of->algorithm == FAB_NCCL_COLLNET) { /* to the switches and back */
+        network.network.steps = 2;
+    }
     if (of->algorithm == FAB_NCCL_TREE) {
         network.network.steps = tree_steps(ranks / fab_context_what(w->context)->fabric->gpus_per_domain);
         out[FAB_NCCL_NVLS_TREE] = network;
