@@ -18,7 +18,7 @@ import tempfile
 BEGIN, END = "<!-- begin: scripts/busbw_table.py -->", "<!-- end -->"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 MEASURED = os.path.join(ROOT, "tests", "data", "busbw", "all-reduce.tsv")
-AWS = os.path.join(ROOT, "tests", "data", "aws-p5", "nccl_all_reduce.csv")
+COLLECTIVES = {"all-reduce": "nccl_all_reduce.csv", "all-gather": "nccl_all_gather.csv", "all-to-all": "nccl_alltoall.csv"}
 WARM_UP = 0.1  # GB/s: no bandwidth of a network, but of a first call
 DESIGNS = {
     "a100-1node": ["clos:gpus=8", "--job", "gpu=a100-80gb"],
@@ -36,9 +36,9 @@ def bound(size):
     return 0.05 if size >= 1 << 30 else 0.15 if size >= 1 << 20 else 0.30
 
 
-def run(program, design, ranks, rows):
+def run(program, design, ranks, rows, collective="all-reduce"):
     """Rows of `busbw` with (bytes, busbw in GB/s) as the output of nccl-tests, which the program reads."""
-    factor = 2 * (ranks - 1) / ranks
+    factor = (2 if collective == "all-reduce" else 1) * (ranks - 1) / ranks
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "all_reduce_perf.log")
         with open(path, "w", encoding="utf-8") as log:
@@ -47,7 +47,7 @@ def run(program, design, ranks, rows):
             log.write("#       size         count      type   redop    root     time   algbw   busbw #wrong\n")
             for size, busbw in rows:
                 log.write(f"{size:12d} {size // 4:12d} float sum -1 {size * factor / busbw / 1e3:.2f} {busbw / factor:.4f} {busbw:.4f} 0\n")
-        done = subprocess.run([program, "busbw", *design, "--measured", path, "--json", "--quiet"], capture_output=True, text=True)
+        done = subprocess.run([program, "busbw", *design, "--collective", collective, "--measured", path, "--json", "--quiet"], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         sys.exit(f"{design}: {done.stderr}")
     found = json.loads(done.stdout)["busbw"]
@@ -87,27 +87,36 @@ def table(program, problems):
     return [f"{n_within} of {n_all} within the bounds; 2 more are of a first call.", ""] + lines
 
 
-def held_back(program):
+def summary(name, errors):
+    within = [sum(abs(e) <= most for e in errors) for most in (0.1, 0.2)]
+    return (f"{name}: of {len(errors)} rows {within[0]} are within 10 %, {within[1]} within 20 %; mean {100 * sum(map(abs, errors)) / len(errors):.1f} %, "
+            f"largest {100 * max(map(abs, errors)):.0f} %.")
+
+
+def beside_p5(program):
+    """All rows of 2 to 16 p5.48xlarge; those of all-reduce one by one."""
     lines = ["| nodes | MB | algorithm | measured, GB/s | ours, GB/s | off |", "|---:|---:|---|---:|---:|---:|"]
-    rows = {}
-    with open(AWS, encoding="utf-8") as text:
-        for row in csv.DictReader(line for line in text if not line.startswith("#")):
-            rows.setdefault(int(row["GPUs"]), []).append((int(row["size(MB)"]) << 20, float(row["out busbw(GB/s)"])))
-    errors = []
-    for ranks, measured in rows.items():
-        design = ["preset:p5-ultracluster", "--set", f"fabric.gpus={ranks}"]
-        for (size, busbw), found in zip(measured, run(program, design, ranks, measured)):
-            ours = found["busbw_bps"] / 8e9
-            errors.append(abs(ours / busbw - 1))
-            lines.append(f"| {ranks // 8} | {size >> 20} | {found['algorithm']} {found['protocol']} | {busbw} | {ours:.2f} | {100 * (ours / busbw - 1):+.1f} % |")
-    within = [sum(e <= most for e in errors) for most in (0.1, 0.2)]
-    return [f"Of {len(errors)} rows {within[0]} are within 10 %, {within[1]} within 20 %; mean {100 * sum(errors) / len(errors):.1f} %, "
-            f"largest {100 * max(errors):.0f} %.", ""] + lines
+    head = []
+    for collective, name in COLLECTIVES.items():
+        rows = {}
+        errors = []
+        with open(os.path.join(ROOT, "tests", "data", "aws-p5", name), encoding="utf-8") as text:
+            for row in csv.DictReader(line for line in text if not line.startswith("#")):
+                rows.setdefault(int(row["GPUs"]), []).append((int(row["size(MB)"]) << 20, float(row["out busbw(GB/s)"])))
+        for ranks, measured in rows.items():
+            design = ["preset:p5-ultracluster", "--set", f"fabric.gpus={ranks}"]
+            for (size, busbw), found in zip(measured, run(program, design, ranks, measured, collective)):
+                ours = found["busbw_bps"] / 8e9
+                errors.append(ours / busbw - 1)
+                if collective == "all-reduce":
+                    lines.append(f"| {ranks // 8} | {size >> 20} | {found['algorithm']} {found['protocol']} | {busbw} | {ours:.2f} | {100 * errors[-1]:+.1f} % |")
+        head += [summary(collective, errors), ""]
+    return head + lines
 
 
 def main(program, mode=None, page=None):
     problems = []
-    text = "\n".join(["### Measured", ""] + table(program, problems) + ["", "### Held back: nccl-tests on 2 to 16 p5.48xlarge", ""] + held_back(program)) + "\n"
+    text = "\n".join(["### Measured", ""] + table(program, problems) + ["", "### nccl-tests on 2 to 16 p5.48xlarge", ""] + beside_p5(program)) + "\n"
     print(text, end="")
     if mode is not None:
         with open(page, encoding="utf-8") as file:

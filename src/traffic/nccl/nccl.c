@@ -110,7 +110,7 @@ double nccl_latency_us(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_pr
     }
 }
 
-/* What the software of hosts adds to the steps of a phase: as fab_phase_host_s(), for S bytes. */
+/* Steps where the software of hosts counts: as a phase has them, fab_phase_host_s() and the path of each, for S bytes. */
 static double host_s_of(const fab_nccl_case *c, fab_nccl_algorithm a, double bytes) {
     const fab_nccl_network *n = &c->network[a];
     fab_fabric fabric = {.host = c->host};
@@ -119,7 +119,8 @@ static double host_s_of(const fab_nccl_case *c, fab_nccl_algorithm a, double byt
                        .steps = n->steps,
                        .further_messages = n->further_messages,
                        .message_bytes = n->message_part * bytes};
-    return c->domains > 1 ? fab_phase_host_s(&fabric, &phase) : 0;
+    bool counts = c->domains > 1 && c->host.step_s > 0;
+    return counts ? fab_phase_host_s(&fabric, &phase) + (double)n->steps * (n->path_s + c->host.nic_s) : 0;
 }
 
 /* --- rates -------------------------------------------------------------------------------------------------------- */
