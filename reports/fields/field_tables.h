@@ -22,6 +22,8 @@ extern const fab_fields fab_published_fields;
 extern const fab_fields fab_verdict_fields;
 /* search_fields.c */
 extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields;
+/* busbw_fields.c */
+extern const fab_fields fab_busbw_fields;
 /* plan_fields.c */
 extern const fab_fields fab_plan_fields, fab_job_plan_fields;
 /* difference_fields.c */

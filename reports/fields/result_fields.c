@@ -31,7 +31,7 @@ static const char *const COMMANDS[] = {
     [FAB_COMMAND_PLACE] = "place",       [FAB_COMMAND_MIX] = "mix",           [FAB_COMMAND_STUDY] = "study",
     [FAB_COMMAND_AUDIT] = "audit",       [FAB_COMMAND_TRAFFIC] = "traffic",   [FAB_COMMAND_IMPORT] = "import",
     [FAB_COMMAND_VALIDATE] = "validate", [FAB_COMMAND_COMPARE] = "compare",   [FAB_COMMAND_PLAN] = "plan",
-    [FAB_COMMAND_DIFF] = "diff",         [FAB_COMMAND_OBSERVE] = "observe",
+    [FAB_COMMAND_DIFF] = "diff",         [FAB_COMMAND_OBSERVE] = "observe",   [FAB_COMMAND_BUSBW] = "busbw",
 };
 static const double HISTOGRAM_EDGES[FAB_HISTOGRAM - 1] = {0.25, 0.5, 0.75, 1, 1.5, 2, 3};
 
@@ -137,6 +137,7 @@ static const fab_field RESULT[] = {
     POINTED(advice, advice, &fab_advice_fields, "What changes buy."),
     POINTED(sweep, sweep, &fab_sweep_fields, "A design at many values of a parameter."),
     POINTED(diff, difference, &fab_difference_fields, "Two states side by side."),
+    POINTED(busbw, busbw, &fab_busbw_fields, "What nccl-tests should print, and what they printed."),
     POINTED(mix, mix, &fab_mix_fields, "Fabrics under two jobs."),
     POINTED(study, study, &fab_study_fields, "What failure scenarios do."),
     POINTED(observe, observed, &fab_observe_fields, "What ports have counted over what the job should do."),

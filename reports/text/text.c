@@ -158,6 +158,12 @@ static void put_result(fab_page *page, const fab_result *result) {
         put_origin(page, result);
         return;
     }
+    if (result->busbw != NULL) {
+        fab_text_design(page, &result->fabrics[0]);
+        fab_text_busbw(page, result->busbw);
+        put_origin(page, result);
+        return;
+    }
     if (result->difference != NULL) {
         fab_text_difference(page, result->difference);
         fab_text_conventions(page, fab_conventions, SIZE_MAX);

@@ -64,6 +64,9 @@ void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_swe
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);
 /** Fabrics under a training and a ranking job, and which serves both best. */
 void fab_text_mix(fab_page *page, const fab_mix *mix);
+struct fab_busbw;
+/** What nccl-tests should print under each engine, beside what they printed. */
+void fab_text_busbw(fab_page *page, const struct fab_busbw *busbw);
 /** Published figures beside ours, source by source; of one source the commands too. */
 void fab_text_validation(fab_page *page, const struct fab_published *published);
 /** Those of the design and job that the report is about. */

@@ -60,6 +60,13 @@ typedef struct cli_advise_options {
     uint64_t budget;
 } cli_advise_options;
 
+/** What `busbw` is asked for. */
+typedef struct cli_busbw {
+    unsigned collective, algorithm; /**< of the tables in cmd_busbw.c */
+    uint64_t ranks;                 /**< 0: not given */
+    const char *measured;           /**< or NULL */
+} cli_busbw;
+
 /** A command line as read. */
 typedef struct cli_options {
     const cli_command *command;
@@ -69,6 +76,7 @@ typedef struct cli_options {
         *certificate; /**< NULL when not given */
     cli_search search;
     cli_advise_options advise;
+    cli_busbw busbw;
     uint64_t seed, n_seeds, n_threads;
     uint64_t max_memory;   /**< bytes that the run may take; 0: not known */
     bool max_memory_given; /**< else it is what the machine has free */
@@ -82,10 +90,11 @@ typedef struct cli_options {
     uint64_t top, variant;             /**< study show; 0: the default */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
-    const char *ranking;                /**< mix: fields of the ranking job, or NULL */
-    double share;                       /**< mix: of the training job */
-    double interval_s;                  /**< observe: between the snapshots; 0: as they say */
-    double tolerance;                   /**< diff: the largest ratio of times that passes; 0: any */
+    const char *ranking; /**< mix: fields of the ranking job, or NULL */
+    double share;        /**< mix: of the training job */
+    double interval_s;   /**< observe: between the snapshots; 0: as they say */
+    double tolerance; /**< diff: the largest ratio of times that passes, busbw: what may be lacking; 0: any, the model's
+                         own */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */
     const char *node_name_map;          /**< audit: names by GUID; or NULL */
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
@@ -135,9 +144,9 @@ struct cli_command {
 
 extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
     cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan, cli_command_diff,
-    cli_command_optimize, cli_command_validate, cli_command_list, cli_command_schema, cli_command_study,
-    cli_command_version, cli_command_explain, cli_command_audit, cli_command_observe, cli_command_import,
-    cli_command_help;
+    cli_command_busbw, cli_command_optimize, cli_command_validate, cli_command_list, cli_command_schema,
+    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_observe,
+    cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);

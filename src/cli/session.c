@@ -490,8 +490,8 @@ fab_status cli_report(const cli_options *options, const fab_result *result, FILE
 
 /* Reads of the command line: a run must not replace what it is made of. "file:" and "counts:" stand before some. */
 static bool session_reads(const cli_options *options, const char *path, const struct stat *output) {
-    const char *texts[] = {options->prices, options->against, options->scenarios, options->traffic,
-                           options->search.catalog};
+    const char *texts[] = {options->prices,  options->against,        options->scenarios,
+                           options->traffic, options->search.catalog, options->busbw.measured};
     const char *name = strrchr(path, '/');
     char folder[4096];
     struct stat store;

@@ -36,6 +36,19 @@ static const book_field PRECISION[] = {
 };
 static const book_field SOURCE[] = {TEXT("source", FIELD_TEXT, gpu.source, "where the figures come from"), BOOK_END};
 static const book_field PRICE_SOURCE[] = {TEXT("price-source", FIELD_TEXT, gpu.price_source, "where the price comes from, or that it is assumed"), BOOK_END};
+static const book_field NCCL[] = {
+    NUMBER(BOOK_REQUIRED, "launch", FIELD_QUANTITY, FAB_UNIT_TIME, gpu.nccl.launch_s, 1e-9, 1, NULL, "from the call to the first byte, beyond the latencies that NCCL publishes"),
+    NUMBER(BOOK_REQUIRED, "ring", FIELD_DECIMAL, FAB_UNIT_COUNT, gpu.nccl.ring_ratio, 0.01, 1, NULL, "part of the scale-up rate that a ring gets"),
+    NUMBER(BOOK_OPTIONAL, "nvls", FIELD_DECIMAL, FAB_UNIT_COUNT, gpu.nccl.nvls_ratio, 0, 2, "0", "bus bandwidth over the scale-up rate where switches of the domain reduce; left out: they do not"),
+    NUMBER(BOOK_REQUIRED, "fill", FIELD_DECIMAL, FAB_UNIT_COUNT, gpu.nccl.fill_ratio, 0, 1, NULL, "part of its buffers that a pipeline waits for at its start"),
+    NUMBER(BOOK_REQUIRED, "ll", FIELD_QUANTITY, FAB_UNIT_RATE, gpu.nccl.ll_bps, 1, 1e15, NULL, "most bus bandwidth of protocol LL"),
+    NUMBER(BOOK_OPTIONAL, "ll-seen", FIELD_QUANTITY, FAB_UNIT_RATE, gpu.nccl.ll_seen_bps, 0, 1e15, "0B/s", "what NCCL takes that to be when it chooses; left out: the same"),
+    NUMBER(BOOK_OPTIONAL, "ll128", FIELD_DECIMAL, FAB_UNIT_COUNT, gpu.nccl.ll128_ratio, 0, 1, "0", "part of a ring's rate that protocol LL128 gets; left out: it is not used"),
+    NUMBER(BOOK_OPTIONAL, "nvls-ranks", FIELD_COUNT, FAB_UNIT_COUNT, gpu.nccl.nvls_ranks, 2, 65536, "2", "fewest GPUs of a domain whose collectives its switches reduce"),
+    NUMBER(BOOK_OPTIONAL, "nvls-from", FIELD_QUANTITY, FAB_UNIT_BYTES, gpu.nccl.nvls_from_bytes, 0, 1e15, "0B", "size from which they do in domains of at most 8 GPUs"),
+    TEXT("source", FIELD_TEXT, gpu.nccl.source, "where the figures come from, and which are fitted"),
+    BOOK_END,
+};
 /* clang-format on */
 
 static fab_status finish_precision(void *book, const char *file, const fab_xml_element *at, fab_error *err) {
@@ -60,6 +73,7 @@ static const book_element ELEMENTS[] = {
     {.name = "gpu", .fields = ROOT, .max = 1, .finish = finish_gpu},
     {.name = "source", .inside = "gpu", .fields = SOURCE, .is_text = true, .max = 1},
     {.name = "price-source", .inside = "gpu", .fields = PRICE_SOURCE, .is_text = true, .max = 1},
+    {"nccl", "gpu", .summary = "what its collectives reach with NCCL", .fields = NCCL, .may_miss = true, .max = 1},
     {"precision", "gpu", .fields = PRECISION, .may_miss = true, .max = FAB_N_PRECISIONS, .finish = finish_precision},
 };
 static const book_kind GPU = {"GPU",      "GPU: what its data sheet says, and its price.",

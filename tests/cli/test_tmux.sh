@@ -54,6 +54,7 @@ help run
 help study
 diff clos:gpus=16,radix=16 clos:gpus=16,radix=16,taper=2
 plan clos:gpus=16,radix=16 --job model=gpt-1.7b
+busbw clos:gpus=16,radix=16
 import cluster.net
 list formats
 END

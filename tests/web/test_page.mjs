@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, busbw, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['busbw', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -401,6 +401,25 @@ test('warnings stand on the first screen', async () => {
 });
 
 /* --- the other commands ------------------------------------------------------------------------------------------- */
+
+test('busbw: every size under every engine, as in the report', async () => {
+  const { rows } = json('busbw').busbw;
+  const { page, context, complaints } = await open(browser, file('busbw'));
+  const engines = [...new Set(rows.map((r) => r.engine))];
+  assert.equal(engines.length, 2);
+  for (const [i, engine] of engines.entries()) {
+    const shown = await cells(page, `busbw-table-${i}`);
+    const wanted = rows.filter((r) => r.engine === engine);
+    assert.equal(shown.length, wanted.length);
+    for (const [k, row] of wanted.entries()) {
+      assert.equal(shown[k][1], `${row.algorithm} ${row.protocol}`);
+      assert.ok(Math.abs(Number(shown[k][4].replace(/,/g, '')) / (row.busbw_bps / 8e9) - 1) < 1e-3);
+      assert.ok(Math.abs(Number(shown[k][5].replace(/,/g, '')) / (row.measured_busbw_bps / 8e9) - 1) < 1e-3);
+    }
+  }
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
 
 test('sweep: the points, and which are on the front', async () => {
   const { points } = json('sweep').sweep;

@@ -4,6 +4,7 @@ import { add, breakable, h, section, select } from './dom.js';
 import { answers } from './answers.js';
 import { about } from './about.js';
 import { audit } from './audit.js';
+import { busbw } from './busbw.js';
 import { collisions } from './collisions.js';
 import { cost, switchTiers } from './cost.js';
 import { difference } from './diff.js';
@@ -20,7 +21,7 @@ import { optimum, sweep } from './sweep.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
-const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', compare: 'Designs side by side', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric', diff: 'Two states of a network and its job', plan: 'How to run a model', import: 'An installed network as a design', validate: 'Published figures beside ours' };
+const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', compare: 'Designs side by side', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric', diff: 'Two states of a network and its job', plan: 'How to run a model', import: 'An installed network as a design', validate: 'Published figures beside ours', busbw: 'What nccl-tests should print' };
 
 /** The phase whose links are offered most, under the first engine: what the page opens with. */
 function worstPhase(model) {
@@ -88,6 +89,7 @@ function build(data) {
   const parts = [
     report.iteration && time(model, state),
     ...(report.study ? study(model, state) : []),
+    report.busbw && busbw(model),
     report.sweep && sweep(model),
     report.optimize && optimum(model),
     report.explain && explanation(model),

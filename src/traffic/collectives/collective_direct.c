@@ -53,6 +53,7 @@ static void emit_shifted(const fab_collective *c, fab_sink *sink) {
                                          .bytes = c->bytes / c->r,
                                          .shard = step,
                                          .n_shards = 1,
+                                         .stage = step,
                                          .after = step > 0});
         }
     }

@@ -7,7 +7,8 @@
  *     rail-aligned   all-to-all [NCCL's PXN]: a rank hands what goes to place j of any domain to place j of its own,
  *                    M S/r each, which then sends k S/r to place j of every other domain
  *     in-network     all-reduce [SHARP]: as hierarchical (without the first and the third where k = 1), but what is
- *                    left of a place is added up by the switches: S/k up and S/k down at each NIC
+ *                    left of a place is added up by the switches: S/k up and S/k down at each NIC. Chunk by chunk, so
+ *                    that domains and network carry their bytes at the same time: one phase
  *
  * In-network reduction has no flows between GPUs. Its tree is stood for by a cycle through the members, leaf by leaf
  * and pod by pod: each sends S/k to the next. Each NIC, each leaf that is not alone and each pod that is not alone then
@@ -70,7 +71,7 @@ static fab_status check_aligned(const fab_collective *c, fab_error *err) {
 
 /* --- hierarchical ------------------------------------------------------------------------------------------------- */
 
-typedef enum stage { SCATTER, ACROSS, GATHER } stage;
+typedef enum stage_kind { SCATTER, ACROSS, GATHER } stage_kind;
 
 static fab_status check_hierarchical(const fab_collective *c, fab_error *err) {
     return check_domains(c, 2, err);
@@ -80,8 +81,8 @@ static uint32_t staged_parts(const fab_collective *c) {
     return k_of(c) == 1 ? 1 : c->operation == FAB_ALL_REDUCE ? 3 : 2;
 }
 
-static stage stage_of(const fab_collective *c, uint32_t part) {
-    return (stage)(k_of(c) == 1 || c->operation == FAB_ALL_GATHER ? part + 1 : part);
+static stage_kind stage_of(const fab_collective *c, uint32_t part) {
+    return (stage_kind)(k_of(c) == 1 || c->operation == FAB_ALL_GATHER ? part + 1 : part);
 }
 
 static void describe_hierarchical(const fab_collective *c, uint32_t part, fab_part *out) {
@@ -99,6 +100,12 @@ static void describe_hierarchical(const fab_collective *c, uint32_t part, fab_pa
         out->copies = (double)m * (k - 1.0);
         (void)snprintf(out->text, sizeof out->text, "(k-1)/k S to the next of k=%" PRIu32 " in the domain", k);
     }
+}
+
+/* Of a stage: in-network, what crosses goes up and down. */
+static uint32_t stage_steps(const fab_collective *c, uint32_t stage) {
+    bool is_tree = c->algorithm->rules->n_parts == NULL;
+    return stage_of(c, stage) != ACROSS ? k_of(c) - 1 : is_tree ? 2 : fab_passes(c->operation) * (m_of(c) - 1);
 }
 
 /* Shards of a part: one for each chunk of a ring. `like` says part, step and whether the ring waits. */
@@ -121,22 +128,22 @@ static void emit_across(const fab_collective *c, const fab_edge *like, fab_sink 
     }
 }
 
-/* Parts have shards of their own: a ring is shorter than r. */
+/* Stages have shards of their own: a ring is shorter than r. */
 static void emit_stages(const fab_collective *c, void (*across)(const fab_collective *, const fab_edge *, fab_sink *),
                         fab_sink *sink) {
     fab_edge like = {.step = 0};
-    for (uint32_t part = 0; part < staged_parts(c); part++) {
-        fab_part shape;
-        like.part = part;
-        like.shard = part * c->r;
-        like.after = part > 0;
-        if (stage_of(c, part) == ACROSS) {
+    const bool is_pipelined = c->algorithm->rules->n_parts == NULL;
+    for (uint32_t stage = 0; stage < staged_parts(c); stage++) {
+        like.part = is_pipelined ? 0 : stage;
+        like.stage = stage;
+        like.shard = stage * c->r;
+        like.after = stage > 0;
+        if (stage_of(c, stage) == ACROSS) {
             across(c, &like, sink);
         } else {
             emit_in_domains(c, &like, sink);
         }
-        c->algorithm->rules->part(c, part, &shape);
-        like.step += (uint32_t)shape.steps;
+        like.step += stage_steps(c, stage);
     }
 }
 
@@ -224,16 +231,18 @@ static fab_status check_in_network(const fab_collective *c, fab_error *err) {
 }
 
 static void describe_in_network(const fab_collective *c, uint32_t part, fab_part *out) {
-    if (stage_of(c, part) != ACROSS) {
-        describe_hierarchical(c, part, out);
-        return;
+    uint32_t k = k_of(c);
+    (void)part;
+    out->steps = 0;
+    for (uint32_t stage = 0; stage < staged_parts(c); stage++) {
+        out->steps += stage_steps(c, stage);
     }
-    out->steps = 2;
-    out->copies = m_of(c);
-    if (k_of(c) == 1) {
+    out->copies = m_of(c) * (1 + 2 * (k - 1.0));
+    if (k == 1) {
         (void)snprintf(out->text, sizeof out->text, "S up and S down the tree of switches");
     } else {
-        (void)snprintf(out->text, sizeof out->text, "S/k up and S/k down the tree of switches, k=%" PRIu32, k_of(c));
+        (void)snprintf(out->text, sizeof out->text,
+                       "S/k up and down the tree of switches, 2 (k-1)/k S to the next of k=%" PRIu32 ", pipelined", k);
     }
 }
 
@@ -297,4 +306,4 @@ static void emit_in_network(const fab_collective *c, fab_sink *sink) {
 }
 
 const struct fab_algorithm_rules fab_rules_in_network = {
-    .check = check_in_network, .n_parts = staged_parts, .part = describe_in_network, .emit = emit_in_network};
+    .check = check_in_network, .part = describe_in_network, .emit = emit_in_network, .merges = true};

@@ -73,7 +73,8 @@ typedef struct fab_edge {
     uint32_t n;
     double bytes; /* of all of them */
     uint32_t shard, n_shards, first_shard, turn;
-    bool after; /* waits as well for the last messages of the part before that reach its source */
+    uint32_t stage; /* of those that follow each other: a part each, or all in one where they are pipelined */
+    bool after;     /* waits as well for the last messages of the stage before that reach its source */
 } fab_edge;
 
 typedef struct fab_sink fab_sink;

@@ -9,7 +9,7 @@
 
 typedef struct message {
     uint32_t from, to; /* ranks */
-    uint32_t part, step, shard;
+    uint32_t part, stage, step, shard;
     bool after;
     double bytes;
 } message;
@@ -31,6 +31,7 @@ static void take_edge(fab_sink *sink, const fab_edge *edge) {
         s->messages[s->n + t] = (message){.from = edge->from,
                                           .to = edge->to,
                                           .part = edge->part,
+                                          .stage = edge->stage,
                                           .step = edge->step + t,
                                           .shard = edge->shard + (uint32_t)shard,
                                           .after = edge->after,
@@ -65,7 +66,7 @@ done:
 
 /* --- who waits ---------------------------------------------------------------------------------------------------- */
 
-/* A message that reaches a rank, by a key of two parts: shard and step, or part and step. */
+/* A message that reaches a rank, by a key of two parts: shard and step, or stage and step. */
 typedef struct arrival {
     uint32_t key, step;
     uint64_t message;
@@ -89,7 +90,7 @@ static void arrivals_release(arrivals *a) {
     FAB_FREE_ALL(a->first, a->list);
 }
 
-static fab_status arrivals_init(arrivals *a, const message *messages, uint64_t n, uint32_t r, bool by_part,
+static fab_status arrivals_init(arrivals *a, const message *messages, uint64_t n, uint32_t r, bool by_stage,
                                 fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t *at = NULL;
@@ -105,7 +106,7 @@ static fab_status arrivals_init(arrivals *a, const message *messages, uint64_t n
     }
     for (uint64_t i = 0; i < n; i++) {
         const message *m = &messages[i];
-        a->list[at[m->to]++] = (arrival){by_part ? m->part : m->shard, m->step, i};
+        a->list[at[m->to]++] = (arrival){by_stage ? m->stage : m->shard, m->step, i};
     }
     for (uint32_t rank = 0; rank < r; rank++) {
         qsort(a->list + a->first[rank], (size_t)(a->first[rank + 1] - a->first[rank]), sizeof *a->list,
@@ -140,7 +141,7 @@ typedef void visit_wait(void *context, uint64_t waiter, uint64_t waits_for);
 typedef struct graph {
     const message *messages;
     uint64_t n;
-    arrivals by_shard, by_part;
+    arrivals by_shard, by_stage;
 } graph;
 
 static void each_wait(const graph *g, visit_wait *visit, void *context) {
@@ -151,12 +152,12 @@ static void each_wait(const graph *g, visit_wait *visit, void *context) {
         for (uint64_t a = first; a < end; a++) {
             visit(context, i, g->by_shard.list[a].message);
         }
-        if (!m->after || m->part == 0) {
+        if (!m->after || m->stage == 0) {
             continue;
         }
-        end = schedule_find(&g->by_part, m->from, m->part - 1, UINT32_MAX, &first);
-        for (uint64_t a = end; a > first && g->by_part.list[a - 1].step == g->by_part.list[end - 1].step; a--) {
-            visit(context, i, g->by_part.list[a - 1].message);
+        end = schedule_find(&g->by_stage, m->from, m->stage - 1, UINT32_MAX, &first);
+        for (uint64_t a = end; a > first && g->by_stage.list[a - 1].step == g->by_stage.list[end - 1].step; a--) {
+            visit(context, i, g->by_stage.list[a - 1].message);
         }
     }
 }
@@ -339,14 +340,14 @@ fab_status oracle_collective_messages(const fab_algorithm *algorithm, const fab_
     FAB_TRY(make_messages(&c, &messages, &sink, err));
     g = (graph){.messages = messages, .n = sink.n};
     FAB_TRY(arrivals_init(&g.by_shard, messages, sink.n, c.r, false, err));
-    FAB_TRY(arrivals_init(&g.by_part, messages, sink.n, c.r, true, err));
+    FAB_TRY(arrivals_init(&g.by_stage, messages, sink.n, c.r, true, err));
     FAB_TRY(copy_messages(&c, messages, sink.n, &made, err));
     FAB_TRY(link_messages(&g, &made, err));
     *out = made;
     made = (oracle_message_list){.n_messages = 0};
 done:
     arrivals_release(&g.by_shard);
-    arrivals_release(&g.by_part);
+    arrivals_release(&g.by_stage);
     free(messages);
     oracle_message_list_release(&made);
     fab_layout_release(&layout);

@@ -118,7 +118,7 @@ typedef struct fab_transport_spec {
 } fab_transport_spec;
 
 /** Whose software and NICs the hosts have. */
-typedef enum fab_host_kind { FAB_HOST_IDEAL, FAB_HOST_NCCL_EFA_H100 } fab_host_kind;
+typedef enum fab_host_kind { FAB_HOST_IDEAL, FAB_HOST_NCCL_EFA_H100, FAB_HOST_NCCL_EFA_B200 } fab_host_kind;
 
 /** What else is given of them; 0 = that of the kind. */
 typedef struct fab_host_spec {

@@ -27,6 +27,20 @@ typedef enum fab_precision {
 } fab_precision;
 extern const char *const fab_precisions[]; /**< their names, "auto" first, ended by NULL */
 
+/** What collectives of NCCL reach on a GPU beside what NCCL publishes of itself (nccl.h). Rates in bit/s. */
+typedef struct fab_gpu_library {
+    double launch_s;        /**< fitted: from the call to the first byte; 0: nothing is known of this GPU */
+    double ring_ratio;      /**< fitted: part of the scale-up rate that a ring gets */
+    double nvls_ratio;      /**< fitted: the same where switches of the domain reduce; 0: they do not */
+    double fill_ratio;      /**< fitted: part of its buffers that a pipeline waits for at its start */
+    double ll_bps;          /**< most that protocol LL carries */
+    double ll_seen_bps;     /**< what NCCL takes it to be when it chooses */
+    double ll128_ratio;     /**< part of a ring's rate that LL128 gets; 0: it is not used */
+    uint64_t nvls_ranks;    /**< fewest GPUs of a domain that use its switches, as measured */
+    double nvls_from_bytes; /**< in domains of at most 8 GPUs: from this size on, as measured */
+    char source[FAB_FILE_SIZE];
+} fab_gpu_library;
+
 typedef struct fab_gpu {
     char name[FAB_NAME_SIZE];
     double flops[FAB_N_PRECISIONS];        /**< dense peak of matrix products; 0: it has no such precision */
@@ -39,6 +53,7 @@ typedef struct fab_gpu {
     uint64_t multiprocessors;
     char source[FAB_FILE_SIZE];
     char price_source[FAB_WHERE_SIZE];
+    fab_gpu_library nccl;
 } fab_gpu;
 
 #define FAB_DEFAULT_GPU "h100-80gb"

@@ -320,7 +320,8 @@ typedef enum fab_command {
     FAB_COMMAND_IMPORT,
     FAB_COMMAND_VALIDATE,
     FAB_COMMAND_PLAN,
-    FAB_COMMAND_OBSERVE
+    FAB_COMMAND_OBSERVE,
+    FAB_COMMAND_BUSBW
 } fab_command;
 
 /** What a run found. */
@@ -357,6 +358,7 @@ typedef struct fab_result {
     const struct fab_sweep *sweep;             /**< borrowed; NULL unless a parameter was varied (sweep.h) */
     const struct fab_difference *difference;   /**< borrowed; NULL unless two states were compared (difference.h) */
     const struct fab_mix *mix;                 /**< borrowed; NULL unless two jobs were compared (mix.h) */
+    const struct fab_busbw *busbw;             /**< borrowed; NULL unless asked for (busbw.h) */
     const struct fab_study_summary *study;     /**< borrowed; NULL unless of a study (study_summary.h) */
 
     const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */

@@ -1,0 +1,67 @@
+/* What nccl-tests should print: `busbw`. */
+#include "fab/busbw.h"
+#include "field_rows.h"
+#include "field_tables.h"
+
+#define BUSBW "0089-collectives-of-nccl.md"
+
+static const char *const BOUNDS[] = {[FAB_NCCL_BY_LATENCY] = "latency",
+                                     [FAB_NCCL_BY_SCALE_UP] = "scale-up",
+                                     [FAB_NCCL_BY_NETWORK] = "network",
+                                     [FAB_NCCL_BY_PROTOCOL] = "protocol"};
+
+#define T fab_busbw_row
+GIVES(bool, has_measured_time, here->is_measured && here->measured_time_s > 0);
+
+static const fab_field ROWS[] = {
+    FIELD(engine, "The engine with all options; none: the collective stays inside one scale-up domain."),
+    FIGURE(bytes, "B", "Size as nccl-tests count it."),
+    NAMED_OF(algorithm, algorithm, fab_nccl_algorithms, FAB_NCCL_N_ALGORITHMS, "Algorithm of NCCL that is taken."),
+    NAMED(protocol, protocol, fab_nccl_protocols, "Protocol of NCCL that is taken."),
+    FIELD(channels, "Channels whose buffers are counted."),
+    NAMED(bound_by, time.bound, BOUNDS,
+          "The largest part of the time: latency of launch and steps; scale-up: links or switches of the domain; "
+          "network: NICs or links between switches; protocol: the most that LL carries."),
+    FIELD_OF(max_hash_factor, hash, "What the routing adds to that of the design itself.", IF(collision),
+             .source = "0009-collisions.md"),
+    FIELD_OF(max_collision_factor, collision, "Largest collision factor that the algorithm meets in the network.",
+             IF(collision), .source = "0009-collisions.md"),
+    FIGURE_OF(time_s, time.time_s, "s", "Time of the collective.", .formula = "latency_s + fill_s + transfer_s"),
+    FIGURE_OF(latency_s, time.latency_s, "s", "Of it: launch, steps, software of hosts."),
+    FIGURE_OF(fill_s, time.fill_s, "s", "Of it: until the pipeline is full."),
+    FIGURE_OF(transfer_s, time.transfer_s, "s", "Of it: the bytes over the slowest part."),
+    FIGURE_OF(algbw_bps, algbw, "bit/s", "Algorithm bandwidth. nccl-tests print the same in GB/s: divide by 8e9.",
+              .scale = 8, .formula = "8 bytes / time_s"),
+    FIGURE_OF(busbw_bps, busbw, "bit/s",
+              "Bus bandwidth, comparable with link rates. nccl-tests print the same in GB/s: divide by 8e9.",
+              .scale = 8,
+              .formula = "algbw_bps * 2 (n - 1) / n of an all-reduce, * (n - 1) / n, or of a broadcast * 1"),
+    FIGURE(measured_time_s, "s", "Time that was measured.", .only = has_measured_time),
+    FIGURE_OF(measured_busbw_bps, measured_busbw, "bit/s", "Bus bandwidth that was measured.", IF(is_measured),
+              .scale = 8),
+    FIELD_OF(measured_ratio, ratio, "What was measured over what should be.", IF(is_measured),
+             .formula = "measured_busbw_bps / busbw_bps"),
+    FIELD_OF(tolerance_ratio, tolerance, "How far below 1 that may be.", IF(is_measured)),
+    FIELD(falls_short, "Whether it is further below.", IF(is_measured)),
+};
+static const fab_fields ROW = TABLE("busbw_row", ROWS, BUSBW);
+
+#undef T
+#define T fab_busbw
+GIVES(bool, is_compared, here->measured != NULL);
+
+static const fab_field FIELDS[] = {
+    FIELD(collective, "The collective."),
+    FIELD(choice, "How algorithms are chosen: nccl: as NCCL would; best: the fastest; or always this one."),
+    FIELD(gpu, "GPU whose library is meant."),
+    FIELD(gpu_is_default, "Whether the design names none."),
+    FIELD(source, "Where the figures of the library come from."),
+    FIELD(ranks, "GPUs that take part."),
+    FIELD(domains, "Scale-up domains that they fill."),
+    FIELD_OF(short_sizes, n_short, "Rows that fall short.", .only = is_compared),
+    FIELD(measured, "The file of nccl-tests.", .only = is_compared),
+    LIST(rows, "row", rows, n_rows, &ROW, "Sizes under each engine."),
+};
+const fab_fields fab_busbw_fields =
+    TABLE("busbw", FIELDS, BUSBW,
+          .definition = "What nccl-tests should print on this fabric, and with --measured what they printed.");

@@ -1,0 +1,89 @@
+/* Text report: what nccl-tests should print, and what they printed. */
+#include "text_sections.h"
+
+#include "fab/busbw.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *show_bandwidth(fab_page *page, double bytes_per_s) {
+    return fab_show(page, "%.2f", bytes_per_s / 1e9);
+}
+
+/* "32 KiB": sizes of nccl-tests are powers of two. */
+static const char *show_size(fab_page *page, double bytes) {
+    static const char *const UNITS[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    while (unit + 1 < sizeof UNITS / sizeof UNITS[0] && bytes >= 1024 && floor(bytes / 1024) >= bytes / 1024) {
+        bytes /= 1024;
+        unit++;
+    }
+    return fab_show(page, "%.0f %s", bytes, UNITS[unit]);
+}
+
+static const char *bound_text(fab_page *page, const fab_busbw_row *row) {
+    switch (row->time.bound) {
+    case FAB_NCCL_BY_LATENCY: return "latency";
+    case FAB_NCCL_BY_PROTOCOL: return "protocol";
+    case FAB_NCCL_BY_SCALE_UP: return "scale-up";
+    default:
+        return row->collision > FAB_FULL_LOAD
+                   ? fab_show(page, "%s x%.2f", row->hash > FAB_FULL_LOAD ? "collisions" : "taper", row->collision)
+                   : "network";
+    }
+}
+
+static void busbw_put_rows(fab_page *page, const fab_busbw *b, const char *engine) {
+    static const fab_column COLUMNS[] = {COLUMN("size", text),           COLUMN("algorithm", text),
+                                         COLUMN("time", time),           SHOWN("algbw", show_bandwidth),
+                                         SHOWN("busbw", show_bandwidth), SHOWN("measured", show_bandwidth),
+                                         COLUMN("ratio", 3_digits),      COLUMN("bound by", text)};
+    fab_column columns[sizeof COLUMNS / sizeof COLUMNS[0]];
+    fab_table table;
+    memcpy(columns, COLUMNS, sizeof COLUMNS);
+    if (b->measured == NULL) {
+        columns[5].heading = columns[6].heading = NULL;
+    }
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    for (size_t i = 0; i < b->n_rows; i++) {
+        const fab_busbw_row *row = &b->rows[i];
+        if (row->engine != engine) {
+            continue;
+        }
+        const double figures[] = {FAB_TABLE_BLANK,     row->time.time_s, row->algbw,     row->busbw,
+                                  row->measured_busbw, row->ratio,       FAB_TABLE_BLANK};
+        fab_table_row(&table, row->falls_short ? FAB_INK_BAD : FAB_INK_PLAIN, show_size(page, row->bytes), figures);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%s %s", fab_nccl_algorithms[row->algorithm],
+                      fab_nccl_protocols[row->protocol]);
+        fab_table_put(&table, 7, FAB_INK_PLAIN, bound_text(page, row));
+        if (row->falls_short) {
+            fab_table_set(&table, 6, FAB_INK_BAD, "%.3f falls short", row->ratio);
+        }
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+}
+
+void fab_text_busbw(fab_page *page, const fab_busbw *b) {
+    char remark[160];
+    (void)snprintf(remark, sizeof remark, "%s of %" PRIu64 " ranks in %" PRIu64 " scale-up domain%s, algorithm %s",
+                   b->collective, b->ranks, b->domains, fab_plural(b->domains), b->choice);
+    fab_text_heading(page, "BUS BANDWIDTH", remark);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "GPU %s%s: %s.", b->gpu,
+                   b->gpu_is_default ? " (the design names none; --job gpu=NAME)" : "", b->source);
+    for (size_t e = 0; e < b->n_engines; e++) {
+        if (b->domains > 1) {
+            fab_text_heading(page, "ENGINE", b->engines[e].label);
+        }
+        busbw_put_rows(page, b, b->engines[e].label);
+        if (b->measured != NULL) {
+            fab_page_wrapf(page, b->engines[e].n_short > 0 ? FAB_INK_BAD : FAB_INK_GOOD, 2, 4,
+                           "%" PRIu64 " of %zu sizes of %s fall short.", b->engines[e].n_short,
+                           b->n_rows / b->n_engines, b->measured);
+        }
+    }
+    fab_text_note(
+        page, "In GB/s, as nccl-tests count: a size is that of all ranks' data, busbw = algbw x 2 (n - 1) / n of an "
+              "all-reduce, x (n - 1) / n of others, x 1 of a broadcast.");
+}

@@ -1,0 +1,130 @@
+#include "cli.h"
+
+#include "fab/busbw_run.h"
+#include "fab/design.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const COLLECTIVES[] = {"all-reduce", "all-gather", "reduce-scatter",
+                                          "all-to-all", "broadcast",  NULL}; /* of fab_operation */
+
+/* "nccl", "best", or one of fab_nccl_algorithms. */
+static const char *const ALGORITHMS[] = {"nccl", "best",      "ring", "tree", "collnet",
+                                         "nvls", "nvls-tree", "pat",  "p2p",  NULL};
+enum { AS_NCCL, BEST, FIRST_ALGORITHM };
+
+static const cli_option OPTION_COLLECTIVE = {
+    "collective", "NAME", "all-reduce (default), all-gather, reduce-scatter, all-to-all or broadcast",
+    .choice = offsetof(cli_options, busbw.collective), .choices = COLLECTIVES};
+static const cli_option OPTION_ALGORITHM = {
+    "algorithm", "NAME",
+    "what NCCL would choose: nccl (default); best: the fastest; or ring, tree, collnet, nvls, nvls-tree, pat, p2p",
+    .choice = offsetof(cli_options, busbw.algorithm), .choices = ALGORITHMS};
+static const cli_option OPTION_RANKS = {"ranks",
+                                        "N",
+                                        "GPUs that take part, the first ones; default those of --measured, or all",
+                                        .count = offsetof(cli_options, busbw.ranks),
+                                        .min = 2,
+                                        .max = UINT32_MAX};
+static const cli_option OPTION_MEASURED = {
+    "measured", "FILE",
+    "what nccl-tests printed: shown beside, and compared size by size; may have lines of NCCL_DEBUG",
+    .text = offsetof(cli_options, busbw.measured), .names = "file"};
+static const cli_option OPTION_TOLERANCE = {
+    "tolerance", "RATIO",
+    "end with exit code 1 where a measured bandwidth falls short by more than this part, 0.1 for 10 %; default 0.05 "
+    "from 1 GiB, 0.15 from 1 MiB, 0.3 below",
+    .quantity = offsetof(cli_options, tolerance), .unit = FAB_UNIT_RATIO};
+
+static fab_status check_options(const cli_options *options, fab_error *err) {
+    if (options->tolerance > 0 && options->busbw.measured == NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --tolerance: there is nothing to compare without --measured");
+    }
+    return options->tolerance < 1
+               ? FAB_OK
+               : fab_fail(err, FAB_EUSAGE, NULL, "option --tolerance: %g is not below 1", options->tolerance);
+}
+
+static fab_busbw_request request_of(const cli_options *options, const fab_context *context,
+                                    const fab_nccl_tests *measured) {
+    const unsigned algorithm = options->busbw.algorithm;
+    return (fab_busbw_request){.context = context,
+                               .operation = (fab_operation)options->busbw.collective,
+                               .choice = algorithm == BEST ? FAB_NCCL_BEST : FAB_NCCL_AS_NCCL,
+                               .only = algorithm < FIRST_ALGORITHM ? FAB_NCCL_N_ALGORITHMS
+                                                                   : (fab_nccl_algorithm)(algorithm - FIRST_ALGORITHM),
+                               .ranks = options->busbw.ranks,
+                               .measured = options->busbw.measured != NULL ? measured : NULL,
+                               .tolerance = options->tolerance,
+                               .n_threads = (size_t)options->n_threads};
+}
+
+static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_fabric *graph = NULL;
+    fab_context *context = NULL;
+    fab_nccl_tests measured = {.path = NULL};
+    fab_busbw *busbw = NULL;
+    fab_result result = {0};
+    FAB_TRY(check_options(options, err));
+    FAB_TRY(cli_check_out(options, err));
+    if (options->busbw.measured != NULL) {
+        FAB_TRY(fab_nccl_tests_read(options->busbw.measured, &measured, err));
+    }
+    FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
+    FAB_TRY(cli_result_init(options, FAB_COMMAND_BUSBW, 1, &result, err));
+    FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
+    const fab_context_request what = {.design = design,
+                                      .fabric = graph,
+                                      .traffic = "pattern:ring", /* each algorithm brings its own */
+                                      .engines = design->engines,
+                                      .n_engines = design->n_engines,
+                                      .seed = options->seed};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    const fab_busbw_request request = request_of(options, context, &measured);
+    status = fab_busbw_run(&request, &busbw, err);
+    fab_blame_design(design, status, err);
+    FAB_TRY(status);
+    result.graph = graph;
+    result.busbw = busbw;
+    FAB_TRY(cli_report(options, &result, out, err));
+    if (busbw->n_short > 0) {
+        FAB_FAIL(err, FAB_ETHRESHOLD, busbw->measured,
+                 "%" PRIu64 " of %zu sizes fall short of what this fabric should give", busbw->n_short, busbw->n_rows);
+    }
+done:
+    fab_result_release(&result);
+    fab_busbw_free(busbw);
+    fab_context_free(context);
+    fab_fabric_free(graph);
+    free(design);
+    fab_nccl_tests_release(&measured);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {
+    "fabriscope busbw preset:dgx-h100-superpod", "fabriscope busbw preset:gh200-nvl256 --collective all-gather",
+    "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
+    "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1", NULL};
+
+static const cli_option *const OPTIONS[] = {
+    &OPTION_COLLECTIVE, &OPTION_ALGORITHM,  &OPTION_RANKS,    &OPTION_MEASURED,    &OPTION_TOLERANCE,  &cli_option_set,
+    &cli_option_job,    &cli_option_engine, &cli_option_seed, &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
+
+const cli_command cli_command_busbw = {
+    .name = "busbw",
+    .operands = "DESIGN",
+    .min_operands = 1,
+    .max_operands = 1,
+    .summary = "what nccl-tests should print here, size by size, beside what they printed",
+    .details = "Time, algorithm and bus bandwidth of a collective from 32 KiB to 16 GiB, by the algorithm and protocol "
+               "that NCCL would choose, and what bounds them. What leaves the scale-up domains is replayed on this "
+               "fabric under each engine, so that collisions count. With --measured it is an acceptance test: sizes "
+               "that fall short are marked, and the exit code is 1.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = busbw_run,
+};

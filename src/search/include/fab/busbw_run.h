@@ -1,0 +1,35 @@
+/**
+ * @file busbw_run.h
+ * Replays the algorithms of a collective over the network of a fabric, and says what nccl-tests should print.
+ */
+#pragma once
+
+#include "fab/busbw.h"
+#include "fab/context.h"
+#include "fab/nccl_tests.h"
+
+typedef struct fab_busbw_request {
+    const fab_context *context; /**< design, fabric, engines and seed; its traffic is not used. Borrowed */
+    fab_operation operation;
+    fab_nccl_choice choice;
+    fab_nccl_algorithm only;        /**< FAB_NCCL_N_ALGORITHMS: any */
+    uint64_t ranks;                 /**< GPUs of the communicator, the first ones; 0: those of `measured`, or all */
+    const fab_nccl_tests *measured; /**< NULL: none. Its sizes are taken. Borrowed */
+    double tolerance;               /**< 0: what the model is good for: 5 % from 1 GiB, 15 % from 1 MiB, 30 % below */
+    size_t n_threads;
+} fab_busbw_request;
+
+#define FAB_BUSBW_FIRST 32768.0       /**< sizes without a file: 32 KiB ... */
+#define FAB_BUSBW_LAST  17179869184.0 /**< ... to 16 GiB, each twice the one before */
+
+/**
+ * One replay of what leaves the scale-up domains for each algorithm that is possible: rates of a fluid are linear in
+ * the size, so that it holds for all sizes.
+ * @param[out] out  Written on success only; free with fab_busbw_free().
+ * @retval FAB_EINPUT        the ranks do not fill the domains equally; the file is of other ranks or another collective
+ * @retval FAB_EUNSUPPORTED  nothing is known of the GPU's library; packets are counted; the algorithm is not possible
+ * Complexity: a replay of each algorithm under each engine. The same for any number of threads.
+ */
+fab_status fab_busbw_run(const fab_busbw_request *request, fab_busbw **out, fab_error *err) FAB_MUST_USE;
+
+void fab_busbw_free(fab_busbw *busbw);

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# What nccl-tests should print: every all-reduce that was measured within its bound, but for the misses that are named; what is read of
+# nccl-tests; exit codes; thresholds that were seen; the model computed once more.
+# UPDATE=1 bash tests/cli/test_busbw.sh PROGRAM rewrites src/doc/busbw.md.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+page=$root/src/doc/busbw.md
+[[ -z ${UPDATE-} ]] || /usr/bin/python3 "$root/scripts/busbw_table.py" "$program" --write "$page" >/dev/null || fail "a row is off that was not"
+/usr/bin/python3 "$root/scripts/busbw_table.py" "$program" --check "$page" || fail "the page is not what the program gives"
+/usr/bin/python3 "$root/tests/oracle/checkers/nccl_model.py" "$program" || fail "the model is not what is computed by hand"
+
+# What was seen on nodes: H200 rings at 4 GPUs, NVLS from 5; B200 NVLS from 6, at 8 GiB. Rings for all but all-reduce.
+algorithm_at() { # algorithm_at GPU RANKS BYTES COLLECTIVE
+  "$program" busbw clos:gpus=8 --job gpu="$1" --ranks "$2" --collective "$4" --format csv --table busbw.rows --quiet |
+    /usr/bin/python3 -c 'import csv, sys; print(*[r["algorithm"] + " " + r["protocol"] for r in csv.DictReader(sys.stdin) if r["bytes"] == sys.argv[1]])' "$3"
+}
+expect() {
+  local found
+  found=$(algorithm_at "$1" "$2" "$3" "$4")
+  [[ $found == "$5" ]] || fail "$1, $2 ranks, $3 B, $4: $found, not $5"
+}
+expect h200-141gb 4 8589934592 all-reduce "ring Simple"
+expect h200-141gb 5 8589934592 all-reduce "nvls Simple"
+expect h200-141gb 8 1048576 all-reduce "ring LL"
+expect h200-141gb 8 2097152 all-reduce "nvls Simple"
+expect h200-141gb 8 17179869184 all-gather "ring Simple"
+expect h200-141gb 8 17179869184 reduce-scatter "ring Simple"
+expect b200-180gb 5 8589934592 all-reduce "ring Simple"
+expect b200-180gb 6 8589934592 all-reduce "nvls Simple"
+expect b200-180gb 8 4294967296 all-reduce "ring Simple"
+expect a100-80gb 8 17179869184 all-reduce "ring Simple"
+
+# Rows as nccl-tests print them: old and new, short, out of place or in place alone, behind a launcher, broken by NCCL_DEBUG.
+cat >log <<'LOG'
+# nThread 1 nGpus 1 minBytes 1048576 maxBytes 17179869184 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+# Collective test starting: all_reduce_perf
+#  Rank  0 Group  0 Pid   1711 on host-0 device  0 [0000:61:00] NVIDIA H200
+#  Rank  7 Group  0 Pid   1718 on host-0 device  7 [0000:da:00] NVIDIA H200
+NCCL version 2.27.7+cuda12.9
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+     1048576        262144     float     sum      -1host-0:1711:1740 [0] NCCL INFO AllReduce: 1048576 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..15}
+host-0:1712:1741 [1] NCCL INFO 123 456
+    45.95   22.82   39.93      0    46.00   22.79   39.88      0
+[1,0]<stdout>:  1073741824     268435456     float     sum      -1   4053.3  264.91  463.58      0   4060.0  264.47  462.82      0
+0: 2147483648  536870912 float sum -1 N/A N/A N/A N/A 8010.0 268.10 469.17 0
+ 17179869184   62341  275.58  482.26
+           0             0     float     sum      -1     0.05    0.00    0.00      0     0.05    0.00    0.00      0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 363.0
+LOG
+"$program" busbw clos:gpus=8 --job gpu=h200-141gb --measured log --json --quiet >out 2>err || fail "a log that is good: $? $(cat err)"
+/usr/bin/python3 - <<'CHECK' || fail "rows of the log"
+import json
+b = json.load(open("out", encoding="utf-8"))["busbw"]
+assert [(r["bytes"], round(r["measured_busbw_bps"] / 8e9, 2)) for r in b["rows"]] == \
+    [(1 << 20, 39.93), (1 << 30, 463.58), (2 << 30, 469.17), (16 << 30, 482.26)], b["rows"]
+assert b["ranks"] == 8 and b["collective"] == "all-reduce" and b["short_sizes"] == 0
+assert abs(b["rows"][0]["measured_time_s"] - 45.95e-6) < 1e-12
+for r in b["rows"]:
+    assert abs(r["measured_ratio"] - r["measured_busbw_bps"] / r["busbw_bps"]) < 1e-9
+CHECK
+
+# A size that falls short ends with exit code 1, and the report is there; so it does where the tolerance is tight.
+sed 's/ 4053.3  264.91  463.58 / 8106.6  132.45  231.79 /' log >slow
+status=0; "$program" busbw clos:gpus=8 --job gpu=h200-141gb --measured slow --quiet >out 2>err || status=$?
+[[ $status == 1 ]] || fail "exit code $status of a slow node"
+[[ $(grep -c "[0-9] falls short" out) == 1 ]] || fail "not one size falls short: $(cat out)"
+grep -q "1 of 4 sizes" err || fail "what falls short: $(cat err)"
+status=0; "$program" busbw clos:gpus=8 --job gpu=h200-141gb --measured log --tolerance 0.001 --quiet >out 2>err || status=$?
+[[ $status == 1 ]] || fail "exit code $status under a tight tolerance"
+
+# What is refused, and why.
+refuse() { # refuse EXIT TEXT ARGUMENTS...
+  local status=0 expected=$1 text=$2
+  shift 2
+  "$program" busbw "$@" --quiet >out 2>err || status=$?
+  [[ $status == "$expected" && ! -s out ]] && grep -q -- "$text" err || fail "$*: exit $status, $(cat err)"
+}
+refuse 3 "is of 8 ranks" clos:gpus=16 --job gpu=h200-141gb --measured log --ranks 16
+refuse 3 "is of all_reduce_perf" clos:gpus=8 --measured log --collective all-gather
+sed '/Collective\|Rank/d' log >unsaid
+refuse 3 "times algbw" clos:gpus=16 --measured unsaid
+refuse 3 "no row" clos:gpus=8 --measured "$root/README.md"
+refuse 2 "without --measured" clos:gpus=8 --tolerance 0.1
+refuse 2 "not below 1" clos:gpus=8 --measured log --tolerance 1
+refuse 3 "was not measured" clos:gpus=8 --job gpu=mi300x-192gb
+refuse 3 "transport" clos:gpus=16,radix=16 --set fabric.transport=pfc
+refuse 3 "equally" clos:gpus=16,radix=16 --ranks 12
+refuse 3 "--ranks" clos:gpus=16,radix=16 --ranks 17
+refuse 3 "nvls is not possible" clos:gpus=16,radix=16 --algorithm nvls
+refuse 3 "collnet is not possible" clos:gpus=16,radix=16 --algorithm collnet
+
+# In-network reduction beats the tree at 1 GB on 512 GPUs; collisions make a fabric slower, and are what bounds it.
+time_of() {
+  "$program" busbw "$@" --format csv --table busbw.rows --quiet | /usr/bin/python3 -c 'import csv, sys; print(*[r["time_s"] for r in csv.DictReader(sys.stdin) if r["bytes"] == "1073741824"])'
+}
+switches=$(time_of rail-spine:gpus=512,reduction=switch --algorithm collnet)
+tree=$(time_of rail-spine:gpus=512,reduction=switch --algorithm tree)
+/usr/bin/python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$switches" "$tree" || fail "in-network reduction takes $switches s, the tree $tree s"
+"$program" busbw clos:gpus=256,radix=16 --engine ecmp --engine spray --quiet >out || fail "two engines"
+grep -q "collisions x" out || fail "no collisions: $(cat out)"
+exit $((failures > 0))
