@@ -36,7 +36,7 @@ static void count_active(run *r, uint32_t stage, const run_piece *piece, bool be
 }
 
 static double slowdown_in(const run *r, unsigned set, fab_travel travel) {
-    return fmax(r->p->paces->slowdown[set][travel], 1);
+    return later_of(r->p->paces->slowdown[set][travel], 1);
 }
 
 /* How many times longer a travel, or (FAB_TRAVEL_N) the pass, takes at a stage. What is mixed with a pass meets each of
@@ -63,7 +63,7 @@ static double slowdown_at(const run *r, uint32_t stage, fab_travel travel) {
 static double slowdown_of(const run *r, uint32_t stage, fab_op_kind kind) {
     double slow = slowdown_at(r, stage, travel_of(kind));
     return is_send(kind)
-               ? fmax(slow, slowdown_at(r, run_neighbour(r, stage, kind == FAB_OP_SEND_BACKWARD), FAB_TRAVEL_SEND))
+               ? later_of(slow, slowdown_at(r, run_neighbour(r, stage, kind == FAB_OP_SEND_BACKWARD), FAB_TRAVEL_SEND))
                : slow;
 }
 
@@ -76,7 +76,7 @@ static void rate_again(run *r, uint32_t stage, double now) {
             if (q->active && r->piece[q->head].uses_network) {
                 double slow = slowdown_of(r, near[i], r->piece[q->head].kind);
                 if (slow != q->slow) {
-                    q->left_s = fmax(q->left_s - (now - q->seen_s) / q->slow, 0);
+                    q->left_s = later_of(q->left_s - (now - q->seen_s) / q->slow, 0);
                     q->seen_s = now;
                     q->slow = slow;
                 }
@@ -97,8 +97,8 @@ void channels_clear(run *r) {
 }
 
 static double piece_start_s(const run_queue *q, const run_piece *piece) {
-    double start = fmax(q->end_s, piece->release_s);
-    return piece->not_before != NULL ? fmax(start, *piece->not_before) : start;
+    double start = later_of(q->end_s, piece->release_s);
+    return piece->not_before != NULL ? later_of(start, *piece->not_before) : start;
 }
 
 static void begin_piece(run_queue *q, const run_piece *piece, double start) {

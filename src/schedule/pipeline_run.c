@@ -49,14 +49,14 @@ static double stage_next_s(const run *r, uint32_t stage) {
     if (r->next[stage] == r->n_steps) {
         const run_queue *replicas = run_queue_of(r, stage, CHANNEL_REPLICAS);
         bool ready = r->closing[stage] > 0 && replicas->head == FAB_NO_PIECE;
-        return ready ? fmax(at, replicas->end_s) : INFINITY;
+        return ready ? later_of(at, replicas->end_s) : INFINITY;
     }
     const fab_step_of_stage *step = next_step(r, stage);
     if (r->state[stage] == STATE_STEP && step->kind != FAB_OP_WEIGHTS) {
-        at = fmax(at, *run_input_of(r, step->kind == FAB_OP_BACKWARD, stage, step->chunk, step->microbatch));
+        at = later_of(at, *run_input_of(r, step->kind == FAB_OP_BACKWARD, stage, step->chunk, step->microbatch));
     }
     bool fetches = r->state[stage] == STATE_PASS && is_fetched(r, step);
-    return fetches ? fmax(at, gathered_of(r, stage, slot_of(r, stage, step->chunk))[0]) : at;
+    return fetches ? later_of(at, gathered_of(r, stage, slot_of(r, stage, step->chunk))[0]) : at;
 }
 
 static void look_again(run *r, uint32_t stage) {
@@ -64,9 +64,11 @@ static void look_again(run *r, uint32_t stage) {
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         run_channel channel;
         size_t at = r->n_leaves + near[i];
-        r->key_s[at] = fmin(stage_next_s(r, near[i]), channels_next_s(r, near[i], &channel));
-        while ((at /= 2) > 0) {
-            r->key_s[at] = fmin(r->key_s[2 * at], r->key_s[2 * at + 1]);
+        double key_s = earlier_of(stage_next_s(r, near[i]), channels_next_s(r, near[i], &channel));
+        while (at > 0 && r->key_s[at] != key_s) {
+            r->key_s[at] = key_s;
+            at /= 2;
+            key_s = earlier_of(r->key_s[2 * at], r->key_s[2 * at + 1]);
         }
     }
 }
@@ -94,8 +96,8 @@ typedef struct travelling {
 static fab_status post_part(run *r, uint32_t stage, const travelling *t, double from_s, double to_s, run_effect effect,
                             fab_error *err) {
     run_piece piece = t->piece;
-    double loud_s = fmin(to_s, t->sent_s) - from_s;
-    double quiet_s = to_s - fmax(from_s, t->sent_s);
+    double loud_s = earlier_of(to_s, t->sent_s) - from_s;
+    double quiet_s = to_s - later_of(from_s, t->sent_s);
     if (loud_s > 0) {
         piece.uses_network = true;
         piece.total_s = loud_s;
@@ -105,7 +107,7 @@ static fab_status post_part(run *r, uint32_t stage, const travelling *t, double 
     }
     if (quiet_s > 0 || (loud_s <= 0 && effect != EFFECT_NONE)) {
         piece.uses_network = false;
-        piece.total_s = fmax(quiet_s, 0);
+        piece.total_s = later_of(quiet_s, 0);
         piece.effect = effect;
         piece.is_last = to_s >= t->whole_s;
         FAB_PASS(channels_post(r, stage, t->channel, &piece, err));
@@ -248,7 +250,7 @@ static fab_status take_step(run *r, uint32_t stage, fab_error *err) {
                       .release_s = r->free_s[stage]};
     if (is_fetched(r, step)) {
         gathered_s = gathered_of(r, stage, slot_of(r, stage, step->chunk));
-        pass.release_s = fmax(pass.release_s, gathered_s[0]);
+        pass.release_s = later_of(pass.release_s, gathered_s[0]);
         gathered_s = gathered_s[1] > pass.release_s ? gathered_s : NULL; /* all there: it is one piece */
         r->used[stage]++;
     }
@@ -262,7 +264,7 @@ static fab_status take_step(run *r, uint32_t stage, fab_error *err) {
     const double parts_s[] = {first_s, whole_s - first_s - last_s, last_s};
     static const run_effect EFFECTS[] = {EFFECT_GRADIENTS, EFFECT_NONE, EFFECT_PASS};
     for (size_t i = 0; i < 3; i++) {
-        pass.total_s = fmax(parts_s[i], 0);
+        pass.total_s = later_of(parts_s[i], 0);
         pass.effect = EFFECTS[i];
         pass.is_last = i == 2;
         pass.not_before = pass.is_last && gathered_s != NULL ? &gathered_s[1] : NULL;
@@ -349,7 +351,7 @@ static double finish(run *r) {
     const fab_pipeline *p = r->p;
     double ready_s = 0;
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
-        ready_s = fmax(ready_s, fmax(r->free_s[stage], run_queue_of(r, stage, CHANNEL_REPLICAS)->end_s));
+        ready_s = later_of(ready_s, later_of(r->free_s[stage], run_queue_of(r, stage, CHANNEL_REPLICAS)->end_s));
     }
     double end_s = ready_s;
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
@@ -357,7 +359,7 @@ static double finish(run *r) {
         if (r->op != NULL && p->optimizer_s[stage] > 0) {
             r->op[r->n_ops++] = (fab_op){FAB_OP_OPTIMIZER, stage, 0, 0, ready_s, optimized_s};
         }
-        end_s = fmax(end_s, optimized_s);
+        end_s = later_of(end_s, optimized_s);
     }
     return end_s;
 }

@@ -7,6 +7,14 @@
 
 #include "pipeline_order.h"
 
+/** Of two times, neither NAN: as fmax() and fmin(), which are calls. */
+static inline double later_of(double a, double b) {
+    return a > b ? a : b;
+}
+static inline double earlier_of(double a, double b) {
+    return a < b ? a : b;
+}
+
 /** Which communication takes time. */
 typedef struct run_with {
     bool sends, replicas;

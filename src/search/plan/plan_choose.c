@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* GPUs times plans that are routed in a search that nobody asked for: one or two seconds of one thread. */
-#define MOST_ROUTED_UNASKED 160000
+#define MOST_ROUTED_UNASKED 200000
 #define MOST_ROUTED_TO_BEAT 40000
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {

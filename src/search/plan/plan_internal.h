@@ -49,6 +49,9 @@ typedef enum plan_depth { PLAN_FLOOR, PLAN_ENDS, PLAN_LINKS, PLAN_DEPTHS } plan_
 fab_status plan_bound(plan_network *network, const fab_job_plan *plan, plan_depth depth, fab_iteration_bounds how,
                       double *out_s, fab_error *err) FAB_MUST_USE;
 
+/** Whether the phases of its sizes have been routed for a bound. */
+bool plan_is_routed(const plan_network *network, const fab_job_plan *plan);
+
 /**
  * Evaluates a plan as a run of the design does.
  * @param[out] note  Of `size` bytes: why it has no time; empty where it has one.

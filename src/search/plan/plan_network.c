@@ -134,6 +134,19 @@ static bool same_phases(const plan_phases *p, const fab_job_plan *plan, bool rep
            of->zero == plan->zero && p->repeats == repeats;
 }
 
+static bool repeats_of(const plan_network *n, const fab_job_plan *plan) {
+    const fab_job_spec *job = n->request->design->n_jobs > 0 ? &n->request->design->jobs[0] : &n->design->jobs[0];
+    return job->recompute_traffic && plan->recompute == FAB_RECOMPUTE_FULL;
+}
+
+bool plan_is_routed(const plan_network *n, const fab_job_plan *plan) {
+    size_t i = 0;
+    while (i < n->n_phases && !same_phases(&n->phases[i], plan, repeats_of(n, plan))) {
+        i++;
+    }
+    return i < n->n_phases && n->phases[i].depth == PLAN_LINKS;
+}
+
 static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool repeats, plan_depth depth,
                               const plan_phases **out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -176,8 +189,7 @@ fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth dept
     if (depth == PLAN_FLOOR) {
         plan_floor(&n->rates, n->space, job, microbatches, &times);
     } else {
-        bool repeats = job->recompute_traffic && job->recompute == FAB_RECOMPUTE_FULL;
-        FAB_PASS(find_phases(n, plan, repeats, depth, &phases, err));
+        FAB_PASS(find_phases(n, plan, repeats_of(n, plan), depth, &phases, err));
         times = phases->times[depth];
     }
     if (depth == PLAN_LINKS && plan->pp == 2 && plan->interleave > 1) {

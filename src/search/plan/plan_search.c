@@ -22,7 +22,7 @@ void fab_plans_free(fab_plans *plans) {
 }
 
 /* What is known of a plan, in order. A group is all plans that differ in chunks and sharing alone. */
-typedef enum node_state { IS_GROUP, HAS_CHAIN, HAS_ENDS, HAS_SCHEDULE, HAS_LINKS } node_state;
+typedef enum node_state { IS_GROUP, HAS_CHAIN, HAS_ENDS, HAS_SCHEDULE, HAS_ROUTES, HAS_LINKS } node_state;
 
 typedef struct plan_node {
     double bound_s;
@@ -253,9 +253,9 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
     return FAB_OK;
 }
 
-/* Whether the search has routed as much as it may. */
-static bool is_spent(const search *s) {
-    const uint64_t most = s->request->most_routed;
+/* Whether the search has routed so many times as much as it may. */
+static bool is_spent(const search *s, uint64_t times) {
+    const uint64_t most = s->request->most_routed * times;
     return most > 0 && s->network.n_routed * s->found->gpus >= most;
 }
 
@@ -273,25 +273,31 @@ static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
     return FAB_OK;
 }
 
-/* What comes next of a plan: a tighter bound. */
+/* What comes next of a plan: a tighter bound. Phases of sizes that another plan has had routed are taken as they are.
+ */
 static fab_status tighten(search *s, plan_node *node, fab_error *err) {
     static const struct {
         plan_depth depth;
         fab_iteration_bounds how;
-    } NEXT[] = {[HAS_CHAIN] = {PLAN_ENDS, FAB_BOUND_CHAIN},
-                [HAS_ENDS] = {PLAN_ENDS, FAB_BOUND_SCHEDULE},
-                [HAS_SCHEDULE] = {PLAN_LINKS, FAB_BOUND_SCHEDULE}};
+        node_state next;
+    } NEXT[] = {[HAS_CHAIN] = {PLAN_ENDS, FAB_BOUND_CHAIN, HAS_ENDS},
+                [HAS_ENDS] = {PLAN_ENDS, FAB_BOUND_SCHEDULE, HAS_SCHEDULE},
+                [HAS_SCHEDULE] = {PLAN_LINKS, FAB_BOUND_CHAIN, HAS_ROUTES},
+                [HAS_ROUTES] = {PLAN_LINKS, FAB_BOUND_SCHEDULE, HAS_LINKS}};
     double bound_s = 0;
     fab_error why = {0};
-    if (node->state != HAS_SCHEDULE || (s->network.paths_are_fixed && !is_spent(s))) {
-        fab_status status =
-            plan_bound(&s->network, &node->plan, NEXT[node->state].depth, NEXT[node->state].how, &bound_s, &why);
+    const bool is_routed = node->state < HAS_SCHEDULE && plan_is_routed(&s->network, &node->plan);
+    const node_state from = is_routed ? HAS_SCHEDULE : node->state;
+    node->state = NEXT[from].next;
+    if (from == HAS_SCHEDULE && !is_routed && (!s->network.paths_are_fixed || is_spent(s, 1))) {
+        node->state = HAS_LINKS; /* nothing more is known before its time */
+    } else {
+        fab_status status = plan_bound(&s->network, &node->plan, NEXT[from].depth, NEXT[from].how, &bound_s, &why);
         if (status != FAB_OK && !fab_is_refusal(status)) { /* what is refused has no bound, and no time later */
             return fab_fail(err, status, why.where, "%s", why.text);
         }
     }
     node->bound_s = fmax(node->bound_s, bound_s);
-    node->state = (node_state)(node->state + 1);
     return heap_push(s, node, err);
 }
 
@@ -304,19 +310,14 @@ static void tell_plans(const search *s) {
     }
 }
 
-/* A search that ends early takes the plan that is best by the links of its paths, where one has been looked at so far.
- */
-static fab_status end_early(search *s, fab_error *err) {
-    plan_node *best = NULL;
-    for (size_t i = 0; i < s->n && s->network.paths_are_fixed; i++) {
-        plan_node *node = &s->heap[i];
-        best = node->state == HAS_LINKS && (best == NULL || node_order(node, best) < 0) ? node : best;
+/* A search that may route no more goes on with what is routed, for as long again, or ends with what it has. */
+static bool is_too_late(const search *s, const plan_node *node) {
+    if (!is_spent(s, 1) || !has_place(s, node)) {
+        return false;
     }
-    if (best != NULL) {
-        FAB_PASS(take_time(s, best, err));
-        best->n = 0; /* is counted */
-    }
-    return FAB_OK;
+    const bool is_unrouted = s->network.paths_are_fixed && node->state != IS_GROUP && node->state < HAS_ROUTES &&
+                             !plan_is_routed(&s->network, &node->plan);
+    return is_unrouted || (s->found->n_evaluated > 0 && (!s->network.paths_are_fixed || is_spent(s, 2)));
 }
 
 /* Everything whose bound is below what the list has. */
@@ -330,11 +331,10 @@ static fab_status run_search(search *s, fab_error *err) {
         FAB_PASS(heap_push(s, &s->groups[i], err));
     }
     while (s->n > 0) {
-        FAB_PASS(is_spent(s) && s->found->n_evaluated == 0 ? end_early(s, err) : FAB_OK);
         plan_node first = heap_pop(s);
-        bool is_over = s->found->n_evaluated > 0 && is_spent(s);
-        s->found->is_proven = s->found->is_proven && !(is_over && has_place(s, &first));
-        if (is_over || !has_place(s, &first)) {
+        const bool is_late = is_too_late(s, &first);
+        s->found->is_proven = s->found->is_proven && !is_late;
+        if (is_late || !has_place(s, &first)) {
             leave_out(s, &first);
         } else if (first.state == IS_GROUP) {
             FAB_PASS(each_plan(s, &first, add_plan, err));

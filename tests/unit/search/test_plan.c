@@ -126,3 +126,78 @@ Test(plan, same_for_any_number_of_threads) {
     fab_fabric_free(fabric);
     free(design);
 }
+
+/* --- plans that nobody asked for ---------------------------------------------------------------------------------- */
+
+static fab_fabric *fabric_of(fab_design *design) {
+    fab_fabric *fabric = NULL;
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+    return fabric;
+}
+
+/* The design's job, or the default one, with sizes that run as fast as those of the search that is asked for. */
+Test(plan, what_is_left_is_chosen) {
+    const char *const *keys[] = {KEYS("model", "gpt-3.6b"), KEYS("zero", "3", "shard-over", "16"), KEYS(NULL)};
+    for (size_t i = 0; i < 3; i++) {
+        fab_design *design = design_of("clos:gpus=32", keys[i]);
+        fab_fabric *fabric = fabric_of(design);
+        fab_plans *plans = NULL;
+        const fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1};
+        cr_assert(fab_plan_is_wanted(design, "job") && !fab_plan_is_wanted(design, "pattern:ring"));
+        cr_assert_eq(fab_plan_choose(&request, design, &plans, NULL), FAB_OK);
+        const fab_job_spec *job = &design->jobs[0];
+        cr_expect(design->n_jobs == 1 && job->plan_chosen && !fab_plan_is_wanted(design, "job"));
+        cr_expect_eq(job->is_default, keys[i][0] == NULL);
+        cr_expect_eq(job->tp * job->cp * job->pp * job->dp, 32);
+        cr_expect(plans->is_proven);
+        cr_expect(plans->plans[0].memory_bytes <= 0.9 * plans->capacity_bytes);
+        cr_expect(i != 1 || job->zero == FAB_ZERO_3);
+        fab_plans_free(plans);
+        fab_fabric_free(fabric);
+        free(design);
+    }
+}
+
+/* A search that may route little ends with a plan of the space and a bound that is below it. */
+Test(plan, short_search) {
+    fab_design *design = design_of("clos:gpus=64,radix=16", KEYS("model", "gpt-7.5b"));
+    (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "ecmp");
+    fab_fabric *fabric = fabric_of(design);
+    fab_plans *plans[2] = {NULL};
+    for (size_t i = 0; i < 2; i++) {
+        const fab_plan_request request = {
+            .design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .most_routed = i == 0 ? 64 : 0};
+        cr_assert_eq(fab_plan_search(&request, &plans[i], NULL), FAB_OK);
+        const fab_plans *p = plans[i];
+        cr_expect_eq(p->is_proven, i == 1);
+        cr_expect(p->n_plans == p->n_evaluated + p->n_unfit + p->n_bounded + p->n_untimed);
+    }
+    double best_s = plans[1]->plans[0].iteration.time_s;
+    cr_expect(plans[0]->n_networks < plans[1]->n_networks);
+    cr_expect(plans[0]->plans[0].iteration.time_s >= best_s * (1 - 1e-12));
+    cr_expect(plans[0]->lower_bound_s <= best_s * (1 + 1e-9));
+    fab_plans_free(plans[0]);
+    fab_plans_free(plans[1]);
+    fab_fabric_free(fabric);
+    free(design);
+}
+
+/* A better plan is named where there is one. */
+Test(plan, typed_sizes_are_beaten) {
+    fab_design *design =
+        design_of("clos:gpus=32", KEYS("model", "gpt-3.6b", "tp", "8", "recompute", "full", "batch", "512"));
+    fab_fabric *fabric = fabric_of(design);
+    fab_plans *plans = NULL;
+    fab_plans *best = NULL;
+    fab_plan_request request = {.design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .below_s = 100};
+    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, &plans, NULL), FAB_OK);
+    cr_assert(plans != NULL && plans->n_plans_listed == 1);
+    cr_expect(plans->batch == 512 && plans->plans[0].iteration.time_s < 100);
+    request.below_s = plans->plans[0].iteration.time_s;
+    cr_assert_eq(fab_plan_beat(&request, &design->jobs[0], 0, &best, NULL), FAB_OK);
+    cr_expect(best == NULL || best->n_plans_listed == 0, "the best is not beaten");
+    fab_plans_free(plans);
+    fab_plans_free(best);
+    fab_fabric_free(fabric);
+    free(design);
+}
