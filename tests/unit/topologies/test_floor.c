@@ -426,8 +426,8 @@ Test(floor, closed_forms_cost_what_graphs_cost) {
             cr_assert(counts.knows_lengths, "%s", text);
             if (fab_cost_of(&spec, &b.counts, &prices, &measured, NULL) == FAB_OK) {
                 cr_assert_eq(fab_cost_of(&spec, &counts, &prices, &predicted, NULL), FAB_OK, "%s", text);
-                cr_assert_eq(predicted.total_usd, measured.total_usd, "%s: %.17g, not %.17g", text,
-                             predicted.total_usd, measured.total_usd);
+                cr_assert_eq(predicted.total_usd, measured.total_usd, "%s: %.17g, not %.17g", text, predicted.total_usd,
+                             measured.total_usd);
                 double usd = cables_one_by_one(&b, &prices);
                 cr_assert_float_eq(measured.cable_usd + measured.transceiver_usd, usd, 1e-9 * usd, "%s", text);
                 n++;

@@ -67,8 +67,8 @@ typedef enum fab_lengths { FAB_LENGTHS_AUTO, FAB_LENGTHS_OF_PLAN, FAB_LENGTHS_OF
 
 /** Where racks stand; decides the lengths of the cables. Defaults that are not derived stand in fields.c. */
 typedef struct fab_floor_spec {
-    bool given;                 /**< false: there are no racks (front-ends; installed fabrics that say none) */
-    bool is_assumed;            /**< the design says nothing of it */
+    bool given;      /**< false: there are no racks (front-ends; installed fabrics that say none) */
+    bool is_assumed; /**< the design says nothing of it */
     fab_lengths lengths;
     double server_w;            /**< power of one server, resolved */
     double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
