@@ -273,7 +273,8 @@ static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
         if (list.n == 0) {
             continue;
         }
-        fab_text_heading(page, fab_show(page, "CROSSING %s", fab_boundary_name(fab_text_first_built(s)->counts.wiring, tier)),
+        fab_text_heading(page,
+                         fab_show(page, "CROSSING %s", fab_boundary_name(fab_text_first_built(s)->counts.wiring, tier)),
                          "flows of a phase that do, and their part of all its flows");
         sweep_put_crossings_of(page, s, tier, &list);
     }
@@ -421,7 +422,8 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     bool iterations = sweep_look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
-    fab_text_heading(page, "TIMES", one_label(s, e) ? fab_text_first_built(s)->engines[e].label : "engine of each point");
+    fab_text_heading(page, "TIMES",
+                     one_label(s, e) ? fab_text_first_built(s)->engines[e].label : "engine of each point");
     columns[n++].heading = sweep_show_heading(page, s);
     for (size_t j = 0; j < phases.n; j++) {
         columns[n++].heading = phases.name[j];
