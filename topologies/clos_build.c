@@ -65,7 +65,8 @@ void fab_clos_locate(const fab_clos_plan *plan, uint32_t nic, uint64_t *network,
 static fab_status add_access(build *b, fab_error *err) {
     const fab_clos_plan *plan = b->plan;
     uint16_t access = 0;
-    fab_link_class link_class = fab_cable_class(b->spec, 1, true, plan->tier[1].down_bps, fab_tier_length_m(b->spec, 1));
+    fab_link_class link_class =
+        fab_cable_class(b->spec, 1, true, plan->tier[1].down_bps, fab_tier_length_m(b->spec, 1));
     FAB_PASS(fab_builder_class(b->builder, &link_class, &access, err));
     for (uint32_t plane = 0; plane < plan->ends.planes; plane++) {
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {

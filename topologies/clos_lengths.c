@@ -55,7 +55,8 @@ static void tally_add(tally *t, const fab_floor_spec *spec, const fab_rack *a, c
     }
 }
 
-/* --- which racks stand below a leaf --------------------------------------------------------------------------------- */
+/* --- which racks stand below a leaf ---------------------------------------------------------------------------------
+ */
 
 /* A NIC of server `server` at leaf `leaf` of a plane. */
 static void add_nic(walk *w, uint32_t leaf, uint64_t server, uint32_t *n_runs) {
@@ -75,7 +76,7 @@ static void add_leaf(walk *w, uint64_t network, uint64_t leaf, uint32_t *n_runs)
     const fab_ends *ends = &plan->ends;
     const uint64_t nics = w->spec->nics_per_server;
     const uint64_t step = attach->by_rail ? ends->rails / nics : 0; /* servers of a unit */
-    const bool shares = attach->n_columns == 1; /* rails share the network, one behind the other */
+    const bool shares = attach->n_columns == 1;                     /* rails share the network, one behind the other */
     uint64_t first = leaf / attach->n_columns * plan->tier[1].down;
     uint64_t last = first + plan->tier[1].down;
     last = last < attach->column_ports ? last : attach->column_ports;
@@ -305,7 +306,8 @@ static void count_fewer_uplinks(const walk *w, tally *sum) {
     }
 }
 
-/* Cables between tiers t - 1 and t, switch j of every block behind one another: neighbours often share rack and parents. */
+/* Cables between tiers t - 1 and t, switch j of every block behind one another: neighbours often share rack and
+ * parents. */
 static void count_uplinks(const walk *w, uint32_t t, tally *sum) {
     const fab_clos_tier *below = &w->plan->tier[t - 1];
     const fab_clos_tier *above = &w->plan->tier[t];
@@ -354,8 +356,7 @@ static fab_status count_lengths(const walk *w, fab_counts *c, fab_error *err) {
         }
         for (size_t i = 0; i < sum.n; i++) {
             if (sum.count[i] > 0) {
-                c->kinds[c->n_kinds++] =
-                    (fab_cable_kind){t, w->plan->tier[t].down_bps, sum.length_m[i], sum.count[i]};
+                c->kinds[c->n_kinds++] = (fab_cable_kind){t, w->plan->tier[t].down_bps, sum.length_m[i], sum.count[i]};
             }
         }
     }

@@ -108,7 +108,8 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
 
 /**
  * Replaces the lengths of the cables by those of the floor plan, without the graph (clos_lengths.c); knows_lengths says
- * whether. Left as they are where no plan decides them. O(NICs + switches), O(cables) where leaves give up uplinks for spares.
+ * whether. Left as they are where no plan decides them. O(NICs + switches), O(cables) where leaves give up uplinks for
+ * spares.
  * @retval FAB_EINPUT  as for fab_floor_apply
  */
 fab_status fab_clos_lengths(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_counts *counts,

@@ -67,8 +67,8 @@ static fab_link_class at_length(const fab_link_class *k, double length_m) {
 }
 
 /* The classes in use, by old class and length; `number` gives their new numbers. */
-static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f, const lengths *l, const bool *used, fab_link_class **out,
-                               uint16_t *number, uint16_t *out_n, fab_error *err) {
+static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f, const lengths *l, const bool *used,
+                               fab_link_class **out, uint16_t *number, uint16_t *out_n, fab_error *err) {
     fab_status status = FAB_OK;
     fab_link_class *classes = NULL;
     size_t capacity = 0;

@@ -40,7 +40,8 @@ static fab_status find_class(const fab_fabric *f, fab_link_kind kind, const fab_
         }
         if (*out != NULL && (k->usable_bps != (*out)->usable_bps || k->latency_s != (*out)->latency_s)) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "links of one dimension of ASTRA-sim are alike; here are %g and %g Gb/s, %g and %g m (--set floor.lengths=tier gives them one length)",
+                            "links of one dimension of ASTRA-sim are alike; here are %g and %g Gb/s, %g and %g m "
+                            "(--set floor.lengths=tier gives them one length)",
                             (*out)->usable_bps / 1e9, k->usable_bps / 1e9, (*out)->length_m, k->length_m);
         }
         *out = k;

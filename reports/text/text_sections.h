@@ -54,6 +54,12 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 /** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 
+/** The first point that was built. */
+const fab_sweep_point *fab_text_first_built(const fab_sweep *sweep);
+
+/** Compared designs: what comes of them under every engine, what the network has of it, and what differs. */
+void fab_text_compare(fab_page *page, const fab_sweep *sweep);
+
 /** Compared designs under an engine: their cost by GPU hours, and of ownership. */
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** The best and the worst placement that were found; nothing of a sweep. */

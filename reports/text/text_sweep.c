@@ -2,6 +2,8 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define MAX_PHASES  4 /* shown of each engine: the longest */
@@ -54,7 +56,7 @@ static size_t sweep_room(fab_page *page, const fab_sweep *s) {
     return page->width > widest + 2 ? page->width - widest - 2 : 0;
 }
 
-static const fab_sweep_point *first_built(const fab_sweep *s) {
+const fab_sweep_point *fab_text_first_built(const fab_sweep *s) {
     size_t i = 0;
     while (i + 1 < s->n_points && !s->points[i].is_built) {
         i++;
@@ -76,7 +78,7 @@ static bool equal_fabrics(const fab_sweep_point *p, const fab_sweep_point *q) {
 
 /* One fabric for all points: as where the job alone is varied. */
 static bool same_fabric(const fab_sweep *s) {
-    const fab_sweep_point *first = first_built(s);
+    const fab_sweep_point *first = fab_text_first_built(s);
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (p->is_built && !equal_fabrics(p, first)) {
@@ -94,7 +96,7 @@ static const char *sweep_show_bisection(fab_page *page, double ratio) {
 /* Numbers of GPUs differ, and are not themselves what is varied. */
 static bool shows_gpus(const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].is_built && s->points[i].counts.gpus != first_built(s)->counts.gpus) {
+        if (s->points[i].is_built && s->points[i].counts.gpus != fab_text_first_built(s)->counts.gpus) {
             return strcmp(short_path(s->path[0]), "gpus") != 0;
         }
     }
@@ -139,7 +141,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
         const double figures[] = {
             FAB_TABLE_BLANK, (double)p->counts.gpus,  p->total_usd, (double)p->counts.switches, p->bisection_ratio,
             p->power_w,      (double)p->counts.cables};
-        if (once && p != first_built(s)) {
+        if (once && p != fab_text_first_built(s)) {
             continue;
         }
         fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : sweep_show_point(page, s, p), p->is_built ? figures : NULL);
@@ -229,7 +231,7 @@ static bool same_crossings(const fab_sweep *s, const names *list, uint32_t tier)
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t j = 0; s->points[i].is_built && j < list->n; j++) {
             const fab_sweep_phase *here = phase_named(&s->points[i], list->name[j]);
-            const fab_sweep_phase *there = phase_named(first_built(s), list->name[j]);
+            const fab_sweep_phase *there = phase_named(fab_text_first_built(s), list->name[j]);
             if (here == NULL || there == NULL || here->crossing_flows[tier] != there->crossing_flows[tier] ||
                 here->flows != there->flows) {
                 return false;
@@ -254,7 +256,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
     fab_table_begin(&table, page, columns, list->n + 1);
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        if (!p->is_built || (once && p != first_built(s))) {
+        if (!p->is_built || (once && p != fab_text_first_built(s))) {
             continue;
         }
         fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : sweep_show_point(page, s, p), NULL);
@@ -273,7 +275,8 @@ static void sweep_put_crossings(fab_page *page, const fab_sweep *s) {
         if (list.n == 0) {
             continue;
         }
-        fab_text_heading(page, fab_show(page, "CROSSING %s", fab_boundary_name(first_built(s)->counts.wiring, tier)),
+        fab_text_heading(page,
+                         fab_show(page, "CROSSING %s", fab_boundary_name(fab_text_first_built(s)->counts.wiring, tier)),
                          "flows of a phase that do, and their part of all its flows");
         sweep_put_crossings_of(page, s, tier, &list);
     }
@@ -312,11 +315,15 @@ static void sweep_put_tail(fab_page *page, size_t row, const void *context) {
 /* Of all iterations. */
 static bool same_tokens(const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].is_built && s->points[i].tokens != first_built(s)->tokens) {
+        if (s->points[i].is_built && s->points[i].tokens != fab_text_first_built(s)->tokens) {
             return false;
         }
     }
     return true;
+}
+
+static bool shows_tokens(const fab_sweep *s) {
+    return s->compares_designs || !same_tokens(s);
 }
 
 static void sweep_set_time(fab_table *table, size_t column, bool known, double time_s) {
@@ -336,11 +343,13 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
     }
     if (iterations) {
         sweep_set_time(table, column++, engine->has_iteration, engine->iteration.time_s);
+        bool known = engine->has_iteration;
         if (!same_tokens(s)) {
-            bool known = engine->has_iteration;
             fab_table_set(table, column++, FAB_INK_PLAIN, "%s", known ? fab_show_count(table->page, p->batch) : "-");
+        }
+        if (shows_tokens(s)) {
             fab_table_set(table, column++, FAB_INK_PLAIN, "%s",
-                          known ? fab_show_whole(table->page, engine->iteration.tokens_per_s) : "-");
+                          known ? fab_show_whole(table->page, engine->iteration.tokens_per_s + 0.5) : "-");
         }
         if (engine->iteration.usd_per_1e9_tokens >
             0) { /* to the dollar: points differ by little where GPU hours are most of it */
@@ -389,14 +398,15 @@ static bool sweep_look(fab_page *page, const fab_sweep *s, size_t e, names *phas
     }
     weigh(s, e, phases);
     size_t others = iterations ? 4 * A_TIME : 3 * A_TIME; /* with the mark of the front */
-    others += same_tokens(s) ? 0 : 2 * A_TIME;
+    others += same_tokens(s) ? 0 : A_TIME;
+    others += iterations && shows_tokens(s) ? A_TIME : 0;
     keep_heaviest(phases, limit(sweep_room(page, s) > others ? (sweep_room(page, s) - others) / A_TIME : 0));
     return iterations;
 }
 
 /* False where the engine itself is varied. */
 static bool one_label(const fab_sweep *s, size_t e) {
-    const char *label = first_built(s)->engines[e].label;
+    const char *label = fab_text_first_built(s)->engines[e].label;
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (e < p->n_engines && strcmp(p->engines[e].label, label) != 0) {
@@ -414,7 +424,8 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     bool iterations = sweep_look(page, s, e, &phases, &context.most_s);
     bool one_price = same_fabric(s);
     size_t n = 0;
-    fab_text_heading(page, "TIMES", one_label(s, e) ? first_built(s)->engines[e].label : "engine of each point");
+    fab_text_heading(page, "TIMES",
+                     one_label(s, e) ? fab_text_first_built(s)->engines[e].label : "engine of each point");
     columns[n++].heading = sweep_show_heading(page, s);
     for (size_t j = 0; j < phases.n; j++) {
         columns[n++].heading = phases.name[j];
@@ -422,6 +433,8 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     columns[n++].heading = iterations ? "iteration" : "all phases";
     if (iterations && !same_tokens(s)) {
         columns[n++].heading = "batch";
+    }
+    if (iterations && shows_tokens(s)) {
         columns[n++].heading = "tokens/s";
     }
     if (iterations) {
@@ -449,113 +462,92 @@ static bool all_times(const fab_sweep *s) {
     return true;
 }
 
-/* --- designs compared --------------------------------------------------------------------------------------------- */
+/* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    const fab_sweep_point *best = &s->points[v->best];
-    const char *figure = v->by_price
-                             ? fab_show(page, "$%s per 1e9 tokens",
-                                        fab_show_whole(page, best->engines[e].iteration.usd_per_1e9_tokens + 0.5))
-                             : fab_show_time(page, best->engines[e].compared_s);
-    const char *what = v->by_price ? "costs least" : "is fastest";
-    if (v->next == v->best) {
-        return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
-    }
-    if (v->margin_ratio < FAB_EVEN_RATIO) {
-        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact.", v->best + 1,
-                        v->next + 1, figure, 100 * v->margin_ratio);
-    }
-    return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
-                    fab_show_more(page, v->margin_ratio));
-}
-
-static const char *turning_show(fab_page *page, const fab_verdict *v) {
-    if (!v->by_price || v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO) {
-        return "";
-    }
-    return v->turning_ratio > 1
-               ? fab_show(page, " Not even a network for nothing would bring [%zu] level.", v->next + 1)
-               : fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
-                          100 * v->turning_ratio);
-}
-
-static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
-    if (!v->is_owned || v->owned_next == v->owned_best) {
-        return "";
-    }
-    double usd = s->points[v->owned_best].engines[e].owned_usd_per_1e9_tokens;
-    const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
-    return v->owned_margin_ratio < FAB_EVEN_RATIO
-               ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
-                          s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
-               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s.",
-                          s->points[v->owned_best].ownership.years, v->owned_best + 1, figure, v->owned_next + 1,
-                          fab_show_more(page, v->owned_margin_ratio));
-}
-
-/* The cheapest network, of which no one stands out where all cost the same. */
-static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
-    double least_usd = s->points[v->cheapest].total_usd;
-    bool alike = true;
+/* How much of the answer is one draw of the seed. */
+static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
+    const fab_sweep_point *widest = NULL;
+    size_t engine = 0;
+    double most = 0;
+    bool is_one = false;
     for (size_t i = 0; i < s->n_points; i++) {
-        alike = alike && s->points[i].total_usd <= least_usd * (1 + 1e-9);
-    }
-    const char *usd = fab_show_money(page, least_usd);
-    return alike ? fab_show(page, "every network costs %s", usd)
-                 : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
-}
-
-static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
-    const fab_verdict *v = &s->verdicts[e];
-    if (!v->is_known) {
-        return;
-    }
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s Fastest: [%zu]; %s.",
-                   s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "",
-                   verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
-                   cheapest_show(page, s, v));
-}
-
-static bool same_traffic(const fab_sweep *s) {
-    for (size_t i = 0; i < s->n_points; i++) {
-        if (s->points[i].is_built && strcmp(s->points[i].traffic, first_built(s)->traffic) != 0) {
-            return false;
+        for (size_t e = 0; e < s->points[i].n_engines; e++) {
+            const fab_sweep_engine *x = &s->points[i].engines[e];
+            is_one = is_one || (x->is_drawn && x->n_seeds == 1);
+            if (x->is_drawn && x->least_s > 0 && x->most_s / x->least_s - 1 > most) {
+                most = x->most_s / x->least_s - 1;
+                widest = &s->points[i];
+                engine = e;
+            }
         }
     }
-    return true;
+    if (is_one) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "One draw: what the seed picks (paths by hashing, random placements) gives other times under "
+                       "another; --seeds 20 has means and how far seeds lie apart.");
+    } else if (widest != NULL) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "Means of %" PRIu64 " seeds: they lie up to %.3g %% apart, %s under %.*s.",
+                       widest->engines[engine].n_seeds, 100 * most, sweep_show_point(page, s, widest),
+                       (int)strcspn(widest->engines[engine].label, ","), widest->engines[engine].label);
+    }
 }
 
-static void compare_put_designs(fab_page *page, const fab_sweep *s) {
-    bool once = same_traffic(s);
-    if (once) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", first_built(s)->traffic);
+/* Cables below a leaf, as most leaves have them. */
+static double leaf_down(const fab_sweep_point *p) {
+    return p->counts.switches_by_tier[0] > 0
+               ? (double)p->counts.cables_by_tier[0] / (double)p->counts.switches_by_tier[0]
+               : 0;
+}
+
+static bool varies(const fab_sweep *s, const char *key) {
+    for (size_t k = 0; k < s->n_paths; k++) {
+        const char *path = short_path(s->path[k]);
+        size_t n = strlen(key);
+        if (strncmp(path, key, n) == 0 && (path[n] == '\0' || path[n] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A taper changes how many servers share a leaf as well, unless `down` holds them. */
+static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
+    const fab_sweep_point *least = fab_text_first_built(s);
+    const fab_sweep_point *most = least;
+    if (!varies(s, "taper") && !varies(s, "tier.1.taper")) {
+        return;
     }
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, p->value[0]);
-        if (p->settings != NULL && p->settings[0] != '\0') {
-            fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "differs in %s", p->settings);
-        }
-        if (!once && p->is_built) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s", p->traffic);
-        }
+        least = p->is_built && leaf_down(p) < leaf_down(least) ? p : least;
+        most = p->is_built && leaf_down(p) > leaf_down(most) ? p : most;
+    }
+    if (leaf_down(most) > leaf_down(least) * (1 + 1e-9) && least->counts.tiers > 1) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "Not the taper alone: a leaf has %.4g cables to NICs at %s and %.4g at %s, because it fills its "
+                       "ports; fewer flows cross it then. --set down.1=%.0f keeps leaves alike.",
+                       leaf_down(least), sweep_show_point(page, s, least), leaf_down(most),
+                       sweep_show_point(page, s, most), floor(leaf_down(least)));
     }
 }
 
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
-    const fab_sweep_point *first = first_built(s);
+    const fab_sweep_point *first = fab_text_first_built(s);
     if (s->compares_designs) {
         fab_text_heading(page, "COMPARISON", NULL);
-        for (size_t e = 0; e < s->n_verdicts; e++) {
-            compare_put_verdict(page, s, e);
-        }
-        compare_put_designs(page, s);
+        fab_text_compare(page, s);
     } else {
         fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s),
                        s->n_points, s->n_built, first->traffic);
+    }
+    sweep_put_leaves(page, s);
+    sweep_put_draws(page, s);
+    if (s->prices[0] != '\0') {
+        fab_text_notef(page, "All are priced by %s, also those that name no book.", s->prices);
     }
     if (s->model != NULL) {
         fab_text_notef(page,

@@ -4,21 +4,12 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 double fab_imported_rate(const fab_imported *in, uint32_t boundary) {
     return in->spec->tier[boundary - 1].port_bps;
-}
-
-static uint32_t unrated(const fab_structure *net) {
-    uint32_t n = 0;
-    for (uint32_t c = 0; c < net->net->n_cables; c++) {
-        const fab_network_cable *cable = &net->net->cables[c];
-        bool serves = net->net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
-                      net->net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
-        n += cable->rate_bps <= 0 && !serves;
-    }
-    return n;
 }
 
 static uint32_t without_ports(const fab_structure *net) {
@@ -35,7 +26,7 @@ size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][F
     char rate[40];
     char count[40];
     size_t n = 0;
-    uint32_t n_unrated = unrated(net);
+    uint32_t n_unrated = fab_structure_unrated(net);
     (void)snprintf(out[n++], FAB_ASSUMED_SIZE,
                    "%" PRIu64 " GPUs per server, for %" PRIu32
                    " NICs (gpus-per-server), in scale-up domains of %" PRIu64 " (domain)",
@@ -68,4 +59,36 @@ size_t fab_imported_assumed(const fab_imported *in, char out[FAB_ASSUMED_MOST][F
                        fab_tier_length_m(spec, 1), fab_tier_length_m(spec, 2));
     }
     return n;
+}
+
+static void gaps_add(char *out, size_t size, const char *fmt, ...) FAB_PRINTF(3, 4);
+
+static void gaps_add(char *out, size_t size, const char *fmt, ...) {
+    size_t n = strlen(out);
+    va_list arguments;
+    va_start(arguments, fmt);
+    n += n > 0 && n < size ? (size_t)snprintf(out + n, size - n, ", ") : 0;
+    if (n < size) {
+        (void)vsnprintf(out + n, size - n, fmt, arguments);
+    }
+    va_end(arguments);
+}
+
+bool fab_imported_gaps(const fab_fabric_spec *spec, char *out, size_t size) {
+    const fab_gaps *g = &spec->gaps;
+    char rate[40];
+    char count[32];
+    out[0] = '\0';
+    if (g->cables) {
+        gaps_add(out, size, "%" PRIu64 " cable%s from a switch up (cables)", spec->cables > 0 ? spec->cables : 1,
+                 spec->cables > 1 ? "s" : "");
+    }
+    if (g->hosts) {
+        gaps_add(out, size, "%" PRIu64 " hosts at a switch (hosts-per-switch)", spec->hosts_per_switch);
+    }
+    if (g->rates > 0) {
+        gaps_add(out, size, "%s at %s cables (nic, port)", fab_quantity_format(rate, spec->nic_bps, FAB_UNIT_RATE),
+                 fab_format_count(count, g->rates));
+    }
+    return out[0] != '\0';
 }

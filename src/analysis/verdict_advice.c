@@ -2,6 +2,7 @@
 #include "fab/contention.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
+#include "fab/imported.h"
 #include "fab/published.h"
 #include "verdict_lines.h"
 
@@ -283,6 +284,10 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     certainty_of_published(r, v->certainty);
     if (r->ranks > 0 && r->job.placement == FAB_PLACEMENT_RANDOM) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; one random placement");
+    }
+    char gaps[FAB_ASSUMED_SIZE];
+    if (r->n_fabrics > 0 && fab_imported_gaps(&r->fabrics[0].spec, gaps, sizeof gaps)) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT, "; the file of the network does not say, so assumed: %s", gaps);
     }
     if (strncmp(r->traffic, "default job", 11) == 0) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; the job is the default one");

@@ -1,6 +1,7 @@
 /* What a reviewer would stop, from the resolved values of a result. */
 #include "fab/warnings.h"
 
+#include "fab/imported.h"
 #include "fab/memory.h"
 #include "fab/mix.h"
 #include "fab/sweep.h"
@@ -117,6 +118,13 @@ static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, f
 fab_status fab_find_warnings(fab_result *result, fab_error *err) {
     for (size_t i = 0; i < result->n_fabrics; i++) {
         const fab_fabric_result *f = &result->fabrics[i];
+        char gaps[FAB_ASSUMED_SIZE];
+        if (fab_imported_gaps(&f->spec, gaps, sizeof gaps)) {
+            FAB_PASS(add_warning(result, err,
+                                 "the file of the network leaves open what every collision and time rests on; assumed: "
+                                 "%s",
+                                 gaps));
+        }
         if (strcmp(f->family, "installed") != 0) {
             FAB_PASS(look_at_rates(result, f, err));
             FAB_PASS(look_at_tiers(result, f, err));

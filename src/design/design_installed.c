@@ -74,6 +74,10 @@ static fab_status check_given(const reading *r, fab_error *err) {
 
 static fab_status take_counts(reading *r, const fab_structure *net, fab_error *err) {
     fab_fabric_spec *f = &r->design.fabric;
+    f->gaps = (fab_gaps){.cables = net->net->is_tree_of_names,
+                         .hosts = net->n_added_hosts > 0,
+                         .lengths = !net->knows_lengths,
+                         .rates = fab_structure_unrated(net)};
     f->nics_per_server = net->nics_per_server;
     f->gpus_per_server = f->gpus_per_server != 0 ? f->gpus_per_server : net->nics_per_server;
     f->nic_bps = net->nic_bps > 0 ? net->nic_bps : f->nic_bps;

@@ -1,6 +1,7 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
 #include "fab/design.h"
 #include "fab/plan_run.h"
+#include "fab/prices.h"
 #include "fab/sweep_run.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
@@ -85,11 +86,15 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
         bool follows = !phase->alternative || phase->run == result->phases[0].run;
         (void)snprintf(out->label, sizeof out->label, "%s", r->label);
         out->has_phases = out->has_phases && r->has_time && follows;
+        out->is_drawn = out->is_drawn || (r->seeded && phase->fabric_flows > 0);
+        out->n_seeds = r->n_seeds;
         out->phases_s += r->has_time ? r->time_s.mean : 0;
     }
     out->has_iteration = e < result->n_iterations;
     if (out->has_iteration) {
         out->iteration = result->iterations[e];
+        out->least_s = out->iteration.seeds.time_s.min;
+        out->most_s = out->iteration.seeds.time_s.max;
     }
     out->has_time = out->has_iteration || out->has_phases;
     out->time_s = out->has_iteration ? out->iteration.time_s : out->phases_s;
@@ -124,6 +129,10 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
     if (traffic->has_job) {
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;
+        out->gpu_hour_usd = traffic->job.gpu_hour_usd;
+        bool is_listed = fabs(traffic->job.gpu_hour_usd - traffic->job.accelerator.hour_usd) < 1e-9;
+        (void)snprintf(out->gpu_hour_source, sizeof out->gpu_hour_source, "%s",
+                       is_listed ? traffic->job.accelerator.price_source : "job.gpu-hour-usd");
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
@@ -289,10 +298,11 @@ static bool names_model(const fab_design *design) {
     return design->n_jobs > 0 && design->jobs[0].model[0] != '\0';
 }
 
-/* What points that name none are given: the job of the first compared design that has one; a model. NULL: their own. */
+/* What points that name none are given: the job of the first compared design that has one; a model; a price book.
+ * NULL: their own. */
 typedef struct shared_job {
     fab_job_spec *spec;
-    const char *model;
+    const char *model, *prices;
 } shared_job;
 
 /* Reads and evaluates point i; a fabric that is refused is no failure of the sweep. `inner` tells it. */
@@ -307,6 +317,9 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     if (status == FAB_OK && shared->spec != NULL && design->n_jobs == 0) {
         design->jobs[0] = *shared->spec;
         design->n_jobs = 1;
+    }
+    if (status == FAB_OK && shared->prices[0] != '\0') {
+        (void)snprintf(design->prices, sizeof design->prices, "%s", shared->prices);
     }
     if (status == FAB_OK && shared->model != NULL && trains(design) && !names_model(design)) {
         status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
@@ -414,6 +427,25 @@ done:
     return status;
 }
 
+/* Compared designs are priced by one book: that which some name, where others have the default. */
+static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design *design, char out[FAB_FILE_SIZE],
+                                fab_error *err) {
+    for (size_t i = 0; r->compares_designs && i < n; i++) {
+        fab_error inner = {.code = FAB_OK};
+        if (read_point(r, i, design, &inner, err) != FAB_OK || strcmp(design->prices, FAB_DEFAULT_PRICES) == 0) {
+            continue; /* what is refused is refused again when it is run */
+        }
+        if (out[0] != '\0' && strcmp(out, design->prices) != 0) {
+            return fab_fail(err, FAB_EINPUT, r->values[0][i],
+                            "prices %.60s, and another design has %.60s: costs by two books do not compare; "
+                            "--prices NAME holds for all",
+                            design->prices, out);
+        }
+        (void)snprintf(out, FAB_FILE_SIZE, "%s", design->prices);
+    }
+    return FAB_OK;
+}
+
 /* --- all points --------------------------------------------------------------------------------------------------- */
 
 static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t e) {
@@ -498,6 +530,8 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     }
     FAB_TRY(choose_model(request, n, design, &sweep->model, &shared.spec, err));
     shared.model = sweep->model;
+    FAB_TRY(choose_prices(request, n, design, sweep->prices, err));
+    shared.prices = sweep->prices;
     for (size_t i = 0; i < n; i++) {
         point_progress progress = {.request = request, .before = i, .n_points = n};
         fab_error inner = {.code = FAB_OK};

@@ -320,7 +320,7 @@ check set-words '--set .*' "is not one of per-link-end" build clos:gpus=64 --set
 # --- what a price book lacks: it names what there is ---
 book() { # book TEXT ROWS
   echo "<prices name='own' convention='per-link-end'><source>own</source>$2<energy usd-per-kwh='0.1' pue='1.3'/><life years='5'/></prices>" >own.xml
-  check "book: $1" 'clos:gpus=64.*:1:1: own\.xml' "$1" cost clos:gpus=64,radix=16,tiers=2 --prices own.xml
+  check "book: $1" 'clos:gpus=64.*:1:1: own\.xml' "$1" cost clos:gpus=64,radix=16,tiers=2,length=3m --prices own.xml
 }
 switch="<switch radix='16' rate='400Gb/s' usd='80000' power='1kW'/>"
 optics="<transceiver name='DR' rate='400Gb/s' reach='500m' usd='1' power='1W'/>"

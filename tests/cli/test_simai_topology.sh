@@ -3,7 +3,7 @@
 # boxes, cables and groups of the file; malformed files say where. A switch lends each of its cables half of its latency:
 # the 500 ns of every cable are half of a leaf.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-spectrum=rail-spine:gpus=32,radix=8,domain-rate=360GB/s,domain-latency=50ns,latency.1=1us,latency.2=0s,length=0m
+spectrum=rail-spine:gpus=32,radix=8,domain-rate=360GB/s,domain-latency=50ns,latency.1=1us,latency.2=0s,length=0.000001m
 
 "$program" build "$spectrum" --format simai --quiet >spectrum.simai || fail "not written"
 [[ $(head -n 1 spectrum.simai) == "48 8 4 12 96 NONE" ]] || fail "counts: $(head -n 1 spectrum.simai)"

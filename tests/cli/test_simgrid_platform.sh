@@ -124,11 +124,11 @@ else:
 assert max(map(abs, off)) < 1e-6, max(off, key=abs)
 PY
 }
-times 'rail-spine:gpus=64,radix=8,taper=1.4' pattern:permutation,bytes=10MB ecmp phase
+times 'rail-spine:gpus=64,radix=8,taper=1.4,floor.lengths=tier' pattern:permutation,bytes=10MB ecmp phase
 # SimGrid shares a link by the inverse of its flows' latencies, we in equal parts: a phase whose busiest link carries
 # flows of unlike latency takes there another time (4.3 % here), and the same one without latencies, but for ours.
-times 'rail-spine:gpus=64,radix=8,taper=2' pattern:permutation,bytes=10MB ecmp shares
-times fat-tree:k=8,gpus-per-server=1 pattern:permutation,bytes=1MB ecmp phase
+times 'rail-spine:gpus=64,radix=8,taper=2,floor.lengths=tier' pattern:permutation,bytes=10MB ecmp shares
+times fat-tree:k=8,gpus-per-server=1,floor.lengths=tier pattern:permutation,bytes=1MB ecmp phase
 times fat-tree:k=8,gpus-per-server=1 pattern:ring,bytes=64KiB dmodk flows
 times clos:gpus=64,radix=16,gpus-per-server=4 pattern:ring,bytes=10kB dmodk flows
 [[ $(grep -c '<prop ' platform.xml) -eq 5 ]] && sed '/<config>/,/<\/config>/d' platform.xml >without.xml && awk -F, 'NR > 1 {print "gpu-" $4, "gpu-" $5, $7}' flows.csv | ./peer without.xml times >times ||

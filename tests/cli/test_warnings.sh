@@ -34,6 +34,12 @@ warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
 warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3
+slurm=installed:$root/tests/data/sites/slurm
+warns 1 "assumed: 1 cable from a switch up (cables), 400 Gb/s at" route "$slurm" "${ring[@]}"
+warns 0 "" route "installed:$root/tests/data/sites/ibnetdiscover" "${ring[@]}"
+"$program" route "$slurm" "${ring[@]}" --quiet | grep -A9 '^how sure' | tr -s ' \n' ' ' |
+  grep 'the file of the network does not say, so assumed: 1 cable from a switch up' >/dev/null ||
+  fail "the verdict does not say on which cables it rests"
 for preset in $("$program" list presets --json | python3 -c "import json, sys; print(*[p['name'] for p in json.load(sys.stdin)])"); do
   warns 0 "" build "preset:$preset"
 done

@@ -37,6 +37,18 @@ void fab_structure_free(fab_structure *installed) {
     }
 }
 
+uint32_t fab_structure_unrated(const fab_structure *installed) {
+    const fab_network *net = installed->net;
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < net->n_cables; c++) {
+        const fab_network_cable *cable = &net->cables[c];
+        bool serves = net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
+                      net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
+        n += cable->rate_bps <= 0 && !serves;
+    }
+    return n;
+}
+
 /* Hosts for files that have switches alone: "NAME/host-0", ... */
 static fab_status add_hosts(fab_structure *out, uint64_t each, fab_error *err) {
     fab_status status = FAB_OK;

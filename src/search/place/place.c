@@ -328,8 +328,9 @@ static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64
     FAB_TRY(check_found(&s, err));
     out->is_searched = true;
     if (out->n_distinct == 1) {
-        (void)snprintf(out->note, sizeof out->note,
-                       "Placements cannot differ: up to symmetry of the fabric, lengths of cables apart, there is one.");
+        (void)snprintf(
+            out->note, sizeof out->note,
+            "Placements cannot differ: up to symmetry of the fabric, lengths of cables apart, there is one.");
     }
 done:
     place_groups_release(&s.groups);

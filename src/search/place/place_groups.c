@@ -22,7 +22,8 @@ static fab_link_id access_link(const fab_fabric *f, uint32_t server, uint32_t k)
 static uint32_t link_class(const fab_fabric *f, fab_link_id link) {
     const fab_link_class *k = fab_class_of(f, link);
     uint32_t i = 0;
-    while (f->classes[i].kind != k->kind || f->classes[i].tier != k->tier || f->classes[i].usable_bps != k->usable_bps) {
+    while (f->classes[i].kind != k->kind || f->classes[i].tier != k->tier ||
+           f->classes[i].usable_bps != k->usable_bps) {
         i++;
     }
     return i;

@@ -165,12 +165,16 @@ static fab_status failures_prepare(run *x, fab_error *err) {
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
-static void count_links(const run *x, const double *load, const double *residual, fab_failed_phase *out) {
+/* A link that collides in several phases counts once in `sum`, as in a difference of two states. */
+static void count_links(const run *x, const double *load, const double *residual, bool *has_collided,
+                        fab_failed_phase *out, fab_failed_phase *sum) {
     fab_link_id worst = FAB_NONE;
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
         double rest = residual[link] * x->capacity[link];
         double ratio = rest > 0 ? load[link] / rest : 0;
         out->n_collisions += ratio > COLLIDED;
+        sum->n_collisions += ratio > COLLIDED && !has_collided[link];
+        has_collided[link] = has_collided[link] || ratio > COLLIDED;
         if (ratio > out->worst_ratio) {
             out->worst_ratio = ratio;
             worst = link;
@@ -183,7 +187,6 @@ static void count_links(const run *x, const double *load, const double *residual
 
 static void add_phase(const fab_failed_phase *phase, fab_failed_phase *sum) {
     sum->n_disconnected += phase->n_disconnected;
-    sum->n_collisions += phase->n_collisions;
     if (phase->worst_ratio > sum->worst_ratio) {
         sum->worst_ratio = phase->worst_ratio;
         memcpy(sum->worst_link, phase->worst_link, sizeof sum->worst_link);
@@ -197,12 +200,14 @@ static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, 
     fab_status status = FAB_OK;
     fab_error inner = {0};
     fab_assessor *a = x->assessor;
+    bool *has_collided = NULL;
     out->time_s = NAN;
     FAB_TRY(FAB_NEW(out->phases, x->out->n_phases, err));
+    FAB_TRY(FAB_NEW(has_collided, x->f->n_links, err));
     FAB_TRY(assess_reroute(a, 0, to, err));
     for (size_t p = 0; p < x->out->n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
-        count_links(x, a->now[p]->load, a->mask.residual, &out->phases[p]);
+        count_links(x, a->now[p]->load, a->mask.residual, has_collided, &out->phases[p], &out->sum);
         add_phase(&out->phases[p], &out->sum);
     }
     if (!x->has_times || !is_running || out->sum.n_disconnected > 0) {
@@ -217,6 +222,7 @@ static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, 
         FAB_FAIL(err, status, inner.where, "%s", inner.text);
     }
 done:
+    free(has_collided);
     return status;
 }
 

@@ -433,8 +433,8 @@ Test(design_digest, texts_of_before_open) {
                               "job.train.id=train\njob.train.kind=training\njob.train.recompute=full\n"
                               "job.train.tp=8\njob.train.dp-collective=ring\njob.train.servers=\nengine.1=ecmp\n"
                               "prices.profile=today-400g\n";
-    static const char *const SAME[] = {"fabric.taper=2", "length=3m/30m/100m", "job.id=train", "job.tp=8", "engine=ecmp",
-                                       "prices=today-400g"};
+    static const char *const SAME[] = {"fabric.taper=2", "length=3m/30m/100m", "job.id=train",
+                                       "job.tp=8",       "engine=ecmp",        "prices=today-400g"};
     fab_design *d = calloc(2, sizeof *d);
     fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
     fab_error err = {0};

@@ -118,8 +118,8 @@ static void expect_same(const fab_path_figures *a, const fab_path_figures *b, co
 
 /* Two tiers, cables of 3 m and 30 m, 600 ns a switch: 2 x 14.7 + 2 x 147 + 3 x 600 ns = 2.1234 us. */
 Test(path_figures, two_tiers_by_hand) {
-    setup s =
-        make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16,tiers=2,floor.lengths=tier", NULL, "pattern:shift,by=8", "spray");
+    setup s = make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16,tiers=2,floor.lengths=tier", NULL,
+                   "pattern:shift,by=8", "spray");
     ask(&s);
     fab_path_figures x = of_split(&s);
     cr_expect_eq(x.n_flows, 64);
@@ -151,7 +151,8 @@ Test(path_figures, every_switch_counts_once) {
         uint32_t hops;
     } CASES[] = {
         {"clos:gpus=8,gpus-per-server=4,radix=16,latency=10us,floor.lengths=tier", "pattern:shift,by=4", 10e-6, 6, 2},
-        {"rail-spine:gpus=32,gpus-per-server=8,radix=16,latency=10us,floor.lengths=tier", "pattern:shift,by=8", 10e-6, 6, 2},
+        {"rail-spine:gpus=32,gpus-per-server=8,radix=16,latency=10us,floor.lengths=tier", "pattern:shift,by=8", 10e-6,
+         6, 2},
         {"clos:gpus=16,gpus-per-server=1,radix=8,tiers=2,latency=1us/2us,length=3m/30m", "pattern:shift,by=8", 4e-6, 66,
          4},
         {"clos:gpus=64,gpus-per-server=1,radix=8,tiers=3,latency=1us/2us/4us,length=3m/30m/50m", "pattern:shift,by=32",
@@ -172,8 +173,8 @@ Test(path_figures, every_switch_counts_once) {
 
 /* In-flight bytes = rate x round trip: a byte more allows the rate, a byte less does not. */
 Test(path_figures, the_limit_bites_where_the_window_is_too_small) {
-    setup s = make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16,tiers=2,floor.lengths=tier", NULL, "pattern:shift,by=8",
-                   "adaptive,queueing=0us");
+    setup s = make("clos:gpus=64,gpus-per-server=1,nics-per-server=1,radix=16,tiers=2,floor.lengths=tier", NULL,
+                   "pattern:shift,by=8", "adaptive,queueing=0us");
     ask(&s);
     double in_flight = 400e9 / 8 * 4.2468e-6;
     for (int i = 0; i < 2; i++) {

@@ -1,9 +1,13 @@
 /* Floor plan: positions and lengths by hand, and what must hold for every plan. */
+#include "fab/analysis.h"
 #include "fab/prices.h"
 #include "fab/design.h"
 #include "fab/floor_plan.h"
 #include "fab/patch.h"
+#include "fab/rng.h"
 #include "fab/topologies.h"
+
+#include "random_design.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -375,4 +379,64 @@ Test(floor, errors_name_both_values) {
         fab_floor_free(b.floor);
         fab_fabric_free(b.fabric);
     }
+}
+
+/* Dollars of all network cables and their optics, cable by cable: its racks are looked up in the plan, its length is
+ * that of the way between them, and its price that of the book. */
+static double cables_one_by_one(const built *b, const fab_prices *prices) {
+    double usd = 0;
+    for (uint32_t cable = 0; cable < b->fabric->n_cables; cable++) {
+        const fab_link_class *k = fab_class_of(b->fabric, 2 * cable);
+        fab_link_price link = {0};
+        if (!is_network(k)) {
+            continue;
+        }
+        double length_m = fab_floor_cable_m(&b->design.fabric.floor, rack_of(b, b->fabric->end[2 * (size_t)cable]),
+                                            rack_of(b, b->fabric->end[2 * (size_t)cable + 1]));
+        cr_assert_eq(fab_prices_link(prices, k->capacity_bps, length_m, &link, NULL), FAB_OK);
+        usd += link.cable.usd + (link.module != NULL ? 2 * link.module_price.usd : 0);
+    }
+    return usd;
+}
+
+/* What optimize and the price of spares rest on. */
+Test(floor, closed_forms_cost_what_graphs_cost) {
+    static fab_prices prices;
+    static fab_cost predicted;
+    static fab_cost measured;
+    fab_rng rng = fab_rng_make(82, 0);
+    size_t n = 0;
+    size_t n_spares = 0;
+    cr_assert_eq(fab_prices_read(FAB_DEFAULT_PRICES, &prices, NULL), FAB_OK);
+    for (int i = 0; i < 1500; i++) {
+        random_design d = random_design_next(&rng, 40);
+        char text[400];
+        fab_error err = {0};
+        fab_counts counts = {0};
+        static built b;
+        (void)snprintf(text, sizeof text, "%s%s", d.text,
+                       i % 3 == 0   ? ",floor.racks-per-row=3,floor.servers-per-rack=2"
+                       : i % 3 == 1 ? ",floor.leaf-at=hall,floor.switches-per-rack=3"
+                                    : "");
+        fab_status status = try_build(text, &b, &err);
+        cr_assert_neq(status, FAB_EINTERNAL, "%s: %s: %s", text, err.where, err.text);
+        if (status == FAB_OK && d.family <= RANDOM_RAIL_ONLY) {
+            fab_fabric_spec spec = b.design.fabric;
+            cr_assert_eq(fab_topology_predict(&spec, &counts, &err), FAB_OK, "%s: %s", text, err.text);
+            cr_assert(counts.knows_lengths, "%s", text);
+            if (fab_cost_of(&spec, &b.counts, &prices, &measured, NULL) == FAB_OK) {
+                cr_assert_eq(fab_cost_of(&spec, &counts, &prices, &predicted, NULL), FAB_OK, "%s", text);
+                cr_assert_eq(predicted.total_usd, measured.total_usd, "%s: %.17g, not %.17g", text, predicted.total_usd,
+                             measured.total_usd);
+                double usd = cables_one_by_one(&b, &prices);
+                cr_assert_float_eq(measured.cable_usd + measured.transceiver_usd, usd, 1e-9 * usd, "%s", text);
+                n++;
+                n_spares += b.design.fabric.spares > 0;
+            }
+        }
+        fab_floor_free(b.floor);
+        fab_fabric_free(b.fabric);
+    }
+    cr_expect_gt(n, 200, "%zu", n);
+    cr_expect_gt(n_spares, 20, "%zu", n_spares);
 }

@@ -35,7 +35,7 @@ typedef struct fab_failed_phase {
 /** All phases in one state. */
 typedef struct fab_failed_state {
     double time_s;            /**< of an iteration, else of all phases one after the other; NAN: not known */
-    fab_failed_phase sum;     /**< counts added up, the worst of all */
+    fab_failed_phase sum;     /**< flows added up, links that collide in any phase, the worst of all */
     fab_failed_phase *phases; /**< shape [n_phases]; owned */
 } fab_failed_state;
 

@@ -42,6 +42,9 @@ typedef struct fab_sweep_engine {
     bool has_iteration;              /**< the traffic is a training job whose iteration is modelled */
     fab_iteration iteration;         /**< meaningful with has_iteration */
     double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
+    bool is_drawn;                   /**< some phase hashes: another seed gives another time */
+    uint64_t n_seeds;
+    double least_s, most_s; /**< of an iteration, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
@@ -61,12 +64,14 @@ typedef struct fab_sweep_point {
     bool has_ownership; /**< there is a job */
     fab_ownership ownership;
     char traffic[sizeof(((fab_result *)0)->traffic)];
-    uint64_t batch;          /**< sequences of an iteration; 0: no training job */
-    double tokens;           /**< of an iteration */
-    uint64_t n_kept_experts; /**< that every GPU keeps, so that none are exchanged with; 0: none */
-    bool has_plan;           /**< the job left open how it is run: */
-    fab_job_plan plan;       /**< the fastest under the first engine */
-    double plan_bound_s;     /**< no other plan is below it */
+    uint64_t batch;                       /**< sequences of an iteration; 0: no training job */
+    double tokens;                        /**< of an iteration */
+    uint64_t n_kept_experts;              /**< that every GPU keeps, so that none are exchanged with; 0: none */
+    bool has_plan;                        /**< the job left open how it is run: */
+    fab_job_plan plan;                    /**< the fastest under the first engine */
+    double plan_bound_s;                  /**< no other plan is below it */
+    double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
+    char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
@@ -117,8 +122,9 @@ typedef struct fab_sweep {
     bool compares_designs;                 /**< of `compare`: values are designs */
     fab_verdict verdicts[FAB_MAX_ENGINES]; /**< [engine], of compared designs */
     size_t n_verdicts;
-    char design[512]; /**< as given */
-    char *model;      /**< of points that name none, where others do or their defaults differ; else NULL; owned */
+    char design[512];           /**< as given */
+    char prices[FAB_FILE_SIZE]; /**< of compared designs: the book of all, where only some name one; else empty */
+    char *model; /**< of points that name none, where others do or their defaults differ; else NULL; owned */
     fab_sweep_point *points; /**< the first path varies slowest */
     size_t n_points, n_built;
     fab_place_search *searches; /**< shape [n_searches]: of `place`, one per engine */

@@ -67,8 +67,8 @@ typedef enum fab_lengths { FAB_LENGTHS_AUTO, FAB_LENGTHS_OF_PLAN, FAB_LENGTHS_OF
 
 /** Where racks stand; decides the lengths of the cables. Defaults that are not derived stand in fields.c. */
 typedef struct fab_floor_spec {
-    bool given;                 /**< false: there are no racks (front-ends; installed fabrics that say none) */
-    bool is_assumed;            /**< the design says nothing of it */
+    bool given;      /**< false: there are no racks (front-ends; installed fabrics that say none) */
+    bool is_assumed; /**< the design says nothing of it */
     fab_lengths lengths;
     double server_w;            /**< power of one server, resolved */
     double rack_w, hall_w;      /**< most power of the servers of a rack and of a hall; 0 = no limit */
@@ -117,6 +117,13 @@ typedef struct fab_transport_spec {
     double queue_bytes; /**< these of spray-ack; 0 = a bandwidth-delay product */
 } fab_transport_spec;
 
+/** What the file of an installed fabric leaves open, so that it is assumed. */
+typedef struct fab_gaps {
+    bool cables; /**< it tells who is below whom, and no cables */
+    bool hosts, lengths;
+    uint64_t rates; /**< cables without one */
+} fab_gaps;
+
 /** Whose software and NICs the hosts have. */
 typedef enum fab_host_kind { FAB_HOST_IDEAL, FAB_HOST_NCCL_EFA_H100, FAB_HOST_NCCL_EFA_B200 } fab_host_kind;
 
@@ -155,6 +162,7 @@ typedef struct fab_fabric_spec {
     char digest[24];            /**< installed: of the bytes of the file; filled in, or what they have to be */
     fab_host_order host_order;  /**< installed */
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */
+    fab_gaps gaps;              /**< installed: derived */
     uint64_t cables;            /**< installed: between two switches of a file without cables; 0 = 1 */
     bool radix_given;           /**< else a torus or dragonfly takes the smallest that suffices */
     fab_tier_spec tier[FAB_MAX_TIERS];

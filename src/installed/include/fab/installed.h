@@ -97,6 +97,9 @@ fab_status fab_structure_of(fab_network **net, const fab_structure_options *opti
                             fab_error *err) FAB_MUST_USE;
 void fab_structure_free(fab_structure *installed);
 
+/** Cables of which the file gives no rate; those of nodes inside switches are none. */
+uint32_t fab_structure_unrated(const fab_structure *installed);
+
 /** Lower end, then upper end, of a trunk: sides as in fab_shape. */
 void fab_structure_trunk(const fab_structure *installed, uint32_t trunk, uint32_t out_side[2]);
 

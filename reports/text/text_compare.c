@@ -1,0 +1,266 @@
+/* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
+#include "text_sections.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
+
+/* --- designs compared --------------------------------------------------------------------------------------------- */
+
+static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
+    const fab_sweep_point *best = &s->points[v->best];
+    const char *figure = v->by_price
+                             ? fab_show(page, "$%s per 1e9 tokens",
+                                        fab_show_whole(page, best->engines[e].iteration.usd_per_1e9_tokens + 0.5))
+                             : fab_show_time(page, best->engines[e].compared_s);
+    const char *what = v->by_price ? "costs least" : "is fastest";
+    if (v->next == v->best) {
+        return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
+    }
+    if (v->margin_ratio < FAB_EVEN_RATIO) {
+        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact.", v->best + 1,
+                        v->next + 1, figure, 100 * v->margin_ratio);
+    }
+    return fab_show(page, "[%zu] %s: %s, [%zu] %.3g %% more.", v->best + 1, what, figure, v->next + 1,
+                    100 * v->margin_ratio);
+}
+
+static const char *turning_show(fab_page *page, const fab_verdict *v) {
+    if (!v->by_price || v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO) {
+        return "";
+    }
+    return v->turning_ratio > 1
+               ? fab_show(page, " Not even a network for nothing would bring [%zu] level.", v->next + 1)
+               : fab_show(page, " [%zu] draws level if its network costs %.3g %% less.", v->next + 1,
+                          100 * v->turning_ratio);
+}
+
+static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
+    if (!v->is_owned || v->owned_next == v->owned_best) {
+        return "";
+    }
+    double usd = s->points[v->owned_best].engines[e].owned_usd_per_1e9_tokens;
+    const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
+    return v->owned_margin_ratio < FAB_EVEN_RATIO
+               ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
+                          s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
+               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %.3g %% more.",
+                          s->points[v->owned_best].ownership.years, v->owned_best + 1, figure, v->owned_next + 1,
+                          100 * v->owned_margin_ratio);
+}
+
+/* The cheapest network, of which no one stands out where all cost the same. */
+static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    double least_usd = s->points[v->cheapest].total_usd;
+    bool alike = true;
+    for (size_t i = 0; i < s->n_points; i++) {
+        alike = alike && s->points[i].total_usd <= least_usd * (1 + 1e-9);
+    }
+    const char *usd = fab_show_money(page, least_usd);
+    return alike ? fab_show(page, "every network costs %s", usd)
+                 : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
+}
+
+static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_verdict *v = &s->verdicts[e];
+    if (!v->is_known) {
+        return;
+    }
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s Fastest: [%zu]; %s.",
+                   s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "",
+                   verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
+                   cheapest_show(page, s, v));
+}
+
+static bool same_traffic(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (s->points[i].is_built && strcmp(s->points[i].traffic, fab_text_first_built(s)->traffic) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void compare_put_designs(fab_page *page, const fab_sweep *s) {
+    bool once = same_traffic(s);
+    if (once) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s", fab_text_first_built(s)->traffic);
+    }
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, p->value[0]);
+        if (p->settings != NULL && p->settings[0] != '\0') {
+            fab_page_wrapf(page, FAB_INK_DIM, 6, 6, "differs in %s", p->settings);
+        }
+        if (!once && p->is_built) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 6, 6, "%s", p->traffic);
+        }
+    }
+}
+
+/* Least and most over the designs of parts of a whole; most < least: there is none. */
+typedef struct part_range {
+    double least, most;
+} part_range;
+
+static void part_widen(part_range *r, double part, double whole) {
+    if (whole > 0) {
+        r->least = fmin(r->least, part / whole);
+        r->most = fmax(r->most, part / whole);
+    }
+}
+
+static const char *part_show(fab_page *page, const part_range *r) {
+    const char *most = fab_show(page, "%.3g %%", 100 * r->most);
+    const char *least = fab_show(page, "%.3g %%", 100 * r->least);
+    return strcmp(least, most) == 0 ? most : fab_show(page, "%.3g to %s", 100 * r->least, most);
+}
+
+/* GPUs take most of time and cost: what the network has of both says how far designs can lie apart. */
+static void compare_put_network(fab_page *page, const fab_sweep *s) {
+    part_range time = {INFINITY, -INFINITY};
+    part_range hours = time;
+    part_range owned = time;
+    const fab_sweep_point *priced = NULL;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        for (size_t e = 0; e < p->n_engines; e++) {
+            const fab_iteration *it = &p->engines[e].iteration;
+            if (!p->engines[e].has_iteration || !(it->usd_per_1e9_tokens > 0)) {
+                continue;
+            }
+            double exposed_s =
+                it->exposed_tp_s + it->exposed_cp_s + it->exposed_pp_s + it->exposed_ep_s + it->exposed_dp_s;
+            double usd_per_year = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+            part_widen(&time, exposed_s, it->time_s);
+            part_widen(&hours, it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year),
+                       usd_per_year);
+            part_widen(&owned, p->ownership.network_usd, p->ownership.total_usd);
+            priced = p;
+        }
+    }
+    if (priced == NULL) {
+        return;
+    }
+    fab_page_say(page, "Communication that nothing hides is %s of the time; the network is %s of the cost by GPU hours",
+                 part_show(page, &time), part_show(page, &hours));
+    if (owned.most >= owned.least) {
+        fab_page_say(page, " and %s of what is bought and run", part_show(page, &owned));
+    }
+    fab_page_say(page, ". A GPU hour is $%.2f (%s; job.gpu-hour-usd): margins below %.0f %% are within such values.",
+                 priced->gpu_hour_usd, priced->gpu_hour_source, 100 * FAB_EVEN_RATIO);
+    fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
+}
+
+void fab_text_compare(fab_page *page, const fab_sweep *s) {
+    for (size_t e = 0; e < s->n_verdicts; e++) {
+        compare_put_verdict(page, s, e);
+    }
+    compare_put_network(page, s);
+    compare_put_designs(page, s);
+}
+
+/* --- cost --------------------------------------------------------------------------------------------------------- */
+
+/* Per year, of the job's part of the network. */
+static void compare_put_hours(fab_page *page, const fab_sweep *s, size_t e) {
+    static const fab_column COLUMNS[] = {COLUMN("per year", text), COLUMN("GPU hours", money),
+                                         COLUMN("network", money), COLUMN("its energy", money),
+                                         COLUMN("total", money),   COLUMN("power", power)};
+    fab_table table;
+    fab_text_heading(page, "COST BY GPU HOURS",
+                     s->n_verdicts > 1 ? s->points[s->verdicts[e].best].engines[e].label : NULL);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (!p->is_built || e >= p->n_engines || !(p->engines[e].iteration.usd_per_1e9_tokens > 0)) {
+            continue;
+        }
+        const fab_iteration *it = &p->engines[e].iteration;
+        double total = it->usd_per_1e9_tokens * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+        double capital = it->network_share_ratio * p->capital_usd_per_year;
+        double energy = it->network_share_ratio * p->energy_usd_per_year;
+        const double figures[] = {total - capital - energy, capital, energy, total, p->power_w};
+        fab_table_row(&table, i == s->verdicts[e].best ? FAB_INK_GOOD : FAB_INK_PLAIN,
+                      fab_show(page, "[%zu] %s", i + 1, p->family), figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_legendf(page, "%s",
+                     "GPU hours at the price of the GPU with its server; network: capital over its years, and the "
+                     "energy, of the part that the job has; power of the whole network. Not in it: buildings, people.");
+}
+
+static const fab_ownership *any_ownership(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (s->points[i].ownership.years > 0) {
+            return &s->points[i].ownership;
+        }
+    }
+    return NULL;
+}
+
+static void ownership_put_table(fab_page *page, const fab_sweep *s, size_t e) {
+    static const fab_column COLUMNS[] = {COLUMN("bought", text), COLUMN("GPUs", money),      COLUMN("servers", money),
+                                         COLUMN("racks", money), COLUMN("network", money),   COLUMN("energy", money),
+                                         COLUMN("total", money), COLUMN("1e9 tokens", money)};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        const fab_ownership *o = &p->ownership;
+        if (o->years > 0 && e < p->n_engines) {
+            double tokens_usd = p->engines[e].owned_usd_per_1e9_tokens;
+            const double figures[] = {o->gpu_usd,
+                                      o->server_usd,
+                                      o->rack_usd,
+                                      o->network_usd,
+                                      o->energy_usd,
+                                      o->total_usd,
+                                      tokens_usd > 0 ? tokens_usd : NAN};
+            fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu] %s", i + 1, p->family), figures);
+        }
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+}
+
+/* Of the whole cluster, bought; dollars per token of the job's part of it. */
+static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_ownership *any = any_ownership(s);
+    const char *told = "";
+    fab_text_heading(page, "COST OF OWNERSHIP",
+                     s->n_verdicts > 1 ? s->points[s->verdicts[e].best].engines[e].label : NULL);
+    if (any != NULL) {
+        ownership_put_table(page, s, e);
+        fab_page_wrapf(page, FAB_INK_DIM, 2, 2,
+                       "Bought and run for %.3g years by prices %s, all at their most power; its source says which "
+                       "figures are assumed. 1e9 tokens: of the job's part, without pauses.",
+                       any->years, any->profile);
+    }
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_ownership *o = &s->points[i].ownership;
+        if (o->missing[0] != '\0' && strcmp(o->missing, told) != 0) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%snot known: prices %s without %s",
+                           any != NULL ? fab_show(page, "[%zu] ", i + 1) : "", o->profile, o->missing);
+            told = o->missing;
+        }
+    }
+}
+
+static bool has_job(const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        if (s->points[i].has_ownership) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void fab_text_compare_cost(fab_page *page, const fab_sweep *s, size_t e) {
+    if (s->verdicts[e].is_known && s->verdicts[e].by_price) {
+        compare_put_hours(page, s, e);
+    }
+    if (has_job(s)) {
+        compare_put_ownership(page, s, e);
+    }
+}
