@@ -93,8 +93,9 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
                                       .seed = c->request.seed,
                                       .n_sprayed = t->routes.n_flows,
                                       .sprayed = t->routes.flow_first};
+    const fab_flow_groups groups = {c->request.phase, NULL};
     fab_lossless_result r = {.finish_s = t->finish_s};
-    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &phase, least_s, &r, err));
+    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase, least_s, &r, err));
     if (r.n_deadlock > 0) {
         char link[FAB_LINK_NAME_SIZE];
         return fab_fail(
