@@ -175,6 +175,19 @@ refused 3 "buffer-alpha is a part of what is free" route $small --traffic patter
 refused 3 "16 ports in use that have to take" route $small --traffic pattern:permutation --transport pfc,buffer=100kB,buffer-alpha=1
 refused 3 "128 ports times priorities in use" route $small --traffic pattern:permutation --transport pfc,buffer=4MB,priority=receiver
 
+# Adaptive by packet under InfiniBand's credits: switches send packets to the shortest queue, changes and threads keep the time.
+for threads in 1 2; do
+  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --engine adaptive,granularity=packet --transport pfc,wire=infiniband --fail core-0 --threads $threads --json --quiet >"adaptive-$threads" || fail "adaptive by packet"
+done
+cmp adaptive-1 adaptive-2 || fail "adaptive by packet depends on threads"
+"$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --transport pfc,wire=infiniband --json --quiet >hashed || fail "ecmp"
+/usr/bin/python3 - <<'CHECK' || fail "adaptive by packet"
+import json
+chosen, hashed = (json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0] for name in ("adaptive-1", "hashed"))
+least = 2 * 2**20 * 8 / 400e9 * (1 + 26 / 4096)
+assert least < chosen["transfer_s"] < 1.5 * least < hashed["transfer_s"], (least, chosen["transfer_s"], hashed["transfer_s"])
+CHECK
+
 # A ring of switches that stop each other.
 "$program" route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --engine ecmp --transport pfc --quiet >text || fail "torus"
 grep -q "Deadlock: .* waits for itself" text || fail "a deadlock is not told: $(cat text)"

@@ -31,11 +31,13 @@ fab_status fab_check_lossless(const fab_router *router, const fab_transport_spec
             "or dmodk",
             facts->label);
     }
-    if (facts->reorders && transport->kind != FAB_TRANSPORT_SPRAY_ACK) {
+    bool takes_any_order = transport->kind == FAB_TRANSPORT_SPRAY_ACK ||
+                           (transport->kind == FAB_TRANSPORT_PFC && transport->wire == FAB_WIRE_INFINIBAND);
+    if (facts->reorders && !takes_any_order) {
         return fab_fail(err, FAB_EUNSUPPORTED, "transport",
                         "%s sends packets of a flow over several paths, and receivers of pfc and dcqcn take one that "
-                        "overtakes for a loss (RoCE goes back to the gap); spray-ack takes any order, ecmp and dmodk "
-                        "keep it",
+                        "overtakes for a loss (RoCE goes back to the gap); pfc,wire=infiniband and spray-ack take any "
+                        "order, ecmp and dmodk keep it",
                         facts->label);
     }
     return FAB_OK;
@@ -287,7 +289,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
                                fab_error *err) {
     fab_status status = FAB_OK;
     fab_senders senders;
-    const fab_lossless transport = fab_lossless_of(spec, &senders);
+    fab_lossless transport = fab_lossless_of(spec, &senders);
     double *latency_s = NULL;
     double *fluid_s = NULL;
     double *capacity = NULL;
@@ -310,6 +312,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
         marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;
     }
     phase.marks = marks;
+    transport.adapts = groups->reorders && transport.spray == NULL;
     if (transport.n_classes > 1) {
         FAB_TRY(FAB_NEW(class_of, phase.n_flows, err));
         give_priorities(f, spec, &phase, groups, class_of);
@@ -334,9 +337,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     for (uint32_t i = 0; i < phase.n_flows; i++) { /* what is copied is not there sooner than by fair shares */
         out->finish_s[i] = copies[i] ? fmax(out->finish_s[i], fluid_s[i]) : out->finish_s[i];
     }
-    if (transport.spray == NULL) { /* else the paths' shares follow marks, and links carry other bytes */
-        keep_bound(&phase, least_s, out->finish_s);
-    }
+    keep_bound(&phase, least_s, out->finish_s);
 done:
     FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, marks, class_of, pool, pool_bytes);
     return status;
@@ -367,7 +368,8 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
         fluid_s[i] = s->finish_s[i];
         out->fluid_s = fmax(out->fluid_s, fluid_s[i] + run->prepared->relay_s);
     }
-    const fab_flow_groups groups = {run->prepared->phase, run->trace != NULL ? run->trace->group : NULL};
+    const fab_flow_groups groups = {run->prepared->phase, run->trace != NULL ? run->trace->group : NULL,
+                                    fab_router_facts_of(run->router)->reorders};
     FAB_TRY(fab_finish_lossless(f, run->transport, &groups, &phase, least_s - run->prepared->relay_s, &r, err));
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {

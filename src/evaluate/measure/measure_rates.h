@@ -49,6 +49,7 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
 typedef struct fab_flow_groups {
     const fab_phase *phase;
     const uint32_t *job; /**< shape [n_flows]; NULL: all are of one */
+    bool reorders;       /**< switches choose a path for every packet */
 } fab_flow_groups;
 /**
  * The same of flows over links alone.
