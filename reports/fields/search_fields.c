@@ -110,9 +110,10 @@ const fab_fields fab_optimum_fields = TABLE(
 /* --- advice ------------------------------------------------------------------------------------------------------- */
 
 static const char *const KINDS[FAB_ADVICE_N_KINDS] = {
-    [FAB_ADVICE_QUEUE_PAIRS] = "queue-pairs", [FAB_ADVICE_HASHING] = "hashing", [FAB_ADVICE_PINNING] = "pinning",
-    [FAB_ADVICE_ADAPTIVE] = "adaptive",       [FAB_ADVICE_BUFFERS] = "buffers", [FAB_ADVICE_RANK_ORDER] = "rank-order",
-    [FAB_ADVICE_PLACEMENT] = "placement"};
+    [FAB_ADVICE_QUEUE_PAIRS] = "queue-pairs", [FAB_ADVICE_HASHING] = "hashing",
+    [FAB_ADVICE_PINNING] = "pinning",         [FAB_ADVICE_ADAPTIVE] = "adaptive",
+    [FAB_ADVICE_BUFFERS] = "buffers",         [FAB_ADVICE_PRIORITIES] = "priorities",
+    [FAB_ADVICE_RANK_ORDER] = "rank-order",   [FAB_ADVICE_PLACEMENT] = "placement"};
 static const char *const VERDICTS[] = {[FAB_ADVICE_FASTER] = "faster",
                                        [FAB_ADVICE_SLOWER] = "slower",
                                        [FAB_ADVICE_UNCLEAR] = "unclear",

@@ -132,6 +132,12 @@ static fab_status check_transport(const reading *r, fab_error *err) {
                         fab_quantity_format(xon, (double)t->xon_bytes, FAB_UNIT_BYTES),
                         fab_quantity_format(xoff, (double)t->xoff_bytes, FAB_UNIT_BYTES));
     }
+    bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
+    if (is_lossless && t->buffer_alpha > 0 && t->buffer_bytes <= 0) {
+        return fab_fail(err, FAB_EINPUT, reading_where(r, "buffer-alpha", "buffer", NULL),
+                        "buffer-alpha is a part of what is free of a switch's buffer: buffer=BYTES says how much that "
+                        "has");
+    }
     if (t->kind == FAB_TRANSPORT_DCQCN && t->kmin_bytes >= t->kmax_bytes) {
         char kmin[32];
         char kmax[32];

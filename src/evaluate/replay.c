@@ -572,8 +572,7 @@ static void replay_release(run *c) {
         }
         FAB_FREE_ALL(c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].fluid_s, c->shared[i].links);
     }
-    fab_result rest = {.phases = c->phases, .n_phases = n_phases};
-    fab_result_release(&rest);
+    fab_result_release(&(fab_result){.phases = c->phases, .n_phases = n_phases});
     FAB_FREE_ALL(c->dependencies, c->routers, c->workers, c->items, c->figures, c->shared);
 }
 

@@ -77,7 +77,7 @@ static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *ou
 static uint32_t queued_cell(fab_lossless_state *s, uint32_t link) {
     fab_port *at = &s->ports[link];
     uint32_t c = at->head;
-    if (s->rates != NULL) {
+    if (s->waiting_bytes != NULL) {
         s->waiting_bytes[link] -= s->cells[c].bytes;
     }
     at->head = s->cells[c].next;
@@ -91,6 +91,52 @@ static void spread_packets(fab_lossless_state *s, const fab_cell *c, double s_pe
     fab_dcqcn_flow *f = &s->rates[c->flow];
     double late_s = fmax(0, f->send_s - now_s - c->bytes * s_per_byte);
     f->spread_s = late_s * fmax(0, 1 - s->packet_bytes / c->bytes);
+}
+
+/* A cell that came over any path of its sender: with the last one all of them end. */
+static void chosen_arrives(fab_lossless_state *s, const fab_cell *c) {
+    uint32_t lead = s->lead[c->flow];
+    const uint32_t *of = &s->phase->sprayed[s->group[lead]];
+    double end_s = c->tail_s - s->flows[c->flow].latency_s;
+    s->last_s[lead] = end_s > s->last_s[lead] ? end_s : s->last_s[lead];
+    if (--s->flows[lead].missing > 0) {
+        return;
+    }
+    for (uint32_t i = of[0]; i < of[1]; i++) {
+        s->out->finish_s[i] = s->lead[i] == lead ? s->last_s[lead] : s->out->finish_s[i];
+    }
+}
+
+static double queue_bytes(const fab_lossless_state *s, uint32_t queue) {
+    const fab_port *at = &s->ports[queue];
+    return s->waiting_bytes[queue] + (at->sending != FAB_NO_CELL ? at->sending_bytes : 0);
+}
+
+/* A cell that has come to a switch goes on by the path of its flow, among those with the same links so far, whose queue
+ * is the shortest. */
+static uint32_t choose_queue(fab_lossless_state *s, fab_cell *c) {
+    const uint32_t *of = &s->phase->sprayed[s->group[c->flow]];
+    const uint32_t n = of[1] - of[0];
+    const uint32_t *so_far = &s->link[s->flows[c->flow].at];
+    const uint32_t depth = c->at - s->flows[c->flow].at;
+    uint32_t turn = s->turn[s->lead[c->flow]]++;
+    uint32_t best = c->flow;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t path = of[0] + (turn + i) % n;
+        const uint32_t *its = &s->link[s->flows[path].at];
+        uint32_t same = 0;
+        while (same < depth && its[same] == so_far[same]) {
+            same++;
+        }
+        double bytes = same == depth && its[depth] != FAB_NO_LINK ? queue_bytes(s, its[depth]) : INFINITY;
+        bool is_shorter = bytes < least - ROUNDING;
+        best = is_shorter ? path : best;
+        least = is_shorter ? bytes : least;
+    }
+    c->flow = best;
+    c->at = s->flows[best].at + depth;
+    return s->link[c->at];
 }
 
 /* A queue that is free and may send takes its next cell and one of the flows that begin here by turns. */
@@ -131,7 +177,9 @@ static fab_status send_of(fab_lossless_state *s, uint32_t link, double now_s, fa
         c->in = link;
         return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, next, at->sending, err);
     }
-    if (--s->flows[c->flow].missing == 0) {
+    if (s->lead != NULL) {
+        chosen_arrives(s, c);
+    } else if (--s->flows[c->flow].missing == 0) {
         double spread_s = s->rates != NULL ? s->rates[c->flow].spread_s : 0;
         s->out->finish_s[c->flow] = c->tail_s - s->flows[c->flow].latency_s + spread_s;
     }
@@ -195,18 +243,21 @@ static fab_status cell_arrives(fab_lossless_state *s, const fab_event *e, fab_er
     uint32_t number = e->what % FAB_MOST_NUMBERS;
     fab_cell *c = &s->cells[number];
     fab_port *from = &s->ports[c->in];
-    fab_port *to = &s->ports[e->link];
+    uint32_t queue = s->lead != NULL ? choose_queue(s, c) : e->link;
+    fab_port *to = &s->ports[queue];
     c->next = FAB_NO_CELL;
     double xoff_bytes = hold_bytes(s, c->in, c->bytes);
     if (from->held_bytes > xoff_bytes && !from->asks_to_stop) {
-        FAB_PASS(stop_sender(s, c->in, e->link, e->at_s, err));
+        FAB_PASS(stop_sender(s, c->in, queue, e->at_s, err));
     }
     if (s->rates != NULL) {
-        mark_cell(s, e->link, number);
+        mark_cell(s, queue, number);
+    } else if (s->lead != NULL) {
+        s->waiting_bytes[queue] += c->bytes;
     }
     *(to->tail == FAB_NO_CELL ? &to->head : &s->cells[to->tail].next) = number;
     to->tail = number;
-    return send_next(s, e->link, e->at_s, err);
+    return send_next(s, queue, e->at_s, err);
 }
 
 /* The cell has left the switch: its ingress port holds less. */

@@ -42,21 +42,33 @@ static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
 /* A path's part of them, where flows are sprayed. */
 static double n_packets_of(const fab_lossless_state *s, uint32_t flow) {
     double n = s->phase->bits[flow] / BITS / s->transport->mtu_bytes;
-    return s->spray != NULL ? n : ceil(n);
+    return s->spray != NULL || s->lead != NULL ? n : ceil(n);
 }
 
 static double wire_bytes(const fab_lossless_state *s, uint32_t flow) {
     return s->phase->bits[flow] / BITS + n_packets_of(s, flow) * s->transport->header_bytes;
 }
 
-/* Cells of equal size for each flow; of a sender that sprays, its first path stands for all of them. */
-static void count_cells(fab_lossless_state *s, uint32_t flow) {
-    double bytes = wire_bytes(s, flow);
+/* Paths that a sender has, if this is the one that stands for it; else 0. */
+static double n_paths_of(const fab_lossless_state *s, uint32_t flow) {
     if (s->spray != NULL) {
         const fab_spray_sender *x = &s->spray->senders[s->spray->sender_of[flow]];
-        double payload = x->n * s->phase->bits[flow] / BITS;
+        return s->spray->member[x->first] == flow ? x->n : 0;
+    }
+    double n = 0;
+    const uint32_t *of = s->phase->sprayed;
+    for (uint32_t i = of[s->group[flow]]; s->lead[flow] == flow && i < of[s->group[flow] + 1]; i++) {
+        n += s->lead[i] == flow;
+    }
+    return n;
+}
+
+/* Cells of equal size for each flow; of a sender with several paths, the first stands for all of them. */
+static void count_cells(fab_lossless_state *s, uint32_t flow) {
+    double bytes = wire_bytes(s, flow);
+    if (s->spray != NULL || s->lead != NULL) {
+        double payload = n_paths_of(s, flow) * s->phase->bits[flow] / BITS;
         bytes = payload + ceil(payload / s->transport->mtu_bytes * (1 - 1e-12)) * s->transport->header_bytes;
-        bytes = s->spray->member[x->first] == flow ? bytes : 0;
     }
     bool moves = bytes > 0 && n_links_of(s, flow) > 0;
     s->flows[flow].left = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
@@ -152,6 +164,9 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
 
 static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
+    if (s->lead != NULL) {
+        FAB_PASS(FAB_NEW(s->waiting_bytes, s->n_queues, err));
+    }
     if (s->transport->dcqcn == NULL) {
         return FAB_OK;
     }
@@ -216,6 +231,10 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
     if (!(t->xon_bytes >= 0) || !(t->xon_bytes < t->xoff_bytes)) {
         return fab_fail(err, FAB_EINPUT, NULL, "xon of %g bytes is not below xoff of %g", t->xon_bytes, t->xoff_bytes);
     }
+    if (t->adapts && (t->dcqcn != NULL || t->spray != NULL)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, "transport",
+                        "switches choose queues only where nobody is told of marks");
+    }
     const fab_dcqcn *d = t->dcqcn;
     if (d != NULL && (!(d->kmin_bytes < d->kmax_bytes) || !(d->gain > 0 && d->gain < 1))) {
         return fab_fail(err, FAB_EINPUT, "transport",
@@ -237,6 +256,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
                           double n_senders) {
     double of_flow = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(fab_cut_flow);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
+    of_flow += transport->adapts ? 3 * sizeof(uint32_t) + sizeof(double) : 0;
     n_links *= fmax(1, transport->n_classes);
     double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
@@ -246,6 +266,29 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
     cells = transport->spray != NULL ? 0 : cells;
     return n_flows * of_flow + n_links * of_link + n_flow_links * sizeof(uint32_t) + cells * sizeof(fab_cell) + events +
            FAB_EVENT_CALENDAR_BYTES;
+}
+
+/* Paths of a flow that begin with the same link have one sender. */
+static fab_status open_choices(fab_lossless_state *s, fab_error *err) {
+    const fab_lossless_phase *p = s->phase;
+    if (!s->transport->adapts) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(s->lead, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->group, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->turn, p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->last_s, p->n_flows, err));
+    for (uint32_t k = 0; k < p->n_sprayed; k++) {
+        for (uint32_t i = p->sprayed[k]; i < p->sprayed[k + 1]; i++) {
+            uint32_t lead = p->sprayed[k];
+            while (s->link[s->first[lead]] != s->link[s->first[i]]) {
+                lead++;
+            }
+            s->lead[i] = lead;
+            s->group[i] = k;
+        }
+    }
+    return FAB_OK;
 }
 
 /* What classes and pools share. */
@@ -273,6 +316,7 @@ fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     if (s->spray != NULL) {
         FAB_PASS(fab_spray_group(s, err));
     }
+    FAB_PASS(open_choices(s, err));
     cut_flows(s);
     FAB_PASS(open_shared(s, err));
     FAB_PASS(open_ports(s, err));
@@ -288,6 +332,7 @@ void fab_lossless_close(fab_lossless_state *s) {
     if (s->spray != NULL) {
         fab_spray_close(s->spray);
     }
+    FAB_FREE_ALL(s->lead, s->group, s->turn, s->last_s);
     FAB_FREE_ALL(s->lines, s->left_bytes, s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
     FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->flows, s->cells);
 }

@@ -81,6 +81,10 @@ typedef struct fab_lossless_state {
     fab_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;
+    uint32_t *lead;  /**< [n_flows], where switches choose: the path that stands for a sender; NULL: they do not */
+    uint32_t *group; /**< [n_flows]: of phase->sprayed; the next two alike, by lead */
+    uint32_t *turn;  /**< choices so far */
+    double *last_s;  /**< arrival of its cells, less the latencies of their paths */
     double packet_bytes, xoff_bytes, xon_part;
     double least_bytes; /**< of a threshold */
     double now_s;       /**< of the event at hand */

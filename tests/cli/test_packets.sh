@@ -110,7 +110,7 @@ spray() { # spray FILE TRANSPORT ARGUMENT...
 }
 for paths in spray-ack,entropies=256 "spray-ack,entropies=4 --engine ecmp,qp=256"; do # a sender's memory is not by its paths
   # shellcheck disable=SC2086
-  refused 3 "with the paths of 126 flows would take about 60.86 MB" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=1MiB --max-memory 20MB --transport $paths
+  refused 3 "with the paths of 126 flows would take about 62.09 MB" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=1MiB --max-memory 20MB --transport $paths
 done
 spray few spray-ack,entropies=4 --engine ecmp --threads 1
 spray again spray-ack --engine ecmp,qp=4 --threads 2
@@ -149,6 +149,43 @@ for name in ("jobs-pfc", "jobs-spray-ack"):
     assert abs(jobs[0]["alone_s"] / phases[jobs[0]["phase"]] - 1) < 1e-9, (jobs[0], phases)
     assert all(job["together_s"] > job["alone_s"] for job in jobs), jobs
     assert max(job["together_s"] / job["alone_s"] for job in jobs) > 1.3, jobs
+CHECK
+
+# Priorities: receivers of their own let go who only stands behind them; jobs of their own hold each other up less; one
+# job has no other. Shared buffers: a port alone may hold more than xoff, of a buffer that is nearly full less.
+for transport in pfc pfc,priority=receiver pfc,priority=job pfc,priority=communicator pfc,buffer=16MB,buffer-alpha=1 pfc,buffer=1MB,buffer-alpha=0.0625; do
+  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MiB --transport $transport --json --quiet >"shared-${transport#pfc,}" || fail "$transport"
+done
+for transport in pfc pfc,priority=job,priorities=2; do
+  "$program" run "$root/tests/data/two_jobs.xml" --transport $transport --threads 2 --json --quiet >"together-${transport#pfc,}" || fail "several jobs under $transport"
+done
+/usr/bin/python3 - <<'CHECK' || fail "priorities and shared buffers"
+import json
+engine = lambda name: json.load(open("shared-" + name, encoding="utf-8"))["phases"][0]["engines"][0]
+one, receiver, job, communicator, roomy, tight = map(engine, ("pfc", "priority=receiver", "priority=job", "priority=communicator", "buffer=16MB,buffer-alpha=1", "buffer=1MB,buffer-alpha=0.0625"))
+victims = lambda e: e["lossless"]["victims"]
+assert victims(receiver) < victims(one) / 2, (victims(receiver), victims(one))
+assert job == one != communicator
+assert roomy["lossless"]["stopped_links"] < one["lossless"]["stopped_links"] < tight["lossless"]["stopped_links"], [e["lossless"] for e in (roomy, one, tight)]
+assert all(e["transfer_s"] >= e["fluid_s"] * (1 - 1e-9) for e in (one, receiver, communicator, roomy, tight))
+shared, own = ([j["together_s"] / j["alone_s"] for j in json.load(open(f"together-{name}", encoding="utf-8"))["contention"]["engines"][0]["jobs"]] for name in ("pfc", "priority=job,priorities=2"))
+assert own != shared and all(slowdown > 1 for slowdown in own), (own, shared)
+CHECK
+refused 3 "buffer-alpha is a part of what is free" route $small --traffic pattern:permutation --transport pfc,buffer-alpha=1
+refused 3 "16 ports in use that have to take" route $small --traffic pattern:permutation --transport pfc,buffer=100kB,buffer-alpha=1
+refused 3 "128 ports times priorities in use" route $small --traffic pattern:permutation --transport pfc,buffer=4MB,priority=receiver
+
+# Adaptive by packet under InfiniBand's credits: switches send packets to the shortest queue, changes and threads keep the time.
+for threads in 1 2; do
+  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --engine adaptive,granularity=packet --transport pfc,wire=infiniband --fail core-0 --threads $threads --json --quiet >"adaptive-$threads" || fail "adaptive by packet"
+done
+cmp adaptive-1 adaptive-2 || fail "adaptive by packet depends on threads"
+"$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --transport pfc,wire=infiniband --json --quiet >hashed || fail "ecmp"
+/usr/bin/python3 - <<'CHECK' || fail "adaptive by packet"
+import json
+chosen, hashed = (json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0] for name in ("adaptive-1", "hashed"))
+least = 2 * 2**20 * 8 / 400e9 * (1 + 26 / 4096)
+assert least < chosen["transfer_s"] < 1.5 * least < hashed["transfer_s"], (least, chosen["transfer_s"], hashed["transfer_s"])
 CHECK
 
 # A ring of switches that stop each other.

@@ -1,5 +1,5 @@
 /* Lossless queues against packets that are moved one at a time. */
-#include "../unit/packets/lossless_fixture.h"
+#include "../unit/packets/spray_fixture.h"
 #include "oracle_packets.h"
 
 #include <string.h>
@@ -97,6 +97,41 @@ Test(oracle_packets, classes_and_pools) {
     }
     cr_assert_gt(n_pauses, 1000 * N_PHASES / 300);
     cr_assert_gt(n_others, 5 * N_PHASES, "%d", (int)n_others);
+}
+
+/* Switches that send every packet to the shortest queue on a path of its flow, with classes and without. */
+Test(oracle_packets, choices) {
+    uint64_t n_pauses = 0;
+    for (uint64_t seed = 0; seed < N_PHASES / 2; seed++) {
+        static sprayed s;
+        double found[SPRAYED * MOST_PATHS];
+        double expected[SPRAYED * MOST_PATHS];
+        uint8_t class_of[SPRAYED * MOST_PATHS];
+        fab_error err = {0};
+        double xoff = 1e4 * (double)(1 + seed % 5);
+        const fab_lossless transport = {.mtu_bytes = 4096,
+                                        .header_bytes = 26,
+                                        .xoff_bytes = xoff,
+                                        .xon_bytes = 0.7 * xoff,
+                                        .n_classes = 1 + (uint32_t)(seed % 3),
+                                        .adapts = true};
+        sprayed_draw(8000 + seed, 2 + (uint32_t)(seed % (SPRAYED - 1)), 100, &s);
+        for (uint32_t k = 0; k < s.net.phase.n_sprayed; k++) {
+            for (uint32_t i = s.of_flow[k]; i < s.of_flow[k + 1]; i++) {
+                class_of[i] = (uint8_t)(k % transport.n_classes);
+            }
+        }
+        s.net.phase.class_of = class_of;
+        fab_lossless_result r = {.finish_s = found};
+        cr_assert_eq(fab_lossless_run(&transport, &s.net.phase, &r, &err), FAB_OK, "%s", err.text);
+        n_pauses += r.n_pauses;
+        oracle_packets(&transport, &s.net.phase, expected);
+        for (uint32_t i = 0; i < s.net.phase.n_flows; i++) {
+            cr_assert(isfinite(found[i]) && fabs(found[i] - expected[i]) <= 1e-9 * expected[i],
+                      "seed %d: path %u ends after %.17g s, not %.17g", (int)seed, i, found[i], expected[i]);
+        }
+    }
+    cr_assert_gt(n_pauses, 300, "%d", (int)n_pauses);
 }
 
 /* Flows around a ring of switches: what never arrives by the checker is what a circle of stopped links holds back. */

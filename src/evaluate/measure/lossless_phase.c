@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +31,13 @@ fab_status fab_check_lossless(const fab_router *router, const fab_transport_spec
             "or dmodk",
             facts->label);
     }
-    if (facts->reorders && transport->kind != FAB_TRANSPORT_SPRAY_ACK) {
+    bool takes_any_order = transport->kind == FAB_TRANSPORT_SPRAY_ACK ||
+                           (transport->kind == FAB_TRANSPORT_PFC && transport->wire == FAB_WIRE_INFINIBAND);
+    if (facts->reorders && !takes_any_order) {
         return fab_fail(err, FAB_EUNSUPPORTED, "transport",
                         "%s sends packets of a flow over several paths, and receivers of pfc and dcqcn take one that "
-                        "overtakes for a loss (RoCE goes back to the gap); spray-ack takes any order, ecmp and dmodk "
-                        "keep it",
+                        "overtakes for a loss (RoCE goes back to the gap); pfc,wire=infiniband and spray-ack take any "
+                        "order, ecmp and dmodk keep it",
                         facts->label);
     }
     return FAB_OK;
@@ -163,11 +166,14 @@ fab_lossless fab_lossless_of(const fab_transport_spec *t, fab_senders *senders) 
                                  .hyper_bps = t->hyper_bps,
                                  .least_bps = t->least_bps,
                                  .recovery = (uint32_t)t->recovery};
+    const bool is_lossless = t->kind != FAB_TRANSPORT_SPRAY_ACK;
     return (fab_lossless){.mtu_bytes = t->mtu_bytes,
                           .header_bytes = t->header_bytes > 0 ? t->header_bytes : WIRES[t->wire].header,
                           .ack_bytes = t->ack_bytes > 0 ? t->ack_bytes : WIRES[t->wire].ack,
                           .xoff_bytes = t->xoff_bytes,
                           .xon_bytes = t->xon_bytes > 0 ? t->xon_bytes : XON * t->xoff_bytes,
+                          .n_classes = is_lossless && t->priority != FAB_PRIORITY_SHARED ? (uint32_t)t->priorities : 1,
+                          .alpha = is_lossless ? t->buffer_alpha : 0,
                           .dcqcn = t->kind == FAB_TRANSPORT_DCQCN ? &senders->dcqcn : NULL,
                           .spray = t->kind == FAB_TRANSPORT_SPRAY_ACK ? &senders->spray : NULL};
 }
@@ -215,42 +221,84 @@ static void keep_bound(const fab_lossless_phase *p, double least_s, double *fini
     }
 }
 
-/* Every port of a switch may hold xoff, and what comes in until its sender has stopped [IEEE 802.1Qbb, annex O]: a
- * message goes there and what was sent meanwhile comes here, and either end finishes a packet. */
+/* What comes in until a sender has stopped [IEEE 802.1Qbb, annex O], of all ports of a switch and priorities: a message
+ * goes there and what was sent meanwhile comes here, and either end finishes a packet. */
+static double headroom_of(const fab_fabric *f, fab_node_id v, const fab_lossless *t) {
+    double bytes = 0;
+    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+        const fab_link_class *c = fab_class_of(f, f->out_link[k] ^ 1U);
+        bytes += 2 * c->latency_s * c->capacity_bps / BITS + 2 * (t->mtu_bytes + t->header_bytes);
+    }
+    return bytes * t->n_classes;
+}
+
+/* Every port may hold xoff of every priority and headroom; of a shared buffer headroom alone is set aside. */
 static fab_status check_buffers(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless *t,
                                 fab_error *err) {
     for (fab_node_id v = 0; spec->buffer_bytes > 0 && t->spray == NULL && v < f->n_nodes; v++) {
-        double headroom = 0;
-        uint32_t n = f->out_first[v + 1] - f->out_first[v];
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(f, f->out_link[k] ^ 1U);
-            headroom += 2 * c->latency_s * c->capacity_bps / BITS + 2 * (t->mtu_bytes + t->header_bytes);
-        }
-        if (fab_kind_of(f, v) == FAB_NODE_SWITCH && n * t->xoff_bytes + headroom > spec->buffer_bytes) {
+        double headroom = headroom_of(f, v, t);
+        uint32_t n = (f->out_first[v + 1] - f->out_first[v]) * t->n_classes;
+        double held = t->alpha > 0 ? 0 : n * t->xoff_bytes;
+        if (fab_kind_of(f, v) == FAB_NODE_SWITCH && held + headroom > spec->buffer_bytes) {
             char name[FAB_NODE_NAME_SIZE];
             char text[3][32];
+            char holds[64] = "have to take ";
+            if (t->alpha <= 0) {
+                (void)snprintf(holds, sizeof holds, "may hold xoff of %s each, and ",
+                               fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES));
+            }
             return fab_fail(err, FAB_EINPUT, "transport",
-                            "%s has %" PRIu32 " ports in use that may hold xoff of %s each, and %s more until their "
-                            "senders have stopped: more than its buffer of %s, so that PFC would lose packets",
-                            fab_node_name(f, v, name), n, fab_quantity_format(text[0], t->xoff_bytes, FAB_UNIT_BYTES),
-                            fab_quantity_format(text[1], ceil(headroom), FAB_UNIT_BYTES),
+                            "%s has %" PRIu32 " %s in use that %s%s%s until their senders have stopped: more than its "
+                            "buffer of %s, so that PFC would lose packets",
+                            fab_node_name(f, v, name), n, t->n_classes > 1 ? "ports times priorities" : "ports", holds,
+                            fab_quantity_format(text[1], ceil(headroom), FAB_UNIT_BYTES), t->alpha > 0 ? "" : " more",
                             fab_quantity_format(text[2], spec->buffer_bytes, FAB_UNIT_BYTES));
         }
     }
     return FAB_OK;
 }
 
-fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless_phase *fluid,
-                               double least_s, fab_lossless_result *out, fab_error *err) {
+/* A switch's ports share what headroom leaves of its buffer. */
+static void share_buffers(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless *t, uint32_t *pool,
+                          double *pool_bytes) {
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        pool[l] = fab_kind_of(f, fab_head(f, l)) == FAB_NODE_SWITCH ? fab_head(f, l) : FAB_NO_LINK;
+    }
+    for (fab_node_id v = 0; v < f->n_nodes; v++) {
+        pool_bytes[v] = spec->buffer_bytes - headroom_of(f, v, t);
+    }
+}
+
+/* [path]: flows of a group have the priorities in turn. */
+static void give_priorities(const fab_fabric *f, const fab_transport_spec *spec, const fab_lossless_phase *p,
+                            const fab_flow_groups *groups, uint8_t *class_of) {
+    for (uint32_t k = 0; k < p->n_sprayed; k++) {
+        fab_flow flow = fab_phase_flow(groups->phase, k);
+        uint32_t group = groups->job != NULL ? groups->job[k] : 0;
+        group = spec->priority == FAB_PRIORITY_COMMUNICATOR ? flow.comm : group;
+        group = spec->priority == FAB_PRIORITY_RECEIVER ? flow.dst / f->gpus_per_server + flow.dst % f->gpus_per_server
+                                                        : group;
+        for (uint32_t i = p->sprayed[k]; i < p->sprayed[k + 1]; i++) {
+            class_of[i] = (uint8_t)(group % spec->priorities);
+        }
+    }
+}
+
+fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_flow_groups *groups,
+                               const fab_lossless_phase *fluid, double least_s, fab_lossless_result *out,
+                               fab_error *err) {
     fab_status status = FAB_OK;
     fab_senders senders;
-    const fab_lossless transport = fab_lossless_of(spec, &senders);
+    fab_lossless transport = fab_lossless_of(spec, &senders);
     double *latency_s = NULL;
     double *fluid_s = NULL;
     double *capacity = NULL;
     double *bits = NULL;
     bool *copies = NULL;
     bool *marks = NULL;
+    uint8_t *class_of = NULL;
+    uint32_t *pool = NULL;
+    double *pool_bytes = NULL;
     fab_lossless_phase phase = *fluid;
     FAB_TRY(check_buffers(f, spec, &transport, err));
     FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
@@ -264,6 +312,20 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
         marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;
     }
     phase.marks = marks;
+    transport.adapts = groups->reorders && transport.spray == NULL;
+    if (transport.n_classes > 1) {
+        FAB_TRY(FAB_NEW(class_of, phase.n_flows, err));
+        give_priorities(f, spec, &phase, groups, class_of);
+        phase.class_of = class_of;
+    }
+    if (transport.alpha > 0) {
+        FAB_TRY(FAB_NEW(pool, f->n_links, err));
+        FAB_TRY(FAB_NEW(pool_bytes, f->n_nodes, err));
+        share_buffers(f, spec, &transport, pool, pool_bytes);
+        phase.pool = pool;
+        phase.pool_bytes = pool_bytes;
+        phase.n_pools = f->n_nodes;
+    }
     memcpy(fluid_s, out->finish_s, phase.n_flows * sizeof *fluid_s);
     phase.latency_s = latency_s;
     uint32_t n_sent = leave_domains(f, &phase, capacity, bits, copies);
@@ -275,11 +337,9 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     for (uint32_t i = 0; i < phase.n_flows; i++) { /* what is copied is not there sooner than by fair shares */
         out->finish_s[i] = copies[i] ? fmax(out->finish_s[i], fluid_s[i]) : out->finish_s[i];
     }
-    if (transport.spray == NULL) { /* else the paths' shares follow marks, and links carry other bytes */
-        keep_bound(&phase, least_s, out->finish_s);
-    }
+    keep_bound(&phase, least_s, out->finish_s);
 done:
-    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, marks);
+    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, marks, class_of, pool, pool_bytes);
     return status;
 }
 
@@ -308,7 +368,9 @@ fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes
         fluid_s[i] = s->finish_s[i];
         out->fluid_s = fmax(out->fluid_s, fluid_s[i] + run->prepared->relay_s);
     }
-    FAB_TRY(fab_finish_lossless(f, run->transport, &phase, least_s - run->prepared->relay_s, &r, err));
+    const fab_flow_groups groups = {run->prepared->phase, run->trace != NULL ? run->trace->group : NULL,
+                                    fab_router_facts_of(run->router)->reorders};
+    FAB_TRY(fab_finish_lossless(f, run->transport, &groups, &phase, least_s - run->prepared->relay_s, &r, err));
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
         FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));

@@ -90,8 +90,11 @@ static double fullest_link_s(const fab_prepared_phase *s, const double *bytes, c
 }
 
 static double least_possible_s(const fab_engine_run *run, const double *bytes) {
-    if (run->transport != NULL && run->transport->kind == FAB_TRANSPORT_SPRAY_ACK) {
-        return run->prepared->least_s; /* senders choose among paths: links carry what comes of it */
+    bool chooses = run->transport != NULL &&
+                   (run->transport->kind == FAB_TRANSPORT_SPRAY_ACK ||
+                    (run->transport->kind == FAB_TRANSPORT_PFC && fab_router_facts_of(run->router)->reorders));
+    if (chooses) {
+        return run->prepared->least_s; /* senders or switches choose among paths: links carry what comes of it */
     }
     return fmax(fullest_link_s(run->prepared, bytes, NULL), run->prepared->least_s);
 }

@@ -45,15 +45,22 @@ fab_lossless fab_lossless_of(const fab_transport_spec *transport, fab_senders *s
 /** Finishing times of packets in place of those of the fluid; fills fluid_s, and detail->pauses. */
 fab_status fab_rate_lossless(const fab_engine_run *run, const fab_routes *routes, const fab_sharing *sharing,
                              double least_s, fab_figures *out, fab_error *err) FAB_MUST_USE;
+/** What flows have a priority by. */
+typedef struct fab_flow_groups {
+    const fab_phase *phase;
+    const uint32_t *job; /**< shape [n_flows]; NULL: all are of one */
+    bool reorders;       /**< switches choose a path for every packet */
+} fab_flow_groups;
 /**
  * The same of flows over links alone.
+ * @param[in]     groups   Of the flows that fluid->sprayed has the paths of.
  * @param[in]     fluid    Its latencies are those of the fabric, and not looked at.
  * @param[in]     least_s  The fullest link needs that long.
  * @param[in,out] out      finish_s: of the fluid; then of packets, INFINITY of what never arrives.
  */
 fab_status fab_finish_lossless(const fab_fabric *fabric, const fab_transport_spec *transport,
-                               const fab_lossless_phase *fluid, double least_s, fab_lossless_result *out,
-                               fab_error *err) FAB_MUST_USE;
+                               const fab_flow_groups *groups, const fab_lossless_phase *fluid, double least_s,
+                               fab_lossless_result *out, fab_error *err) FAB_MUST_USE;
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;

@@ -93,8 +93,12 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
                                       .seed = c->request.seed,
                                       .n_sprayed = t->routes.n_flows,
                                       .sprayed = t->routes.flow_first};
+    bool is_sprayed = c->request.transport->kind == FAB_TRANSPORT_SPRAY_ACK; /* links do not carry what paths say */
+    bool reorders = fab_router_facts_of(c->request.router)->reorders;
+    const fab_flow_groups groups = {c->request.phase, NULL, reorders};
     fab_lossless_result r = {.finish_s = t->finish_s};
-    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &phase, least_s, &r, err));
+    FAB_PASS(fab_finish_lossless(c->request.fabric, c->request.transport, &groups, &phase,
+                                 reorders || is_sprayed ? 0 : least_s, &r, err));
     if (r.n_deadlock > 0) {
         char link[FAB_LINK_NAME_SIZE];
         return fab_fail(

@@ -55,7 +55,7 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
 }
 
 static bool changes_packets(const advise_packets *p) {
-    return p->xoff_bytes > 0 || p->queue_bytes > 0 || p->balancing != NULL;
+    return p->xoff_bytes > 0 || p->queue_bytes > 0 || p->balancing != NULL || p->priority != NULL;
 }
 
 /* The design with a configuration laid over it; NULL: the request's own. */
@@ -72,6 +72,9 @@ static fab_status lay_over(advisor *a, const advise_config *config, const fab_de
     t->queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : t->queue_bytes;
     if (packets->balancing != NULL) {
         t->balancing = strcmp(packets->balancing, "bitmap") == 0 ? FAB_BALANCING_BITMAP : FAB_BALANCING_OBLIVIOUS;
+    }
+    if (packets->priority != NULL) {
+        t->priority = strcmp(packets->priority, "receiver") == 0 ? FAB_PRIORITY_RECEIVER : FAB_PRIORITY_COMMUNICATOR;
     }
     if (config->order[0] != '\0') {
         FAB_PASS(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
@@ -180,10 +183,11 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
         fab_str_printf(&text, "--engine %s%s", config->engine, order || servers || changes_packets(p) ? " " : "");
     }
     const char *space = order || servers ? " " : "";
-    describe_bytes(&text, "xoff", p->xoff_bytes, p->queue_bytes > 0 || p->balancing != NULL ? " " : space);
+    describe_bytes(&text, "xoff", p->xoff_bytes, p->priority != NULL ? " " : space); /* queues are not lossless */
     describe_bytes(&text, "queue", p->queue_bytes, p->balancing != NULL ? " " : space);
-    if (p->balancing != NULL) {
-        fab_str_printf(&text, "--set fabric.balancing=%s%s", p->balancing, space);
+    if (p->balancing != NULL || p->priority != NULL) {
+        fab_str_printf(&text, "--set fabric.%s=%s%s", p->balancing != NULL ? "balancing" : "priority",
+                       p->balancing != NULL ? p->balancing : p->priority, space);
     }
     if (order || servers) {
         fab_str_printf(&text, "--job %s%s%s%s%s", order ? "order=" : "", order ? config->order : "",

@@ -76,6 +76,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     out->packets.xoff_bytes = packets->xoff_bytes > 0 ? packets->xoff_bytes : out->packets.xoff_bytes;
     out->packets.queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : out->packets.queue_bytes;
     out->packets.balancing = packets->balancing != NULL ? packets->balancing : out->packets.balancing;
+    out->packets.priority = packets->priority != NULL ? packets->priority : out->packets.priority;
     if (!change->sets_engine) {
         return true;
     }
@@ -149,6 +150,29 @@ static fab_status add_other_engines(advise_list *list, fab_error *err) {
     };
     for (size_t i = 0; i < sizeof ENGINES / sizeof ENGINES[0]; i++) {
         FAB_PASS(add_engine(list, ENGINES[i].kind, true, ENGINES[i].engine, err));
+    }
+    return FAB_OK;
+}
+
+/* Lossless queues: priorities of their own, of receivers and of communicators. */
+static fab_status add_priorities(const advisor *a, advise_list *list, fab_error *err) {
+    const fab_transport_spec *t = &a->what->design->fabric.transport;
+    bool is_lossless = t->kind == FAB_TRANSPORT_PFC || t->kind == FAB_TRANSPORT_DCQCN;
+    bool has_some = false; /* several communicators */
+    for (size_t i = 0; i < a->traffic->n_phases; i++) {
+        has_some = has_some || a->traffic->phases[i].n_comms > 1;
+    }
+    const struct {
+        bool is_tried;
+        fab_priority priority;
+        const char *name;
+    } WAYS[] = {{true, FAB_PRIORITY_RECEIVER, "receiver"}, {has_some, FAB_PRIORITY_COMMUNICATOR, "communicator"}};
+    for (size_t i = 0; is_lossless && i < sizeof WAYS / sizeof WAYS[0]; i++) {
+        const advise_change change = {
+            .kind = FAB_ADVICE_PRIORITIES, .needs_switch_support = true, .packets.priority = WAYS[i].name};
+        if (WAYS[i].is_tried && t->priority != WAYS[i].priority) {
+            FAB_PASS(changes_add(list, &change, err));
+        }
     }
     return FAB_OK;
 }
@@ -252,6 +276,7 @@ fab_status advise_list_changes(advisor *a, advise_list *list, fab_error *err) {
     FAB_PASS(add_ecmp(a, list, err));
     FAB_PASS(add_other_engines(list, err));
     FAB_PASS(add_buffers(a, list, err));
+    FAB_PASS(add_priorities(a, list, err));
     FAB_PASS(add_spraying(a, list, err));
     if (a->is_whole_job) {
         FAB_PASS(add_orders(a, list, err));

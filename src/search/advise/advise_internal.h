@@ -9,7 +9,7 @@
 /** Switches and senders of packets; 0 and NULL: those of the fabric. */
 typedef struct advise_packets {
     double xoff_bytes, queue_bytes;
-    const char *balancing;
+    const char *balancing, *priority;
 } advise_packets;
 
 /** What the advisor varies. Empty texts leave the design's value. */

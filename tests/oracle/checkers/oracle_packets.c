@@ -27,6 +27,7 @@ typedef struct happening {
 typedef struct packet {
     uint32_t flow, step, came_by;
     double bytes;
+    bool on_wire; /* is being sent over that link */
     bool in_line; /* waits at the switch before link `step` of its flow */
     long rank;    /* in the order in which packets came to any queue */
     bool marked;
@@ -51,7 +52,8 @@ typedef struct world {
     bool (*silent)[LANES], (*asked)[LANES], (*own_turn)[LANES]; /* of a link, by lane */
     double (*stored)[LANES], *taken;                            /* taken: of a pool */
     uint32_t (*last_flow)[LANES], *last_lane;
-    uint32_t *sent_of_flow, *packets_of_flow, *there_of_flow;
+    uint32_t *sent_of_flow, *packets_of_flow, *there_of_flow, *choices;
+    double *end_of_flow;
     long rank;
     sender *senders;
     uint64_t (*came)[LANES];
@@ -71,6 +73,34 @@ static uint32_t link_of(const world *w, uint32_t flow, uint32_t step) {
 
 static uint32_t steps_of(const world *w, uint32_t flow) {
     return (uint32_t)(w->p->first[flow + 1] - w->p->first[flow]);
+}
+
+/* Where switches choose: the flows of a bundle that leave by one link are one sender, and the first has its packets. */
+static uint32_t bundle_of(const world *w, uint32_t flow) {
+    uint32_t k = 0;
+    while (w->p->sprayed[k + 1] <= flow) {
+        k++;
+    }
+    return k;
+}
+
+static uint32_t sender_of(const world *w, uint32_t flow) {
+    if (!w->t->adapts) {
+        return flow;
+    }
+    uint32_t i = w->p->sprayed[bundle_of(w, flow)];
+    while (link_of(w, i, 0) != link_of(w, flow, 0)) {
+        i++;
+    }
+    return i;
+}
+
+static double payload_of(const world *w, uint32_t flow) {
+    double payload = 0;
+    for (uint32_t i = 0; i < w->p->n_flows; i++) {
+        payload += sender_of(w, i) == flow ? w->p->bits[i] / 8 : 0;
+    }
+    return payload;
 }
 
 static int lane_of(const world *w, uint32_t flow) {
@@ -107,7 +137,7 @@ static int new_packet(world *w, uint32_t flow) {
         w->room_packets = 2 * w->room_packets + 16;
         w->packets = realloc(w->packets, (size_t)w->room_packets * sizeof *w->packets);
     }
-    double payload = w->p->bits[flow] / 8;
+    double payload = payload_of(w, flow);
     double wire = payload + ceil(payload / w->t->mtu_bytes) * w->t->header_bytes;
     w->packets[w->n_packets] =
         (packet){.flow = flow, .came_by = UINT32_MAX, .bytes = wire / w->packets_of_flow[flow], .in_line = false};
@@ -259,6 +289,7 @@ static void use_line(world *w, uint32_t link, double now, double *finish_s) {
     }
     packet *k = &w->packets[chosen];
     k->in_line = false;
+    k->on_wire = true;
     w->busy[link] = true;
     double free_at = now + k->bytes * 8 / w->p->capacity[link];
     later(w, (happening){free_at, LINE_IS_FREE, link, chosen});
@@ -275,10 +306,46 @@ static void use_line(world *w, uint32_t link, double now, double *finish_s) {
         w->senders[k->flow].last_notice = there;
         later(w, (happening){there + latency, NOTICE_IS_HEARD, k->flow, -1});
     }
-    if (++w->there_of_flow[k->flow] == w->packets_of_flow[k->flow]) {
-        double end = free_at + w->p->latency_s[link] - latency;
-        finish_s[k->flow] = isinf(finish_s[k->flow]) || end > finish_s[k->flow] ? end : finish_s[k->flow];
+    double end = free_at + w->p->latency_s[link] - latency;
+    uint32_t from = sender_of(w, k->flow);
+    w->end_of_flow[from] = end > w->end_of_flow[from] ? end : w->end_of_flow[from];
+    if (++w->there_of_flow[from] == w->packets_of_flow[from]) {
+        for (uint32_t i = 0; i < w->p->n_flows; i++) {
+            finish_s[i] = sender_of(w, i) == from ? w->end_of_flow[from] : finish_s[i];
+        }
     }
+}
+
+/* Bytes that wait for a link in a lane, or are on it. */
+static double depth_of(const world *w, uint32_t link, int lane) {
+    double bytes = 0;
+    for (int i = 0; i < w->n_packets; i++) {
+        const packet *k = &w->packets[i];
+        bool is_here = steps_of(w, k->flow) > k->step && link_of(w, k->flow, k->step) == link;
+        bytes += is_here && lane_of(w, k->flow) == lane && (k->in_line || k->on_wire) ? k->bytes : 0;
+    }
+    return bytes;
+}
+
+/* Every path that has led here is looked at, from another one each time; the first of the emptiest is taken. */
+static void choose_path(world *w, packet *k) {
+    uint32_t bundle = bundle_of(w, k->flow);
+    uint32_t first = w->p->sprayed[bundle];
+    uint32_t n = w->p->sprayed[bundle + 1] - first;
+    uint32_t offset = w->choices[sender_of(w, k->flow)]++;
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t path = first + (offset + i) % n;
+        bool leads_here = steps_of(w, path) > k->step;
+        for (uint32_t step = 0; leads_here && step < k->step; step++) {
+            leads_here = link_of(w, path, step) == link_of(w, k->flow, step);
+        }
+        if (leads_here && (best == UINT32_MAX || depth_of(w, link_of(w, path, k->step), lane_of(w, path)) + 1e-6 <
+                                                     depth_of(w, link_of(w, best, k->step), lane_of(w, best)))) {
+            best = path;
+        }
+    }
+    k->flow = best;
 }
 
 /* What an ingress port may hold: what it is given, or its part of what is free. */
@@ -303,6 +370,9 @@ static void happen(world *w, happening h, double *finish_s) {
         packet *k = &w->packets[h.packet];
         k->came_by = h.link;
         k->step++;
+        if (w->t->adapts) {
+            choose_path(w, k);
+        }
         k->marked = is_marked(w, link_of(w, k->flow, k->step), lane_of(w, k->flow)) || k->marked;
         k->in_line = true;
         k->rank = w->rank++;
@@ -318,6 +388,7 @@ static void happen(world *w, happening h, double *finish_s) {
     case LINE_IS_FREE: {
         uint32_t from = w->packets[h.packet].came_by;
         w->busy[h.link] = false;
+        w->packets[h.packet].on_wire = false;
         if (from != UINT32_MAX && from != h.link) {
             int lane = lane_of(w, w->packets[h.packet].flow);
             store(w, from, lane, -w->packets[h.packet].bytes);
@@ -351,6 +422,8 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
     w.taken = calloc((size_t)p->n_pools + 1, sizeof *w.taken);
     w.sent_of_flow = calloc(p->n_flows, sizeof(uint32_t));
     w.there_of_flow = calloc(p->n_flows, sizeof(uint32_t));
+    w.choices = calloc(p->n_flows, sizeof(uint32_t));
+    w.end_of_flow = calloc(p->n_flows, sizeof(double));
     w.packets_of_flow = calloc(p->n_flows, sizeof(uint32_t));
     w.senders = calloc(p->n_flows, sizeof(sender));
     w.came = calloc(p->n_links, sizeof *w.came);
@@ -361,11 +434,11 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
         }
     }
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        double payload = p->bits[f] / 8;
+        double payload = payload_of(&w, f);
         double wire = payload + ceil(payload / t->mtu_bytes) * t->header_bytes;
         bool moves = wire > 0 && steps_of(&w, f) > 0;
         w.packets_of_flow[f] = moves ? (uint32_t)ceil(wire / (t->mtu_bytes + t->header_bytes) - 1e-9) : 0;
-        finish_s[f] = moves ? INFINITY : 0;
+        finish_s[f] = moves || sender_of(&w, f) != f ? INFINITY : 0;
         double line = steps_of(&w, f) > 0 ? p->capacity[link_of(&w, f, 0)] : 0;
         w.senders[f] = (sender){.rc = line, .rt = line, .line = line, .alpha = 1, .last_notice = -INFINITY};
         const fab_dcqcn *d = t->dcqcn;
@@ -399,6 +472,8 @@ void oracle_packets(const fab_lossless *t, const fab_lossless_phase *p, double *
     free(w.sent_of_flow);
     free(w.packets_of_flow);
     free(w.there_of_flow);
+    free(w.choices);
+    free(w.end_of_flow);
     free(w.senders);
     free(w.came);
 }

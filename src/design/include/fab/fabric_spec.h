@@ -92,6 +92,14 @@ typedef enum fab_transport {
 
 typedef enum fab_balancing { FAB_BALANCING_BITMAP, FAB_BALANCING_OBLIVIOUS } fab_balancing;
 
+/** Which flows have a priority of their own: none, those of a job, of a communicator, to a receiver. */
+typedef enum fab_priority {
+    FAB_PRIORITY_SHARED,
+    FAB_PRIORITY_JOB,
+    FAB_PRIORITY_COMMUNICATOR,
+    FAB_PRIORITY_RECEIVER
+} fab_priority;
+
 /** Whose headers and acknowledgements packets have. */
 typedef enum fab_wire {
     FAB_WIRE_SIMULATOR,
@@ -107,8 +115,11 @@ typedef struct fab_transport_spec {
     fab_wire wire;
     double mtu_bytes, header_bytes, ack_bytes; /**< headers and acknowledgements: 0 = those of the wire */
     double buffer_bytes;                       /**< of a switch; 0 = enough */
-    double xoff_bytes, xon_bytes;              /**< xon 0 = four fifths of xoff */
-    double nic_latency_s;                      /**< both NICs together, per step; 0 = auto */
+    double buffer_alpha;                       /**< part of what is free of it that a port may hold; 0 = xoff */
+    fab_priority priority;
+    uint64_t priorities;          /**< that there are, where some have their own */
+    double xoff_bytes, xon_bytes; /**< xon 0 = four fifths of xoff */
+    double nic_latency_s;         /**< both NICs together, per step; 0 = auto */
     double kmin_bytes, kmax_bytes, pmax, gain, notify_s, alpha_s, raise_s, raise_bytes, additive_bps, hyper_bps,
         least_bps;
     uint64_t recovery; /**< these of DCQCN, see fab/lossless.h */

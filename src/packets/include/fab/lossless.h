@@ -42,6 +42,7 @@ typedef struct fab_lossless {
     uint32_t n_classes;     /**< traffic classes: each has its queue at every port and is stopped alone; 0 as 1 */
     double alpha;           /**< > 0: an ingress port may hold alpha times what is left of its pool, in place of
                                xoff_bytes; xon in proportion */
+    bool adapts;            /**< a switch sends a packet to the shortest queue that lies on a path of its flow */
     double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
     const fab_dcqcn *dcqcn; /**< NULL: senders send as their links let them */
     const fab_spray *spray; /**< not NULL: no port stops its sender, and flows are sprayed over their paths */
@@ -62,9 +63,10 @@ typedef struct fab_lossless_phase {
                                 has xoff_bytes */
     const double *pool_bytes; /**< with alpha, shape [n_pools]: what ports share, without headroom */
     uint32_t n_pools;
-    uint32_t n_sprayed;      /**< flows of which the flows above are paths; 0: each is one, as without spray */
-    const uint32_t *sprayed; /**< shape [n_sprayed + 1]: k takes paths sprayed[k] ... sprayed[k + 1] - 1, with the same
-                                bits each; with spray all of them end with the last byte of k */
+    uint32_t n_sprayed; /**< flows of which the flows above are paths; 0: each is one, as without spray */
+    const uint32_t
+        *sprayed; /**< shape [n_sprayed + 1]: k takes paths sprayed[k] ... sprayed[k + 1] - 1, with the same
+                     bits each; with spray, or where switches choose, all of them end with the last byte of k */
 } fab_lossless_phase;
 
 /** What came of it; arrays are the caller's. */
@@ -101,7 +103,10 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
  * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements
- * take their part of the links' rates. Of several
+ * take their part of the links' rates. Where
+ * switches choose, a flow is one sender for all of its paths that begin with the same link; a cell that comes to a
+ * switch joins the shortest queue, by bytes that wait or are being sent, of those that its flow's paths with the same
+ * links so far go on with; the paths take turns at being looked at first. Of several
  * classes each has its queue, its count and its stops; those that have a cell and may send it take turns at a link.
  * With pools, whether a port asks to stop or to go on is looked at when a cell comes by it, and when one has left.
  * With DCQCN a cell is marked by the bytes that wait in the egress queue of a
