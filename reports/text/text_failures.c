@@ -144,7 +144,7 @@ static const char *failures_show_request(fab_page *page, const fab_request_times
 }
 
 /* Of exchanges that somebody waits for. */
-static void failures_put_requests(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
+static bool failures_put_requests(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
     const size_t n = failures_shown(f) < MOST_POLICIES - 2 ? failures_shown(f) : MOST_POLICIES - 2;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("p99 of requests", text), COLUMN("requests", text),
                                              COLUMN("healthy", text)};
@@ -154,7 +154,7 @@ static void failures_put_requests(fab_page *page, const fab_failures *f, const f
         any = any || e->healthy.phases[p].requests.n > 0;
     }
     if (!any) {
-        return;
+        return false;
     }
     for (size_t i = 0; i < n; i++) {
         columns[i + 3].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
@@ -177,8 +177,7 @@ static void failures_put_requests(fab_page *page, const fab_failures *f, const f
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "request: what one GPU waits for in one execution, all flows that end at it (of a ring: all of "
-                        "its communicator); p99: 99 % of them are answered by then; -: the job stops");
+    return true;
 }
 
 /* Ranks that nobody takes: spares run out under every policy that moves anybody. */
@@ -249,6 +248,7 @@ static bool failures_gain(const fab_failures *f) {
 }
 
 void fab_text_failures(fab_page *page, const fab_failures *f) {
+    bool has_requests = false;
     fab_text_heading(page, "FAILURES", NULL);
     failures_put_failed(page, f);
     for (size_t i = 0; i < f->n_engines && f->n_phases > 0; i++) {
@@ -261,7 +261,7 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         }
         failures_put_policies(page, f, e);
         failures_put_phases(page, f, e);
-        failures_put_requests(page, f, e);
+        has_requests = failures_put_requests(page, f, e) || has_requests;
         for (size_t k = 0; k < f->n_policies; k++) {
             failures_put_search(page, f, &e->policies[k]);
         }
@@ -275,6 +275,10 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         "of %s; moves: from server > to server (* from a healthy one), or how many; offered rates are those of the "
         "healthy fabric; of the first seed",
         f->iterates ? "an iteration" : "all phases, one after the other");
+    if (has_requests) {
+        fab_text_note(page, "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
+                            "all of its communicator); p99: 99 % of them are answered by then; -: the job stops");
+    }
     if (failures_gain(f)) {
         fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);
     }
