@@ -31,7 +31,7 @@ static const fab_field FAILED_PHASES[] = {
     GROUP_HERE(&FIGURES),
     FIELD_OF(requests, requests.n,
              "GPUs that wait for an execution of the phase; where its steps depend on each other, communicators. Of "
-             "serving, ranking and all-to-alls.",
+             "serving and of all-to-alls (ranking, experts).",
              .only = is_waited_for),
     FIGURE_OF(request_p50_s, requests.p50_s, "s", "Time within which half of them have all they wait for.",
               .only = is_waited_for),

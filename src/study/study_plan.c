@@ -126,7 +126,7 @@ static fab_status plan_describe(const fab_study_request *r, const study_scene *s
     plan->traffic = plan_keep(r->traffic, &status, err);
     plan->scenarios = plan_keep(r->scenarios, &status, err);
     plan->seed = r->seed;
-    plan->times = r->times;
+    plan->figures = r->figures;
     FAB_TRY(status);
     FAB_TRY(describe_variants(r, scene, plan, err));
     FAB_TRY(describe_rates(&scene->request.rates, plan, err));
@@ -197,9 +197,13 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                       .seed = request->seed};
     const fab_assessment_request assessment = {.policies = request->policies,
                                                .n_policies = request->n_policies,
-                                               .times = request->times,
+                                               .times = request->figures != FAB_FIGURES_LOADS,
+                                               .p99 = request->figures == FAB_FIGURES_P99,
                                                .rates = fab_failure_rates_of(&request->design->failures)};
     FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
+    if (fab_scenarios_span_s(scene.scenarios) > 0 && request->figures == FAB_FIGURES_P99) {
+        FAB_FAIL(err, FAB_EINPUT, "--figures", "p99 is of sets of failures; histories have times");
+    }
     if (fab_scenarios_span_s(scene.scenarios) > 0) {
         FAB_TRY(
             fab_assessment_settle(scene.assessment, fab_scenarios_span_s(scene.scenarios), &scene.request.rates, err));

@@ -107,7 +107,8 @@ fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const f
 fab_status assess_evaluate_ends(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, double *ends_s,
                                 fab_evaluated *out, fab_error *err) FAB_MUST_USE;
 
-/* Whether somebody waits for a phase: all of serving and ranking that leave a scale-up domain, and all-to-alls. */
+/* Whether somebody waits for a phase: all of serving that leave a scale-up domain, and all-to-alls (of ranking, of
+ * experts, a pattern). */
 bool assess_has_requests(const fab_assessment *assessment, size_t phase);
 
 /* How long, under a->mask with ranks where `to` puts them; nothing is lost. */

@@ -12,7 +12,7 @@
 
 bool assess_has_requests(const fab_assessment *d, size_t phase) {
     const fab_phase *p = &d->traffic->phases[phase];
-    const bool answers = d->traffic->has_job && d->traffic->job.kind != FAB_JOB_TRAINING;
+    const bool answers = d->traffic->has_job && d->traffic->job.kind == FAB_JOB_SERVING;
     return d->in_network[phase] && p->n_flows <= MOST_FLOWS && (answers || strcmp(p->collective, "all-to-all") == 0);
 }
 
