@@ -25,9 +25,22 @@ static const fab_fields FIGURES = VIEW("failed_figures", FAILED_FIGURES, OUTCOME
 
 GIVES(const char *, failed_phase_name, fab_at_result(at)->failures->phases[at->index]);
 
+GIVES(bool, is_waited_for, here->requests.n > 0);
 static const fab_field FAILED_PHASES[] = {
     TEXT_BY(phase, failed_phase_name, "Name of the phase."),
     GROUP_HERE(&FIGURES),
+    FIELD_OF(requests, requests.n,
+             "GPUs that wait for an execution of the phase; where its steps depend on each other, communicators. Of "
+             "serving and of all-to-alls (ranking, experts).",
+             .only = is_waited_for),
+    FIGURE_OF(request_p50_s, requests.p50_s, "s", "Time within which half of them have all they wait for.",
+              .only = is_waited_for),
+    FIGURE_OF(request_p99_s, requests.p99_s, "s",
+              "Time within which 99 % of the requests of an exchange are answered: a GPU has all that is sent to it in "
+              "one execution. By nearest rank.",
+              .only = is_waited_for,
+              .formula = "(time until its last flow has arrived + latency of the phase) / executions"),
+    FIGURE_OF(request_max_s, requests.max_s, "s", "Time within which all of them have.", .only = is_waited_for),
 };
 static const fab_fields FAILED_PHASE = TABLE("failed_phase", FAILED_PHASES, OUTCOMES);
 

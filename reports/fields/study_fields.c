@@ -401,6 +401,10 @@ static const fab_field STUDY[] = {
     FIELD_OF(source, scenarios, "Where the scenarios come from."),
     FIGURE(span_s, "s", "Time that a history covers; missing of sets.", FILLED, .source = OUTCOMES),
     FIELD_OF(times, has_times, "Whether times are known; else loads alone."),
+    FIELD_OF(of_p99, is_p99,
+             "Whether times, and slowdowns, are those within which 99 % of the requests of serving and of "
+             "all-to-alls are answered (request_p99_s), all exchanges one after the other.",
+             FILLED),
     FIELD_OF(impact, criterion, "What impact is here."),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
     FIELD_OF(parts, n_parts, "Components that the fabric has of the classes of those."),

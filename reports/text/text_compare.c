@@ -22,8 +22,8 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
         return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact.", v->best + 1,
                         v->next + 1, figure, 100 * v->margin_ratio);
     }
-    return fab_show(page, "[%zu] %s: %s, [%zu] %.3g %% more.", v->best + 1, what, figure, v->next + 1,
-                    100 * v->margin_ratio);
+    return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
+                    fab_show_more(page, v->margin_ratio));
 }
 
 static const char *turning_show(fab_page *page, const fab_verdict *v) {
@@ -45,9 +45,9 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     return v->owned_margin_ratio < FAB_EVEN_RATIO
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
-               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %.3g %% more.",
+               : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, figure, v->owned_next + 1,
-                          100 * v->owned_margin_ratio);
+                          fab_show_more(page, v->owned_margin_ratio));
 }
 
 /* The cheapest network, of which no one stands out where all cost the same. */

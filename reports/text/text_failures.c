@@ -134,6 +134,52 @@ static void failures_put_phases(fab_page *page, const fab_failures *f, const fab
     fab_table_end(&table, 2, NULL, NULL);
 }
 
+/* "1.2 ms (x1.07)" */
+static const char *failures_show_request(fab_page *page, const fab_request_times *r, const fab_request_times *whole) {
+    if (r->n == 0) {
+        return "-";
+    }
+    const char *time = fab_show_time(page, r->p99_s);
+    return whole == NULL || whole->p99_s <= 0 ? time : fab_show(page, "%s (x%.3f)", time, r->p99_s / whole->p99_s);
+}
+
+/* Of exchanges that somebody waits for. */
+static bool failures_put_requests(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
+    const size_t n = failures_shown(f) < MOST_POLICIES - 2 ? failures_shown(f) : MOST_POLICIES - 2;
+    fab_column columns[MOST_POLICIES + 2] = {COLUMN("p99 of requests", text), COLUMN("requests", text),
+                                             COLUMN("healthy", text)};
+    fab_table table;
+    bool any = false;
+    for (size_t p = 0; p < f->n_phases; p++) {
+        any = any || e->healthy.phases[p].requests.n > 0;
+    }
+    if (!any) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        columns[i + 3].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
+    }
+    fab_page_end_line(page);
+    fab_table_begin(&table, page, columns, n + 3);
+    for (size_t p = 0; p < f->n_phases; p++) {
+        const fab_request_times *whole = &e->healthy.phases[p].requests;
+        if (whole->n == 0) {
+            continue;
+        }
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", f->phases[p]), NULL);
+        fab_table_set(&table, 1, FAB_INK_DIM, "%s", fab_show_count(page, whole->n));
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%s", failures_show_request(page, whole, NULL));
+        for (size_t i = 0; i < n; i++) {
+            const fab_request_times *r = &e->policies[i].state.phases[p].requests;
+            bool is_worse = r->n > 0 && r->p99_s > whole->p99_s * FAB_FULL_LOAD;
+            fab_table_set(&table, i + 3, is_worse ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+                          failures_show_request(page, r, whole));
+        }
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    return true;
+}
+
 /* Ranks that nobody takes: spares run out under every policy that moves anybody. */
 static void failures_put_unplaced(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
     const fab_failed_policy *p = NULL;
@@ -202,6 +248,7 @@ static bool failures_gain(const fab_failures *f) {
 }
 
 void fab_text_failures(fab_page *page, const fab_failures *f) {
+    bool has_requests = false;
     fab_text_heading(page, "FAILURES", NULL);
     failures_put_failed(page, f);
     for (size_t i = 0; i < f->n_engines && f->n_phases > 0; i++) {
@@ -214,6 +261,7 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         }
         failures_put_policies(page, f, e);
         failures_put_phases(page, f, e);
+        has_requests = failures_put_requests(page, f, e) || has_requests;
         for (size_t k = 0; k < f->n_policies; k++) {
             failures_put_search(page, f, &e->policies[k]);
         }
@@ -227,6 +275,10 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         "of %s; moves: from server > to server (* from a healthy one), or how many; offered rates are those of the "
         "healthy fabric; of the first seed",
         f->iterates ? "an iteration" : "all phases, one after the other");
+    if (has_requests) {
+        fab_text_note(page, "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
+                            "all of its communicator); p99: 99 % of them are answered by then; -: the job stops");
+    }
     if (failures_gain(f)) {
         fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);
     }

@@ -110,7 +110,8 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
                      study_show_percent(page, (double)v->n_stopped / (double)v->n_done));
     }
     if (spread->n > 0 && s->has_times) {
-        fab_page_say(page, "; %s ", v->n_stopped > 0 ? "in the others it takes" : "it takes");
+        fab_page_say(page, "; %s%s ", v->n_stopped > 0 ? "in the others " : "",
+                     s->is_p99 ? "the p99 of requests is" : "it takes");
         study_say_running(page, s, spread);
     } else if (spread->n > 0) {
         fab_page_say(page, "; %s the fullest link is offered ", v->n_stopped > 0 ? "in the others" : "there");
@@ -198,6 +199,7 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
     }
     fab_text_heading(page, "OUTCOMES",
                      s->span_s > 0  ? "goodput of the span"
+                     : s->is_p99    ? "p99 of requests, over that where nothing failed"
                      : s->has_times ? "times, over that where nothing failed"
                                     : "load of the fullest link, over its residual capacity");
     fab_table_end(&table, 2, study_put_bins, s);

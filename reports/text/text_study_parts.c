@@ -120,7 +120,11 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
         fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
         return;
     }
-    if (c == NULL && v->critical.n == 0) {
+    if (c == NULL && v->critical.n == 0 && s->n_looked_at > 0) { /* all there are: chance has no part in it */
+        fab_page_say(page,
+                     "Nothing stands out: no set is due to one of its parts alone. What each costs by itself says "
+                     "a study of single losses.");
+    } else if (c == NULL && v->critical.n == 0) {
         fab_page_say(page, "Nothing stands out: so many scenarios tell none of %s from chance.", parts);
     } else {
         fab_page_say(page, "Highest impact: ");

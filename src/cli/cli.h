@@ -42,7 +42,7 @@ typedef struct cli_list {
 } cli_list;
 
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
-typedef enum cli_figures { CLI_TIMES, CLI_LOADS } cli_figures;
+typedef enum cli_figures { CLI_TIMES, CLI_LOADS, CLI_P99 } cli_figures;
 typedef enum cli_dump_format { CLI_DUMP_TABLES, CLI_DUMP_LFT } cli_dump_format;
 
 /** What `optimize` is asked for; 0 and NULL where not given. */

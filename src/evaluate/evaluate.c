@@ -109,12 +109,12 @@ static const fab_transport_spec *transport_of(const fab_workspace *w) {
 }
 
 static fab_status time_split(const fab_workspace *w, const fab_case *at, const fab_router *router,
-                             const fab_state *state, fab_phase_seconds *out, fab_error *err) {
+                             const fab_state *state, double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_ports *ports = NULL;
     fab_moved_phase moved = {.phase = {.n_flows = 0}};
     fab_split_seconds_request request = {
-        .fabric = fab_context_what(w->context)->fabric, .router = router, .mask = state->mask};
+        .fabric = fab_context_what(w->context)->fabric, .router = router, .mask = state->mask, .ends_s = ends_s};
     FAB_TRY(fab_context_traffic(w->context, &request.traffic, err));
     FAB_TRY(fab_context_offer(w->context, at->phase, &request.offer, err));
     FAB_TRY(fab_context_dag(w->context, &request.dag, err));
@@ -131,8 +131,8 @@ done:
     return status;
 }
 
-static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_state *state, fab_phase_seconds *out,
-                            fab_error *err) {
+static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_state *state, double *ends_s,
+                            fab_phase_seconds *out, fab_error *err) {
     const fab_router *router = NULL;
     const fab_estimator *estimator = NULL;
     const fab_rerouted *loads = NULL;
@@ -144,7 +144,7 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
         FAB_PASS(fab_check_lossless(router, transport_of(w), err));
     }
     if (fab_router_facts_of(router)->splits) {
-        FAB_PASS(time_split(w, at, router, state, out, err));
+        FAB_PASS(time_split(w, at, router, state, ends_s, out, err));
     } else {
         FAB_PASS(find_loads(w, at, state, &loads, err));
         FAB_PASS(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
@@ -152,7 +152,9 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
         if (place->reader == NULL) {
             FAB_PASS(fab_estimator_reader_new(estimator, &place->reader, err));
         }
-        FAB_PASS(fab_estimator_read(place->reader, state->mask, loads, state->n_moved > 0, out, err));
+        const bool has_moved = state->n_moved > 0;
+        FAB_PASS(ends_s != NULL ? fab_estimator_ends(place->reader, state->mask, loads, has_moved, ends_s, out, err)
+                                : fab_estimator_read(place->reader, state->mask, loads, has_moved, out, err));
     }
     if (isnan(out->transfer_s)) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",
@@ -253,7 +255,8 @@ fab_status fab_evaluate(fab_workspace *w, const fab_case *at, const fab_needs *n
         FAB_PASS(find_loads(w, at, &state, &found.loads, err));
     }
     if ((needs->what & FAB_NEED_TIME) != 0) {
-        FAB_PASS(find_time(w, at, &state, &found.time, err));
+        double *ends_s = (needs->what & FAB_NEED_ENDS) != 0 ? needs->ends_s : NULL;
+        FAB_PASS(find_time(w, at, &state, ends_s, &found.time, err));
     }
     if ((needs->what & FAB_NEED_FIGURES) != 0) {
         FAB_PASS(find_figures(w, at, needs, &state, &found, err));

@@ -29,6 +29,16 @@ static const struct column HISTORY_COLUMNS[] = {
 const table table_history = {"history", sizeof(fab_outcome), false, COLUMNS_OF(HISTORY_COLUMNS), HISTORY_COLUMNS};
 
 const char *const fab_outcome_states[FAB_OUTCOME_N_STATES] = {"runs", "stopped"};
+const char *const fab_study_figures_names[FAB_FIGURES_N] = {"loads", "times", "p99"};
+
+/* Of what nobody wrote: loads, which every row has. */
+static uint32_t figures_of(const char *text) {
+    uint32_t figures = FAB_FIGURES_N - 1;
+    while (figures > FAB_FIGURES_LOADS && strcmp(text, fab_study_figures_names[figures]) != 0) {
+        figures--;
+    }
+    return figures;
+}
 
 /* --- put ---------------------------------------------------------------------------------------------------------- */
 
@@ -56,7 +66,7 @@ static void bind_member(sqlite3_stmt *s, int at, column_type type, const void *m
         }
         break;
     case COLUMN_REAL: bind_real(s, at, *(const double *)member, code); break;
-    case COLUMN_TIMES: bind_text(s, at, *(const bool *)member ? "times" : "loads", code); break;
+    case COLUMN_FIGURES: bind_text(s, at, fab_study_figures_names[*(const uint32_t *)member], code); break;
     }
 }
 
@@ -107,7 +117,7 @@ static fab_status get_members(sqlite3_stmt *s, int at, const struct column *colu
             *(uint32_t *)member = !is_null && integer >= 0 && integer < UINT32_MAX ? (uint32_t)integer : UINT32_MAX;
             break;
         case COLUMN_REAL: *(double *)member = column_real(s, at); break;
-        case COLUMN_TIMES: *(bool *)member = strcmp(column_text(s, at), "times") == 0; break;
+        case COLUMN_FIGURES: *(uint32_t *)member = figures_of(column_text(s, at)); break;
         }
     }
     return FAB_OK;

@@ -11,13 +11,13 @@
 #include <stddef.h>
 
 typedef enum column_type {
-    COLUMN_TEXT,   /* char *, owned */
-    COLUMN_DIGEST, /* char[17] */
-    COLUMN_NUMBER, /* uint64_t */
-    COLUMN_COUNT,  /* uint32_t; one that does not fit is read as the largest, which no row that is right has */
-    COLUMN_LINK,   /* uint32_t; UINT32_MAX is NULL */
-    COLUMN_REAL,   /* double; NAN is NULL */
-    COLUMN_TIMES,  /* bool: "times" or "loads" */
+    COLUMN_TEXT,    /* char *, owned */
+    COLUMN_DIGEST,  /* char[17] */
+    COLUMN_NUMBER,  /* uint64_t */
+    COLUMN_COUNT,   /* uint32_t; one that does not fit is read as the largest, which no row that is right has */
+    COLUMN_LINK,    /* uint32_t; UINT32_MAX is NULL */
+    COLUMN_REAL,    /* double; NAN is NULL */
+    COLUMN_FIGURES, /* uint32_t: fab_study_figures, as text */
 } column_type;
 
 typedef struct table {

@@ -92,7 +92,7 @@ static uint64_t plan_digest(const fab_plan *plan, bool with_names) {
     hash = add_text(add_text(add_text(hash, plan->program), plan->design), plan->digest);
     hash = add_text(add_text(hash, plan->traffic), plan->scenarios);
     hash = add_number(add_number(add_number(hash, plan->seed), plan->n_scenarios), plan->block);
-    hash = add_real(add_number(hash, plan->times), plan->span_s);
+    hash = add_real(add_number(hash, plan->figures), plan->span_s);
     hash = add_real(add_real(hash, plan->checkpoint_s), plan->restart_s);
     for (size_t i = 0; i < plan->n_rates; i++) {
         hash = add_real(add_real(add_text(hash, plan->rates[i].name), plan->rates[i].per_s), plan->rates[i].repair_s);

@@ -13,7 +13,7 @@ static const struct column PLAN_COLUMNS[] = {
     {COLUMN_TEXT, offsetof(fab_plan, design)},    {COLUMN_DIGEST, offsetof(fab_plan, digest)},
     {COLUMN_TEXT, offsetof(fab_plan, traffic)},   {COLUMN_TEXT, offsetof(fab_plan, scenarios)},
     {COLUMN_NUMBER, offsetof(fab_plan, seed)},    {COLUMN_NUMBER, offsetof(fab_plan, n_scenarios)},
-    {COLUMN_NUMBER, offsetof(fab_plan, block)},   {COLUMN_TIMES, offsetof(fab_plan, times)},
+    {COLUMN_NUMBER, offsetof(fab_plan, block)},   {COLUMN_FIGURES, offsetof(fab_plan, figures)},
     {COLUMN_REAL, offsetof(fab_plan, span_s)},    {COLUMN_REAL, offsetof(fab_plan, checkpoint_s)},
     {COLUMN_REAL, offsetof(fab_plan, restart_s)},
 };

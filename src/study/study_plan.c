@@ -126,7 +126,7 @@ static fab_status plan_describe(const fab_study_request *r, const study_scene *s
     plan->traffic = plan_keep(r->traffic, &status, err);
     plan->scenarios = plan_keep(r->scenarios, &status, err);
     plan->seed = r->seed;
-    plan->times = r->times;
+    plan->figures = r->figures;
     FAB_TRY(status);
     FAB_TRY(describe_variants(r, scene, plan, err));
     FAB_TRY(describe_rates(&scene->request.rates, plan, err));
@@ -197,7 +197,8 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                       .seed = request->seed};
     const fab_assessment_request assessment = {.policies = request->policies,
                                                .n_policies = request->n_policies,
-                                               .times = request->times,
+                                               .times = request->figures != FAB_FIGURES_LOADS,
+                                               .p99 = request->figures == FAB_FIGURES_P99,
                                                .rates = fab_failure_rates_of(&request->design->failures)};
     FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
     for (size_t i = 0; i < request->n_policies && !(fab_scenarios_span_s(scene.scenarios) > 0); i++) {
@@ -206,6 +207,9 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                      "shrink is what a job does in time: --scenarios %.60s has none; give histories (time:90d@100)",
                      request->scenarios);
         }
+    }
+    if (fab_scenarios_span_s(scene.scenarios) > 0 && request->figures == FAB_FIGURES_P99) {
+        FAB_FAIL(err, FAB_EINPUT, "--figures", "p99 is of sets of failures; histories have times");
     }
     if (fab_scenarios_span_s(scene.scenarios) > 0) {
         FAB_TRY(

@@ -272,6 +272,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     look_up failed = {.store = r->store};
     fab_summary_request request = {.fabric = r->fabric,
                                    .n_racks = fab_floor_racks(r->floor).n_racks,
+                                   .is_p99 = plan->figures == FAB_FIGURES_P99,
                                    .n_scenarios = plan->n_scenarios,
                                    .span_s = plan->span_s,
                                    .components = r->component,

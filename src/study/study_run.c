@@ -179,7 +179,8 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
     const fab_assessment_request assessment = {.policies = made->policies,
                                                .n_policies = made->n_policies,
                                                .n_threads = n_threads,
-                                               .times = plan->times,
+                                               .times = plan->figures != FAB_FIGURES_LOADS,
+                                               .p99 = plan->figures == FAB_FIGURES_P99,
                                                .rates = study_rates_of(plan)};
     FAB_TRY(study_scene_init(&what, &assessment, made->scenarios, out, err)); /* what it makes points into it */
     out->restored = made;

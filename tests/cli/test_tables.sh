@@ -72,6 +72,11 @@ study() { # study STORE SCENARIOS: planned, run, gathered and checked
 }
 study servers servers:1
 study histories time:30d@30
+check route $small --traffic pattern:all-to-all --engine spray --fail 'leaf-0:9 > spine-0:1' --policy none
+for scenarios in links:2@classes update:spine; do
+  "$program" study $small --traffic pattern:all-to-all --engine spray --figures p99 --scenarios $scenarios --store "${scenarios%%:*}" --quiet >/dev/null
+  check study show --store "${scenarios%%:*}"
+done
 "$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
 sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
 check audit missing.net

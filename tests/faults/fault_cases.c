@@ -8,6 +8,9 @@
 #define COMMON " --threads 1 --quiet"
 #define SMALL  " --set fabric.gpus=8 --job memory-check=off"
 #define PLAN   "study plan " SPARE RING " --scenarios links:1 --store st --quiet"
+#define ALIKE                                                                                                          \
+    "study plan " CLOS                                                                                                 \
+    " --traffic pattern:all-to-all --engine spray --scenarios links:2@classes --figures p99 --store st --quiet"
 #define RUN    "study run --store st" COMMON
 #define HALF   "study run --store st --shard 1/2" COMMON
 #define GATHER "study gather --store st --quiet"
@@ -54,6 +57,7 @@ const fault_case fault_cases[] = {
     PRINTS("list-families", "list families"),
     PRINTS("list-engines", "list engines"),
     PRINTS("list-patterns", "list patterns"),
+    PRINTS("list-scenarios", "list scenarios"),
     PRINTS("list-prices", "list prices"),
     PRINTS("list-catalogs", "list catalogs"),
     PRINTS("list-published", "list published"),
@@ -217,6 +221,12 @@ const fault_case fault_cases[] = {
     RESULTS("study-show-months",
             "study plan " SPARE SMALL " --scenarios time:30d@6 --policy first-spare --store st --quiet",
             "study show --store st --quiet"),
+    STUDY("study-plan-classes", NULL, NULL, ALIKE),
+    RESULTS("study-show-classes", ALIKE, "study show --store st --json"),
+    RESULTS("study-show-update", "study plan " CLOS RING " --scenarios update:spine --store st --quiet",
+            "study show --store st --quiet"),
+    PRINTS("route-fail-requests", "route " CLOS " --traffic pattern:all-to-all --engine ecmp --engine spray --fail "
+                                  "spine-0 --policy none --quiet"),
     /* what is installed */
     AFTER("audit", "build " CLOS " --format ibnet --quiet",
           "audit before.out --node-name-map /dev/null --json --quiet"),

@@ -61,7 +61,7 @@ static void make_study(void) {
                                        .policies = POLICIES,
                                        .n_policies = 2,
                                        .seed = 5,
-                                       .times = true};
+                                       .figures = FAB_FIGURES_TIMES};
     (void)fuzz_folder(folder);
     (void)rmdir(folder);
     const fab_study_job job = {.folder = folder, .program = "1", .n_shards = 1, .n_threads = 1};

@@ -87,7 +87,7 @@ static inline fab_status drawn_plan(const drawn_store *d, const fab_design *desi
     out->seed = d->seed;
     out->n_scenarios = fab_scenarios_count(scenarios);
     out->block = fab_plan_block(out->n_scenarios);
-    out->times = d->has_times;
+    out->figures = d->has_times ? FAB_FIGURES_TIMES : FAB_FIGURES_LOADS;
     out->span_s = fab_scenarios_span_s(scenarios);
     out->checkpoint_s = rates.checkpoint_s;
     out->restart_s = rates.restart_s;

@@ -57,7 +57,7 @@ static inline fab_plan fixture_plan(uint64_t n_scenarios, size_t n_variants, uin
                      .seed = seed,
                      .n_scenarios = n_scenarios,
                      .block = fab_plan_block(n_scenarios),
-                     .times = true,
+                     .figures = FAB_FIGURES_TIMES,
                      .span_s = span_s,
                      .checkpoint_s = 10800,
                      .restart_s = 600,
@@ -245,7 +245,7 @@ static inline void check_plan(const fab_plan *got, const fab_plan *plan) {
     cr_assert_eq(got->seed, plan->seed);
     cr_assert_eq(got->n_scenarios, plan->n_scenarios);
     cr_assert_eq(got->block, plan->block);
-    cr_assert_eq(got->times, plan->times);
+    cr_assert_eq(got->figures, plan->figures);
     cr_assert_eq(got->span_s, plan->span_s);
     cr_assert_eq(got->n_variants, plan->n_variants);
     for (size_t v = 0; v < plan->n_variants; v++) {

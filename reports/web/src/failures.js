@@ -25,10 +25,26 @@ function engine(e) {
   });
 }
 
+/** How long GPUs wait for an exchange: the p99 of every phase that somebody waits for. */
+function requests(e) {
+  const waited = e.healthy.phases.filter((p) => p.request_p99_s !== undefined);
+  const of = (state, phase) => state.phases.find((p) => p.phase === phase)?.request_p99_s;
+  return waited.length > 0 && table({
+    caption: `p99 of requests, ${e.engine}`,
+    columns: [
+      { title: 'exchange', head: true, cell: (p) => p.phase },
+      { title: 'requests', number: true, cell: (p) => f.count(p.requests) },
+      { title: 'nothing failed', number: true, cell: (p) => f.seconds(p.request_p99_s) },
+      ...e.policies.map((policy) => ({ title: policy.policy, number: true, cell: (p) => { const s = of(policy, p.phase); return s === undefined ? '-' : `${f.seconds(s)} (×${f.digits(s / p.request_p99_s, 4)})`; } })),
+    ],
+    rows: waited,
+  });
+}
+
 export function failures(model) {
   const { failures: x } = model.report;
   return section('failures', 'What the failures do', `Failed: ${f.list(x.failed.map((p) => p.name))}. ${x.lost.length > 0 ? `${f.plural(x.lost.length, 'server')} with ranks lost.` : 'No server with ranks is lost: nobody moves.'}`,
-    x.engines.map(engine),
+    x.engines.map((e) => [engine(e), e.note === undefined && requests(e)]),
     x.engines.some((e) => e.policies.some((p) => p.time_s < e.healthy.time_s * (1 - 1e-9))) && h('p', { class: 'note' }, `Slower below ×1: faster than where nothing failed. ${RELIEF}`),
     x.phases_left_out.length > 0 && h('p', { class: 'note' }, `Left out: ${f.list(x.phases_left_out.map((p) => p.name ?? p))}.`));
 }

@@ -26,7 +26,7 @@ static void say_next(const char *step, const cli_options *options, FILE *out) {
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-static const char *const FIGURES[] = {"times", "loads", NULL}; /* of cli_figures */
+static const char *const FIGURES[] = {"times", "loads", "p99", NULL}; /* of cli_figures */
 
 static fab_status apply_shard(cli_options *options, const char *value, fab_error *err) {
     fab_error inner = {0};
@@ -59,7 +59,9 @@ const cli_option cli_option_policy = {
     "repeatable",
     .list = offsetof(cli_options, policies)};
 static const cli_option OPTION_FIGURES = {
-    "figures", "WHAT", "times (default): of phases and iterations; loads: collisions and loads alone, much faster",
+    "figures", "WHAT",
+    "times (default): of phases and iterations; loads: collisions and loads alone, much faster; p99: times within "
+    "which 99 % of the requests of serving and of all-to-alls (ranking, experts) are answered",
     .choice = offsetof(cli_options, figures), .choices = FIGURES};
 static const cli_option OPTION_SHARD = {
     "shard", "I/N", "the share of worker I of N, from 0; default 0/1. Changes no result", .apply = apply_shard};
@@ -82,7 +84,7 @@ static void print_planned(const cli_options *options, const fab_study_planned *p
                   plan->name, plan->digest);
     (void)fprintf(out, "  scenarios  %s: %s, seed %" PRIu64 "\n", fab_format_count(count, plan->n_scenarios),
                   plan->scenarios, plan->seed);
-    (void)fprintf(out, "  traffic    %s\n  figures    %s\n", plan->traffic, plan->times ? "times" : "loads");
+    (void)fprintf(out, "  traffic    %s\n  figures    %s\n", plan->traffic, fab_study_figures_names[plan->figures]);
     for (size_t v = 0; v < plan->n_variants; v++) {
         (void)fprintf(out, "  %s  %s, policy %s\n", v == 0 ? "variants " : "         ", plan->variants[v].label,
                       plan->variants[v].policy);
@@ -121,7 +123,9 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
                                        .policies = policies,
                                        .n_policies = n_policies,
                                        .seed = options->seed,
-                                       .times = options->figures == CLI_TIMES,
+                                       .figures = options->figures == CLI_TIMES ? FAB_FIGURES_TIMES
+                                                  : options->figures == CLI_P99 ? FAB_FIGURES_P99
+                                                                                : FAB_FIGURES_LOADS,
                                        .sample_s = SAMPLE_S};
     FAB_TRY(fab_study_plan(&request, options->store, &planned, err));
     if (out != NULL) {

@@ -288,17 +288,29 @@ static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *e
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
+/* When flows end, as they were simulated. */
+static void take_ends(const fab_estimator_reader *t, double relay, double *ends_s) {
+    const fab_estimator *c = t->estimator;
+    for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
+        ends_s[flow] = 0;
+    }
+    for (uint32_t path = 0; path < c->n_paths; path++) {
+        ends_s[c->flow_of[path]] = fmax(ends_s[c->flow_of[path]], t->finish_s[path] + relay);
+    }
+}
+
+/* `ends_s`: of every flow; NULL: not wanted. */
 static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
-                             fab_phase_seconds *out, fab_error *err) {
+                             double *ends_s, fab_phase_seconds *out, fab_error *err) {
     const fab_estimator *c = t->estimator;
     FAB_PASS(estimator_restore(t, err));
     t->is_renewed = r->in_full || (c->limit_bps != NULL && r->n_touched > 0);
     FAB_PASS(t->is_renewed ? apply_renewed(t, r, err) : apply_changes(t, r, err));
     bounds b = t->is_renewed ? bound_all(t, mask) : bound_changes(t, mask);
     FAB_PASS(bound_windows(t, &b, err));
-    bool has_queues = fab_is_lossless(c->request.transport);
-    bool agree = !has_queues && b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
-    if (!agree && !has_queues) {
+    bool is_followed = ends_s != NULL || fab_is_lossless(c->request.transport);
+    bool agree = !is_followed && b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
+    if (!agree && !is_followed) {
         FAB_PASS(estimator_settle(t, mask, r, b.least_s, &agree, err));
     }
     out->transfer_s = b.least_s;
@@ -309,14 +321,18 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
         FAB_PASS(estimator_simulate(t, mask, b.least_s, &out->transfer_s, err));
         out->is_simulated = true;
     }
-    out->transfer_s += relay_s(t, mask, has_moved);
+    const double relay = relay_s(t, mask, has_moved);
+    out->transfer_s += relay;
+    if (ends_s != NULL) {
+        take_ends(t, relay, ends_s);
+    }
     t->is_dirty = t->is_renewed;
     return FAB_OK;
 }
 
 /* Flows have other numbers of paths than before: an estimator of its own. */
 static fab_status read_renumbered(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes,
-                                  fab_phase_seconds *out, fab_error *err) {
+                                  double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_estimator_request request = c->request;
     fab_estimator *estimator = NULL;
@@ -326,7 +342,8 @@ static fab_status read_renumbered(const fab_estimator *c, const fab_mask *mask, 
     request.routes = routes;
     FAB_TRY(fab_estimator_new(&request, &estimator, err));
     FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
-    FAB_TRY(fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+    FAB_TRY(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
+                           : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
 done:
     fab_estimator_reader_free(reader);
     fab_estimator_free(estimator);
@@ -343,24 +360,43 @@ static bool is_as_before(const fab_estimator *c, const fab_mask *mask, const fab
     return same;
 }
 
+static fab_status add_latency(fab_estimator_reader *t, const fab_rerouted *r, bool has_moved, fab_phase_seconds *out,
+                              fab_error *err) {
+    const fab_estimator *c = t->estimator;
+    double path_s = 0;
+    FAB_PASS(slowest_path(t, r, has_moved, &path_s, err));
+    out->in_network = path_s >= 0;
+    out->latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, out->in_network, path_s);
+    return FAB_OK;
+}
+
+fab_status fab_estimator_ends(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
+                              double *ends_s, fab_phase_seconds *out, fab_error *err) {
+    fab_phase_seconds found = {0};
+    if (r->routes != NULL) {
+        return read_renumbered(t->estimator, mask, r->routes, ends_s, out, err);
+    }
+    FAB_PASS(read_loads(t, mask, r, has_moved, ends_s, &found, err));
+    FAB_PASS(add_latency(t, r, has_moved, &found, err));
+    *out = found;
+    return FAB_OK;
+}
+
 fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r, bool has_moved,
                               fab_phase_seconds *out, fab_error *err) {
     const fab_estimator *c = t->estimator;
     fab_phase_seconds found = {0};
-    double path_s = 0;
     if (r->routes != NULL) {
-        return read_renumbered(c, mask, r->routes, out, err);
+        return read_renumbered(c, mask, r->routes, NULL, out, err);
     }
     if (fab_is_lossless(c->request.transport) && !has_moved && is_as_before(c, mask, r)) {
         found.transfer_s = c->packets_s;
     } else if (!fab_is_lossless(c->request.transport) && c->s_per_ratio > 0 && c->limit_bps == NULL && !has_moved) {
         found.transfer_s = read_ratio(c, mask, r) + relay_s(t, mask, false);
     } else {
-        FAB_PASS(read_loads(t, mask, r, has_moved, &found, err));
+        FAB_PASS(read_loads(t, mask, r, has_moved, NULL, &found, err));
     }
-    FAB_PASS(slowest_path(t, r, has_moved, &path_s, err));
-    found.in_network = path_s >= 0;
-    found.latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, found.in_network, path_s);
+    FAB_PASS(add_latency(t, r, has_moved, &found, err));
     *out = found;
     return FAB_OK;
 }

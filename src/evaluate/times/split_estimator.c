@@ -168,8 +168,19 @@ static fab_status window_s(attempt *a, double *out_s, fab_error *err) {
 static fab_status split_solve(attempt *a, double *out_s, fab_error *err) {
     fab_scratch scratch = {.use = NULL};
     fab_figures sample = {0};
-    const fab_engine_run run = {.prepared = &a->prepared, .router = a->router, .n_threads = 1, .scratch = &scratch};
+    const fab_trace trace = {.n_groups = 1, .finish_s = a->q->ends_s};
+    const fab_engine_run run = {.prepared = &a->prepared,
+                                .router = a->router,
+                                .n_threads = 1,
+                                .scratch = &scratch,
+                                .trace = a->q->ends_s != NULL ? &trace : NULL};
+    if (run.trace != NULL) {
+        fab_trace_clear(&trace, a->q->fabric, a->q->phase);
+    }
     fab_status status = fab_rate_split(&run, a->split, a->bytes, &sample, err);
+    for (uint64_t i = 0; i < a->q->phase->n_flows && run.trace != NULL && status == FAB_OK; i++) {
+        a->q->ends_s[i] = isnan(sample.mean_rate) ? NAN : a->q->ends_s[i] + a->prepared.relay_s;
+    }
     *out_s = sample.transfer_s;
     fab_scratch_release(&scratch);
     return status;
@@ -196,7 +207,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
         low_s = fmax(low_s, relay_s);
         high_s = fmax(high_s, relay_s);
     }
-    if (high_s <= low_s * (1 + MET)) {
+    if (request->ends_s == NULL && high_s <= low_s * (1 + MET)) {
         found.transfer_s = low_s + a.prepared.relay_s;
     } else {
         FAB_TRY(split_solve(&a, &found.transfer_s, err)); /* the relaying is in it */

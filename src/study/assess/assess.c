@@ -63,8 +63,9 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
     fab_status status = FAB_OK;
     fab_iteration iteration;
     fab_error why = {0};
+    bool any = false;
     FAB_TRY(FAB_NEW(d->is_timed, d->n_phases, err));
-    if (d->request.times && fab_is_whole_training(d->traffic, d->what->traffic)) {
+    if (d->request.times && !d->request.p99 && fab_is_whole_training(d->traffic, d->what->traffic)) {
         status =
             fab_iterate_times(d->traffic, &NO_TIMES, NULL, NULL, d->what->design->fabric.max_bytes, &iteration, &why);
         if (status != FAB_OK && status != FAB_EUNSUPPORTED && status != FAB_ENOSOLUTION) {
@@ -81,7 +82,14 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
                      "the phases of %s are ways to do the same, side by side; failures want one of them",
                      d->what->traffic);
         }
-        d->is_timed[p] = !d->iterates || fab_iterate_add(phase->name, 0, 0, d->in_network[p], &times);
+        d->is_timed[p] = d->request.p99 ? assess_has_requests(d, p)
+                                        : !d->iterates || fab_iterate_add(phase->name, 0, 0, d->in_network[p], &times);
+        any = any || d->is_timed[p];
+    }
+    if (d->request.p99 && !any) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, "--figures",
+                 "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have requests",
+                 d->what->traffic);
     }
 done:
     return status;

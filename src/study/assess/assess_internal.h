@@ -8,6 +8,7 @@
 
 #include "fab/assess.h"
 #include "fab/evaluate.h"
+#include "fab/failures.h"
 #include "fab/iteration.h"
 
 /* A phase under an engine on the healthy fabric. */
@@ -122,6 +123,18 @@ bool assessment_is_collided(const fab_assessment *assessment, fab_link_id link, 
 /* A phase under a->mask, with ranks where `to` puts them (NULL: where they were). `what`: of fab_need. */
 fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
                            fab_evaluated *out, fab_error *err) FAB_MUST_USE;
+
+/* The same with its time, and when each of its flows ends: shape [n_flows]. */
+fab_status assess_evaluate_ends(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, double *ends_s,
+                                fab_evaluated *out, fab_error *err) FAB_MUST_USE;
+
+/* Whether somebody waits for a phase: all of serving that leave a scale-up domain, and all-to-alls (of ranking, of
+ * experts, a pattern). */
+bool assess_has_requests(const fab_assessment *assessment, size_t phase);
+
+/* How long, under a->mask with ranks where `to` puts them; nothing is lost. */
+fab_status assess_requests(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to,
+                           fab_request_times *out, fab_error *err) FAB_MUST_USE;
 
 /* Routes all phases under a->mask, with ranks where `to` puts them (NULL: where they were), to a->now. */
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) FAB_MUST_USE;

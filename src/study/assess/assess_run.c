@@ -147,6 +147,14 @@ fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const f
     return fab_evaluate(a->workspace, &at, &needs, out, err);
 }
 
+fab_status assess_evaluate_ends(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, double *ends_s,
+                                fab_evaluated *out, fab_error *err) {
+    const fab_state state = state_of(a, to);
+    const fab_case at = {.phase = phase, .engine = engine, .state = &state};
+    const fab_needs needs = {.what = FAB_NEED_TIME | FAB_NEED_ENDS, .ends_s = ends_s};
+    return fab_evaluate(a->workspace, &at, &needs, out, err);
+}
+
 fab_status assess_reroute(fab_assessor *a, size_t engine, const fab_relocation *to, fab_error *err) {
     fab_evaluated found;
     for (size_t p = 0; p < a->assessment->n_phases; p++) {

@@ -43,7 +43,12 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     double sum_s = 0;
     a->times_key.n = 0;
     for (size_t p = 0; p < d->n_phases; p++) {
-        if (d->is_timed[p]) {
+        if (d->is_timed[p] && d->request.p99) {
+            const uint64_t executions = d->traffic->phases[p].executions;
+            fab_request_times requests;
+            FAB_PASS(assess_requests(a, engine, p, to, &requests, err));
+            sum_s += requests.p99_s * (executions > 0 ? (double)executions : 1);
+        } else if (d->is_timed[p]) {
             fab_evaluated found;
             FAB_PASS(assess_evaluate(a, engine, p, to, FAB_NEED_TIME, &found, err));
             const fab_phase_seconds seconds = found.time;

@@ -215,6 +215,11 @@ static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, 
     }
     assess_put(a, to);
     status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
+    for (size_t p = 0; p < x->out->n_phases && status == FAB_OK; p++) {
+        if (assess_has_requests(x->assessment, p)) {
+            status = assess_requests(a, 0, p, to, &out->phases[p].requests, &inner);
+        }
+    }
     assess_put_back(a, to);
     x->has_times = status != FAB_EUNSUPPORTED;
     status = status == FAB_EUNSUPPORTED ? FAB_OK : status;

@@ -454,8 +454,9 @@ static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
         "part of the job's speed that is lost: 1 - 1 / slowdown, 1 where the job stops",
         ("1 - fullest link before / after (loads below 1 count as 1): what the fullest link costs; 1 where the job "
          "stops"),
-        "part of the span that is lost: 1 - goodput"};
-    const char *measure = MEASURES[s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
+        "part of the span that is lost: 1 - goodput",
+        "1 - p99 of requests before / after: by how much longer 99 % of them wait; 1 where the job stops"};
+    const char *measure = MEASURES[s->request.is_p99 ? 3 : s->request.span_s > 0 ? 2 : s->has_times ? 0 : 1];
     (void)snprintf(out->criterion, sizeof out->criterion, "%s", measure);
 }
 
@@ -475,6 +476,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
     summary_spread_components(s);
     summary->span_s = s->request.span_s;
     summary->has_times = s->has_times;
+    summary->is_p99 = s->request.is_p99;
     summary->is_single = s->is_single && s->n_done > 0;
     for (size_t i = 0; i < s->table.n; i++) {
         summary->n_components += s->table.n_scenarios[i] > 0;

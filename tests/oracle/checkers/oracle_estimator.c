@@ -1,5 +1,6 @@
 #include "engines/router.h"
 #include "oracle_estimator.h"
+#include "oracle_max_min.h"
 
 #include "fab/fluid.h"
 #include "fab/path_figures.h"
@@ -24,7 +25,7 @@ typedef struct problem {
     const fab_mask *mask;
     double *capacity, *weight, *limit, *bits, *share, *relayed;
     uint64_t *first;
-    uint32_t *link;
+    uint32_t *link, *flow_of;
     uint32_t n;
     size_t n_links;
     double latency_s;
@@ -40,6 +41,7 @@ static problem open_problem(const fab_fabric *f, const fab_mask *mask, size_t n_
     p.bits = calloc(n_flows + 1, sizeof(double));
     p.first = calloc(n_flows + 1, sizeof *p.first);
     p.link = calloc(n_links + 1, sizeof *p.link);
+    p.flow_of = calloc(n_flows + 1, sizeof *p.flow_of);
     p.share = calloc(n_links + 1, sizeof(double));
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *c = fab_class_of(f, l);
@@ -67,7 +69,8 @@ static void put(problem *p, fab_link_id link, double share) {
     p->share[p->n_links++] = share;
 }
 
-static void end_flow(problem *p, double weight, double bits, double limit) {
+static void end_flow(problem *p, uint32_t flow, double weight, double bits, double limit) {
+    p->flow_of[p->n] = flow;
     p->weight[p->n] = weight;
     p->bits[p->n] = bits;
     p->limit[p->n] = limit;
@@ -78,7 +81,7 @@ static bool is_scaleup(const fab_fabric *f, fab_link_id link) {
     return fab_class_of(f, link)->kind == FAB_LINK_SCALEUP;
 }
 
-static fab_phase_seconds finish(problem *p, const fab_phase *phase) {
+static fab_phase_seconds finish(problem *p, const fab_phase *phase, double *ends_s) {
     fab_error err = {0};
     double *finish_s = calloc((size_t)p->n + 1, sizeof *finish_s);
     fab_phase_seconds out = {0};
@@ -90,7 +93,11 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase) {
                                  .share = p->share,
                                  .weight = p->weight,
                                  .limit = p->limit};
-    must(fab_fluid_finish(&sharing, p->bits, finish_s, &err), &err);
+    if (ends_s != NULL) {
+        oracle_finish(&sharing, p->bits, finish_s);
+    } else {
+        must(fab_fluid_finish(&sharing, p->bits, finish_s, &err), &err);
+    }
     for (uint32_t i = 0; i < p->n; i++) {
         out.transfer_s = fmax(out.transfer_s, finish_s[i]);
     }
@@ -101,6 +108,12 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase) {
         }
     }
     out.transfer_s += relay_s;
+    for (uint64_t i = 0; ends_s != NULL && i < phase->n_flows; i++) {
+        ends_s[i] = 0;
+    }
+    for (uint32_t i = 0; ends_s != NULL && i < p->n; i++) {
+        ends_s[p->flow_of[i]] = fmax(ends_s[p->flow_of[i]], finish_s[i] + relay_s);
+    }
     out.latency_s = phase->n_flows > 0 ? (double)phase->steps * (double)phase->executions * p->latency_s : 0;
     free(finish_s);
     free(p->capacity);
@@ -110,6 +123,7 @@ static fab_phase_seconds finish(problem *p, const fab_phase *phase) {
     free(p->bits);
     free(p->first);
     free(p->link);
+    free(p->flow_of);
     free(p->share);
     return out;
 }
@@ -121,8 +135,8 @@ static double window_bps(const fab_router *router, double longest_s, bool leaves
                : (double)INFINITY;
 }
 
-fab_phase_seconds oracle_seconds_of_routes(const fab_fabric *f, const fab_router *router, const fab_mask *mask,
-                                           const fab_phase *phase, const fab_routes *routes) {
+fab_phase_seconds oracle_ends_of_routes(const fab_fabric *f, const fab_router *router, const fab_mask *mask,
+                                        const fab_phase *phase, const fab_routes *routes, double *ends_s) {
     uint32_t n_paths = routes->flow_first[routes->n_flows];
     problem p = open_problem(f, mask, n_paths, routes->path_first[n_paths]);
     double slowest_s = -1;
@@ -150,18 +164,18 @@ fab_phase_seconds oracle_seconds_of_routes(const fab_fabric *f, const fab_router
                     }
                 }
                 if (pass == 1) {
-                    end_flow(&p, 1.0 / n, bits, window_bps(router, longest_s, leaves) / n);
+                    end_flow(&p, flow, 1.0 / n, bits, window_bps(router, longest_s, leaves) / n);
                 }
             }
         }
         slowest_s = leaves ? fmax(slowest_s, longest_s) : slowest_s;
     }
     p.latency_s = slowest_s >= 0 ? slowest_s : p.latency_s;
-    return finish(&p, phase);
+    return finish(&p, phase, ends_s);
 }
 
-fab_phase_seconds oracle_seconds_of_split(const fab_fabric *f, const fab_router *router, const fab_mask *mask,
-                                          const fab_phase *phase, const fab_offer *offer) {
+fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *router, const fab_mask *mask,
+                                       const fab_phase *phase, const fab_offer *offer, double *ends_s) {
     fab_error err = {0};
     fab_demand demand = {0};
     fab_dag *dag = NULL;
@@ -217,7 +231,7 @@ fab_phase_seconds oracle_seconds_of_split(const fab_fabric *f, const fab_router 
             longest_s = fmax(longest_s, latency_s);
             leaves = leaves || out;
         }
-        end_flow(&p, 1, bits, window_bps(router, longest_s, leaves));
+        end_flow(&p, (uint32_t)flow, 1, bits, window_bps(router, longest_s, leaves));
         slowest_s = leaves ? fmax(slowest_s, longest_s) : slowest_s;
     }
     p.latency_s = slowest_s >= 0 ? slowest_s : p.latency_s;
@@ -227,5 +241,5 @@ fab_phase_seconds oracle_seconds_of_split(const fab_fabric *f, const fab_router 
     fab_split_release(&split);
     fab_dag_free(dag);
     fab_demand_release(&demand);
-    return finish(&p, phase);
+    return finish(&p, phase, ends_s);
 }

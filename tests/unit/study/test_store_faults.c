@@ -384,7 +384,7 @@ Test(store_faults, every_fact_changes_the_plan) {
     CHANGES(plan.seed++, plan.seed--);
     CHANGES(plan.n_scenarios++, plan.n_scenarios--);
     CHANGES(plan.block++, plan.block--);
-    CHANGES(plan.times = false, plan.times = true);
+    CHANGES(plan.figures = FAB_FIGURES_LOADS, plan.figures = FAB_FIGURES_TIMES);
     CHANGES(plan.span_s = 1, plan.span_s = 0);
     CHANGES(plan.restart_s = 1, plan.restart_s = 600);
     CHANGES(plan.checkpoint_s = 1, plan.checkpoint_s = 10800);

@@ -25,7 +25,7 @@ static fab_study_planned plan_study(const fab_design *d, const char *traffic, co
                                        .policies = POLICIES,
                                        .n_policies = 1,
                                        .seed = 5,
-                                       .times = times};
+                                       .figures = times ? FAB_FIGURES_TIMES : FAB_FIGURES_LOADS};
     fab_study_planned planned;
     fab_error err = {0};
     must(fab_study_plan(&request, folder, &planned, &err), &err);

@@ -25,11 +25,22 @@ typedef struct fab_rank_move {
     bool is_healthy; /**< `from` was not lost */
 } fab_rank_move;
 
+/**
+ * How long those wait who wait for an exchange. A *request* is what one GPU waits for in one execution: all flows that
+ * end at it; where steps depend on each other (a ring), all flows of a communicator, which end together. It takes until
+ * the last of them has arrived, and the latency of the phase.
+ */
+typedef struct fab_request_times {
+    uint64_t n;                 /**< requests of an execution; 0: not looked at, or not known */
+    double p50_s, p99_s, max_s; /**< by nearest rank */
+} fab_request_times;
+
 /** A phase: network links that are offered more than their residual capacity, and the largest ratio of any. */
 typedef struct fab_failed_phase {
     uint32_t n_disconnected, n_collisions;
     double worst_ratio;
     char worst_link[FAB_LINK_NAME_SIZE]; /**< empty: nothing is carried */
+    fab_request_times requests;          /**< of serving and of all-to-alls (ranking, experts); of the sum of phases none */
 } fab_failed_phase;
 
 /** All phases in one state. */

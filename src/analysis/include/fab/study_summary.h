@@ -219,6 +219,7 @@ typedef struct fab_study_summary {
     uint64_t n_looked_at;               /**< of them, where one of each class of equal ones was; else 0 */
     double span_s;                      /**< of a history; 0: sets */
     bool has_times;
+    bool is_p99;    /**< times are those within which 99 % of the requests are answered */
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */
     char criterion[FAB_STUDY_CRITERIA]; /**< what impact is here, one sentence */
     size_t shown;                       /**< variant that stands first in reports */

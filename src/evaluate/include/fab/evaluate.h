@@ -38,7 +38,8 @@ typedef enum fab_need {
     FAB_NEED_RATES = 1 << 3,   /**< with FIGURES: max-min fair rates, and the time that the flows take */
     FAB_NEED_GAP = 1 << 4,     /**< with FIGURES: distance to the certified optimum */
     FAB_NEED_FLOWS = 1 << 5,   /**< with RATES and a detail: rates of every flow there */
-    FAB_NEED_PATHS = 1 << 6    /**< with FLOWS: and its links */
+    FAB_NEED_PATHS = 1 << 6,   /**< with FLOWS: and its links */
+    FAB_NEED_ENDS = 1 << 7     /**< with TIME: when every flow ends, to needs->ends_s */
 } fab_need;
 
 /** What is wanted, where to, and what it may take. */
@@ -48,6 +49,7 @@ typedef struct fab_needs {
     fab_dependencies *dependencies; /**< with detail: those of the routes are added */
     const fab_trace *trace;         /**< with RATES: when flows end, what groups of them put on links; NULL */
     struct fab_proof *proof;        /**< with RATES: lines of a certificate (measure/proof.h); NULL */
+    double *ends_s;                 /**< with ENDS: shape [n_flows], all bytes of an iteration; the caller's */
     uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS (loads.h) */
     size_t n_threads;    /**< that may be used; 0 counts as 1 */
     bool fluid;          /**< with RATES: by fair shares, whatever the design's transport is */

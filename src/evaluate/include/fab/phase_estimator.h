@@ -66,6 +66,14 @@ void fab_estimator_reader_free(fab_estimator_reader *reader);
 fab_status fab_estimator_read(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
                               bool has_moved, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
 
+/**
+ * The same, and when every flow ends: always by simulation.
+ * @param[out] ends_s  Shape [n_flows]: all its bytes of an iteration have arrived, what is relayed before included.
+ * Complexity: that of the simulation.
+ */
+fab_status fab_estimator_ends(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                              bool has_moved, double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
+
 /** A phase under an engine that splits. */
 typedef struct fab_split_seconds_request {
     const fab_fabric *fabric;
@@ -75,6 +83,7 @@ typedef struct fab_split_seconds_request {
     const fab_phase *phase;
     const fab_offer *offer; /**< of the phase */
     const fab_dag *dag;     /**< of the router's next hops; NULL: it is made where it is needed */
+    double *ends_s;         /**< shape [n_flows]: written with when every flow ends, by simulation; NULL: not wanted */
 } fab_split_seconds_request;
 
 /**

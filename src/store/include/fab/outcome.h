@@ -12,6 +12,17 @@ typedef enum fab_outcome_state {
     FAB_OUTCOME_N_STATES
 } fab_outcome_state;
 
+/** What a study looks at. */
+typedef enum fab_study_figures {
+    FAB_FIGURES_LOADS, /**< collisions and loads alone */
+    FAB_FIGURES_TIMES, /**< times of iterations, else of all phases one after the other */
+    FAB_FIGURES_P99, /**< times within which 99 % of the requests are answered, of all exchanges that are waited for */
+    FAB_FIGURES_N
+} fab_study_figures;
+
+/** "loads", "times", "p99". */
+extern const char *const fab_study_figures_names[FAB_FIGURES_N];
+
 /** "runs", "stopped". */
 extern const char *const fab_outcome_states[FAB_OUTCOME_N_STATES];
 

@@ -51,9 +51,9 @@ typedef struct fab_plan {
     char *traffic;   /**< as for fab_traffic_make() */
     char *scenarios; /**< as for fab_scenarios_new() */
     uint64_t seed, n_scenarios;
-    uint64_t block; /**< scenarios that are stored and handed out together */
-    bool times;     /**< iteration times were asked for; else loads alone */
-    double span_s;  /**< of a history; 0: scenarios are sets */
+    uint64_t block;   /**< scenarios that are stored and handed out together */
+    uint32_t figures; /**< fab_study_figures: what was asked for */
+    double span_s;    /**< of a history; 0: scenarios are sets */
     double checkpoint_s, restart_s;
     fab_store_rate *rates;
     size_t n_rates;

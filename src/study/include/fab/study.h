@@ -19,7 +19,7 @@ typedef struct fab_study_request {
     const fab_policy *policies;
     size_t n_policies;
     uint64_t seed;
-    bool times;      /**< iteration times, else loads alone */
+    fab_study_figures figures;
     double sample_s; /**< how long to try scenarios for an estimate; at least one is tried */
 } fab_study_request;
 

@@ -17,6 +17,7 @@ typedef fab_status fab_summary_failed(void *context, uint64_t scenario, const ui
 /** Everything is borrowed and must outlive the summariser. Variant = engine * n_policies + policy. */
 typedef struct fab_summary_request {
     const fab_fabric *fabric;
+    bool is_p99;      /**< times are those within which 99 % of requests are answered */
     uint32_t n_racks; /**< of the floor plan; 0: none */
     uint64_t n_scenarios;
     double span_s; /**< of a history; 0: sets */
