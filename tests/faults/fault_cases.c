@@ -230,7 +230,7 @@ const fault_case fault_cases[] = {
     READS("observe-csv-twice", "counters/csv",
           "observe " CLOS RING
           " --interval 10s --counters csv --set fabric.taper=1 --seed 3 --seeds 4 --job gpus=8 --prices "
-          "list-2024 --json" COMMON),
+          "today-400g --json" COMMON),
     NETWORK("ibnetdiscover"),
     NETWORK("ibnetdiscover-ports"),
     NETWORK("opensm-subnet"),
