@@ -240,5 +240,11 @@ const fault_case fault_cases[] = {
     NETWORK("cables"),
     NETWORK("htsim"),
     NETWORK("simai"),
+    NETWORK("lldp"),
+    NETWORK("lldpctl"),
+    NETWORK("sonic"),
+    NETWORK("netbox"),
+    NETWORK("layer1"),
+    NETWORK("node-link"),
     {.name = NULL},
 };
