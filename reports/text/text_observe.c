@@ -87,26 +87,24 @@ static void observe_put_job(fab_page *page, const fab_observed *o) {
 }
 
 static void observe_put_boundaries(fab_page *page, const fab_observed *o, const fab_fabric *f) {
-    static const fab_column COLUMNS[] = {COLUMN("links", text),
-                                         COLUMN("measured", integer),
-                                         SHOWN("fullest/mean", observe_show_factor),
+    static const fab_column COLUMNS[] = {COLUMN("fullest/mean", text),
+                                         SHOWN("measured", observe_show_factor),
                                          SHOWN("predicted", observe_show_factor),
-                                         SHOWN("drawn least", observe_show_factor),
-                                         SHOWN("most", observe_show_factor),
+                                         SHOWN("drawn", observe_show_factor),
+                                         SHOWN("to", observe_show_factor),
                                          SHOWN("spread", observe_show_percent),
                                          COLUMN("by hash", text)};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (uint32_t i = 0; i < o->n_boundaries; i++) {
         const fab_observed_boundary *b = &o->boundaries[i];
-        const double figures[] = {(double)b->measured, b->measured_imbalance, b->predicted_imbalance,
-                                  b->drawn_least,      b->drawn_most,         b->spread,
-                                  FAB_TABLE_BLANK};
+        const double figures[] = {
+            b->measured_imbalance, b->predicted_imbalance, b->drawn_least, b->drawn_most, b->spread, FAB_TABLE_BLANK};
         fab_table_row(&table, FAB_INK_PLAIN,
                       fab_show(page, "%s %s", fab_boundary_name(f->wiring, b->tier),
                                fab_direction_name(f->wiring, b->tier, b->up)),
                       figures);
-        fab_table_set(&table, 7, b->is_explained ? FAB_INK_GOOD : FAB_INK_BAD, "%s",
+        fab_table_set(&table, 6, b->is_explained ? FAB_INK_GOOD : FAB_INK_BAD, "%s",
                       b->is_explained ? "explained" : "beyond");
     }
     fab_table_end(&table, 2, NULL, NULL);

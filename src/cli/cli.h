@@ -220,6 +220,10 @@ const char *cli_topic_name(size_t i);
 
 extern const cli_option cli_option_input_format;
 
+struct fab_network;
+/** Says on stderr which cables of a file were left out, unless --quiet. */
+void cli_tell_left_cables(const cli_options *options, const struct fab_network *net);
+
 /* --- session.c ---------------------------------------------------------------------------------------------------- */
 
 /** Reads a design and lays --set, --job, --engine and --prices over it. */

@@ -246,6 +246,10 @@ static void complete(fab_network_cable *old, const fab_network_cable *cable, uin
     old->width = old->width > 0 ? old->width : cable->width;
 }
 
+bool fab_network_is_plugged(const fab_network *net, uint32_t node, const char *port) {
+    return find_end(net, hash_end(node, port), node, port) != FAB_NETWORK_NONE;
+}
+
 fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cable, bool *out_old, fab_error *err) {
     struct fab_network_memory *m = net->memory;
     const fab_network_end *e = cable->end;

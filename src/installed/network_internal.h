@@ -13,6 +13,9 @@ bool fab_network_hexadecimal(fab_token t, uint64_t *out);
 /** "SW", "CA" or "RT", maybe with "-SM" behind. */
 bool fab_network_ib_kind(fab_token t, fab_network_kind *out);
 
+/** Whether a port has a cable already. O(1) expected. */
+bool fab_network_is_plugged(const fab_network *net, uint32_t node, const char *port);
+
 /** A file that is read line by line. */
 typedef struct fab_network_lines {
     fab_text *in;
@@ -41,3 +44,5 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t node, fab_error *err) 
 extern const fab_network_format fab_network_ibports, fab_network_ibnet, fab_network_subnet, fab_network_csv,
     fab_network_slurm, fab_network_ptm_dot, fab_network_graphml;
 extern const fab_network_format fab_network_htsim, fab_network_simai;
+extern const fab_network_format fab_network_lldp, fab_network_lldpctl, fab_network_config_db, fab_network_netbox,
+    fab_network_layer1, fab_network_node_link;

@@ -80,9 +80,9 @@ done
 "$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
 sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
 check audit missing.net
-sed "s/40000000/38000000/;s/,10.5/,20.5/" "$root/tests/data/counters/csv" >after.csv
-sed "s/,[0-9]*,[0-9]*,[0-9]*,10.5/,0,0,0,10.5/" "$root/tests/data/counters/csv" >before.csv
-check observe clos:gpus=8,gpus-per-server=2,radix=4 --traffic pattern:ring --engine spray --counters before.csv after.csv
+manual=$root/src/doc/manual
+{ sed 's/^leaf-7,4,.*/leaf-7,4,5,5,5,0,1010/' "$manual/after.csv"; echo leaf-99,1,5,5,5,0,1010; } >after.csv # one cleared, one of others
+check observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$manual/before.csv" after.csv
 check import missing.net
 if "$python" -c 'import jsonschema' 2>/dev/null; then
   "$python" -W ignore validate.py report*/report.json >log 2>&1 || fail "$(tail -n 1 log)"

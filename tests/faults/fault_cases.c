@@ -244,7 +244,7 @@ const fault_case fault_cases[] = {
     READS("observe-csv-twice", "counters/csv",
           "observe " CLOS RING
           " --interval 10s --counters csv --set fabric.taper=1 --seed 3 --seeds 4 --job gpus=8 --prices "
-          "list-2024 --json" COMMON),
+          "today-400g --json" COMMON),
     NETWORK("ibnetdiscover"),
     NETWORK("ibnetdiscover-ports"),
     NETWORK("opensm-subnet"),
@@ -254,5 +254,11 @@ const fault_case fault_cases[] = {
     NETWORK("cables"),
     NETWORK("htsim"),
     NETWORK("simai"),
+    NETWORK("lldp"),
+    NETWORK("lldpctl"),
+    NETWORK("sonic"),
+    NETWORK("netbox"),
+    NETWORK("layer1"),
+    NETWORK("node-link"),
     {.name = NULL},
 };

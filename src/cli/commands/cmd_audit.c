@@ -65,6 +65,7 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
     FAB_TRY(fab_network_read(path, options->input_format, options->max_memory, &net, err));
+    cli_tell_left_cables(options, net);
     FAB_TRY(audit_check_memory(options, net, err));
     if (options->node_name_map != NULL) {
         FAB_TRY(fab_network_rename(net, options->node_name_map, err));

@@ -9,6 +9,7 @@
 #include "fab/xml_writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,12 @@ static fab_status apply_input_format(cli_options *options, const char *value, fa
     }
     return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: unknown format '%.40s'%s", value,
                     fab_choices_hint(&near, hint));
+}
+
+void cli_tell_left_cables(const cli_options *options, const struct fab_network *net) {
+    if (net->left_out != NULL && !options->quiet) {
+        (void)fprintf(stderr, "fabriscope: %s: %" PRIu64 " left out: %s\n", net->path, net->n_left_out, net->left_out);
+    }
 }
 
 const cli_option cli_option_input_format = {
@@ -181,6 +188,7 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     imported.net = net;
     imported.spec = &design->fabric;
     imported.fabric = fabric;
+    cli_tell_left_cables(options, net->net);
     imported.format = summary_of(net->net->format);
     result.imported = &imported;
     if (options->output != NULL) {

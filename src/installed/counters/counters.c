@@ -213,18 +213,3 @@ bool fab_counter_guid(const char *text, size_t n, uint64_t *out) {
     }
     return false;
 }
-
-size_t fab_counter_box(const char *path, const char **out) {
-    const char *name = strrchr(path, '/');
-    name = name != NULL ? name + 1 : path;
-    static const char *const ENDINGS[] = {".txt", ".prom", ".json", ".out", ".csv", ".log", ".pm", ".metrics"};
-    size_t n = strlen(name);
-    for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
-        size_t length = strlen(ENDINGS[i]);
-        if (n > length && strcmp(name + n - length, ENDINGS[i]) == 0) {
-            n -= length;
-        }
-    }
-    *out = name;
-    return n;
-}

@@ -2,16 +2,9 @@
 #include "counters_internal.h"
 
 #include "fab/memory.h"
-#include "fab/order.h"
 #include "fab/str.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MOST_BYTES ((size_t)1 << 31)
 #define MOST_DEPTH 12
@@ -81,48 +74,19 @@ static fab_status read_any(const char *path, const char *format, size_t depth, f
 
 static fab_status read_folder(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err) {
     fab_status status = FAB_OK;
-    char **names = NULL;
+    char **paths = NULL;
     size_t n = 0;
-    size_t capacity = 0;
-    struct dirent *entry = NULL;
-    DIR *dir = opendir(path);
-    if (dir == NULL) {
-        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
-    }
-    while ((entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] == '.') {
-            continue;
-        }
-        FAB_TRY(FAB_GROW(names, capacity, n + 1, err));
-        names[n] = fab_strdup(entry->d_name, err);
-        if (names[n] == NULL) {
-            status = FAB_ENOMEM;
-            goto done;
-        }
-        n++;
-    }
-    if (n > 0) {
-        qsort(names, n, sizeof *names, fab_order_text);
-    }
+    FAB_TRY(fab_folder_list(path, &paths, &n, err));
     for (size_t i = 0; i < n; i++) {
-        char file[4096];
-        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, names[i]) >= sizeof file) {
-            FAB_FAIL(err, FAB_EIO, path, "a path of more than %zu bytes", sizeof file - 1);
-        }
-        FAB_TRY(read_any(file, format, depth + 1, c, err));
+        FAB_TRY(read_any(paths[i], format, depth + 1, c, err));
     }
 done:
-    for (size_t i = 0; i < n; i++) {
-        free(names[i]);
-    }
-    free(names);
-    (void)closedir(dir);
+    fab_folder_release(paths, n);
     return status;
 }
 
 static fab_status read_any(const char *path, const char *format, size_t depth, fab_counters *c, fab_error *err) {
-    struct stat about;
-    if (strcmp(path, "-") == 0 || stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+    if (!fab_is_folder(path)) {
         return read_one(path, format, c, err); /* which says what is wrong with it */
     }
     return depth < MOST_DEPTH ? read_folder(path, format, depth, c, err)

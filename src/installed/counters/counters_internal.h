@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "../folder.h"
 #include "fab/counters.h"
 
 /** What tells a port. NULL and 0: not known. */
@@ -42,9 +43,6 @@ bool fab_counter_number(const char *text, size_t n, uint64_t *out);
 
 /** 16 hexadecimal digits that follow "0x" or stand alone in a name, such as perfquery-0x506b4b03005c2740.txt. */
 bool fab_counter_guid(const char *text, size_t n, uint64_t *out);
-
-/** The box that a path names: its file's name without its ending. Returns its length. */
-size_t fab_counter_box(const char *path, const char **out);
 
 /** file:line:1, where something is malformed. */
 fab_status fab_counters_refuse(const char *path, size_t line, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);

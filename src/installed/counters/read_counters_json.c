@@ -202,7 +202,7 @@ static fab_status json_read(const char *path, const char *bytes, fab_counters *o
     fab_json json = {.values = NULL};
     size_t n_before = out->n_ports;
     counters_json r = {.json = &json, .path = path, .out = out};
-    r.n_box = fab_counter_box(path, &r.box);
+    r.n_box = fab_path_box(path, &r.box);
     FAB_TRY(fab_json_parse(bytes + (strncmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0), path, &json, err));
     uint32_t map = fab_json_member(&json, 0, "COUNTERS_PORT_NAME_MAP");
     if (map != FAB_JSON_NONE) {

@@ -70,7 +70,7 @@ static fab_status perfquery_read(const char *path, const char *bytes, fab_counte
     size_t n = 0;
     uint32_t port = FAB_COUNTERS_NONE;
     counted_key key = {.file = path};
-    size_t n_box = fab_counter_box(path, &box);
+    size_t n_box = fab_path_box(path, &box);
     (void)fab_counter_guid(box, n_box, &key.guid);
     while (fab_counter_line(&lines, &text, &n)) {
         const char *colon = memchr(text, ':', n);

@@ -86,7 +86,7 @@ static fab_status sample_port(sample_labels *l, bool is_adapter, counted_key key
                               fab_error *err) {
     char box[2 * VALUE + 2];
     const char *of_file = NULL;
-    size_t n_file = fab_counter_box(key.file, &of_file);
+    size_t n_file = fab_path_box(key.file, &of_file);
     if (l->guid[0] != '\0' && !fab_counter_guid(l->guid, strlen(l->guid), &key.guid)) {
         return fab_counters_refuse(key.file, key.line, err, "label guid: '%.60s' is no GUID", l->guid);
     }

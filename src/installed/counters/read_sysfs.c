@@ -99,7 +99,7 @@ static fab_status sysfs_read(const char *path, const char *bytes, fab_counters *
     const char *text = NULL;
     const char *file = NULL;
     size_t n = 0;
-    size_t n_file = fab_counter_box(path, &file);
+    size_t n_file = fab_path_box(path, &file);
     bool is_one = sysfs_take(path, strlen(path), &parts);
     while (fab_counter_line(&lines, &text, &n)) {
         const counted_key key = {.file = path, .line = lines.line};

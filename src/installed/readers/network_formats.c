@@ -1,5 +1,7 @@
 #include "network_internal.h"
 
+#include "../folder.h"
+
 #include "fab/memory.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -10,13 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD   ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
-#define STATES 1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */
-#define UTF16  "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
+#define HEAD       ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
+#define STATES     1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */
+#define MOST_DEPTH 12
+#define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
 const fab_network_format *const fab_network_formats[] = {
-    &fab_network_ibnet,   &fab_network_ibports, &fab_network_subnet, &fab_network_slurm, &fab_network_ptm_dot,
-    &fab_network_graphml, &fab_network_csv,     &fab_network_htsim,  &fab_network_simai, NULL};
+    &fab_network_ibnet,   &fab_network_ibports, &fab_network_subnet,    &fab_network_slurm,
+    &fab_network_ptm_dot, &fab_network_graphml, &fab_network_csv,       &fab_network_htsim,
+    &fab_network_simai,   &fab_network_lldp,    &fab_network_lldpctl,   &fab_network_config_db,
+    &fab_network_netbox,  &fab_network_layer1,  &fab_network_node_link, NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");
@@ -111,16 +116,40 @@ done:
     return status;
 }
 
+/* A file of each box, all of one network: what several of them tell is one cable. */
+static fab_status read_into(const char *path, const char *format, size_t depth, fab_network *net, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **paths = NULL;
+    size_t n = 0;
+    const fab_network_format *f = fab_network_formats[0];
+    if (!fab_is_folder(path)) {
+        FAB_PASS(formats_choose(path, format, &f, err));
+        net->format = net->format != NULL ? net->format : f->name;
+        return f->read(path, net, err);
+    }
+    if (depth == MOST_DEPTH) {
+        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", MOST_DEPTH);
+    }
+    net->keeps_contradictions = true;
+    FAB_TRY(fab_folder_list(path, &paths, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(read_into(paths[i], format, depth + 1, net, err));
+    }
+    if (n == 0) {
+        FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
+    }
+done:
+    fab_folder_release(paths, n);
+    return status;
+}
+
 fab_status fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
                             fab_error *err) {
     fab_status status = FAB_OK;
     fab_network *net = NULL;
-    const fab_network_format *f = fab_network_formats[0];
-    FAB_TRY(formats_choose(path, format, &f, err));
     FAB_TRY(fab_network_new(path, &net, err));
-    net->format = f->name;
     net->max_bytes = max_bytes;
-    FAB_TRY(f->read(path, net, err));
+    FAB_TRY(read_into(path, format, 0, net, err));
     *out = net;
     net = NULL;
 done:

@@ -19,14 +19,59 @@ static const struct {
     const char *name;
     int column;
 } NAMES[] = {
-    {"anode", A_NODE},       {"adevice", A_NODE},      {"a", A_NODE},          {"source", A_NODE},
-    {"aport", A_PORT},       {"znode", Z_NODE},        {"zdevice", Z_NODE},    {"z", Z_NODE},
-    {"bnode", Z_NODE},       {"bdevice", Z_NODE},      {"b", Z_NODE},          {"target", Z_NODE},
-    {"zport", Z_PORT},       {"bport", Z_PORT},        {"sourceport", A_PORT}, {"rate", RATE},
-    {"speed", RATE},         {"length", LENGTH},       {"lengthm", LENGTH},    {"targetport", Z_PORT},
-    {"from", A_NODE},        {"fromport", A_PORT},     {"to", Z_NODE},         {"toport", Z_PORT},
-    {"local", A_NODE},       {"localport", A_PORT},    {"remote", Z_NODE},     {"remoteport", Z_PORT},
-    {"localdevice", A_NODE}, {"remotedevice", Z_NODE},
+    {"anode", A_NODE},
+    {"adevice", A_NODE},
+    {"a", A_NODE},
+    {"source", A_NODE},
+    {"aport", A_PORT},
+    {"znode", Z_NODE},
+    {"zdevice", Z_NODE},
+    {"z", Z_NODE},
+    {"bnode", Z_NODE},
+    {"bdevice", Z_NODE},
+    {"b", Z_NODE},
+    {"target", Z_NODE},
+    {"zport", Z_PORT},
+    {"bport", Z_PORT},
+    {"sourceport", A_PORT},
+    {"rate", RATE},
+    {"speed", RATE},
+    {"length", LENGTH},
+    {"lengthm", LENGTH},
+    {"targetport", Z_PORT},
+    {"from", A_NODE},
+    {"fromport", A_PORT},
+    {"to", Z_NODE},
+    {"toport", Z_PORT},
+    {"local", A_NODE},
+    {"localport", A_PORT},
+    {"remote", Z_NODE},
+    {"remoteport", Z_PORT},
+    {"localdevice", A_NODE},
+    {"remotedevice", Z_NODE},
+    {"startdevice", A_NODE},
+    {"startport", A_PORT},
+    {"enddevice", Z_NODE},
+    {"endport", Z_PORT},
+    {"bandwidth", RATE},
+    {"sideadevice", A_NODE},
+    {"sideaname", A_PORT},
+    {"sidebdevice", Z_NODE},
+    {"sidebname", Z_PORT},
+    {"terminationadevice", A_NODE},
+    {"terminationaname", A_PORT},
+    {"terminationbdevice", Z_NODE},
+    {"terminationbname", Z_PORT},
+    {"deviceA", A_NODE},
+    {"deviceB", Z_NODE},
+    {"interfaceA", A_PORT},
+    {"interfaceB", Z_PORT},
+    {"sourcedevice", A_NODE},
+    {"destinationdevice", Z_NODE},
+    {"destination", Z_NODE},
+    {"destinationport", Z_PORT},
+    {"localinterface", A_PORT},
+    {"remoteinterface", Z_PORT},
 };
 
 /* A cell of the line at hand, its quotes taken off. */
@@ -38,7 +83,9 @@ typedef struct cell {
 typedef struct reader {
     fab_text *in;
     fab_network *net;
-    int at[N_KNOWN]; /* column of the file, or -1 */
+    int at[N_KNOWN];     /* column of the file, or -1 */
+    bool is_in_megabits; /* a column BandWidth, as sonic-mgmt has it: bare numbers are Mb/s */
+    char separator;      /* of cells: that which the first line has */
     size_t n_columns;
     cell cells[COLUMNS];
 } reader;
@@ -69,12 +116,31 @@ static fab_status put_char(const reader *r, cell *to, size_t *n, char c, fab_err
     return FAB_OK;
 }
 
+static bool is_blank(const reader *r, char c) {
+    return c == ' ' || (c == '\t' && r->separator != '\t');
+}
+
+/* What stands most often in the first line: a tab, a semicolon or a comma. */
+static char separator_of(const char *at, const char *behind) {
+    static const char SEPARATORS[] = ",;\t";
+    size_t counts[sizeof SEPARATORS - 1] = {0};
+    size_t best = 0;
+    for (; at < behind && *at != '\n' && *at != '\0'; at++) {
+        const char *found = strchr(SEPARATORS, *at);
+        counts[found != NULL ? found - SEPARATORS : 0] += found != NULL;
+    }
+    for (size_t i = 1; i < sizeof counts / sizeof counts[0]; i++) {
+        best = counts[i] > counts[best] ? i : best;
+    }
+    return SEPARATORS[best];
+}
+
 /* One cell from in->at on; stops at the comma or the end. "a ""b""" in quotes is a "b". */
 static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
     fab_status status = FAB_OK;
     fab_text *in = r->in;
     size_t n = 0;
-    while (in->at < in->behind && (*in->at == ' ' || *in->at == '\t')) {
+    while (in->at < in->behind && is_blank(r, *in->at)) {
         in->at++;
     }
     to->column = fab_text_rest(in).column;
@@ -93,18 +159,21 @@ static fab_status read_cell(const reader *r, cell *to, fab_error *err) {
         }
         in->at++;
     } else {
-        for (; in->at < in->behind && *in->at != ','; in->at++) {
+        for (; in->at < in->behind && *in->at != r->separator; in->at++) {
             FAB_TRY(put_char(r, to, &n, *in->at, err));
         }
     }
-    while (in->at < in->behind && (*in->at == ' ' || *in->at == '\t')) {
+    while (in->at < in->behind && is_blank(r, *in->at)) {
         in->at++;
     }
     while (n > 0 && (to->text[n - 1] == ' ' || to->text[n - 1] == '\t')) {
         n--;
     }
-    if (in->at < in->behind && *in->at != ',') {
-        return fab_text_refuse(in, fab_text_rest(in), FAB_EINPUT, err, "stands where a comma was expected");
+    if (in->at < in->behind && *in->at != r->separator) {
+        return fab_text_refuse(in, fab_text_rest(in), FAB_EINPUT, err, "stands where a %s was expected",
+                               r->separator == ','   ? "comma"
+                               : r->separator == ';' ? "semicolon"
+                                                     : "tab");
     }
     to->text[n] = '\0';
     if (to->text[0] == '\'' && fab_is_formula(to->text)) { /* as fab_str_add_csv() writes it */
@@ -140,6 +209,7 @@ static fab_status csv_read_header(reader *r, fab_error *err) {
         return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
                                "is empty; expected a first line such as A-node,A-port,Z-node,Z-port");
     }
+    r->separator = separator_of(r->in->at, r->in->behind);
     FAB_PASS(read_cells(r, &r->n_columns, err));
     for (size_t i = 0; i < r->n_columns; i++) {
         int known = known_column(r->cells[i].text);
@@ -148,6 +218,7 @@ static fab_status csv_read_header(reader *r, fab_error *err) {
                                    "a second column of that meaning");
         }
         if (known >= 0) {
+            r->is_in_megabits = r->is_in_megabits || strcasecmp(r->cells[i].text, "BandWidth") == 0;
             r->at[known] = (int)i;
         }
     }
@@ -198,6 +269,10 @@ static fab_status read_quantity(const reader *r, int known, fab_unit unit, doubl
     fab_error inner = {0};
     const cell *c = cell_of(r, known);
     if (c->text[0] == '\0') {
+        return FAB_OK;
+    }
+    if (known == RATE && r->is_in_megabits && fab_quantity_parse(c->text, FAB_UNIT_RATIO, out, NULL) == FAB_OK) {
+        *out *= 1e6;
         return FAB_OK;
     }
     bool is_bare = unit == FAB_UNIT_LENGTH && fab_quantity_parse(c->text, FAB_UNIT_RATIO, out, NULL) == FAB_OK;
@@ -253,15 +328,16 @@ static bool is_csv(const char *head) {
     bool a = false;
     bool z = false;
     size_t length = 0;
+    char separator = separator_of(head, head + strlen(head));
     for (size_t i = 0; i < 4096; i++) {
         char c = head[i] != '\0' ? head[i] : '\n';
-        if (c == ',' || c == '\n' || c == '\r') {
+        if (c == separator || c == '\n' || c == '\r') {
             title[length] = '\0';
             int known = known_column(title);
             a = a || known == A_NODE;
             z = z || known == Z_NODE;
             length = 0;
-            if (c != ',') {
+            if (c != separator) {
                 break;
             }
         } else if (c != '"' && length + 1 < sizeof title) {

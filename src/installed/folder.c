@@ -1,0 +1,77 @@
+#include "folder.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PATH 4096
+
+bool fab_is_folder(const char *path) {
+    struct stat about;
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+void fab_folder_release(char **paths, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        free(paths[i]);
+    }
+    free((void *)paths);
+}
+
+fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **paths = NULL;
+    size_t n = 0;
+    size_t capacity = 0;
+    struct dirent *entry = NULL;
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
+    }
+    while ((entry = readdir(dir)) != NULL) {
+        char file[PATH];
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) >= sizeof file) {
+            FAB_FAIL(err, FAB_EIO, path, "a path of more than %d bytes", PATH - 1);
+        }
+        FAB_TRY(FAB_GROW(paths, capacity, n + 1, err));
+        paths[n] = fab_strdup(file, err);
+        FAB_TRY(paths[n] != NULL ? FAB_OK : FAB_ENOMEM);
+        n++;
+    }
+    if (n > 0) {
+        qsort((void *)paths, n, sizeof *paths, fab_order_text);
+    }
+    *out = paths;
+    *out_n = n;
+    paths = NULL;
+    n = 0;
+done:
+    fab_folder_release(paths, n);
+    (void)closedir(dir);
+    return status;
+}
+
+size_t fab_path_box(const char *path, const char **out) {
+    static const char *const ENDINGS[] = {".txt", ".prom", ".json", ".out", ".csv",    ".log",
+                                          ".pm",  ".xml",  ".yaml", ".yml", ".metrics"};
+    const char *name = strrchr(path, '/');
+    name = name != NULL ? name + 1 : path;
+    size_t n = strlen(name);
+    for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
+        size_t length = strlen(ENDINGS[i]);
+        if (n > length && strcmp(name + n - length, ENDINGS[i]) == 0) {
+            n -= length;
+        }
+    }
+    *out = name;
+    return n;
+}

@@ -1,0 +1,20 @@
+/**
+ * @file folder.h
+ * Folders with a file for each box, and the boxes that names of files tell.
+ */
+#pragma once
+
+#include "fab/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool fab_is_folder(const char *path);
+
+/** Paths of what is in a folder, in the order of their names, but for hidden files. Release with fab_folder_release().
+ */
+fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+void fab_folder_release(char **paths, size_t n);
+
+/** The box that a path names: its file's name without its ending. Returns its length. */
+size_t fab_path_box(const char *path, const char **out);

@@ -1,0 +1,92 @@
+#include "network_json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_BYTES ((size_t)1 << 30)
+#define BOM        "\xef\xbb\xbf"
+
+fab_status fab_network_json_refuse(const fab_network_json *r, fab_error *err, const char *fmt, ...) {
+    char text[320];
+    char where[192];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    (void)snprintf(where, sizeof where, "%.160s:1:1", r->path);
+    return fab_fail(err, FAB_EINPUT, where, "%s", text);
+}
+
+fab_status fab_network_json_read(const char *path, fab_network *net,
+                                 fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_network_json r = {.path = path, .net = net};
+    FAB_TRY(fab_read_file(path, MOST_BYTES, &r.bytes, err));
+    if (strlen(r.bytes.data) != r.bytes.length) {
+        status = fab_network_json_refuse(&r, err, "a zero byte: this is no text");
+        goto done;
+    }
+    FAB_TRY(fab_json_parse(r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0), path, &r.json, err));
+    FAB_TRY(read(&r, err));
+    if (net->n_cables == 0) {
+        status = fab_network_json_refuse(&r, err, "holds no cable");
+    }
+done:
+    fab_json_release(&r.json);
+    fab_str_release(&r.bytes);
+    return status;
+}
+
+bool fab_network_json_has(const char *head, const char *const *words) {
+    head += strspn(head, " \t\r\n");
+    if (*head != '{' && *head != '[') {
+        return false;
+    }
+    for (size_t i = 0; words[i] != NULL; i++) {
+        char quoted[64];
+        (void)snprintf(quoted, sizeof quoted, "\"%.60s\"", words[i]);
+        if (strstr(head, quoted) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fab_status plug_node(fab_network *net, const fab_network_plug *p, size_t line, uint32_t *out, fab_error *err) {
+    FAB_PASS(fab_network_add_node(net, p->box, p->n_box > 0 ? p->n_box : strlen(p->box), line, out, err));
+    return fab_network_ib_host(net, *out, err);
+}
+
+fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
+                               size_t line, fab_error *err) {
+    fab_network_cable cable = {.rate_bps = rate_bps,
+                               .end = {{.port = a->port, .line = line}, {.port = b->port, .line = line}}};
+    net->keeps_contradictions = true;
+    FAB_PASS(plug_node(net, a, line, &cable.end[0].node, err));
+    if (a->port != NULL && fab_network_is_plugged(net, cable.end[0].node, a->port) &&
+        fab_network_find(net, b->box, b->n_box > 0 ? b->n_box : strlen(b->box)) == FAB_NETWORK_NONE) {
+        return fab_network_add_note(net, line, err, "port %.60s of '%.60s' has two neighbors; '%.60s' is left out",
+                                    a->port, net->nodes[cable.end[0].node].name,
+                                    b->box); /* something behind a bridge */
+    }
+    FAB_PASS(plug_node(net, b, line, &cable.end[1].node, err));
+    if (cable.end[0].node == cable.end[1].node &&
+        (a->port == NULL || b->port == NULL || strcmp(a->port, b->port) == 0)) {
+        return fab_network_add_note(net, line, err, "%.80s is joined to itself", net->nodes[cable.end[0].node].name);
+    }
+    net->has_ports = net->has_ports || a->port != NULL;
+    return fab_network_add_cable(net, &cable, NULL, err);
+}
+
+const char *fab_network_json_text(const fab_json *json, uint32_t object, const char *const *keys) {
+    for (size_t i = 0; keys[i] != NULL; i++) {
+        object = fab_json_member(json, object, keys[i]);
+        if (object == FAB_JSON_NONE) {
+            return NULL;
+        }
+    }
+    return json->values[object].kind == FAB_JSON_STRING && json->values[object].text[0] != '\0'
+               ? json->values[object].text
+               : NULL;
+}

@@ -1,0 +1,49 @@
+/**
+ * @file network_json.h
+ * What the readers of JSON share.
+ */
+#pragma once
+
+#include "network_internal.h"
+
+#include "../folder.h"
+#include "fab/json_read.h"
+#include "fab/str.h"
+
+#define FAB_JSON_EACH(json, i, list)                                                                                   \
+    (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
+
+/** A file that is read as one JSON value. */
+typedef struct fab_network_json {
+    const char *path;
+    fab_network *net;
+    fab_str bytes;
+    fab_json json;
+} fab_network_json;
+
+/** Reads the file and calls `read` with it. @retval FAB_EINPUT  no JSON: file:line:column; or it ends within it, ... */
+fab_status fab_network_json_read(const char *path, fab_network *net,
+                                 fab_status (*read)(const fab_network_json *r, fab_error *err),
+                                 fab_error *err) FAB_MUST_USE;
+
+/** Whether the head is JSON that has all of the words, each in quotes; ended by NULL. */
+bool fab_network_json_has(const char *head, const char *const *words);
+
+/** Line 1 of the file: values have no lines. */
+fab_status fab_network_json_refuse(const fab_network_json *r, fab_error *err, const char *fmt, ...) FAB_PRINTF(3, 4);
+
+/** A cable end by names: a box, and its port or NULL. */
+typedef struct fab_network_plug {
+    const char *box, *port;
+    size_t n_box; /**< 0: all of the text */
+} fab_network_plug;
+
+/**
+ * A cable between two ports that are named; the same cable told from its other end is one. What is joined to itself, or
+ * contradicts what was read before, is a note.
+ */
+fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
+                               size_t line, fab_error *err) FAB_MUST_USE;
+
+/** Text of a member of a member ...: {"a": {"b": "x"}} by {"a", "b", NULL}; NULL where it is none. */
+const char *fab_network_json_text(const fab_json *json, uint32_t object, const char *const *keys);

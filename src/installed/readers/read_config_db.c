@@ -1,0 +1,56 @@
+/* config_db.json of a SONiC switch: DEVICE_NEIGHBOR has what is plugged where, PORT the speeds, DEVICE_METADATA the
+ * name of the switch, else that of the file. */
+#include "network_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MEGABIT 1e6
+
+/* "speed": "400000", in Mb/s. */
+static double speed_of(const fab_json *json, uint32_t ports, const char *name) {
+    const char *speed = fab_network_json_text(json, ports, (const char *const[]){name, "speed", NULL});
+    size_t n = speed != NULL ? strspn(speed, "0123456789") : 0;
+    return n > 0 && n < 10 && speed[n] == '\0' ? strtod(speed, NULL) * MEGABIT : 0;
+}
+
+static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err) {
+    const fab_json *json = &r->json;
+    uint32_t neighbors = fab_json_member(json, 0, "DEVICE_NEIGHBOR");
+    uint32_t ports = fab_json_member(json, 0, "PORT");
+    fab_network_plug local = {
+        .box = fab_network_json_text(json, 0, (const char *const[]){"DEVICE_METADATA", "localhost", "hostname", NULL})};
+    if (local.box == NULL) {
+        local.n_box = fab_path_box(r->path, &local.box);
+    }
+    if (neighbors == FAB_JSON_NONE) {
+        return fab_network_json_refuse(r, err, "has no table DEVICE_NEIGHBOR, which says what is plugged where");
+    }
+    for
+        FAB_JSON_EACH(json, i, neighbors) {
+            fab_network_plug other = {.box = fab_network_json_text(json, i, (const char *const[]){"name", NULL}),
+                                      .port = fab_network_json_text(json, i, (const char *const[]){"port", NULL})};
+            local.port = json->values[i].key;
+            if (other.box == NULL || other.port == NULL || local.port == NULL) {
+                return fab_network_json_refuse(r, err, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
+                                               local.port != NULL ? local.port : "");
+            }
+            FAB_PASS(fab_network_plug_in(r->net, &local, &other, speed_of(json, ports, local.port), 1, err));
+        }
+    return FAB_OK;
+}
+
+static bool is_config_db(const char *head) {
+    return fab_network_json_has(head, (const char *const[]){"DEVICE_NEIGHBOR", NULL}) ||
+           fab_network_json_has(head, (const char *const[]){"DEVICE_METADATA", NULL});
+}
+
+static fab_status config_db_read(const char *path, fab_network *net, fab_error *err) {
+    return fab_network_json_read(path, net, config_db_neighbors, err);
+}
+
+const fab_network_format fab_network_config_db = {.name = "sonic",
+                                                  .summary =
+                                                      "config_db.json of SONiC switches: a file or a folder of them",
+                                                  .recognise = is_config_db,
+                                                  .read = config_db_read};

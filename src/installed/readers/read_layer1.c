@@ -1,0 +1,38 @@
+/* Batfish's layer-1 topology: {"edges": [{"node1": {"hostname": "a", "interfaceName": "Ethernet1"}, "node2": {...}}]}.
+ * An edge may stand there once or from both ends. */
+#include "network_json.h"
+
+static fab_status layer1_plug(const fab_network_json *r, uint32_t edge, const char *end, fab_network_plug *out,
+                              fab_error *err) {
+    out->box = fab_network_json_text(&r->json, edge, (const char *const[]){end, "hostname", NULL});
+    out->port = fab_network_json_text(&r->json, edge, (const char *const[]){end, "interfaceName", NULL});
+    return out->box != NULL && out->port != NULL
+               ? FAB_OK
+               : fab_network_json_refuse(r, err, "an edge whose %s has no hostname or no interfaceName", end);
+}
+
+static fab_status layer1_edges(const fab_network_json *r, fab_error *err) {
+    uint32_t edges = fab_json_member(&r->json, 0, "edges");
+    if (edges == FAB_JSON_NONE) {
+        return fab_network_json_refuse(r, err, "has no list edges");
+    }
+    for
+        FAB_JSON_EACH(&r->json, i, edges) {
+            fab_network_plug ends[2] = {{.box = NULL}};
+            FAB_PASS(layer1_plug(r, i, "node1", &ends[0], err));
+            FAB_PASS(layer1_plug(r, i, "node2", &ends[1], err));
+            FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], 0, 1, err));
+        }
+    return FAB_OK;
+}
+
+static bool is_layer1(const char *head) {
+    return fab_network_json_has(head, (const char *const[]){"edges", "interfaceName", NULL});
+}
+
+static fab_status layer1_read(const char *path, fab_network *net, fab_error *err) {
+    return fab_network_json_read(path, net, layer1_edges, err);
+}
+
+const fab_network_format fab_network_layer1 = {
+    .name = "layer1", .summary = "layer-1 topology of Batfish, JSON", .recognise = is_layer1, .read = layer1_read};

@@ -1,0 +1,335 @@
+/* What switches print of their neighbors: `show lldp neighbors` and its detail of EOS and NX-OS, and the table of
+ * Junos. A capture may hold several switches, each behind its prompt, "leaf-0#show lldp neighbors"; without a prompt
+ * the switch is the name of the file. Interfaces have the long names that neighbors announce: Et1 is Ethernet1.
+ * Management ports are left out, and said. */
+#include "network_json.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME 256
+
+typedef enum lldp_table { TABLE_NONE, TABLE_EOS, TABLE_NXOS, TABLE_JUNOS } lldp_table;
+
+typedef struct lldp_reader {
+    fab_text *in;
+    fab_network *net;
+    lldp_table table;
+    char box[NAME];     /* at hand */
+    char local[NAME];   /* its port, of a detail */
+    char other[NAME];   /* the neighbor: of a detail, or of a table whose line was broken */
+    char chassis[NAME]; /* its address */
+    char port[NAME];
+    size_t line; /* of the neighbor */
+    uint64_t n_management;
+} lldp_reader;
+
+static void keep(char *to, const char *text, size_t n) {
+    n = n < NAME - 1 ? n : NAME - 1;
+    memcpy(to, text, n);
+    to[n] = '\0';
+}
+
+/* Digits of an address: 2cc2.6081.eaf9, 2c:6b:f5:a1:c2:c0, 10.0.0.1. */
+static bool is_address(const char *text) {
+    return text[strspn(text, "0123456789abcdefABCDEF.:-")] == '\0' && strpbrk(text, ".:") != NULL;
+}
+
+/* Without its domain: prompts have none. */
+static void keep_box(char *to, const char *text, size_t n) {
+    keep(to, text, n);
+    char *dot = strchr(to, '.');
+    if (dot != NULL && dot != to && !is_address(to)) {
+        *dot = '\0';
+    }
+}
+
+/* Et1 and Eth1/1 to Ethernet1, Ethernet1/1; Ma1 to Management1. */
+static void keep_port(char *to, const char *text, size_t n) {
+    static const char *const SHORT[][2] = {{"Ethernet", "Ethernet"},
+                                           {"Eth", "Ethernet"},
+                                           {"Et", "Ethernet"},
+                                           {"Management", "Management"},
+                                           {"Ma", "Management"}};
+    for (size_t i = 0; i < sizeof SHORT / sizeof SHORT[0]; i++) {
+        size_t length = strlen(SHORT[i][0]);
+        if (n > length && memcmp(text, SHORT[i][0], length) == 0 && isdigit((unsigned char)text[length])) {
+            (void)snprintf(to, NAME, "%s%.*s", SHORT[i][1], (int)(n - length < 200 ? n - length : 200), text + length);
+            return;
+        }
+    }
+    keep(to, text, n);
+}
+
+static bool is_management(const char *port) {
+    static const char *const NAMES[] = {"Management", "mgmt", "fxp", "em0", "me0", "re0:mgmt"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strncmp(port, NAMES[i], strlen(NAMES[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static fab_status lldp_add(lldp_reader *r, const char *local, const char *box, const char *port, fab_error *err) {
+    const fab_network_plug ends[2] = {{.box = r->box, .port = local}, {.box = box, .port = port}};
+    if (local[0] == '\0' || box[0] == '\0' || port[0] == '\0') {
+        return fab_text_refuse(r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
+                               "a neighbor without a name, its port or ours");
+    }
+    if (is_management(local)) {
+        r->n_management++;
+        return FAB_OK;
+    }
+    return fab_network_plug_in(r->net, &ends[0], &ends[1], 0, r->in->line, err);
+}
+
+/* --- details --------------------------------------------------------------------------------------------------------
+ */
+
+/* What was told of a neighbor, when the next one begins. */
+static fab_status end_neighbor(lldp_reader *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    if (r->port[0] != '\0' && r->local[0] != '\0') {
+        status = lldp_add(r, r->local, r->other[0] != '\0' ? r->other : r->chassis, r->port, err);
+    }
+    r->port[0] = r->other[0] = r->chassis[0] = '\0';
+    return status;
+}
+
+/* The text behind "Key   : ", its quotes taken off; false where the line is of another key. */
+static bool value_of(fab_token line, const char *key, const char **out, size_t *out_n) {
+    size_t n = strlen(key);
+    if (line.length < n || memcmp(line.text, key, n) != 0) {
+        return false;
+    }
+    const char *at = line.text + n;
+    const char *behind = line.text + line.length;
+    while (at < behind && (*at == ' ' || *at == '\t')) {
+        at++;
+    }
+    if (at == behind || *at != ':') {
+        return false;
+    }
+    at++;
+    while (at < behind && (*at == ' ' || *at == '"')) {
+        at++;
+    }
+    while (behind > at && (behind[-1] == ' ' || behind[-1] == '"' || behind[-1] == '\r')) {
+        behind--;
+    }
+    *out = at;
+    *out_n = (size_t)(behind - at);
+    return *out_n > 0;
+}
+
+/* Lines of EOS: Interface Ethernet1 detected 1 LLDP neighbors:; and of both: keys with a colon. */
+static fab_status read_detail(lldp_reader *r, fab_token line, bool *out_is, fab_error *err) {
+    const char *at = NULL;
+    size_t n = 0;
+    static const char INTERFACE[] = "Interface ";
+    const char *detected = NULL;
+    *out_is = true;
+    if (line.length > 2 && memcmp(line.text, "- ", 2) == 0) {
+        line.text += 2;
+        line.length -= 2;
+    }
+    for (size_t i = 0; i + 9 < line.length && detected == NULL; i++) {
+        detected = memcmp(line.text + i, " detected", 9) == 0 ? line.text + i : NULL;
+    }
+    if (line.length > 10 && memcmp(line.text, INTERFACE, 10) == 0 && detected != NULL) {
+        FAB_PASS(end_neighbor(r, err));
+        keep_port(r->local, line.text + 10, (size_t)(detected - line.text) - 10);
+    } else if (line.length > 9 && memcmp(line.text, "Neighbor ", 9) == 0) {
+        FAB_PASS(end_neighbor(r, err));
+    } else if (value_of(line, "Chassis id", &at, &n)) { /* NX-OS: the first line of a neighbor */
+        FAB_PASS(end_neighbor(r, err));
+        r->local[0] = '\0';
+        keep(r->chassis, at, n);
+    } else if (value_of(line, "Chassis ID", &at, &n)) {
+        keep(r->chassis, at, n);
+    } else if (value_of(line, "Local Port id", &at, &n)) {
+        keep_port(r->local, at, n);
+    } else if ((value_of(line, "Port id", &at, &n) || value_of(line, "Port ID", &at, &n)) && r->port[0] == '\0') {
+        keep_port(r->port, at, n); /* EOS repeats it for link aggregation */
+    } else if (value_of(line, "System Name", &at, &n)) {
+        keep_box(r->other, at, n);
+    } else {
+        *out_is = false;
+    }
+    return FAB_OK;
+}
+
+/* --- tables ---------------------------------------------------------------------------------------------------------
+ */
+
+#define WORDS 8
+
+static size_t words_of(fab_text *in, fab_token *out) {
+    size_t n = 0;
+    for (fab_token t = fab_text_token(in); t.length > 0; t = fab_text_token(in)) {
+        if (n < WORDS) {
+            out[n++] = t;
+        } else {
+            out[WORDS - 1] = t;
+        }
+    }
+    return n;
+}
+
+static fab_status add_words(lldp_reader *r, fab_token local, fab_token box, fab_token port, fab_error *err) {
+    char names[3][NAME];
+    keep_port(names[0], local.text, local.length);
+    keep_box(names[1], box.text, box.length);
+    keep_port(names[2], port.text, port.length);
+    return lldp_add(r, names[0], names[1], names[2], err);
+}
+
+static bool is_interface(fab_token t) {
+    size_t digits = 0;
+    for (size_t i = 0; i < t.length; i++) {
+        digits += isdigit((unsigned char)t.text[i]) != 0;
+    }
+    return t.length > 2 && isalpha((unsigned char)t.text[0]) && digits > 0;
+}
+
+static bool is_number(fab_token t) {
+    uint64_t number = 0;
+    return fab_token_number(t, &number);
+}
+
+static fab_status read_row(lldp_reader *r, fab_error *err) {
+    fab_token w[WORDS];
+    fab_token line = fab_text_rest(r->in);
+    size_t n = words_of(r->in, w);
+    if (r->table == TABLE_EOS && n >= 4 && is_interface(w[0]) && is_number(w[n - 1])) {
+        return add_words(r, w[0], w[1], w[2], err);
+    }
+    if (r->table == TABLE_JUNOS && n >= 5 && is_interface(w[0])) {
+        return add_words(r, w[0], w[n - 1], w[n - 2], err);
+    }
+    if (r->table != TABLE_NXOS) {
+        return FAB_OK;
+    }
+    /* A long name has a line of its own; the capability may be missing. */
+    bool is_broken = line.length > 0 && r->other[0] != '\0' && n >= 3 && is_interface(w[0]) && is_number(w[1]);
+    if (is_broken) {
+        fab_token box = {.text = r->other, .length = strlen(r->other)};
+        FAB_PASS(add_words(r, w[0], box, w[n - 1], err));
+        r->other[0] = '\0';
+        return FAB_OK;
+    }
+    r->other[0] = '\0';
+    if (n >= 4 && is_interface(w[1]) && is_number(w[2])) {
+        return add_words(r, w[1], w[0], w[n - 1], err);
+    }
+    if (n == 1) {
+        keep(r->other, w[0].text, w[0].length);
+    }
+    return FAB_OK;
+}
+
+/* --- lines ----------------------------------------------------------------------------------------------------------
+ */
+
+/* "leaf-0#show lldp neighbors", "admin@leaf-0> show ...", "leaf-0(config)# show ...": whose capture follows. */
+static bool take_prompt(lldp_reader *r, fab_token line) {
+    const char *show = NULL;
+    for (size_t i = 0; i + 9 <= line.length && show == NULL; i++) {
+        bool begins = i > 0 && (line.text[i - 1] == ' ' || line.text[i - 1] == '#' || line.text[i - 1] == '>');
+        show = begins && memcmp(line.text + i, "show lldp", 9) == 0 ? line.text + i : NULL;
+    }
+    if (show == NULL) {
+        return false;
+    }
+    size_t n = strcspn(line.text, "#>(: ");
+    const char *at = memchr(line.text, '@', n);
+    const char *from = at != NULL ? at + 1 : line.text;
+    n -= (size_t)(from - line.text);
+    if (n > 0) {
+        keep_box(r->box, from, n);
+        r->table = TABLE_NONE;
+    }
+    return n > 0;
+}
+
+static lldp_table table_of(fab_token line) {
+    static const struct {
+        const char *words[3];
+        lldp_table table;
+    } HEADS[] = {{{"Port", "Neighbor Device ID", "Neighbor Port ID"}, TABLE_EOS},
+                 {{"Device ID", "Local Intf", "Port ID"}, TABLE_NXOS},
+                 {{"Local Interface", "Chassis Id", "System Name"}, TABLE_JUNOS}};
+    char text[NAME];
+    keep(text, line.text, line.length);
+    for (size_t i = 0; i < sizeof HEADS / sizeof HEADS[0]; i++) {
+        if (strncmp(text, HEADS[i].words[0], strlen(HEADS[i].words[0])) == 0 &&
+            strstr(text, HEADS[i].words[1]) != NULL && strstr(text, HEADS[i].words[2]) != NULL) {
+            return HEADS[i].table;
+        }
+    }
+    return TABLE_NONE;
+}
+
+static fab_status lldp_line(lldp_reader *r, fab_error *err) {
+    fab_token line = fab_text_rest(r->in);
+    while (line.length > 0 && (*line.text == ' ' || *line.text == '\t')) {
+        line.text++;
+        line.length--;
+    }
+    lldp_table table = table_of(line);
+    bool is_detail = false;
+    if (take_prompt(r, line)) {
+        return end_neighbor(r, err);
+    }
+    if (table != TABLE_NONE) {
+        r->table = table;
+        return FAB_OK;
+    }
+    FAB_PASS(read_detail(r, line, &is_detail, err));
+    return is_detail || r->local[0] != '\0' || r->chassis[0] != '\0' ? FAB_OK : read_row(r, err);
+}
+
+static fab_status lldp_read(const char *path, fab_network *net, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_text in = {.path = path};
+    const char *box = NULL;
+    lldp_reader r = {.in = &in, .net = net};
+    keep(r.box, "", 0);
+    size_t n = fab_path_box(path, &box);
+    keep_box(r.box, box, n);
+    FAB_TRY(fab_text_stream_open(path, &in, err));
+    while (fab_text_next(&in)) {
+        FAB_TRY(lldp_line(&r, err));
+    }
+    FAB_TRY(fab_text_end(&in, err));
+    FAB_TRY(end_neighbor(&r, err));
+    if (r.n_management > 0) {
+        net->n_left_out += r.n_management;
+        net->left_out = "neighbors on management ports";
+    }
+    if (net->n_cables == 0) {
+        status = fab_text_refuse(&in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
+    }
+done:
+    fab_text_release(&in);
+    return status;
+}
+
+static bool is_lldp(const char *head) {
+    static const char *const WORDS_OF[] = {"Neighbor Device ID", "Local Intf      Hold-time",
+                                           "Local Interface    Parent", " detected ", "Local Port id:"};
+    for (size_t i = 0; i < sizeof WORDS_OF / sizeof WORDS_OF[0]; i++) {
+        if (strstr(head, WORDS_OF[i]) != NULL && (i != 3 || strstr(head, "LLDP neighbors") != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const fab_network_format fab_network_lldp = {
+    .name = "lldp",
+    .summary = "show lldp neighbors, or detail, of EOS, NX-OS and Junos: captures with their prompts",
+    .recognise = is_lldp,
+    .read = lldp_read};

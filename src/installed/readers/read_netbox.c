@@ -1,0 +1,85 @@
+/* Cables as NetBox and Nautobot give them, GET /api/dcim/cables/: {"results": [{"a_terminations": [{"object":
+ * {"device":
+ * {"name": "leaf-0"}, "name": "swp1"}}], "b_terminations": [...]}]}; before NetBox 3.3, and in Nautobot, one
+ * termination_a and termination_b each. A list alone is taken too. */
+#include "network_json.h"
+
+#include <string.h>
+
+#define METRE 1.0
+
+/* "length": 3, "length_unit": {"value": "m"} or "m". */
+static double length_of(const fab_json *json, uint32_t cable) {
+    static const struct {
+        const char *unit;
+        double m;
+    } UNITS[] = {{"m", METRE}, {"cm", 0.01}, {"km", 1000}, {"ft", 0.3048}, {"in", 0.0254}, {"mi", 1609.344}};
+    double length = fab_json_number_of(json, cable, "length", 0);
+    const char *unit = fab_network_json_text(json, cable, (const char *const[]){"length_unit", "value", NULL});
+    unit = unit != NULL ? unit : fab_json_text_of(json, cable, "length_unit", "");
+    for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0]; i++) {
+        if (strcmp(UNITS[i].unit, unit) == 0 && length > 0) {
+            return length * UNITS[i].m;
+        }
+    }
+    return 0;
+}
+
+/* The one end of a cable; false where it is none of a device, or of several. */
+static bool termination(const fab_json *json, uint32_t cable, const char *list_key, const char *key,
+                        fab_network_plug *out) {
+    uint32_t list = fab_json_member(json, cable, list_key);
+    uint32_t object = fab_json_member(json, cable, key);
+    if (list != FAB_JSON_NONE) {
+        uint32_t first = fab_json_count(json, list) == 1 ? json->values[list].first : FAB_JSON_NONE;
+        object = first != FAB_JSON_NONE ? fab_json_member(json, first, "object") : FAB_JSON_NONE;
+    }
+    if (object == FAB_JSON_NONE) {
+        return false;
+    }
+    out->box = fab_network_json_text(json, object, (const char *const[]){"device", "name", NULL});
+    out->port = fab_network_json_text(json, object, (const char *const[]){"name", NULL});
+    return out->box != NULL && out->port != NULL;
+}
+
+static fab_status netbox_cables(const fab_network_json *r, fab_error *err) {
+    const fab_json *json = &r->json;
+    uint32_t list = json->values[0].kind == FAB_JSON_ARRAY ? 0 : fab_json_member(json, 0, "results");
+    uint64_t n_left = 0;
+    if (list == FAB_JSON_NONE) {
+        return fab_network_json_refuse(r, err, "has no list of cables, results");
+    }
+    for
+        FAB_JSON_EACH(json, i, list) {
+            fab_network_plug ends[2] = {{.box = NULL}};
+            if (!termination(json, i, "a_terminations", "termination_a", &ends[0]) ||
+                !termination(json, i, "b_terminations", "termination_b", &ends[1])) {
+                n_left++; /* power, circuits, or a cable with several ends */
+                continue;
+            }
+            uint32_t before = r->net->n_cables;
+            FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], 0, 1, err));
+            if (r->net->n_cables > before) {
+                r->net->cables[before].length_m = length_of(json, i);
+            }
+        }
+    if (n_left > 0) {
+        r->net->n_left_out += n_left;
+        r->net->left_out = "cables that do not lead from one port of a device to another";
+    }
+    return FAB_OK;
+}
+
+static bool is_netbox(const char *head) {
+    return fab_network_json_has(head, (const char *const[]){"a_terminations", NULL}) ||
+           fab_network_json_has(head, (const char *const[]){"termination_a", NULL});
+}
+
+static fab_status netbox_read(const char *path, fab_network *net, fab_error *err) {
+    return fab_network_json_read(path, net, netbox_cables, err);
+}
+
+const fab_network_format fab_network_netbox = {.name = "netbox",
+                                               .summary = "cables of NetBox or Nautobot, JSON of /api/dcim/cables/",
+                                               .recognise = is_netbox,
+                                               .read = netbox_read};

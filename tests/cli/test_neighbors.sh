@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# What switches say of their neighbors, against a parser of regular expressions: the same cables, either way round.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+audit() { # audit FILE PLAN: no finding but what the file contradicts itself in
+  "$program" audit "$1" --against "$2" --json --quiet >report.json 2>err || { fail "$1: $(<err)" && return; }
+  python3 - "$1" "$2" <<'PY' >log 2>&1 || fail "$1 against $2: $(tail -n 1 log)"
+import json, sys
+a = json.load(open("report.json"))["audit"]
+assert a["cables"] > 0
+odd = [f for f in a["findings"] if f["finding"] not in ("contradiction", "no-rate")]
+assert not odd, (len(odd), odd[0]["finding"], odd[0]["what"])
+PY
+}
+if [[ -z ${FABRISCOPE_SAMPLES:-} || ! -d ${FABRISCOPE_SAMPLES:-}/lldp ]]; then
+  echo "skipped: FABRISCOPE_SAMPLES has no lldp"
+  exit 77
+fi
+n=0
+for sample in "$FABRISCOPE_SAMPLES"/lldp/*.txt "$FABRISCOPE_SAMPLES"/layer1/*.json "$FABRISCOPE_SAMPLES"/sonic/*.csv; do
+  name=$(basename "$sample") && cp "$sample" "$name"
+  python3 "$root/tests/cli/check_neighbors.py" "$name" "${name%.*}" >plan.csv 2>log || fail "$name: $(tail -n 1 log)"
+  audit "$name" plan.csv
+  audit plan.csv "$name"
+  n=$((n + 1))
+done
+[[ $n -ge 7 ]] || fail "$n samples"
+# A folder is one network: a cable that both ends tell is one; other separators and names of columns make no difference.
+mkdir folder
+printf 'Port       Neighbor Device ID   Neighbor Port ID   TTL\nEt1   spine-0   Ethernet3   120\nEt2   node-7   eth0   120\n' >folder/leaf-0.txt
+printf 'Port       Neighbor Device ID   Neighbor Port ID   TTL\nEt3   leaf-0.example.net   Ethernet1   120\n' >folder/spine-0.txt
+printf 'Start Device;Start Port;End Device;End Port\nleaf-0;Ethernet1;spine-0;Ethernet3\nnode-7;eth0;leaf-0;Ethernet2\n' >plan.csv
+audit folder plan.csv
+tr ';' '\t' <plan.csv >tabs.csv
+audit tabs.csv plan.csv
+printf 'Et9   one   Ethernet1   120\nMa1   two   3   120\n' >>folder/leaf-0.txt
+"$program" audit folder --json 2>err >report.json
+grep -q 'folder: 1 left out: neighbors on management ports' err || fail "management ports: $(<err)"
+exit $((failures > 0))
