@@ -8,7 +8,7 @@
 #include "fab/design.h"
 #include "field.h"
 
-#define MAX_FIELDS 200
+#define MAX_FIELDS 256
 
 extern const field design_fields[]; /**< ended by a NULL key */
 
