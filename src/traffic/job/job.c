@@ -313,7 +313,7 @@ fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err)
 }
 
 static fab_status check_adapters(const fab_job *job, fab_error *err) {
-    if (job->spec.lora_rank > 0 && job->model.attention_parameters > 0) {
+    if (job->spec.lora_rank > 0 && job->model.latent != NULL) {
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
                         job->spec.model);
     }
