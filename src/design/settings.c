@@ -19,9 +19,19 @@ typedef struct path {
 
 fab_status fail_unknown(const char *what, const char *word, const field_scope *scopes, size_t n_scopes,
                         const char *where, fab_error *err) {
+    static const char *const OF_ENGINES[] = {"qp", "hash", "offset", "fields", "weights", "view"};
     char hint[FAB_CHOICES_TEXT];
     bool has_job = false;
     fab_choices near;
+    for (size_t i = 0; i < sizeof OF_ENGINES / sizeof *OF_ENGINES; i++) {
+        if (strcmp(word, OF_ENGINES[i]) == 0) {
+            return fab_fail(
+                err, FAB_EINPUT, where,
+                "unknown %s '%s': it is an option of an engine, as in --engine ecmp,qp=4; --engine more than "
+                "once compares several",
+                what, word);
+        }
+    }
     fab_choices_init(&near, word);
     for (size_t i = 0; i < n_scopes; i++) {
         has_job = has_job || scopes[i] == SCOPE_JOB;

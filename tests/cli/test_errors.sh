@@ -265,7 +265,7 @@ job model=llama3-8b,pp=4,interleave=2,schedule=zero-bubble "schedule zero-bubble
 job kind=serving,model=llama3-8b,pp=2,interleave=2 "serving is modelled with one chunk per stage only"
 job kind=serving,model=llama3-8b,lora-rank=8 "lora-rank is modelled in training only"
 job kind=serving,model=llama3-8b,shard-over=8 "shard-over is modelled in training only"
-job model=llama3-8b,shard-over=domain "shard-over domain: zero 0 shares nothing"
+job model=llama3-8b,tp=8,shard-over=domain "shard-over domain: zero 0 shares nothing"
 job model=llama3-8b,precision=int8 "int8 is for serving"
 job model=mixtral-8x7b,ep=3 "experts 8 does not divide by ep 3"
 job kind=ranking,tables=8 "rows is missing"

@@ -81,7 +81,7 @@ refuse() { # CODE TEXT ARGUMENT...
   { [ "$got" = "$code" ] && grep -qF -- "$text" err; } || { fail "$*: exit $got"; cat err; }
 }
 refuse 5 "exists already" run $design --job model=gpt-1.7b,tp=2 --timeline bubble.trace
-refuse 3 "none was timed" run $design --job model=deepseek-v3,memory-check=off --timeline none.trace
+refuse 3 "none was timed" run $design --job model=llama3-8b,kind=serving,memory-check=off --timeline none.trace
 refuse 3 "passes" run $design --job model=gpt-1.7b,tp=2,pp=2,batch=4194304,microbatch=1 --timeline long.trace
 [ ! -e none.trace ] && [ ! -e long.trace ] || fail "something was written without a timeline"
 [ "$failures" = 0 ]

@@ -82,11 +82,15 @@ static bool names_hosts(const char *value) {
     return value[strspn(value, "0123456789,-:")] != '\0' && strchr(value, '=') == NULL;
 }
 
-static fab_status read_hosts(side *s, const char *value, fab_error *err) {
+static fab_status read_hosts(side *s, const char *option, const char *value, fab_error *err) {
     struct stat about;
+    const char *end = strrchr(value, '.');
     s->hosts_where = value;
     if (stat(value, &about) == 0) {
         return fab_read_file(value, MOST_BYTES, &s->hosts, err);
+    }
+    if (strchr(value, '/') != NULL || (end != NULL && strcmp(end, ".txt") == 0)) { /* no host has such a name */
+        return fab_fail(err, FAB_EIO, value, "the list of servers of --%s cannot be read: %s", option, strerror(errno));
     }
     fab_str_add(&s->hosts, value);
     return fab_str_status(&s->hosts, err);
@@ -109,7 +113,7 @@ static fab_status take_state(side *s, const char *option, const char *text, size
     } else if (strncmp(text, "engine=", 7) == 0) {
         o->engines.items[o->engines.n++] = value;
     } else if (strncmp(text, "servers=", 8) == 0 && names_hosts(value)) {
-        FAB_PASS(read_hosts(s, value, err));
+        FAB_PASS(read_hosts(s, option, value, err));
     } else if (memchr(text, '.', key) != NULL) {
         o->overrides.items[o->overrides.n++] = text;
     } else {

@@ -83,20 +83,20 @@ typedef struct timing {
 static fab_status iterate_times(const fab_traffic *traffic, const fab_job_times *times, const timing *how,
                                 fab_iteration *out, fab_error *err) {
     const memory_check check = {&traffic->job, &traffic->model, how->chosen};
-    const fab_iteration_request request = {.job = &traffic->job,
-                                           .times = times,
-                                           .compute = how->compute,
-                                           .choose_microbatch = traffic->job.microbatch_auto,
-                                           .choose_interleave = traffic->job.interleave_auto,
-                                           .fits =
-                                               traffic->memory.fits || how->chosen != NULL
-                                                   ? fits
-                                                   : NULL, /* a job that is let run without fitting is timed as it is */
-                                           .fits_context = &check,
-                                           .time_only = how->time_only,
-                                           .max_bytes = how->max_bytes,
-                                           .schedule = how->schedule,
-                                           .network_usd_per_year = how->network_usd_per_year};
+    const fab_iteration_request request = {
+        .job = &traffic->job,
+        .times = times,
+        .compute = how->compute,
+        .choose_microbatch = traffic->job.microbatch_auto,
+        .choose_interleave = traffic->job.interleave_auto && traffic->job.routed_chunks == 0,
+        .fits = traffic->memory.fits || how->chosen != NULL
+                    ? fits
+                    : NULL, /* a job that is let run without fitting is timed as it is */
+        .fits_context = &check,
+        .time_only = how->time_only,
+        .max_bytes = how->max_bytes,
+        .schedule = how->schedule,
+        .network_usd_per_year = how->network_usd_per_year};
     fab_status status = fab_iteration_time(&request, out, err);
     if (status == FAB_OK && !traffic->memory.fits && traffic->job.memory_check != FAB_MEMORY_CHECK_OFF) {
         out->usd_per_1e9_tokens = 0;

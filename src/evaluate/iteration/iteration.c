@@ -19,6 +19,9 @@ static fab_model model_of(const fab_job_spec *job) {
     fab_model model = {.name = job->model, .tied = true};
     if (found != NULL) {
         model = *found;
+        bool as_published =
+            job->hidden == found->hidden && job->heads == found->heads && job->kv_heads == found->kv_heads;
+        model.latent = as_published ? found->latent : NULL;
     }
     model.layers = job->layers;
     model.hidden = job->hidden;
@@ -55,6 +58,7 @@ static fab_layer_shape shape_of(const fab_job_spec *job, const fab_model *model)
             job->attention == FAB_ATTENTION_FLASH || (model->gated && job->attention != FAB_ATTENTION_STANDARD),
         .sequence_parallel = job->sequence_parallel,
         .recompute = job->recompute,
+        .latent = model->latent,
         .lora_rank = job->lora_rank,
         .lora_matrices = job->lora_matrices,
     };
@@ -86,11 +90,6 @@ static fab_status check_job(const fab_job_spec *job, fab_error *err) {
         if (SIZES[i].value == 0) {
             return fab_fail(err, FAB_EINTERNAL, job->where, "%s is 0: the job is not resolved", SIZES[i].key);
         }
-    }
-    const fab_model *known = fab_model_find(job->model);
-    if (known != NULL && known->attention_parameters > 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, job->where,
-                        "the kernels of %s's attention are not modelled: no time of an iteration", known->name);
     }
     return FAB_OK;
 }

@@ -115,7 +115,9 @@ static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
     double rows = (double)s->seq / (double)s->cp;
     double columns = (double)s->seq;
     double head = (double)s->hidden / (double)s->heads;
-    double flops = (s->fused_attention ? 2 : 4) * heads * rows * columns * head;
+    double score = s->latent != NULL ? (double)(s->latent->plain + s->latent->rotated) : head;
+    double value = s->latent != NULL ? (double)s->latent->value : head;
+    double flops = (s->fused_attention ? 1 : 2) * heads * rows * columns * (score + value);
     fab_kernel_time time = {.forward_flops = flops, .backward_flops = 2 * flops};
     if (s->fused_attention) {
         time.forward_s = flops / flops_per_s(x.model, x.gpu, x.precision);
@@ -123,8 +125,8 @@ static fab_kernel_time attention_time(machine x, const fab_layer_shape *s) {
         return time;
     }
     double scores = heads * rows * columns;
-    double scores_s = gemm_s(x, rows, columns, head, heads);
-    double values_s = gemm_s(x, rows, head, columns, heads);
+    double scores_s = gemm_s(x, rows, columns, score, heads);
+    double values_s = gemm_s(x, rows, value, columns, heads);
     time.forward_s = scores_s + values_s + fab_memory_s(x.model, x.gpu, scores * (s->gated ? 4 : 4 + 5));
     time.backward_s = scores_s + 3 * values_s + fab_memory_s(x.model, x.gpu, scores * (s->gated ? 6 : 6 + 5));
     return time;
@@ -147,14 +149,38 @@ static void add_elementwise(machine x, const fab_layer_shape *s, double tokens, 
     double kv = q / (double)s->heads * (double)s->kv_heads;
     double f = (double)s->ffn / (double)s->tp * (double)s->experts_used;
     double own = s->sequence_parallel ? h / (double)s->tp : h;
+    double norms = 0; /* of compressed vectors */
+    if (s->latent != NULL) {
+        q = (double)s->latent->rotated * (double)s->heads / (double)s->tp;
+        kv = (double)s->latent->rotated;
+        norms = (double)(s->latent->query_rank + s->latent->key_value_rank);
+    }
     bool narrow = fab_precision_bytes(x.precision) < 2;
     double forward = 2 * 4 * own + 2 * (s->gated ? 6 : 7) * own + (narrow ? 4 * q : 0) +
                      4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 6 : 4) * f;
     double backward = 2 * 6 * own + 2 * (s->gated ? 6 : 6 + 5) * own + (narrow ? 4 * (q + 2 * kv + 2 * h) : 0) +
                       4 * (q + (s->gated ? kv : 2 * kv)) + (s->gated ? 10 : 6) * f;
     double moved = s->experts_here > 1 || s->experts_used > 1 ? 8 * h * (double)s->experts_used : 0;
-    time->forward_s += fab_memory_s(x.model, x.gpu, tokens * (forward + moved));
-    time->backward_s += fab_memory_s(x.model, x.gpu, tokens * (backward + moved));
+    time->forward_s += fab_memory_s(x.model, x.gpu, tokens * (forward + 4 * norms + moved));
+    time->backward_s += fab_memory_s(x.model, x.gpu, tokens * (backward + 6 * norms + moved));
+}
+
+/* Products of attention with weights. Compressed vectors are the same on all tensor ranks, which make them all. */
+static void add_projections(machine x, const fab_layer_shape *s, double tokens, fab_kernel_time *time) {
+    double h = (double)s->hidden;
+    double t = (double)s->tp;
+    const fab_latent_attention *l = s->latent;
+    if (l == NULL) {
+        double kv = h / t / (double)s->heads * (double)s->kv_heads;
+        add_matrix(x, s, tokens, h / t + 2 * kv, h, 1, time);
+        add_matrix(x, s, tokens, h, h / t, 1, time);
+        return;
+    }
+    double heads = (double)s->heads / t;
+    add_matrix(x, s, tokens, (double)(l->query_rank + l->key_value_rank + l->rotated), h, 1, time);
+    add_matrix(x, s, tokens, heads * (double)(l->plain + l->rotated), (double)l->query_rank, 1, time);
+    add_matrix(x, s, tokens, heads * (double)(l->plain + l->value), (double)l->key_value_rank, 1, time);
+    add_matrix(x, s, tokens, h, heads * (double)l->value, 1, time);
 }
 
 fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gpu, const fab_layer_shape *shape) {
@@ -162,14 +188,12 @@ fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gp
     double h = (double)shape->hidden;
     double t = (double)shape->tp;
     double f = (double)shape->ffn / t;
-    double kv = h / t / (double)shape->heads * (double)shape->kv_heads;
     double tokens = (double)shape->microbatch * (double)shape->seq / (double)shape->cp;
     double experts = (double)shape->experts_here;
     double per_expert = tokens * (double)shape->experts_used / experts; /* evenly spread */
     fab_kernel_time attention = attention_time((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape);
     fab_kernel_time time = attention;
-    add_matrix(x, shape, tokens, h / t + 2 * kv, h, 1, &time);
-    add_matrix(x, shape, tokens, h, h / t, 1, &time);
+    add_projections(x, shape, tokens, &time);
     add_matrix(x, shape, per_expert, shape->gated ? 2 * f : f, h, experts, &time);
     add_matrix(x, shape, per_expert, h, f, experts, &time);
     add_lora((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape, tokens, per_expert, &time);

@@ -63,8 +63,8 @@ static fab_phase_time context(const plan_rates *r, fab_job_space *space, const f
     double t = (double)job->tp;
     double k = (double)fab_job_space_together(space, FAB_GROUP_CP);
     double heads = model->kv_heads > job->tp ? (double)model->kv_heads / t : 1;
-    double kv =
-        model->kv_elements > 0 ? (double)model->kv_elements : 2 * heads * (double)model->hidden / (double)model->heads;
+    double kv = model->latent != NULL ? (double)(model->latent->key_value_rank + model->latent->rotated)
+                                      : 2 * heads * (double)model->hidden / (double)model->heads;
     double all = (3 + repeated) * (double)job->batch * (double)job->seq * (double)job->layers * t * kv *
                  (double)job->activation_bytes;
     return job->cp > 1 ? floor_of(r, n_gpus, all * (c - 1), all * leaves(c, k)) : (fab_phase_time){.scale_up = true};

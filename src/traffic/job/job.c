@@ -87,6 +87,24 @@ static uint64_t default_tp(const fab_job *job, const fab_fabric *fabric) {
     return 1;
 }
 
+/* ": pp may be 1, 3, 9": what goes with the other sizes; nothing where tp and cp go with none. */
+static void add_possible_pp(const fab_job *job, char out[96]) {
+    const fab_job_spec *s = &job->spec;
+    uint64_t inner = s->tp <= job->n_gpus && s->cp <= job->n_gpus ? s->tp * s->cp : 0;
+    const char *between = "; pp may be ";
+    out[0] = '\0';
+    for (uint64_t pp = 1; inner > 0 && job->n_gpus % inner == 0 && pp <= job->n_gpus / inner && pp <= s->layers; pp++) {
+        if (job->n_gpus / inner % pp == 0) {
+            fab_append(out, 96, "%s%" PRIu64, between, pp);
+            between = ", ";
+        }
+    }
+    if (out[0] == '\0') {
+        fab_append(out, 96, "; tp x cp must divide %" PRIu32 ", or gpus=%" PRIu64 " takes fewer GPUs", job->n_gpus,
+                   inner > 0 ? job->n_gpus / inner * inner : 0);
+    }
+}
+
 static fab_status fail_product(const fab_job *job, fab_error *err) {
     const fab_job_spec *s = &job->spec;
     char cp[32] = "";
@@ -95,9 +113,11 @@ static fab_status fail_product(const fab_job *job, fab_error *err) {
         (void)snprintf(cp, sizeof cp, "cp %" PRIu64 " x ", s->cp);
     }
     if (s->dp == 0) {
+        char possible[96];
+        add_possible_pp(job, possible);
         return fab_fail(err, FAB_EINPUT, job->where,
-                        "tp %" PRIu64 " x %spp %" PRIu64 " does not divide the job's %" PRIu32 " GPUs", s->tp, cp,
-                        s->pp, job->n_gpus);
+                        "tp %" PRIu64 " x %spp %" PRIu64 " does not divide the job's %" PRIu32 " GPUs%s", s->tp, cp,
+                        s->pp, job->n_gpus, possible);
     }
     char fitting[48] = "";
     if (product <= job->n_gpus && fmod(job->n_gpus, product) == 0) {
@@ -313,7 +333,7 @@ fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err)
 }
 
 static fab_status check_adapters(const fab_job *job, fab_error *err) {
-    if (job->spec.lora_rank > 0 && job->model.attention_parameters > 0) {
+    if (job->spec.lora_rank > 0 && job->model.latent != NULL) {
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "lora-rank: the attention of %s has other matrices",
                         job->spec.model);
     }

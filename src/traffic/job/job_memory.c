@@ -37,6 +37,11 @@ static kept layer_activations(const fab_job_spec *job, const fab_model *model, b
     }
     double replicated = (model->gated ? 8 : 10) * h;
     double divided = (4 + 4 * k + 2 * copies) * h + 4 * ffn;
+    if (model->latent != NULL) { /* heads of other sizes, and the compressed vectors that all ranks have */
+        const fab_latent_attention *l = model->latent;
+        divided += 4 * (double)model->heads * (double)(l->plain + l->rotated + l->value) - (4 + 4 * k) * h;
+        replicated += 2 * split * (double)(l->query_rank + l->key_value_rank + l->rotated);
+    }
     return (kept){.whole = tokens * (replicated / split + divided / t),
                   .scores = 5 * (double)model->heads * (double)job->seq * tokens / t,
                   .input = 2 * tokens * h / split};

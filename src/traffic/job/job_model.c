@@ -65,8 +65,7 @@ static void set_sizes(fab_job *job) {
     bool own_heads = s->heads != 0 && s->heads != m->heads;
     bool own_hidden = s->hidden != 0 && s->hidden != m->hidden;
     if (own_hidden || own_heads || (s->kv_heads != 0 && s->kv_heads != m->kv_heads)) {
-        m->attention_parameters = 0; /* of the published sizes only */
-        m->kv_elements = 0;
+        m->latent = NULL; /* of the published sizes only */
     }
     set_default(&s->layers, m->layers);
     set_default(&s->hidden, m->hidden);

@@ -9,11 +9,13 @@
 #define MIXTRAL  "Mixtral of Experts, arXiv 2401.04088, Table 1; batch assumed (4M tokens), ep of Megatron-LM's example"
 #define DEEPSEEK "DeepSeek-V3, arXiv 2412.19437, section 4.2; without multi-token prediction"
 
-#define DENSE 0, 0, 0, 0, 0, 0, 0, 0
+#define DENSE 0, 0, 0, 0, 0, NULL, 0
+
+static const fab_latent_attention DEEPSEEK_LATENT = {1536, 512, 128, 64, 128};
 
 const fab_model fab_models[] = {
     /* name, layers, hidden, heads, kv_heads, ffn, seq, vocab, batch, gated, tied, gpus, source; experts,
-       top_k, expert_ffn, shared_experts, dense_layers, kv_elements, attention_parameters, ep */
+       top_k, expert_ffn, shared_experts, dense_layers, latent, ep */
     {"gpt-1.7b", 24, 2304, 24, 24, 9216, 2048, 51200, 512, false, true, 32, SC21, DENSE},
     {"gpt-3.6b", 30, 3072, 32, 32, 12288, 2048, 51200, 512, false, true, 64, SC21, DENSE},
     {"gpt-7.5b", 36, 4096, 32, 32, 16384, 2048, 51200, 512, false, true, 128, SC21, DENSE},
@@ -35,9 +37,9 @@ const fab_model fab_models[] = {
      "Llama 3, arXiv 2407.21783, Tables 3 and 4", DENSE},
     {"bloom-176b", 70, 14336, 112, 112, 57344, 2048, 250880, 2048, false, true, 384,
      "BLOOM, arXiv 2211.05100; counted as a GPT, though it learns no positions", DENSE},
-    {"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32768, 32000, 128, true, false, 0, MIXTRAL, 8, 2, 14336, 0, 0, 0, 0, 8},
-    {"deepseek-v3", 61,       7168, 128, 128,  18432, 4096, 129280, 15360,     true, false,
-     2048,          DEEPSEEK, 256,  8,   2048, 1,     3,    576,    187107328, 64},
+    {"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32768, 32000, 128, true, false, 0, MIXTRAL, 8, 2, 14336, 0, 0, NULL, 8},
+    {"deepseek-v3", 61,       7168, 128, 128,  18432, 4096, 129280,           15360, true, false,
+     2048,          DEEPSEEK, 256,  8,   2048, 1,     3,    &DEEPSEEK_LATENT, 64},
     {.name = NULL},
 };
 
@@ -69,13 +71,26 @@ static double feed_forward(const fab_model *model, uint64_t ffn) {
     return model->gated ? 3 * h * f : 2 * h * f + f + h;
 }
 
+/* Down to the compressed vectors, which have a norm each, and up to the heads. */
+static double latent_parameters(const fab_model *model) {
+    const fab_latent_attention *l = model->latent;
+    double h = (double)model->hidden;
+    double a = (double)model->heads;
+    double score = (double)l->plain + (double)l->rotated;
+    double value = (double)l->value;
+    double q = (double)l->query_rank;
+    double kv = (double)l->key_value_rank;
+    return h * q + q * a * score + h * (kv + (double)l->rotated) + kv * a * ((double)l->plain + value) + a * value * h +
+           q + kv;
+}
+
 /* Query and output projections h^2 each, key and value h x (kv_heads x head size) each, and the norms. With kv_heads =
    heads and ffn = 4h a GPT layer is 12 h^2 + 13 h: 4h of attention biases, 5h of feed-forward biases, 4h of layer
    norms. A gated layer has no biases and two norms without offset. */
 static double attention_and_norms(const fab_model *model) {
     double h = (double)model->hidden;
     double kv = h / (double)model->heads * (double)model->kv_heads;
-    double attention = model->attention_parameters > 0 ? model->attention_parameters : 2 * h * h + 2 * h * kv;
+    double attention = model->latent != NULL ? latent_parameters(model) : 2 * h * h + 2 * h * kv;
     return model->gated ? attention + 2 * h : attention + 2 * h + 2 * kv + 4 * h;
 }
 

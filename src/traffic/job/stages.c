@@ -158,8 +158,8 @@ fab_status fab_job_check_stages(const fab_job_spec *s, const char *where, fab_er
 
 /* With fewer heads than tensor ranks several ranks hold the same head. */
 double fab_kv_elements(const fab_model *model, uint64_t tp) {
-    if (model->kv_elements > 0) {
-        return (double)model->kv_elements;
+    if (model->latent != NULL) { /* the same for every tensor rank */
+        return (double)(model->latent->key_value_rank + model->latent->rotated);
     }
     double heads = model->kv_heads > tp ? (double)model->kv_heads / (double)tp : 1;
     return 2 * heads * (double)model->hidden / (double)model->heads;

@@ -37,7 +37,8 @@ typedef struct fab_layer_shape {
     bool fused_attention;    /**< the scores never reach memory, and the half that the mask takes is not computed */
     bool sequence_parallel;  /**< norms and residual sums are split over tp */
     fab_recompute recompute;
-    uint64_t lora_rank; /**< of adapters that are trained in place of the weights; 0: none */
+    const fab_latent_attention *latent; /**< NULL: none */
+    uint64_t lora_rank;                 /**< of adapters that are trained in place of the weights; 0: none */
     fab_lora lora_matrices;
 } fab_layer_shape;
 

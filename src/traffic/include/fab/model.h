@@ -7,6 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Attention that keeps one compressed vector of keys and values for all heads [DeepSeek-V2, arXiv 2405.04434, section
+ * 2.1]. Sizes of a head: of its scores, `plain` without and `rotated` with positions, and of its values. */
+typedef struct fab_latent_attention {
+    uint64_t query_rank, key_value_rank, plain, rotated, value;
+} fab_latent_attention;
+
 typedef struct fab_model {
     const char *name;
     uint64_t layers, hidden, heads, kv_heads, ffn, seq, vocab, batch;
@@ -17,10 +23,8 @@ typedef struct fab_model {
     uint64_t experts, top_k, expert_ffn; /**< experts <= 1: none; experts that a token visits; size of one */
     uint64_t shared_experts;             /**< of the same size, visited by every token */
     uint64_t dense_layers;               /**< the first ones, without experts */
-    uint64_t kv_elements; /**< keys and values of a token and layer, the same for every tensor rank; 0 = two vectors
-                             per key-value head */
-    double attention_parameters; /**< of a layer, without norms around it; 0 = from the sizes */
-    uint64_t ep;                 /**< expert-parallel size of the published run; 0 = none */
+    const fab_latent_attention *latent;  /**< NULL: none; its heads have sizes of their own */
+    uint64_t ep;                         /**< expert-parallel size of the published run; 0 = none */
 } fab_model;
 extern const fab_model fab_models[]; /**< ended by an entry whose name is NULL; GPTs by size */
 
