@@ -7,7 +7,7 @@ page=$root/src/doc/packets.md
 [[ -z ${UPDATE-} ]] || cp new.md "$page"
 diff -u "$page" new.md || fail "the page is not what comes out"
 
-small=clos:gpus=64,gpus-per-server=4,radix=16
+small=clos:gpus=64,gpus-per-server=4,radix=16,floor.lengths=tier
 refused() { # refused CODE TEXT ARGUMENT...: exit code and a part of the message
   local code=$1 text=$2
   shift 2
@@ -73,9 +73,9 @@ CHECK
 
 # Headers by name: a shift that blocks nowhere takes what they add, and bare packets are no slower than shares.
 for wire in bare infiniband rocev2 uec; do
-  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:shift,by=16,bytes=10MB --engine dmodk --transport pfc,wire=$wire --json --quiet >"wire-$wire" || fail "$wire"
+  "$program" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:shift,by=16,bytes=10MB --engine dmodk --transport pfc,wire=$wire --json --quiet >"wire-$wire" || fail "$wire"
 done
-"$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:shift,by=16,bytes=10MB --engine dmodk --transport pfc,header=82B,ack=86B --json --quiet >wire-bytes || fail "bytes of a header"
+"$program" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:shift,by=16,bytes=10MB --engine dmodk --transport pfc,header=82B,ack=86B --json --quiet >wire-bytes || fail "bytes of a header"
 /usr/bin/python3 - <<'CHECK' || fail "headers"
 import json
 s = {name: json.load(open(f"wire-{name}", encoding="utf-8"))["phases"][0]["engines"][0]["transfer_s"] for name in ("bare", "infiniband", "rocev2", "uec", "bytes")}
@@ -87,7 +87,7 @@ CHECK
 # Senders that are told of marks stop others less, and take longer: rates come back slowly. Where nothing waits nothing is told.
 for transport in pfc dcqcn dcqcn,rate-timer=5us,rate-ai=1Gb/s; do
   for by in "permutation,bytes=10MB --engine ecmp" "shift,by=16,bytes=10MB --engine dmodk"; do
-    "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:$by --transport $transport --json --quiet >"${transport%/*}-${by%%,*}" || fail "$transport"
+    "$program" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:$by --transport $transport --json --quiet >"${transport%/*}-${by%%,*}" || fail "$transport"
   done
 done
 /usr/bin/python3 - <<'CHECK' || fail "rates of DCQCN"
@@ -106,11 +106,11 @@ CHECK
 spray() { # spray FILE TRANSPORT ARGUMENT...
   local file=$1 transport=$2
   shift 2
-  "$program" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=2MiB --transport "$transport" "$@" --json --quiet >"$file" || fail "$transport $*"
+  "$program" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:permutation,bytes=2MiB --transport "$transport" "$@" --json --quiet >"$file" || fail "$transport $*"
 }
 for paths in spray-ack,entropies=256 "spray-ack,entropies=4 --engine ecmp,qp=256"; do # a sender's memory is not by its paths
   # shellcheck disable=SC2086
-  refused 3 "with the paths of 126 flows would take about 62.09 MB" route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=1MiB --max-memory 20MB --transport $paths
+  refused 3 "with the paths of 126 flows would take about 62.09 MB" route fat-tree:k=8,gpus-per-server=1,floor.lengths=tier --traffic pattern:permutation,bytes=1MiB --max-memory 20MB --transport $paths
 done
 spray few spray-ack,entropies=4 --engine ecmp --threads 1
 spray again spray-ack --engine ecmp,qp=4 --threads 2

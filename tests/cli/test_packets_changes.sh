@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Failures, studies and advice with lossless queues: times are those of packets, a change that touches nothing gives the time of before, and threads change no byte.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-small=clos:gpus=64,gpus-per-server=4,radix=16
+small=clos:gpus=64,gpus-per-server=4,radix=16,floor.lengths=tier
 job=model=llama3-8b,tp=4,pp=2,memory-check=off
 
 "$program" run $small --job $job --transport pfc,xoff=20kB --fail spine-0 --degrade leaf-1=0.5 --json --quiet >failed || fail "--fail"
