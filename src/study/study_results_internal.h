@@ -17,6 +17,7 @@ struct fab_study_results {
     fab_component *component; /* shape [plan->n_components] */
     fab_scenarios *histories; /* NULL: sets */
     uint32_t *rank_of_gpu;    /* shape [n_gpus], of histories; NULL: no job */
+    double iteration_tokens;  /* of a whole training job in histories, else 0 */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

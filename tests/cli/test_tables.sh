@@ -63,14 +63,15 @@ check run $small --job model=gpt-1.7b,tp=auto,zero=1 --engine spray
 check compare clos:gpus=16,radix=16 clos:gpus=16,radix=16,taper=2 --job model=gpt-1.7b,plan=auto,recompute=full --engine spray
 check validate deepseek
 check run preset:dgx-h100-superpod-1su --engine spray
-study() { # study STORE SCENARIOS: planned, run, gathered and checked
-  "$program" study plan $small,spares=1 --job $job --scenarios "$2" --store "$1" --policy none,first-spare --quiet >/dev/null
+study() { # study STORE SCENARIOS [OPTIONS]: planned, run, gathered and checked
+  "$program" study plan $small,spares=1 --job $job --scenarios "$2" --store "$1" --policy none,first-spare "${@:3}" --quiet >/dev/null
   "$program" study run --store "$1" --quiet >/dev/null
   "$program" study gather --store "$1" --quiet >/dev/null
   check study show --store "$1"
 }
 study servers servers:1
-study histories time:30d@30
+study histories time:30d@30 --policy shrink --set failures.throttle=0.01 --set failures.slow-mtbf=100d \
+  --set failures.flap-mtbf=100d --set failures.rma-part=0.1 --set failures.infant-factor=2
 "$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
 sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
 check audit missing.net
