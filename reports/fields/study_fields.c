@@ -176,6 +176,7 @@ GIVES(const fab_study_summary *, study_of, fab_at_result(at)->study);
 GIVES(bool, has_policies, study_of(at)->n_policies > 1);
 GIVES(bool, has_span, study_of(at)->span_s > 0);
 GIVES(bool, interacts, here->n_interactions > 0);
+GIVES(bool, has_tokens, here->tokens_per_s > 0);
 
 #define OF_HISTORIES                       .only = has_span, KNOWN, .source = OUTCOMES
 #define SPREAD_OF(key, member, unit_, ...) OBJECT(key, member, &SPREAD, __VA_ARGS__, IF(member.n), .unit = unit_)
@@ -203,6 +204,8 @@ static const fab_field VARIANTS[] = {
           SIGNED),
     FIELD(wait_ratio, "Part of the span in which the job can run nowhere.", OF_HISTORIES),
     FIELD(write_ratio, "Part of the span in which the job stands for a checkpoint.", OF_HISTORIES),
+    FIGURE(tokens_per_s, "1/s", "Tokens of a second of the span that stay, restarts, repairs and all.",
+           .only = has_tokens, .formula = "goodput_ratio.mean x tokens of an iteration / healthy_time_s"),
     FIELD(failures, "Failures in a history, mean over the histories; of software where ranks are.", OF_HISTORIES),
     FIELD(stops, "Failures in a history that stop the job, planned stops left out, mean over the histories.",
           OF_HISTORIES),

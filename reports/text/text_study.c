@@ -360,6 +360,15 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                         "what slower iterations take more; waits: for repairs; writes: the job stands for "
                         "checkpoints; with the goodput they add up to the span. stops: failures that stop the job, in "
                         "a span, planned stops left out");
+    const fab_study_variant *shown = &s->variants[s->shown];
+    if (shown->tokens_per_s > 0) {
+        char rate[32];
+        double all = shown->tokens_per_s * s->span_s / 1e12;
+        fab_text_notef(page,
+                       "%s: %s tokens a second of the span stay, %.4g x 1e12 in all; %.4g x 1e12 without failures",
+                       study_show_name(page, s, s->shown), fab_format_count(rate, (uint64_t)shown->tokens_per_s), all,
+                       all / shown->goodput.mean);
+    }
 }
 
 /* "14.2 min", "38 years" */

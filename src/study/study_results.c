@@ -4,6 +4,7 @@
 #include "study_scene.h"
 
 #include "fab/analysis.h"
+#include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
 #include "fab/topologies.h"
@@ -39,6 +40,9 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
         FAB_PASS(fab_traffic_make(plan->traffic, &r->design, r->fabric, plan->seed, &traffic, err));
         r->rank_of_gpu = traffic.rank_of_gpu;
         traffic.rank_of_gpu = NULL;
+        r->iteration_tokens = fab_is_whole_training(&traffic, plan->traffic) && traffic.model.layers > 0
+                                  ? (double)traffic.job.batch * (double)traffic.job.seq
+                                  : 0;
         fab_traffic_release(&traffic);
     }
     FAB_PASS(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, &rates, plan->seed, &r->histories, err));
@@ -300,6 +304,11 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     }
     request.healthy = healthy;
     FAB_TRY(results_sum_up(r, &request, out, err));
+    for (size_t v = 0; v < plan->n_variants; v++) {
+        fab_study_variant *x = &(*out)->variants[v];
+        bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
+        x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
+    }
     tell_origin(plan, *out);
     tell_model(r, &(*out)->model);
 done:

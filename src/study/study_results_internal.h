@@ -19,6 +19,7 @@ struct fab_study_results {
     fab_scenarios *updates;   /* that are rolled through; NULL: none */
     fab_scenarios *classes;   /* of equal sets; NULL: each stands for itself */
     uint32_t *rank_of_gpu;    /* shape [n_gpus], of histories; NULL: no job */
+    double iteration_tokens;  /* of a whole training job in histories, else 0 */
 };
 
 /** The rows of a store, scenario by scenario. Zero-initialised; release with study_rows_release(). */

@@ -76,20 +76,26 @@ for ((round = 0; killed < wanted && round < 9; round++)); do
 done
 # Histories remember states: a run that begins anew knows none of them, and gives the same.
 "$program" study plan rail-spine:gpus=128,gpus-per-server=4,radix=16,spares=1 --set failures.gpu-mtbf=200d \
-  --scenarios time:30d@400 --policy none,first-spare,shrink --store months --quiet >/dev/null
-cp -r months killed
+  --scenarios time:30d@1500 --policy none,first-spare,shrink --store months --quiet >/dev/null
+cp -r months as_planned
+begin=$(date +%s%N)
 "$program" study run --store months --threads 1 --quiet >/dev/null
+months_ms=$(ms_since "$begin")
 "$program" study gather --store months --quiet >/dev/null
 deaths=0
-for ((kill = 0; kill < 12; kill++)); do
-  if dies $((start_ms + 40 * (kill + 1))) "$program" study run --store killed --threads $((kill % 3 + 1)) --quiet; then
-    deaths=$((deaths + 1))
-  fi
+for ((round = 0; round < 6 && deaths < 6; round++)); do
+  rm -rf killed
+  cp -r as_planned killed
+  for ((kill = 0; kill < 6; kill++)); do
+    if dies $((start_ms + months_ms / 4)) "$program" study run --store killed --threads $((kill % 3 + 1)) --quiet; then
+      deaths=$((deaths + 1))
+    fi
+  done
+  "$program" study run --store killed --quiet >out 2>err || fail "the last run of histories: $(cat err)"
+  "$program" study gather --store killed --quiet >out 2>err || fail "the merge of histories: $(cat err)"
+  cmp months/results.db killed/results.db || fail "histories that were killed $deaths times give other results"
 done
-"$program" study run --store killed --quiet >out 2>err || fail "the last run of histories: $(cat err)"
-"$program" study gather --store killed --quiet >out 2>err || fail "the merge of histories: $(cat err)"
-cmp months/results.db killed/results.db || fail "histories that were killed $deaths times give other results"
-[[ $deaths -ge 3 ]] || fail "histories were killed only $deaths times"
+[[ $deaths -ge 6 ]] || fail "histories were killed only $deaths times"
 
 echo "killed $killed times; a start takes $start_ms ms, a run $run_ms ms, a merge $gather_ms ms"
 [[ $killed -ge $wanted ]] || fail "killed only $killed times"

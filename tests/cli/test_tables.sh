@@ -64,14 +64,15 @@ check compare clos:gpus=16,radix=16 clos:gpus=16,radix=16,taper=2 --job model=gp
 check busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --measured "$root/tests/data/busbw/h200.log"
 check validate deepseek
 check run preset:dgx-h100-superpod-1su --engine spray
-study() { # study STORE SCENARIOS: planned, run, gathered and checked
-  "$program" study plan $small,spares=1 --job $job --scenarios "$2" --store "$1" --policy none,first-spare --quiet >/dev/null
+study() { # study STORE SCENARIOS [OPTIONS]: planned, run, gathered and checked
+  "$program" study plan $small,spares=1 --job $job --scenarios "$2" --store "$1" --policy none,first-spare "${@:3}" --quiet >/dev/null
   "$program" study run --store "$1" --quiet >/dev/null
   "$program" study gather --store "$1" --quiet >/dev/null
   check study show --store "$1"
 }
 study servers servers:1
-study histories time:30d@30
+study histories time:30d@30 --policy shrink --set failures.throttle=0.01 --set failures.slow-mtbf=100d \
+  --set failures.flap-mtbf=100d --set failures.rma-part=0.1 --set failures.infant-factor=2
 check route $small --traffic pattern:all-to-all --engine spray --fail 'leaf-0:9 > spine-0:1' --policy none
 for scenarios in links:2@classes update:spine; do
   "$program" study $small --traffic pattern:all-to-all --engine spray --figures p99 --scenarios $scenarios --store "${scenarios%%:*}" --quiet >/dev/null

@@ -33,9 +33,9 @@ typedef struct fab_summary_request {
     fab_summary_failed *failed; /**< asked for the scenarios that are named, at the end */
     void *failed_context;
     const fab_scenarios *histories; /**< of histories: says what fails in them; else not looked at */
-    const uint32_t *rank_of_gpu;    /**< shape [n_gpus], FAB_NONE: none; software and maintenance are counted where ranks
-                                       are at first. NULL: everywhere */
-    const char *const *engines;     /**< shape [n_engines]: labels */
+    const uint32_t *rank_of_gpu; /**< shape [n_gpus], FAB_NONE: none; software and maintenance are counted where ranks
+                                    are at first. NULL: everywhere */
+    const char *const *engines;  /**< shape [n_engines]: labels */
     size_t n_engines;
     const char *const *policies; /**< shape [n_policies]: names */
     size_t n_policies;
