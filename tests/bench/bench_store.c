@@ -38,7 +38,8 @@ static fab_status make_plan(const fab_fabric *fabric, fab_plan *plan, fab_error 
     char *const texts[] = {"bench", "gpus=1\n", "job", "links:4", "ecmp", "none"};
     char **const places[] = {&plan->program, &plan->name,    &plan->origin,
                              &plan->design,  &plan->traffic, &plan->scenarios};
-    *plan = (fab_plan){.seed = 1, .n_scenarios = 64ULL * fab_n_gpus(fabric), .figures = FAB_FIGURES_TIMES, .n_variants = 1};
+    *plan =
+        (fab_plan){.seed = 1, .n_scenarios = 64ULL * fab_n_gpus(fabric), .figures = FAB_FIGURES_TIMES, .n_variants = 1};
     plan->block = fab_plan_block(plan->n_scenarios);
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         FAB_TRY((*places[i] = fab_strdup(texts[i], err)) != NULL ? FAB_OK : FAB_ENOMEM);

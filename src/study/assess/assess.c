@@ -88,7 +88,8 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
     }
     if (d->request.p99 && !any) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, "--figures",
-                 "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have requests",
+                 "p99: nobody waits for a phase of %s in the network; serving and all-to-alls (ranking, experts) have "
+                 "requests",
                  d->what->traffic);
     }
 done:

@@ -199,8 +199,8 @@ static void colour_fabric(scene_graph *g) {
 static fab_status join_fabric(scene_graph *g, fab_error *err) {
     const fab_fabric *f = g->f;
     for (uint32_t c = 0; c < f->n_cables; c++) {
-        FAB_PASS(fab_edges_add(&g->edges, vertex_of_cable(g, c), f->end[2 * c], err));
-        FAB_PASS(fab_edges_add(&g->edges, vertex_of_cable(g, c), f->end[2 * c + 1], err));
+        FAB_PASS(fab_edges_add(&g->edges, vertex_of_cable(g, c), fab_tail(f, 2 * c), err));
+        FAB_PASS(fab_edges_add(&g->edges, vertex_of_cable(g, c), fab_head(f, 2 * c), err));
     }
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         FAB_PASS(

@@ -141,11 +141,11 @@ static fab_status stays_near(ways *w, uint32_t from, uint32_t to, uint32_t k, bo
 /* One pair of leaves that may be further apart makes all cables between switches ways. */
 static fab_status mark_detours(ways *w, uint32_t k, fab_error *err) {
     bool is_near = true;
-    for (size_t i = 0; i < (size_t)w->n_leaves * w->n_leaves && is_near; i++) {
-        const uint32_t to = (uint32_t)(i / w->n_leaves);
-        const uint32_t from = (uint32_t)(i % w->n_leaves);
-        if (w->leads[i] != 0 && from != to) {
-            FAB_PASS(stays_near(w, from, to, k, &is_near, err));
+    for (uint32_t to = 0; to < w->n_leaves && is_near; to++) {
+        for (uint32_t from = 0; from < w->n_leaves && is_near; from++) {
+            if (w->leads[(size_t)to * w->n_leaves + from] != 0 && from != to) {
+                FAB_PASS(stays_near(w, from, to, k, &is_near, err));
+            }
         }
     }
     for (uint32_t c = 0; c < w->f->n_cables && !is_near; c++) {

@@ -40,7 +40,7 @@ typedef struct fab_failed_phase {
     uint32_t n_disconnected, n_collisions;
     double worst_ratio;
     char worst_link[FAB_LINK_NAME_SIZE]; /**< empty: nothing is carried */
-    fab_request_times requests;          /**< of serving and of all-to-alls (ranking, experts); of the sum of phases none */
+    fab_request_times requests; /**< of serving and of all-to-alls (ranking, experts); of the sum of phases none */
 } fab_failed_phase;
 
 /** All phases in one state. */
