@@ -16,14 +16,31 @@ if [[ -z ${FABRISCOPE_SAMPLES:-} || ! -d ${FABRISCOPE_SAMPLES:-}/lldp ]]; then
   exit 77
 fi
 n=0
-for sample in "$FABRISCOPE_SAMPLES"/lldp/*.txt "$FABRISCOPE_SAMPLES"/layer1/*.json "$FABRISCOPE_SAMPLES"/sonic/*.csv; do
+for sample in "$FABRISCOPE_SAMPLES"/lldp/*.txt "$FABRISCOPE_SAMPLES"/layer1/*.json "$FABRISCOPE_SAMPLES"/sonic/*.csv "$FABRISCOPE_SAMPLES"/containerlab/*; do
   name=$(basename "$sample") && cp "$sample" "$name"
   python3 "$root/tests/cli/check_neighbors.py" "$name" "${name%.*}" >plan.csv 2>log || fail "$name: $(tail -n 1 log)"
   audit "$name" plan.csv
   audit plan.csv "$name"
   n=$((n + 1))
 done
-[[ $n -ge 7 ]] || fail "$n samples"
+[[ $n -ge 8 ]] || fail "$n samples"
+# A model of topograph: hosts and cables counted by words.
+for model in "$FABRISCOPE_SAMPLES"/topograph/*.yaml; do
+  "$program" audit "$model" --json --quiet >report.json 2>err || fail "$model: $(<err)"
+  python3 - "$model" <<'PY' || fail "$model: figures"
+import json, re, sys
+a, text = json.load(open("report.json"))["audit"], open(sys.argv[1]).read()
+hosts = sum(int(b) - int(c) + 1 for c, b in re.findall(r'- "srv\d+\[(\d+)-(\d+)\]"', text))
+uplinks = len(re.findall(r"(?m)^    - ", text))
+assert (a["hosts"], a["cables"]) == (hosts, hosts + uplinks), (a["hosts"], a["cables"], hosts, uplinks)
+PY
+done
+# What is built for containerlab is what is read.
+"$program" build clos:gpus=64,radix=16 --format containerlab --quiet >lab.yml
+"$program" build clos:gpus=64,radix=16 --format ptm --quiet >lab.dot
+sed 's/"swp\([0-9]*\)"/"eth\1"/g' lab.dot >lab2.dot
+audit lab.yml lab2.dot
+audit lab2.dot lab.yml
 # A folder is one network: a cable that both ends tell is one; other separators and names of columns make no difference.
 mkdir folder
 printf 'Port       Neighbor Device ID   Neighbor Port ID   TTL\nEt1   spine-0   Ethernet3   120\nEt2   node-7   eth0   120\n' >folder/leaf-0.txt

@@ -246,5 +246,8 @@ const fault_case fault_cases[] = {
     NETWORK("netbox"),
     NETWORK("layer1"),
     NETWORK("node-link"),
+    NETWORK("containerlab"),
+    NETWORK("topograph"),
+    NETWORK("slurm-yaml"),
     {.name = NULL},
 };

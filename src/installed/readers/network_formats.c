@@ -1,6 +1,6 @@
 #include "network_internal.h"
 
-#include "../folder.h"
+#include "../box_files.h"
 
 #include "fab/memory.h"
 
@@ -17,11 +17,25 @@
 #define MOST_DEPTH 12
 #define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
-const fab_network_format *const fab_network_formats[] = {
-    &fab_network_ibnet,   &fab_network_ibports, &fab_network_subnet,    &fab_network_slurm,
-    &fab_network_ptm_dot, &fab_network_graphml, &fab_network_csv,       &fab_network_htsim,
-    &fab_network_simai,   &fab_network_lldp,    &fab_network_lldpctl,   &fab_network_config_db,
-    &fab_network_netbox,  &fab_network_layer1,  &fab_network_node_link, NULL};
+const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
+                                                         &fab_network_ibports,
+                                                         &fab_network_subnet,
+                                                         &fab_network_slurm,
+                                                         &fab_network_ptm_dot,
+                                                         &fab_network_graphml,
+                                                         &fab_network_csv,
+                                                         &fab_network_htsim,
+                                                         &fab_network_simai,
+                                                         &fab_network_lldp,
+                                                         &fab_network_lldpctl,
+                                                         &fab_network_config_db,
+                                                         &fab_network_netbox,
+                                                         &fab_network_layer1,
+                                                         &fab_network_node_link,
+                                                         &fab_network_lab,
+                                                         &fab_network_topograph,
+                                                         &fab_network_slurm_yaml,
+                                                         NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");
