@@ -142,8 +142,8 @@ static bool take_description(fab_text *in, const char *tail, fab_token *out) {
     return true;
 }
 
-/* The node that a description and a GUID name. FAB_NONE of an installed fabric: it was left out, such as a host with few
- * adapters; what is missing for those that take part is told at the end. */
+/* The node that a description and a GUID name. FAB_NONE of an installed fabric: it was left out, such as a host with
+ * few adapters; what is missing for those that take part is told at the end. */
 static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
     const fab_fabric *f = r->f;
     uint64_t guid = 0;

@@ -11,6 +11,20 @@ odd = [f for f in a["findings"] if f["finding"] not in ("contradiction", "no-rat
 assert not odd, (len(odd), odd[0]["finding"], odd[0]["what"])
 PY
 }
+# A file that no reader takes is answered with what it is.
+is() { # is WORDS FILE
+  "$program" audit "$2" >out 2>err && fail "$2 is read"
+  grep -q "is $1" err || fail "$2: $(<err)"
+}
+echo text | gzip >a.gz && is 'compressed by gzip' a.gz
+echo text | xz >a.xz && is 'compressed by xz' a.xz
+is 'a design: fabriscope run' "$root/tests/data/two_jobs.xml"
+is 'counters of ports: fabriscope observe' "$root/tests/data/counters/perfquery"
+"$program" build clos:gpus=16 --json --quiet >report.json && is 'a report of this program: fabriscope diff' report.json
+"$program" route clos:gpus=16 --engine dmodk --dump tables --quiet >out && is 'forwarding tables: fabriscope route' tables
+head -c 300 "$root/tests/data/sites/layer1" >cut.json
+"$program" audit cut.json >out 2>err && fail "a file that is cut off is read"
+grep -q 'cut.json:.*the file is truncated' err || fail "truncated: $(<err)"
 if [[ -z ${FABRISCOPE_SAMPLES:-} || ! -d ${FABRISCOPE_SAMPLES:-}/lldp ]]; then
   echo "skipped: FABRISCOPE_SAMPLES has no lldp"
   exit 77
