@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What switches say of their neighbors, against a parser of regular expressions: the same cables, either way round.
+# Readers of neighbors, inventories and YAML against parsers of regular expressions: the same cables, either way round.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 audit() { # audit FILE PLAN: no finding but what the file contradicts itself in
   "$program" audit "$1" --against "$2" --json --quiet >report.json 2>err || { fail "$1: $(<err)" && return; }
@@ -11,6 +11,16 @@ odd = [f for f in a["findings"] if f["finding"] not in ("contradiction", "no-rat
 assert not odd, (len(odd), odd[0]["finding"], odd[0]["what"])
 PY
 }
+# Slurm's topology.yaml says what its topology.conf says, and back and forth nothing changes.
+for design in clos:gpus=64,radix=16 rail-spine:gpus=128,radix=16 fat-tree:k=4; do
+  "$program" build $design --format slurm-yaml --quiet >tree.yaml
+  "$program" build $design --format slurm-tree --quiet >tree.conf
+  audit tree.yaml tree.conf
+  audit tree.conf tree.yaml
+  "$program" build "installed:tree.yaml" --format slurm-tree --quiet >back.conf 2>err || fail "$design: $(<err)"
+  "$program" build "installed:tree.conf" --format slurm-tree --quiet >forth.conf
+  cmp -s back.conf forth.conf || fail "$design: the tree of topology.yaml is another"
+done
 # A file that no reader takes is answered with what it is.
 is() { # is WORDS FILE
   "$program" audit "$2" >out 2>err && fail "$2 is read"
