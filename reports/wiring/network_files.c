@@ -32,4 +32,5 @@ NETWORK_FORMAT(cables, "cables", ".cables.csv",
 NETWORK_FORMAT(ptm, "ptm", ".ptm.dot", "the fabric as a wiring plan for PTM and NVIDIA Air: topology.dot")
 NETWORK_FORMAT(slurm_tree, "slurm-tree", ".tree.conf", "the fabric as topology.conf of Slurm, topology/tree")
 NETWORK_FORMAT(slurm_block, "slurm-block", ".block.conf", "the fabric as topology.conf of Slurm, topology/block")
+NETWORK_FORMAT(slurm_tree_yaml, "slurm-yaml", ".topology.yaml", "the fabric as topology.yaml of Slurm, a tree")
 NETWORK_FORMAT(containerlab, "containerlab", ".clab.yml", "the fabric as a lab of containers, for containerlab")

@@ -142,7 +142,8 @@ static bool take_description(fab_text *in, const char *tail, fab_token *out) {
     return true;
 }
 
-/* The node that a description and a GUID name. */
+/* The node that a description and a GUID name. FAB_NONE of an installed fabric: it was left out, such as a host with
+ * few adapters; what is missing for those that take part is told at the end. */
 static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_node_id *out, fab_error *err) {
     const fab_fabric *f = r->f;
     uint64_t guid = 0;
@@ -159,6 +160,10 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
                                 fab_ib_description(f, by_guid, name), guid);
     }
     fab_node_id v = by_name != FAB_NONE ? by_name : by_guid;
+    if (v == FAB_NONE && f->names != NULL) {
+        *out = FAB_NONE;
+        return FAB_OK;
+    }
     if (v == FAB_NONE || fab_kind_of(f, v) != kind) {
         return fab_tables_wrong(r->in, n->description, FAB_EINPUT, err,
                                 "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
@@ -189,6 +194,13 @@ static fab_status read_head(reader *r, fab_error *err) {
         FAB_TRY(lft_expected(r, "a GUID, a description in brackets and a colon", err));
     }
     FAB_TRY(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
+    if (v == FAB_NONE) {
+        r->is_open = true;
+        r->v = FAB_NONE;
+        r->last_lid = 0;
+        r->n_entries = 0;
+        goto done;
+    }
     size_t *line = &r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
     if (*line != 0) {
         status = fab_tables_wrong(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
@@ -398,7 +410,7 @@ static fab_status lft_read_line(reader *r, fab_error *err) {
     entry e = {0};
     FAB_TRY(read_entry(r, &e, err));
     r->n_entries++;
-    if (e.node == FAB_NONE) {
+    if (e.node == FAB_NONE || r->v == FAB_NONE) {
         goto done;
     }
     FAB_TRY(fab_kind_of(r->f, e.node) == FAB_NODE_SWITCH ? check_switch_entry(r, &e, err) : set_entry(r, &e, err));

@@ -45,4 +45,4 @@ extern const fab_network_format fab_network_ibports, fab_network_ibnet, fab_netw
     fab_network_slurm, fab_network_ptm_dot, fab_network_graphml;
 extern const fab_network_format fab_network_htsim, fab_network_simai;
 extern const fab_network_format fab_network_lldp, fab_network_lldpctl, fab_network_config_db, fab_network_netbox,
-    fab_network_layer1, fab_network_node_link;
+    fab_network_layer1, fab_network_node_link, fab_network_lab, fab_network_topograph, fab_network_slurm_yaml;

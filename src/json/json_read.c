@@ -78,7 +78,8 @@ fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fa
     if (root == NULL) {
         char place[192];
         (void)snprintf(place, sizeof place, "%.150s:%d:%d", where, wrong.line, wrong.column);
-        return fab_fail(err, FAB_EINPUT, place, "%s", wrong.text);
+        bool is_cut = json_error_code(&wrong) == json_error_premature_end_of_input;
+        return fab_fail(err, FAB_EINPUT, place, "%s%s", is_cut ? "the file is truncated: " : "", wrong.text);
     }
     list.json.root = root;
     FAB_TRY(json_list_add(&list, NULL, root, 0, err));
@@ -92,6 +93,7 @@ done:
 void fab_json_release(fab_json *json) {
     FAB_FREE_ALL(json->values);
     json_decref(json->root);
+    fab_yaml_release(json->document);
     *json = (fab_json){.n = 0};
 }
 

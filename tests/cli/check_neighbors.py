@@ -17,6 +17,9 @@ if text.lstrip().startswith("{"):
         if frozenset(ends) not in seen:
             seen.add(frozenset(ends))
             rows.append((*ends[0], *ends[1]))
+elif "\ntopology:" in text:
+    for a, a_port, b, b_port in re.findall(r'endpoints: \["([^:"]+):([^"]+)", "([^:"]+):([^"]+)"\]', text):
+        rows.append((a, a_port, b, b_port))
 elif text.startswith("StartDevice"):
     for row in csv.DictReader(text.splitlines()):
         rows.append((row["StartDevice"], row["StartPort"], row["EndDevice"], row["EndPort"], row["BandWidth"] + "Mb/s"))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What switches say of their neighbors, against a parser of regular expressions: the same cables, either way round.
+# Readers of neighbors, inventories and YAML against parsers of regular expressions: the same cables, either way round.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 audit() { # audit FILE PLAN: no finding but what the file contradicts itself in
   "$program" audit "$1" --against "$2" --json --quiet >report.json 2>err || { fail "$1: $(<err)" && return; }
@@ -11,19 +11,60 @@ odd = [f for f in a["findings"] if f["finding"] not in ("contradiction", "no-rat
 assert not odd, (len(odd), odd[0]["finding"], odd[0]["what"])
 PY
 }
+# Slurm's topology.yaml says what its topology.conf says, and back and forth nothing changes.
+for design in clos:gpus=64,radix=16 rail-spine:gpus=128,radix=16 fat-tree:k=4; do
+  "$program" build $design --format slurm-yaml --quiet >tree.yaml
+  "$program" build $design --format slurm-tree --quiet >tree.conf
+  audit tree.yaml tree.conf
+  audit tree.conf tree.yaml
+  "$program" build "installed:tree.yaml" --format slurm-tree --quiet >back.conf 2>err || fail "$design: $(<err)"
+  "$program" build "installed:tree.conf" --format slurm-tree --quiet >forth.conf
+  cmp -s back.conf forth.conf || fail "$design: the tree of topology.yaml is another"
+done
+# A file that no reader takes is answered with what it is.
+is() { # is WORDS FILE
+  "$program" audit "$2" >out 2>err && fail "$2 is read"
+  grep -q "is $1" err || fail "$2: $(<err)"
+}
+echo text | gzip >a.gz && is 'compressed by gzip' a.gz
+echo text | xz >a.xz && is 'compressed by xz' a.xz
+is 'a design: fabriscope run' "$root/tests/data/two_jobs.xml"
+is 'counters of ports: fabriscope observe' "$root/tests/data/counters/perfquery"
+"$program" build clos:gpus=16 --json --quiet >report.json && is 'a report of this program: fabriscope diff' report.json
+"$program" route clos:gpus=16 --engine dmodk --dump tables --quiet >out && is 'forwarding tables: fabriscope route' tables
+head -c 300 "$root/tests/data/sites/layer1" >cut.json
+"$program" audit cut.json >out 2>err && fail "a file that is cut off is read"
+grep -q 'cut.json:.*the file is truncated' err || fail "truncated: $(<err)"
 if [[ -z ${FABRISCOPE_SAMPLES:-} || ! -d ${FABRISCOPE_SAMPLES:-}/lldp ]]; then
   echo "skipped: FABRISCOPE_SAMPLES has no lldp"
   exit 77
 fi
 n=0
-for sample in "$FABRISCOPE_SAMPLES"/lldp/*.txt "$FABRISCOPE_SAMPLES"/layer1/*.json "$FABRISCOPE_SAMPLES"/sonic/*.csv; do
+for sample in "$FABRISCOPE_SAMPLES"/lldp/*.txt "$FABRISCOPE_SAMPLES"/layer1/*.json "$FABRISCOPE_SAMPLES"/sonic/*.csv "$FABRISCOPE_SAMPLES"/containerlab/*; do
   name=$(basename "$sample") && cp "$sample" "$name"
   python3 "$root/tests/cli/check_neighbors.py" "$name" "${name%.*}" >plan.csv 2>log || fail "$name: $(tail -n 1 log)"
   audit "$name" plan.csv
   audit plan.csv "$name"
   n=$((n + 1))
 done
-[[ $n -ge 7 ]] || fail "$n samples"
+[[ $n -ge 8 ]] || fail "$n samples"
+# A model of topograph: hosts and cables counted by words.
+for model in "$FABRISCOPE_SAMPLES"/topograph/*.yaml; do
+  "$program" audit "$model" --json --quiet >report.json 2>err || fail "$model: $(<err)"
+  python3 - "$model" <<'PY' || fail "$model: figures"
+import json, re, sys
+a, text = json.load(open("report.json"))["audit"], open(sys.argv[1]).read()
+hosts = sum(int(b) - int(c) + 1 for c, b in re.findall(r'- "srv\d+\[(\d+)-(\d+)\]"', text))
+uplinks = len(re.findall(r"(?m)^    - ", text))
+assert (a["hosts"], a["cables"]) == (hosts, hosts + uplinks), (a["hosts"], a["cables"], hosts, uplinks)
+PY
+done
+# What is built for containerlab is what is read.
+"$program" build clos:gpus=64,radix=16 --format containerlab --quiet >lab.yml
+"$program" build clos:gpus=64,radix=16 --format ptm --quiet >lab.dot
+sed 's/"swp\([0-9]*\)"/"eth\1"/g' lab.dot >lab2.dot
+audit lab.yml lab2.dot
+audit lab2.dot lab.yml
 # A folder is one network: a cable that both ends tell is one; other separators and names of columns make no difference.
 mkdir folder
 printf 'Port       Neighbor Device ID   Neighbor Port ID   TTL\nEt1   spine-0   Ethernet3   120\nEt2   node-7   eth0   120\n' >folder/leaf-0.txt

@@ -103,6 +103,7 @@ const fault_case fault_cases[] = {
     FORMAT("ptm", CLOS),
     FORMAT("slurm-tree", CLOS),
     FORMAT("slurm-block", RAIL),
+    FORMAT("slurm-yaml", RAIL),
     FORMAT("containerlab", CLOS),
     FORMAT("htsim", "clos:gpus=8,gpus-per-server=1,nics-per-server=1,radix=4"),
     FORMAT("simai", CLOS),
@@ -260,5 +261,8 @@ const fault_case fault_cases[] = {
     NETWORK("netbox"),
     NETWORK("layer1"),
     NETWORK("node-link"),
+    NETWORK("containerlab"),
+    NETWORK("topograph"),
+    NETWORK("slurm-yaml"),
     {.name = NULL},
 };

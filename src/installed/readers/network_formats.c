@@ -1,6 +1,6 @@
 #include "network_internal.h"
 
-#include "../folder.h"
+#include "../box_files.h"
 
 #include "fab/memory.h"
 
@@ -17,11 +17,25 @@
 #define MOST_DEPTH 12
 #define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
-const fab_network_format *const fab_network_formats[] = {
-    &fab_network_ibnet,   &fab_network_ibports, &fab_network_subnet,    &fab_network_slurm,
-    &fab_network_ptm_dot, &fab_network_graphml, &fab_network_csv,       &fab_network_htsim,
-    &fab_network_simai,   &fab_network_lldp,    &fab_network_lldpctl,   &fab_network_config_db,
-    &fab_network_netbox,  &fab_network_layer1,  &fab_network_node_link, NULL};
+const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
+                                                         &fab_network_ibports,
+                                                         &fab_network_subnet,
+                                                         &fab_network_slurm,
+                                                         &fab_network_ptm_dot,
+                                                         &fab_network_graphml,
+                                                         &fab_network_csv,
+                                                         &fab_network_htsim,
+                                                         &fab_network_simai,
+                                                         &fab_network_lldp,
+                                                         &fab_network_lldpctl,
+                                                         &fab_network_config_db,
+                                                         &fab_network_netbox,
+                                                         &fab_network_layer1,
+                                                         &fab_network_node_link,
+                                                         &fab_network_lab,
+                                                         &fab_network_topograph,
+                                                         &fab_network_slurm_yaml,
+                                                         NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     FILE *in = fopen(path, "rb");
@@ -75,6 +89,37 @@ done:
     return status;
 }
 
+/* What a file is that no reader takes, and which command does; NULL: nobody knows. */
+static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
+    static const struct {
+        const char *word, *what;
+        bool is_first; /* at the begin of the file */
+    } KNOWN[] = {
+        {"\x1f\x8b", "compressed by gzip: gunzip it first", true},
+        {"\xfd\x37zXZ", "compressed by xz: unxz it first", true},
+        {"PK\x03\x04", "an archive or a spreadsheet: save it as CSV", true},
+        {"SQLite format 3", "a database: the folder of a study is read by fabriscope study show --store", true},
+        {"<design", "a design: fabriscope run and route take it", false},
+        {"<system version", "the inside of a server from NCCL: fabriscope explain server:FILE", false},
+        {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
+        {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
+        {"# Port extended counters", "counters of ports: fabriscope observe DESIGN --counters A B", false},
+        {"START_PM_INFO", "counters of ports: fabriscope observe DESIGN --counters A B", false},
+        {"# TYPE ", "metrics of Prometheus: fabriscope observe DESIGN --counters A B", false},
+        {"\"program\": \"fabriscope\"", "a report of this program: fabriscope diff takes two of them", false},
+        {"%%MatrixMarket", "a traffic matrix: fabriscope route DESIGN --traffic file:FILE", true},
+    };
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        size_t length = strlen(KNOWN[i].word);
+        bool fits = KNOWN[i].is_first ? n >= length && memcmp(bytes, KNOWN[i].word, length) == 0
+                                      : strstr(text, KNOWN[i].word) != NULL;
+        if (fits) {
+            return KNOWN[i].what;
+        }
+    }
+    return NULL;
+}
+
 static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
     fab_status status = FAB_OK;
     char *head = NULL;
@@ -106,6 +151,10 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     (void)list_formats(list, sizeof list);
     if (format != NULL) {
         FAB_FAIL(err, FAB_EINPUT, path, "there is no format '%.40s', but %s", format, list);
+    }
+    const char *other = seems_to_be(head, head + start, n);
+    if (other != NULL) {
+        FAB_FAIL(err, FAB_EINPUT, where, "is %s", other);
     }
     FAB_FAIL(err, FAB_EINPUT, where,
              "looks like none of %s; a list of cables begins with the names of its columns: "

@@ -18,24 +18,37 @@ fab_status fab_network_json_refuse(const fab_network_json *r, fab_error *err, co
     return fab_fail(err, FAB_EINPUT, where, "%s", text);
 }
 
-fab_status fab_network_json_read(const char *path, fab_network *net,
-                                 fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
+typedef fab_status network_parse(const char *text, const char *where, fab_json *out, fab_error *err);
+
+static fab_status read_whole(const char *path, fab_network *net, network_parse *parse,
+                             fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
     fab_status status = FAB_OK;
     fab_network_json r = {.path = path, .net = net};
+    uint32_t n_before = net->n_cables;
     FAB_TRY(fab_read_file(path, MOST_BYTES, &r.bytes, err));
     if (strlen(r.bytes.data) != r.bytes.length) {
         status = fab_network_json_refuse(&r, err, "a zero byte: this is no text");
         goto done;
     }
-    FAB_TRY(fab_json_parse(r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0), path, &r.json, err));
+    FAB_TRY(parse(r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0), path, &r.json, err));
     FAB_TRY(read(&r, err));
-    if (net->n_cables == 0) {
+    if (net->n_cables == 0 && n_before == 0 && !net->is_tree_of_names) {
         status = fab_network_json_refuse(&r, err, "holds no cable");
     }
 done:
     fab_json_release(&r.json);
     fab_str_release(&r.bytes);
     return status;
+}
+
+fab_status fab_network_json_read(const char *path, fab_network *net,
+                                 fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
+    return read_whole(path, net, fab_json_parse, read, err);
+}
+
+fab_status fab_network_yaml_read(const char *path, fab_network *net,
+                                 fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
+    return read_whole(path, net, fab_yaml_parse, read, err);
 }
 
 bool fab_network_json_has(const char *head, const char *const *words) {

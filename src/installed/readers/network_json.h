@@ -6,7 +6,7 @@
 
 #include "network_internal.h"
 
-#include "../folder.h"
+#include "../box_files.h"
 #include "fab/json_read.h"
 #include "fab/str.h"
 
@@ -23,6 +23,11 @@ typedef struct fab_network_json {
 
 /** Reads the file and calls `read` with it. @retval FAB_EINPUT  no JSON: file:line:column; or it ends within it, ... */
 fab_status fab_network_json_read(const char *path, fab_network *net,
+                                 fab_status (*read)(const fab_network_json *r, fab_error *err),
+                                 fab_error *err) FAB_MUST_USE;
+
+/** The same of YAML. */
+fab_status fab_network_yaml_read(const char *path, fab_network *net,
                                  fab_status (*read)(const fab_network_json *r, fab_error *err),
                                  fab_error *err) FAB_MUST_USE;
 

@@ -1,5 +1,5 @@
-/* topology.conf of Slurm: for topology/tree the switches and what is below them, for topology/block the sets of nodes
- * that are next to each other. Source: topology.conf(5). */
+/* topology.conf and topology.yaml of Slurm: for topology/tree the switches and what is below them, for topology/block
+ * the sets of nodes that are next to each other. Source: topology.conf(5). */
 #include "fab/network_write.h"
 #include "fab/host_list.h"
 #include "structure/network_tree.h"
@@ -57,6 +57,39 @@ static fab_status write_tree(const fab_shape *shape, FILE *out, fab_error *err) 
         FAB_TRY(slurm_put_list(out, file.names, unit->n, err));
     }
 done:
+    close_tree(&file);
+    return status;
+}
+
+/* A text in double quotes. */
+static void put_quoted(FILE *out, const char *text) {
+    (void)fputc('"', out);
+    for (const char *c = text; *c != '\0'; c++) {
+        (void)fprintf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    }
+    (void)fputc('"', out);
+}
+
+static fab_status write_yaml(const fab_shape *shape, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    tree_file file;
+    fab_str list = FAB_STR_INIT;
+    FAB_TRY(open_tree(shape, &file, err));
+    (void)fputs("---\n- topology: default\n  cluster_default: true\n  tree:\n    switches:\n", out);
+    for (uint32_t i = 0; i < file.tree.n; i++) {
+        const fab_tree_unit *unit = &file.tree.unit[i];
+        slurm_list_members(&file, unit);
+        list.length = 0;
+        fab_host_list_fold(&list, file.names, unit->n);
+        FAB_TRY(fab_str_status(&list, err));
+        (void)fputs("      - switch: ", out);
+        put_quoted(out, unit->name);
+        (void)fprintf(out, "\n        %s: ", unit->level > 0 ? "children" : "nodes");
+        put_quoted(out, list.data);
+        (void)fputc('\n', out);
+    }
+done:
+    fab_str_release(&list);
     close_tree(&file);
     return status;
 }
@@ -133,5 +166,7 @@ static fab_status write_block(const fab_shape *shape, FILE *out, fab_error *err)
 
 const fab_network_writer fab_network_slurm_tree = {
     "slurm-tree", ".tree.conf", "topology.conf of Slurm for TopologyPlugin=topology/tree", write_tree};
+const fab_network_writer fab_network_slurm_tree_yaml = {"slurm-yaml", ".topology.yaml",
+                                                        "topology.yaml of Slurm, a tree", write_yaml};
 const fab_network_writer fab_network_slurm_block = {
     "slurm-block", ".block.conf", "topology.conf of Slurm for TopologyPlugin=topology/block", write_block};

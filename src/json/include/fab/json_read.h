@@ -32,7 +32,8 @@ typedef struct fab_json_value {
 typedef struct fab_json {
     fab_json_value *values; /**< [0]: the whole */
     uint32_t n;
-    void *root; /**< Jansson's, what keys and strings point into */
+    void *root;     /**< Jansson's, what keys and strings point into */
+    void *document; /**< libyaml's, likewise */
 } fab_json;
 
 /**
@@ -43,6 +44,16 @@ typedef struct fab_json {
  */
 fab_status fab_json_parse(const char *text, const char *where, fab_json *out, fab_error *err) FAB_MUST_USE;
 void fab_json_release(fab_json *json);
+
+/**
+ * The same of YAML 1.1, read by libyaml: its first document. Every scalar is a text, but for null; a value that an
+ * alias stands for is there as often as it is named.
+ * @retval FAB_EINPUT  where:line:column, what is wrong; more than 64 levels; or aliases that stand for too much
+ * Complexity: O(bytes + values).
+ */
+fab_status fab_yaml_parse(const char *text, const char *where, fab_json *out, fab_error *err) FAB_MUST_USE;
+/** Of fab_json_release(). */
+void fab_yaml_release(void *document);
 
 /** Member of an object; FAB_JSON_NONE: it has none of this name, or `object` is no object. O(members). */
 uint32_t fab_json_member(const fab_json *json, uint32_t object, const char *key);

@@ -1,4 +1,4 @@
-#include "folder.h"
+#include "box_files.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"

@@ -1,5 +1,5 @@
 /**
- * @file folder.h
+ * @file box_files.h
  * Folders with a file for each box, and the boxes that names of files tell.
  */
 #pragma once

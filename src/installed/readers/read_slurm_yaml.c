@@ -1,0 +1,102 @@
+/* Slurm's topology.yaml: a list of topologies, each a tree of switches or blocks of nodes. The one that is the default
+ * of the cluster counts, else the first; flat ones hold nothing. Source: topology.yaml(5), Slurm 25.05. */
+#include "names_below.h"
+
+#include <string.h>
+
+static fab_status yaml_tree(fab_names_below *b, uint32_t tree, fab_error *err) {
+    const fab_json *json = &b->from->json;
+    uint32_t switches = fab_json_member(json, tree, "switches");
+    if (switches == FAB_JSON_NONE) {
+        return fab_network_json_refuse(b->from, err, "a tree without switches");
+    }
+    for
+        FAB_JSON_EACH(json, i, switches) {
+            uint32_t children = fab_json_member(json, i, "children");
+            uint32_t nodes = fab_json_member(json, i, "nodes");
+            bool has_children = children != FAB_JSON_NONE && json->values[children].kind != FAB_JSON_NULL;
+            if (!has_children && (nodes == FAB_JSON_NONE || json->values[nodes].kind == FAB_JSON_NULL)) {
+                return fab_network_json_refuse(b->from, err, "switch '%.60s' has neither children nor nodes",
+                                               fab_json_text_of(json, i, "switch", ""));
+            }
+            FAB_PASS(fab_names_below_join(b, fab_json_text_of(json, i, "switch", NULL),
+                                          has_children ? FAB_NETWORK_SWITCH : FAB_NETWORK_HOST,
+                                          has_children ? children : nodes, err));
+        }
+    return FAB_OK;
+}
+
+static fab_status yaml_blocks(fab_names_below *b, uint32_t block, fab_error *err) {
+    const fab_json *json = &b->from->json;
+    uint32_t blocks = fab_json_member(json, block, "blocks");
+    if (blocks == FAB_JSON_NONE) {
+        return fab_network_json_refuse(b->from, err, "a block topology without blocks");
+    }
+    b->kind = FAB_NETWORK_HOST;
+    for
+        FAB_JSON_EACH(json, i, blocks) {
+            uint32_t nodes = fab_json_member(json, i, "nodes");
+            const char *name = fab_json_text_of(json, i, "block", NULL);
+            if (nodes == FAB_JSON_NONE || name == NULL) {
+                return fab_network_json_refuse(b->from, err, "a block without a name or without nodes");
+            }
+            FAB_PASS(fab_names_below_read(b, nodes, err));
+            FAB_PASS(fab_network_add_group(b->from->net, name, strlen(name), b->members, (uint32_t)b->n_members, err));
+        }
+    return FAB_OK;
+}
+
+/* The default of the cluster, else the first. */
+static uint32_t choose_topology(const fab_json *json) {
+    uint32_t found = json->values[0].first;
+    for
+        FAB_JSON_EACH(json, i, 0) {
+            const char *is_default = fab_json_text_of(json, i, "cluster_default", "");
+            if (strcmp(is_default, "true") == 0 || strcmp(is_default, "yes") == 0) {
+                return i;
+            }
+        }
+    return found;
+}
+
+static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_json *json = &r->json;
+    fab_names_below b = {.from = r};
+    uint32_t one = json->values[0].kind == FAB_JSON_ARRAY ? choose_topology(json) : FAB_JSON_NONE;
+    r->net->is_tree_of_names = true;
+    if (one == FAB_JSON_NONE) {
+        return fab_network_json_refuse(r, err, "is no list of topologies");
+    }
+    uint32_t tree = fab_json_member(json, one, "tree");
+    uint32_t block = fab_json_member(json, one, "block");
+    if (tree == FAB_JSON_NONE && block == FAB_JSON_NONE) {
+        return fab_network_json_refuse(r, err, "topology '%.60s' is neither a tree nor of blocks",
+                                       fab_json_text_of(json, one, "topology", ""));
+    }
+    FAB_TRY(tree != FAB_JSON_NONE ? yaml_tree(&b, tree, err) : yaml_blocks(&b, block, err));
+    for (uint32_t i = 0; i < r->net->n_nodes; i++) {
+        r->net->nodes[i].n_ports = 0;
+    }
+    if (fab_json_count(json, 0) > 1) {
+        r->net->n_left_out += fab_json_count(json, 0) - 1;
+        r->net->left_out = "topologies beside the default";
+    }
+done:
+    fab_names_below_release(&b);
+    return status;
+}
+
+static bool is_slurm_yaml(const char *head) {
+    const char *at = strstr(head, "- topology:");
+    return at != NULL && (at == head || at[-1] == '\n');
+}
+
+static fab_status slurm_yaml_read(const char *path, fab_network *net, fab_error *err) {
+    return fab_network_yaml_read(path, net, yaml_topologies, err);
+}
+
+const fab_network_format fab_network_slurm_yaml = {.name = "slurm-yaml",
+                                                   .summary = "Slurm's topology.yaml (tree, block)",
+                                                   .recognise = is_slurm_yaml,
+                                                   .read = slurm_yaml_read};
