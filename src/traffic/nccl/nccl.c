@@ -110,7 +110,8 @@ double nccl_latency_us(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_pr
     }
 }
 
-/* Steps where the software of hosts counts: as a phase has them, fab_phase_host_s() and the path of each, for S bytes. */
+/* Steps where the software of hosts counts: as a phase has them, fab_phase_host_s() and the path of each, for S bytes.
+ */
 static double host_s_of(const fab_nccl_case *c, fab_nccl_algorithm a, double bytes) {
     const fab_nccl_network *n = &c->network[a];
     fab_fabric fabric = {.host = c->host};
