@@ -64,6 +64,7 @@ typedef struct cli_advise_options {
 typedef struct cli_busbw {
     unsigned collective, algorithm; /**< of the tables in cmd_busbw.c */
     uint64_t ranks;                 /**< 0: not given */
+    double bytes;                   /**< 0: not given */
     const char *measured;           /**< or NULL */
 } cli_busbw;
 

@@ -83,6 +83,7 @@ sed '/Collective\|Rank/d' log >unsaid
 refuse 3 "times algbw" clos:gpus=16 --measured unsaid
 refuse 3 "no row" clos:gpus=8 --measured "$root/README.md"
 refuse 2 "without --measured" clos:gpus=8 --tolerance 0.1
+refuse 2 "those of --measured" clos:gpus=8 --measured log --bytes 1GiB
 refuse 2 "not below 1" clos:gpus=8 --measured log --tolerance 1
 refuse 3 "was not measured" clos:gpus=8 --job gpu=mi300x-192gb
 refuse 3 "transport" clos:gpus=16,radix=16 --set fabric.transport=pfc

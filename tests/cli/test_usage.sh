@@ -23,7 +23,7 @@ expect 0 'Usage: fabriscope' --help
 expect 0 'Usage: fabriscope' help
 expect 0 '^fabriscope [0-9]+\.[0-9]+' --version
 expect 0 '^fabriscope [0-9]+\.[0-9]+' version
-for command in run build cost traffic route sweep compare place mix plan optimize study audit observe import explain list schema version help; do
+for command in run build cost traffic route sweep compare place mix plan busbw optimize study audit observe import explain list schema version help; do
   expect 0 "Usage: fabriscope $command" help $command
   expect 0 "Usage: fabriscope $command" $command --help
   "$program" help $command >page

@@ -179,7 +179,7 @@ const fault_case fault_cases[] = {
     PRINTS("mix-out", "mix " CLOS " " CLOS ",taper=2 --ranking batch=4096 --engine spray --out out" COMMON),
     PRINTS("plan", "plan clos:gpus=4,gpus-per-server=2,radix=4 --job layers=2,hidden=512,heads=2,seq=512,vocab=1000,"
                    "batch=8,tp=2,recompute=full,microbatch=1 --engine spray" COMMON),
-    PRINTS("busbw", "busbw " CLOS " --engine ecmp --json" COMMON),
+    PRINTS("busbw", "busbw " CLOS " --engine ecmp --bytes 1GiB --json" COMMON),
     PRINTS("busbw-out", "busbw " CLOS " --algorithm best --collective all-gather --ranks 8 --out out" COMMON),
     READS("busbw-measured", "../../tests/data/busbw/h200.log",
           "busbw clos:gpus=8 --job gpu=h200-141gb --measured h200.log --tolerance 0.9" COMMON),

@@ -27,6 +27,8 @@ static const cli_option OPTION_RANKS = {"ranks",
                                         .count = offsetof(cli_options, busbw.ranks),
                                         .min = 2,
                                         .max = UINT32_MAX};
+static const cli_option OPTION_BYTES = {"bytes", "SIZE", "this size alone, 1GiB; default 32 KiB to 16 GiB",
+                                        .quantity = offsetof(cli_options, busbw.bytes), .unit = FAB_UNIT_BYTES};
 static const cli_option OPTION_MEASURED = {
     "measured", "FILE",
     "what nccl-tests printed: shown beside, and compared size by size; may have lines of NCCL_DEBUG",
@@ -40,6 +42,9 @@ static const cli_option OPTION_TOLERANCE = {
 static fab_status check_options(const cli_options *options, fab_error *err) {
     if (options->tolerance > 0 && options->busbw.measured == NULL) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --tolerance: there is nothing to compare without --measured");
+    }
+    if (options->busbw.bytes > 0 && options->busbw.measured != NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --bytes: the sizes are those of --measured");
     }
     return options->tolerance < 1
                ? FAB_OK
@@ -57,6 +62,7 @@ static fab_busbw_request request_of(const cli_options *options, const fab_contex
                                .ranks = options->busbw.ranks,
                                .measured = options->busbw.measured != NULL ? measured : NULL,
                                .tolerance = options->tolerance,
+                               .bytes = options->busbw.bytes,
                                .n_threads = (size_t)options->n_threads};
 }
 
@@ -109,9 +115,19 @@ static const char *const EXAMPLES[] = {
     "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
     "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_COLLECTIVE, &OPTION_ALGORITHM,  &OPTION_RANKS,    &OPTION_MEASURED,    &OPTION_TOLERANCE,  &cli_option_set,
-    &cli_option_job,    &cli_option_engine, &cli_option_seed, &cli_option_threads, CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_COLLECTIVE,
+                                            &OPTION_ALGORITHM,
+                                            &OPTION_RANKS,
+                                            &OPTION_BYTES,
+                                            &OPTION_MEASURED,
+                                            &OPTION_TOLERANCE,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_engine,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            CLI_REPORT_OPTIONS,
+                                            NULL};
 
 const cli_command cli_command_busbw = {
     .name = "busbw",

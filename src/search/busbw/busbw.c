@@ -108,7 +108,9 @@ static double tolerance_at(const fab_busbw_request *r, double bytes) {
 }
 
 static size_t count_sizes(const fab_busbw_request *r) {
-    return r->measured != NULL ? r->measured->n_rows : (size_t)lround(log2(FAB_BUSBW_LAST / FAB_BUSBW_FIRST)) + 1;
+    return r->bytes > 0          ? 1
+           : r->measured != NULL ? r->measured->n_rows
+                                 : (size_t)lround(log2(FAB_BUSBW_LAST / FAB_BUSBW_FIRST)) + 1;
 }
 
 static void compare_row(const fab_busbw_request *r, const fab_nccl_tests_row *m, fab_busbw_row *row) {
@@ -122,7 +124,9 @@ static void compare_row(const fab_busbw_request *r, const fab_nccl_tests_row *m,
 
 static fab_status fill_row(const fab_busbw_request *r, const fab_nccl_case *c, const busbw_network *networks, size_t i,
                            fab_busbw_row *row, fab_error *err) {
-    const double bytes = r->measured != NULL ? r->measured->rows[i].bytes : ldexp(FAB_BUSBW_FIRST, (int)i);
+    const double bytes = r->bytes > 0          ? r->bytes
+                         : r->measured != NULL ? r->measured->rows[i].bytes
+                                               : ldexp(FAB_BUSBW_FIRST, (int)i);
     fab_busbw_row made = {.engine = row->engine, .bytes = bytes};
     if (!fab_nccl_choose(c, r->choice, r->only, bytes, &made.algorithm, &made.protocol)) {
         return fab_fail(err, FAB_EUNSUPPORTED, "--algorithm",

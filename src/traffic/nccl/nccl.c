@@ -32,7 +32,7 @@ static bool is_algorithm_possible(const fab_nccl_case *c, fab_nccl_algorithm a) 
     const bool in_domain = reduces && gpu->nvls_ratio > 0 && k >= gpu->nvls_ranks;
     switch (a) {
     case FAB_NCCL_RING: return c->operation != FAB_ALL_TO_ALL;
-    case FAB_NCCL_TREE: return reduces && c->domains > 1;
+    case FAB_NCCL_TREE:
     case FAB_NCCL_COLLNET: return reduces && c->domains > 1;
     case FAB_NCCL_NVLS: return in_domain && c->domains == 1;
     case FAB_NCCL_NVLS_TREE: return in_domain && c->domains > 1;
@@ -110,7 +110,8 @@ double nccl_latency_us(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_pr
     }
 }
 
-/* Steps where the software of hosts counts: as a phase has them, fab_phase_host_s() and the path of each, for S bytes. */
+/* Steps where the software of hosts counts: as a phase has them, fab_phase_host_s() and the path of each, for S bytes.
+ */
 static double host_s_of(const fab_nccl_case *c, fab_nccl_algorithm a, double bytes) {
     const fab_nccl_network *n = &c->network[a];
     fab_fabric fabric = {.host = c->host};

@@ -71,9 +71,7 @@ static bool is_seen(const fab_nccl_case *c, fab_nccl_algorithm a, double bytes) 
     bool is_small = c->domains == 1 && c->ranks <= SMALL_DOMAIN && c->gpu->nvls_from_bytes > 0;
     bool takes_nvls =
         is_small && bytes >= c->gpu->nvls_from_bytes && fab_nccl_is_possible(c, FAB_NCCL_NVLS, FAB_NCCL_SIMPLE);
-    /* Hosts whose software counts bring a plugin that chooses: rings were seen there, and trees of two nodes. */
-    bool has_plugin = c->domains > 2 && c->host.step_s > 0 && c->operation == FAB_ALL_REDUCE;
-    if (has_plugin) {
+    if (c->host.takes_rings && c->domains > 2 && c->operation == FAB_ALL_REDUCE) {
         return a == FAB_NCCL_RING;
     }
     return !is_small || (a == FAB_NCCL_NVLS) == takes_nvls;

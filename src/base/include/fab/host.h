@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /** A chunk: that many slots of a sender's buffer. NCCL posts a message of a chunk or more slot by slot. */
 #define FAB_SLOTS_OF_CHUNK 4
 
@@ -14,4 +16,5 @@ typedef struct fab_host {
     double slot_bytes; /**< of a buffer; 0: messages are sent on as they come */
     double slot_s;     /**< that the NICs of a GPU take for one */
     double nic_part;   /**< of the rate of a NIC that bytes get; 0 counts as 1 */
+    bool takes_rings;  /**< all-reduces of more than two domains were seen to be rings, whatever NCCL expects */
 } fab_host;

@@ -16,6 +16,7 @@ typedef struct fab_busbw_request {
     uint64_t ranks;                 /**< GPUs of the communicator, the first ones; 0: those of `measured`, or all */
     const fab_nccl_tests *measured; /**< NULL: none. Its sizes are taken. Borrowed */
     double tolerance;               /**< 0: what the model is good for: 5 % from 1 GiB, 15 % from 1 MiB, 30 % below */
+    double bytes;                   /**< the only size; 0: all. Not beside `measured` */
     size_t n_threads;
 } fab_busbw_request;
 
