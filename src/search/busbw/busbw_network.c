@@ -150,7 +150,7 @@ static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, u
         keep_leaving(what->fabric, &w->traffic.phases[i]);
     }
     drop_empty(&w->traffic);
-    const fab_context_request request = {.base = r->context, .given = &w->traffic};
+    const fab_context_request request = {.base = r->context, .traffic = what->traffic, .given = &w->traffic};
     FAB_TRY(fab_context_new(&request, &w->context, err));
     const fab_replay replay = {.context = w->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true};
     FAB_TRY(fab_replay_run(&replay, &w->result, err));
