@@ -53,7 +53,7 @@ check build $small,taper=1/2
 check diff $small $small,taper=2 --job $job --engine ecmp
 check run $small,host=nccl-efa-h100 --job $job --transport pfc
 check route $small --job $job --advise --advise-budget 4
-check compare clos:gpus=64,radix=16 clos:gpus=32,radix=16,taper=2 --engine ecmp --engine spray
+check compare clos:gpus=64,radix=16,prices=today-800g clos:gpus=32,radix=16,taper=2 --engine ecmp --engine spray --seeds 2
 check sweep $small --job $job --vary radix=16,3 --vary 'engine=ecmp,qp=2|spray'
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
