@@ -41,7 +41,7 @@ static fab_status draw_all(observation *o, fab_error *err) {
     draw_run run = {.o = o};
     size_t n_threads = o->request->n_threads > 0 ? o->request->n_threads : 1;
     FAB_TRY(FAB_NEW(o->drawn, o->out->draws * o->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(run.workers, n_threads, err));
+    FAB_TRY(fab_allocate(n_threads, sizeof(fab_workspace *), &run.workers, err));
     FAB_TRY(fab_parallel_for((size_t)o->out->draws, n_threads, draw_once, &run, err));
 done:
     for (size_t i = 0; run.workers != NULL && i < n_threads; i++) {
