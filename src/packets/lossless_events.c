@@ -367,6 +367,9 @@ static void fetch_further(const fab_lossless_state *s, const fab_event *e) {
         const fab_port *at = &s->ports[e->link];
         __builtin_prefetch(&s->ports[at->sending_in != FAB_NO_LINK ? at->sending_in : e->link], 1);
         __builtin_prefetch(&s->cells[at->head != FAB_NO_CELL ? at->head : 0], 1);
+        if (at->has_sources) {
+            __builtin_prefetch(&s->turns[e->link], 1);
+        }
     }
 }
 
@@ -379,9 +382,13 @@ static void fetch_day(const fab_lossless_state *s) {
         fetch_further(s, &q->now[i]);
     }
     for (size_t i = 0; i < q->n_now; i++) {
-        uint32_t head = q->now[i].what / FAB_MOST_NUMBERS == IS_SENT ? s->ports[q->now[i].link].head : FAB_NO_CELL;
+        const fab_event *e = &q->now[i];
+        uint32_t head = e->what / FAB_MOST_NUMBERS == IS_SENT ? s->ports[e->link].head : FAB_NO_CELL;
         if (head != FAB_NO_CELL) {
             __builtin_prefetch(&s->link[s->cells[head].at + 1]);
+        } else if (e->what / FAB_MOST_NUMBERS == IS_SENT && s->ports[e->link].has_sources) {
+            const fab_turns *t = &s->turns[e->link];
+            __builtin_prefetch(&s->flows[s->source[t->first + t->next]], 1);
         }
     }
 }
