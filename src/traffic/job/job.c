@@ -99,9 +99,12 @@ static void add_possible_pp(const fab_job *job, char out[96]) {
             between = ", ";
         }
     }
+    uint64_t most = inner > 0 ? job->n_gpus / inner * inner : 0;
     if (out[0] == '\0') {
-        fab_append(out, 96, "; tp x cp must divide %" PRIu32 ", or gpus=%" PRIu64 " takes fewer GPUs", job->n_gpus,
-                   inner > 0 ? job->n_gpus / inner * inner : 0);
+        fab_append(out, 96, "; tp x cp must divide %" PRIu32, job->n_gpus);
+    }
+    if (out[0] != '\0' && most > 0 && most < job->n_gpus) {
+        fab_append(out, 96, ", or gpus=%" PRIu64 " takes fewer GPUs", most);
     }
 }
 
