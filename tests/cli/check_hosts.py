@@ -68,9 +68,11 @@ def main():
                 nics = n_gpus * (2 if "nics-per-server=8" in design else 1)
                 weak = [argument for nic in range(nics) for argument in ("--degrade", f"nic-{nic}={PART}")]
                 degraded = json.loads(run(program, design, *same, "--json", *weak))["degradation"]["phases"]
-                healthy = json.loads(run(program, f"{design},{KEYS}", *same, "--json", "--fail", "nic-0"))["failures"]["engines"][0]["healthy"]
+                failed = json.loads(run(program, f"{design},{KEYS}", *same, "--json", "--fail", "nic-0"))["failures"]["engines"][0]
                 together = sum(phase["engines"][0]["time_s"] for phase in ours)
-                assert close(healthy["time_s"], together), (design, pattern, engine, healthy["time_s"], together)
+                # Flows that are spread over two NICs have no time with one of them: said, not guessed.
+                assert ("note" in failed) == (engine == "spray" and nics > n_gpus)
+                assert "note" in failed or close(failed["healthy"]["time_s"], together), (design, pattern, engine, failed["healthy"], together)
                 for before, after, by_hand in zip(ideal, ours, degraded):
                     a, b = before["engines"][0], after["engines"][0]
                     mine = [flow for flow in flows if flow["phase"] == after["name"]]

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "fab/study_summary.h"
-#include "text_sections.h"
+#include "text/text_sections.h"
 
 /** "x1.018", "x12.3"; "stops" where it is infinite. */
 const char *study_show_factor(fab_page *page, double factor);
