@@ -342,8 +342,13 @@ static double packets_s(const scene *s, const fab_rerouted *r, const fab_lossles
             first[path + 1] = routes.path_first[path + 1];
         }
     }
-    const fab_lossless_phase p = {n_paths, s->f->n_links, capacity, latency_s, first, routes.link,
-                                  bits,    NULL,          0,        0,         NULL};
+    const fab_lossless_phase p = {.n_flows = n_paths,
+                                  .n_links = s->f->n_links,
+                                  .capacity = capacity,
+                                  .latency_s = latency_s,
+                                  .first = first,
+                                  .link = routes.link,
+                                  .bits = bits};
     oracle_packets(transport, &p, finish_s);
     *out_least_s = 0;
     for (uint32_t path = 0; path < n_paths; path++) {
