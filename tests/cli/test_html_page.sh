@@ -14,7 +14,7 @@ make() {
   "$program" "$@" --out "$work/$name" --quiet >/dev/null || fail "$*"
 }
 make run run preset:llama3-24k-roce
-make jobs run preset:p4d-ultracluster --engine ecmp --engine spray --seeds 3
+make jobs run preset:p4d-ultracluster --job plan=given --engine ecmp --engine spray --seeds 3
 make route route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine optimal --bound
 make lossless route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --engine ecmp --transport pfc
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
