@@ -11,7 +11,7 @@
 
 /* GPUs times plans that are routed in a search that nobody asked for: one or two seconds of one thread. */
 #define MOST_ROUTED_UNASKED 200000
-#define MOST_ROUTED_TO_BEAT 40000
+#define MOST_ROUTED_TO_BEAT 32000
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
     bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
