@@ -244,6 +244,7 @@ fab_status cli_result_init(const cli_options *options, fab_command command, size
 typedef struct cli_session {
     const cli_options *options;
     fab_design *design;
+    fab_design *asked; /**< before a plan was chosen for its job; NULL: none was */
     fab_fabric *graph; /**< NULL before cli_session_build(); so are the next two */
     fab_context *context;
     fab_context *first;      /**< where chunks were chosen: the base of context, before that; NULL else, as the next */

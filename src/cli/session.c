@@ -254,6 +254,7 @@ void cli_session_release(cli_session *s) {
     fab_fabric_free(s->hosts);
     fab_fabric_free(s->graph);
     free(s->design);
+    free(s->asked);
     fab_plans_free(s->plans);
     *s = (cli_session){.options = NULL};
 }
@@ -271,6 +272,8 @@ static fab_status choose_plan(cli_session *s, fab_error *err) {
     if (!fab_plan_is_wanted(s->design, s->traffic)) {
         return FAB_OK;
     }
+    FAB_PASS(FAB_NEW(s->asked, 1, err));
+    *s->asked = *s->design;
     cli_progress_start(&progress);
     fab_status status = fab_plan_choose(&request, s->design, &s->plans, err);
     cli_progress_end(shows);
@@ -431,7 +434,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     cli_progress_end(replay.progress != NULL);
     fab_blame_design(s->design, status, err);
     FAB_TRY(status);
-    FAB_TRY(cli_find_published(options, s->design, &s->result, &published, err));
+    FAB_TRY(cli_find_published(options, s->asked != NULL ? s->asked : s->design, &s->result, &published, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {
         drop_loads(&s->result);

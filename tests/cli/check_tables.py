@@ -103,7 +103,7 @@ def check_markdown(path, path_of_text):
     """The words of the text report, each as often, under a title; its headings in order; tables with rows of one length."""
     lines = open(path, encoding="utf-8").read().split("\n")
     text = re.sub(r"\\\n", "", re.sub(r" \\\n", "\n", open(path_of_text, encoding="utf-8").read()))  # commands in one piece
-    text = re.sub(r"(=\S*,)\n +(?=[a-z-]+=)", r"\1", text).split("\n")  # and keys of a job
+    text = re.sub(r"(=\S*,)\n +(?=(tp|cp|pp|dp|ep|interleave|microbatch|recompute|zero|sequence-parallel)=)", r"\1", text).split("\n")  # and keys of a job
     assert lines[0].startswith("# fabriscope ") and not any(line.startswith("# ") for line in lines[1:]), lines[0]
     plain = [line if line.startswith("    ") else plain_of(line) for line in lines[1:]]
     more, less = words_of(plain) - words_of(text), words_of(text) - words_of(plain)

@@ -109,7 +109,7 @@ def check_cases():
             name = next((name for name in LINES if text.startswith(name)), None)
             last = name or last
             rest = text[12:].strip()
-            goes_on = found.get(last, "").endswith(",") and re.match("[a-z-]+=", rest)  # keys of a job
+            goes_on = found.get(last, "").endswith(",") and re.match("(tp|cp|pp|dp|ep|interleave|microbatch|recompute|zero|sequence-parallel)=", rest)  # keys of a job
             found[last] = found.get(last, "") + ("" if goes_on else " ") + rest
         want = [name for name in LINES if name != "cost" or words[0] == "run"]
         assert list(found) == want, (words, list(found))

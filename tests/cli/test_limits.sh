@@ -52,7 +52,7 @@ compares() { # compares ARGUMENTS...: under a limit that some candidates break
 }
 compares sweep rail-spine:gpus=512 --vary fabric.gpus=256,4096 --engine ecmp --max-memory 20MB
 compares mix rail-spine:gpus=64 rail-spine:gpus=4096 --max-memory 30MB
-compares route rail-spine:gpus=4096,radix=64 --job model=gpt-18.4b --engine ecmp --advise --advise-budget 3 --max-memory 44MB
+compares route rail-spine:gpus=4096,radix=64 --job model=gpt-18.4b,plan=given --engine ecmp --advise --advise-budget 3 --max-memory 44MB
 
 # The limits of the process ("ulimit") are the machine's.
 ulimit_is() { # ulimit_is -v|-d KIB

@@ -11,7 +11,8 @@
 
 /* GPUs times plans that are routed in a search that nobody asked for: one or two seconds of one thread. */
 #define MOST_ROUTED_UNASKED 200000
-#define MOST_ROUTED_TO_BEAT 40000
+#define MOST_BATCH_UNASKED  1000000 /* sequences: of more every schedule is too long to try many */
+#define MOST_ROUTED_TO_BEAT 32000
 
 bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
     bool asked = design->n_jobs > 0 && fab_job_plan_open(&design->jobs[0]) != 0;
@@ -57,6 +58,9 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
         FAB_TRY(fab_design_default_job(&design->jobs[0], err));
         design->jobs[0].is_default = true;
         design->n_jobs = 1;
+    }
+    if (!asked && design->jobs[0].batch > MOST_BATCH_UNASKED) {
+        goto done;
     }
     status = search_model(&within, design, &plans, &why);
     if (!asked && status == FAB_EUNSUPPORTED) { /* nothing of it has a time: sizes by their rules do as well */
@@ -114,6 +118,9 @@ fab_status fab_plan_beat(const fab_plan_request *request, const fab_job_spec *jo
     fab_design *design = NULL;
     fab_error why = {.code = FAB_OK};
     fab_plan_request within = *request;
+    if (job->batch > MOST_BATCH_UNASKED) {
+        return FAB_OK;
+    }
     FAB_TRY(FAB_NEW(design, 1, err));
     *design = *request->design;
     fab_job_spec *open = &design->jobs[0];

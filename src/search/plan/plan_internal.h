@@ -31,7 +31,9 @@ typedef struct plan_network {
     size_t n_phases, capacity;
     plan_rates rates;
     bool paths_are_fixed; /**< they depend on no other flow */
+    bool is_too_large;    /**< for the memory that a run may take */
     uint64_t n_routed;
+    uint64_t n_steps; /**< of the schedules that were run for bounds */
 } plan_network;
 
 /** @param[in] space  Borrowed. */

@@ -6,6 +6,7 @@
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 #include "fab/replay.h"
+#include "fab/replay_memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,6 +85,10 @@ static fab_status find_ends(plan_network *n, const fab_context *context, plan_ph
     const fab_fabric *fabric = n->request->fabric;
     const fab_traffic *traffic = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
+    n->is_too_large = n->n_phases == 1; /* where the first is, all are */
+    FAB_PASS(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
+    n->is_too_large = false;
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         bool in_network = leaves_domains(fabric, phase);
@@ -199,6 +204,8 @@ fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth dept
     }
     const fab_iteration_request request = {
         .job = job, .times = &times, .max_bytes = n->request->design->fabric.max_bytes};
+    n->n_steps +=
+        how != FAB_BOUND_SCHEDULE ? 0 : 2 * plan->pp * plan->interleave * (job->batch / plan->dp / plan->microbatch);
     return fab_iteration_bound(&request, plan->microbatch, plan->interleave, how, out_s, err);
 }
 

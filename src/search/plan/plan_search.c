@@ -15,6 +15,8 @@
 #define FRONT_STEP    0.7  /* of the memory of the plan before */
 #define MOST_OF_FRONT 5
 
+#define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
+
 void fab_plans_free(fab_plans *plans) {
     if (plans != NULL) {
         FAB_FREE_ALL(plans->plans, plans->front, plans);
@@ -256,7 +258,7 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
 /* Whether the search has routed so many times as much as it may. */
 static bool is_spent(const search *s, uint64_t times) {
     const uint64_t most = s->request->most_routed * times;
-    return most > 0 && s->network.n_routed * s->found->gpus >= most;
+    return most > 0 && (s->network.n_routed * s->found->gpus >= most || s->network.n_steps >= most * STEPS_OF_A_ROUTE);
 }
 
 static fab_status take_time(search *s, const plan_node *node, fab_error *err) {
@@ -293,7 +295,8 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
         node->state = HAS_LINKS; /* nothing more is known before its time */
     } else {
         fab_status status = plan_bound(&s->network, &node->plan, NEXT[from].depth, NEXT[from].how, &bound_s, &why);
-        if (status != FAB_OK && !fab_is_refusal(status)) { /* what is refused has no bound, and no time later */
+        if (status != FAB_OK && (!fab_is_refusal(status) ||
+                                 s->network.is_too_large)) { /* what is refused has no bound, and no time later */
             return fab_fail(err, status, why.where, "%s", why.text);
         }
     }
@@ -315,8 +318,8 @@ static bool is_too_late(const search *s, const plan_node *node) {
     if (!is_spent(s, 1) || !has_place(s, node)) {
         return false;
     }
-    const bool is_unrouted = s->network.paths_are_fixed && node->state != IS_GROUP && node->state < HAS_ROUTES &&
-                             !plan_is_routed(&s->network, &node->plan);
+    const bool is_unrouted = s->network.paths_are_fixed && s->network.n_routed > 0 && node->state != IS_GROUP &&
+                             node->state < HAS_ROUTES && !plan_is_routed(&s->network, &node->plan);
     return is_unrouted || (s->found->n_evaluated > 0 && (!s->network.paths_are_fixed || is_spent(s, 2)));
 }
 
