@@ -18,7 +18,7 @@ static fab_status place_run(const cli_options *options, FILE *out, fab_error *er
 static const char *const EXAMPLES[] = {
     "fabriscope place clos:gpus=1024,radix=16,taper=1/4 --engine spray --job tp=8,pp=4",
     "fabriscope place clos:gpus=32,gpus-per-server=2,radix=16,taper=3 --traffic pattern:shift,by=12 --engine spray",
-    "fabriscope place preset:llama3-24k-roce --job n-servers=512,dp=32 --engine ecmp,qp=16 --engine spray", NULL};
+    "fabriscope place preset:dgx-h100-superpod --job n-servers=64,dp=64 --engine ecmp,qp=16 --engine spray", NULL};
 
 static const cli_option BUDGET = {"budget",
                                   "N",
