@@ -67,6 +67,7 @@ typedef struct fab_sweep_point {
     bool has_plan;           /**< the job left open how it is run: */
     fab_job_plan plan;       /**< the fastest under the first engine */
     double plan_bound_s;     /**< no other plan is below it */
+    bool plan_is_proven;     /**< it is the fastest; else the best that a short search finds */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
