@@ -3,7 +3,7 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#define BUSBW "0081-collectives-of-nccl.md"
+#define BUSBW "0089-collectives-of-nccl.md"
 
 static const char *const BOUNDS[] = {[FAB_NCCL_BY_LATENCY] = "latency",
                                      [FAB_NCCL_BY_SCALE_UP] = "scale-up",

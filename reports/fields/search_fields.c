@@ -362,6 +362,7 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(gpu_hour_usd, "USD", "Price of a GPU for an hour, of the job.", FILLED),
     FIELD(gpu_hour_source, "Where that price is from; job.gpu-hour-usd replaces it.", FILLED),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
+    FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
     FIELD_OF(pods, counts.pods, "Pods below the top tier.", IF(is_built)),

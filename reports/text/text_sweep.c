@@ -106,6 +106,7 @@ static bool shows_gpus(const fab_sweep *s) {
 /* How each point runs the job, where that was to be chosen. */
 static void sweep_put_plans(fab_page *page, const fab_sweep *s) {
     char text[192];
+    bool any_short = false;
     bool any = false;
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
@@ -114,12 +115,16 @@ static void sweep_put_plans(fab_page *page, const fab_sweep *s) {
                 fab_text_heading(page, "PLANS", NULL);
             }
             any = true;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", sweep_show_point(page, s, p),
-                           fab_job_plan_text(&p->plan, text));
+            any_short = any_short || !p->plan_is_proven;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", sweep_show_point(page, s, p),
+                           fab_job_plan_text(&p->plan, text), p->plan_is_proven ? "" : " (of a short search)");
         }
     }
     if (any) {
-        fab_text_note(page, "each the fastest of all that fit, under the first engine: bounds leave out the others");
+        fab_text_note(
+            page, any_short ? "each the fastest of all that fit, under the first engine, but those of a short search: "
+                              "plan=auto looks at all"
+                            : "each the fastest of all that fit, under the first engine: bounds leave out the others");
     }
 }
 

@@ -113,7 +113,7 @@ const field design_fields[] = {
     FABRIC_COUNT("priorities", transport.priorities, 1, 8, false, "8", "lossless priorities: jobs, communicators or receivers (server number plus number within it) take them in turn, and ports serve them in turn"),
     QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under transports of packets (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
 
-    FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100", "nccl-efa-b200"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100, nccl-efa-b200 = fitted on nccl-tests of servers with EFA (src/doc/hosts.md, src/doc/adr/0081-collectives-of-nccl.md)"),
+    FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100", "nccl-efa-b200"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100, nccl-efa-b200 = fitted on nccl-tests of servers with EFA (src/doc/hosts.md, src/doc/adr/0089-collectives-of-nccl.md)"),
     FABRIC_TIME("step-overhead", host.step_s, "of the host's software, for every dependent step that leaves the scale-up domains; auto: the host's, as the keys that follow"),
     FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other"),
     FABRIC_BYTES("slot", host.slot_bytes, 1, 1e12, true, "auto", "of the buffers in GPUs: messages of four slots and more wait until one is full"),

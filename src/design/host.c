@@ -15,7 +15,7 @@ typedef struct host_kind {
  * p5.48xlarge (src/doc/hosts.md); slots: NCCL_BUFFSIZE of 4 MiB in NCCL_STEPS of 8 parts. */
 static const host_kind KINDS[] = {
     [FAB_HOST_IDEAL] = {.nic_part = 1},
-    /* Step and NIC fitted on all-reduces of 4 such servers (ADR 81), the rest that of the generation before. */
+    /* Step and NIC fitted on all-reduces of 4 such servers (ADR 89), the rest that of the generation before. */
     [FAB_HOST_NCCL_EFA_B200] =
         {.step_s = 4.9e-6, .message_s = 6e-6, .nic_part = 0.975, .slot_bytes = 524288, .takes_rings = true},
     [FAB_HOST_NCCL_EFA_H100] = {.step_s = 6.75e-6, .message_s = 6e-6, .nic_part = 0.87, .slot_bytes = 524288},

@@ -174,6 +174,7 @@ static fab_status plan_point(const fab_sweep_request *request, const fab_design 
         kept->has_plan = true;
         kept->plan = plans->plans[0].plan;
         kept->plan_bound_s = plans->lower_bound_s;
+        kept->plan_is_proven = plans->is_proven;
     }
     *out = planned;
     planned = NULL;

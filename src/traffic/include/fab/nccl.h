@@ -3,7 +3,7 @@
  * The collectives of NCCL in closed form: what each algorithm and protocol takes inside scale-up domains and across a
  * network whose share was replayed, and which of them NCCL chooses. Every algorithm is one pipelined schedule: domain
  * and network carry their bytes at the same time, so that the slower of the two decides. See
- * src/doc/adr/0081-collectives-of-nccl.md.
+ * src/doc/adr/0089-collectives-of-nccl.md.
  */
 #pragma once
 
