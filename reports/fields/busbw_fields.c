@@ -15,7 +15,7 @@ GIVES(bool, has_measured_time, here->is_measured && here->measured_time_s > 0);
 
 static const fab_field ROWS[] = {
     FIELD(engine, "The engine with all options; none: the collective stays inside one scale-up domain."),
-    FIGURE(bytes, "B", "Size as nccl-tests count it."),
+    FIGURE(bytes, "byte", "Size as nccl-tests count it."),
     NAMED_OF(algorithm, algorithm, fab_nccl_algorithms, FAB_NCCL_N_ALGORITHMS, "Algorithm of NCCL that is taken."),
     NAMED(protocol, protocol, fab_nccl_protocols, "Protocol of NCCL that is taken."),
     FIELD(channels, "Channels whose buffers are counted."),

@@ -98,8 +98,8 @@ fails() { # fails TEXT ARGUMENTS...
   "$program" "${@:2}" >out 2>err || code=$?
   [[ $code -eq 2 && ! -s out ]] && grep -qF -- "$1" err || fail "${*:2}: exit code $code, $(head -n 1 err)"
 }
-fails 'choose with --table: fabric, fabric.tiers, cost, cost.lines' build $small --format csv
-fails "no table 'costs', but fabric, fabric.tiers, cost" build $small --format csv --table costs
+fails 'choose with --table: fabric, fabric.tiers, fabric.floor.boundaries, cost, cost.lines' build $small --format csv
+fails "no table 'costs', but fabric, fabric.tiers, fabric.floor.boundaries, cost" build $small --format csv --table costs
 fails 'asks for csv' build $small --table cost.lines
 fails 'name is empty' build $small --format csv --table=
 "$program" build $small --quiet --export bill.csv --table cost.lines >/dev/null
