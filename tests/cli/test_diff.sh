@@ -69,7 +69,7 @@ refused() {
 }
 printf '{ "phases": [1, 2' >broken.json
 printf '{ "phases": [] }' >empty.json
-refused 3 "broken.json:1:17: ']' expected" broken.json after.json
+refused 3 "broken.json:1:17: the file is truncated: ']' expected" broken.json after.json
 refused 3 "no report that 'fabriscope run' or 'route' wrote" empty.json after.json
 refused 2 "is a report, which stands as it is" before.json after.json --after servers=0-3
 refused 2 "both states are reports" before.json after.json --job tp=4
