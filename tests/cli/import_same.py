@@ -2,7 +2,7 @@
 import json
 import sys
 
-IGNORED = {"meta", "family", "taper", "bottleneck", "source"}  # asked for; and a link by the name of its NIC
+IGNORED = {"meta", "family", "taper", "bottleneck", "source", "floor"}  # asked for; and a link by the name of its NIC
 
 
 def differences(a, b, where=""):

@@ -1,4 +1,5 @@
-/* Lossless queues against packets that are moved one at a time. */
+/* Lossless queues, priorities, shared buffers, switches that choose and deadlocks against packets that are moved one at
+ * a time. */
 #include "../unit/packets/spray_fixture.h"
 #include "oracle_packets.h"
 
