@@ -57,10 +57,14 @@ static void stop_at(parser *p, xml_cursor cursor, fab_status code, const char *t
     }
 }
 
-static void stop_for_memory(parser *p) {
+static void fail_for_memory(parser *p) {
     if (p->status == FAB_OK) {
         p->status = fab_fail(p->err, FAB_ENOMEM, p->file, "cannot allocate memory for the XML text");
     }
+}
+
+static void stop_for_memory(parser *p) {
+    fail_for_memory(p);
     if (p->context != NULL) {
         xmlStopParser(p->context);
     }
@@ -78,7 +82,7 @@ static void reader_on_error(void *user, xmlErrorPtr error) {
         return;
     }
     if (error->code == XML_ERR_NO_MEMORY) {
-        stop_for_memory(p);
+        fail_for_memory(p); /* to stop would free the buffer that libxml2 is just enlarging */
         return;
     }
     xml_cursor cursor = XML_CURSOR_START;
