@@ -207,13 +207,13 @@ static void span_switch(walk *w, uint32_t t, uint64_t copy, uint64_t block, uint
 
 /* All switches of a block stand above the same racks. */
 static void span_block(walk *w, uint32_t t, uint64_t copy, uint64_t block) {
+    const fab_clos_tier *tier = &w->plan->tier[t];
     if (t > 1 && gives_up_uplinks(w->plan)) {
-        for (uint64_t j = 0; j < w->plan->tier[t].block_switches; j++) {
+        for (uint64_t j = 0; j < tier->block_switches; j++) {
             span_switch(w, t, copy, block, j);
         }
         return;
     }
-    const fab_clos_tier *tier = &w->plan->tier[t];
     fab_floor_shape *shape = &w->shape;
     uint32_t at = switch_at(w, t, copy, block, 0);
     shape->low[at] = UINT32_MAX;
