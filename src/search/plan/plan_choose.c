@@ -20,7 +20,7 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic) {
     return (asked || left) && strncmp(traffic, "job", 3) == 0;
 }
 
-/* The search; of a design without a job the largest model that fits. */
+/* The search; of a design without a job the largest model that fits. `err` is not NULL. */
 static fab_status search_model(const fab_plan_request *request, fab_design *design, fab_plans **out, fab_error *err) {
     fab_plan_request tried = *request;
     bool is_default = request->design->n_jobs == 0 || request->design->jobs[0].is_default;
@@ -28,15 +28,17 @@ static fab_status search_model(const fab_plan_request *request, fab_design *desi
     while (status == FAB_ENOSOLUTION && is_default) {
         const char *smaller = NULL;
         fab_job_space *space = NULL;
-        FAB_PASS(fab_job_space_new(tried.design, tried.fabric, &space, NULL));
+        fab_error failed = {.code = FAB_OK}; /* err has why nothing fits */
+        if (fab_job_space_new(tried.design, tried.fabric, &space, &failed) != FAB_OK) {
+            *err = failed;
+            return failed.code;
+        }
         smaller = fab_model_smaller(fab_job_space_model(space)->name);
         fab_job_space_free(space);
         if (smaller == NULL) {
             break;
         }
-        if (err != NULL) {
-            *err = (fab_error){.code = FAB_OK};
-        }
+        *err = (fab_error){.code = FAB_OK};
         tried.design = design;
         (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", smaller);
         status = fab_plan_search(&tried, out, err);
