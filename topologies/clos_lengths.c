@@ -55,8 +55,7 @@ static void tally_add(tally *t, const fab_floor_spec *spec, const fab_rack *a, c
     }
 }
 
-/* --- which racks stand below a leaf ---------------------------------------------------------------------------------
- */
+/* --- which racks stand below a leaf ------------------------------------------------------------------------------- */
 
 /* A NIC of server `server` at leaf `leaf` of a plane. */
 static void add_nic(walk *w, uint32_t leaf, uint64_t server, uint32_t *n_runs) {

@@ -48,6 +48,7 @@ static const fab_fields ROW = TABLE("busbw_row", ROWS, BUSBW);
 
 #undef T
 #define T fab_busbw
+GIVES(bool, beyond_measured, here->ranks > FAB_BUSBW_MEASURED_RANKS);
 GIVES(bool, is_compared, here->measured != NULL);
 
 static const fab_field FIELDS[] = {
@@ -58,6 +59,8 @@ static const fab_field FIELDS[] = {
     FIELD(source, "Where the figures of the library come from."),
     FIELD(ranks, "GPUs that take part."),
     FIELD(domains, "Scale-up domains that they fill."),
+    TRUTH_BY(is_extrapolated, beyond_measured,
+             "Whether there are more ranks than in any run that the model was held against (144)."),
     FIELD_OF(short_sizes, n_short, "Rows that fall short.", .only = is_compared),
     FIELD(measured, "The file of nccl-tests.", .only = is_compared),
     LIST(rows, "row", rows, n_rows, &ROW, "Sizes under each engine."),

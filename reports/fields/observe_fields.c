@@ -103,6 +103,9 @@ static const fab_field OBSERVED[] = {
     FIELD(judged_links, "Links whose load is known one by one."),
     FIELD(off_links, "Those of them that deviate though no suspect explains it."),
     FIELD(unpredicted_links, "Links that carried what the job does not explain."),
+    FIELD(phases, "Phases of the job."),
+    FIELD(untraced_phases, "Those whose flows were not followed between switches, which split them or are too many: a "
+                           "slow link there shows by itself alone."),
     FIELD_OF(more_suspects, n_more, "Suspects beyond those that are listed."),
     FIELD(before, "The first snapshot.", FILLED),
     FIELD(after, "The second one."),

@@ -72,6 +72,11 @@ void fab_text_busbw(fab_page *page, const fab_busbw *b) {
     fab_text_heading(page, "BUS BANDWIDTH", remark);
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "GPU %s%s: %s.", b->gpu,
                    b->gpu_is_default ? " (the design names none; --job gpu=NAME)" : "", b->source);
+    if (b->ranks > FAB_BUSBW_MEASURED_RANKS) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                       "Held against runs of up to %d ranks: for %" PRIu64 " it is extrapolated.",
+                       FAB_BUSBW_MEASURED_RANKS, b->ranks);
+    }
     for (size_t e = 0; e < b->n_engines; e++) {
         if (b->domains > 1) {
             fab_text_heading(page, "ENGINE", b->engines[e].label);

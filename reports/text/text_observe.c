@@ -80,6 +80,12 @@ static void observe_put_job(fab_page *page, const fab_observed *o) {
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "this pair can show a link from %.2g %% on, a host from %.2g %%",
                    100 * o->least_link, 100 * o->least_host);
+    if (o->untraced_phases > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                       "flows of %s of %s are not followed between switches, which split them or are too many: a slow "
+                       "link there shows by itself alone",
+                       fab_show_count(page, o->untraced_phases), fab_show_counted(page, o->phases, "phase", "phases"));
+    }
     if (o->unpredicted_links > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s what the job does not explain: another job, or storage",
                        fab_show_counted(page, o->unpredicted_links, "link carries", "links carry"));

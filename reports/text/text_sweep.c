@@ -537,6 +537,17 @@ static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
     }
 }
 
+/* The job, which a plan or the number of GPUs may make another one elsewhere. */
+static void sweep_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
+    bool is_same = true;
+    for (size_t i = 0; i < s->n_points; i++) {
+        is_same = is_same && (!s->points[i].is_built || strcmp(s->points[i].traffic, first->traffic) == 0);
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s%s%s", sweep_show_paths(page, s),
+                   s->n_points, s->n_built, is_same ? "" : fab_show(page, "at %s: ", sweep_show_point(page, s, first)),
+                   first->traffic, is_same ? "" : "; other points run it otherwise");
+}
+
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *first = fab_text_first_built(s);
     if (s->compares_designs) {
@@ -546,8 +557,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s", sweep_show_paths(page, s),
-                       s->n_points, s->n_built, first->traffic);
+        sweep_put_job(page, s, first);
     }
     sweep_put_leaves(page, s);
     sweep_put_draws(page, s);

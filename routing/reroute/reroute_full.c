@@ -255,8 +255,7 @@ done:
     return status;
 }
 
-/* --- flows that moved: a phase of its own, and what it offers ------------------------------------------------------
- */
+/* --- flows that moved: a phase of its own, and what it offers ----------------------------------------------------- */
 
 void fab_migration_release_phase(fab_migration *m) {
     release_list(&m->phase);

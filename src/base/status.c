@@ -15,6 +15,17 @@ fab_status fab_fail(fab_error *err, fab_status code, const char *where, const ch
     return code;
 }
 
+fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_t column, const char *fmt, ...) {
+    char where[192];
+    char text[320];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    (void)snprintf(where, sizeof where, "%.160s:%zu:%zu", path, line, column);
+    return fab_fail(err, FAB_EINPUT, where, "%s", text);
+}
+
 const char *fab_status_name(fab_status status) {
     switch (status) {
     case FAB_OK: return "ok";

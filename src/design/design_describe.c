@@ -1,6 +1,7 @@
 /* The canonical text of a design, and its digest. */
 #include "fields.h"
 
+#include "fab/fnv.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,12 +125,12 @@ void fab_design_describe(const fab_design *design, fab_str *out) {
 /* Where the file of an installed fabric lies makes no difference: the digest of its content is a value of its own. */
 void fab_design_text_digest(const char *text, char out[17]) {
     static const char PATH[] = "fabric.file=";
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    uint64_t hash = FAB_FNV_BEGIN;
     while (*text != '\0') {
         size_t length = strcspn(text, "\n");
         length += text[length] == '\n';
-        for (size_t i = 0; strncmp(text, PATH, sizeof PATH - 1) != 0 && i < length; i++) {
-            hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        if (strncmp(text, PATH, sizeof PATH - 1) != 0) {
+            hash = fab_fnv(hash, text, length);
         }
         text += length;
     }

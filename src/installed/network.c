@@ -1,5 +1,6 @@
 #include "network_internal.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -61,25 +62,17 @@ fab_status fab_network_text(fab_network *net, const char *text, size_t n, const 
 
 /* --- hashing ------------------------------------------------------------------------------------------------------ */
 
-/* FNV-1a, 64 bits [Fowler, Noll, Vo]. */
-static uint64_t hash_bytes(uint64_t h, const char *bytes, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    }
-    return h;
-}
-
 /* The upper half of a product depends on all bits. */
 static uint32_t fold(uint64_t h) {
     return (uint32_t)((h ^ h >> 29) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 static uint32_t hash_name(const char *name, size_t n) {
-    return fold(hash_bytes(UINT64_C(0xcbf29ce484222325), name, n));
+    return fold(fab_fnv(FAB_FNV_BEGIN, name, n));
 }
 
 static uint32_t hash_end(uint32_t node, const char *port) {
-    return fold(hash_bytes(UINT64_C(0xcbf29ce484222325) ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port)));
+    return fold(fab_fnv(FAB_FNV_BEGIN ^ (node * UINT64_C(0x9e3779b97f4a7c15)), port, strlen(port)));
 }
 
 static void network_put(table *t, uint32_t hash, uint32_t index) {

@@ -1,5 +1,6 @@
 #include "folder.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/save.h"
@@ -51,7 +52,7 @@ done:
 fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) {
     fab_status status = FAB_OK;
     unsigned char bytes[16384];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    uint64_t hash = FAB_FNV_BEGIN;
     FILE *in = NULL;
     FILE *out = NULL;
     size_t n = 0;
@@ -62,9 +63,7 @@ fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, f
         FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
     while ((n = fread(bytes, 1, sizeof bytes, in)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-        }
+        hash = fab_fnv(hash, bytes, n);
         if (out != NULL && fwrite(bytes, 1, n, out) != n) {
             FAB_FAIL(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
         }

@@ -5,6 +5,7 @@
 #include "plan_tables.h"
 #include "schema.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/save.h"
 #include "fab/shard.h"
@@ -43,18 +44,10 @@ void fab_plan_release(fab_plan *plan) {
 
 /* --- identity ----------------------------------------------------------------------------------------------------- */
 
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t n) {
-    const unsigned char *b = bytes;
-    for (size_t i = 0; i < n; i++) {
-        hash = (hash ^ b[i]) * UINT64_C(0x100000001b3); /* FNV-1a, 64 bits */
-    }
-    return hash;
-}
-
 /* With its end, so that what follows does not run into it. */
 static uint64_t add_text(uint64_t hash, const char *text) {
     text = text != NULL ? text : "";
-    return add_bytes(hash, text, strlen(text) + 1);
+    return fab_fnv(hash, text, strlen(text) + 1);
 }
 
 static uint64_t add_number(uint64_t hash, uint64_t value) {
@@ -62,7 +55,7 @@ static uint64_t add_number(uint64_t hash, uint64_t value) {
     for (size_t i = 0; i < 8; i++) {
         bytes[i] = (unsigned char)(value >> (8 * i));
     }
-    return add_bytes(hash, bytes, sizeof bytes);
+    return fab_fnv(hash, bytes, sizeof bytes);
 }
 
 static uint64_t add_real(uint64_t hash, double value) {
@@ -82,7 +75,7 @@ static uint64_t add_variant(uint64_t hash, const fab_store_variant *v) {
 
 /* Stores of before have a digest without what only reports show. */
 static uint64_t plan_digest(const fab_plan *plan, bool with_names) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = FAB_FNV_BEGIN;
     if (with_names) {
         hash = add_text(add_text(hash, plan->name), plan->origin);
         for (size_t i = 0; i < plan->n_variants; i++) {

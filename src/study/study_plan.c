@@ -139,8 +139,7 @@ done:
     return status;
 }
 
-/* --- sample --------------------------------------------------------------------------------------------------------
- */
+/* --- sample ------------------------------------------------------------------------------------------------------- */
 
 /* Scenarios from all over the source, for as long as was asked. */
 static fab_status try_scenarios(const study_scene *scene, double sample_s, fab_study_planned *out, fab_error *err) {

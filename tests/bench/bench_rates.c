@@ -55,8 +55,7 @@ static void keep_run(figure *out, double start) {
     bench_keep(&out->times, &out->cpu_s, bench_now() - start);
 }
 
-/* --- flows ---------------------------------------------------------------------------------------------------------
- */
+/* --- flows -------------------------------------------------------------------------------------------------------- */
 
 static void load_release(load *l) {
     free(l->first);
@@ -160,8 +159,7 @@ static void phase_release(fab_phase *p) {
     free(p->ordinal);
 }
 
-/* --- rows ----------------------------------------------------------------------------------------------------------
- */
+/* --- rows --------------------------------------------------------------------------------------------------------- */
 
 /* FLOWS_PER_GPU permutations at once. */
 static fab_status measure_max_min(const bench *b, const char *argument, figure *out, fab_error *err) {

@@ -19,6 +19,7 @@ make route route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engi
 make lossless route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --engine ecmp --transport pfc
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
 make busbw busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --engine spray --measured "$root/tests/data/busbw/h200.log"
+make observe observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$root/src/doc/manual/before.csv" "$root/src/doc/manual/after.csv"
 make compare compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 clos:gpus=1024 --engine ecmp --engine spray
 make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256
 make growth cost rail-only:gpus=1024,radix=32 --steps 256,512,1024

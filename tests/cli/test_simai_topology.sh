@@ -125,7 +125,8 @@ assert (a["hosts"], a["switches"]) == (4, 2), a' || fail "HPCC's form"
 if [[ -z ${FABRISCOPE_SAMPLES-} ]]; then
   echo "FABRISCOPE_SAMPLES is unset: SimAI's own topology is skipped" >&2
 else
-  diff <(sed '1s/H100/NONE/' "$FABRISCOPE_SAMPLES"/simai-topo/Spectrum-X_32g_8gps_400Gbps_H100) spectrum.simai >diff ||
+  # The shortest cable, of 1 um, adds 5 femtoseconds.
+  diff <(sed '1s/H100/NONE/' "$FABRISCOPE_SAMPLES"/simai-topo/Spectrum-X_32g_8gps_400Gbps_H100) <(sed 's/ 0.000500000005ms / 0.0005ms /' spectrum.simai) >diff ||
     fail "SimAI's Spectrum-X is another fabric: $(head -n 5 diff)"
 fi
 exit $((failures > 0))

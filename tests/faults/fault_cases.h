@@ -69,8 +69,7 @@ unsigned fault_count_missing(const char *topics);
 /** Memory that children share. */
 fault_log *fault_log_new(void);
 
-/* --- folders -------------------------------------------------------------------------------------------------------
- */
+/* --- folders ------------------------------------------------------------------------------------------------------ */
 
 typedef struct fault_file {
     char *path; /**< from the folder */

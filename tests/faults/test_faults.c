@@ -49,8 +49,7 @@ typedef struct context {
 
 static const fault_plan NOTHING = {.action = FAULT_PASS};
 
-/* --- what is right -------------------------------------------------------------------------------------------------
- */
+/* --- what is right ------------------------------------------------------------------------------------------------ */
 
 static bool same_file(const fault_file *a, const fault_file *b) {
     return a != NULL && b != NULL && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
@@ -211,8 +210,7 @@ static const char *judge_place(const context *x, fault_place place, const fault_
     return changed_files(x);
 }
 
-/* --- one run -------------------------------------------------------------------------------------------------------
- */
+/* --- one run ------------------------------------------------------------------------------------------------------ */
 
 /* A study that was disturbed goes on to the same results. */
 static const char *go_on(const context *x) {
@@ -263,8 +261,7 @@ static void strike(context *x, const fault_plan *plan, fault_limits limits) {
     fault_end_release(&end);
 }
 
-/* --- points --------------------------------------------------------------------------------------------------------
- */
+/* --- points ------------------------------------------------------------------------------------------------------- */
 
 typedef struct point {
     uint64_t stack;
@@ -314,8 +311,7 @@ static uint32_t draw_points(const context *x, fault_kind kind, uint32_t most, po
     return n_stacks;
 }
 
-/* --- modes ---------------------------------------------------------------------------------------------------------
- */
+/* --- modes -------------------------------------------------------------------------------------------------------- */
 
 /* A run that once took one failed allocation of many for a mistake in its input. */
 static bool has_all_points(const context *x) {

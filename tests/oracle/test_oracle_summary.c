@@ -204,8 +204,7 @@ Test(oracle_summary, scenarios_that_stand_out) {
     }
 }
 
-/* --- what failures cost in histories -------------------------------------------------------------------------------
- */
+/* --- what failures cost in histories ------------------------------------------------------------------------------ */
 
 /* Leibniz' way, by the first row. */
 static double determinant(size_t n, double a[FAB_FAILURE_N][FAB_FAILURE_N]) {

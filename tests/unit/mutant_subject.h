@@ -38,8 +38,7 @@ static inline uint32_t mutation_host_end(const mutant *m, uint32_t c) {
     return mutant_is_host(m, m->cables[c].node[0]) ? 0 : mutant_is_host(m, m->cables[c].node[1]) ? 1 : 2;
 }
 
-/* --- subjects ------------------------------------------------------------------------------------------------------
- */
+/* --- subjects ----------------------------------------------------------------------------------------------------- */
 
 /** Two hosts of two ports on two spines. */
 static inline void subject_add_management(mutant *m) {

@@ -53,8 +53,7 @@ static inline bool mutation_is_trunk(const mutant *m, uint32_t c) {
            mutant_is_switch(m, m->cables[c].node[1]);
 }
 
-/* --- what may be changed -------------------------------------------------------------------------------------------
- */
+/* --- what may be changed ------------------------------------------------------------------------------------------ */
 
 typedef bool (*mutation_fits)(const subject *s, const mutant *m, uint32_t item);
 
@@ -173,8 +172,7 @@ static inline bool is_a_design(const subject *s, const mutant *m, uint32_t v) {
             (s->tier[v] == 1 ? !mutation_leaves_traces(m, v) : mutation_serves_all(s, m, v)));
 }
 
-/* --- faults --------------------------------------------------------------------------------------------------------
- */
+/* --- faults ------------------------------------------------------------------------------------------------------- */
 
 static inline bool mutate_switch(const subject *s, bool upper, fab_rng *rng, mutant *m, truth *t) {
     uint32_t v = (uint32_t)fab_rng_below(rng, m->n_nodes);

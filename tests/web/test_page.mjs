@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, busbw, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, busbw, observe, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['busbw', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['busbw', 2], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -417,6 +417,15 @@ test('busbw: every size under every engine, as in the report', async () => {
       assert.ok(Math.abs(Number(shown[k][5].replace(/,/g, '')) / (row.measured_busbw_bps / 8e9) - 1) < 1e-3);
     }
   }
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
+test('observe: who is suspected stands first, with the evidence', async () => {
+  const { suspects } = json('observe').observe;
+  const { page, context, complaints } = await open(browser, file('observe'));
+  assert.ok(suspects.length >= 3);
+  assert.deepEqual((await cells(page, 'observe-table')).map((row) => row.slice(0, 3)), suspects.map((s) => [s.name, s.suspect, s.evidence]));
   assert.deepEqual(complaints, []);
   await context.close();
 });

@@ -433,7 +433,8 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
     if (m->shrinks) {
         fab_page_say(page,
                      " shrink: another number of replicas takes %s in place of a restart; %s; the job stops to take "
-                     "back %s of them.",
+                     "back %s of them. Its rings keep the rates that all replicas have: less exact where the job waits "
+                     "for its network.",
                      study_show_time(page, m->reform_s),
                      m->keeps_batch ? "those left do all of the batch" : "the batch is smaller without them",
                      study_show_percent(page, m->regrow));

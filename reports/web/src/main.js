@@ -15,13 +15,14 @@ import { loads } from './loads.js';
 import { matrices } from './matrix.js';
 import { others } from './other.js';
 import { listed, phases } from './phases.js';
+import { observed } from './observe.js';
 import { picture } from './picture.js';
 import { study } from './study.js';
 import { optimum, sweep } from './sweep.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
-const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', compare: 'Designs side by side', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric', diff: 'Two states of a network and its job', plan: 'How to run a model', import: 'An installed network as a design', validate: 'Published figures beside ours', busbw: 'What nccl-tests should print' };
+const WHAT = { run: 'A training job on its fabric', route: 'Traffic on a fabric', build: 'A fabric', cost: 'Cost of fabrics', sweep: 'A design at many values', compare: 'Designs side by side', place: 'Placements of a job', mix: 'Two kinds of job', optimize: 'The cheapest fabric', study: 'Failures of a fabric', traffic: 'Traffic of a job', audit: 'An installed fabric', diff: 'Two states of a network and its job', plan: 'How to run a model', import: 'An installed network as a design', validate: 'Published figures beside ours', busbw: 'What nccl-tests should print', observe: 'What counters say of a job' };
 
 /** The phase whose links are offered most, under the first engine: what the page opens with. */
 function worstPhase(model) {
@@ -89,6 +90,7 @@ function build(data) {
   const parts = [
     report.iteration && time(model, state),
     ...(report.study ? study(model, state) : []),
+    report.observe && observed(model),
     report.busbw && busbw(model),
     report.sweep && sweep(model),
     report.optimize && optimum(model),

@@ -7,7 +7,7 @@ const TITLES = {
   mix: 'Two kinds of job', front_end: 'The front-end network', job: 'The job', memory: 'Memory of the fullest GPU',
 };
 // With a section of their own, or told in the header.
-const SHOWN = ['fabric', 'cost', 'designs', 'phases', 'iteration', 'study', 'sweep', 'optimize', 'explain', 'audit', 'diff', 'failures', 'growth', 'traffic', 'verdict', 'busbw', 'meta'];
+const SHOWN = ['fabric', 'cost', 'designs', 'phases', 'iteration', 'study', 'sweep', 'optimize', 'explain', 'audit', 'diff', 'failures', 'growth', 'traffic', 'verdict', 'busbw', 'observe', 'meta'];
 const FEW = 2; // items whose parts are open at once
 const UNITS = [[/_s$/, f.seconds], [/_bps$/, f.rate], [/(_|^)usd(_|$)/, f.money], [/bytes$/, f.bytes], [/_w$/, f.power], [/_m$/, f.metres]];
 
@@ -44,7 +44,8 @@ function list(key, items) {
     h('summary', null, `${title(key)}: ${plain(scalars[0], item[scalars[0]]) || i + 1}`), nested.map((k) => item[k] !== undefined && show(k, item[k]))))];
 }
 
-function show(key, value) {
+/** Everything that a value holds: facts, lists as tables, and what is within them. */
+export function show(key, value) {
   if (Array.isArray(value)) return value.every(isScalar) ? h('p', null, `${title(key)}: ${plain(key, value)}`) : list(key, value);
   const entries = Object.entries(value);
   const scalars = entries.filter(([, v]) => isPlain(v));

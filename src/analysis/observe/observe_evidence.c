@@ -18,8 +18,7 @@ const char *const fab_suspect_kinds[FAB_SUSPECT_N] = {[FAB_SUSPECT_HOST] = "late
                                                       [FAB_SUSPECT_ENDS] = "unequal-ends",
                                                       [FAB_SUSPECT_ERRORS] = "errors"};
 
-/* --- findings of a link by itself -----------------------------------------------------------------------------------
- */
+/* --- findings of a link by itself --------------------------------------------------------------------------------- */
 
 static bool is_suspect(const fab_observed *out, fab_link_id l) {
     for (uint32_t i = 0; i < out->n_suspects; i++) {
@@ -82,8 +81,7 @@ static void add_errors(observation *o) {
     }
 }
 
-/* --- evidence -------------------------------------------------------------------------------------------------------
- */
+/* --- evidence ----------------------------------------------------------------------------------------------------- */
 
 static fab_status find_waits(const observation *o, double *out, fab_error *err) {
     double *numbers = NULL;

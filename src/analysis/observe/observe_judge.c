@@ -142,8 +142,7 @@ done:
     return status;
 }
 
-/* --- imbalance ------------------------------------------------------------------------------------------------------
- */
+/* --- imbalance ---------------------------------------------------------------------------------------------------- */
 
 /* Largest over mean of what the links of a class carry; 0 where they carry nothing. */
 static double imbalance_of(const observation *o, size_t class, const double *load) {

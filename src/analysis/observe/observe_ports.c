@@ -15,8 +15,7 @@
 #define WORD_END  UINT64_C(0xffffffff) /* where a counter of 32 bits of InfiniBand stays */
 #define NEAR_WRAP (UINT64_C(1) << 63)  /* counters that fall from above this have wrapped, others were cleared */
 
-/* --- which port -----------------------------------------------------------------------------------------------------
- */
+/* --- which port --------------------------------------------------------------------------------------------------- */
 
 /* Host and adapter as drivers call it, where what is installed calls the adapter otherwise: "host mlx5_3". */
 static fab_node_id find_adapter(const fab_fabric *f, const char *box, size_t n) {
@@ -132,8 +131,7 @@ static fab_status find_ports(observation *o, int which, const fab_counters *c, f
     return FAB_OK;
 }
 
-/* --- what was counted -----------------------------------------------------------------------------------------------
- */
+/* --- what was counted --------------------------------------------------------------------------------------------- */
 
 typedef enum difference {
     DIFFERENCE_NONE,

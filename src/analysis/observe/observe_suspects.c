@@ -42,6 +42,7 @@ typedef struct search {
     size_t n_paths, path_capacity;
     fab_link_id *links;
     size_t n_links, link_capacity;
+    bool is_full;        /* a path was left out: MOST_LINKS */
     uint64_t *is_marked; /* bit set over links: candidates */
     bool *is_late;       /* shape [n_servers]: candidates */
     double *left;        /* shape [n_links]: what is not explained */
@@ -73,8 +74,7 @@ fab_suspect *observe_add(observation *o, fab_suspect_kind kind) {
     return s;
 }
 
-/* --- candidates -----------------------------------------------------------------------------------------------------
- */
+/* --- candidates --------------------------------------------------------------------------------------------------- */
 
 static int surest_first(const void *a, const void *b) {
     const candidate *x = a;
@@ -119,8 +119,7 @@ static fab_status find_candidates(search *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* --- paths ----------------------------------------------------------------------------------------------------------
- */
+/* --- paths -------------------------------------------------------------------------------------------------------- */
 
 static bool is_marked(const search *s, fab_link_id l) {
     return (s->is_marked[l / 64] >> l % 64 & 1) != 0;
@@ -133,7 +132,8 @@ static fab_status keep_path(search *s, const fab_link_id *links, size_t n, uint3
     bool counts = s->is_late[server];
     uint32_t n_own = 0;
     if (s->n_links + n > MOST_LINKS) {
-        return FAB_OK; /* what is kept says enough */
+        s->is_full = true;
+        return FAB_OK;
     }
     FAB_PASS(FAB_GROW(s->links, s->link_capacity, s->n_links + n, err));
     for (size_t i = 0; i < n; i++) {
@@ -202,12 +202,12 @@ static fab_status find_paths(search *s, fab_error *err) {
         const fab_phase *phase = &o->traffic->phases[p];
         bool fits = phase->n_flows * fab_router_facts_of(router)->paths_per_flow <= MOST_LINKS;
         FAB_PASS(has_routes && fits ? keep_routes(s, router, p, err) : keep_segments(s, router, phase, err));
+        o->out->untraced_phases += phase->n_flows > 0 && (!has_routes || !fits || s->is_full);
     }
     return FAB_OK;
 }
 
-/* --- explaining -----------------------------------------------------------------------------------------------------
- */
+/* --- explaining --------------------------------------------------------------------------------------------------- */
 
 static bool path_is_of(const search *s, const suspect_path *p, const candidate *c) {
     if (c->link == FAB_NONE) {
@@ -401,6 +401,7 @@ fab_status observe_suspects(observation *o, fab_error *err) {
     FAB_TRY(FAB_NEW(s.part, f->n_links, err));
     FAB_TRY(FAB_NEW(s.touched, f->n_links, err));
     memcpy(s.left, o->deviation, f->n_links * sizeof *s.left);
+    o->out->phases = o->traffic->n_phases;
     FAB_TRY(find_candidates(&s, err));
     if (s.n > 0) {
         FAB_TRY(find_paths(&s, err));

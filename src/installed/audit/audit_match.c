@@ -3,6 +3,7 @@
  * neighbours tell apart in both are the same [Weisfeiler, Leman 1968]. */
 #include "audit_match.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
@@ -117,11 +118,7 @@ static void spread(audit_match *m, uint32_t *queue, uint32_t n) {
 /* --- boxes that ports and neighbours tell apart ------------------------------------------------------------------- */
 
 static uint64_t hash_text(const char *text) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; text != NULL && *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    }
-    return fab_mix64(hash);
+    return fab_mix64(fab_fnv(FAB_FNV_BEGIN, text, text != NULL ? strlen(text) : 0));
 }
 
 static fab_status colour(const fab_shape *s, int rounds, keyed *out, fab_error *err) {

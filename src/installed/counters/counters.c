@@ -1,11 +1,10 @@
 /* What snapshots of counters have in common: ports by their keys, values, names of boxes in paths. */
 #include "counters_internal.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,17 +14,6 @@ void fab_counters_free(fab_counters *c) {
     if (c != NULL) {
         FAB_FREE_ALL(c->text, c->ports, c->slots, c);
     }
-}
-
-fab_status fab_counters_refuse(const char *path, size_t line, fab_error *err, const char *fmt, ...) {
-    char text[320];
-    char where[192];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    (void)snprintf(where, sizeof where, "%.160s:%zu:1", path, line);
-    return fab_fail(err, FAB_EINPUT, where, "%s", text);
 }
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
@@ -46,17 +34,15 @@ static fab_status counters_keep(fab_counters *c, const char *text, size_t n, uin
     return FAB_OK;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const char *text, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        hash = (hash ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-    }
-    return (hash ^ 0xff) * UINT64_C(0x100000001b3);
+/* With an end that no text has, so that what follows does not run into it. */
+static uint64_t hash_text(uint64_t hash, const char *text, size_t n) {
+    return fab_fnv(fab_fnv(hash, text != NULL ? text : "", text != NULL ? n : 0), "\xff", 1);
 }
 
 static uint64_t hash_key(const counted_key *k) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ k->guid ^ ((uint64_t)k->lid << 40);
-    hash = hash_bytes(hash, k->box != NULL ? k->box : "", k->box != NULL ? k->n_box : 0);
-    hash = hash_bytes(hash, k->port != NULL ? k->port : "", k->port != NULL ? k->n_port : 0);
+    uint64_t hash = FAB_FNV_BEGIN ^ k->guid ^ ((uint64_t)k->lid << 40);
+    hash = hash_text(hash, k->box, k->n_box);
+    hash = hash_text(hash, k->port, k->n_port);
     return hash ^ hash >> 29;
 }
 

@@ -39,8 +39,8 @@ static fab_status counters_choose(const char *path, const char *bytes, const cha
         return fab_fail(err, FAB_EINPUT, path, "there is no format of counters '%.40s', but %s", format,
                         list_counters_formats(list, sizeof list));
     }
-    return fab_counters_refuse(path, 1, err, "looks like none of the formats of counters: %s",
-                               list_counters_formats(list, sizeof list));
+    return fab_fail_in_file(err, path, 1, 1, "looks like none of the formats of counters: %s",
+                            list_counters_formats(list, sizeof list));
 }
 
 static fab_status read_one(const char *path, const char *format, fab_counters *c, fab_error *err) {
@@ -54,11 +54,11 @@ static fab_status read_one(const char *path, const char *format, fab_counters *c
         line += *at == '\n';
     }
     if (strlen(text) != bytes.length) {
-        status = fab_counters_refuse(path, line, err, "a zero byte: this is no text");
+        status = fab_fail_in_file(err, path, line, 1, "a zero byte: this is no text");
         goto done;
     }
     if (bytes.length == 0) {
-        status = fab_counters_refuse(path, 1, err, "the file is empty");
+        status = fab_fail_in_file(err, path, 1, 1, "the file is empty");
         goto done;
     }
     FAB_TRY(counters_choose(path, text, format, &f, err));

@@ -44,8 +44,5 @@ bool fab_counter_number(const char *text, size_t n, uint64_t *out);
 /** 16 hexadecimal digits that follow "0x" or stand alone in a name, such as perfquery-0x506b4b03005c2740.txt. */
 bool fab_counter_guid(const char *text, size_t n, uint64_t *out);
 
-/** file:line:1, where something is malformed. */
-fab_status fab_counters_refuse(const char *path, size_t line, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
-
 extern const fab_counters_format fab_counters_perfquery, fab_counters_ibdiagnet, fab_counters_prometheus,
     fab_counters_json, fab_counters_csv, fab_counters_sysfs;

@@ -132,14 +132,14 @@ static fab_status read_key(const char *text, size_t n, char separator, const cou
             is_wrong = !read_time(cell, length, time_s);
         }
         if (is_wrong) {
-            return fab_counters_refuse(key->file, key->line, err, "column %zu: '%.*s' is no %s", i + 1,
-                                       (int)(length < 40 ? length : 40), cell,
-                                       columns[i].kind == COLUMN_GUID ? "GUID" : "time in seconds");
+            return fab_fail_in_file(err, key->file, key->line, 1, "column %zu: '%.*s' is no %s", i + 1,
+                                    (int)(length < 40 ? length : 40), cell,
+                                    columns[i].kind == COLUMN_GUID ? "GUID" : "time in seconds");
         }
     }
     return key->box != NULL || key->guid != 0
                ? FAB_OK
-               : fab_counters_refuse(key->file, key->line, err, "names no node and no GUID");
+               : fab_fail_in_file(err, key->file, key->line, 1, "names no node and no GUID");
 }
 
 static fab_status read_counts(const char *text, size_t n, char separator, const counted_column *columns,
@@ -154,8 +154,8 @@ static fab_status read_counts(const char *text, size_t n, char separator, const 
             continue;
         }
         if (!fab_counter_number(cell, length, &value)) {
-            return fab_counters_refuse(key->file, key->line, err, "column %zu: '%.*s' is no count", i + 1,
-                                       (int)(length < 40 ? length : 40), cell);
+            return fab_fail_in_file(err, key->file, key->line, 1, "column %zu: '%.*s' is no count", i + 1,
+                                    (int)(length < 40 ? length : 40), cell);
         }
         fab_counters_set(out, port, columns[i].counter, columns[i].scale, value);
     }

@@ -219,9 +219,9 @@ static fab_status json_read(const char *path, const char *bytes, fab_counters *o
         FAB_TRY(read_tree(&r, 0, err));
     }
     if (out->n_ports == n_before) {
-        status = fab_counters_refuse(path, 1, err,
-                                     "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "
-                                     "values) or OpenConfig (interfaces with state/counters)");
+        status = fab_fail_in_file(err, path, 1, 1,
+                                  "holds no counters of SONiC (COUNTERS_PORT_NAME_MAP), gNMI (updates, or tags and "
+                                  "values) or OpenConfig (interfaces with state/counters)");
     }
 done:
     fab_json_release(&json);

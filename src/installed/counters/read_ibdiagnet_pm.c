@@ -37,7 +37,7 @@ static fab_status read_port_line(const char *text, size_t n, counted_key key, fa
     size_t n_word = 0;
     if (!field_of(text, n, "Port=", &key.port, &key.n_port) || !field_of(text, n, "GUID=", &word, &n_word) ||
         !fab_counter_number(word, n_word, &key.guid)) {
-        return fab_counters_refuse(key.file, key.line, err, "where 'Port=N ... GUID=0x...' was expected");
+        return fab_fail_in_file(err, key.file, key.line, 1, "where 'Port=N ... GUID=0x...' was expected");
     }
     return fab_counters_port(out, &key, out_port, err);
 }
@@ -85,8 +85,8 @@ static fab_status read_row(const char *text, size_t n, const pm_column *columns,
         size_t length = 0;
         const char *cell = next_cell(&at, behind, &length);
         if (columns[i].is_guid && !fab_counter_number(cell, length, &key.guid)) {
-            return fab_counters_refuse(key.file, key.line, err, "'%.*s' is no GUID", (int)(length < 40 ? length : 40),
-                                       cell);
+            return fab_fail_in_file(err, key.file, key.line, 1, "'%.*s' is no GUID", (int)(length < 40 ? length : 40),
+                                    cell);
         }
         if (columns[i].is_port) {
             key.port = cell;
@@ -94,7 +94,7 @@ static fab_status read_row(const char *text, size_t n, const pm_column *columns,
         }
     }
     if (key.guid == 0 || key.port == NULL) {
-        return fab_counters_refuse(key.file, key.line, err, "no NodeGUID or no PortNumber on this line");
+        return fab_fail_in_file(err, key.file, key.line, 1, "no NodeGUID or no PortNumber on this line");
     }
     FAB_PASS(fab_counters_port(out, &key, &port, err));
     at = text;
@@ -125,7 +125,7 @@ static fab_status read_table(counted_lines *lines, const char *path, fab_counter
             FAB_PASS(read_row(text, n, columns, n_columns, key, out, err));
         }
     }
-    return fab_counters_refuse(path, lines->line, err, "the file is truncated: there is no END_PM_INFO");
+    return fab_fail_in_file(err, path, lines->line, 1, "the file is truncated: there is no END_PM_INFO");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

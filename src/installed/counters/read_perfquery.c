@@ -50,13 +50,13 @@ static fab_status read_heading(const char *text, size_t n, const counted_key *of
     uint64_t number = 0;
     counted_key key = *of_file;
     if (!heading_number(text, n, " port ", &key.port, &key.n_port)) {
-        return fab_counters_refuse(key.file, key.line, err, "where 'Lid N port N' was expected");
+        return fab_fail_in_file(err, key.file, key.line, 1, "where 'Lid N port N' was expected");
     }
     if (key.guid == 0) {
         if (!heading_number(text, n, "Lid ", &lid, &n_lid) || !fab_counter_number(lid, n_lid, &number) ||
             number > UINT16_MAX) {
-            return fab_counters_refuse(key.file, key.line, err,
-                                       "no LID up to 65535, and no GUID in the name of the file, to tell the box by");
+            return fab_fail_in_file(err, key.file, key.line, 1,
+                                    "no LID up to 65535, and no GUID in the name of the file, to tell the box by");
         }
         key.lid = (uint32_t)number;
     }
@@ -93,8 +93,8 @@ static fab_status perfquery_read(const char *path, const char *bytes, fab_counte
             number++;
         }
         if (!fab_counter_number(number, (size_t)(text + n - number), &value)) {
-            return fab_counters_refuse(path, lines.line, err, "'%.40s' is no count%s", number < text + n ? number : "",
-                                       *lines.at == '\0' ? ": the file ends within a line" : "");
+            return fab_fail_in_file(err, path, lines.line, 1, "'%.40s' is no count%s", number < text + n ? number : "",
+                                    *lines.at == '\0' ? ": the file ends within a line" : "");
         }
         fab_counters_set(out, port, counter, scale, value);
     }

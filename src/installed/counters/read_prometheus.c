@@ -88,7 +88,7 @@ static fab_status sample_port(sample_labels *l, bool is_adapter, counted_key key
     const char *of_file = NULL;
     size_t n_file = fab_path_box(key.file, &of_file);
     if (l->guid[0] != '\0' && !fab_counter_guid(l->guid, strlen(l->guid), &key.guid)) {
-        return fab_counters_refuse(key.file, key.line, err, "label guid: '%.60s' is no GUID", l->guid);
+        return fab_fail_in_file(err, key.file, key.line, 1, "label guid: '%.60s' is no GUID", l->guid);
     }
     drop_service(l->host);
     if (l->device[0] != '\0' && !is_adapter) {
@@ -145,10 +145,10 @@ static fab_status prometheus_sample(const char *text, size_t n, const counted_ke
     }
     const char *at = text + n_name;
     if (*at == '{' && (at = read_labels(at + 1, behind, &labels)) == NULL) {
-        return fab_counters_refuse(key->file, key->line, err, "the labels have no end");
+        return fab_fail_in_file(err, key->file, key->line, 1, "the labels have no end");
     }
     if (!read_real(at, behind, &value, &at) || !(value >= 0) || value >= 18446744073709551615.0) {
-        return fab_counters_refuse(key->file, key->line, err, "where a count was expected");
+        return fab_fail_in_file(err, key->file, key->line, 1, "where a count was expected");
     }
     FAB_PASS(sample_port(&labels, strncmp(text, ADAPTER, sizeof ADAPTER - 1) == 0, *key, out, &port, err));
     fab_counters_set(out, port, counter, scale, (uint64_t)value);

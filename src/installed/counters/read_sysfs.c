@@ -81,7 +81,7 @@ static fab_status sysfs_add(const sysfs_path *p, const char *number, size_t n, c
     }
     fab_counter_trim(&number, &n);
     if (!fab_counter_number(number, n, &value)) {
-        return fab_counters_refuse(key.file, key.line, err, "'%.*s' is no count", (int)(n < 40 ? n : 40), number);
+        return fab_fail_in_file(err, key.file, key.line, 1, "'%.*s' is no count", (int)(n < 40 ? n : 40), number);
     }
     key.n_box = (size_t)snprintf(box, sizeof box, "%.*s %.*s", (int)(p->n_host < 255 ? p->n_host : 255), p->host,
                                  (int)(p->n_device < 200 ? p->n_device : 200), p->device);

@@ -17,8 +17,9 @@ static fab_status below_node(const fab_names_below *b, const char *name, size_t 
     FAB_PASS(fab_network_add_node(b->from->net, name, n, 1, out, err));
     fab_network_node *node = &b->from->net->nodes[*out];
     node->kind = node->kind == FAB_NETWORK_UNKNOWN ? kind : node->kind;
-    return node->kind == kind ? FAB_OK
-                              : fab_network_json_refuse(b->from, err, "'%.60s' is a switch and a node", node->name);
+    return node->kind == kind
+               ? FAB_OK
+               : fab_fail_in_file(err, b->from->path, 1, 1, "'%.60s' is a switch and a node", node->name);
 }
 
 static fab_status below_visit(void *context, const char *name, size_t n, fab_error *err) {
@@ -32,7 +33,7 @@ static fab_status read_names(fab_names_below *b, uint32_t text, fab_error *err) 
     char where[192];
     uint32_t n = 0;
     if (v->kind != FAB_JSON_STRING || v->text[0] == '\0') {
-        return fab_network_json_refuse(b->from, err, "a list of names that holds no text");
+        return fab_fail_in_file(err, b->from->path, 1, 1, "a list of names that holds no text");
     }
     (void)snprintf(where, sizeof where, "%.160s:1", b->from->path);
     FAB_PASS(fab_host_list_count(v->text, strlen(v->text), where, &n, err));
@@ -56,11 +57,11 @@ fab_status fab_names_below_join(fab_names_below *b, const char *name, fab_networ
                                 fab_error *err) {
     fab_network *net = b->from->net;
     if (name == NULL || name[0] == '\0') {
-        return fab_network_json_refuse(b->from, err, "a switch without a name");
+        return fab_fail_in_file(err, b->from->path, 1, 1, "a switch without a name");
     }
     FAB_PASS(below_node(b, name, strlen(name), FAB_NETWORK_SWITCH, &b->node, err));
     if (net->nodes[b->node].n_ports > 0) { /* its line was seen; set right by the reader at the end */
-        return fab_network_json_refuse(b->from, err, "switch '%.60s' stands there twice", name);
+        return fab_fail_in_file(err, b->from->path, 1, 1, "switch '%.60s' stands there twice", name);
     }
     net->nodes[b->node].n_ports = 1;
     b->kind = kind;

@@ -7,17 +7,6 @@
 #define MOST_BYTES ((size_t)1 << 30)
 #define BOM        "\xef\xbb\xbf"
 
-fab_status fab_network_json_refuse(const fab_network_json *r, fab_error *err, const char *fmt, ...) {
-    char text[320];
-    char where[192];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    (void)snprintf(where, sizeof where, "%.160s:1:1", r->path);
-    return fab_fail(err, FAB_EINPUT, where, "%s", text);
-}
-
 typedef fab_status network_parse(const char *text, const char *where, fab_json *out, fab_error *err);
 
 static fab_status read_whole(const char *path, fab_network *net, network_parse *parse,
@@ -27,13 +16,13 @@ static fab_status read_whole(const char *path, fab_network *net, network_parse *
     uint32_t n_before = net->n_cables;
     FAB_TRY(fab_read_file(path, MOST_BYTES, &r.bytes, err));
     if (strlen(r.bytes.data) != r.bytes.length) {
-        status = fab_network_json_refuse(&r, err, "a zero byte: this is no text");
+        status = fab_fail_in_file(err, r.path, 1, 1, "a zero byte: this is no text");
         goto done;
     }
     FAB_TRY(parse(r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0), path, &r.json, err));
     FAB_TRY(read(&r, err));
     if (net->n_cables == 0 && n_before == 0 && !net->is_tree_of_names) {
-        status = fab_network_json_refuse(&r, err, "holds no cable");
+        status = fab_fail_in_file(err, r.path, 1, 1, "holds no cable");
     }
 done:
     fab_json_release(&r.json);

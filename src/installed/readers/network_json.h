@@ -34,9 +34,6 @@ fab_status fab_network_yaml_read(const char *path, fab_network *net,
 /** Whether the head is JSON that has all of the words, each in quotes; ended by NULL. */
 bool fab_network_json_has(const char *head, const char *const *words);
 
-/** Line 1 of the file: values have no lines. */
-fab_status fab_network_json_refuse(const fab_network_json *r, fab_error *err, const char *fmt, ...) FAB_PRINTF(3, 4);
-
 /** A cable end by names: a box, and its port or NULL. */
 typedef struct fab_network_plug {
     const char *box, *port;

@@ -24,7 +24,7 @@ static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err)
         local.n_box = fab_path_box(r->path, &local.box);
     }
     if (neighbors == FAB_JSON_NONE) {
-        return fab_network_json_refuse(r, err, "has no table DEVICE_NEIGHBOR, which says what is plugged where");
+        return fab_fail_in_file(err, r->path, 1, 1, "has no table DEVICE_NEIGHBOR, which says what is plugged where");
     }
     for
         FAB_JSON_EACH(json, i, neighbors) {
@@ -32,8 +32,8 @@ static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err)
                                       .port = fab_network_json_text(json, i, (const char *const[]){"port", NULL})};
             local.port = json->values[i].key;
             if (other.box == NULL || other.port == NULL || local.port == NULL) {
-                return fab_network_json_refuse(r, err, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
-                                               local.port != NULL ? local.port : "");
+                return fab_fail_in_file(err, r->path, 1, 1, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
+                                        local.port != NULL ? local.port : "");
             }
             FAB_PASS(fab_network_plug_in(r->net, &local, &other, speed_of(json, ports, local.port), 1, err));
         }

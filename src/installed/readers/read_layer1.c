@@ -8,13 +8,13 @@ static fab_status layer1_plug(const fab_network_json *r, uint32_t edge, const ch
     out->port = fab_network_json_text(&r->json, edge, (const char *const[]){end, "interfaceName", NULL});
     return out->box != NULL && out->port != NULL
                ? FAB_OK
-               : fab_network_json_refuse(r, err, "an edge whose %s has no hostname or no interfaceName", end);
+               : fab_fail_in_file(err, r->path, 1, 1, "an edge whose %s has no hostname or no interfaceName", end);
 }
 
 static fab_status layer1_edges(const fab_network_json *r, fab_error *err) {
     uint32_t edges = fab_json_member(&r->json, 0, "edges");
     if (edges == FAB_JSON_NONE) {
-        return fab_network_json_refuse(r, err, "has no list edges");
+        return fab_fail_in_file(err, r->path, 1, 1, "has no list edges");
     }
     for
         FAB_JSON_EACH(&r->json, i, edges) {

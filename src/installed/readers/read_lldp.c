@@ -85,8 +85,7 @@ static fab_status lldp_add(lldp_reader *r, const char *local, const char *box, c
     return fab_network_plug_in(r->net, &ends[0], &ends[1], 0, r->in->line, err);
 }
 
-/* --- details --------------------------------------------------------------------------------------------------------
- */
+/* --- details ------------------------------------------------------------------------------------------------------ */
 
 /* What was told of a neighbor, when the next one begins. */
 static fab_status end_neighbor(lldp_reader *r, fab_error *err) {
@@ -161,8 +160,7 @@ static fab_status read_detail(lldp_reader *r, fab_token line, bool *out_is, fab_
     return FAB_OK;
 }
 
-/* --- tables ---------------------------------------------------------------------------------------------------------
- */
+/* --- tables ------------------------------------------------------------------------------------------------------- */
 
 #define WORDS 8
 
@@ -230,8 +228,7 @@ static fab_status read_row(lldp_reader *r, fab_error *err) {
     return FAB_OK;
 }
 
-/* --- lines ----------------------------------------------------------------------------------------------------------
- */
+/* --- lines -------------------------------------------------------------------------------------------------------- */
 
 /* "leaf-0#show lldp neighbors", "admin@leaf-0> show ...", "leaf-0(config)# show ...": whose capture follows. */
 static bool take_prompt(lldp_reader *r, fab_token line) {

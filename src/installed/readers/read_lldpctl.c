@@ -37,7 +37,7 @@ static fab_status read_interfaces(const fab_network_json *r, fab_network_plug lo
         FAB_JSON_EACH(&r->json, i, object) {
             local.port = r->json.values[i].key;
             if (local.port == NULL || r->json.values[i].kind != FAB_JSON_OBJECT) {
-                return fab_network_json_refuse(r, err, "an interface that has no name");
+                return fab_fail_in_file(err, r->path, 1, 1, "an interface that has no name");
             }
             FAB_PASS(read_neighbor(r, &local, i, err));
         }
@@ -70,7 +70,7 @@ static fab_status lldpctl_hosts(const fab_network_json *r, fab_error *err) {
         FAB_JSON_EACH(&r->json, i, 0) {
             lldp = fab_json_member(&r->json, i, "lldp");
             if (lldp == FAB_JSON_NONE || r->json.values[i].key == NULL || r->json.values[i].key[0] == '\0') {
-                return fab_network_json_refuse(r, err, "has no member lldp, nor hosts that have one");
+                return fab_fail_in_file(err, r->path, 1, 1, "has no member lldp, nor hosts that have one");
             }
             local = (fab_network_plug){.box = r->json.values[i].key};
             FAB_PASS(read_host(r, &local, lldp, err));

@@ -47,7 +47,7 @@ static fab_status netbox_cables(const fab_network_json *r, fab_error *err) {
     uint32_t list = json->values[0].kind == FAB_JSON_ARRAY ? 0 : fab_json_member(json, 0, "results");
     uint64_t n_left = 0;
     if (list == FAB_JSON_NONE) {
-        return fab_network_json_refuse(r, err, "has no list of cables, results");
+        return fab_fail_in_file(err, r->path, 1, 1, "has no list of cables, results");
     }
     for
         FAB_JSON_EACH(json, i, list) {

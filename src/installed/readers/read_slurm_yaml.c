@@ -8,7 +8,7 @@ static fab_status yaml_tree(fab_names_below *b, uint32_t tree, fab_error *err) {
     const fab_json *json = &b->from->json;
     uint32_t switches = fab_json_member(json, tree, "switches");
     if (switches == FAB_JSON_NONE) {
-        return fab_network_json_refuse(b->from, err, "a tree without switches");
+        return fab_fail_in_file(err, b->from->path, 1, 1, "a tree without switches");
     }
     for
         FAB_JSON_EACH(json, i, switches) {
@@ -16,8 +16,8 @@ static fab_status yaml_tree(fab_names_below *b, uint32_t tree, fab_error *err) {
             uint32_t nodes = fab_json_member(json, i, "nodes");
             bool has_children = children != FAB_JSON_NONE && json->values[children].kind != FAB_JSON_NULL;
             if (!has_children && (nodes == FAB_JSON_NONE || json->values[nodes].kind == FAB_JSON_NULL)) {
-                return fab_network_json_refuse(b->from, err, "switch '%.60s' has neither children nor nodes",
-                                               fab_json_text_of(json, i, "switch", ""));
+                return fab_fail_in_file(err, b->from->path, 1, 1, "switch '%.60s' has neither children nor nodes",
+                                        fab_json_text_of(json, i, "switch", ""));
             }
             FAB_PASS(fab_names_below_join(b, fab_json_text_of(json, i, "switch", NULL),
                                           has_children ? FAB_NETWORK_SWITCH : FAB_NETWORK_HOST,
@@ -30,7 +30,7 @@ static fab_status yaml_blocks(fab_names_below *b, uint32_t block, fab_error *err
     const fab_json *json = &b->from->json;
     uint32_t blocks = fab_json_member(json, block, "blocks");
     if (blocks == FAB_JSON_NONE) {
-        return fab_network_json_refuse(b->from, err, "a block topology without blocks");
+        return fab_fail_in_file(err, b->from->path, 1, 1, "a block topology without blocks");
     }
     b->kind = FAB_NETWORK_HOST;
     for
@@ -38,7 +38,7 @@ static fab_status yaml_blocks(fab_names_below *b, uint32_t block, fab_error *err
             uint32_t nodes = fab_json_member(json, i, "nodes");
             const char *name = fab_json_text_of(json, i, "block", NULL);
             if (nodes == FAB_JSON_NONE || name == NULL) {
-                return fab_network_json_refuse(b->from, err, "a block without a name or without nodes");
+                return fab_fail_in_file(err, b->from->path, 1, 1, "a block without a name or without nodes");
             }
             FAB_PASS(fab_names_below_read(b, nodes, err));
             FAB_PASS(fab_network_add_group(b->from->net, name, strlen(name), b->members, (uint32_t)b->n_members, err));
@@ -66,13 +66,13 @@ static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
     uint32_t one = json->values[0].kind == FAB_JSON_ARRAY ? choose_topology(json) : FAB_JSON_NONE;
     r->net->is_tree_of_names = true;
     if (one == FAB_JSON_NONE) {
-        return fab_network_json_refuse(r, err, "is no list of topologies");
+        return fab_fail_in_file(err, r->path, 1, 1, "is no list of topologies");
     }
     uint32_t tree = fab_json_member(json, one, "tree");
     uint32_t block = fab_json_member(json, one, "block");
     if (tree == FAB_JSON_NONE && block == FAB_JSON_NONE) {
-        return fab_network_json_refuse(r, err, "topology '%.60s' is neither a tree nor of blocks",
-                                       fab_json_text_of(json, one, "topology", ""));
+        return fab_fail_in_file(err, r->path, 1, 1, "topology '%.60s' is neither a tree nor of blocks",
+                                fab_json_text_of(json, one, "topology", ""));
     }
     FAB_TRY(tree != FAB_JSON_NONE ? yaml_tree(&b, tree, err) : yaml_blocks(&b, block, err));
     for (uint32_t i = 0; i < r->net->n_nodes; i++) {

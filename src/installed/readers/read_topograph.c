@@ -9,7 +9,7 @@ static fab_status model_block(fab_names_below *b, uint32_t block, fab_error *err
     uint32_t nodes = fab_json_member(json, block, "nodes");
     const char *name = fab_json_text_of(json, block, "switch", NULL);
     if (nodes == FAB_JSON_NONE) {
-        return fab_network_json_refuse(b->from, err, "a block without nodes");
+        return fab_fail_in_file(err, b->from->path, 1, 1, "a block without nodes");
     }
     if (name == NULL) {
         b->kind = FAB_NETWORK_HOST;
@@ -44,7 +44,7 @@ static fab_status model_read(const fab_network_json *r, fab_error *err) {
     fab_names_below b = {.from = r};
     r->net->is_tree_of_names = true;
     if (blocks == FAB_JSON_NONE || json->values[blocks].kind != FAB_JSON_ARRAY) {
-        return fab_network_json_refuse(r, err, "has no list of blocks");
+        return fab_fail_in_file(err, r->path, 1, 1, "has no list of blocks");
     }
     for (uint32_t i = switches != FAB_JSON_NONE ? json->values[switches].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
          i = json->values[i].next) {

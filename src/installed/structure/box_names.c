@@ -1,5 +1,6 @@
 #include "box_names.h"
 
+#include "fab/fnv.h"
 #include "fab/order.h"
 
 #include <ctype.h>
@@ -29,13 +30,13 @@ static const char *role_of(const char *label, size_t *out_n) {
     return best;
 }
 
-/* FNV-1a, 64 bits; a number is one sign. */
+/* A number is one sign. */
 static uint64_t pattern_of(const char *text, size_t n) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = FAB_FNV_BEGIN;
     for (size_t i = 0; i < n; i++) {
         bool is_number = isdigit((unsigned char)text[i]) != 0;
         if (!is_number || i == 0 || !isdigit((unsigned char)text[i - 1])) {
-            hash = (hash ^ (is_number ? '0' : (unsigned char)text[i])) * UINT64_C(0x100000001b3);
+            hash = fab_fnv(hash, is_number ? "0" : text + i, 1);
         }
     }
     return hash;

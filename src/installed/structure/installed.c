@@ -1,6 +1,7 @@
 /* From a file to servers, NICs and switches in tiers. */
 #include "installed_internal.h"
 
+#include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/str.h"
@@ -190,16 +191,14 @@ done:
 fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {
     fab_status status = FAB_OK;
     unsigned char block[16384];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, 64 bits */
+    uint64_t hash = FAB_FNV_BEGIN;
     size_t n = 0;
     FILE *in = fopen(path, "rb");
     if (in == NULL) {
         FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
     }
     while ((n = fread(block, 1, sizeof block, in)) > 0) {
-        for (size_t i = 0; i < n; i++) {
-            hash = (hash ^ block[i]) * UINT64_C(0x100000001b3);
-        }
+        hash = fab_fnv(hash, block, n);
     }
     if (ferror(in)) {
         FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", errno != 0 ? strerror(errno) : "a read failed");

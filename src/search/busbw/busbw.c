@@ -80,12 +80,10 @@ static fab_status check_measured(const fab_busbw_request *r, const fab_busbw *b,
         const fab_nccl_tests_row *row = &m->rows[i];
         double ratio = row->algbw > RATIO_IS_CLEAR ? row->busbw / row->algbw : factor;
         if (fabs(ratio / factor - 1) > SAME_RATIO) {
-            char where[192];
-            (void)snprintf(where, sizeof where, "%.160s:%zu:1", m->path, row->line);
-            return fab_fail(err, FAB_EINPUT, where,
-                            "busbw is %.3g times algbw, and %.3g times in %s of %" PRIu64
-                            " ranks: --collective and --ranks say what was run",
-                            ratio, factor, fab_operation_name(r->operation), b->ranks);
+            return fab_fail_in_file(err, m->path, row->line, 1,
+                                    "busbw is %.3g times algbw, and %.3g times in %s of %" PRIu64
+                                    " ranks: --collective and --ranks say what was run",
+                                    ratio, factor, fab_operation_name(r->operation), b->ranks);
         }
     }
     return FAB_OK;

@@ -93,8 +93,7 @@ static fab_result result_of(const fab_fabric *f, fab_fabric_result *about, const
                         .overlay = x != NULL ? &x->overlay : NULL};
 }
 
-/* --- merged edges, found another way ---------------------------------------------------------------------------------
- */
+/* --- merged edges, found another way ------------------------------------------------------------------------------ */
 
 /* Which merged node every node is in, from names alone: by kind, tier and group as the view promises. */
 static uint32_t *members(const fab_graph_view *whole, const fab_graph_view *view, const char *text) {

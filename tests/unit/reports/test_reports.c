@@ -394,8 +394,7 @@ Test(reports, a_full_disk_is_an_error) {
     cr_assert_leq(n_refused, 4); /* htsim, astra-sim; simgrid and timeline, of routes and schedules not there */
 }
 
-/* --- into a folder -------------------------------------------------------------------------------------------------
- */
+/* --- into a folder ------------------------------------------------------------------------------------------------ */
 
 static size_t n_files(const char *path) {
     DIR *dir = opendir(path);

@@ -202,8 +202,7 @@ Test(hashing, round_robin_collides_like_one_queue_pair) {
     cr_expect_eq(one.max_collision_factor.mean, same.max_collision_factor.mean);
 }
 
-/* --- groups --------------------------------------------------------------------------------------------------------
- */
+/* --- groups ------------------------------------------------------------------------------------------------------- */
 
 typedef struct network {
     fab_design design;

@@ -82,8 +82,7 @@ Test(sweep, iterations_of_unlike_batches_are_compared_by_tokens) {
     cr_assert(engines[0].is_on_front && !engines[1].is_on_front);
 }
 
-/* --- designs compared: GPU hours and network of the job per second, over tokens per second ---------------------------
- */
+/* --- designs compared: GPU hours and network of the job per second, over tokens per second ------------------------ */
 
 #define YEAR_S (365.0 * 24 * 3600)
 

@@ -240,8 +240,7 @@ Test(contention, names_of_phases) {
     fab_fabric_free(fabric);
 }
 
-/* --- servers -------------------------------------------------------------------------------------------------------
- */
+/* --- servers ------------------------------------------------------------------------------------------------------ */
 
 static void placed(const fab_design *design, const fab_fabric *fabric, size_t n, const char *const *servers) {
     fab_design *out = calloc(1, sizeof *out);
@@ -334,8 +333,7 @@ Test(job_sharing, random_jobs_never_share_a_gpu) {
     fab_fabric_free(fabric);
 }
 
-/* --- what max-min fairness promises ---------------------------------------------------------------------------------
- */
+/* --- what max-min fairness promises ------------------------------------------------------------------------------- */
 
 /* Flows of a random instance that belong to the first job, ending alone and among the others. */
 static double last_of_half(const random_sharing *r, uint32_t n_own, bool alone) {

@@ -122,8 +122,7 @@ Test(degrade, takes_the_least_of_several_and_refuses_what_is_not_there) {
     fab_fabric_free(whole);
 }
 
-/* --- what it does to phases ----------------------------------------------------------------------------------------
- */
+/* --- what it does to phases --------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     fab_design *design;

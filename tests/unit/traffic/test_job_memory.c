@@ -262,8 +262,7 @@ Test(memory, least_gpus) {
     cr_expect_eq(fab_power_of_two(9), 16);
 }
 
-/* --- refusals -------------------------------------------------------------------------------------------------------
- */
+/* --- refusals ----------------------------------------------------------------------------------------------------- */
 
 static void apply(fab_job_spec *job, const char *setting) {
     unsigned long long value = 0;

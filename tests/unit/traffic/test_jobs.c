@@ -207,8 +207,7 @@ Test(jobs, microbatch_auto_is_open) {
     free(design);
 }
 
-/* --- models ---------------------------------------------------------------------------------------------------------
- */
+/* --- models ------------------------------------------------------------------------------------------------------- */
 
 Test(jobs, published_mixtures_of_experts) {
     const fab_model *mixtral = fab_model_find("mixtral-8x7b");
@@ -221,8 +220,7 @@ Test(jobs, published_mixtures_of_experts) {
     cr_expect_eq(fab_model_active_parameters(fab_model_find("llama3-8b")), 8030261248.0);
 }
 
-/* --- ranking --------------------------------------------------------------------------------------------------------
- */
+/* --- ranking ------------------------------------------------------------------------------------------------------ */
 
 Test(jobs, ranking) {
     static const char *const SERVERS[] = {"", "0-2,4-7"}; /* the second with a hole: listed flow by flow */
@@ -265,8 +263,7 @@ Test(jobs, ranking) {
     }
 }
 
-/* --- serving --------------------------------------------------------------------------------------------------------
- */
+/* --- serving ------------------------------------------------------------------------------------------------------ */
 
 Test(jobs, serving) {
     fab_fabric fabric = traffic_fabric(64, 8, 8);
@@ -303,8 +300,7 @@ Test(jobs, serving) {
     free(design);
 }
 
-/* --- storage --------------------------------------------------------------------------------------------------------
- */
+/* --- storage ------------------------------------------------------------------------------------------------------ */
 
 /* The published checkpoint of BLOOM with its optimizer has 2.3 TB (329 GB of weights in bf16). */
 Test(jobs, checkpoint_and_ingest) {

@@ -6,8 +6,7 @@
 
 #define NEAR(a, b, relative) (fabs((double)(a) - (double)(b)) <= (relative)*fabs((double)(b)))
 
-/* --- models ---------------------------------------------------------------------------------------------------------
- */
+/* --- models ------------------------------------------------------------------------------------------------------- */
 
 Test(models, gpt_parameters_follow_the_published_formula) {
     static const struct {
@@ -41,8 +40,7 @@ Test(models, tables) {
     }
 }
 
-/* --- published runs -------------------------------------------------------------------------------------------------
- */
+/* --- published runs ----------------------------------------------------------------------------------------------- */
 
 /* The totals, written again from the table of formulas: a sum over devices instead of one product. */
 static void check_totals(const fab_traffic *traffic, const fab_fabric *fabric) {
@@ -207,8 +205,7 @@ Test(job, interleaving_wraps_around) {
     free(design);
 }
 
-/* --- defaults and placement -----------------------------------------------------------------------------------------
- */
+/* --- defaults and placement --------------------------------------------------------------------------------------- */
 
 Test(job, default_job_fills_the_fabric) {
     static const struct {
@@ -353,8 +350,7 @@ Test(job, sizes_override_the_model) {
     free(design);
 }
 
-/* --- refusals -------------------------------------------------------------------------------------------------------
- */
+/* --- refusals ----------------------------------------------------------------------------------------------------- */
 
 typedef struct change {
     size_t offset;

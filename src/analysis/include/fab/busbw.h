@@ -8,6 +8,9 @@
 #include "fab/result.h"
 #include "fab/sizes.h"
 
+/** The most ranks of a run that the model was held against: 144 GB200 (src/doc/busbw.md). Beyond it is extrapolated. */
+#define FAB_BUSBW_MEASURED_RANKS 144
+
 /** A size under an engine. */
 typedef struct fab_busbw_row {
     const char *engine; /**< with all options; of fab_busbw.engines */

@@ -82,6 +82,8 @@ typedef struct fab_observed {
     double least_link, least_host;    /**< smallest deviation that this pair can show */
     uint64_t judged_links, off_links; /**< those known one by one; those of them that deviate and no suspect explains */
     uint64_t unpredicted_links;       /**< that carry what the job does not explain */
+    uint64_t untraced_phases; /**< whose flows were not followed between switches, of n_phases; 0: no suspects */
+    uint64_t phases;
     fab_observed_boundary *boundaries;
     uint32_t n_boundaries;
     fab_observed_link *loads;

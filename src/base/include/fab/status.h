@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stddef.h>
+
 #define FAB_MUST_USE          __attribute__((warn_unused_result))
 #define FAB_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
@@ -34,6 +36,10 @@ typedef struct fab_error {
  * @param[in]  where  Place of the error, or NULL.
  */
 fab_status fab_fail(fab_error *err, fab_status code, const char *where, const char *fmt, ...) FAB_PRINTF(4, 5);
+
+/** fab_fail() with FAB_EINPUT at a place of a file; line and column from 1. */
+fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_t column, const char *fmt, ...)
+    FAB_PRINTF(5, 6);
 
 /** Short name of a status ("input error"). Never NULL. */
 const char *fab_status_name(fab_status status);
