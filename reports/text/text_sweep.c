@@ -537,11 +537,14 @@ static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
     }
 }
 
-/* The job, which a plan or the number of GPUs may make another one elsewhere. */
+/* The job, which a plan or the number of GPUs may make another one elsewhere; the placement behind it is a knob. */
 static void sweep_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     bool is_same = true;
+    size_t n = strcspn(first->traffic, ";");
     for (size_t i = 0; i < s->n_points; i++) {
-        is_same = is_same && (!s->points[i].is_built || strcmp(s->points[i].traffic, first->traffic) == 0);
+        const char *traffic = s->points[i].traffic;
+        is_same = is_same &&
+                  (!s->points[i].is_built || (strcspn(traffic, ";") == n && strncmp(traffic, first->traffic, n) == 0));
     }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s%s%s", sweep_show_paths(page, s),
                    s->n_points, s->n_built, is_same ? "" : fab_show(page, "at %s: ", sweep_show_point(page, s, first)),
