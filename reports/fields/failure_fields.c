@@ -265,6 +265,8 @@ GIVES(size_t, count_alone, here->n_phases *contention_of(at)->n_engines);
 static const fab_field CONTENDING_JOBS[] = {
     FIELD_OF(job, id, "Name of the job."),
     FIELD(traffic, "What is replayed.", FILLED),
+    FIELD(model, "Its model, where it has a named one.", FILLED),
+    FIELD(plan, "Its parallel sizes; cp and ep where they are above 1."),
     FIELD_OF(gpus, n_gpus, "GPUs of the job."),
     FIELD_OF(servers, n_servers, "Servers of the job."),
     FIELD_OF(contends, phase, "Phase that overlaps with those of the others; missing where none does.", FILLED),

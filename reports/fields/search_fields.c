@@ -306,6 +306,9 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(mfu_ratio, iteration.mfu_ratio, "Model FLOPs utilisation.", IF(has_iteration), .source = ITERATION),
     FIGURE_OF(usd_per_1e9_tokens, iteration.usd_per_1e9_tokens, "USD",
               "GPU hours, and capital and energy of the network, per 1e9 tokens.", FILLED, .source = ITERATION),
+    FIELD_OF(goodput_ratio, goodput.mean, "Useful part of the time under failures, mean over the histories asked for.",
+             IF(has_goodput)),
+    FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
     FIGURE(least_s, "s", "Least time of an iteration over the seeds.", IF(most_s)),
     FIGURE(most_s, "s", "Longest time of an iteration over the seeds.", FILLED),
@@ -406,6 +409,7 @@ GIVES(const char *, best_design, sweep_around(at)->points[here->best].value[0]);
 
 static const fab_field COMPARED[] = {
     TEXT_BY(label, verdict_label, "The engine with its options.", IF(is_known)),
+    FIELD(has_failures, "Whether prices and times have failures in them: divided by goodput_ratio.", FILLED),
     FIELD(by_price, "Whether designs are judged by dollars per token: all have a price; else by time."),
     TEXT_BY(design, best_design, "The best design.", IF(is_known)),
     COUNT_BY(best, best_point, "Its number, from 1.", IF(is_known)),
@@ -475,6 +479,8 @@ static const fab_field SWEEP[] = {
     FIELD_OF(built, n_built, "Points that were evaluated."),
     FIELD(model, "The model of points that name none, where others do or their defaults differ.", FILLED),
     FIELD(prices, "The price book of all compared designs, where only some name it.", FILLED),
+    FIELD(scenarios, "Histories of failures that goodput is of.", FILLED),
+    FIELD(policy, "Where ranks go in them when their server is lost.", FILLED),
     SCALARS(paths, "path", path, count_paths, "What is varied.", .low = 1, .high = FAB_SWEEP_PATHS),
     ARRAY(verdicts, "verdict", verdicts, n_verdicts, &COMPARED_ENGINE,
           "What compared designs come to under every engine; empty of a sweep."),

@@ -10,10 +10,12 @@
 
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
     const fab_sweep_point *best = &s->points[v->best];
-    const char *figure = v->by_price
-                             ? fab_show(page, "$%s per 1e9 tokens",
-                                        fab_show_whole(page, best->engines[e].iteration.usd_per_1e9_tokens + 0.5))
-                             : fab_show_time(page, best->engines[e].compared_s);
+    const fab_sweep_engine *engine = &best->engines[e];
+    double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
+    value = v->has_failures ? fab_with_failures(engine, value) : value;
+    const char *figure = v->by_price ? fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, value + 0.5))
+                                     : fab_show_time(page, value);
+    figure = v->has_failures ? fab_show(page, "%s with failures", figure) : figure;
     const char *what = v->by_price ? "costs least" : "is fastest";
     if (v->next == v->best) {
         return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
@@ -40,7 +42,9 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     if (!v->is_owned || v->owned_next == v->owned_best) {
         return "";
     }
-    double usd = s->points[v->owned_best].engines[e].owned_usd_per_1e9_tokens;
+    const fab_sweep_engine *engine = &s->points[v->owned_best].engines[e];
+    double usd = engine->owned_usd_per_1e9_tokens;
+    usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
     return v->owned_margin_ratio < FAB_EVEN_RATIO
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
@@ -247,6 +251,43 @@ static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) 
     }
 }
 
+/* What failures leave of each design. */
+static void compare_put_failures(fab_page *page, const fab_sweep *s, size_t e) {
+    static const fab_column COLUMNS[] = {COLUMN("design", text),     COLUMN("goodput", text),
+                                         COLUMN("95 %", text),       COLUMN("tokens/s", whole),
+                                         COLUMN("$ per 1e9", money), COLUMN("bought", money)};
+    fab_table table;
+    fab_text_heading(page, "WITH FAILURES", s->scenarios);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        const fab_sweep_engine *engine = e < p->n_engines ? &p->engines[e] : NULL;
+        if (engine == NULL || !p->is_built) {
+            continue;
+        }
+        const fab_iteration *it = &engine->iteration;
+        bool has_tokens = engine->has_goodput && engine->has_iteration;
+        double owned_usd = engine->owned_usd_per_1e9_tokens;
+        const double figures[] = {
+            NAN, NAN, has_tokens ? it->tokens_per_s * engine->goodput.mean : NAN,
+            has_tokens && it->usd_per_1e9_tokens > 0 ? fab_with_failures(engine, it->usd_per_1e9_tokens) : NAN,
+            has_tokens && owned_usd > 0 ? fab_with_failures(engine, owned_usd) : NAN};
+        fab_table_row(&table, i == s->verdicts[e].best ? FAB_INK_GOOD : FAB_INK_PLAIN,
+                      fab_show(page, "[%zu] %s", i + 1, p->family), figures);
+        if (engine->has_goodput) {
+            fab_table_set(&table, 1, FAB_INK_PLAIN, "%.2f %%", 100 * engine->goodput.mean);
+            fab_table_set(&table, 2, FAB_INK_PLAIN, "+- %.2f", 100 * engine->goodput.ci95);
+        } else {
+            fab_table_set(&table, 1, FAB_INK_DIM, "not known");
+        }
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_legendf(page,
+                     "goodput: useful part of the time, mean of the histories; tokens and dollars with it; ranks of a "
+                     "lost server: policy %s; rates: failures.* of each design",
+                     s->policy);
+}
+
 static bool has_job(const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
         if (s->points[i].has_ownership) {
@@ -257,6 +298,9 @@ static bool has_job(const fab_sweep *s) {
 }
 
 void fab_text_compare_cost(fab_page *page, const fab_sweep *s, size_t e) {
+    if (s->scenarios[0] != '\0') {
+        compare_put_failures(page, s, e);
+    }
     if (s->verdicts[e].is_known && s->verdicts[e].by_price) {
         compare_put_hours(page, s, e);
     }

@@ -4,62 +4,86 @@
 
 #include <inttypes.h>
 
+#define MOST_ROWS        32 /* more jobs or pairs than that: those that lose most */
+#define MOST_WITH_PHASES 4  /* more jobs than that: pairs have a row each, not a table */
+#define MOST_PARTS       4  /* jobs that are named at a link */
+
 static void contention_put_jobs(fab_page *page, const fab_contention *c) {
-    for (size_t i = 0; i < c->n_jobs; i++) {
+    static const fab_column COLUMNS[] = {COLUMN("job", text), COLUMN("GPUs", whole), COLUMN("servers", whole),
+                                         COLUMN("model", text), COLUMN("plan", text)};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < c->n_jobs && i < MOST_ROWS; i++) {
         const fab_contending_job *j = &c->jobs[i];
-        fab_page_say(page, "%s on %s GPUs in %s servers; alone", j->id, fab_show_count(page, j->n_gpus),
-                     fab_show_count(page, j->n_servers));
-        for (size_t p = 0; p < j->n_phases; p++) {
-            const fab_phase_alone *alone = &j->alone[p * c->n_engines];
-            fab_page_say(page, "%s %s %s", p > 0 ? "," : "", j->phases[p],
-                         alone->has_time ? fab_show_time(page, alone->time_s) : "-");
-        }
-        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
+        const double figures[] = {j->n_gpus, j->n_servers, NAN, NAN};
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", j->id), figures);
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", j->model[0] != '\0' ? j->model : "-");
+        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", j->plan);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    if (c->n_jobs > MOST_ROWS) {
+        fab_page_line(page, FAB_INK_DIM, "  and %zu more: --json has all", c->n_jobs - MOST_ROWS);
+    }
+}
+
+/* Whether job i is among the MOST_ROWS that lose most; of those that lose as much, the first. */
+static bool is_listed(const fab_contention *c, const fab_contention_engine *e, size_t i) {
+    size_t before = 0;
+    for (size_t k = 0; c->n_jobs > MOST_ROWS && k < c->n_jobs; k++) {
+        double other = e->jobs[k].slowdown.mean;
+        double own = e->jobs[i].slowdown.mean;
+        before += other > own || (k < i && !(own > other));
+    }
+    return before < MOST_ROWS;
+}
+
+static void contention_put_meeting(fab_table *table, fab_page *page, const fab_contending_job *j,
+                                   const fab_contended_phase *m) {
+    const bool iterates = m->has_iteration;
+    const double figures[] = {NAN,
+                              m->alone_s.mean,
+                              m->together_s.mean,
+                              m->slowdown.mean,
+                              NAN,
+                              iterates ? m->iteration_alone_s : NAN,
+                              iterates ? m->iteration_together_s / m->iteration_alone_s : NAN,
+                              (double)m->shared_links};
+    bool has_phase = j->phase[0] != '\0';
+    fab_table_row(table, FAB_INK_PLAIN, fab_show(page, "%.24s", j->id), has_phase ? figures : NULL);
+    fab_table_set(table, 1, has_phase ? FAB_INK_PLAIN : FAB_INK_DIM, "%.24s", has_phase ? j->phase : "none");
+    if (has_phase && m->slowdown.mean <= FAB_FULL_LOAD) {
+        fab_table_set(table, 4, FAB_INK_GOOD, "x%.3f", m->slowdown.mean);
+    }
+    if (has_phase) {
+        fab_table_set(table, 5, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
     }
 }
 
 static void contention_put_meetings(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    static const fab_column COLUMNS[] = {COLUMN("job", text),
-                                         COLUMN("phase", text),
-                                         COLUMN("alone", time),
-                                         COLUMN("together", time),
-                                         MARKED("slowdown", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                                         COLUMN("links shared", whole)};
+    fab_column columns[] = {COLUMN("job", text),
+                            COLUMN("phase", text),
+                            COLUMN("alone", time),
+                            COLUMN("together", time),
+                            MARKED("slowdown", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+                            COLUMN("of seeds", text),
+                            COLUMN("iteration", time),
+                            MARKED("slower", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+                            COLUMN("links", whole)};
     fab_table table;
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    double most_left = 0;
+    columns[5].heading = e->n_seeds > 1 ? columns[5].heading : NULL;
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
     for (size_t i = 0; i < c->n_jobs; i++) {
-        const fab_contended_phase *m = &e->jobs[i];
-        const double figures[] = {NAN, m->alone_s.mean, m->together_s.mean, m->slowdown.mean, (double)m->shared_links};
-        bool has_phase = c->jobs[i].phase[0] != '\0';
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", c->jobs[i].id), has_phase ? figures : NULL);
-        fab_table_set(&table, 1, has_phase ? FAB_INK_PLAIN : FAB_INK_DIM, "%.24s",
-                      has_phase ? c->jobs[i].phase : "none");
-        if (has_phase && m->slowdown.mean <= FAB_FULL_LOAD) {
-            fab_table_set(&table, 4, FAB_INK_GOOD, "x%.3f", m->slowdown.mean);
+        if (is_listed(c, e, i)) {
+            contention_put_meeting(&table, page, &c->jobs[i], &e->jobs[i]);
+        } else {
+            most_left = fmax(most_left, e->jobs[i].slowdown.mean);
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-}
-
-static void contention_put_spread(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    for (size_t i = 0; e->n_seeds > 1 && i < c->n_jobs; i++) {
-        const fab_stat *s = &e->jobs[i].slowdown;
-        if (c->jobs[i].phase[0] != '\0' && s->max > s->min) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s over %" PRIu64 " seeds: x%.3f to x%.3f, mean x%.3f +- %.3f",
-                           c->jobs[i].id, e->n_seeds, s->min, s->max, s->mean, s->ci95);
-        }
-    }
-}
-
-static void contention_put_iterations(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    for (size_t i = 0; i < c->n_jobs; i++) {
-        const fab_contended_phase *m = &e->jobs[i];
-        if (m->has_iteration) {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
-                           "An iteration of %s in which they contend takes %s, alone %s: x%.3f.", c->jobs[i].id,
-                           fab_show_time(page, m->iteration_together_s), fab_show_time(page, m->iteration_alone_s),
-                           m->iteration_together_s / m->iteration_alone_s);
-        }
+    if (c->n_jobs > MOST_ROWS) {
+        fab_page_line(page, FAB_INK_DIM, "  and %zu more, slowed by x%.3f at most: --json has all",
+                      c->n_jobs - MOST_ROWS, most_left);
     }
 }
 
@@ -85,9 +109,12 @@ static void contention_put_links(fab_page *page, const fab_contention *c, const 
     for (size_t i = 0; i < e->n_worst; i++) {
         const fab_shared_link *l = &e->worst[i];
         fab_page_say(page, "%s %s:", l->name, fab_show_time(page, l->busy_s));
-        for (uint32_t k = 0; k < l->n_parts; k++) {
+        for (uint32_t k = 0; k < l->n_parts && k < MOST_PARTS; k++) {
             fab_page_say(page, "%s %s %s", k > 0 ? "," : "", c->jobs[l->parts[k].job].id,
                          fab_show_time(page, l->parts[k].busy_s));
+        }
+        if (l->n_parts > MOST_PARTS) {
+            fab_page_say(page, ", and %" PRIu32 " more jobs", l->n_parts - MOST_PARTS);
         }
         fab_page_paragraph(page, FAB_INK_PLAIN, 4, 6);
     }
@@ -122,6 +149,47 @@ static void contention_put_interference(fab_page *page, const fab_contention *c,
     }
 }
 
+/* Of many jobs the pairs that cost most, one a row. */
+static void contention_put_pairs(fab_page *page, const fab_contention *c, size_t engine) {
+    static const fab_column COLUMNS[] = {COLUMN("job", text),
+                                         COLUMN("phase", text),
+                                         COLUMN("other", text),
+                                         COLUMN("does", text),
+                                         MARKED("worst", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+                                         MARKED("mean", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD)};
+    const size_t n = c->n_interference / c->n_engines; /* by engine */
+    const fab_interference *pairs = c->n_interference > 0 ? &c->interference[engine * n] : NULL;
+    fab_table table;
+    double limit = INFINITY; /* of the row before, and its place */
+    size_t last = 0;
+    if (pairs == NULL) {
+        return;
+    }
+    fab_page_wrap(page, FAB_INK_DIM, 2, 4,
+                  "pairs of jobs: what the first loses worst, while the other does that; mean over the time both send");
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t row = 0; row < MOST_ROWS; row++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++) {
+            bool is_left = pairs[i].worst < limit || (pairs[i].worst <= limit && i > last);
+            bool is_better = best == n || pairs[i].worst > pairs[best].worst;
+            best = pairs[i].n_rows > 0 && pairs[i].n_columns > 0 && is_left && is_better ? i : best;
+        }
+        if (best == n || (row > 0 && !(pairs[best].worst > FAB_FULL_LOAD))) {
+            break;
+        }
+        const fab_interference *t = &pairs[best];
+        const double figures[] = {NAN, NAN, NAN, t->worst, t->mean};
+        limit = t->worst;
+        last = best;
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", c->jobs[t->job].id), figures);
+        fab_table_set(&table, 1, FAB_INK_PLAIN, "%.24s", c->jobs[t->job].phases[t->phase[t->worst_row]]);
+        fab_table_set(&table, 2, FAB_INK_PLAIN, "%.24s", c->jobs[t->other].id);
+        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", c->jobs[t->other].phases[t->other_phase[t->worst_column]]);
+    }
+    fab_table_end(&table, 4, NULL, NULL);
+}
+
 void fab_text_contention(fab_page *page, const fab_contention *c) {
     fab_text_heading(page, "SEVERAL JOBS", NULL);
     contention_put_jobs(page, c);
@@ -129,9 +197,11 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
         fab_page_end_line(page);
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);
         contention_put_meetings(page, c, &c->engines[e]);
-        contention_put_spread(page, c, &c->engines[e]);
-        contention_put_iterations(page, c, &c->engines[e]);
         contention_put_links(page, c, &c->engines[e]);
+        if (c->n_jobs > MOST_WITH_PHASES) {
+            contention_put_pairs(page, c, e);
+            continue;
+        }
         for (size_t i = 0; i < c->n_interference; i++) {
             if (c->interference[i].engine == e) {
                 contention_put_interference(page, c, &c->interference[i]);
@@ -139,5 +209,6 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
         }
     }
     fab_text_note(page, "together: all phases named start at once and share links max-min fairly, flow by flow, until "
-                        "each has sent its bytes of one iteration; slowdown: together over alone");
+                        "each has sent its bytes of one iteration; slowdown: together over alone; iteration: of the "
+                        "job alone, and how much slower it is with that phase; links: that carry it and another job");
 }

@@ -4,6 +4,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/place_run.h"
+#include "fab/goodput_run.h"
 #include "fab/sweep_run.h"
 #include "fab/warnings.h"
 
@@ -147,6 +148,26 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
     return FAB_OK;
 }
 
+/* Histories and where ranks go in them; without a word to spares, the first of them. */
+static fab_status read_failures(const cli_options *options, fab_policy *policy, fab_error *err) {
+    fab_policy given[FAB_POLICY_N];
+    size_t n = 0;
+    FAB_PASS(cli_read_policies(options, given, &n, err));
+    if (options->scenarios == NULL && n > 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: nothing fails; give --scenarios time:30d@100");
+    }
+    if (options->scenarios != NULL && !fab_goodput_has_time(options->scenarios)) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --scenarios: '%.60s' has no time; goodput is of histories, such as time:30d@100",
+                        options->scenarios);
+    }
+    if (n > 1) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: designs are compared under one, and %zu are given", n);
+    }
+    *policy = n > 0 ? given[0] : *policy;
+    return FAB_OK;
+}
+
 fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_command command,
                                 FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -157,6 +178,8 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
                                  .compares_designs = vary[0].are_designs,
+                                 .scenarios = options->scenarios,
+                                 .policy = FAB_POLICY_FIRST_SPARE,
                                  .read_context = options,
                                  .traffic = options->traffic != NULL ? options->traffic : "job",
                                  .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&
@@ -174,6 +197,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         request.n_values[k] = vary[k].n_values;
     }
     FAB_TRY(check_vary(options, vary, n_vary, err));
+    FAB_TRY(read_failures(options, &request.policy, err));
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);

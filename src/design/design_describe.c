@@ -63,7 +63,8 @@ static bool says_more(const field *f, const fab_job_spec *job) {
 
 /* What fields of a scope say other than by default, by key: neither the order of the rows nor what nobody sets counts.
  * Values per tier go with those of the fabric. */
-static void add_scope(const field *table, field_scope scope, const char *prefix, const void *base, fab_str *out) {
+static void add_scope(const fab_design *design, const field *table, field_scope scope, const char *prefix,
+                      const void *base, fab_str *out) {
     const field *row[MAX_FIELDS] = {NULL};
     size_t n = 0;
     bool network = scope == SCOPE_FABRIC || scope == SCOPE_FRONT_END;
@@ -89,6 +90,9 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
         fab_str_printf(out, "%s%s=", prefix, row[i]->key);
         if (network && row[i]->scope == SCOPE_TIER) {
             design_describe_add_list(row[i], ((const fab_fabric_spec *)base)->tier, out);
+        } else if (row[i]->kind == FIELD_SERVERS) {
+            const char *at = (const char *)base + row[i]->offset;
+            fab_str_add(out, fab_design_list(design, *(const fab_list_ref *)(const void *)at));
         } else {
             field_format(row[i], base, out);
         }
@@ -97,25 +101,25 @@ static void add_scope(const field *table, field_scope scope, const char *prefix,
 }
 
 void design_describe(const fab_design *design, const field *table, fab_str *out) {
-    add_scope(table, SCOPE_DESIGN, "", design, out);
-    add_scope(table, SCOPE_FABRIC, "fabric.", &design->fabric, out);
+    add_scope(design, table, SCOPE_DESIGN, "", design, out);
+    add_scope(design, table, SCOPE_FABRIC, "fabric.", &design->fabric, out);
     if (design->has_front_end) {
-        add_scope(table, SCOPE_FRONT_END, "front-end.", &design->front_end, out);
+        add_scope(design, table, SCOPE_FRONT_END, "front-end.", &design->front_end, out);
     }
     if (fab_floor_is_said(&design->fabric)) {
-        add_scope(table, SCOPE_FLOOR, "floor.", &design->fabric.floor, out);
+        add_scope(design, table, SCOPE_FLOOR, "floor.", &design->fabric.floor, out);
     }
     for (size_t i = 0; i < design->n_jobs; i++) {
         char prefix[FAB_NAME_SIZE + 8];
         (void)snprintf(prefix, sizeof prefix, "job.%s.", design->jobs[i].id);
         fab_str_printf(out, "%sid=%s\n", prefix, design->jobs[i].id);
-        add_scope(table, SCOPE_JOB, prefix, &design->jobs[i], out);
+        add_scope(design, table, SCOPE_JOB, prefix, &design->jobs[i], out);
     }
     for (size_t i = 0; i < design->n_engines; i++) {
         fab_str_printf(out, "engine.%zu=%s\n", i + 1, design->engines[i].text);
     }
-    add_scope(table, SCOPE_PRICES, "prices.", design, out);
-    add_scope(table, SCOPE_FAILURES, "failures.", &design->failures, out);
+    add_scope(design, table, SCOPE_PRICES, "prices.", design, out);
+    add_scope(design, table, SCOPE_FAILURES, "failures.", &design->failures, out);
 }
 
 void fab_design_describe(const fab_design *design, fab_str *out) {

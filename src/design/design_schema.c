@@ -44,7 +44,7 @@ static void add_simple(fab_str *out, const char *name, const char *occurs, field
 }
 
 _Static_assert(FAB_MAX_TIERS == 8, "number in the texts here");
-_Static_assert(FAB_MAX_JOBS == 16, "number in the texts here");
+_Static_assert(FAB_MAX_JOBS == 256, "number in the texts here");
 _Static_assert(FAB_MAX_ENGINES == 16, "number in the texts here");
 
 void fab_design_schema(fab_str *out) {
@@ -55,7 +55,7 @@ void fab_design_schema(fab_str *out) {
     add_fabric(out, "front-end", " minOccurs=\"0\"");
     add_simple(out, "floor", "minOccurs=\"0\"", SCOPE_FLOOR, NULL);
     add_simple(out, "failures", "minOccurs=\"0\"", SCOPE_FAILURES, NULL);
-    add_simple(out, "job", "minOccurs=\"0\" maxOccurs=\"16\"", SCOPE_JOB, NULL);
+    add_simple(out, "job", "minOccurs=\"0\" maxOccurs=\"256\"", SCOPE_JOB, NULL);
     add_simple(out, "engine", "minOccurs=\"0\" maxOccurs=\"16\"", SCOPE_ENGINE, "use");
     add_simple(out, "prices", "minOccurs=\"0\"", SCOPE_PRICES, "profile");
     fab_str_add(out, "      </xs:sequence>\n");

@@ -241,7 +241,9 @@ static const fab_xml_element *find_namespace(const fab_xml_element *element) {
 /* Jobs and engines of a base stand until the file names its own. */
 static void drop_replaced(fab_design *design, const fab_xml_element *root) {
     for (const fab_xml_element *child = root->first_child; child != NULL; child = child->next) {
-        design->n_jobs = strcmp(child->name, PARTS[PART_JOB]) == 0 ? 0 : design->n_jobs;
+        if (strcmp(child->name, PARTS[PART_JOB]) == 0) {
+            design->n_jobs = design->lists_used = 0;
+        }
         design->n_engines = strcmp(child->name, PARTS[PART_ENGINE]) == 0 ? 0 : design->n_engines;
     }
 }

@@ -28,7 +28,7 @@ const char *field_item_end(const char *text) {
 }
 
 size_t field_most_characters(const field *f) {
-    return (f->kind == FIELD_SHAPE ? FAB_NAME_SIZE : f->size) - 1;
+    return (f->kind == FIELD_SHAPE ? FAB_NAME_SIZE : f->kind == FIELD_SERVERS ? FAB_SERVERS_SIZE : f->size) - 1;
 }
 
 const char *field_example(const field *f, char *out) {
@@ -39,6 +39,7 @@ const char *field_example(const field *f, char *out) {
     case FIELD_TEXT: (void)snprintf(out, 128, "text"); break;
     case FIELD_WORD: (void)snprintf(out, 128, "a word of letters, digits and . _ -"); break;
     case FIELD_LIST:
+    case FIELD_SERVERS:
     case FIELD_SHAPE: (void)snprintf(out, 128, "digits and , ; : - (such as 4,4,8)"); break;
     case FIELD_FLAG: (void)snprintf(out, 128, "yes or no"); break;
     case FIELD_QUANTITY: (void)snprintf(out, 128, "%s%s", fab_unit_example(f->unit), or_auto); break;
@@ -96,6 +97,10 @@ static fab_status set_text(const field *f, char *to, const char *text, const cha
 
 static bool is_list(const char *text) {
     return strspn(text, "0123456789,;:-") == strlen(text);
+}
+
+fab_status field_check_list(const field *f, const char *text, const char *where, fab_error *err) {
+    return is_list(text) ? FAB_OK : bad_value(f, text, where, err);
 }
 
 static fab_status set_string(const field *f, char *to, const char *text, const char *where, fab_error *err) {
@@ -208,6 +213,7 @@ fab_status field_set(const field *f, void *base, const char *text, const char *w
     case FIELD_QUANTITY:
     case FIELD_DECIMAL: return set_double(f, to, text, where, err);
     case FIELD_FLAG: return set_flag(f, to, text, where, err);
+    case FIELD_SERVERS: break; /* needs the design: design_set_job_field() */
     }
     return fab_fail(err, FAB_EINTERNAL, where, "field %s has no kind", f->key);
 }
@@ -222,6 +228,7 @@ bool field_is_default(const field *f, const void *base) {
     case FIELD_TEXT:
     case FIELD_WORD:
     case FIELD_LIST: return strcmp(member(f, base), initial) == 0;
+    case FIELD_SERVERS: return ((const fab_list_ref *)(const void *)member(f, base))->length == 0;
     case FIELD_SHAPE: {
         field_format(f, base, &text);
         bool is_empty = text.length == 0 && !text.failed;
@@ -246,6 +253,7 @@ void field_format(const field *f, const void *base, fab_str *out) {
     case FIELD_WORD:
     case FIELD_LIST: fab_str_add(out, from); return;
     case FIELD_SHAPE: f->shape->format(from, out); return;
+    case FIELD_SERVERS: return; /* its text is the design's */
     case FIELD_CHOICE:
         memcpy(&choice, from, sizeof choice);
         fab_str_add(out, f->choices[choice]);

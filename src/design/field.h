@@ -18,6 +18,7 @@ typedef enum field_kind {
     FIELD_TEXT,     /**< char[size]: any printable text, blanks collapsed */
     FIELD_WORD,     /**< char[size]: letters, digits and . _ - only */
     FIELD_LIST,     /**< char[size]: digits and , ; : - only */
+    FIELD_SERVERS,  /**< fab_list_ref: such a list, whose text the design has */
     FIELD_SHAPE,    /**< a struct that `shape` reads from such a list; all zero where it is empty */
     FIELD_CHOICE,   /**< an enum: index of one of `choices` */
     FIELD_COUNT,    /**< uint64_t */
@@ -65,6 +66,9 @@ typedef struct field {
  * @retval FAB_EINPUT  with `where`; the message starts with the key and names the value and what is allowed.
  */
 fab_status field_set(const field *f, void *base, const char *text, const char *where, fab_error *err) FAB_MUST_USE;
+
+/** Whether `text` is digits and , ; : - only: what may be in a list. */
+fab_status field_check_list(const field *f, const char *text, const char *where, fab_error *err) FAB_MUST_USE;
 
 /** Appends the value as text that field_set reads back. */
 void field_format(const field *f, const void *base, fab_str *out);

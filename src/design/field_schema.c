@@ -97,6 +97,7 @@ static void add_type(fab_str *out, int indent, const field *f, bool list) {
                          f->size - 1);
         break;
     case FIELD_LIST:
+    case FIELD_SERVERS:
     case FIELD_SHAPE: add_pattern_type(out, indent, "[0-9,;:\\-]*", field_most_characters(f)); break;
     case FIELD_CHOICE: add_enumeration(out, indent, f->choices); break;
     case FIELD_FLAG: add_enumeration(out, indent, FLAG); break;

@@ -75,6 +75,13 @@ fab_status reading_set(reading *r, const target *target, const char *value, cons
  */
 fab_status reading_set_server(reading *r, const char *path, const char *where, fab_error *err) FAB_MUST_USE;
 
+/** Sets all fields of a scope that have a default, in the struct at `base`. */
+fab_status design_set_defaults(field_scope scope, void *base, fab_error *err) FAB_MUST_USE;
+
+/** Sets a field of a job that the design has. After a failure nothing is changed. */
+fab_status design_set_job_field(const field *f, fab_design *design, size_t job, const char *value, const char *where,
+                                fab_error *err) FAB_MUST_USE;
+
 /** Appends a job with defaults; its index is the old n_jobs. */
 fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) FAB_MUST_USE;
 

@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PARTS            4
-#define MAX_PATH             128
-#define DEFAULT_SCALE_UP_BPS 3.6e12 /* of the default of domain-rate, an H100's */
+#define MAX_PARTS 4
+#define MAX_PATH  128
 
 typedef struct path {
     char text[MAX_PATH];
@@ -62,48 +61,7 @@ const char *reading_where(const reading *r, const char *first, const char *secon
     return r->origin_where;
 }
 
-const char *const fab_plan_keys[FAB_N_PLAN_KEYS] = {
-    "tp", "cp", "pp", "dp", "ep", "interleave", "microbatch", "recompute", "zero", "sequence-parallel"};
-
-unsigned fab_job_plan_open(const fab_job_spec *job) {
-    const unsigned timed = 1U << FAB_PLAN_INTERLEAVE | 1U << FAB_PLAN_MICROBATCH;
-    const unsigned sizes = 1U << FAB_PLAN_TP | 1U << FAB_PLAN_PP | 1U << FAB_PLAN_DP;
-    const unsigned all = (1U << FAB_N_PLAN_KEYS) - 1;
-    if (job->plan == FAB_PLAN_AUTO) {
-        return all & ~job->plan_given;
-    }
-    return (job->plan_asked & ~timed) != 0 ? (job->plan_asked | sizes) & ~job->plan_given : 0;
-}
-
-bool fab_job_plan_is_left(const fab_job_spec *job) {
-    const unsigned sizes =
-        1U << FAB_PLAN_TP | 1U << FAB_PLAN_CP | 1U << FAB_PLAN_PP | 1U << FAB_PLAN_DP | 1U << FAB_PLAN_EP;
-    return job->kind == FAB_JOB_TRAINING && job->plan == FAB_PLAN_DEFAULT && (job->plan_given & sizes) == 0 &&
-           fab_job_plan_open(job) == 0 && job->tp == 0 && job->cp == 0 && job->pp == 0 && job->dp == 0 && job->ep == 0;
-}
-
-/* Who has said what of the plan. */
-static void note_plan(const field *f, const char *value, fab_job_spec *job) {
-    for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
-        if (strcmp(f->key, fab_plan_keys[i]) == 0) {
-            bool asked = strcmp(value, "auto") == 0;
-            job->plan_asked = (job->plan_asked & ~(1U << i)) | (asked ? 1U << i : 0);
-            job->plan_given = (job->plan_given & ~(1U << i)) | (asked ? 0 : 1U << i);
-        }
-    }
-}
-
-/* A job knows the data sheet of its GPU from the moment that it is named. */
-static fab_status set_job_field(const field *f, fab_job_spec *job, const char *value, const char *where,
-                                fab_error *err) {
-    fab_status status = field_set(f, job, value, where, err);
-    bool is_gpu = status == FAB_OK && strcmp(f->key, "gpu") == 0;
-    job->interleave_given = job->interleave_given || strcmp(f->key, "interleave") == 0;
-    note_plan(f, value, job);
-    return is_gpu ? fab_gpu_read(job->gpu, where, &job->accelerator, err) : status;
-}
-
-static fab_status set_defaults(field_scope scope, void *base, fab_error *err) {
+fab_status design_set_defaults(field_scope scope, void *base, fab_error *err) {
     fab_status status = FAB_OK;
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == scope && f->initial != NULL) {
@@ -150,54 +108,18 @@ done:
 fab_status reading_init(reading *r, fab_error *err) {
     fab_status status = FAB_OK;
     memset(r, 0, sizeof *r);
-    FAB_TRY(set_defaults(SCOPE_DESIGN, &r->design, err));
-    FAB_TRY(set_defaults(SCOPE_FABRIC, &r->design.fabric, err));
+    FAB_TRY(design_set_defaults(SCOPE_DESIGN, &r->design, err));
+    FAB_TRY(design_set_defaults(SCOPE_FABRIC, &r->design.fabric, err));
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == SCOPE_TIER) {
             FAB_TRY(design_set_tiers(f, r->design.fabric.tier, f->initial, "default", err));
         }
     }
-    FAB_TRY(set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
-    FAB_TRY(set_defaults(SCOPE_FAILURES, &r->design.failures, err));
+    FAB_TRY(design_set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
+    FAB_TRY(design_set_defaults(SCOPE_FAILURES, &r->design.failures, err));
     r->design.front_end = r->design.fabric;
-    FAB_TRY(set_defaults(SCOPE_FRONT_END, &r->design.front_end, err));
+    FAB_TRY(design_set_defaults(SCOPE_FRONT_END, &r->design.front_end, err));
 done:
-    return status;
-}
-
-void design_follow_gpu(fab_design *design) {
-    fab_fabric_spec *f = &design->fabric;
-    double gpu_bps = design->n_jobs > 0 ? design->jobs[0].accelerator.scale_up_bps : DEFAULT_SCALE_UP_BPS;
-    f->domain_bps = f->domain_rate_given ? f->domain_bps : gpu_bps;
-    f->domain_rate_unlike = fabs(f->domain_bps - gpu_bps) > 1;
-}
-
-fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {
-    fab_job_spec job;
-    memset(&job, 0, sizeof job);
-    fab_status status = set_defaults(SCOPE_JOB, &job, err);
-    status = status == FAB_OK ? fab_gpu_read(job.gpu, NULL, &job.accelerator, err) : status;
-    if (status == FAB_OK) {
-        *out = job;
-    }
-    return status;
-}
-
-fab_status reading_add_job(fab_design *design, const char *where, fab_error *err) {
-    if (design->n_jobs >= FAB_MAX_JOBS) {
-        return fab_fail(err, FAB_EINPUT, where, "more than %d jobs", FAB_MAX_JOBS);
-    }
-    fab_job_spec *job = &design->jobs[design->n_jobs];
-    fab_status status = fab_design_default_job(job, err);
-    if (status == FAB_OK) {
-        if (design->n_jobs == 0) {
-            (void)snprintf(job->id, sizeof job->id, "job");
-        } else {
-            (void)snprintf(job->id, sizeof job->id, "job%zu", design->n_jobs + 1);
-        }
-        (void)snprintf(job->where, sizeof job->where, "%s", where);
-        design->n_jobs++;
-    }
     return status;
 }
 
@@ -395,7 +317,7 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         if (t->index == r->design.n_jobs) {
             FAB_TRY(reading_add_job(&r->design, where, err));
         }
-        FAB_TRY(set_job_field(t->field, &r->design.jobs[t->index], value, where, err));
+        FAB_TRY(design_set_job_field(t->field, &r->design, t->index, value, where, err));
         break;
     case SCOPE_TIER:
         fabric->radix_given = fabric->radix_given || strcmp(t->field->key, "radix") == 0;
@@ -421,33 +343,6 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
     case SCOPE_BOOK: FAB_FAIL(err, FAB_EINTERNAL, where, "a design has no field of a price book");
     }
     (void)snprintf(r->where[design_field_index(t->field)], sizeof r->where[0], "%s", where);
-done:
-    return status;
-}
-
-fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
-                              fab_error *err) {
-    static const field_scope SCOPE = SCOPE_JOB;
-    fab_status status = FAB_OK;
-    const field *f = design_field_find(SCOPE_JOB, key);
-    if (f == NULL) {
-        FAB_TRY(fail_unknown("job key", key, &SCOPE, 1, where, err));
-    }
-    if (job > design->n_jobs) {
-        FAB_FAIL(err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
-    }
-    size_t n_jobs = design->n_jobs;
-    if (job == n_jobs) {
-        FAB_TRY(reading_add_job(design, where, err));
-    }
-    fab_job_spec changed = design->jobs[job];
-    status = set_job_field(f, &changed, value, where, err);
-    if (status == FAB_OK) {
-        design->jobs[job] = changed;
-        design_follow_gpu(design);
-    } else {
-        design->n_jobs = n_jobs;
-    }
 done:
     return status;
 }

@@ -16,30 +16,52 @@ static bool compare_takes_part(const fab_sweep_point *p, size_t e) {
     return p->is_built && e < p->n_engines && p->engines[e].has_time;
 }
 
-static double figure_of(const fab_sweep_point *p, size_t e, bool by_price) {
-    return by_price ? p->engines[e].iteration.usd_per_1e9_tokens : p->engines[e].compared_s;
+/* What designs are judged by: with failures where all that take part have them. */
+typedef struct measure {
+    size_t engine;
+    bool by_price, has_failures;
+} measure;
+
+static double figure_of(const fab_sweep_point *p, const measure *m) {
+    const fab_sweep_engine *e = &p->engines[m->engine];
+    double figure = m->by_price ? e->iteration.usd_per_1e9_tokens : e->compared_s;
+    return m->has_failures ? fab_with_failures(e, figure) : figure;
+}
+
+static measure choose_measure(const fab_sweep *sweep, size_t engine) {
+    measure m = {engine, true, true};
+    for (size_t i = 0; i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        if (compare_takes_part(p, engine)) {
+            m.by_price = m.by_price && p->engines[engine].iteration.usd_per_1e9_tokens > 0;
+            m.has_failures = m.has_failures && p->engines[engine].has_goodput;
+        }
+    }
+    return m;
 }
 
 /* The part of its yearly costs that a network would have to save for its tokens to cost `usd`. */
-static double turning(const fab_sweep_point *p, size_t e, double usd) {
-    const fab_iteration *it = &p->engines[e].iteration;
-    double excess = (it->usd_per_1e9_tokens - usd) * it->tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+static double turning(const fab_sweep_point *p, const measure *m, double usd) {
+    const fab_iteration *it = &p->engines[m->engine].iteration;
+    double goodput = m->has_failures ? p->engines[m->engine].goodput.mean : 1;
+    double excess = (figure_of(p, m) - usd) * it->tokens_per_s * goodput / 1e9 * SECONDS_PER_YEAR;
     double network = it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year);
     return network > 0 ? excess / network : INFINITY;
 }
 
 /* The two that cost the least per token where the cluster is bought. */
-static void judge_ownership(const fab_sweep *sweep, size_t e, fab_verdict *v) {
+static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdict *v) {
     double least = INFINITY;
     double second = INFINITY;
     v->is_owned = v->is_known;
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
-        if (!compare_takes_part(p, e)) {
+        if (!compare_takes_part(p, m->engine)) {
             continue;
         }
-        double usd = p->engines[e].owned_usd_per_1e9_tokens;
+        double usd = p->engines[m->engine].owned_usd_per_1e9_tokens;
         v->is_owned = v->is_owned && usd > 0;
+        usd = m->has_failures ? fab_with_failures(&p->engines[m->engine], usd) : usd;
         if (usd < least) {
             second = least;
             v->owned_next = v->owned_best;
@@ -58,35 +80,37 @@ static void judge_ownership(const fab_sweep *sweep, size_t e, fab_verdict *v) {
 }
 
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
-    fab_verdict v = {.by_price = true};
-    for (size_t i = 0; i < sweep->n_points; i++) {
-        const fab_sweep_point *p = &sweep->points[i];
-        v.by_price = v.by_price && (!compare_takes_part(p, e) || figure_of(p, e, true) > 0);
-    }
+    const measure m = choose_measure(sweep, e);
+    fab_verdict v = {.by_price = m.by_price};
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
         if (!compare_takes_part(p, e)) {
             continue;
         }
-        double mine = figure_of(p, e, v.by_price);
+        double mine = figure_of(p, &m);
         if (!v.is_known) {
-            v = (fab_verdict){
-                .is_known = true, .by_price = v.by_price, .best = i, .next = i, .fastest = i, .cheapest = i};
-        } else if (mine < figure_of(&sweep->points[v.best], e, v.by_price)) {
+            v = (fab_verdict){.is_known = true,
+                              .by_price = m.by_price,
+                              .has_failures = m.has_failures,
+                              .best = i,
+                              .next = i,
+                              .fastest = i,
+                              .cheapest = i};
+        } else if (mine < figure_of(&sweep->points[v.best], &m)) {
             v.next = v.best;
             v.best = i;
-        } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], e, v.by_price)) {
+        } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], &m)) {
             v.next = i;
         }
         v.fastest = p->engines[e].compared_s < sweep->points[v.fastest].engines[e].compared_s ? i : v.fastest;
         v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
     }
     if (v.is_known && v.next != v.best) {
-        double least = figure_of(&sweep->points[v.best], e, v.by_price);
-        v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], e, v.by_price) / least - 1 : 0;
-        v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], e, least) : 0;
+        double least = figure_of(&sweep->points[v.best], &m);
+        v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], &m) / least - 1 : 0;
+        v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], &m, least) : 0;
     }
-    judge_ownership(sweep, e, &v);
+    judge_ownership(sweep, &m, &v);
     return v;
 }
 

@@ -1,5 +1,6 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
 #include "fab/design.h"
+#include "fab/goodput_run.h"
 #include "fab/plan_run.h"
 #include "fab/prices.h"
 #include "fab/sweep_run.h"
@@ -142,6 +143,27 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
     return FAB_OK;
 }
 
+/* What failures leave, where they are asked for. */
+static fab_status keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
+                               fab_sweep_point *out, fab_error *err) {
+    fab_stat found[FAB_MAX_ENGINES];
+    const fab_goodput_request what = {.design = design,
+                                      .traffic = traffic,
+                                      .scenarios = request->scenarios,
+                                      .policy = request->policy,
+                                      .seed = request->seed,
+                                      .n_threads = request->n_threads};
+    if (request->scenarios == NULL) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_goodput_find(&what, found, err));
+    for (size_t e = 0; e < out->n_engines; e++) {
+        out->engines[e].has_goodput = found[e].mean > 0;
+        out->engines[e].goodput = found[e];
+    }
+    return FAB_OK;
+}
+
 /* --- one point ---------------------------------------------------------------------------------------------------- */
 
 /* Where the sweep stands, for a replay that knows of its own items only. */
@@ -229,6 +251,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(sweep_keep(&result, design->n_engines, &kept, err));
+    FAB_TRY(keep_goodput(request, fab_context_what(context)->design, traffic.data, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};
 done:
@@ -302,7 +325,7 @@ static bool names_model(const fab_design *design) {
 /* What points that name none are given: the job of the first compared design that has one; a model; a price book.
  * NULL: their own. */
 typedef struct shared_job {
-    fab_job_spec *spec;
+    const fab_design *from;
     const char *model, *prices;
 } shared_job;
 
@@ -315,12 +338,11 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     fab_str settings = FAB_STR_INIT;
     values_of(r, i, value);
     status = read_point(r, i, design, inner, err);
-    if (status == FAB_OK && shared->spec != NULL && design->n_jobs == 0) {
-        design->jobs[0] = *shared->spec;
-        design->n_jobs = 1;
+    if (status == FAB_OK && shared->from != NULL && design->n_jobs == 0) {
+        status = fab_design_take_job(shared->from, design, inner);
     }
     if (status == FAB_OK && shared->prices[0] != '\0') {
-        (void)snprintf(design->prices, sizeof design->prices, "%s", shared->prices);
+        (void)snprintf(design->prices, sizeof design->prices, "%.191s", shared->prices);
     }
     if (status == FAB_OK && shared->model != NULL && trains(design) && !names_model(design)) {
         status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
@@ -390,7 +412,7 @@ done:
  * of the first that has one: it is that of all that have none. A point that is refused here is refused again when it is
  * run. Both are the caller's, after a failure too. */
 static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design *design, char **out,
-                               fab_job_spec **out_job, fab_error *err) {
+                               fab_design **out_job, fab_error *err) {
     fab_status status = FAB_OK;
     sweep_models models = {.named = NULL};
     for (size_t i = 0; i < n && strncmp(r->traffic, "job", 3) == 0; i++) {
@@ -398,7 +420,7 @@ static fab_status choose_model(const fab_sweep_request *r, size_t n, fab_design 
         status = read_point(r, i, design, &inner, err);
         if (status == FAB_OK && r->compares_designs && design->n_jobs > 0 && *out_job == NULL) {
             FAB_TRY(FAB_NEW(*out_job, 1, err));
-            **out_job = design->jobs[0];
+            fab_design_copy_alone(design, 0, *out_job);
         }
         if (status == FAB_OK && trains(design)) {
             status = names_model(design) ? note_named(design->jobs[0].model, &models, &inner)
@@ -517,7 +539,8 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     fab_status status = FAB_OK;
     fab_sweep *sweep = NULL;
     fab_design *design = NULL;
-    shared_job shared = {.spec = NULL};
+    shared_job shared = {.from = NULL};
+    fab_design *named = NULL;
     fab_error first = {.code = FAB_OK};
     size_t n = 0;
     FAB_TRY(sweep_check_request(request, &n, err));
@@ -529,7 +552,8 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     for (size_t k = 0; k < request->n_paths; k++) {
         FAB_TRY((sweep->path[k] = fab_strdup(request->path[k], err)) != NULL ? FAB_OK : FAB_ENOMEM);
     }
-    FAB_TRY(choose_model(request, n, design, &sweep->model, &shared.spec, err));
+    FAB_TRY(choose_model(request, n, design, &sweep->model, &named, err));
+    shared.from = named;
     shared.model = sweep->model;
     FAB_TRY(choose_prices(request, n, design, sweep->prices, err));
     shared.prices = sweep->prices;
@@ -552,11 +576,15 @@ fab_status fab_sweep_run(const fab_sweep_request *request, fab_sweep **out, fab_
     }
     fab_sweep_rank(sweep);
     sweep->compares_designs = request->compares_designs;
+    if (request->scenarios != NULL) {
+        (void)snprintf(sweep->scenarios, sizeof sweep->scenarios, "%s", request->scenarios);
+        (void)snprintf(sweep->policy, sizeof sweep->policy, "%s", fab_policies[request->policy]);
+    }
     FAB_TRY(request->compares_designs ? fab_sweep_compare(sweep, err) : FAB_OK);
     *out = sweep;
     sweep = NULL;
 done:
-    FAB_FREE_ALL(design, shared.spec);
+    FAB_FREE_ALL(design, named);
     fab_sweep_free(sweep);
     return status;
 }

@@ -83,6 +83,7 @@ typedef struct fab_job {
     uint32_t size[FAB_N_DIMS];
     uint32_t stride[FAB_N_DIMS]; /* distance in ranks between neighbours along a dimension */
     fab_job_memory memory;
+    const char *listed; /* servers of a pattern, which has no design; borrowed */
     char where[FAB_WHERE_SIZE];
 } fab_job;
 

@@ -62,4 +62,42 @@ for i, figures in enumerate((time, hours, owned)):
         assert abs(float(said[2 * i + j + 1]) / want - 1) < 0.01, (said.groups(), time, hours, owned)
 assert "A GPU hour is $12.50" in text and "job.gpu-hour-usd" in text
 PYTHON
+
+# --- failures: goodput is what a study of the same histories finds, and designs are judged with it ---
+histories=(--scenarios time:90d@12 --seed 3)
+failing=(--job model=gpt-7.5b,tp=8 --engine ecmp --set failures.server-mtbf=4000h --quiet)
+compared=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,spares=1)
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --json >failing.json || fail "failures: $?"
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --threads 1 --json | grep -v '"threads"' >one.json
+grep -v '"threads"' failing.json | cmp - one.json || fail "goodput depends on the threads"
+for i in 0 1; do
+  "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
+done
+says 'with failures' compare "${compared[@]}" "${failing[@]}" "${histories[@]}"
+says 'policy none' compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy none
+refused() { # refused TEXT ARGUMENTS...
+  "$program" compare "${compared[@]}" "${failing[@]}" "${@:2}" >out 2>err && fail "${*:2}: not refused"
+  grep -F -- "$1" err >/dev/null || fail "${*:2}: $(<err)"
+}
+refused 'has no time' --scenarios links:1
+refused 'nothing fails' --policy none
+refused 'under one' "${histories[@]}" --policy none --policy shrink
+python3 - <<'PYTHON' || fail "goodput of a comparison"
+import json
+sweep = json.load(open("failing.json"))["sweep"]
+verdict = sweep["verdicts"][0]
+assert verdict["has_failures"] and sweep["policy"] == "first-spare" and sweep["scenarios"] == "time:90d@12", verdict
+figures = []
+for i, point in enumerate(sweep["points"]):
+    engine = point["engines"][0]
+    study = json.load(open(f"study-{i}.json"))["study"]
+    want = study["policy"][0]["goodput_ratio"]
+    want = want["mean"] if isinstance(want, dict) else want
+    assert abs(engine["goodput_ratio"] - want) < 1e-12, (engine["goodput_ratio"], want)
+    assert 0.2 < want < 1
+    figures.append(engine["usd_per_1e9_tokens"] / want)
+best = figures.index(min(figures))
+assert verdict["best"] == best + 1, (verdict, figures)
+assert abs(verdict["margin_ratio"] - (max(figures) / min(figures) - 1)) < 1e-9, (verdict, figures)
+PYTHON
 exit $((failures > 0))

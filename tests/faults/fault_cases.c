@@ -168,6 +168,9 @@ const fault_case fault_cases[] = {
     PRINTS("sweep-csv", "sweep " CLOS " --vary taper.1=1,2" RING " --format csv" COMMON),
     PRINTS("compare", "compare clos:gpus=64,radix=16 clos:gpus=32,radix=16" RING " --json" COMMON),
     PRINTS("compare-text", "compare clos:gpus=16,radix=16 clos:gpus=32,radix=16 --job model=gpt-1.7b" COMMON),
+    PRINTS("compare-goodput",
+           "compare clos:gpus=16,radix=16 clos:gpus=32,radix=16 --job model=gpt-1.7b,tp=8 --scenarios time:10d@2 "
+           "--policy none" COMMON),
     PRINTS("diff", "diff " CLOS RING " --engine pinned --after fail=leaf-0:3 --json" COMMON),
     PRINTS("diff-servers",
            "diff " CLOS SMALL " --before servers=server-0,server-1 --after servers=0,2 --tolerance 9" COMMON),

@@ -198,10 +198,12 @@ function adviceAnswers(advice) {
 function contentionAnswers(contention) {
   const rows = contention.engines[0].jobs.filter((j) => j.slowdown_ratio !== undefined);
   if (rows.length === 0) return [];
-  const worst = rows.reduce((a, b) => (f.mean(b.slowdown_ratio) > f.mean(a.slowdown_ratio) ? b : a));
+  const most = [...rows].sort((a, b) => f.mean(b.slowdown_ratio) - f.mean(a.slowdown_ratio)).slice(0, 8);
+  const worst = most[0];
   return [card('answer-contention', 'What do the jobs do to each other?',
     [h('strong', null, `${f.digits(f.mean(worst.slowdown_ratio), 3)} times`), ` as long takes ${worst.phase} of job ${worst.job}`],
-    h('ul', { class: 'plain' }, rows.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
+    h('ul', { class: 'plain' }, most.map((j) => h('li', null, `${j.job}, ${j.phase}: ${f.seconds(f.mean(j.alone_s))} alone, ${f.seconds(f.mean(j.together_s))} together${j.iteration_alone_s ? `; an iteration ${f.seconds(j.iteration_alone_s)} and ${f.seconds(j.iteration_together_s)}` : ''}`))),
+    rows.length > most.length && h('p', null, `And ${f.plural(rows.length - most.length, 'more job')}, which lose less or as much.`),
     h('p', { class: 'small' }, h('a', { href: '#contention' }, 'Where they contend')))];
 }
 

@@ -73,6 +73,40 @@ function curve(sweep, rows, labels, { title, unit, get }) {
   });
 }
 
+/** What the clusters cost to buy and run, a row of each; why not, where a book lacks a price. */
+function ownership(s) {
+  const owned = s.verdicts?.length > 0 ? s.points.filter((p) => p.ownership?.years !== undefined) : [];
+  const missing = s.verdicts?.length > 0 ? s.points.filter((p) => p.ownership?.missing) : [];
+  const tokens = (p) => p.engines[0]?.owned_usd_per_1e9_tokens;
+  const failing = (s.verdicts?.length > 0 ? s.points : []).filter((p) => p.engines?.some((e) => e.goodput_ratio !== undefined));
+  const columns = [['GPUs', 'gpu_usd'], ['servers', 'server_usd'], ['racks', 'rack_usd'], ['network', 'network_usd'], ['energy', 'energy_usd'], ['total', 'total_usd']];
+  return [
+    owned.length > 0 && table({
+      id: 'ownership-table',
+      caption: `Cost of ownership: bought and run for ${f.digits(owned[0].ownership.years, 3)} years by prices ${owned[0].ownership.profile}`,
+      columns: [
+        { title: 'bought', head: true, cell: (p) => pointName(s, p) },
+        ...columns.map(([title, key]) => ({ title, number: true, cell: (p) => f.money(p.ownership[key]) })),
+        { title: '$ per 1e9 tokens', number: true, cell: (p) => (tokens(p) === undefined ? '-' : f.dollars(tokens(p))) },
+      ],
+      rows: owned,
+    }),
+    failing.length > 0 && table({
+      id: 'goodput-table',
+      caption: `With failures: ${s.scenarios}, policy ${s.policy}`,
+      columns: [
+        { title: 'design', head: true, cell: (r) => pointName(s, r.p) },
+        { title: 'engine', cell: (r) => r.e.label },
+        { title: 'goodput', number: true, cell: (r) => f.percent(r.e.goodput_ratio) },
+        { title: 'tokens/s', number: true, cell: (r) => (r.e.tokens_per_s === undefined ? '-' : f.count(Math.round(r.e.tokens_per_s * r.e.goodput_ratio))) },
+        { title: '$ per 1e9 tokens', number: true, cell: (r) => (r.e.usd_per_1e9_tokens === undefined ? '-' : f.dollars(r.e.usd_per_1e9_tokens / r.e.goodput_ratio)) },
+        { title: 'bought', number: true, cell: (r) => (r.e.owned_usd_per_1e9_tokens === undefined ? '-' : f.dollars(r.e.owned_usd_per_1e9_tokens / r.e.goodput_ratio)) },
+      ],
+      rows: failing.flatMap((p) => p.engines.filter((e) => e.goodput_ratio !== undefined).map((e) => ({ p, e }))),
+    }),
+    missing.map((p) => h('p', { class: 'small' }, `Cost of ownership of ${pointName(s, p)} is not known: prices ${p.ownership.profile} without ${p.ownership.missing}.`))];
+}
+
 export function sweep(model) {
   const { sweep: s } = model.report;
   const rows = timed(s);
@@ -117,6 +151,7 @@ export function sweep(model) {
       ].filter(Boolean),
       rows: rows.map((r) => ({ ...r, class: r.engine.pareto ? 'best' : null })),
     }),
+    ownership(s),
     h('details', null, h('summary', null, 'Phases of every point'), table({
       caption: 'Times of phases',
       columns: [

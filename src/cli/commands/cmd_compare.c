@@ -6,18 +6,24 @@ static fab_status compare_run(const cli_options *options, FILE *out, fab_error *
     return cli_sweep_and_report(options, &designs, 1, FAB_COMMAND_COMPARE, out, err);
 }
 
+static const cli_option OPTION_SCENARIOS = {
+    "scenarios", "time:T@N",
+    "also what failures leave: goodput over N histories of a time T, time:30d@100; designs are judged with it",
+    .text = offsetof(cli_options, scenarios)};
+static const cli_option OPTION_POLICY = {
+    "policy", "NAME",
+    "with --scenarios: where ranks go when their server is lost: none, first-spare (default), same-rack, same-pod, "
+    "same-slice, collision-aware, shrink",
+    .list = offsetof(cli_options, policies)};
+
 static const char *const EXAMPLES[] = {
     "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
     "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison",
-    NULL};
+    "fabriscope compare clos:gpus=256,spares=1 clos:gpus=256 --scenarios time:30d@100", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_traffic,
-                                            &cli_option_transport,
-                                            CLI_REPLAY_OPTIONS,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_set,       &cli_option_job,    &cli_option_traffic,
+                                            &cli_option_transport, &OPTION_SCENARIOS,  &OPTION_POLICY,
+                                            CLI_REPLAY_OPTIONS,    CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_compare = {
     .name = "compare",
@@ -31,7 +37,8 @@ const cli_command cli_command_compare = {
                "have to be to draw level, and what differs between the designs. Beside it the total cost of ownership: "
                "GPUs, servers, racks, network and energy over the years of the price book. Designs that name no model "
                "have the "
-               "same: the smallest of their defaults. --set and --job hold for all. Patterns are compared by time.",
+               "same: the smallest of their defaults. With --scenarios failures are in it: goodput, and dollars per "
+               "token that was not computed in vain. --set and --job hold for all. Patterns are compared by time.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

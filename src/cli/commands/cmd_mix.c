@@ -29,8 +29,8 @@ static fab_status make_ranking(const cli_options *options, fab_design *design, f
     design->n_jobs = 0;
     FAB_PASS(fab_design_set_job(design, 0, "kind", "ranking", "--ranking", err));
     fab_job_spec *job = &design->jobs[0];
-    (void)snprintf(job->servers, sizeof job->servers, "%s", before.servers);
-    (void)snprintf(job->storage_servers, sizeof job->storage_servers, "%s", before.storage_servers);
+    job->servers = before.servers;
+    job->storage_servers = before.storage_servers;
     job->placement = before.placement;
     job->placement_seed = before.placement_seed;
     job->gpus = before.gpus;

@@ -413,7 +413,7 @@ static fab_status evaluate_base(advisor *a, fab_error *err) {
     if (a->traffic->n_ranks > 0) {
         (void)snprintf(a->base.order, sizeof a->base.order, "%s", a->traffic->job.order);
         (void)snprintf(a->base.servers, sizeof a->base.servers, "%s",
-                       q->design->n_jobs > 0 ? q->design->jobs[0].servers : "");
+                       q->design->n_jobs > 0 ? fab_design_list(q->design, q->design->jobs[0].servers) : "");
     }
     FAB_PASS(advise_outcome_init(a, &a->at_base, err));
     FAB_PASS(advise_evaluate(a, &a->base, q->seed, &a->at_base, err));

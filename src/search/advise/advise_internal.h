@@ -16,7 +16,7 @@ typedef struct advise_packets {
 typedef struct advise_config {
     char engine[FAB_ENGINE_TEXT_SIZE];
     char order[FAB_NAME_SIZE];
-    char servers[sizeof((fab_job_spec *)0)->servers];
+    char servers[FAB_SERVERS_SIZE];
     advise_packets packets;
 } advise_config;
 
@@ -28,7 +28,7 @@ typedef struct advise_change {
     bool sets_engine; /**< `engine` means something */
     char engine[160];
     char order[FAB_NAME_SIZE];
-    char servers[sizeof((fab_job_spec *)0)->servers];
+    char servers[FAB_SERVERS_SIZE];
     advise_packets packets;
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the engine that comes out; filled with the next two */
     fab_advice_gain alone;             /**< filled when it was evaluated on the base; the next one too */

@@ -263,6 +263,7 @@ fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double
 
 fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t n, fab_error *err) {
     fab_job_spec *job = &design->jobs[0];
+    char list[FAB_SERVERS_SIZE] = "";
     size_t used = 0;
     for (size_t i = 0; i < n;) {
         size_t length = 1;
@@ -273,18 +274,18 @@ fab_status diff_set_servers(fab_design *design, const uint32_t *servers, size_t 
         int size = length > 1 ? snprintf(piece, sizeof piece, "%s%u-%u", i > 0 ? "," : "", (unsigned)servers[i],
                                          (unsigned)servers[i + length - 1])
                               : snprintf(piece, sizeof piece, "%s%u", i > 0 ? "," : "", (unsigned)servers[i]);
-        if (used + (size_t)size >= sizeof job->servers) {
+        if (used + (size_t)size >= sizeof list) {
             return fab_fail(err, FAB_EUNSUPPORTED, "servers", "the list takes more than %zu characters",
-                            sizeof job->servers - 1);
+                            sizeof list - 1);
         }
-        memcpy(job->servers + used, piece, (size_t)size + 1);
+        memcpy(list + used, piece, (size_t)size + 1);
         used += (size_t)size;
         i += length;
     }
     job->placement = FAB_PLACEMENT_ORDER;
     job->n_servers = n;
     job->gpus = 0;
-    return FAB_OK;
+    return fab_design_set_list(design, &job->servers, "servers", list, "servers", err);
 }
 
 typedef struct hosts {

@@ -427,7 +427,7 @@ static fab_status find_servers(placer *p, fab_error *err) {
         p->usable[p->start[i]] = true;
     }
     p->n_all = p->n_job;
-    bool stays = job != NULL && (job->servers[0] != '\0' || job->storage_servers[0] != '\0');
+    bool stays = job != NULL && (job->servers.length > 0 || job->storage_servers.length > 0);
     for (uint32_t server = 0; !stays && server + kept < fab_n_complete_servers(f); server++) {
         if (!p->usable[server]) {
             p->usable[server] = true;

@@ -8,6 +8,7 @@
 #include "fab/memory.h"
 #include "assess/replay_for_times.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,32 +48,53 @@ static uint32_t count_servers(const fab_fabric *f, const fab_traffic *traffic) {
     return n;
 }
 
-/* Replays job `job` by itself; the first was. */
-static fab_status replay_job(contender *c, size_t job, const fab_result *first, fab_error *err) {
+/* "tp 8 pp 2 dp 4", and what else is more than one. */
+static void write_plan(const fab_job_spec *job, char out[64]) {
+    const uint64_t sizes[] = {job->tp, job->cp, job->pp, job->dp, job->ep};
+    static const char *const NAMES[] = {"tp", "cp", "pp", "dp", "ep"};
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && used < 64; i++) {
+        bool always = i == 0 || i == 2 || i == 3;
+        if (always || sizes[i] > 1) {
+            used += (size_t)snprintf(out + used, 64 - used, "%s%s %" PRIu64, used > 0 ? " " : "", NAMES[i], sizes[i]);
+        }
+    }
+}
+
+/* Replays job `job` by itself over the tables of the base; the first was. */
+static fab_status replay_job(contender *c, const fab_design *alone, size_t job, const fab_result *first,
+                             fab_error *err) {
     fab_result *result = &c->alone[job];
+    fab_context *context = NULL;
     if (job == 0) {
         *result = *first;
         return FAB_OK;
     }
     *result = (fab_result){.command = first->command, .fabrics = first->fabrics, .n_fabrics = first->n_fabrics};
+    const fab_context_request request = {.base = c->base->context, .design = alone, .traffic = "job"};
+    FAB_PASS(fab_context_new(&request, &context, err));
     fab_replay replay = replay_for_times(c->base);
-    replay.context = c->contexts[job];
-    return fab_replay_run(&replay, result, err);
+    replay.context = context;
+    fab_status status = fab_replay_run(&replay, result, err);
+    fab_context_free(context);
+    return status;
 }
 
-static fab_status take_job(contender *c, const fab_design *placed, size_t job, const fab_result *first,
-                           fab_error *err) {
+/* `alone`: room for its design. */
+static fab_status take_job(contender *c, const fab_design *placed, size_t job, fab_design *alone,
+                           const fab_result *first, fab_error *err) {
     fab_contending_job *out = &c->out->jobs[job];
-    FAB_PASS(FAB_NEW(c->designs[job], 1, err));
-    fab_job_alone(placed, job, c->designs[job]);
-    const fab_context_request request = {.base = c->base->context, .design = c->designs[job], .traffic = "job"};
-    FAB_PASS(fab_context_new(&request, &c->contexts[job], err));
+    fab_design_copy_alone(placed, job, alone);
     (void)snprintf(out->id, sizeof out->id, "%s", placed->jobs[job].id);
-    FAB_PASS(fab_context_traffic(c->contexts[job], &c->traffic[job], err));
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job]->summary);
-    out->n_gpus = c->traffic[job]->n_ranks;
-    out->n_servers = count_servers(c->what->fabric, c->traffic[job]);
-    FAB_PASS(replay_job(c, job, first, err));
+    FAB_PASS(fab_traffic_make("job", alone, c->what->fabric, c->what->seed, &c->traffic[job], err));
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s", c->traffic[job].summary);
+    (void)snprintf(out->model, sizeof out->model, "%s",
+                   c->traffic[job].model.name != NULL ? c->traffic[job].model.name : c->traffic[job].job.model);
+    write_plan(&c->traffic[job].job, out->plan);
+    out->n_gpus = c->traffic[job].n_ranks;
+    out->n_servers = count_servers(c->what->fabric, &c->traffic[job]);
+    FAB_PASS(replay_job(c, alone, job, first, err));
     return keep_phases(&c->alone[job], c->what->n_engines, out, err);
 }
 
@@ -95,7 +117,7 @@ static fab_status iterate_job(contender *c, size_t job, size_t engine, fab_error
     size_t phase = c->out->jobs[job].phase_index;
     transfer_s[phase] = m->together_s.mean - alone->phases[phase].engines[engine].latency_s;
     FAB_TRY(
-        fab_iterate_with(c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));
+        fab_iterate_with(&c->traffic[job], alone, engine, transfer_s, NULL, &alone->iterations[engine], &changed, err));
     m->has_iteration = true;
     m->iteration_alone_s = alone->iterations[engine].at_means_s;
     m->iteration_together_s = changed.time_s;
@@ -186,9 +208,7 @@ void fab_contention_free(fab_contention *c) {
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
     const size_t n_engines = c->what->n_engines;
-    FAB_PASS(fab_allocate(n_jobs, sizeof(fab_design *), &c->designs, err));
-    FAB_PASS(fab_allocate(n_jobs, sizeof(fab_context *), &c->contexts, err));
-    FAB_PASS(fab_allocate(n_jobs, sizeof(const fab_traffic *), &c->traffic, err));
+    FAB_PASS(FAB_NEW(c->traffic, n_jobs, err));
     FAB_PASS(FAB_NEW(c->alone, n_jobs, err));
     FAB_PASS(FAB_NEW(c->n_seeds, n_engines, err));
     FAB_PASS(FAB_NEW(c->out, 1, err));
@@ -213,11 +233,10 @@ static void close_contention(contender *c, size_t n_jobs) {
         c->alone[job].fabrics = NULL; /* the first job's */
         fab_result_release(&c->alone[job]);
     }
-    for (size_t job = 0; c->contexts != NULL && job < n_jobs; job++) {
-        fab_context_free(c->contexts[job]);
-        free(c->designs[job]);
+    for (size_t job = 0; c->traffic != NULL && job < n_jobs; job++) {
+        fab_traffic_release(&c->traffic[job]);
     }
-    FAB_FREE_ALL(c->alone, c->contexts, c->designs, c->traffic, c->n_seeds);
+    FAB_FREE_ALL(c->alone, c->traffic, c->n_seeds);
     fab_contention_free(c->out);
 }
 
@@ -225,16 +244,18 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
                        fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *placed = NULL;
+    fab_design *alone = NULL;
     contender c = {.base = base, .what = fab_context_what(base->context)};
     size_t n_jobs = c.what->design->n_jobs;
     if (n_jobs < 2) {
         FAB_FAIL(err, FAB_EINPUT, c.what->design->fabric.where, "the design has no second job to contend with");
     }
     FAB_TRY(FAB_NEW(placed, 1, err));
+    FAB_TRY(FAB_NEW(alone, 1, err));
     FAB_TRY(fab_jobs_place(c.what->design, c.what->fabric, placed, err));
     FAB_TRY(open_contention(&c, n_jobs, err));
     for (size_t job = 0; job < n_jobs; job++) {
-        FAB_TRY(take_job(&c, placed, job, first, err));
+        FAB_TRY(take_job(&c, placed, job, alone, first, err));
         FAB_TRY(choose_phase(&c, &c.out->jobs[job], &placed->jobs[job], err));
     }
     FAB_TRY(contend_phases(&c, err));
@@ -246,6 +267,6 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     c.out = NULL;
 done:
     close_contention(&c, n_jobs);
-    free(placed);
+    FAB_FREE_ALL(placed, alone);
     return status;
 }

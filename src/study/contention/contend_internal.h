@@ -11,9 +11,7 @@
 typedef struct contender {
     const fab_replay *base;
     const fab_context_request *what; /**< of its context */
-    fab_design **designs;            /**< shape [n_jobs]: each job alone */
-    fab_context **contexts;          /**< shape [n_jobs]: with that design, over the tables of the base */
-    const fab_traffic **traffic;     /**< shape [n_jobs] */
+    fab_traffic *traffic;            /**< shape [n_jobs]: each job alone; owned */
     fab_result *alone; /**< shape [n_jobs]: each by itself; fabrics borrowed, and everything of the first */
     uint64_t *n_seeds; /**< shape [n_engines]: draws */
     fab_contention *out;

@@ -54,7 +54,7 @@ static fab_status run_cell(void *context, size_t index, size_t worker, fab_error
     uint32_t row = at->one->phase[at->row];
     uint32_t column = at->one->other_phase[at->column];
     size_t engine = at->one->engine;
-    const fab_phase *phases[2] = {&c->traffic[at->one->job]->phases[row], &c->traffic[at->one->other]->phases[column]};
+    const fab_phase *phases[2] = {&c->traffic[at->one->job].phases[row], &c->traffic[at->one->other].phases[column]};
     const fab_phase_alone *alone[2] = {contend_alone(c, at->one->job, row, engine),
                                        contend_alone(c, at->one->other, column, engine)};
     uint64_t n = c->n_seeds[engine];

@@ -168,7 +168,7 @@ static fab_status contend_prepare(contended *m, fab_error *err) {
     for (uint32_t job = 0; job < c->out->n_jobs; job++) {
         const fab_contending_job *j = &c->out->jobs[job];
         if (j->phase[0] != '\0') {
-            phases[m->n] = &c->traffic[job]->phases[j->phase_index];
+            phases[m->n] = &c->traffic[job].phases[j->phase_index];
             m->member[m->n++] = job;
         }
     }

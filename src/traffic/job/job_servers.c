@@ -249,11 +249,16 @@ static fab_status count_wanted(const fab_job *job, const fab_fabric *fabric, uin
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
-static fab_status read_storage(fab_job *job, const fab_fabric *fabric, bool *used, fab_error *err) {
-    server_list list = {"storage-servers", job->spec.storage_servers, job->where, fabric->n_servers, used, NULL, 0};
-    if (job->spec.storage_servers[0] == '\0') {
+static fab_status read_storage(fab_job *job, const fab_design *design, const fab_fabric *fabric, bool *used,
+                               fab_error *err) {
+    if (design == NULL || job->spec.storage_servers.length == 0) {
         return FAB_OK;
     }
+    server_list list = {.key = "storage-servers",
+                        .text = fab_design_list(design, job->spec.storage_servers),
+                        .where = job->where,
+                        .n_all = fabric->n_servers,
+                        .used = used};
     FAB_PASS(FAB_NEW(job->storage, fabric->n_servers, err));
     list.servers = job->storage;
     FAB_PASS(read_list(&list, err));
@@ -270,8 +275,9 @@ static fab_status read_storage(fab_job *job, const fab_fabric *fabric, bool *use
 static fab_status read_candidates(fab_job *job, const fab_design *design, const fab_fabric *fabric, bool *used,
                                   fab_error *err) {
     uint64_t spares = design != NULL ? design->fabric.spares : 0; /* a pattern leaves none */
-    if (job->spec.servers[0] != '\0') {
-        server_list list = {"servers", job->spec.servers, job->where, fabric->n_servers, used, job->servers, 0};
+    const char *listed = design != NULL ? fab_design_list(design, job->spec.servers) : job->listed;
+    if (listed != NULL && listed[0] != '\0') {
+        server_list list = {"servers", listed, job->where, fabric->n_servers, used, job->servers, 0};
         for (uint32_t i = 0; i < job->n_storage; i++) {
             used[job->storage[i]] = false;
         }
@@ -302,7 +308,7 @@ fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fa
     uint32_t wanted = 0;
     FAB_TRY(FAB_NEW(job->servers, fabric->n_servers, err));
     FAB_TRY(FAB_NEW(used, fabric->n_servers, err));
-    FAB_TRY(read_storage(job, fabric, used, err));
+    FAB_TRY(read_storage(job, design, fabric, used, err));
     FAB_TRY(read_candidates(job, design, fabric, used, err));
     FAB_TRY(count_wanted(job, fabric, &wanted, err));
     FAB_TRY(arrange(job, fabric, wanted, err));

@@ -9,23 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NOBODY UINT8_MAX
-_Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits a byte");
+#define NOBODY UINT16_MAX
+_Static_assert(FAB_MAX_JOBS < NOBODY, "a job's number fits");
 
 typedef struct sharing {
     const fab_fabric *fabric;
     fab_design *design;  /* being placed */
     fab_design *alone;   /* room for a design of one job */
-    uint8_t *runs;       /* [server]: job that runs there, or NOBODY */
-    uint8_t *stores;     /* [server]: a job that it is storage of, or NOBODY */
+    uint16_t *runs;      /* [server]: job that runs there, or NOBODY */
+    uint16_t *stores;    /* [server]: a job that it is storage of, or NOBODY */
     uint32_t n_in_order; /* servers that a job without a list may take: the whole ones but spares */
 } sharing;
-
-void fab_job_alone(const fab_design *placed, size_t job, fab_design *out) {
-    *out = *placed;
-    out->jobs[0] = placed->jobs[job];
-    out->n_jobs = 1;
-}
 
 static const char *name_of(const sharing *s, size_t job) {
     return s->design->jobs[job].id;
@@ -39,7 +33,7 @@ static const char *sharing_where_of(const sharing *s, size_t job) {
 static fab_status find_servers(const sharing *s, size_t job, fab_job *out, fab_error *err) {
     *out = (fab_job){.spec = s->design->jobs[job]};
     (void)snprintf(out->where, sizeof out->where, "%s", sharing_where_of(s, job));
-    fab_job_alone(s->design, job, s->alone);
+    fab_design_copy_alone(s->design, job, s->alone);
     return fab_job_find_servers(out, s->alone, s->fabric, err); /* callers release it in any case */
 }
 
@@ -55,7 +49,7 @@ static fab_status claim(const sharing *s, size_t job, const fab_job *found, fab_
         if (other != NOBODY && (other != job || s->stores[server] != NOBODY)) {
             return refuse_server(s, job, other, server, err);
         }
-        s->runs[server] = (uint8_t)job;
+        s->runs[server] = (uint16_t)job;
     }
     return FAB_OK;
 }
@@ -63,12 +57,12 @@ static fab_status claim(const sharing *s, size_t job, const fab_job *found, fab_
 static fab_status claim_storage(const sharing *s, size_t job, fab_error *err) {
     fab_status status = FAB_OK;
     fab_job found = {.servers = NULL};
-    if (s->design->jobs[job].storage_servers[0] == '\0') {
+    if (s->design->jobs[job].storage_servers.length == 0) {
         return FAB_OK;
     }
     FAB_TRY(find_servers(s, job, &found, err));
     for (uint32_t i = 0; i < found.n_storage; i++) {
-        s->stores[found.storage[i]] = (uint8_t)job;
+        s->stores[found.storage[i]] = (uint16_t)job;
     }
 done:
     fab_job_release(&found);
@@ -86,9 +80,11 @@ static uint64_t product_of(const fab_job_spec *j) {
     return is_sane && product < FAB_NONE ? tp * cp * pp * j->dp : 0;
 }
 
-/* Free servers as a list: "0-3,8". */
-static fab_status list_free(const sharing *s, size_t job, uint32_t *out_n, fab_error *err) {
+/* Free servers as a list, "0-3,8": of jobs that take them in order as many as are wanted, or all (0). */
+static fab_status list_free(const sharing *s, size_t job, uint64_t wanted, uint32_t *out_n, fab_error *err) {
     fab_job_spec *spec = &s->design->jobs[job];
+    const bool in_order = wanted > 0 && spec->placement == FAB_PLACEMENT_ORDER;
+    char list[FAB_SERVERS_SIZE] = "";
     size_t used = 0;
     *out_n = 0;
     for (uint32_t server = 0; server < s->n_in_order; server++) {
@@ -99,21 +95,23 @@ static fab_status list_free(const sharing *s, size_t job, uint32_t *out_n, fab_e
         while (last + 1 < s->n_in_order && s->runs[last + 1] == NOBODY && s->stores[last + 1] == NOBODY) {
             last++;
         }
-        int n = last > server ? snprintf(spec->servers + used, sizeof spec->servers - used, "%s%" PRIu32 "-%" PRIu32,
-                                         used > 0 ? "," : "", server, last)
-                              : snprintf(spec->servers + used, sizeof spec->servers - used, "%s%" PRIu32,
-                                         used > 0 ? "," : "", server);
-        if (n < 0 || used + (size_t)n >= sizeof spec->servers) {
-            return fab_fail(err, FAB_EUNSUPPORTED, spec->where,
-                            "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
-                            "servers",
-                            spec->id, sizeof spec->servers - 1);
+        if (!in_order || *out_n < wanted) {
+            int n = last > server
+                        ? snprintf(list + used, sizeof list - used, "%s%" PRIu32 "-%" PRIu32, used > 0 ? "," : "",
+                                   server, last)
+                        : snprintf(list + used, sizeof list - used, "%s%" PRIu32, used > 0 ? "," : "", server);
+            if (n < 0 || used + (size_t)n >= sizeof list) {
+                return fab_fail(err, FAB_EUNSUPPORTED, spec->where,
+                                "the servers that other jobs leave to job '%s' are more than %zu characters; give it "
+                                "servers",
+                                spec->id, sizeof list - 1);
+            }
+            used += (size_t)n;
         }
-        used += (size_t)n;
         *out_n += last - server + 1;
         server = last;
     }
-    return FAB_OK;
+    return fab_design_set_list(s->design, &spec->servers, "servers", list, spec->where, err);
 }
 
 static fab_status place_given(const sharing *s, size_t job, fab_error *err) {
@@ -129,12 +127,12 @@ done:
 static fab_status place_open(const sharing *s, size_t job, bool is_last, fab_error *err) {
     fab_job_spec *spec = &s->design->jobs[job];
     uint32_t n_free = 0;
-    FAB_PASS(list_free(s, job, &n_free, err));
     if (spec->gpus == 0 && spec->n_servers == 0) {
         spec->gpus = product_of(spec);
     }
     uint64_t wanted = spec->gpus / s->fabric->gpus_per_server;
     wanted = spec->n_servers > wanted ? spec->n_servers : wanted;
+    FAB_PASS(list_free(s, job, wanted, &n_free, err));
     if (spec->gpus == 0 && spec->n_servers == 0 && !is_last) {
         return fab_fail(
             err, FAB_EINPUT, spec->where,
@@ -177,21 +175,21 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
                  .n_in_order =
                      spares < fab_n_complete_servers(fabric) ? fab_n_complete_servers(fabric) - (uint32_t)spares : 0};
     if (design->n_jobs < 2) {
-        *out = *design;
+        fab_design_copy(design, out);
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(s.design, 1, err));
     FAB_TRY(FAB_NEW(s.alone, 1, err));
     FAB_TRY(FAB_NEW(s.runs, fabric->n_servers, err));
     FAB_TRY(FAB_NEW(s.stores, fabric->n_servers, err));
-    memset(s.runs, NOBODY, fabric->n_servers);
-    memset(s.stores, NOBODY, fabric->n_servers);
-    *s.design = *design;
+    memset(s.runs, UINT8_MAX, fabric->n_servers * sizeof *s.runs);
+    memset(s.stores, UINT8_MAX, fabric->n_servers * sizeof *s.stores);
+    fab_design_copy(design, s.design);
     for (size_t job = 0; job < design->n_jobs; job++) {
-        is_open[job] = design->jobs[job].servers[0] == '\0';
+        is_open[job] = design->jobs[job].servers.length == 0;
     }
     FAB_TRY(place_all(&s, is_open, err));
-    *out = *s.design;
+    fab_design_copy(s.design, out);
 done:
     FAB_FREE_ALL(s.design, s.alone, s.runs, s.stores);
     return status;

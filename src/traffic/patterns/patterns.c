@@ -302,7 +302,7 @@ static bool is_placed(const fab_pattern *p) {
 /* The servers that GPU numbers count through, as a job would have them. */
 static fab_status find_pattern_servers(const fab_pattern *p, fab_job *out, fab_error *err) {
     (void)snprintf(out->where, sizeof out->where, "%.*s", (int)sizeof out->where - 1, p->text);
-    (void)snprintf(out->spec.servers, sizeof out->spec.servers, "%s", p->servers);
+    out->listed = p->servers;
     out->spec.placement = p->placement;
     out->spec.placement_seed = p->seed;
     FAB_PASS(fab_job_find_servers(out, NULL, p->fabric, err));

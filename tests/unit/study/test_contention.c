@@ -38,8 +38,8 @@ typedef struct outcome {
     fab_result first;
 } outcome;
 
-static fab_status contend(const fab_design *design, const fab_fabric *fabric, const char *engine, uint64_t n_seeds,
-                          size_t n_threads, outcome *out, fab_error *err) {
+static fab_status contend(const fab_design *design, const fab_fabric *fabric, const char *engine, bool pairs,
+                          uint64_t n_seeds, size_t n_threads, outcome *out, fab_error *err) {
     const fab_engine_spec spec = fixture_spec(engine);
     const fab_context_request what_of_replay = {
         .design = design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
@@ -47,7 +47,7 @@ static fab_status contend(const fab_design *design, const fab_fabric *fabric, co
     const fab_replay replay = {.context = context, .n_seeds = n_seeds, .n_threads = n_threads, .rates = true};
     memset(out, 0, sizeof *out);
     fab_status status = fab_replay_run(&replay, &out->first, err);
-    status = status == FAB_OK ? fab_contend(&replay, &out->first, true, &out->c, err) : status;
+    status = status == FAB_OK ? fab_contend(&replay, &out->first, pairs, &out->c, err) : status;
     fab_context_free(context);
     return status;
 }
@@ -55,7 +55,7 @@ static fab_status contend(const fab_design *design, const fab_fabric *fabric, co
 static outcome contended(const fab_design *design, const fab_fabric *fabric, const char *engine) {
     outcome out;
     fab_error err = {0};
-    cr_assert_eq(contend(design, fabric, engine, 1, 1, &out, &err), FAB_OK, "%s: %s", err.where, err.text);
+    cr_assert_eq(contend(design, fabric, engine, true, 1, 1, &out, &err), FAB_OK, "%s: %s", err.where, err.text);
     return out;
 }
 
@@ -163,7 +163,7 @@ Test(contention, every_thread_count_and_some_seeds_give_the_same) {
     for (size_t n_threads = 1; n_threads <= 3; n_threads++) {
         outcome out;
         fab_error err = {0};
-        cr_assert_eq(contend(design, fabric, "ecmp", 5, n_threads, &out, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(contend(design, fabric, "ecmp", true, 5, n_threads, &out, &err), FAB_OK, "%s", err.text);
         fab_stat got = out.c->engines[0].jobs[1].slowdown;
         cr_expect_eq(out.c->engines[0].n_seeds, 5);
         cr_expect_gt(got.max, got.min);
@@ -213,7 +213,7 @@ Test(contention, an_iteration_is_longer_by_what_is_exposed) {
 static void refused(const fab_design *design, const fab_fabric *fabric, const char *message) {
     outcome out;
     fab_error err = {0};
-    fab_status status = contend(design, fabric, "dmodk", 1, 1, &out, &err);
+    fab_status status = contend(design, fabric, "dmodk", true, 1, 1, &out, &err);
     cr_expect_eq(status, FAB_EINPUT, "%s", message);
     cr_expect_str_eq(err.text, message);
     release(&out);
@@ -247,7 +247,7 @@ static void placed(const fab_design *design, const fab_fabric *fabric, size_t n,
     fab_error err = {0};
     cr_assert_eq(fab_jobs_place(design, fabric, out, &err), FAB_OK, "%s", err.text);
     for (size_t i = 0; i < n; i++) {
-        cr_expect_str_eq(out->jobs[i].servers, servers[i]);
+        cr_expect_str_eq(fab_design_list(out, out->jobs[i].servers), servers[i]);
     }
     free(out);
 }
@@ -268,9 +268,9 @@ Test(job_sharing, open_jobs_take_what_is_left_in_order) {
     set(design, 1, "servers=0,5");
     set(design, 2, "n-servers=1");
     set(design, 3, "id=rest");
-    placed(design, fabric, 4, (const char *const[]){"1-4,6-7", "0,5", "3-4,6-7", "4,6-7"});
+    placed(design, fabric, 4, (const char *const[]){"1-4", "0,5", "3-4", "4,6-7"});
     set(design, 2, "storage-servers=7");
-    placed(design, fabric, 4, (const char *const[]){"1-4,6", "0,5", "3-4,6", "4,6"});
+    placed(design, fabric, 4, (const char *const[]){"1-4", "0,5", "3-4", "4,6"});
     free(design);
     fab_fabric_free(fabric);
 }
@@ -297,6 +297,33 @@ Test(job_sharing, refuses_what_does_not_fit) {
     fab_fabric_free(fabric);
 }
 
+/* As many jobs as there may be, each with a server on either leaf, through one cable: what there is of it is shared by
+ * all, to the last bit of arithmetic. */
+Test(contention, as_many_jobs_as_there_may_be_share_one_cable) {
+    fab_fabric *fabric;
+    fab_design *design = new_design("fat-tree:xgft=2;256,2;1,1,radix=512,gpus-per-server=1,domain=1", &fabric);
+    for (size_t job = 0; job < FAB_MAX_JOBS; job++) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "tp=1 dp=2 servers=%zu,%zu memory-check=off contends=dp", job, job + 256);
+        set(design, job, text);
+    }
+    outcome out;
+    fab_error err = {0};
+    cr_assert_eq(contend(design, fabric, "dmodk", false, 1, 2, &out, &err), FAB_OK, "%s: %s", err.where, err.text);
+    const fab_contention_engine *e = &out.c->engines[0];
+    cr_assert_eq(out.c->n_jobs, FAB_MAX_JOBS);
+    for (size_t job = 0; job < FAB_MAX_JOBS; job++) {
+        double latency_s = out.c->jobs[job].alone[out.c->jobs[job].phase_index].latency_s;
+        double alone_s = e->jobs[job].alone_s.mean - latency_s;
+        cr_assert_float_eq(e->jobs[job].together_s.mean - latency_s, 256 * alone_s, 1e-9 * 256 * alone_s);
+    }
+    cr_expect_eq(e->n_shared, 4);
+    cr_expect_eq(e->worst[0].n_parts, FAB_MAX_JOBS);
+    release(&out);
+    free(design);
+    fab_fabric_free(fabric);
+}
+
 /* Random jobs: no GPU has two of them, and a job alone is where it is among the others. */
 Test(job_sharing, random_jobs_never_share_a_gpu) {
     fab_rng rng = fab_rng_make(7, 0);
@@ -319,7 +346,7 @@ Test(job_sharing, random_jobs_never_share_a_gpu) {
         fab_status status = fab_jobs_place(design, fabric, out, &err);
         cr_assert_eq(status, FAB_OK, "%s", err.text);
         for (size_t job = 0; job < n; job++) {
-            fab_job_alone(out, job, alone);
+            fab_design_copy_alone(out, job, alone);
             fab_traffic traffic = fixture_traffic("job", alone, fabric, 1);
             for (uint32_t i = 0; i < traffic.n_ranks; i++) {
                 cr_expect_eq(used[traffic.gpu_of_rank[i]]++, 0, "GPU %u", traffic.gpu_of_rank[i]);

@@ -75,7 +75,7 @@ Test(placement, packed_takes_the_fewest_pods) {
         }
     }
     /* what is left of the pods: 2, 16 and 5 servers; 5 fill the last, 18 the second and then the first */
-    (void)snprintf(n->design.jobs[0].servers, FAB_SERVERS_SIZE, "14-36");
+    cr_assert_eq(fab_design_set_job(&n->design, 0, "servers", "14-36", "--job", NULL), FAB_OK);
     choose(n, FAB_PLACEMENT_PACKED, 5);
     servers_of(n, servers);
     cr_expect_eq(servers[0], 32);
@@ -128,7 +128,7 @@ Test(placement, lists) {
     fab_job_spec *job = &n->design.jobs[0];
     uint32_t servers[N_SERVERS];
     choose(n, FAB_PLACEMENT_ORDER, 0);
-    (void)snprintf(job->servers, sizeof job->servers, "40-47:3,0-8:4,5");
+    cr_assert_eq(fab_design_set_job(&n->design, 0, "servers", "40-47:3,0-8:4,5", "--job", NULL), FAB_OK);
     static const uint32_t EXPECTED[] = {40, 43, 46, 0, 4, 8, 5};
     cr_assert_eq(servers_of(n, servers), 7);
     cr_expect_eq(memcmp(servers, EXPECTED, sizeof EXPECTED), 0);
@@ -139,8 +139,8 @@ Test(placement, lists) {
     cr_assert_eq(servers_of(n, servers), 3);
     job->gpus = 0;
     job->n_servers = 0;
-    job->servers[0] = '\0';
-    (void)snprintf(job->storage_servers, sizeof job->storage_servers, "1,3-47");
+    cr_assert_eq(fab_design_set_job(&n->design, 0, "servers", "", "--job", NULL), FAB_OK);
+    cr_assert_eq(fab_design_set_job(&n->design, 0, "storage-servers", "1,3-47", "--job", NULL), FAB_OK);
     cr_assert_eq(servers_of(n, servers), 2);
     cr_expect(servers[0] == 0 && servers[1] == 2);
     discard(n);

@@ -229,7 +229,7 @@ Test(jobs, ranking) {
         fab_design *design = traffic_design();
         fab_job_spec *s = &design->jobs[0];
         s->kind = FAB_JOB_RANKING;
-        (void)snprintf(s->servers, FAB_NAME_SIZE, "%s", SERVERS[i]);
+        cr_assert_eq(fab_design_set_job(design, 0, "servers", SERVERS[i], "--job", NULL), FAB_OK);
         uint32_t n = i == 0 ? 64 : 56;
         s->batch = 1024 * n;
         fab_traffic traffic = traffic_made("job", design, &fabric, 1);
@@ -309,7 +309,7 @@ Test(jobs, checkpoint_and_ingest) {
     fab_job_spec *s = &design->jobs[0];
     (void)snprintf(s->model, FAB_NAME_SIZE, "bloom-176b");
     cr_assert_eq(fab_design_set_job(design, 0, "gpu", "a100-80gb", "test", NULL), FAB_OK);
-    (void)snprintf(s->storage_servers, FAB_NAME_SIZE, "7,20");
+    cr_assert_eq(fab_design_set_job(design, 0, "storage-servers", "7,20", "--job", NULL), FAB_OK);
     s->tp = 4;
     s->pp = 12;
     s->sharded = true;
@@ -337,9 +337,9 @@ Test(jobs, checkpoint_and_ingest) {
     }
     cr_expect_not_null(strstr(traffic.summary, "; 2 storage servers"));
     fab_traffic_release(&traffic);
-    (void)snprintf(s->servers, FAB_NAME_SIZE, "0-11");
+    cr_assert_eq(fab_design_set_job(design, 0, "servers", "0-11", "--job", NULL), FAB_OK);
     traffic_refused("job", design, &fabric, FAB_EINPUT, "job", "server 7 is both in servers and in storage-servers");
-    s->storage_servers[0] = '\0';
+    s->storage_servers = (fab_list_ref){0, 0};
     s->pp = 6;
     traffic_refused("job:checkpoint", design, &fabric, FAB_EINPUT, "job",
                     "the job (tp 4, pp 6, dp 4, sharded) has no phase 'checkpoint'; it has tp, pp, dp-rs, dp-ag; "

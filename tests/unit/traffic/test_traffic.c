@@ -256,7 +256,7 @@ Test(job, placement_and_order) {
     fab_fabric fabric = traffic_fabric(24, 4, 4);
     fab_design *design = traffic_design();
     fab_job_spec *job = &design->jobs[0];
-    (void)snprintf(job->servers, sizeof job->servers, "4-5,0,2");
+    cr_assert_eq(fab_design_set_job(design, 0, "servers", "4-5,0,2", "--job", NULL), FAB_OK);
     (void)snprintf(job->order, sizeof job->order, "pp-tp-dp-cp");
     job->tp = 4;
     job->pp = 2;
@@ -475,7 +475,13 @@ Test(job, words_that_do_not_fit_are_refused) {
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_design *design = traffic_design();
         (void)snprintf(design->jobs[0].id, FAB_NAME_SIZE, "main");
-        (void)snprintf((char *)&design->jobs[0] + ROWS[i].offset, FAB_NAME_SIZE, "%s", ROWS[i].value);
+        char *member = (char *)&design->jobs[0] + ROWS[i].offset;
+        if (ROWS[i].offset == offsetof(fab_job_spec, servers) ||
+            ROWS[i].offset == offsetof(fab_job_spec, storage_servers)) {
+            cr_assert_eq(fab_design_set_list(design, (void *)member, "servers", ROWS[i].value, NULL, NULL), FAB_OK);
+        } else {
+            (void)snprintf(member, FAB_NAME_SIZE, "%s", ROWS[i].value);
+        }
         traffic_refused("job", design, &fabric, FAB_EINPUT, "job main", ROWS[i].message);
         free(design);
     }

@@ -65,7 +65,7 @@ static void add_channels(uint32_t m, uint32_t k, uint64_t bytes, uint64_t *matri
 /* A job of m units of k GPUs: one ring. */
 static fab_traffic ring_job(const fab_fabric *fabric, fab_design *design, const char *servers) {
     (void)snprintf(design->jobs[0].model, FAB_NAME_SIZE, "gpt-1.7b");
-    (void)snprintf(design->jobs[0].servers, sizeof design->jobs[0].servers, "%s", servers);
+    cr_assert_eq(fab_design_set_job(design, 0, "servers", servers, "--job", NULL), FAB_OK);
     design->jobs[0].tp = 1;
     fab_traffic traffic = traffic_made("job:dp", design, fabric, 1);
     cr_assert_eq(traffic.n_phases, 1);

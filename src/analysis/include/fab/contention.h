@@ -19,6 +19,8 @@ typedef struct fab_phase_alone {
 typedef struct fab_contending_job {
     char id[FAB_NAME_SIZE];
     char traffic[384];
+    char model[FAB_NAME_SIZE]; /**< that it trains or serves; empty: its sizes are given */
+    char plan[64];             /**< "tp 8 pp 2 dp 4" */
     uint32_t n_gpus, n_servers;
     char phase[FAB_NAME_SIZE];     /**< that overlaps with those of the others; empty: none does */
     char (*phases)[FAB_NAME_SIZE]; /**< shape [n_phases]: names; owned */

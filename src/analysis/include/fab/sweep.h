@@ -42,6 +42,8 @@ typedef struct fab_sweep_engine {
     bool has_iteration;              /**< the traffic is a training job whose iteration is modelled */
     fab_iteration iteration;         /**< meaningful with has_iteration */
     double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
+    bool has_goodput;                /**< failures were asked for, and every history is known: */
+    fab_stat goodput;                /**< useful part of the time, over the histories */
     bool is_drawn;                   /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;
     double least_s, most_s; /**< of an iteration, over the seeds; 0: one seed, or not known */
@@ -51,6 +53,11 @@ typedef struct fab_sweep_engine {
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
 } fab_sweep_engine;
+
+/** What a price per token, or a time, is with failures in it; the same where they were not asked for. */
+static inline double fab_with_failures(const fab_sweep_engine *engine, double figure) {
+    return engine->has_goodput ? figure / engine->goodput.mean : figure;
+}
 
 typedef struct fab_sweep_point {
     char *value[FAB_SWEEP_PATHS]; /**< as asked for; owned */
@@ -84,6 +91,7 @@ typedef struct fab_sweep_point {
 /** What compared designs come to under an engine: by dollars per token where all have a price, else by time. */
 typedef struct fab_verdict {
     bool is_known, by_price;
+    bool has_failures;        /**< prices and times are those with failures in them (fab_with_failures()) */
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
@@ -123,7 +131,8 @@ typedef struct fab_sweep {
     bool compares_designs;                 /**< of `compare`: values are designs */
     fab_verdict verdicts[FAB_MAX_ENGINES]; /**< [engine], of compared designs */
     size_t n_verdicts;
-    char design[512];           /**< as given */
+    char design[512];                                     /**< as given */
+    char scenarios[FAB_NAME_SIZE], policy[FAB_NAME_SIZE]; /**< of goodput, as asked for; empty: without failures */
     char prices[FAB_FILE_SIZE]; /**< of compared designs: the book of all, where only some name one; else empty */
     char *model; /**< of points that name none, where others do or their defaults differ; else NULL; owned */
     fab_sweep_point *points; /**< the first path varies slowest */

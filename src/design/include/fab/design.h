@@ -19,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FAB_LISTS_SIZE 65536 /* of all lists of servers of a design */
+
+/** Plain values: one is copied by `=`, or by fab_design_copy(), which leaves out what is not in use. */
 typedef struct fab_design {
     char name[FAB_NAME_SIZE];
     char origin[192]; /**< file name, "preset:NAME" or the one-line form */
@@ -26,7 +29,6 @@ typedef struct fab_design {
     fab_fabric_spec fabric;
     fab_fabric_spec front_end; /**< second network of the servers, for storage and data; has no GPUs of its own */
     bool has_front_end;
-    fab_job_spec jobs[FAB_MAX_JOBS];
     size_t n_jobs;
     fab_engine_spec engines[FAB_MAX_ENGINES];
     size_t n_engines;
@@ -34,6 +36,9 @@ typedef struct fab_design {
     char prices[192]; /**< price profile name or file; empty = the default profile */
     fab_convention convention;
     char prices_where[FAB_WHERE_SIZE]; /**< file:line:column of the value, or empty */
+    size_t lists_used;
+    fab_job_spec jobs[FAB_MAX_JOBS]; /**< n_jobs in use */
+    char lists[FAB_LISTS_SIZE];      /**< texts that lists of the jobs refer to, each ended by a NUL */
 } fab_design;
 
 /**
@@ -84,6 +89,26 @@ fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) FAB_MUST_US
 /** Sets one field of `design->jobs[job]` from its key, as --job and XML do. Appends a job when job == n_jobs. */
 fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
                               fab_error *err) FAB_MUST_USE;
+
+/** Copies what is in use: the rest of `out` stays as it was. */
+void fab_design_copy(const fab_design *from, fab_design *out);
+
+/** `out`: the design with this job as its only one. */
+void fab_design_copy_alone(const fab_design *from, size_t job, fab_design *out);
+
+/** A list of servers of a job as text, empty where the job has none. Borrowed until a list of the design is set. */
+const char *fab_design_list(const fab_design *design, fab_list_ref list);
+
+/**
+ * Sets a list of servers of a job of this design.
+ * @retval FAB_EINPUT        longer than FAB_SERVERS_SIZE allows
+ * @retval FAB_EUNSUPPORTED  all lists of the design together are longer than FAB_LISTS_SIZE
+ */
+fab_status fab_design_set_list(fab_design *design, fab_list_ref *list, const char *key, const char *text,
+                               const char *where, fab_error *err) FAB_MUST_USE;
+
+/** `to` becomes a design of the first job of `from`, lists included; nothing else of it changes. */
+fab_status fab_design_take_job(const fab_design *from, fab_design *to, fab_error *err) FAB_MUST_USE;
 
 /**
  * Canonical text of a design: every field that differs from its default as `path=value`, one a line, by path within its

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/gpu.h"
+#include "fab/sizes.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -83,8 +84,6 @@ extern const char *const fab_plan_keys[FAB_N_PLAN_KEYS];
 /** Whether what nobody gave of a plan is chosen as well. Default: as fab_job_plan_is_left() says. */
 typedef enum fab_plan_rule { FAB_PLAN_DEFAULT, FAB_PLAN_GIVEN, FAB_PLAN_AUTO } fab_plan_rule;
 
-#define FAB_SERVERS_SIZE 8192 /* of a list of servers; ranges with a stride keep it short */
-
 typedef struct fab_job_spec {
     char id[FAB_NAME_SIZE];
     fab_job_kind kind;
@@ -146,14 +145,14 @@ typedef struct fab_job_spec {
     double train_tokens;       /**< tokens of the whole training run; 0 = not asked */
     char order[FAB_NAME_SIZE]; /**< dimensions of the rank order, innermost first: "tp-cp-pp-dp" */
     fab_placement placement;
-    uint64_t placement_seed;                /**< of a random one */
-    uint64_t gpus, n_servers;               /**< how many of the servers the job takes; 0 = all */
-    char servers[FAB_SERVERS_SIZE];         /**< "0-15,20,32-62:2": servers the job runs on, in this order; empty = all
-                                               but spares and storage servers */
-    char storage_servers[FAB_SERVERS_SIZE]; /**< servers that take checkpoints and hold the data, in the same network */
-    uint64_t sample_bytes;                  /**< of one sequence or sample that is read; 0 = 4 per token or table */
-    fab_memory_rule memory_check;           /**< auto: on when the model was named */
-    double memory_headroom;                 /**< part of a GPU's memory that whoever chooses a plan leaves free */
+    uint64_t placement_seed;      /**< of a random one */
+    uint64_t gpus, n_servers;     /**< how many of the servers the job takes; 0 = all */
+    fab_list_ref servers;         /**< "0-15,20,32-62:2": servers the job runs on, in this order; none = all
+                                     but spares and storage servers */
+    fab_list_ref storage_servers; /**< servers that take checkpoints and hold the data, in the same network */
+    uint64_t sample_bytes;        /**< of one sequence or sample that is read; 0 = 4 per token or table */
+    fab_memory_rule memory_check; /**< auto: on when the model was named */
+    double memory_headroom;       /**< part of a GPU's memory that whoever chooses a plan leaves free */
     char contends[FAB_NAME_SIZE]; /**< phase that overlaps with those of other jobs, or "none"; empty: the longest */
     char where[FAB_WHERE_SIZE];   /**< file:line:column of the element, for errors */
 } fab_job_spec;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/analysis.h"
+#include "fab/relocate.h"
 #include "fab/sweep.h"
 
 typedef struct fab_design fab_design;
@@ -27,6 +28,8 @@ typedef struct fab_sweep_request {
     uint64_t seed, n_seeds;
     size_t n_threads;
     bool places_pattern;   /**< the traffic is a pattern, and goes by the placement of the design's job */
+    const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
+    fab_policy policy;     /**< in them */
     bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
     void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
     void *progress_context;

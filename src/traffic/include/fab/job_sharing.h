@@ -21,9 +21,6 @@ typedef struct fab_design fab_design;
 fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fab_design *out,
                           fab_error *err) FAB_MUST_USE;
 
-/** A copy of a placed design with job `job` alone. */
-void fab_job_alone(const fab_design *placed, size_t job, fab_design *out);
-
 /**
  * Which servers are in use.
  * @param[out] out_taken  Shape [n_servers]: 1 for servers of any job of the design, and for storage servers.

@@ -1,0 +1,30 @@
+/**
+ * @file goodput_run.h
+ * What failures leave of a job's time on a fabric: the mean over histories, without a store.
+ */
+#pragma once
+
+#include "fab/context.h"
+#include "fab/relocate.h"
+#include "fab/stat.h"
+
+typedef struct fab_goodput_request {
+    const fab_design *design; /**< with its engines; its failures say how often things fail */
+    const char *traffic;      /**< as for fab_traffic_make() */
+    const char *scenarios;    /**< histories: "time:30d@100" */
+    fab_policy policy;
+    uint64_t seed;
+    size_t n_threads;
+} fab_goodput_request;
+
+/** Whether a text asks for histories and not for sets of failures. */
+bool fab_goodput_has_time(const char *scenarios);
+
+/**
+ * Assesses every history under every engine of the design.
+ * @param[out] out  Shape [design->n_engines]: useful part of the span over the histories; mean NAN where a
+ *                   history is not known. Written on success only.
+ * @retval FAB_EINPUT, FAB_EUNSUPPORTED  as of fab_scenarios_new() and fab_assessment_new(); scenarios without a time
+ * Complexity: histories x engines x their stops. The same for any number of threads.
+ */
+fab_status fab_goodput_find(const fab_goodput_request *request, fab_stat *out, fab_error *err) FAB_MUST_USE;

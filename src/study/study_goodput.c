@@ -1,0 +1,90 @@
+/* Goodput of a job, history by history, without a store. */
+#include "fab/goodput_run.h"
+#include "study_scene.h"
+
+#include "fab/design.h"
+#include "fab/memory.h"
+#include "fab/parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct goodput_run {
+    study_worker *workers;
+    size_t n_variants;
+    fab_outcome *rows; /* [history][variant] */
+} goodput_run;
+
+bool fab_goodput_has_time(const char *scenarios) {
+    return strncmp(scenarios, "time:", 5) == 0;
+}
+
+static fab_status assess_history(void *context, size_t item, size_t worker, fab_error *err) {
+    const goodput_run *run = context;
+    const uint32_t *component = NULL;
+    size_t n = 0;
+    return study_worker_assess(&run->workers[worker], item, &run->rows[item * run->n_variants], &component, &n, err);
+}
+
+/* Where one history is not known, the mean is not. */
+static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab_stat *out, fab_error *err) {
+    double *sample = NULL;
+    FAB_PASS(FAB_NEW(sample, n_histories, err));
+    for (size_t v = 0; v < run->n_variants; v++) {
+        bool is_known = true;
+        for (size_t i = 0; i < n_histories; i++) {
+            sample[i] = run->rows[i * run->n_variants + v].goodput;
+            is_known = is_known && !isnan(sample[i]);
+        }
+        out[v] = (fab_stat){.mean = NAN};
+        if (is_known) {
+            fab_stat_of(sample, n_histories, &out[v]);
+        }
+    }
+    free(sample);
+    return FAB_OK;
+}
+
+static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scene, fab_stat *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const size_t n_histories = (size_t)fab_scenarios_count(scene->scenarios);
+    goodput_run run = {.n_variants = fab_assessment_variants(scene->assessment)};
+    size_t n = 0;
+    FAB_TRY(
+        fab_assessment_settle(scene->assessment, fab_scenarios_span_s(scene->scenarios), &scene->request.rates, err));
+    FAB_TRY(FAB_NEW(run.rows, n_histories * run.n_variants, err));
+    FAB_TRY(FAB_NEW(run.workers, q->n_threads, err));
+    for (; n < q->n_threads; n++) {
+        FAB_TRY(study_worker_init(scene, &run.workers[n], err));
+    }
+    FAB_TRY(fab_parallel_for(n_histories, q->n_threads, assess_history, &run, err));
+    FAB_TRY(goodput_gather(&run, n_histories, out, err));
+done:
+    for (size_t i = 0; i < n; i++) {
+        study_worker_release(&run.workers[i]);
+    }
+    FAB_FREE_ALL(run.workers, run.rows);
+    return status;
+}
+
+fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_error *err) {
+    study_scene scene = {.fabric = NULL};
+    const fab_context_request what = {.design = q->design,
+                                      .traffic = q->traffic,
+                                      .engines = q->design->engines,
+                                      .n_engines = q->design->n_engines,
+                                      .seed = q->seed};
+    const fab_assessment_request request = {.policies = &q->policy,
+                                            .n_policies = 1,
+                                            .n_threads = q->n_threads,
+                                            .times = true,
+                                            .rates = fab_failure_rates_of(&q->design->failures)};
+    if (!fab_goodput_has_time(q->scenarios)) {
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has no time; goodput is of histories", q->scenarios);
+    }
+    FAB_PASS(study_scene_init(&what, &request, q->scenarios, &scene, err));
+    fab_status status = goodput_assess(q, &scene, out, err);
+    study_scene_release(&scene);
+    return status;
+}
