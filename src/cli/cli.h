@@ -50,6 +50,8 @@ typedef struct cli_search {
     uint64_t gpus, gpus_per_server, domain;
     double nic_bps, time_limit_s;
     fab_limits limits;
+    fab_objective objective;
+    uint64_t replays; /**< 0: not given */
     const char *catalog;
     const char *families; /**< names with commas between, or NULL: all of the catalog */
 } cli_search;

@@ -188,6 +188,10 @@ const fault_case fault_cases[] = {
           "optimize --gpus 16 --min-bisection 0.5 --catalog today.xml --out out --quiet"),
     PRINTS("optimize-limits", "optimize --gpus 16 --max-taper 2 --max-power 1MW --budget 10e6 --gpus-per-server 4 "
                               "--domain 4 --nic 400Gb/s --family rail-spine --time-limit 100s --quiet"),
+    PRINTS("optimize-tokens",
+           "optimize --gpus 8 --family clos --objective tokens --replays 1 --job layers=2,hidden=512,"
+           "heads=2,seq=512,vocab=1000,batch=8,tp=2,recompute=full,microbatch=1 --engine spray "
+           "--seed 2 --threads 1 --quiet"),
     /* studies */
     STUDY("study-plan", NULL, NULL, PLAN),
     STUDY("study-plan-times", NULL, NULL,
