@@ -382,6 +382,9 @@ fab_status fab_clos_lengths(const fab_fabric_spec *spec, const fab_clos_plan *pl
     FAB_TRY(add_leaves(&w, err));
     FAB_TRY(place(&w, err));
     FAB_TRY(count_lengths(&w, counts, err));
+    counts->floor.server_racks = w.floor->n_server_racks;
+    counts->floor.network_racks = w.floor->n_network_racks;
+    counts->floor.racks = counts->floor.server_racks + counts->floor.network_racks;
 done:
     fab_floor_free(w.floor);
     FAB_FREE_ALL(w.shape.low, w.shape.high, w.runs, w.first_run, w.leaf_of, w.rack_of);

@@ -193,6 +193,11 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
                             built->switches_by_tier[t], built->cables_by_tier[t], built->built_taper[t]);
         }
     }
+    if (predicted->floor.racks > 0 && predicted->floor.racks != built->floor.racks) {
+        return fab_fail(err, FAB_EINTERNAL, "floor",
+                        "closed form says %" PRIu64 " racks, the floor plan of the graph has %" PRIu64,
+                        predicted->floor.racks, built->floor.racks);
+    }
     for (size_t i = 0; predicted->knows_lengths && i < predicted->n_kinds; i++) {
         const fab_cable_kind *a = &predicted->kinds[i];
         const fab_cable_kind *b = &built->kinds[i];

@@ -11,7 +11,8 @@ extern const fab_fields fab_fabric_fields, fab_cost_fields, fab_front_end_fields
 /** Its cost, or NULL where it has no prices. */
 const void *fab_priced(const fab_fabric_result *fabric);
 /* job_fields.c */
-extern const fab_fields fab_job_fields, fab_memory_fields, fab_iteration_fields, fab_listed_phase_fields;
+extern const fab_fields fab_job_fields, fab_memory_fields, fab_iteration_fields, fab_listed_phase_fields,
+    fab_serving_fields;
 /* phase_fields.c */
 extern const fab_fields fab_phase_fields;
 /* link_fields.c */
@@ -21,7 +22,7 @@ extern const fab_fields fab_published_fields;
 /* verdict_fields.c */
 extern const fab_fields fab_verdict_fields;
 /* search_fields.c */
-extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields;
+extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields, fab_sweep_point_fields;
 /* busbw_fields.c */
 extern const fab_fields fab_busbw_fields;
 /* plan_fields.c */

@@ -275,3 +275,38 @@ static const fab_field ITERATIONS[] = {
     OBJECT(training, training, &TRAINING_RUN, "Training on train-tokens, without failures.", IF(training.tokens)),
 };
 const fab_fields fab_iteration_fields = TABLE("iteration", ITERATIONS, ITERATION);
+
+/* --- serving ------------------------------------------------------------------------------------------------------ */
+
+#undef T
+#define T      fab_serving
+#define SERVED "0092-own-units.md"
+static const fab_field SERVING[] = {
+    FIELD(engine, "Name of the routing engine."),
+    FIGURE(first_token_s, "s",
+           "Time to first token: a microbatch of prompts through all stages, without a queue and behind no other.",
+           .formula = "layers * (kernels of the prompts + exchanges) + head + (pp - 1) * hop",
+           .labels = "first token|time to first token"),
+    FIGURE(first_token_network_s, "s", "Of that, exchanges and hops."),
+    FIGURE(token_s, "s", "Time per token: one more of all sequences of a replica.",
+           .formula =
+               "layers * (kernels of batch / dp tokens + their keys and values + exchanges) + head + (pp - 1) * hop",
+           .labels = "per token|time per token"),
+    FIGURE(token_network_s, "s", "Of that, exchanges and hops."),
+    FIGURE(weights_s, "s", "What reading the weights takes of time per token at least: a token of one sequence too.",
+           .formula = "weights of the fullest GPU * layers / its layers / memory bandwidth"),
+    FIGURE(cache_s, "s", "What reading keys and values takes of it, half of the tokens generated.",
+           .formula = "cache_bytes * (prompt + tokens / 2) / (prompt + tokens) / memory bandwidth"),
+    FIGURE(batch_s, "s", "All prompts read, and all tokens of them generated.",
+           .formula = "first_token_s + (microbatches - 1) * fullest stage + tokens * token_s"),
+    FIGURE(tokens_per_s, "1/s", "Tokens that the whole job generates per second.",
+           .formula = "batch * tokens / batch_s"),
+    FIGURE(requests_per_s, "1/s", "Sequences that the whole job answers per second.", .formula = "batch / batch_s"),
+    FIGURE(
+        usd_per_1e6_tokens, "USD",
+        "GPU hours, and capital and energy of the job's share of the network, per 1e6 tokens generated; not there for "
+        "a job that does not fit.",
+        FILLED, .formula = "(GPU-hour price * gpus + share * network per hour) / (tokens_per_s * 3600) * 1e6",
+        .labels = "$/1e6 tokens"),
+};
+const fab_fields fab_serving_fields = TABLE("serving", SERVING, SERVED);

@@ -127,6 +127,7 @@ static const fab_field RESULT[] = {
     SAME_ROW(job, &fab_job_fields, "The job as resolved; the microbatch and interleaving of its phases.", IF(ranks)),
     LIST(iteration, "engine", iterations, n_iterations, &fab_iteration_fields,
          "One iteration of the training job under every engine.", FILLED),
+    LIST(serving, "engine", serving, n_serving, &fab_serving_fields, "The serving job under every engine.", FILLED),
     LIST_BY(phases, "phase", phases_of, count_phases, &fab_phase_fields,
             "Phases of the traffic; of `traffic` those that nobody has routed yet.", .only = has_phases,
             .other = &fab_listed_phase_fields, .is_other = is_listing),

@@ -1,6 +1,6 @@
-/* Searches over designs: `optimize`, `advice`, `sweep` and `mix`. */
+/* Searches over designs: `optimize`, `advice` and `sweep`. */
 #include "fab/advice.h"
-#include "fab/mix.h"
+#include "fab/sweep.h"
 #include "fab/optimum.h"
 #include "field_rows.h"
 #include "field_tables.h"
@@ -15,6 +15,7 @@
 #define COLLIDING  "0009-collisions.md"
 #define COST       "0013-cost-model.md"
 #define OWNERSHIP  "0077-cost-of-ownership.md"
+#define TOKENS     "0092-own-units.md"
 
 /* --- optimize ----------------------------------------------------------------------------------------------------- */
 
@@ -42,6 +43,14 @@ static const fab_field POINTS[] = {
     FIGURE(total_usd, "USD", "Price of the network."),
     FIELD(difference_ratio, "How much more than the winner the design costs.", SIGNED,
           .formula = "total_usd / total_usd of the winner - 1"),
+    FIGURE(owned_usd, "USD", "By tokens: cost of ownership of the whole cluster.", FILLED, .source = OWNERSHIP),
+    FIGURE(usd_per_1e9_tokens, "USD", "By tokens: cost of ownership per 1e9 tokens of the job.", FILLED,
+           .source = TOKENS, .formula = "owned_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
+    FIELD(token_difference_ratio, "By tokens: how much more than the winner's its tokens cost.", IF(usd_per_1e9_tokens),
+          SIGNED, .source = TOKENS, .formula = "usd_per_1e9_tokens / usd_per_1e9_tokens of the winner - 1"),
+    FIGURE(tokens_per_s, "1/s", "By tokens: of the job under its best plan.", FILLED, .source = ITERATION),
+    FIGURE(iteration_s, "s", "By tokens: an iteration of that.", FILLED, .source = ITERATION),
+    FIELD(plan, "By tokens: how the job runs fastest on the design.", FILLED, .source = "0075-plans.md"),
 };
 static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
 
@@ -66,6 +75,9 @@ static const fab_field LOSERS[] = {
     FIGURE(total_usd, "USD", "Price of its best design.", FILLED),
     FIELD(difference_ratio, "How much more than the winner that is.", IF(total_usd), SIGNED,
           .formula = "total_usd / total_usd of the winner - 1"),
+    FIGURE(least_usd_per_1e9_tokens, "USD",
+           "By tokens: what 1e9 of its best design cost, or what those of none of them cost less than.", FILLED,
+           .source = TOKENS),
 };
 static const fab_fields LOSER = TABLE("rejected", LOSERS, OPTIMISE);
 
@@ -80,7 +92,35 @@ static const fab_field LIMITS[] = {
 static const fab_fields LIMIT = TABLE("constraints", LIMITS, OPTIMISE);
 
 #undef T
+#define T fab_token_search
+static const fab_field TOKEN_SEARCH[] = {
+    FIELD(job, "The job that designs are replayed with."),
+    FIELD(engine, "The engine with its options."),
+    FIELD(options, "What gives both to another command, to be typed behind a design."),
+    FIELD(is_drawn, "Whether the engine hashes: one draw of its paths for every design."),
+    FIELD_OF(replayed, n_replayed, "Designs that were replayed under their best plan."),
+    FIELD_OF(bounded, n_bounded, "Designs whose tokens cost no less than the winner's, by a lower bound."),
+    FIELD_OF(open, n_open, "Designs that were not replayed, and whose bound is below the winner."),
+    FIELD_OF(refused, n_refused, "Designs that cannot be replayed."),
+    FIELD(refused_note, "Why, of the first.", FILLED),
+    FIELD(most_replays, "Designs that may be replayed.", FILLED),
+    FIGURE(floor_s, "s", "No network with the winner's NICs and scale-up domains has a shorter iteration."),
+    FIGURE(lower_bound_usd_per_1e9_tokens, "USD", "No design that can be replayed has cheaper tokens.",
+           .labels = "lower bound",
+           .formula = "least of owned_usd x part of the GPUs / (tokens / floor_s x years x 31,536,000) x 1e9 of those "
+                      "that are open, and of usd_per_1e9_tokens"),
+    FIELD(gap_ratio, "How far the winner is from that; 0: it is proven to be the best.",
+          .formula = "usd_per_1e9_tokens / lower_bound_usd_per_1e9_tokens - 1"),
+};
+static const fab_fields TOKEN_SEARCHES = TABLE("optimize_tokens", TOKEN_SEARCH, TOKENS);
+
+#undef T
 #define T fab_optimum
+static const char *const OBJECTIVES[] = {[FAB_OBJECTIVE_NETWORK] = "network", [FAB_OBJECTIVE_TOKENS] = "tokens"};
+GIVES(bool, is_by_tokens, here->objective == FAB_OBJECTIVE_TOKENS);
+GIVES(bool, is_by_network, here->objective == FAB_OBJECTIVE_NETWORK);
+GIVES(bool, has_cheapest, here->cheapest.usd_per_1e9_tokens > 0);
+
 static const fab_field OPTIMUM[] = {
     FIELD(catalog, "Name of the catalog."),
     FIELD(prices, "Name of the price book."),
@@ -88,14 +128,19 @@ static const fab_field OPTIMUM[] = {
     FIELD(gpus, "GPUs to connect."),
     FIELD_OF(choices, n_structures, "Combinations of family, tiers, switches, planes, domain and NIC."),
     FIELD_OF(designs, n_candidates, "Designs that were priced: every choice with every combination of tapers."),
-    FIELD_OF(proven, is_proven, "False when the time limit struck before all was searched."),
+    NAMED(objective, objective, OBJECTIVES, "What is least: network: its price; tokens: ownership per 1e9 of them."),
+    FIELD_OF(proven, is_proven,
+             "False when the time limit struck before all was searched, or designs were left that might be better."),
     FIELD(fronts_complete, "False when the time limit or the limit of points ended a front."),
     FIGURE(lower_bound_usd, "USD", "No design of the catalog that keeps the constraints costs less.",
-           .labels = "lower bound"),
+           .labels = "lower bound", .only = is_by_network),
     OBJECT(constraints, limits, &LIMIT, "What the fabric must keep to."),
     OBJECT(winner, winner, &POINT, "The cheapest design."),
+    OBJECT(cheapest_network, cheapest, &POINT, "By tokens: the design whose network costs the least.",
+           .only = has_cheapest),
+    OBJECT(tokens, tokens, &TOKEN_SEARCHES, "By tokens: what was replayed, and what is proven.", .only = is_by_tokens),
     ARRAY(runners_up, "point", runners_up, n_runners_up, &POINT,
-          "Best designs of the next best choices, cheapest first."),
+          "Best designs of the next best choices, cheapest first; by tokens the next best designs."),
     LIST(pareto_bisection, "point", by_bisection, n_by_bisection, &POINT,
          "No other design is cheaper and has as much bisection; without min-bisection and budget."),
     LIST(pareto_power, "point", by_power, n_by_power, &POINT,
@@ -390,7 +435,7 @@ static const fab_field SWEEP_POINTS[] = {
     OBJECT(ownership, ownership, &OWNERSHIP_FIELDS, "What the cluster costs to buy and run for the job.",
            IF(has_ownership)),
 };
-static const fab_fields SWEEP_POINT =
+const fab_fields fab_sweep_point_fields =
     TABLE("sweep_point", SWEEP_POINTS, SWEEPS, .definition = "A design that was built, priced and replayed.");
 
 #undef T
@@ -486,59 +531,9 @@ static const fab_field SWEEP[] = {
           "What compared designs come to under every engine; empty of a sweep."),
     LIST(searches, "search", searches, n_searches, &PLACE_SEARCH,
          "What searches for placements found, engine by engine; empty of a sweep."),
-    LIST(points, "point", points, n_points, &SWEEP_POINT, "The points; the first path varies slowest."),
+    LIST(points, "point", points, n_points, &fab_sweep_point_fields, "The points; the first path varies slowest."),
 };
 const fab_fields fab_sweep_fields =
     TABLE("sweep", SWEEP, SWEEPS,
           .definition =
               "A design at many values of one or two parameters: `sweep`, and `place`, which varies job.placement.");
-
-/* --- mix ---------------------------------------------------------------------------------------------------------- */
-
-#undef T
-#define T fab_mix_engine
-static const char *mix_label(const fab_at *at) {
-    const fab_mix_design *design = at->up->row;
-    return design->job[0].engines[at->index].label;
-}
-
-static const fab_field MIX_ENGINES[] = {
-    TEXT_BY(label, mix_label, "The engine with its options."),
-    FIELD_OF(training_slowdown_ratio, slowdown[0],
-             "Time of the training job over that on the fastest of the designs, same engine.", IF(has_time)),
-    FIELD_OF(ranking_slowdown_ratio, slowdown[1],
-             "Time of the ranking job over that on the fastest of the designs, same engine.", IF(has_time)),
-    FIELD_OF(speed_ratio, speed, "Geometric mean of the speeds of both jobs, weighted by their shares.", IF(has_time),
-             .formula = "1 / (training_slowdown_ratio^training_share * ranking_slowdown_ratio^ranking_share)"),
-    FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of ownership, or of the network; the best has 1.",
-             IF(has_time),
-             .formula = "speed_ratio / ownership.total_usd of the training job (or total_usd), over the best"),
-    FIELD_OF(best, is_best, "Whether no design has more speed per dollar under this engine.", IF(has_time)),
-};
-static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);
-
-#undef T
-#define T fab_mix_design
-static const fab_field MIX_DESIGNS[] = {
-    FIELD(name, "Name of the design, or its one-line form."),
-    {.key = "jobs",
-     .type = FAB_FIELD_LIST,
-     .item = "job",
-     .at = offsetof(T, job),
-     .table = &SWEEP_POINT,
-     EXACTLY(FAB_MIX_JOBS),
-     .definition = "The training job and the ranking job."},
-    LIST(engines, "engine", engines, n_engines, &MIX_ENGINE, "Both jobs together under every engine."),
-};
-static const fab_fields MIX_DESIGN = TABLE("mix_design", MIX_DESIGNS, SWEEPS);
-
-#undef T
-#define T fab_mix
-static const fab_field MIX[] = {
-    FIELD_OF(training_share, share[0], "Part of the time that the training job has."),
-    FIELD_OF(ranking_share, share[1], "Part of the time that the ranking job has.", .formula = "1 - training_share"),
-    FIELD(by_ownership, "Whether speed is over the cost of ownership: known of every design; else over the network's."),
-    LIST(designs, "design", designs, n_designs, &MIX_DESIGN, "The fabrics that are compared."),
-};
-const fab_fields fab_mix_fields =
-    TABLE("mix", MIX, SWEEPS, .definition = "Fabrics under a training job and a ranking job.");

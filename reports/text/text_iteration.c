@@ -379,7 +379,36 @@ static void iteration_put_schedule(fab_page *page, const fab_result *result) {
     }
 }
 
+/* Time to first token and time per token, and what is the network's of them. */
+static void put_serving(fab_page *page, const fab_result *result) {
+    static const fab_column COLUMNS[] = {COLUMN("engine", text),          COLUMN("first token", time),
+                                         COLUMN("network", time),         COLUMN("per token", time),
+                                         COLUMN("network", time),         COLUMN("tokens/s", integer),
+                                         COLUMN("$/1e6 tokens", 3_digits)};
+    fab_table table;
+    if (result->n_serving == 0) {
+        return;
+    }
+    fab_text_heading(page, "SERVING", "without a queue");
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < result->n_serving; i++) {
+        const fab_serving *s = &result->serving[i];
+        const double figures[] = {
+            s->first_token_s, s->first_token_network_s,
+            s->token_s,       s->token_network_s,
+            s->tokens_per_s,  s->usd_per_1e6_tokens > 0 ? s->usd_per_1e6_tokens : FAB_TABLE_BLANK};
+        fab_table_row(&table, FAB_INK_PLAIN, s->engine, figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_notef(page,
+                   "First token: a microbatch of prompts through all stages; per token: one more of all sequences of a "
+                   "replica, of which reading weights takes %s and keys and values %s; network: exchanges and hops of "
+                   "either. Kernels on a roofline, as of training: no launches, no sampling, no host.",
+                   fab_show_time(page, result->serving[0].weights_s), fab_show_time(page, result->serving[0].cache_s));
+}
+
 void fab_text_iteration(fab_page *page, const fab_result *result) {
+    put_serving(page, result);
     if (result->n_iterations == 0 && result->iteration_note[0] == '\0') {
         return;
     }

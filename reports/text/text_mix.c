@@ -1,4 +1,4 @@
-/* Text report: several fabrics under two kinds of job. */
+/* Text report: several fabrics under several kinds of job. */
 #include "fab/units.h"
 #include "text_sections.h"
 
@@ -9,7 +9,10 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
     fab_text_heading(page, "FABRICS", NULL);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
-        const fab_sweep_point *p = d->job[0].is_built ? &d->job[0] : &d->job[1];
+        const fab_sweep_point *p = &d->job[0];
+        for (size_t j = 1; j < m->n_jobs && !p->is_built; j++) {
+            p = &d->job[j];
+        }
         char bisection[32];
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 6, "[%zu] %s", i + 1, d->name);
         if (p->is_built) {
@@ -17,46 +20,84 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
                            fab_show_count(page, p->counts.gpus), fab_show_count(page, p->counts.switches),
                            fab_show_money(page, p->total_usd), fab_part_format(bisection, p->bisection_ratio, 3));
         }
-        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+        for (size_t j = 0; j < m->n_jobs; j++) {
             if (!d->job[j].is_built) {
-                fab_page_wrapf(page, FAB_INK_BAD, 6, 6, "no %s job: %s", fab_mix_jobs[j], d->job[j].error);
+                fab_page_wrapf(page, FAB_INK_BAD, 6, 6, "no %s job: %s", fab_mix_units[m->kind[j]].job,
+                               d->job[j].error);
             }
         }
     }
 }
 
+/* A column for every job with its time, and one with its slowdown; then what they come to. */
 static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("", text),
-                                         COLUMN("training", time),
-                                         COLUMN("", factor),
-                                         COLUMN("ranking", time),
-                                         COLUMN("", factor),
-                                         COLUMN("speed", 3_digits),
-                                         COLUMN("per dollar", 3_digits),
-                                         COLUMN("cost", money)};
+    static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per dollar", 3_digits), COLUMN("cost", money)};
+    fab_column columns[1 + 2 * FAB_MIX_JOBS + 3] = {COLUMN("", text)};
+    size_t n = 1;
     fab_table table;
+    for (size_t j = 0; j < m->n_jobs; j++) {
+        columns[n++] = (fab_column)COLUMN(fab_mix_units[m->kind[j]].job, time);
+        columns[n++] = (fab_column)COLUMN("", factor);
+    }
+    memcpy(&columns[n], LAST, sizeof LAST);
+    n += sizeof LAST / sizeof LAST[0];
     fab_text_heading(page, "MIX", first->job[0].engines[e].label);
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    fab_table_begin(&table, page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
         const fab_mix_design *d = &m->designs[i];
+        double figures[sizeof columns / sizeof columns[0]];
+        size_t k = 0;
         if (e >= d->n_engines) {
             continue;
         }
         const fab_mix_engine *engine = &d->engines[e];
-        double time_s[FAB_MIX_JOBS];
-        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
-            time_s[j] = d->job[j].engines[e].has_time ? d->job[j].engines[e].time_s : NAN;
-        }
         const bool timed = engine->has_time;
-        const double figures[] = {time_s[0],
-                                  timed ? engine->slowdown[0] : FAB_TABLE_BLANK,
-                                  time_s[1],
-                                  timed ? engine->slowdown[1] : FAB_TABLE_BLANK,
-                                  timed ? engine->speed : FAB_TABLE_BLANK,
-                                  timed ? engine->speed_per_usd : FAB_TABLE_BLANK,
-                                  m->by_ownership ? d->job[0].ownership.total_usd : d->job[0].total_usd};
+        for (size_t j = 0; j < m->n_jobs; j++) {
+            figures[k++] = d->job[j].engines[e].has_time ? d->job[j].engines[e].time_s : NAN;
+            figures[k++] = timed ? engine->slowdown[j] : FAB_TABLE_BLANK;
+        }
+        figures[k++] = timed ? engine->speed : FAB_TABLE_BLANK;
+        figures[k++] = timed ? engine->speed_per_usd : FAB_TABLE_BLANK;
+        figures[k++] = m->by_ownership ? d->job[0].ownership.total_usd : d->job[0].total_usd;
         fab_table_row(&table, engine->is_best ? FAB_INK_GOOD : FAB_INK_PLAIN,
                       fab_show(page, "[%zu] %s", i + 1, d->job[0].family), figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+}
+
+/* Every job by itself: what it gets done, and what that costs. Samples go by the dollar, tokens have a price. */
+static void put_units(fab_page *page, const fab_mix *m, size_t e) {
+    fab_column columns[1 + 2 * FAB_MIX_JOBS] = {COLUMN("own units", text)};
+    size_t n = 1;
+    fab_table table;
+    for (size_t j = 0; j < m->n_jobs; j++) {
+        static const char *const RATES[] = {"trained/s", "samples/s", "served/s"};
+        static const char *const PRICES[] = {"$/1e9", "per $", "$/1e6"};
+        columns[n++] = (fab_column)COLUMN(RATES[m->kind[j]], integer);
+        columns[n++] = m->kind[j] == FAB_JOB_RANKING ? (fab_column)COLUMN(PRICES[m->kind[j]], integer)
+                                                     : (fab_column)COLUMN(PRICES[m->kind[j]], 3_digits);
+    }
+    fab_table_begin(&table, page, columns, n);
+    for (size_t i = 0; i < m->n_designs; i++) {
+        const fab_mix_design *d = &m->designs[i];
+        double figures[sizeof columns / sizeof columns[0]];
+        if (e >= d->n_engines || !d->engines[e].has_time) {
+            continue;
+        }
+        const fab_mix_engine *engine = &d->engines[e];
+        for (size_t j = 0; j < m->n_jobs; j++) {
+            const double per_usd = engine->per_usd[j];
+            const double price = m->kind[j] == FAB_JOB_RANKING ? per_usd : fab_mix_units[m->kind[j]].n / per_usd;
+            figures[2 * j] = engine->rate[j];
+            figures[2 * j + 1] = per_usd > 0 ? price : FAB_TABLE_BLANK;
+        }
+        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu] %s", i + 1, d->job[0].family), figures);
+        for (size_t j = 0; j < m->n_jobs && !table.failed; j++) {
+            if (engine->is_least[j] && m->n_compared > 1) {
+                fab_table_set(&table, 2 * j + 2, FAB_INK_GOOD, m->kind[j] == FAB_JOB_RANKING ? "%.0f *" : "%.3f *",
+                              figures[2 * j + 1]);
+            }
+        }
     }
     fab_table_end(&table, 2, NULL, NULL);
 }
@@ -83,20 +124,28 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_answer(page, m, first, e);
     }
-    for (size_t j = 0; first != NULL && j < FAB_MIX_JOBS; j++) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_jobs[j],
+    for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
                        first->job[j].traffic);
     }
     mix_put_designs(page, m);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
+        put_units(page, m, e);
     }
-    fab_text_notef(page,
-                   "Times: of an iteration where it is modelled, else of the phases one after the other; x: over the "
-                   "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per dollar: over "
-                   "the cost, the best being 1. Cost: %s",
-                   m->by_ownership ? "of ownership: GPUs, servers, racks, network and energy over the years of the "
-                                     "price book, some of them assumed (compare has them by part)."
-                                   : "of the network alone, since the price book has no GPUs, servers or racks; these "
-                                     "are dearer, so that speed counts for more than this says.");
+    fab_text_notef(
+        page,
+        "Times: of an iteration, or of a batch that is served, where it is modelled, else of the phases one after "
+        "the other; x: over the "
+        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per dollar: over "
+        "the cost, the best being 1. %sCost: %s",
+        m->n_jobs > 2 || m->kind[1] == FAB_JOB_SERVING
+            ? "Own units: tokens trained, samples, tokens generated, per second and by the cost of their "
+              "part of the cluster, each job as if it had it for all the years; *: the best. "
+            : "Own units: tokens trained and samples, per second and by the cost of their part of the "
+              "cluster, each job as if it had it for all the years; *: the best. ",
+        m->by_ownership ? "of ownership: GPUs, servers, racks, network and energy over the years of the "
+                          "price book, some of them assumed (compare has them by part)."
+                        : "of the network alone, since the price book has no GPUs, servers or racks; these "
+                          "are dearer, so that speed counts for more than this says.");
 }

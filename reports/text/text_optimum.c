@@ -22,7 +22,8 @@ static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     if (l->has_budget) {
         fab_page_say(page, "; budget %s", fab_show_money(page, l->budget_usd));
     }
-    if (!l->has_bisection && !l->has_taper && !l->has_power && !l->has_budget) {
+    if (o->objective == FAB_OBJECTIVE_NETWORK && !l->has_bisection && !l->has_taper && !l->has_power &&
+        !l->has_budget) {
         fab_page_say(page, "; no limits, and then the most tapered is the cheapest: see --min-bisection");
     }
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 4);
@@ -89,6 +90,10 @@ static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, 
     }
 }
 
+static double figure_of(const fab_optimum *o, const fab_optimum_loser *l) {
+    return o->objective == FAB_OBJECTIVE_TOKENS ? l->least_usd_per_1e9_tokens : l->total_usd;
+}
+
 /* Of all choices with one family and number of tiers, the one that came closest. */
 static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size_t *count) {
     const fab_optimum_loser *best = &o->rejected[first];
@@ -99,7 +104,8 @@ static const fab_optimum_loser *closest(const fab_optimum *o, size_t first, size
             continue;
         }
         (*count)++;
-        if (l->loss < best->loss || (l->loss == best->loss && l->total_usd > 0 && l->total_usd < best->total_usd)) {
+        const double usd = figure_of(o, l);
+        if (l->loss < best->loss || (l->loss == best->loss && usd > 0 && usd < figure_of(o, best))) {
             best = l;
         }
     }
@@ -132,14 +138,78 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
     }
 }
 
-void fab_text_optimum(fab_page *page, const fab_optimum *o) {
-    fab_text_heading(page, "OPTIMUM", NULL);
-    optimum_put_limits(page, o);
+/* --- by tokens ---------------------------------------------------------------------------------------------------- */
+
+static void put_token_point(fab_table *table, const fab_optimum_point *p, fab_ink ink) {
+    const double figures[] = {(double)p->tiers, FAB_TABLE_BLANK, p->total_usd,          p->owned_usd,
+                              p->tokens_per_s,  p->iteration_s,  p->usd_per_1e9_tokens, p->token_difference_ratio};
+    fab_table_row(table, ink, p->family, figures);
+    fab_table_set(table, 2, ink, "%s", fab_show_tapers(table->page, p->tiers, p->built_taper));
+}
+
+static void put_token_points(fab_page *page, const fab_optimum *o) {
+    static const fab_column COLUMNS[] = {
+        COLUMN("family", text),    COLUMN("tiers", integer), COLUMN("taper", text),
+        COLUMN("network", money),  COLUMN("owned", money),   COLUMN("tokens/s", integer),
+        COLUMN("iteration", time), COLUMN("per 1e9", money), SHOWN("difference", fab_show_change)};
+    fab_table table;
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    put_token_point(&table, &o->winner, FAB_INK_GOOD);
+    for (size_t i = 0; i < o->n_runners_up; i++) {
+        put_token_point(&table, &o->runners_up[i], FAB_INK_PLAIN);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+}
+
+/* How sure the answer is, and what the cheapest network would be. */
+static void put_token_proof(fab_page *page, const fab_optimum *o) {
+    const fab_token_search *t = &o->tokens;
+    const fab_optimum_point *c = &o->cheapest;
+    if (c->usd_per_1e9_tokens > 0 && c->token_difference_ratio > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "The cheapest network (%s, %+.1f %%) has tokens for %s: %+.2f %%.",
+                       fab_show_money(page, c->total_usd), 100 * c->difference_ratio,
+                       fab_show_money(page, c->usd_per_1e9_tokens), 100 * c->token_difference_ratio);
+    } else if (c->usd_per_1e9_tokens > 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 4, "It is also the cheapest network.");
+    }
+    if (o->is_proven) {
+        fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Proven: %s designs replayed, no other can have cheaper tokens.",
+                       fab_show_count(page, t->n_replayed));
+    } else {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                       "Not proven: %s replayed, %s others might have cheaper tokens, by at most %.2f %%: none costs "
+                       "less than %s. More --replays tell.",
+                       fab_show_count(page, t->n_replayed), fab_show_count(page, t->n_open),
+                       100 * (1 - 1 / (1 + t->gap_ratio)), fab_show_money(page, t->lower_bound_usd_per_1e9_tokens));
+    }
+    if (t->n_refused > 0) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
+                       fab_show_count(page, t->n_refused), t->refused_note);
+    }
+    if (t->is_drawn) {
+        fab_page_wrap(page, FAB_INK_BAD, 2, 4,
+                      "The engine hashes: every design has one draw of its paths, and the best may be the luckiest. "
+                      "Compare the first ones with --seeds.");
+    }
+}
+
+static void put_tokens(fab_page *page, const fab_optimum *o) {
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, engine %s", o->tokens.job, o->tokens.engine);
+    put_token_proof(page, o);
     fab_page_end_line(page);
-    fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
-    fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
-    fab_text_rail_only(page, o->winner.family, "rail-only");
-    fab_page_end_line(page);
+    put_token_points(page, o);
+    fab_text_notef(page,
+                   "Best first. Owned: GPUs, servers, racks, network and energy over the years of the price book %s, "
+                   "some of them assumed (compare has them by part). Bound: no network makes an iteration shorter than "
+                   "%s, which is what NICs and scale-up links need; designs are replayed by the cost that leaves. %s "
+                   "designs, of which %s were replayed or bounded.",
+                   o->prices, fab_show_time(page, o->tokens.floor_s), fab_show_count(page, o->n_candidates),
+                   fab_show_count(page, o->tokens.n_replayed + o->tokens.n_bounded));
+    fab_text_notef(page, "to see it: fabriscope run DESIGN %s", o->tokens.options);
+    fab_text_notef(page, "its plan: %s", o->winner.plan);
+}
+
+static void put_network(fab_page *page, const fab_optimum *o) {
     optimum_put_points(page, &o->winner, o->runners_up, o->n_runners_up);
     fab_text_notef(page,
                    "The cheapest, then the best of the next choices. Taper (oversubscription) as built, leaf first; "
@@ -150,6 +220,21 @@ void fab_text_optimum(fab_page *page, const fab_optimum *o) {
                    fab_show_count(page, o->n_structures), fab_show_count(page, o->n_candidates));
     if (!o->is_proven) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2, "Not proven: the time limit struck before all choices were looked at.");
+    }
+}
+
+void fab_text_optimum(fab_page *page, const fab_optimum *o) {
+    fab_text_heading(page, "OPTIMUM", NULL);
+    optimum_put_limits(page, o);
+    fab_page_end_line(page);
+    fab_page_shell(page, FAB_INK_BOLD, 2, o->winner.design);
+    fab_text_notef(page, "priced by %s, wherever it is pasted", o->prices);
+    fab_text_rail_only(page, o->winner.family, "rail-only");
+    fab_page_end_line(page);
+    if (o->objective == FAB_OBJECTIVE_TOKENS) {
+        put_tokens(page, o);
+    } else {
+        put_network(page, o);
     }
     if (!o->fronts_complete) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 2,

@@ -29,7 +29,7 @@ static bool jobs_share_gpu(const fab_design *design) {
     return true;
 }
 
-static void add_up(const fab_prices *prices, const fab_fabric_result *f, const fab_gpu *gpu, fab_ownership *o) {
+void fab_ownership_add_up(const fab_prices *prices, const fab_fabric_result *f, const fab_gpu *gpu, fab_ownership *o) {
     const fab_counts *c = &f->counts;
     fab_price server = {0, 0};
     double gpu_usd = 0;
@@ -74,7 +74,7 @@ fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *f
     if (!jobs_share_gpu(design)) {
         lacks(&o, "one kind of GPU for all jobs", "");
     }
-    add_up(prices, fabric, gpu, &o);
+    fab_ownership_add_up(prices, fabric, gpu, &o);
     *out = (fab_ownership){.years = 0};
     if (o.missing[0] == '\0') {
         *out = o;

@@ -50,6 +50,8 @@ typedef struct cli_search {
     uint64_t gpus, gpus_per_server, domain;
     double nic_bps, time_limit_s;
     fab_limits limits;
+    fab_objective objective;
+    uint64_t replays; /**< 0: not given */
     const char *catalog;
     const char *families; /**< names with commas between, or NULL: all of the catalog */
 } cli_search;
@@ -91,9 +93,9 @@ typedef struct cli_options {
     uint64_t top, variant;             /**< study show; 0: the default */
     const char *vary[FAB_SWEEP_PATHS]; /**< sweep: "path=v1,v2,..." */
     size_t n_vary;
-    const char *ranking; /**< mix: fields of the ranking job, or NULL */
-    double share;        /**< mix: of the training job */
-    double interval_s;   /**< observe: between the snapshots; 0: as they say */
+    const char *ranking, *serving; /**< mix: fields of these jobs, or NULL */
+    double share;                  /**< mix: of the training job */
+    double interval_s;             /**< observe: between the snapshots; 0: as they say */
     double tolerance; /**< diff: the largest ratio of times that passes, busbw: what may be lacking; 0: any, the model's
                          own */
     const char *steps;                  /**< cost: "256,512,1024", or NULL */

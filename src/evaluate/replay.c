@@ -532,7 +532,7 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
         result->ranks = c->traffic->n_ranks;
     }
     if (!c->replay->rates || c->what->gpus != NULL || !fab_iterates(c->traffic, result, c->what->traffic)) {
-        return FAB_OK;
+        return c->what->gpus == NULL ? fab_serve(c->traffic, result, c->what->traffic, err) : FAB_OK;
     }
     FAB_TRY(FAB_NEW(result->iterations, c->what->n_engines, err));
     for (size_t e = 0; e < c->what->n_engines; e++) {

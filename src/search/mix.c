@@ -1,4 +1,4 @@
-/* Two kinds of job on several fabrics. */
+/* Several kinds of job on several fabrics. */
 #include "fab/mix_run.h"
 
 #include "fab/design.h"
@@ -11,7 +11,11 @@
 
 #define SAME 1e-9
 
-const char *const fab_mix_jobs[FAB_MIX_JOBS] = {"training", "ranking"};
+#define SECONDS_PER_YEAR (365.0 * 24 * 3600)
+
+const fab_mix_unit fab_mix_units[FAB_MIX_JOBS] = {[FAB_JOB_TRAINING] = {"training", "tokens", "1e9 tokens", 1e9},
+                                                  [FAB_JOB_RANKING] = {"ranking", "samples", "1e6 samples", 1e6},
+                                                  [FAB_JOB_SERVING] = {"serving", "tokens", "1e6 tokens", 1e6}};
 
 void fab_mix_free(fab_mix *mix) {
     if (mix == NULL) {
@@ -36,12 +40,13 @@ typedef struct mix_progress {
 static void mix_tell(void *context, double done, size_t total) {
     const mix_progress *p = context;
     (void)total;
-    p->request->progress(p->request->progress_context, (double)p->before + done, p->request->n_designs * FAB_MIX_JOBS);
+    p->request->progress(p->request->progress_context, (double)p->before + done,
+                         p->request->n_designs * p->request->n_jobs);
 }
 
 static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_design *design, fab_sweep_point *out,
                           fab_error *inner, fab_error *err) {
-    mix_progress progress = {.request = r, .before = i * FAB_MIX_JOBS + job};
+    mix_progress progress = {.request = r, .before = i * r->n_jobs + job};
     const fab_sweep_request request = {.traffic = "job",
                                        .seed = r->seed,
                                        .n_seeds = r->n_seeds,
@@ -49,7 +54,7 @@ static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_de
                                        .progress = r->progress != NULL ? mix_tell : NULL,
                                        .progress_context = &progress};
     *inner = (fab_error){.code = FAB_OK};
-    fab_status status = r->read(r->read_context, i, job, design, inner);
+    fab_status status = r->read(r->read_context, i, r->kinds[job], design, inner);
     if (status == FAB_OK) {
         status = fab_sweep_evaluate(&request, design, out, inner);
     }
@@ -64,8 +69,12 @@ static fab_status run_job(const fab_mix_request *r, size_t i, size_t job, fab_de
 
 /* --- comparison --------------------------------------------------------------------------------------------------- */
 
-static bool both_built(const fab_mix_design *d) {
-    return d->job[0].is_built && d->job[1].is_built;
+static bool all_built(const fab_mix_design *d) {
+    bool built = true;
+    for (size_t j = 0; j < d->n_jobs; j++) {
+        built = built && d->job[j].is_built;
+    }
+    return built;
 }
 
 /* The summary of a job ends where remarks begin, which may speak of the fabric. */
@@ -84,8 +93,8 @@ static bool same_model(const fab_sweep_point *p, const fab_sweep_point *q) {
 }
 
 /* The same work: otherwise times say nothing about fabrics. */
-static fab_status check_alike(const fab_mix_design *a, const fab_mix_design *b, fab_error *err) {
-    for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+static fab_status check_alike(const fab_mix *mix, const fab_mix_design *a, const fab_mix_design *b, fab_error *err) {
+    for (size_t j = 0; j < mix->n_jobs; j++) {
         const fab_sweep_point *p = &a->job[j];
         const fab_sweep_point *q = &b->job[j];
         size_t n = summary_length(p);
@@ -96,7 +105,7 @@ static fab_status check_alike(const fab_mix_design *a, const fab_mix_design *b, 
         if (summary_length(q) != n || strncmp(p->traffic, q->traffic, n) != 0) {
             return fab_fail(err, FAB_EINPUT, b->name,
                             "its %s job is '%.*s', and that of the first design '%.*s': only the same jobs compare",
-                            fab_mix_jobs[j], (int)summary_length(q), q->traffic, (int)n, p->traffic);
+                            fab_mix_units[mix->kind[j]].job, (int)summary_length(q), q->traffic, (int)n, p->traffic);
         }
         if (p->n_engines != q->n_engines) {
             return fab_fail(err, FAB_EINPUT, b->name, "has %zu engines and the first design %zu: give --engine",
@@ -110,11 +119,11 @@ static fab_status pair_up(fab_mix *mix, fab_error *err) {
     const fab_mix_design *first = NULL;
     for (size_t i = 0; i < mix->n_designs; i++) {
         fab_mix_design *d = &mix->designs[i];
-        if (!both_built(d)) {
+        if (!all_built(d)) {
             continue;
         }
         first = first == NULL ? d : first;
-        FAB_PASS(check_alike(first, d, err));
+        FAB_PASS(check_alike(mix, first, d, err));
         FAB_PASS(FAB_NEW(d->engines, d->job[0].n_engines, err));
         d->n_engines = d->job[0].n_engines;
         mix->n_compared++;
@@ -148,28 +157,55 @@ static double cost_of(const fab_mix *mix, const fab_mix_design *d) {
     return mix->by_ownership ? d->job[0].ownership.total_usd : d->job[0].total_usd;
 }
 
+/* In the job's own units, and per dollar that its part of the cluster costs over the years. */
+static void measure_units(const fab_mix *mix, const fab_mix_design *d, size_t e, size_t j) {
+    const fab_sweep_point *p = &d->job[j];
+    fab_mix_engine *engine = &d->engines[e];
+    const double usd = mix->by_ownership ? p->ownership.total_usd * p->gpu_ratio : 0;
+    engine->rate[j] = p->engines[e].time_s > 0 ? p->work / p->engines[e].time_s : 0;
+    engine->per_usd[j] = usd > 0 ? engine->rate[j] * p->ownership.years * SECONDS_PER_YEAR / usd : 0;
+}
+
+static void mark_least(const fab_mix *mix, size_t e, size_t j) {
+    double most = 0;
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        const fab_mix_design *d = &mix->designs[i];
+        most = e < d->n_engines && d->engines[e].has_time ? fmax(most, d->engines[e].per_usd[j]) : most;
+    }
+    for (size_t i = 0; i < mix->n_designs; i++) {
+        const fab_mix_design *d = &mix->designs[i];
+        if (e < d->n_engines && d->engines[e].has_time) {
+            d->engines[e].is_least[j] = most > 0 && d->engines[e].per_usd[j] >= most * (1 - SAME);
+        }
+    }
+}
+
+static void mix_compare_engine(const fab_mix *mix, const fab_mix_design *d, size_t e) {
+    fab_mix_engine *engine = &d->engines[e];
+    engine->speed = 1;
+    for (size_t j = 0; j < mix->n_jobs; j++) {
+        double time_s = d->job[j].engines[e].time_s;
+        engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
+        engine->speed *= pow(engine->slowdown[j], -mix->share[j]);
+        measure_units(mix, d, e, j);
+    }
+    engine->speed_per_usd = cost_of(mix, d) > 0 ? engine->speed / cost_of(mix, d) : 0;
+}
+
 static void mix_compare(fab_mix *mix, size_t e) {
     double most = 0;
     for (size_t i = 0; i < mix->n_designs; i++) {
         fab_mix_design *d = &mix->designs[i];
-        if (e < d->n_engines) {
-            d->engines[e].has_time = d->job[0].engines[e].has_time && d->job[1].engines[e].has_time;
+        for (size_t j = 0; e < d->n_engines && j < mix->n_jobs; j++) {
+            d->engines[e].has_time = (j == 0 || d->engines[e].has_time) && d->job[j].engines[e].has_time;
         }
     }
     for (size_t i = 0; i < mix->n_designs; i++) {
         fab_mix_design *d = &mix->designs[i];
-        if (e >= d->n_engines || !d->engines[e].has_time) {
-            continue;
+        if (e < d->n_engines && d->engines[e].has_time) {
+            mix_compare_engine(mix, d, e);
+            most = fmax(most, d->engines[e].speed_per_usd);
         }
-        fab_mix_engine *engine = &d->engines[e];
-        engine->speed = 1;
-        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
-            double time_s = d->job[j].engines[e].time_s;
-            engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
-            engine->speed *= pow(engine->slowdown[j], -mix->share[j]);
-        }
-        engine->speed_per_usd = cost_of(mix, d) > 0 ? engine->speed / cost_of(mix, d) : 0;
-        most = fmax(most, engine->speed_per_usd);
     }
     for (size_t i = 0; i < mix->n_designs; i++) {
         fab_mix_design *d = &mix->designs[i];
@@ -177,6 +213,9 @@ static void mix_compare(fab_mix *mix, size_t e) {
             d->engines[e].speed_per_usd /= most;
             d->engines[e].is_best = d->engines[e].speed_per_usd >= 1 - SAME;
         }
+    }
+    for (size_t j = 0; j < mix->n_jobs; j++) {
+        mark_least(mix, e, j);
     }
 }
 
@@ -189,11 +228,15 @@ fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error 
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(FAB_NEW(mix->designs, request->n_designs, err));
     mix->n_designs = request->n_designs;
-    mix->share[0] = request->share;
-    mix->share[1] = 1 - request->share;
+    mix->n_jobs = request->n_jobs;
+    for (size_t j = 0; j < mix->n_jobs; j++) {
+        mix->kind[j] = request->kinds[j];
+        mix->share[j] = j == 0 ? request->share : (1 - request->share) / (double)(mix->n_jobs - 1);
+    }
     for (size_t i = 0; i < mix->n_designs; i++) {
         (void)snprintf(mix->designs[i].name, sizeof mix->designs[i].name, "%s", request->names[i]);
-        for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+        mix->designs[i].n_jobs = mix->n_jobs;
+        for (size_t j = 0; j < mix->n_jobs; j++) {
             fab_error inner;
             FAB_TRY(run_job(request, i, j, design, &mix->designs[i].job[j], &inner, err));
             mix->n_over_limit += mix->designs[i].job[j].over_limit;

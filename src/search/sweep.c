@@ -97,8 +97,12 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
         out->least_s = out->iteration.seeds.time_s.min;
         out->most_s = out->iteration.seeds.time_s.max;
     }
-    out->has_time = out->has_iteration || out->has_phases;
-    out->time_s = out->has_iteration ? out->iteration.time_s : out->phases_s;
+    out->has_serving = e < result->n_serving;
+    if (out->has_serving) {
+        out->serving = result->serving[e];
+    }
+    out->has_time = out->has_iteration || out->has_phases || out->has_serving;
+    out->time_s = out->has_iteration ? out->iteration.time_s : out->has_serving ? out->serving.batch_s : out->phases_s;
 }
 
 static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
@@ -123,6 +127,13 @@ static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_swe
     return FAB_OK;
 }
 
+/* What a job gets done in the time that it is judged by. */
+static double work_of(const fab_job_spec *job) {
+    const double each =
+        job->kind == FAB_JOB_RANKING ? 1 : (double)(job->kind == FAB_JOB_SERVING ? job->tokens : job->seq);
+    return (double)job->batch * each;
+}
+
 static fab_status keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
                            fab_sweep_point *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
@@ -130,6 +141,11 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
     if (traffic->has_job) {
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;
+        out->kind = traffic->job.kind;
+        out->work = work_of(&traffic->job);
+        out->gpu_ratio = fmin((double)traffic->n_ranks /
+                                  (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server),
+                              1);
         out->gpu_hour_usd = traffic->job.gpu_hour_usd;
         bool is_listed = fabs(traffic->job.gpu_hour_usd - traffic->job.accelerator.hour_usd) < 1e-9;
         (void)snprintf(out->gpu_hour_source, sizeof out->gpu_hour_source, "%s",

@@ -107,6 +107,36 @@ assert abs(pasted["cost"]["total_usd"] / w["total_usd"] - 1) < 1e-9, (w, pasted[
 PYTHON
 done
 
+# --- dollars per token: what is printed costs that in a comparison, and the bound is kept ---
+tokens=(--gpus 256 --family clos,rail-spine --domain 8 --objective tokens --job model=gpt-18.4b --quiet)
+"$program" optimize "${tokens[@]}" --replays 40 --json >tokens.json
+"$program" optimize "${tokens[@]}" --replays 2 --threads 2 --json >few.json
+python3 - "$program" <<'PYTHON' || fail "dollars per token"
+import json, shlex, subprocess, sys
+o, few = (json.load(open(name))["optimize"] for name in ("tokens.json", "few.json"))
+w, t = o["winner"], o["tokens"]
+assert o["objective"] == "tokens" and w["usd_per_1e9_tokens"] > 0 and w["token_difference_ratio"] == 0
+assert o["proven"] == (t["open"] == 0) and t["replayed"] <= 40 and few["tokens"]["replayed"] <= 2
+assert t["replayed"] + t["bounded"] + t["open"] + t["refused"] <= o["designs"]
+for x in (o, few):
+    assert x["tokens"]["lower_bound_usd_per_1e9_tokens"] <= w["usd_per_1e9_tokens"] * (1 + 1e-9)
+assert few["winner"]["usd_per_1e9_tokens"] >= w["usd_per_1e9_tokens"] * (1 - 1e-9)
+assert o["cheapest_network"]["total_usd"] <= w["total_usd"]
+assert o["cheapest_network"]["usd_per_1e9_tokens"] >= w["usd_per_1e9_tokens"]
+for p in [w] + o["runners_up"][:1]:
+    out = subprocess.run([sys.argv[1], "compare", p["design"], "clos:gpus=256", *shlex.split(t["options"]), "--json", "--quiet"],
+                         capture_output=True, check=True).stdout
+    point = json.loads(out)["sweep"]["points"][0]
+    assert abs(point["engines"][0]["owned_usd_per_1e9_tokens"] / p["usd_per_1e9_tokens"] - 1) < 1e-6, p["design"]
+    assert abs(point["ownership"]["total_usd"] / p["owned_usd"] - 1) < 1e-9, p["design"]
+PYTHON
+expect 2 '--objective tokens needs a job' --gpus 64 --objective tokens
+expect 2 'go with --objective tokens' --gpus 64 --job model=gpt-1.7b
+expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --job model=gpt-1.7b --certificate c
+expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
+expect 3 'the price book has no price of a GPU' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023
+expect 0 'The engine hashes' --gpus 256 --family clos --domain 8 --max-taper 2 --replays 2 --objective tokens --job model=gpt-18.4b --engine ecmp
+
 # --- nothing keeps the limits ---
 expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6
 expect 4 'power 1 kW: the least is [0-9.]+ [kM]W \(\+' --gpus 256 --catalog parts.xml --max-power 1kW

@@ -179,6 +179,8 @@ const fault_case fault_cases[] = {
     PRINTS("place", "place clos:gpus=16,gpus-per-server=2,radix=8,pod=8,tiers=3" RING " --json" COMMON),
     PRINTS("place-out", "place clos:gpus=16,gpus-per-server=2,radix=8,pod=8,tiers=3" RING " --out out" COMMON),
     PRINTS("mix", "mix " CLOS " " CLOS ",taper=2 --share 0.8 --engine spray --json" COMMON),
+    PRINTS("mix-serving",
+           "mix " CLOS " --serving model=gpt-1.7b,tp=2,batch=8,prompt=16,tokens=4 --engine spray" COMMON),
     PRINTS("mix-out", "mix " CLOS " " CLOS ",taper=2 --ranking batch=4096 --engine spray --out out" COMMON),
     PRINTS("plan", "plan clos:gpus=4,gpus-per-server=2,radix=4 --job layers=2,hidden=512,heads=2,seq=512,vocab=1000,"
                    "batch=8,tp=2,recompute=full,microbatch=1 --engine spray" COMMON),
@@ -191,6 +193,10 @@ const fault_case fault_cases[] = {
           "optimize --gpus 16 --min-bisection 0.5 --catalog today.xml --out out --quiet"),
     PRINTS("optimize-limits", "optimize --gpus 16 --max-taper 2 --max-power 1MW --budget 10e6 --gpus-per-server 4 "
                               "--domain 4 --nic 400Gb/s --family rail-spine --time-limit 100s --quiet"),
+    PRINTS("optimize-tokens",
+           "optimize --gpus 8 --family clos --objective tokens --replays 1 --job layers=2,hidden=512,"
+           "heads=2,seq=512,vocab=1000,batch=8,tp=2,recompute=full,microbatch=1 --engine spray "
+           "--seed 2 --threads 1 --quiet"),
     /* studies */
     STUDY("study-plan", NULL, NULL, PLAN),
     STUDY("study-plan-times", NULL, NULL,

@@ -2,11 +2,15 @@
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/optimize.h"
+#include "fab/prices.h"
+#include "fab/sweep_run.h"
 #include "fab/rng.h"
 #include "fab/topologies.h"
 #include "fab/units.h"
 #include "oracle_optimize.h"
 #include "draws.h"
+
+#include "fab/gpu.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -250,5 +254,130 @@ Test(optimize, equals_brute_force) {
     }
     cr_expect(n_compared > DRAWS(40) && n_infeasible > DRAWS(5), "%zu compared, %zu infeasible", n_compared,
               n_infeasible);
+    free(prices);
+}
+
+/* --- dollars per token -------------------------------------------------------------------------------------------- */
+
+/* A job of 64 GPUs under an engine: one with all sizes given, one whose plan is open. */
+static void set_tokens_job(fab_design *design, uint64_t gpus, bool is_open) {
+    char dp[24];
+    const char *const open[][2] = {{"model", "gpt-1.7b"}, {"batch", "128"}, {"tp", "2"}, {"plan", "auto"}};
+    (void)snprintf(dp, sizeof dp, "%" PRIu64, gpus / 8);
+    const char *const given[][2] = {
+        {"model", "gpt-1.7b"}, {"batch", "128"},    {"tp", "4"},   {"pp", "2"},          {"cp", "1"}, {"dp", dp},
+        {"microbatch", "1"},   {"interleave", "1"}, {"zero", "1"}, {"recompute", "full"}};
+    design->n_jobs = 0;
+    for (size_t i = 0; i < (is_open ? 4 : 10); i++) {
+        const char *const *pair = is_open ? open[i] : given[i];
+        cr_assert_eq(fab_design_set_job(design, 0, pair[0], pair[1], "test", NULL), FAB_OK, "%s", pair[0]);
+    }
+    design->engines[0] = (fab_engine_spec){.text = "spray", .where = "test"};
+    design->n_engines = 1;
+}
+
+/* Ownership added up from the book by hand, over the tokens of the design evaluated by itself. INFINITY: refused. */
+static double tokens_by_hand(const oracle_design *d, const fab_prices *prices, uint64_t gpus, bool is_open) {
+    fab_design *design = malloc(sizeof *design);
+    fab_counts *counts = malloc(sizeof *counts);
+    fab_fabric *graph = NULL;
+    fab_sweep_point point = {.n_phases = 0};
+    double usd = INFINITY;
+    double gpu_usd = 0;
+    fab_gpu gpu;
+    fab_price server = {0, 0};
+    const fab_sweep_request request = {.traffic = "job", .seed = 1, .n_seeds = 1, .n_threads = 1};
+    cr_assert_eq(fab_design_read(d->text, NULL, 0, design, NULL), FAB_OK);
+    cr_assert_eq(fab_gpu_read(FAB_DEFAULT_GPU, "test", &gpu, NULL), FAB_OK);
+    cr_assert(fab_prices_gpu(prices, gpu.name, &gpu_usd) && fab_prices_server(prices, 8, &server));
+    (void)snprintf(design->prices, sizeof design->prices, "%s", FAB_DEFAULT_PRICES);
+    set_tokens_job(design, gpus, is_open);
+    cr_assert_eq(fab_topology_build(&design->fabric, &graph, counts, NULL), FAB_OK);
+    if (fab_sweep_evaluate(&request, design, &point, NULL) == FAB_OK && point.engines[0].has_iteration) {
+        const double servers = (double)counts->servers;
+        const double watts = d->power_w + servers * server.power_w + (double)gpus * gpu.power_w;
+        const double racks =
+            (double)counts->floor.racks * (prices->rack.usd + prices->years * prices->rack.usd_per_year);
+        const double energy = watts / 1000 * 24 * 365 * prices->years * prices->pue * prices->usd_per_kwh;
+        const double owned = (double)gpus * gpu_usd + servers * server.usd + racks + d->usd + energy;
+        const double iterations = prices->years * 365 * 24 * 3600 / point.engines[0].iteration.time_s;
+        usd = owned / (iterations * point.tokens) * 1e9;
+    }
+    fab_sweep_point_release(&point);
+    fab_fabric_free(graph);
+    free(design);
+    free(counts);
+    return usd;
+}
+
+static void compare_tokens(const fab_catalog *catalog, const fab_prices *prices, uint64_t gpus,
+                           const oracle_design *designs, size_t n, bool is_open, uint64_t most) {
+    fab_limits limits = {.has_bisection = most == 3, .min_bisection_ratio = 0.4};
+    fab_design *design = malloc(sizeof *design);
+    fab_optimum *found = NULL;
+    fab_error err = {0};
+    double least = INFINITY;
+    cr_assert_eq(fab_design_read("clos:gpus=8", NULL, 0, design, NULL), FAB_OK);
+    set_tokens_job(design, gpus, is_open);
+    (void)snprintf(design->prices, sizeof design->prices, "%s", FAB_DEFAULT_PRICES);
+    fab_optimize_request request = {.catalog = catalog,
+                                    .prices = prices,
+                                    .gpus = gpus,
+                                    .limits = limits,
+                                    .replayed = design,
+                                    .replay_options = "",
+                                    .seed = 1,
+                                    .n_threads = 1,
+                                    .most_replays = most};
+    for (size_t i = 0; i < n; i++) {
+        if (oracle_cheapest(&designs[i], 1, &limits) == 0) {
+            least = fmin(least, tokens_by_hand(&designs[i], prices, gpus, is_open));
+        }
+    }
+    fab_status status = fab_optimize(&request, &found, &err);
+    free(design);
+    if (isinf(least)) {
+        cr_assert_neq(status, FAB_OK);
+        return;
+    }
+    cr_assert_eq(status, FAB_OK, "%s: %s", err.where, err.text);
+    const fab_token_search *t = &found->tokens;
+    const double usd = found->winner.usd_per_1e9_tokens;
+    cr_expect(usd >= least * (1 - 1e-9) && t->lower_bound_usd_per_1e9_tokens <= least * (1 + 1e-9),
+              "%s: %.12g, at least %.12g, brute force %.12g", found->winner.design, usd,
+              t->lower_bound_usd_per_1e9_tokens, least);
+    cr_expect(close_to(t->gap_ratio + 1, usd / t->lower_bound_usd_per_1e9_tokens));
+    cr_expect_eq(found->is_proven, t->n_open == 0);
+    if (found->is_proven) {
+        cr_expect(close_to(usd, least), "%s: %.12g, brute force %.12g", found->winner.design, usd, least);
+    }
+    cr_expect(most > 0 || found->is_proven, "without a limit all is proven");
+    for (size_t i = 0; i < found->n_runners_up; i++) {
+        cr_expect(found->runners_up[i].usd_per_1e9_tokens >=
+                  (i > 0 ? found->runners_up[i - 1].usd_per_1e9_tokens : usd));
+    }
+    fab_optimum_free(found);
+}
+
+Test(optimize, cheapest_tokens_equal_brute_force) {
+    static const uint64_t GPUS[] = {64, 128};
+    fab_rng rng = fab_rng_make(11, 0);
+    fab_prices *prices = malloc(sizeof *prices);
+    size_t n_compared = 0;
+    cr_assert_eq(fab_prices_read(FAB_DEFAULT_PRICES, prices, NULL), FAB_OK);
+    for (size_t round = 0; round < DRAWS(6); round++) {
+        fab_catalog catalog = random_catalog(&rng);
+        const uint64_t gpus = pick(&rng, GPUS, 2);
+        size_t n = 0;
+        catalog.n_tiers = 2; /* hundreds of designs, not thousands: each is replayed by hand */
+        catalog.n_domains = 1;
+        oracle_design *designs = oracle_designs(&catalog, prices, gpus, &n);
+        for (uint64_t most = 0; n > 0 && n < 400 && most < 4; most += 3) {
+            compare_tokens(&catalog, prices, gpus, designs, n, round % 3 == 0, most);
+            n_compared++;
+        }
+        free(designs);
+    }
+    cr_expect(n_compared >= DRAWS(4), "%zu compared", n_compared);
     free(prices);
 }

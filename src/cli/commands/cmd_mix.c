@@ -18,16 +18,25 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
 }
 
 static const cli_option OPTION_RANKING = {
-    "ranking", "key=value,...", "fields of the ranking job: model, batch, embedding, tables, ... (see 'list fields')",
+    "ranking", "key=value,...",
+    "fields of the ranking job: model, batch, tables, ... (see 'list fields'); dp-collective is auto unless given",
     .text = offsetof(cli_options, ranking)};
+static const cli_option OPTION_SERVING = {
+    "serving", "key=value,...",
+    "fields of a serving job: model, batch, prompt, tokens, tp, ...; in place of the ranking job, or beside --ranking",
+    .text = offsetof(cli_options, serving)};
 static const cli_option OPTION_SHARE = {
-    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5", .apply = apply_share};
+    "share", "S", "part of the time that the training job has, between 0 and 1; default 0.5; others share the rest",
+    .apply = apply_share};
 
-/* The ranking job starts from nothing but the servers of the other: a model of one kind means nothing to the other. */
-static fab_status make_ranking(const cli_options *options, fab_design *design, fab_error *err) {
+/* It starts from nothing but the servers of the other, since a model of one kind means nothing to the other, and from
+ * `first`: the dense part of a ranking model goes by the fastest collective, where a ring of all GPUs would hide the
+ * rest behind thousands of latencies. */
+static fab_status make_other(const char *kind, const char *first, const char *fields, const char *option,
+                             fab_design *design, fab_error *err) {
     fab_job_spec before = design->n_jobs > 0 ? design->jobs[0] : (fab_job_spec){.microbatch = 1};
     design->n_jobs = 0;
-    FAB_PASS(fab_design_set_job(design, 0, "kind", "ranking", "--ranking", err));
+    FAB_PASS(fab_design_set_job(design, 0, "kind", kind, option, err));
     fab_job_spec *job = &design->jobs[0];
     job->servers = before.servers;
     job->storage_servers = before.storage_servers;
@@ -35,16 +44,19 @@ static fab_status make_ranking(const cli_options *options, fab_design *design, f
     job->placement_seed = before.placement_seed;
     job->gpus = before.gpus;
     job->n_servers = before.n_servers;
-    if (options->ranking != NULL) {
-        FAB_PASS(cli_set_job(design, options->ranking, "--ranking", err));
-    }
-    return FAB_OK;
+    FAB_PASS(first != NULL ? cli_set_job(design, first, option, err) : FAB_OK);
+    return fields != NULL ? cli_set_job(design, fields, option, err) : FAB_OK;
 }
 
-static fab_status read_job(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {
+static fab_status read_job(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err) {
     const cli_options *options = context;
     fab_status status = cli_read_design(options, options->operands.items[i], out, err);
-    return status == FAB_OK && job == 1 ? make_ranking(options, out, err) : status;
+    if (status == FAB_OK && kind == FAB_JOB_RANKING) {
+        status = make_other("ranking", "dp-collective=auto", options->ranking, "--ranking", out, err);
+    } else if (status == FAB_OK && kind == FAB_JOB_SERVING) {
+        status = make_other("serving", NULL, options->serving, "--serving", out, err);
+    }
+    return status;
 }
 
 static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err) {
@@ -53,8 +65,18 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     fab_result result = {0};
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
+    fab_job_kind kinds[FAB_MIX_JOBS] = {FAB_JOB_TRAINING};
+    size_t n_jobs = 1;
+    if (options->ranking != NULL || options->serving == NULL) {
+        kinds[n_jobs++] = FAB_JOB_RANKING;
+    }
+    if (options->serving != NULL) {
+        kinds[n_jobs++] = FAB_JOB_SERVING;
+    }
     const fab_mix_request request = {.names = options->operands.items,
                                      .n_designs = options->operands.n,
+                                     .kinds = kinds,
+                                     .n_jobs = n_jobs,
                                      .share = options->share > 0 ? options->share : 0.5,
                                      .read = read_job,
                                      .read_context = options,
@@ -83,20 +105,21 @@ static const char *const EXAMPLES[] = {
     "fabriscope mix rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=4 --engine spray",
     "fabriscope mix rail-spine:gpus=1024 rail-spine:gpus=1024,taper=3 --share 0.8 --ranking batch=131072 --json", NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_RANKING,       &OPTION_SHARE,      &cli_option_set,    &cli_option_job,
-    &cli_option_transport, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_RANKING,    &OPTION_SERVING,    &OPTION_SHARE,
+                                            &cli_option_set,    &cli_option_job,    &cli_option_transport,
+                                            CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_mix = {
     .name = "mix",
     .operands = "DESIGN...",
     .min_operands = 1,
     .max_operands = SIZE_MAX,
-    .summary = "several fabrics under a training job and a ranking job: which serves both best",
+    .summary = "several fabrics under training, ranking and serving: which serves them best",
     .details = "Replays the design's training job, and a ranking model (embeddings exchanged all to all) on the same "
-               "servers, on every fabric. A network that was built for the first may be slow for the second. The best "
-               "has the most speed for its cost of ownership (of its network where the price book knows no more): the "
-               "geometric mean of both jobs' speeds, weighted by --share.",
+               "servers, on every fabric; with --serving a model that reads prompts and generates tokens. A network "
+               "that was built for the first may be slow for the others. The best has the most speed for its cost of "
+               "ownership (of its network where the price book knows no more): the geometric mean of the jobs' "
+               "speeds, weighted by --share. Beside it every job in its own units, per second and per dollar.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,

@@ -6,8 +6,11 @@
 #include "fab/memory.h"
 #include "fab/optimize.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define REPLAYS 32 /* of designs for their tokens, unless given */
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
@@ -102,14 +105,64 @@ static const cli_option OPTION_NIC = {"nic", "RATE", "rate of one NIC instead of
 static const cli_option OPTION_FAMILY = {
     "family", "NAME,...", "only these of the catalog's families: rail-spine,rail-only (see 'list families')",
     .text = offsetof(cli_options, search.families)};
+static const char *const OBJECTIVES[] = {[FAB_OBJECTIVE_NETWORK] = "network", [FAB_OBJECTIVE_TOKENS] = "tokens", NULL};
+static const cli_option OPTION_OBJECTIVE = {
+    "objective", "NAME",
+    "what is to cost the least: network (default), or tokens: all that is bought and run per 1e9 tokens of --job",
+    .choice = offsetof(cli_options, search.objective), .choices = OBJECTIVES};
+static const cli_option OPTION_REPLAYS = {
+    "replays",
+    "N",
+    "designs that are replayed at most for their tokens; default 32: the rest has a bound",
+    .count = offsetof(cli_options, search.replays),
+    .min = 1,
+    .max = 1000000};
 static const cli_option OPTION_TIME_LIMIT = {
     "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s",
     .quantity = offsetof(cli_options, search.time_limit_s), .unit = FAB_UNIT_TIME};
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
+/* The job and the engine that designs are replayed under. Paths that hash would choose the design by a draw: without an
+ * engine they do not. What gives them to another command goes into `text`. */
+static fab_status read_replayed(const cli_options *options, const char *profile, fab_design **out, fab_str *text,
+                                fab_error *err) {
+    char line[128];
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    if (options->search.objective != FAB_OBJECTIVE_TOKENS) {
+        bool stray = options->jobs.n + options->engines.n > 0 || options->search.replays > 0;
+        return stray
+                   ? fab_fail(err, FAB_EUSAGE, NULL, "options --job, --engine and --replays go with --objective tokens")
+                   : FAB_OK;
+    }
+    if (options->certificate != NULL) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "there is no certificate of --objective tokens: its replays have none");
+    }
+    if (options->jobs.n == 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "--objective tokens needs a job: --job model=NAME (see 'list models')");
+    }
+    (void)snprintf(line, sizeof line, "clos:gpus=%" PRIu64 ",gpus-per-server=1,domain=1", options->search.gpus);
+    FAB_TRY(cli_open_design(options, line, &design, err)); /* of which the job, the engine and the prices count */
+    FAB_TRY(fab_design_set_job(design, 0, "plan", "auto", "plan", err));
+    (void)snprintf(design->prices, sizeof design->prices, "%s", profile);
+    if (options->engines.n == 0) {
+        design->engines[0] = (fab_engine_spec){.text = "spray", .where = "default engine"};
+    }
+    for (size_t i = 0; i < options->jobs.n; i++) {
+        fab_str_printf(text, "%s%s", i == 0 ? "--job " : ",", options->jobs.items[i]);
+    }
+    fab_str_printf(text, ",plan=auto --engine %s", design->engines[0].text);
+    FAB_TRY(fab_str_status(text, err));
+    *out = design;
+    design = NULL;
+done:
+    free(design);
+    return status;
+}
+
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
-                         fab_optimum **out, fab_error *err) {
+                         const fab_design *replayed, const char *replay_options, fab_optimum **out, fab_error *err) {
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
     fab_optimize_request request = {.catalog = catalog,
@@ -119,6 +172,11 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .domain = options->search.domain,
                                     .nic_bps = options->search.nic_bps,
                                     .limits = options->search.limits,
+                                    .replayed = replayed,
+                                    .replay_options = replay_options,
+                                    .seed = options->seed,
+                                    .n_threads = (size_t)options->n_threads,
+                                    .most_replays = options->search.replays > 0 ? options->search.replays : REPLAYS,
                                     .max_bytes = options->max_memory,
                                     .time_limit_s = options->search.time_limit_s,
                                     .progress = shows ? cli_progress_step : NULL,
@@ -153,6 +211,8 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     fab_prices *prices = NULL;
     fab_optimum *optimum = NULL;
     fab_fabric *graph = NULL;
+    fab_design *replayed = NULL;
+    fab_str replay_options = FAB_STR_INIT;
     fab_result result = {0};
     if (options->search.gpus == 0) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
@@ -168,7 +228,8 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     }
     const char *profile = options->prices != NULL ? options->prices : catalog->prices;
     FAB_TRY(fab_prices_read(profile, prices, err));
-    FAB_TRY(search(options, catalog, prices, &optimum, err));
+    FAB_TRY(read_replayed(options, profile, &replayed, &replay_options, err));
+    FAB_TRY(search(options, catalog, prices, replayed, replay_options.data, &optimum, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_OPTIMIZE, 1, &result, err));
     FAB_TRY(measure_winner(options, optimum, profile, &result.fabrics[0], &graph, err));
     result.graph = graph;
@@ -179,7 +240,8 @@ done:
     fab_result_release(&result);
     fab_fabric_free(graph);
     fab_optimum_free(optimum);
-    FAB_FREE_ALL(prices, catalog);
+    fab_str_release(&replay_options);
+    FAB_FREE_ALL(prices, catalog, replayed);
     return status;
 }
 
@@ -187,14 +249,32 @@ static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 16384 --min-bisection 1",
     "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
     "fabriscope optimize --gpus 2048 --min-bisection 1 --family rail-spine",
+    "fabriscope optimize --gpus 256 --objective tokens --job model=gpt-18.4b",
     "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &OPTION_GPUS,    &OPTION_MIN_BISECTION, &OPTION_MAX_TAPER,       &OPTION_MAX_POWER,       &OPTION_BUDGET,
-    &OPTION_CATALOG, &cli_option_prices,    &OPTION_GPUS_PER_SERVER, &OPTION_DOMAIN,          &OPTION_NIC,
-    &OPTION_FAMILY,  &OPTION_TIME_LIMIT,    CLI_REPORT_OPTIONS,      &cli_option_certificate, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_GPUS,
+                                            &OPTION_MIN_BISECTION,
+                                            &OPTION_MAX_TAPER,
+                                            &OPTION_MAX_POWER,
+                                            &OPTION_BUDGET,
+                                            &OPTION_OBJECTIVE,
+                                            &cli_option_job,
+                                            &cli_option_engine,
+                                            &cli_option_seed,
+                                            &OPTION_REPLAYS,
+                                            &OPTION_CATALOG,
+                                            &cli_option_prices,
+                                            &OPTION_GPUS_PER_SERVER,
+                                            &OPTION_DOMAIN,
+                                            &OPTION_NIC,
+                                            &OPTION_FAMILY,
+                                            &OPTION_TIME_LIMIT,
+                                            &cli_option_threads,
+                                            CLI_REPORT_OPTIONS,
+                                            &cli_option_certificate,
+                                            NULL};
 
 const cli_command cli_command_optimize = {
     .name = "optimize",
@@ -202,10 +282,13 @@ const cli_command cli_command_optimize = {
     .min_operands = 0,
     .max_operands = 0,
     .summary = "the cheapest fabric that meets the targets",
-    .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
-               "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
-               "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
-               "kept and by how much, and ends with exit code 4.",
+    .details =
+        "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
+        "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
+        "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
+        "kept and by how much, and ends with exit code 4. With --objective tokens designs are replayed under the "
+        "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
+        "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = optimize_run,

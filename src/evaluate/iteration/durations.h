@@ -32,6 +32,9 @@ typedef struct iteration_pipeline {
     fab_kernel_time layer, head;
 } iteration_pipeline;
 
+/* Without precision; its microbatch is 0. */
+fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model);
+
 void iteration_pipeline_release(iteration_pipeline *pipeline);
 
 /* Written on success only. */

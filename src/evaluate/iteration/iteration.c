@@ -38,7 +38,7 @@ static fab_model model_of(const fab_job_spec *job) {
 }
 
 /* Every layer of a model with experts is timed as one that has them, also the first few that have none. */
-static fab_layer_shape shape_of(const fab_job_spec *job, const fab_model *model) {
+fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model) {
     bool has_experts = job->experts > 1;
     uint64_t own = has_experts && job->ep > 0 ? job->experts / job->ep : 1;
     fab_layer_shape shape = {
@@ -273,7 +273,7 @@ static fab_status open_plan(const fab_iteration_request *request, iteration_plan
     if (p.gpu->name[0] == '\0') {
         return fab_fail(err, FAB_EINTERNAL, job->where, "there is no GPU '%s': the job is not resolved", job->gpu);
     }
-    p.shape = shape_of(job, &p.model);
+    p.shape = iteration_shape(job, &p.model);
     FAB_PASS(fab_gpu_resolve(p.gpu, job->precision, job->where, &p.shape.precision, err));
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         uint64_t layers = fab_stage_layers(job, stage);

@@ -8,6 +8,7 @@
 
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/ownership.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -100,11 +101,9 @@ static void add_one_line(const fab_fabric_spec *spec, const fab_prices *prices, 
 
 /* --- a design of the search as a result --------------------------------------------------------------------------- */
 
-static fab_status optimize_describe(const search *s, found f, double winner_usd, fab_optimum_point *out,
-                                    fab_error *err) {
+fab_status optimize_describe(const search *s, const structure *x, const candidate *c, double winner_usd,
+                             fab_optimum_point *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const structure *x = f.structure;
-    const candidate *c = f.candidate;
     fab_fabric_spec spec;
     fab_str text = FAB_STR_INIT;
     fab_optimum_point p = {.tiers = x->n_tiers,
@@ -202,7 +201,7 @@ static fab_status add_best(const search *s, fab_optimum *o, fab_error *err) {
     const double winner_usd = next != NULL ? usd_of(next) : NAN;
     for (size_t i = 0; i <= FAB_RUNNERS_UP && next != NULL; i++, next = next_best(s, next)) {
         fab_optimum_point *p = i == 0 ? &o->winner : &o->runners_up[i - 1];
-        FAB_PASS(optimize_describe(s, (found){next, next->best}, winner_usd, p, err));
+        FAB_PASS(optimize_describe(s, next, next->best, winner_usd, p, err));
         FAB_PASS(verify(s, p, i == 0, err));
         o->n_runners_up = i;
     }
@@ -217,7 +216,8 @@ static fab_status add_front(const search *s, goal other, double winner_usd, fab_
     size_t n = optimize_front(s, other, front);
     FAB_TRY(FAB_NEW(*out, n, err));
     for (; *out_n < n; (*out_n)++) {
-        FAB_TRY(optimize_describe(s, front[*out_n], winner_usd, &(*out)[*out_n], err));
+        FAB_TRY(
+            optimize_describe(s, front[*out_n].structure, front[*out_n].candidate, winner_usd, &(*out)[*out_n], err));
         FAB_TRY(verify(s, &(*out)[*out_n], false, err));
     }
 done:
@@ -225,7 +225,24 @@ done:
     return status;
 }
 
-static fab_optimum_loser describe_loser(const structure *x, double winner_usd) {
+/* A choice that was not replayed loses by its bound, or it is not known whether it loses. */
+static void explain_tokens(const candidate *best, double winner_usd, fab_optimum_loser *l) {
+    char money[32];
+    const bool is_open = !best->is_replayed && best->token_usd < winner_usd;
+    l->least_usd_per_1e9_tokens = isfinite(best->token_usd) ? best->token_usd : 0;
+    l->loss = is_open ? FAB_LOSS_UNSEEN : FAB_LOSS_COST;
+    if (!isfinite(best->token_usd)) {
+        (void)snprintf(l->reason, sizeof l->reason, "cannot be replayed");
+        return;
+    }
+    (void)snprintf(l->reason, sizeof l->reason, "%s%s per 1e9 tokens (%+.2f %%)",
+                   best->is_replayed ? ""
+                   : is_open         ? "not replayed; at least "
+                                     : "at least ",
+                   fab_money_format(money, best->token_usd), 100 * (best->token_usd / winner_usd - 1));
+}
+
+static fab_optimum_loser describe_loser(const structure *x, const fab_optimum *o) {
     char money[32];
     fab_optimum_loser l = {
         .tiers = x->n_tiers, .planes = x->planes, .domain = x->domain, .nic_bps = x->nic_bps, .loss = x->loss};
@@ -234,20 +251,23 @@ static fab_optimum_loser describe_loser(const structure *x, double winner_usd) {
     optimize_switch_text(x, l.switches, sizeof l.switches);
     if (x->best != NULL) {
         l.total_usd = usd_of(x);
-        l.difference_ratio = l.total_usd / winner_usd - 1;
+        l.difference_ratio = l.total_usd / o->winner.total_usd - 1;
         (void)snprintf(l.reason, sizeof l.reason, "costs %s (%+.1f %%)", fab_money_format(money, l.total_usd),
                        100 * l.difference_ratio);
+    }
+    if (x->best != NULL && o->objective == FAB_OBJECTIVE_TOKENS) {
+        explain_tokens(x->best, o->winner.usd_per_1e9_tokens, &l);
     }
     return l;
 }
 
 static fab_status add_losers(const search *s, fab_optimum *o, fab_error *err) {
-    const structure *winner = next_best(s, NULL);
+    const structure *winner = o->objective == FAB_OBJECTIVE_TOKENS ? s->winner : next_best(s, NULL);
     FAB_PASS(FAB_NEW(o->rejected, s->n_structures, err));
     for (size_t i = 0; i < s->n_structures; i++) {
         const structure *x = &s->structures[i];
         if (x != winner) {
-            o->rejected[o->n_rejected++] = describe_loser(x, o->winner.total_usd);
+            o->rejected[o->n_rejected++] = describe_loser(x, o);
         }
         o->n_candidates += x->n_candidates;
     }
@@ -276,6 +296,28 @@ static fab_status optimize_check_request(const fab_optimize_request *q, fab_erro
     return FAB_OK;
 }
 
+/* The GPU that is bought, and whether the book has all that is. */
+static fab_status open_ownership(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_optimize_request *q = s->request;
+    fab_fabric_result *one = NULL;
+    fab_ownership o = {.years = 0};
+    const char *gpu = q->replayed->n_jobs > 0 ? q->replayed->jobs[0].gpu : "";
+    FAB_TRY(FAB_NEW(one, 1, err));
+    FAB_TRY(fab_gpu_read(gpu[0] != '\0' ? gpu : FAB_DEFAULT_GPU, "--job", &s->gpu, err));
+    one->spec.gpus_per_server = q->gpus_per_server != 0 ? q->gpus_per_server : q->catalog->gpus_per_server;
+    one->counts.servers = 1;
+    fab_ownership_add_up(q->prices, one, &s->gpu, &o);
+    if (o.missing[0] != '\0') {
+        FAB_FAIL(err, FAB_EINPUT, q->prices->name, "tokens have no cost of ownership: the price book has no %s",
+                 o.missing);
+    }
+    s->years = q->prices->years;
+done:
+    free(one);
+    return status;
+}
+
 static void optimize_release(search *s) {
     for (size_t i = 0; i < s->n_structures; i++) {
         free(s->structures[i].candidates);
@@ -302,6 +344,7 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
                 .limits = limits_of(&request->limits),
                 .deadline_s = request->time_limit_s > 0 ? optimize_now_s() + request->time_limit_s : INFINITY};
     FAB_TRY(optimize_check_request(request, err));
+    FAB_TRY(request->replayed != NULL ? open_ownership(&s, err) : FAB_OK);
     const double bytes = fmax(optimize_bytes(request), SEARCH_BYTES);
     FAB_TRY(fab_memory_check("the search of a catalog", bytes, request->max_bytes, err));
     if (bytes > MOST_BYTES) { /* counts of choices would not be exact, nor end */
@@ -311,12 +354,16 @@ fab_status fab_optimize(const fab_optimize_request *request, fab_optimum **out, 
     FAB_TRY(FAB_NEW(o, 1, err));
     FAB_TRY(optimize_enumerate(&s, err));
     optimize_rank(&s);
-    FAB_TRY(add_best(&s, o, err));
-    if (o->winner.design[0] == '\0') {
-        FAB_TRY(optimize_explain_infeasible(&s, err));
-    }
+    FAB_TRY(next_best(&s, NULL) == NULL ? optimize_explain_infeasible(&s, err) : FAB_OK);
     o->is_proven = !s.timed_out;
-    o->lower_bound_usd = o->is_proven ? o->winner.total_usd : 0;
+    if (request->replayed != NULL) {
+        o->objective = FAB_OBJECTIVE_TOKENS;
+        FAB_TRY(optimize_by_tokens(&s, o, err));
+        FAB_TRY(verify(&s, &o->winner, true, err));
+    } else {
+        FAB_TRY(add_best(&s, o, err));
+        o->lower_bound_usd = o->is_proven ? o->winner.total_usd : 0;
+    }
     (void)snprintf(o->prices, sizeof o->prices, "%s", request->prices->name);
     FAB_TRY(add_losers(&s, o, err));
     FAB_TRY(add_front(&s, GOAL_BISECTION, o->winner.total_usd, &o->by_bisection, &o->n_by_bisection, err));

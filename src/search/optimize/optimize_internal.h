@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/catalog.h"
+#include "fab/gpu.h"
 #include "fab/optimize.h"
 #include "fab/topologies.h"
 
@@ -25,6 +26,9 @@ typedef struct candidate {
     double asked[FAB_MAX_TIERS], built[FAB_MAX_TIERS]; /**< tapers; 1 and 0 from the top tier on */
     uint64_t n_switches, n_cables;
     double value[N_GOALS]; /**< smaller is better: the bisection is negated. bit/s over bit/s, W, USD */
+    double owned_usd;      /**< by tokens: cost of ownership */
+    double token_usd;      /**< by tokens: lower bound of what 1e9 of them cost, or that; INFINITY: refused */
+    bool is_replayed;      /**< it is that */
 } candidate;
 
 /** A structural choice. */
@@ -51,7 +55,10 @@ typedef struct limits {
 typedef struct search {
     const fab_optimize_request *request;
     limits limits;
+    fab_gpu gpu; /**< by tokens: of the job, as the next */
+    double years;
     structure *structures;
+    const structure *winner; /**< by tokens */
     size_t n_structures, capacity;
     double deadline_s; /**< of the monotonic clock; INFINITY = none */
     bool timed_out;
@@ -72,6 +79,11 @@ fab_status optimize_enumerate(search *s, fab_error *err) FAB_MUST_USE;
 fab_status optimize_base_spec(const search *s, const structure *structure, fab_fabric_spec *out,
                               fab_error *err) FAB_MUST_USE;
 
+/** A candidate for the reports, and as a design to be read. `winner_usd`: price of the network that it is compared to.
+ */
+fab_status optimize_describe(const search *s, const structure *x, const candidate *c, double winner_usd,
+                             fab_optimum_point *out, fab_error *err) FAB_MUST_USE;
+
 /** "64x800G*2 / 64x800G". */
 void optimize_switch_text(const structure *structure, char *out, size_t size);
 
@@ -85,6 +97,8 @@ typedef struct found {
 /** Finds the best of every choice by cost, or says why there is none. */
 void optimize_rank(search *s);
 
+bool optimize_keeps_limits(const search *s, const candidate *candidate);
+
 /** FAB_ENOSOLUTION with what can be reached. */
 fab_status optimize_explain_infeasible(search *s, fab_error *err) FAB_MUST_USE;
 
@@ -94,3 +108,9 @@ fab_status optimize_explain_infeasible(search *s, fab_error *err) FAB_MUST_USE;
  * @return how many.
  */
 size_t optimize_front(const search *s, goal other, found *out);
+
+/* --- optimize_tokens.c -------------------------------------------------------------------------------------------- */
+
+/** Replays candidates until the cheapest tokens are known, as far as the request allows, and fills winner, runners-up
+ * and what was proven. */
+fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) FAB_MUST_USE;

@@ -22,6 +22,10 @@ static bool keeps_all(const limits *l, const candidate *c) {
     return keeps;
 }
 
+bool optimize_keeps_limits(const search *s, const candidate *c) {
+    return keeps_all(&s->limits, c);
+}
+
 /* The first of equals; NULL: none keeps the limits. */
 static const candidate *best_of(const structure *x, const limits *l, goal g) {
     const candidate *best = NULL;

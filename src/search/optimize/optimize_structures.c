@@ -6,6 +6,7 @@
 #include "fab/catalog.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/ownership.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -87,27 +88,31 @@ void optimize_switch_text(const structure *x, char *out, size_t size) {
 
 /* Scratch: one fabric, what it is made of and what it costs. */
 typedef struct sample {
-    fab_fabric_spec spec;
-    fab_counts counts;
+    fab_fabric_result f;
     fab_tree tree;
-    fab_cost cost;
 } sample;
 
 static fab_status add_candidate(const search *s, structure *x, sample *m, fab_error *err) {
-    FAB_PASS(fab_topology_tree(&m->spec, &m->counts, &m->tree, err));
-    FAB_PASS(fab_cost_of(&m->spec, &m->counts, s->request->prices, &m->cost, err));
+    fab_counts *counts = &m->f.counts;
+    FAB_PASS(fab_topology_tree(&m->f.spec, counts, &m->tree, err));
+    FAB_PASS(fab_cost_of(&m->f.spec, counts, s->request->prices, &m->f.cost, err));
     FAB_PASS(FAB_GROW(x->candidates, x->capacity, x->n_candidates + 1, err));
     candidate *c = &x->candidates[x->n_candidates++];
-    *c = (candidate){.n_switches = m->counts.switches,
-                     .n_cables = m->counts.cables,
-                     .value = {[GOAL_BISECTION] = -fab_bisection_ratio(&m->spec, &m->counts, m->tree.bisection_bps),
-                               [GOAL_POWER] = m->cost.power_w,
-                               [GOAL_COST] = m->cost.total_usd}};
+    *c = (candidate){.n_switches = counts->switches,
+                     .n_cables = counts->cables,
+                     .value = {[GOAL_BISECTION] = -fab_bisection_ratio(&m->f.spec, counts, m->tree.bisection_bps),
+                               [GOAL_POWER] = m->f.cost.power_w,
+                               [GOAL_COST] = m->f.cost.total_usd}};
     for (uint32_t t = 0; t < FAB_MAX_TIERS; t++) {
         bool has_taper = t + 1 < x->n_tiers;
-        c->asked[t] = has_taper ? m->spec.tier[t].taper : 1;
-        c->built[t] = has_taper ? m->counts.built_taper[t] : 0;
+        c->asked[t] = has_taper ? m->f.spec.tier[t].taper : 1;
+        c->built[t] = has_taper ? counts->built_taper[t] : 0;
         c->value[GOAL_TAPER] = fmax(c->value[GOAL_TAPER], c->built[t]);
+    }
+    if (s->request->replayed != NULL) {
+        fab_ownership o = {.years = 0};
+        fab_ownership_add_up(s->request->prices, &m->f, &s->gpu, &o);
+        c->owned_usd = o.total_usd;
     }
     return FAB_OK;
 }
@@ -137,9 +142,9 @@ static fab_status add_candidates(const search *s, structure *x, sample *m, fab_e
         (void)fab_fail(left_out ? why : err, status, misfit.where, "%s", misfit.text);
         return left_out ? FAB_OK : status;
     }
-    m->spec = base;
-    for (size_t i = 0; set_tapers(c, x->n_tiers, i, &m->spec) && (i % LOOKS != 0 || optimize_now_s() <= s->deadline_s);
-         i++) {
+    m->f.spec = base;
+    for (size_t i = 0;
+         set_tapers(c, x->n_tiers, i, &m->f.spec) && (i % LOOKS != 0 || optimize_now_s() <= s->deadline_s); i++) {
         fab_error inner = {0};
         status = add_candidate(s, x, m, &inner);
         if (is_misfit(status)) {

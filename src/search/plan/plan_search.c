@@ -50,6 +50,7 @@ typedef struct search {
     double *order;  /* scratch: [shape] */
     size_t n_shapes, n_best;
     double below_s;       /* of the request */
+    bool is_floor_only;   /* bounds by NICs and scale-up links alone */
     double most_bytes;    /* of memory; a plan has no more */
     double limit_s;       /* sizes whose bound is not below have no place in the list */
     fab_job_memory least; /* of all plans that were looked at, with the next */
@@ -291,7 +292,10 @@ static fab_status tighten(search *s, plan_node *node, fab_error *err) {
     const bool is_routed = node->state < HAS_SCHEDULE && plan_is_routed(&s->network, &node->plan);
     const node_state from = is_routed ? HAS_SCHEDULE : node->state;
     node->state = NEXT[from].next;
-    if (from == HAS_SCHEDULE && !is_routed && (!s->network.paths_are_fixed || is_spent(s, 1))) {
+    if (s->is_floor_only) {
+        node->state = HAS_LINKS;
+        FAB_PASS(plan_bound(&s->network, &node->plan, PLAN_FLOOR, FAB_BOUND_SCHEDULE, &bound_s, err));
+    } else if (from == HAS_SCHEDULE && !is_routed && (!s->network.paths_are_fixed || is_spent(s, 1))) {
         node->state = HAS_LINKS; /* nothing more is known before its time */
     } else {
         fab_status status = plan_bound(&s->network, &node->plan, NEXT[from].depth, NEXT[from].how, &bound_s, &why);
@@ -341,6 +345,9 @@ static fab_status run_search(search *s, fab_error *err) {
             leave_out(s, &first);
         } else if (first.state == IS_GROUP) {
             FAB_PASS(each_plan(s, &first, add_plan, err));
+        } else if (first.state == HAS_LINKS && s->is_floor_only) { /* all others have larger bounds */
+            s->found->lower_bound_s = fmin(s->found->lower_bound_s, first.bound_s);
+            return FAB_OK;
         } else if (first.state == HAS_LINKS) {
             FAB_PASS(take_time(s, &first, err));
         } else {
@@ -455,6 +462,13 @@ static fab_status open_search(search *s, fab_error *err) {
     return FAB_OK;
 }
 
+static void close_search(search *s) {
+    plan_network_close(&s->network);
+    fab_job_space_free(s->space);
+    fab_plans_free(s->found);
+    FAB_FREE_ALL(s->groups, s->heap, s->known, s->best_s, s->best, s->order);
+}
+
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) {
     fab_status status = FAB_OK;
     search s = {.request = request,
@@ -469,9 +483,19 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     *out = s.found;
     s.found = NULL;
 done:
-    plan_network_close(&s.network);
-    fab_job_space_free(s.space);
-    fab_plans_free(s.found);
-    FAB_FREE_ALL(s.groups, s.heap, s.known, s.best_s, s.best, s.order);
+    close_search(&s);
+    return status;
+}
+
+fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    search s = {.request = request, .n_best = 1, .below_s = INFINITY, .is_floor_only = true};
+    FAB_TRY(open_search(&s, err));
+    FAB_TRY(run_search(&s, err));
+    FAB_TRY(isfinite(s.found->lower_bound_s) ? FAB_OK : fail_memory(&s, err));
+    *out = s.found;
+    s.found = NULL;
+done:
+    close_search(&s);
     return status;
 }

@@ -81,7 +81,8 @@ static void try_design(chosen *c) {
             product *= counts->built_taper[t];
             d.bisection_ratio = fmin(d.bisection_ratio, 1 / product);
         }
-        if (FAB_GROW(c->designs, c->capacity, c->n + 1, NULL) == FAB_OK) {
+        (void)snprintf(d.text, sizeof d.text, "%.511s", text);
+        if (strlen(text) < sizeof d.text && FAB_GROW(c->designs, c->capacity, c->n + 1, NULL) == FAB_OK) {
             c->designs[c->n++] = d;
         }
     }

@@ -10,6 +10,7 @@
 #include "fab/prices.h"
 
 typedef struct oracle_design {
+    char text[512]; /* the one-line form */
     double usd, power_w, bisection_ratio, max_taper;
 } oracle_design;
 

@@ -24,7 +24,7 @@ typedef struct fab_boundary_lengths {
     double mean_latency_s;       /**< device + length */
 } fab_boundary_lengths;
 
-/** What a floor plan comes to. All zero without one. */
+/** What a floor plan comes to. All zero without one; of a closed form that knows lengths the racks alone. */
 typedef struct fab_floor_counts {
     bool given;
     uint64_t halls, rows, racks, server_racks, network_racks; /**< racks = server_racks + network_racks */

@@ -5,12 +5,19 @@
 #pragma once
 
 #include "fab/sizes.h"
+#include "fab/routing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define FAB_RUNNERS_UP 5
+
+/** What is to be least. */
+typedef enum fab_objective {
+    FAB_OBJECTIVE_NETWORK, /**< price of the network */
+    FAB_OBJECTIVE_TOKENS   /**< cost of ownership of the whole cluster per 1e9 tokens of a job under its best plan */
+} fab_objective;
 
 /** What a fabric must keep to. */
 typedef struct fab_limits {
@@ -33,6 +40,10 @@ typedef struct fab_optimum_point {
     double max_taper;                  /**< largest of them; 0 with one tier */
     double total_usd, power_w, bisection_ratio;
     double difference_ratio; /**< total_usd / that of the winner - 1 */
+    /* By tokens; 0 where the design was not replayed. */
+    double owned_usd, usd_per_1e9_tokens, tokens_per_s, iteration_s;
+    double token_difference_ratio; /**< usd_per_1e9_tokens / that of the winner - 1 */
+    char plan[192];                /**< how the job runs fastest on it */
 } fab_optimum_point;
 
 typedef enum fab_loss {
@@ -49,10 +60,28 @@ typedef struct fab_optimum_loser {
     uint64_t tiers, planes, domain;
     double nic_bps;
     fab_loss loss;
-    double total_usd;        /**< of its best design; 0 for the other kinds of loss */
-    double difference_ratio; /**< of that */
+    double total_usd;                /**< of its best design; 0 for the other kinds of loss */
+    double difference_ratio;         /**< of that */
+    double least_usd_per_1e9_tokens; /**< by tokens: of its best design, or a lower bound of all of them; else 0 */
     char reason[224];
 } fab_optimum_loser;
+
+/** What a search by tokens replayed and what it proved. Every design that keeps the limits is replayed, bounded,
+ * refused or open. */
+typedef struct fab_token_search {
+    char job[224], engine[FAB_ENGINE_LABEL_SIZE];
+    char options[512];      /**< to be typed behind `run DESIGN` */
+    uint64_t n_replayed;    /**< under their best plans */
+    uint64_t n_bounded;     /**< their tokens cost no less than the winner's, whatever their switches are */
+    uint64_t n_refused;     /**< cannot be replayed */
+    uint64_t n_open;        /**< none of these: their tokens might cost less */
+    uint64_t most_replays;  /**< that were allowed */
+    char refused_note[256]; /**< why, of the first */
+    double floor_s;         /**< no fabric with the winner's NICs and domains has a shorter iteration */
+    double lower_bound_usd_per_1e9_tokens; /**< of all that are not refused */
+    double gap_ratio;                      /**< winner / lower bound - 1; 0: proven */
+    bool is_drawn;                         /**< the engine hashes: one draw for every design */
+} fab_token_search;
 
 typedef struct fab_optimum {
     char catalog[FAB_NAME_SIZE];
@@ -60,8 +89,12 @@ typedef struct fab_optimum {
     char prices[FAB_NAME_SIZE]; /**< name of the price book */
     uint64_t gpus;
     fab_limits limits;
+    fab_objective objective;
+    fab_token_search tokens;    /**< of that objective alone, as the next */
+    fab_optimum_point cheapest; /**< the least price of the network */
     fab_optimum_point winner;
-    fab_optimum_point runners_up[FAB_RUNNERS_UP]; /**< best of other structural choices, cheapest first */
+    fab_optimum_point runners_up[FAB_RUNNERS_UP]; /**< best of other structural choices, cheapest first; by tokens other
+                                               designs that were replayed */
     size_t n_runners_up;
     /** Cost against bisection: without min-bisection and budget. Cost against power: without max-power and budget. */
     fab_optimum_point *by_bisection, *by_power; /**< cheapest first */
@@ -69,7 +102,8 @@ typedef struct fab_optimum {
     fab_optimum_loser *rejected; /**< in the order of the search */
     size_t n_rejected;
     uint64_t n_structures, n_candidates; /**< choices; designs in them, one for each combination of tapers */
-    bool is_proven;                      /**< false when the time limit struck first */
+    bool is_proven;                      /**< false when the time limit struck first, or designs are open */
     bool fronts_complete;                /**< false when the time limit or the limit of points ended a front */
-    double lower_bound_usd; /**< no design of the catalog costs less: the winner's cost when proven, else 0 */
+    double lower_bound_usd; /**< no design of the catalog costs less: the winner's cost when proven, else 0;
+                               by tokens 0 */
 } fab_optimum;

@@ -9,6 +9,7 @@
 #include "fab/result.h"
 
 typedef struct fab_design fab_design;
+typedef struct fab_prices fab_prices;
 
 typedef struct fab_ownership {
     char missing[192]; /**< what is not priced; empty: all is known */
@@ -30,6 +31,11 @@ typedef struct fab_ownership {
  */
 fab_status fab_ownership_of(const fab_design *design, const fab_fabric_result *fabric, const fab_gpu *gpu,
                             fab_ownership *out, fab_error *err) FAB_MUST_USE;
+
+/** The same by a price book that is at hand, of `spec`, `counts`, `cost` and `front_end` alone. `out` is zero before;
+ * what is not priced is added to its `missing`. */
+void fab_ownership_add_up(const fab_prices *prices, const fab_fabric_result *fabric, const fab_gpu *gpu,
+                          fab_ownership *out);
 
 /** Dollars of ownership per 1e9 tokens of a job that has `share` of the cluster. */
 double fab_ownership_per_1e9_tokens(const fab_ownership *o, double share, double tokens_per_s);

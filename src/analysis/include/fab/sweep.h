@@ -41,6 +41,8 @@ typedef struct fab_sweep_engine {
     double phases_s;                 /**< their sum, nothing overlapped; mean over the seeds */
     bool has_iteration;              /**< the traffic is a training job whose iteration is modelled */
     fab_iteration iteration;         /**< meaningful with has_iteration */
+    bool has_serving;                /**< the traffic is a serving job that is timed */
+    fab_serving serving;             /**< meaningful with has_serving */
     double owned_usd_per_1e9_tokens; /**< of the cost of ownership; 0: not known */
     bool has_goodput;                /**< failures were asked for, and every history is known: */
     fab_stat goodput;                /**< useful part of the time, over the histories */
@@ -48,7 +50,7 @@ typedef struct fab_sweep_engine {
     uint64_t n_seeds;
     double least_s, most_s; /**< of an iteration, over the seeds; 0: one seed, or not known */
     bool has_time;
-    double time_s;     /**< of the iteration, else phases_s */
+    double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
@@ -71,14 +73,17 @@ typedef struct fab_sweep_point {
     bool has_ownership; /**< there is a job */
     fab_ownership ownership;
     char traffic[sizeof(((fab_result *)0)->traffic)];
-    uint64_t batch;                       /**< sequences of an iteration; 0: no training job */
-    double tokens;                        /**< of an iteration */
-    uint64_t n_kept_experts;              /**< that every GPU keeps, so that none are exchanged with; 0: none */
-    bool has_plan;                        /**< the job left open how it is run: */
-    fab_job_plan plan;                    /**< the fastest under the first engine */
-    double plan_bound_s;                  /**< no other plan is below it */
-    bool plan_is_proven;                  /**< it is the fastest; else the best that a short search finds */
-    double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
+    uint64_t batch;          /**< sequences of an iteration; 0: no training job */
+    double tokens;           /**< of an iteration */
+    fab_job_kind kind;       /**< of the job, meaningful with has_ownership */
+    double work;             /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
+    double gpu_ratio;        /**< GPUs of the job over those that are there for all */
+    uint64_t n_kept_experts; /**< that every GPU keeps, so that none are exchanged with; 0: none */
+    bool has_plan;           /**< the job left open how it is run: */
+    fab_job_plan plan;       /**< the fastest under the first engine */
+    double plan_bound_s;     /**< no other plan is below it */
+    bool plan_is_proven;     /**< it is the fastest; else the best that a short search finds */
+    double gpu_hour_usd;     /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */

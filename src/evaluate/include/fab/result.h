@@ -9,6 +9,7 @@
 #include "fab/job_spec.h"
 #include "fab/fabric.h"
 #include "fab/iteration.h"
+#include "fab/serving.h"
 #include "fab/path_figures.h"
 #include "fab/stat.h"
 #include "fab/topologies.h"
@@ -342,6 +343,8 @@ typedef struct fab_result {
     size_t n_phases;
     fab_iteration *iterations; /**< one per engine, of a training job */
     size_t n_iterations;
+    fab_serving *serving; /**< one per engine, of a serving job */
+    size_t n_serving;
     fab_paces
         *paces; /**< shape [engines of the phases]: means over seeds; NULL: nothing travels beside anything; owned */
     char iteration_note[256]; /**< why there is none; empty: not asked for */

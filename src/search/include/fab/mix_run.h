@@ -1,6 +1,6 @@
 /**
  * @file mix_run.h
- * Replays two jobs on every fabric, and says which fabric serves both best.
+ * Replays jobs of several kinds on every fabric, and says which fabric serves them best.
  */
 #pragma once
 
@@ -9,13 +9,15 @@
 
 typedef struct fab_design fab_design;
 
-/** Reads design `i` with job `job` (an index of fab_mix_jobs) as its first. */
-typedef fab_status fab_mix_read(const void *context, size_t i, size_t job, fab_design *out, fab_error *err);
+/** Reads design `i` with a job of this kind as its first. */
+typedef fab_status fab_mix_read(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err);
 
 typedef struct fab_mix_request {
     const char *const *names; /**< shape [n_designs] */
     size_t n_designs;
-    double share; /**< of the training job, within [0, 1] */
+    const fab_job_kind *kinds; /**< shape [n_jobs]: training first */
+    size_t n_jobs;             /**< 2 or 3 */
+    double share;              /**< of the training job, within [0, 1]; the others have equal parts of the rest */
     fab_mix_read *read;
     const void *read_context;
     uint64_t seed, n_seeds;
@@ -25,15 +27,15 @@ typedef struct fab_mix_request {
 } fab_mix_request;
 
 /**
- * Time of a job: of its iteration where that is modelled, else the sum of its phases. A design that refuses a job keeps
- * the error and takes no part in the comparison.
+ * Time of a job: of its iteration, or of a batch that is served, where that is modelled, else the sum of its phases. A
+ * design that refuses a job keeps the error and takes no part in the comparison.
  *
  *     speed = product over jobs j of (least time of j over the designs / time of j)^share[j]
  *
  * @param[out] out  Written on success only; free with fab_mix_free().
  * @retval FAB_EINPUT  the jobs of two designs are not the same (GPUs, batch, parallelism), or their engines differ in
  *                     number
- * Complexity: 2 designs replays. The same for any number of threads.
+ * Complexity: jobs x designs replays. The same for any number of threads.
  */
 fab_status fab_mix_run(const fab_mix_request *request, fab_mix **out, fab_error *err) FAB_MUST_USE;
 

@@ -41,6 +41,13 @@ bool fab_plan_is_wanted(const fab_design *design, const char *traffic);
 fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
 
 /**
+ * What no plan of the space is below on any fabric with the NICs and the scale-up domains of this one: lower_bound_s of
+ * `out`, which lists no plans. The least schedule with phases that take no longer than their NICs and scale-up links
+ * do. Errors of fab_plan_search().
+ */
+fab_status fab_plan_floor(const fab_plan_request *request, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
+/**
  * Searches, and writes the best plan into the design's first job. A design without one has the default job then: the
  * model of its size, or the next smaller one that fits. Where nobody asked for a plan, the search routes no more than a
  * second takes, and a job without iteration times keeps what the rules of its keys give.

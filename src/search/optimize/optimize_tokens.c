@@ -1,0 +1,411 @@
+/*
+ * The design whose tokens cost the least: cost of ownership over the tokens of a job under its best plan. What a design
+ * costs is known in closed form; what it does is not, and building and replaying it takes seconds. So designs are taken
+ * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
+ * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
+ * order is that of their cost. A replay looks only for plans that would bring the design into the list.
+ */
+#include "optimize_internal.h"
+
+#include "fab/analysis.h"
+#include "fab/design.h"
+#include "fab/memory.h"
+#include "fab/ownership.h"
+#include "fab/plan_run.h"
+#include "fab/prices.h"
+#include "fab/sweep_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDING 1e-9 /* by which two ways to the same figure may differ */
+
+/* Of all designs with these NICs and domains. */
+typedef struct token_floor {
+    const char *family;
+    uint64_t planes, domain;
+    double nic_bps;
+    double iteration_s, tokens_per_iteration, share;
+    bool is_refused;
+} token_floor;
+
+typedef struct ranked {
+    structure *structure;
+    candidate *candidate;
+    const token_floor *floor;
+    fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
+    size_t order;             /* of the search */
+    bool is_tried;
+} ranked;
+
+typedef struct token_search {
+    search *s;
+    fab_optimum *out;
+    fab_design *design; /* scratch */
+    token_floor *floors;
+    size_t n_floors, floor_capacity;
+    ranked *all;
+    size_t n, capacity;
+    ranked *best[FAB_RUNNERS_UP + 1]; /* replayed, cheapest tokens first */
+    size_t n_best;
+} token_search;
+
+static void tokens_close(token_search *t) {
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->all[i].point);
+    }
+    FAB_FREE_ALL(t->design, t->floors, t->all);
+}
+
+/* --- a design that is replayed ------------------------------------------------------------------------------------ */
+
+/* What a user would read: the printed line, with the job and the engine of the request. */
+static fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_point *point, fab_fabric **out,
+                              fab_error *err) {
+    const fab_design *like = t->s->request->replayed;
+    FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
+    FAB_PASS(fab_design_read(point->design, NULL, 0, t->design, err));
+    memcpy(t->design->jobs, like->jobs, sizeof like->jobs);
+    memcpy(t->design->engines, like->engines, sizeof like->engines);
+    t->design->n_jobs = like->n_jobs;
+    t->design->n_engines = 1;
+    t->design->fabric.max_bytes = t->s->request->max_bytes;
+    memcpy(t->design->prices, like->prices, sizeof like->prices);
+    return fab_topology_build(&t->design->fabric, out, NULL, err);
+}
+
+static double token_price(const token_search *t, const ranked *r, double share, double tokens_per_s) {
+    const fab_ownership o = {.years = t->s->years, .total_usd = r->candidate->owned_usd};
+    return fab_ownership_per_1e9_tokens(&o, share, tokens_per_s);
+}
+
+static fab_plan_request plan_request(const token_search *t, const fab_fabric *fabric) {
+    const fab_optimize_request *q = t->s->request;
+    return (fab_plan_request){
+        .design = t->design, .fabric = fabric, .seed = q->seed, .n_threads = q->n_threads, .n_best = 1};
+}
+
+static void note_refusal(token_search *t, const fab_error *why) {
+    fab_token_search *o = &t->out->tokens;
+    if (o->refused_note[0] == '\0') {
+        (void)snprintf(o->refused_note, sizeof o->refused_note, "%.250s", why->text);
+    }
+}
+
+/* --- bounds ------------------------------------------------------------------------------------------------------- */
+
+static fab_status measure_floor(token_search *t, const ranked *r, token_floor *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *fabric = NULL;
+    fab_plans *plans = NULL;
+    fab_optimum_point *point = NULL;
+    fab_error why = {.code = FAB_OK};
+    fab_token_search *o = &t->out->tokens;
+    FAB_TRY(FAB_NEW(point, 1, err));
+    FAB_TRY(tokens_open(t, r, point, &fabric, err));
+    const fab_plan_request request = plan_request(t, fabric);
+    status = fab_plan_floor(&request, &plans, &why);
+    if (status != FAB_OK && !fab_is_refusal(status)) {
+        FAB_FAIL(err, status, why.where, "%s", why.text);
+    }
+    *out = (token_floor){.family = r->structure->family,
+                         .planes = r->structure->planes,
+                         .domain = r->structure->domain,
+                         .nic_bps = r->structure->nic_bps,
+                         .is_refused = status != FAB_OK};
+    if (status != FAB_OK) {
+        note_refusal(t, &why);
+        status = FAB_OK;
+        goto done;
+    }
+    out->iteration_s = plans->lower_bound_s;
+    out->tokens_per_iteration = (double)plans->batch * (double)plans->seq;
+    out->share = (double)plans->gpus / (double)t->s->request->gpus;
+    (void)snprintf(o->engine, sizeof o->engine, "%s", plans->engine);
+    (void)snprintf(o->job, sizeof o->job, "%s on %llu GPUs, batch %llu of %llu tokens, under its best plan",
+                   plans->model, (unsigned long long)plans->gpus, (unsigned long long)plans->batch,
+                   (unsigned long long)plans->seq);
+done:
+    fab_plans_free(plans);
+    fab_fabric_free(fabric);
+    free(point);
+    return status;
+}
+
+static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_error *err) {
+    const structure *x = r->structure;
+    for (*out = 0; *out < t->n_floors; (*out)++) {
+        const token_floor *f = &t->floors[*out];
+        if (f->family == x->family && f->planes == x->planes && f->domain == x->domain && f->nic_bps == x->nic_bps) {
+            return FAB_OK;
+        }
+    }
+    FAB_PASS(FAB_GROW(t->floors, t->floor_capacity, t->n_floors + 1, err));
+    FAB_PASS(measure_floor(t, r, &t->floors[*out], err));
+    t->n_floors++;
+    return FAB_OK;
+}
+
+static int by_token_price(const void *a, const void *b) {
+    const ranked *x = a;
+    const ranked *y = b;
+    if (x->candidate->token_usd != y->candidate->token_usd) {
+        return x->candidate->token_usd < y->candidate->token_usd ? -1 : 1;
+    }
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* All that keep the limits, with their bounds. */
+static fab_status list_candidates(token_search *t, fab_error *err) {
+    for (size_t i = 0; i < t->s->n_structures; i++) {
+        structure *x = &t->s->structures[i];
+        for (size_t k = 0; k < x->n_candidates; k++) {
+            size_t floor = 0;
+            ranked added = {.structure = x, .candidate = &x->candidates[k], .order = t->n};
+            if (!optimize_keeps_limits(t->s, added.candidate)) {
+                continue;
+            }
+            FAB_PASS(find_floor(t, &added, &floor, err));
+            const token_floor *f = &t->floors[floor];
+            added.candidate->token_usd =
+                f->is_refused ? INFINITY : token_price(t, &added, f->share, f->tokens_per_iteration / f->iteration_s);
+            t->out->tokens.n_refused += f->is_refused;
+            FAB_PASS(FAB_GROW(t->all, t->capacity, t->n + 1, err));
+            t->all[t->n++] = added;
+        }
+    }
+    for (size_t i = 0; i < t->n; i++) { /* the list of floors stands still now */
+        size_t floor = 0;
+        FAB_PASS(find_floor(t, &t->all[i], &floor, err));
+        t->all[i].floor = &t->floors[floor];
+    }
+    qsort(t->all, t->n, sizeof *t->all, by_token_price);
+    return FAB_OK;
+}
+
+/* --- replays ------------------------------------------------------------------------------------------------------ */
+
+/* What a design must be below to enter the list. */
+static double worst_listed(const token_search *t) {
+    return t->n_best <= FAB_RUNNERS_UP ? INFINITY : t->best[FAB_RUNNERS_UP]->candidate->token_usd;
+}
+
+/* Tapers that round to the same fabric give the same figures: one of them is listed. */
+static bool is_listed(const token_search *t, const ranked *r) {
+    for (size_t i = 0; i < t->n_best; i++) {
+        const candidate *c = t->best[i]->candidate;
+        if (t->best[i]->structure == r->structure && c->token_usd == r->candidate->token_usd &&
+            c->value[GOAL_COST] == r->candidate->value[GOAL_COST]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void enter_list(token_search *t, ranked *r) {
+    size_t at = t->n_best <= FAB_RUNNERS_UP ? t->n_best++ : FAB_RUNNERS_UP;
+    while (at > 0 && by_token_price(r, t->best[at - 1]) < 0) {
+        t->best[at] = t->best[at - 1];
+        at--;
+    }
+    t->best[at] = r;
+}
+
+static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, fab_optimum_point *point,
+                              fab_error *err) {
+    const fab_iteration *it = &planned->iteration;
+    const double bound_usd = r->candidate->token_usd;
+    const double usd = token_price(t, r, it->network_share_ratio, it->tokens_per_s);
+    if (usd < bound_usd * (1 - ROUNDING)) {
+        return fab_fail(err, FAB_EINTERNAL, point->design, "1e9 tokens cost %.17g USD, less than their bound of %.17g",
+                        usd, bound_usd);
+    }
+    point->owned_usd = r->candidate->owned_usd;
+    point->usd_per_1e9_tokens = usd;
+    point->tokens_per_s = it->tokens_per_s;
+    point->iteration_s = it->time_s;
+    (void)fab_job_plan_text(&planned->plan, point->plan);
+    r->candidate->token_usd = usd;
+    r->candidate->is_replayed = true;
+    t->out->tokens.n_replayed++;
+    return FAB_OK;
+}
+
+/* Looks whether the design has a place in the list. */
+static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *fabric = NULL;
+    fab_plans *plans = NULL;
+    fab_optimum_point *point = NULL;
+    fab_error why = {.code = FAB_OK};
+    const token_floor *f = r->floor;
+    FAB_TRY(FAB_NEW(point, 1, err));
+    FAB_TRY(tokens_open(t, r, point, &fabric, err));
+    fab_plan_request request = plan_request(t, fabric);
+    /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. */
+    request.below_s = isfinite(below_usd) ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s : 0;
+    status = fab_plan_search(&request, &plans, &why);
+    if (fab_is_refusal(status)) {
+        status = FAB_OK;
+        note_refusal(t, &why);
+        r->candidate->token_usd = INFINITY;
+        t->out->tokens.n_refused++;
+        goto done;
+    }
+    if (status != FAB_OK) {
+        FAB_FAIL(err, status, why.where, "%s", why.text);
+    }
+    if (plans->n_plans_listed == 0) { /* no plan is that fast */
+        r->candidate->token_usd = fmax(r->candidate->token_usd, below_usd);
+        goto done;
+    }
+    FAB_TRY(keep_replay(t, r, &plans->plans[0], point, err));
+    r->point = point;
+    point = NULL;
+    if (!is_listed(t, r)) {
+        enter_list(t, r);
+    }
+done:
+    fab_plans_free(plans);
+    fab_fabric_free(fabric);
+    free(point);
+    return status;
+}
+
+static ranked *cheapest_network(token_search *t) {
+    ranked *least = &t->all[0];
+    for (size_t i = 1; i < t->n; i++) {
+        const bool can = isfinite(t->all[i].candidate->token_usd);
+        if (can && t->all[i].candidate->value[GOAL_COST] < least->candidate->value[GOAL_COST]) {
+            least = &t->all[i];
+        }
+    }
+    return least;
+}
+
+/* The cheapest of those with tapers up to `taper` that might enter the list and have not been looked at. */
+static ranked *cheapest_within(token_search *t, double taper) {
+    for (size_t i = 0; i < t->n; i++) { /* those that are left stand in the order of their bounds */
+        const ranked *r = &t->all[i];
+        if (!r->is_tried && !(r->candidate->token_usd < worst_listed(t))) {
+            break;
+        }
+        if (!r->is_tried && r->candidate->value[GOAL_TAPER] <= taper * (1 + ROUNDING)) {
+            return &t->all[i];
+        }
+    }
+    return NULL;
+}
+
+/* The cheapest network, then the cheapest design within each taper: what the bound knows nothing of. Then by bound. */
+static ranked *next_ranked(token_search *t, uint64_t n_tried, size_t *taper) {
+    const fab_catalog *c = t->s->request->catalog;
+    ranked *next = n_tried == 0 ? cheapest_network(t) : NULL;
+    while (next == NULL && *taper < c->n_tapers) {
+        next = cheapest_within(t, c->tapers[(*taper)++]);
+    }
+    return next != NULL ? next : cheapest_within(t, INFINITY);
+}
+
+static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_error *err) {
+    search *s = t->s;
+    const fab_optimize_request *q = s->request;
+    const uint64_t most = q->most_replays > 0 ? q->most_replays : UINT64_MAX;
+    size_t taper = 0;
+    ranked *next = NULL;
+    *out_cheapest = cheapest_network(t);
+    for (uint64_t n_tried = 0; n_tried < most && (next = next_ranked(t, n_tried, &taper)) != NULL; n_tried++) {
+        s->timed_out = s->timed_out || optimize_now_s() > s->deadline_s;
+        if (s->timed_out && t->n_best > 0) {
+            break;
+        }
+        next->is_tried = true;
+        FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, worst_listed(t), err) : FAB_OK);
+        if (q->progress != NULL) {
+            q->progress(q->progress_context, (double)(n_tried + 1), (size_t)(most < t->n ? most : t->n));
+        }
+    }
+    return FAB_OK;
+}
+
+/* --- result ------------------------------------------------------------------------------------------------------- */
+
+static void count_proofs(token_search *t) {
+    fab_token_search *o = &t->out->tokens;
+    const double winner_usd = t->best[0]->candidate->token_usd;
+    double least = winner_usd;
+    for (size_t i = 0; i < t->n; i++) {
+        const candidate *c = t->all[i].candidate;
+        const bool is_known = c->is_replayed || !isfinite(c->token_usd);
+        o->n_bounded += !is_known && c->token_usd >= winner_usd;
+        o->n_open += !is_known && c->token_usd < winner_usd;
+        least = fmin(least, c->token_usd);
+        structure *x = t->all[i].structure; /* its best is that of the other objective */
+        x->best =
+            x->best == NULL || !optimize_keeps_limits(t->s, x->best) || c->token_usd < x->best->token_usd ? c : x->best;
+    }
+    o->floor_s = t->best[0]->floor->iteration_s;
+    o->lower_bound_usd_per_1e9_tokens = least;
+    o->gap_ratio = winner_usd / least - 1;
+    t->out->is_proven = !t->s->timed_out && o->n_open == 0;
+    t->s->winner = t->best[0]->structure;
+}
+
+static void list_point(const fab_optimum_point *winner, const fab_optimum_point *from, fab_optimum_point *out) {
+    *out = *from;
+    out->difference_ratio = from->total_usd / winner->total_usd - 1;
+    out->token_difference_ratio = from->usd_per_1e9_tokens / winner->usd_per_1e9_tokens - 1;
+}
+
+/* The printed line with the job, evaluated as `compare` does, has the same figures. */
+static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_fabric *fabric = NULL;
+    fab_optimum_point *again = NULL;
+    fab_sweep_point evaluated = {.n_phases = 0};
+    const fab_optimize_request *q = t->s->request;
+    const fab_sweep_request request = {.traffic = "job", .seed = q->seed, .n_seeds = 1, .n_threads = q->n_threads};
+    FAB_TRY(FAB_NEW(again, 1, err));
+    FAB_TRY(tokens_open(t, t->best[0], again, &fabric, err));
+    FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
+    const double usd = evaluated.n_engines > 0 ? evaluated.engines[0].owned_usd_per_1e9_tokens : 0;
+    if (fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens) {
+        FAB_FAIL(err, FAB_EINTERNAL, p->design, "1e9 tokens cost %.10g USD in the search and %.10g in a run",
+                 p->usd_per_1e9_tokens, usd);
+    }
+    t->out->tokens.is_drawn = evaluated.engines[0].is_drawn;
+done:
+    fab_sweep_point_release(&evaluated);
+    fab_fabric_free(fabric);
+    free(again);
+    return status;
+}
+
+fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    token_search t = {.s = s, .out = out};
+    const ranked *cheapest = NULL;
+    FAB_TRY(FAB_NEW(t.design, 1, err));
+    FAB_TRY(list_candidates(&t, err));
+    FAB_TRY(replay_all(&t, &cheapest, err));
+    if (t.n_best == 0) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, "optimize", "no design of the catalog can be replayed: %s",
+                 out->tokens.refused_note);
+    }
+    count_proofs(&t);
+    out->tokens.most_replays = s->request->most_replays;
+    (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
+    for (size_t i = 0; i < t.n_best; i++) {
+        list_point(t.best[0]->point, t.best[i]->point, i == 0 ? &out->winner : &out->runners_up[i - 1]);
+        out->n_runners_up = i;
+    }
+    if (cheapest->point != NULL) {
+        list_point(t.best[0]->point, cheapest->point, &out->cheapest);
+    }
+    FAB_TRY(check_tokens(&t, &out->winner, err));
+done:
+    tokens_close(&t);
+    return status;
+}

@@ -1,0 +1,70 @@
+"""Times of serving against a roofline that is written down here: sizes of the model, data sheet, phases of the report.
+
+Usage: check_serving.py PROGRAM. Nothing is known here of tiles and small kernels, so that a GPU takes at least as long.
+"""
+import json
+import subprocess
+import sys
+
+GPU = {"h100-80gb": (989e12, 3.35e12), "a100-80gb": (312e12, 2.039e12)}
+# layers, hidden, heads, kv heads, ffn, vocabulary, matrices of a feed-forward part
+MODEL = {"llama3-70b": (80, 8192, 64, 8, 28672, 128256, 3), "gpt-18.4b": (40, 6144, 48, 48, 24576, 51200, 2)}
+
+
+def run(program, *arguments):
+    return json.loads(subprocess.run([program, *arguments, "--json", "--quiet"], capture_output=True, check=True).stdout)
+
+
+def check(program, gpu, model, tp, pp, dp, batch, prompt, tokens, fabric):
+    report = run(program, "run", fabric, "--engine", "spray", "--job",
+                 f"kind=serving,model={model},gpu={gpu},tp={tp},pp={pp},batch={batch},prompt={prompt},tokens={tokens},microbatch=1")
+    s = report["serving"][0]
+    flops, memory = GPU[gpu]
+    layers, h, heads, kv_heads, ffn, vocab, matrices = MODEL[model]
+    kv = h // heads * kv_heads
+    weights = h * (2 * h + 2 * kv) + matrices * h * ffn  # of a layer
+    rows = batch // dp
+
+    def layer(sequences, length):
+        n = sequences * length
+        products = max(2 * n * weights / flops, 2 * weights / memory)
+        return (products + sequences * length * length * 2 * h / flops) / tp
+
+    # --- what must be read for a token, whatever else happens ---
+    cache = rows * (prompt + tokens / 2) * 2 * kv * 2 * layers / min(tp, kv_heads) / memory  # a head is not split
+    read = layers * 2 * weights / tp / memory
+    assert s["cache_s"] >= cache * (1 - 1e-6) and s["cache_s"] < 1.5 * cache, (s["cache_s"], cache)
+    assert s["weights_s"] >= read and s["weights_s"] < 1.6 * read, (s["weights_s"], read)
+    assert s["token_s"] >= s["token_network_s"] + s["cache_s"] + read
+    kernels = s["token_s"] - s["token_network_s"]
+    bound = layers * layer(rows, 1) + cache
+    assert bound < kernels < (2 if tp <= 8 else 2.5) * bound, (kernels, bound)  # thin matrices leave multiprocessors idle
+    kernels = s["first_token_s"] - s["first_token_network_s"]
+    bound = layers * layer(1, prompt)
+    assert bound < kernels < (2.2 if tp <= 8 else 2.6) * bound, (kernels, bound)  # norms are not split
+
+    # --- the network's part is that of the phases: at least their times, at most what ratios make of them ---
+    phases = {p["name"]: p["engines"][0]["time_s"] for p in report["phases"]}
+    per_token = (phases.get("decode", 0) + phases.get("decode-pp", 0) * (pp - 1)) / tokens
+    if layers % pp == 0:
+        per_token = (phases.get("decode", 0) * pp + phases.get("decode-pp", 0) * (pp - 1)) / tokens
+        assert per_token <= s["token_network_s"] * (1 + 1e-9) and s["token_network_s"] <= per_token * 1.5, (per_token, s)
+
+    # --- and they add up ---
+    requests = batch / s["batch_s"]
+    assert abs(s["requests_per_s"] / requests - 1) < 1e-9
+    assert abs(s["tokens_per_s"] / (requests * tokens) - 1) < 1e-9
+    assert s["batch_s"] >= s["first_token_s"] + tokens * s["token_s"] * (1 - 1e-12)
+    microbatches = rows
+    assert s["batch_s"] <= microbatches * s["first_token_s"] + tokens * s["token_s"] * (1 + 1e-12)
+    return s
+
+
+program = sys.argv[1]
+base = check(program, "h100-80gb", "llama3-70b", 8, 1, 4, 64, 2048, 128, "rail-spine:gpus=32")
+more = check(program, "h100-80gb", "llama3-70b", 8, 1, 4, 128, 2048, 128, "rail-spine:gpus=32")
+wide = check(program, "h100-80gb", "llama3-70b", 16, 1, 2, 32, 1024, 64, "rail-spine:gpus=32")
+check(program, "h100-80gb", "llama3-70b", 4, 2, 4, 64, 2048, 128, "rail-spine:gpus=32")
+check(program, "a100-80gb", "gpt-18.4b", 4, 1, 8, 64, 512, 32, "clos:gpus=32,radix=16,taper=3")
+assert more["tokens_per_s"] > base["tokens_per_s"] and more["token_s"] > base["token_s"], "batching"
+assert wide["token_network_s"] > base["token_network_s"], "beyond a domain the network is slower"

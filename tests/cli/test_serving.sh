@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Times of serving against a roofline of its own, and three kinds of job in their own units.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+python3 "$root/tests/cli/check_serving.py" "$program" || fail "serving is not on its roofline"
+
+"$program" mix clos:gpus=64 clos:gpus=64,radix=16,tiers=3,taper=3 --job model=gpt-1.7b,tp=2,microbatch=1,recompute=full \
+  --ranking batch=65536 --serving model=llama3-8b,tp=8,batch=64,tokens=32 --share 0.5 --engine spray --json --quiet >mix.json
+python3 - <<'PYTHON' || fail "own units"
+import json
+mix = json.load(open("mix.json"))["mix"]
+assert (mix["training_share"], mix["ranking_share"], mix["serving_share"]) == (0.5, 0.25, 0.25)
+assert mix["by_ownership"]
+best = {}
+for d in mix["designs"]:
+    training, ranking, serving = d["jobs"]
+    e = d["engines"][0]
+    seconds = training["ownership"]["years"] * 365 * 24 * 3600
+    owned = training["ownership"]["total_usd"]
+    close = lambda a, b: abs(a / b - 1) < 1e-9
+    assert close(e["training_tokens_per_s"], training["engines"][0]["tokens_per_s"])
+    assert close(e["training_usd_per_1e9_tokens"], training["engines"][0]["owned_usd_per_1e9_tokens"])
+    assert close(e["ranking_samples_per_s"], 65536 / ranking["engines"][0]["time_s"])
+    assert close(e["ranking_samples_per_usd"], e["ranking_samples_per_s"] * seconds / owned)
+    assert close(e["serving_tokens_per_s"], 64 * 32 / serving["engines"][0]["time_s"])
+    assert close(e["serving_usd_per_1e6_tokens"], owned / (e["serving_tokens_per_s"] * seconds) * 1e6)
+    speed = e["training_slowdown_ratio"] ** -0.5 * e["ranking_slowdown_ratio"] ** -0.25 * e["serving_slowdown_ratio"] ** -0.25
+    assert close(e["speed_ratio"], speed)
+    best[d["name"]] = speed / owned
+named = [d["name"] for d in mix["designs"] if d["engines"][0]["best"]]
+assert named == [max(best, key=best.get)], (named, best)
+PYTHON
+"$program" mix clos:gpus=16 --serving model=gpt-1.7b,tp=8,batch=16,tokens=4 --engine spray --json --quiet >two.json
+python3 -c 'import json; m = json.load(open("two.json"))["mix"]; assert len(m["designs"][0]["jobs"]) == 2 and "ranking_share" not in m' ||
+  fail "a serving job in place of the ranking job"
+
+echo "$failures failures"
+[[ $failures -eq 0 ]]
