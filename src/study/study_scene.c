@@ -126,6 +126,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     *out = s;
     s = (study_scene){.fabric = NULL};
     out->request.context = out->context;
+    out->request.histories = fab_scenarios_span_s(out->scenarios) > 0;
     out->request.racks = out->floor != NULL ? &out->racks : NULL;
     status = fab_assessment_new(&out->request, &out->assessment, err);
     if (status == FAB_OK) {

@@ -13,13 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STATE_BYTES ((size_t)32 << 20) /* of a thread */
-
 void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    assess_memo_free(h->states);
     FAB_FREE_ALL(h->is_out, h->will_be_out, h->down, h->near, h->placed, h->key.word, h->worst_down, h->moves, h->moved,
                  h->new_gpu, h->stops, h->waits, h->joins, h->speed, h);
 }
@@ -40,9 +37,6 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
     FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
-    if (!a->forgets) {
-        FAB_TRY(assess_memo_new(sizeof(assess_state), MOST_STATE_BYTES, &h->states, err));
-    }
     a->history = h;
     h = NULL;
 done:
@@ -283,9 +277,10 @@ static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, 
     assess_state state;
     FAB_PASS(list_near(a, err));
     FAB_PASS(make_key(a, engine, err));
-    if (!assess_memo_get(h->states, &h->key, &state)) {
+    assess_memo *states = a->forgets ? NULL : d->states;
+    if (!assess_memo_get(states, &h->key, &state)) {
         FAB_PASS(find_state(a, engine, &state, err));
-        FAB_PASS(assess_memo_put(h->states, &h->key, &state, err));
+        FAB_PASS(assess_memo_put(states, &h->key, &state, err));
     }
     *out_runs = state.runs;
     *out_speed = state.time_s > 0 ? d->healthy[variant].time_s / state.time_s : 1;
