@@ -75,7 +75,8 @@ typedef struct assess_history {
     uint32_t *moved, *new_gpu;
     uint8_t *stops, *waits, *joins; /* [event] */
     double *speed;                  /* [event + 1] */
-    size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity;
+    uint8_t *is_hot;                /* [event + 1] */
+    size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity, hot_capacity;
     unsigned restart_now; /* of FAB_SPAN_..., of this event */
     /* the worst moment in which the job ran */
     bool has_worst;

@@ -22,6 +22,7 @@ typedef struct fab_assessment_request {
     bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
     bool p99;                /**< with times: those within which 99 % of requests are answered (failures.h) */
     fab_failure_rates rates; /**< of histories: checkpoint, restart */
+    const uint8_t *is_hot;   /**< shape [n_servers]: 1 where rates.throttle applies; NULL: everywhere */
 } fab_assessment_request;
 
 /** The job on the healthy fabric, ready to be hurt: read-only, shared by threads. Variant = engine * n_policies +
