@@ -485,5 +485,6 @@ done:
 
 void run_close(run *r) {
     FAB_FREE_ALL(r->step, r->next, r->state, r->waits, r->closing, r->free_s, r->gathered_s, r->arrived_s,
-                 r->open_passes, r->key_s, r->channel_s, r->channel, r->is_stale, r->queue, r->active, r->piece, r->fetched, r->used);
+                 r->open_passes, r->key_s, r->channel_s, r->channel, r->is_stale, r->queue, r->active, r->piece,
+                 r->fetched, r->used);
 }

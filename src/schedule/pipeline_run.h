@@ -91,8 +91,8 @@ typedef struct run {
     double *channel_s;    /**< shape [stage]: when something happens next in one of its channels; INFINITY: nothing */
     run_channel *channel; /**< shape [stage]: in which */
     bool *is_stale;       /**< shape [stage]: something beside it has changed that */
-    run_queue *queue;   /**< shape [stage][N_CHANNELS] */
-    run_active *active; /**< shape [stage] */
+    run_queue *queue;     /**< shape [stage][N_CHANNELS] */
+    run_active *active;   /**< shape [stage] */
     run_piece *piece;
     size_t n_pieces, piece_capacity;
     uint32_t unused; /**< list of pieces */

@@ -488,7 +488,8 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
         n_failures += counts && !scenario->event[n].is_repair;
         n_stops += counts && stops && (h->restart_now & FAB_SPAN_PLANNED) == 0;
     }
-    const fab_span_course course = {.stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed, .is_hot = h->is_hot};
+    const fab_span_course course = {
+        .stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed, .is_hot = h->is_hot};
     fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->assessment->request.rates, &course);
     FAB_TRY(describe_worst(a, variant, out, err));
     out->state = runs ? FAB_OUTCOME_RUNS : FAB_OUTCOME_STOPPED;
