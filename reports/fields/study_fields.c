@@ -319,6 +319,7 @@ GIVES(bool, has_slow,
       isfinite(here->row[FAB_STUDY_CAUSES - 2].mtbf_s) || isfinite(here->row[FAB_STUDY_CAUSES - 1].mtbf_s));
 GIVES(bool, has_infants, here->infant_factor > 1);
 GIVES(bool, has_throttle, here->throttle > 0);
+GIVES(bool, has_hot_halls, here->throttle > 0 && here->throttle_halls[0] != '\0');
 GIVES(bool, has_shrinking, here->shrinks);
 static const fab_field MODELS[] = {
     FIGURE(checkpoint_s, "s", "Useful time between two checkpoints.",
@@ -338,6 +339,7 @@ static const fab_field MODELS[] = {
     FIELD_OF(slow_link_ratio, flap_speed, "Capacity that is left of a cable that flaps or is degraded.",
              .only = has_slow_links),
     FIELD_OF(throttle_ratio, throttle, "Part of their speed that GPUs lose at noon.", .only = has_throttle),
+    FIELD(throttle_halls, "Halls of the floor plan where they do, from 0; missing: all.", .only = has_hot_halls),
     FIELD_OF(detect_loss_ratio, detect_loss, "A GPU or cable that loses so much of its speed is noticed.",
              .only = has_slow),
     FIGURE(detect_s, "s", "After this time, and is dead from then on.", .only = has_slow),

@@ -261,6 +261,7 @@ const field design_fields[] = {
     FAILURE_NUMBER("flap-speed", flap_speed, 0.001, 0.999, "0.5", "part of its capacity that is left on average, 0.001 to 0.999 (an assumption)"),
     FAILURE_TIME("flap-time", flap_s, 1, false, "1d", "it lasts as long where nobody notices (an assumption)"),
     FAILURE_NUMBER("throttle", throttle, 0, 0.5, "0", "part of their speed that GPUs lose at noon to heat, less in the other hours from 6 to 18 h; 0.01 to 0.02 in Llama 3 [arXiv 2407.21783, 3.3.4]"),
+    TEXT(SCOPE_FAILURES, "throttle-halls", FIELD_LIST, fab_failure_spec, throttle_halls, NULL, "halls of the floor plan that are as hot, from 0, such as 0,2-3: a job with a rank there waits for it; empty: all"),
     FAILURE_NUMBER("detect-loss", detect_loss, 0, 1, "0.05", "a GPU or cable that loses so much of its speed is noticed and replaced as a dead one; 1: none is"),
     FAILURE_TIME("detect-time", detect_s, 0, false, "1h", "after this time (default: an assumption)"),
     FAILURE_NUMBER("rma-part", rma_part, 0, 1, "0", "part of the failures of hardware that go back to the maker, 0 to 1"),

@@ -79,6 +79,7 @@ static void rate_again(run *r, uint32_t stage, double now) {
                     q->left_s = later_of(q->left_s - (now - q->seen_s) / q->slow, 0);
                     q->seen_s = now;
                     q->slow = slow;
+                    r->is_stale[near[i]] = true;
                 }
             }
         }

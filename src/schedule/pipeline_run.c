@@ -59,16 +59,25 @@ static double stage_next_s(const run *r, uint32_t stage) {
     return fetches ? later_of(at, gathered_of(r, stage, slot_of(r, stage, step->chunk))[0]) : at;
 }
 
+static void look_at(run *r, uint32_t stage) {
+    size_t at = r->n_leaves + stage;
+    r->is_stale[stage] = false;
+    r->channel_s[stage] = channels_next_s(r, stage, &r->channel[stage]);
+    double key_s = earlier_of(stage_next_s(r, stage), r->channel_s[stage]);
+    while (at > 0 && r->key_s[at] != key_s) {
+        r->key_s[at] = key_s;
+        at /= 2;
+        key_s = earlier_of(r->key_s[2 * at], r->key_s[2 * at + 1]);
+    }
+}
+
+/* After something at a stage: of those beside it, the ones that this has changed. */
 static void look_again(run *r, uint32_t stage) {
-    const uint32_t near[] = {stage, run_neighbour(r, stage, true), run_neighbour(r, stage, false)};
+    const uint32_t near[] = {run_neighbour(r, stage, true), run_neighbour(r, stage, false)};
+    look_at(r, stage);
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
-        run_channel channel;
-        size_t at = r->n_leaves + near[i];
-        double key_s = earlier_of(stage_next_s(r, near[i]), channels_next_s(r, near[i], &channel));
-        while (at > 0 && r->key_s[at] != key_s) {
-            r->key_s[at] = key_s;
-            at /= 2;
-            key_s = earlier_of(r->key_s[2 * at], r->key_s[2 * at + 1]);
+        if (r->is_stale[near[i]]) {
+            look_at(r, near[i]);
         }
     }
 }
@@ -77,7 +86,7 @@ static void look_again(run *r, uint32_t stage) {
 static uint32_t first_stage(const run *r) {
     size_t at = 1;
     while (at < r->n_leaves) {
-        at = r->key_s[2 * at] <= r->key_s[2 * at + 1] ? 2 * at : 2 * at + 1;
+        at = 2 * at + (r->key_s[2 * at] > r->key_s[2 * at + 1]); /* no branch: none is foreseen */
     }
     return (uint32_t)(at - r->n_leaves);
 }
@@ -300,6 +309,7 @@ fab_status run_take_effect(run *r, uint32_t stage, const run_piece *piece, doubl
         break;
     case EFFECT_INPUT:
         *run_input_of(r, backward, to % r->p->n_stages, to / r->p->n_stages, piece->microbatch) = at;
+        r->is_stale[to % r->p->n_stages] = true;
         break;
     case EFFECT_PARAMETERS: gathered_of(r, stage, piece->slot)[0] = at; break;
     case EFFECT_GATHERED: gathered_of(r, stage, piece->slot)[1] = at; break;
@@ -391,7 +401,7 @@ static fab_status start_run(run *r, fab_error *err) {
         FAB_PASS(gather_parameters(r, stage, err));
     }
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
-        look_again(r, stage);
+        look_at(r, stage);
     }
     return FAB_OK;
 }
@@ -420,9 +430,8 @@ fab_status run_once(run *r, run_with with, fab_op *op, double *out_s, fab_error 
     while (r->key_s[1] < INFINITY) {
         uint32_t stage = first_stage(r);
         double now = r->key_s[1];
-        run_channel channel;
-        FAB_PASS(channels_next_s(r, stage, &channel) <= now ? channels_advance(r, stage, channel, now, err)
-                                                            : advance_stage(r, stage, now, err));
+        FAB_PASS(r->channel_s[stage] <= now ? channels_advance(r, stage, r->channel[stage], now, err)
+                                            : advance_stage(r, stage, now, err));
         look_again(r, stage);
     }
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
@@ -457,6 +466,9 @@ fab_status run_open(run *r, const fab_pipeline *p, fab_error *err) {
     FAB_TRY(FAB_NEW(r->waits, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->closing, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->key_s, 2 * r->n_leaves, err));
+    FAB_TRY(FAB_NEW(r->channel_s, p->n_stages, err));
+    FAB_TRY(FAB_NEW(r->channel, p->n_stages, err));
+    FAB_TRY(FAB_NEW(r->is_stale, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->fetched, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->used, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->gathered_s, (size_t)p->n_stages * r->n_slots * 2, err));
@@ -473,5 +485,6 @@ done:
 
 void run_close(run *r) {
     FAB_FREE_ALL(r->step, r->next, r->state, r->waits, r->closing, r->free_s, r->gathered_s, r->arrived_s,
-                 r->open_passes, r->key_s, r->queue, r->active, r->piece, r->fetched, r->used);
+                 r->open_passes, r->key_s, r->channel_s, r->channel, r->is_stale, r->queue, r->active, r->piece,
+                 r->fetched, r->used);
 }

@@ -88,8 +88,11 @@ typedef struct run {
     uint32_t *open_passes; /**< shape [stage][chunk]: until the gradients of the chunk are complete */
     double *key_s; /**< tournament of when stages have something to do: [1] the earliest, leaves from n_leaves */
     size_t n_leaves;
-    run_queue *queue;   /**< shape [stage][N_CHANNELS] */
-    run_active *active; /**< shape [stage] */
+    double *channel_s;    /**< shape [stage]: when something happens next in one of its channels; INFINITY: nothing */
+    run_channel *channel; /**< shape [stage]: in which */
+    bool *is_stale;       /**< shape [stage]: something beside it has changed that */
+    run_queue *queue;     /**< shape [stage][N_CHANNELS] */
+    run_active *active;   /**< shape [stage] */
     run_piece *piece;
     size_t n_pieces, piece_capacity;
     uint32_t unused; /**< list of pieces */

@@ -246,6 +246,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->slow_speed = rates.slow_speed;
     out->flap_speed = rates.flap_speed;
     out->throttle = rates.throttle;
+    memcpy(out->throttle_halls, spec->throttle_halls, sizeof out->throttle_halls);
     out->detect_loss = rates.detect_loss;
     out->detect_s = rates.detect_s;
     for (size_t v = 0; v < plan->n_variants; v++) {

@@ -107,6 +107,53 @@ done:
     return status;
 }
 
+/* --- halls -------------------------------------------------------------------------------------------------------- */
+
+/* Servers of halls `first` to `last`. */
+static fab_status heat_halls(study_scene *s, uint64_t first, uint64_t last, fab_error *err) {
+    if (first > last || last >= s->floor->n_halls) {
+        return fab_fail(err, FAB_EINPUT, "failures.throttle-halls",
+                        "halls %" PRIu64 " to %" PRIu64 ": the floor plan has %" PRIu32 ", from 0", first, last,
+                        s->floor->n_halls);
+    }
+    for (uint32_t server = 0; server < s->fabric->n_servers; server++) {
+        const uint32_t hall = s->floor->rack[fab_racks_of_server(&s->racks, server)].hall;
+        s->is_hot[server] |= hall >= first && hall <= last;
+    }
+    return FAB_OK;
+}
+
+/* Where GPUs are throttled: "0,2-3"; empty: everywhere. */
+static fab_status find_hot(const char *halls, study_scene *s, fab_error *err) {
+    const char *at = halls;
+    if (halls[0] == '\0') {
+        return FAB_OK;
+    }
+    if (s->floor == NULL) {
+        return fab_fail(err, FAB_EINPUT, "failures.throttle-halls",
+                        "halls %.60s: they are not known without a floor plan", halls);
+    }
+    FAB_PASS(FAB_NEW(s->is_hot, s->fabric->n_servers, err));
+    do {
+        char *end = NULL;
+        const uint64_t first = strtoull(at, &end, 10);
+        uint64_t last = first;
+        bool is_number = end != at;
+        if (is_number && *end == '-') {
+            at = end + 1;
+            last = strtoull(at, &end, 10);
+            is_number = end != at;
+        }
+        if (!is_number || (*end != '\0' && *end != ',')) {
+            return fab_fail(err, FAB_EINPUT, "failures.throttle-halls", "'%.60s' is no list of halls, such as 0,2-3",
+                            halls);
+        }
+        FAB_PASS(heat_halls(s, first, last, err));
+        at = *end == ',' ? end + 1 : end;
+    } while (*at != '\0');
+    return FAB_OK;
+}
+
 /* --- scene -------------------------------------------------------------------------------------------------------- */
 
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
@@ -120,12 +167,15 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     }
     FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, what->seed, &s.scenarios, err));
     s.racks = s.scenarios->racks;
+    FAB_TRY(find_hot(what->design->failures.throttle_halls, &s, err));
     placed.fabric = s.fabric;
     FAB_TRY(fab_context_new(&placed, &s.context, err));
     FAB_TRY(study_find_classes(s.context, request->policies, request->n_policies, s.scenarios, err));
     *out = s;
     s = (study_scene){.fabric = NULL};
     out->request.context = out->context;
+    out->request.histories = fab_scenarios_span_s(out->scenarios) > 0;
+    out->request.is_hot = out->is_hot;
     out->request.racks = out->floor != NULL ? &out->racks : NULL;
     status = fab_assessment_new(&out->request, &out->assessment, err);
     if (status == FAB_OK) {
@@ -152,6 +202,7 @@ void study_scene_release(study_scene *scene) {
     fab_context_free(scene->context);
     fab_scenarios_free(scene->scenarios);
     fab_floor_free(scene->floor);
+    free(scene->is_hot);
     fab_fabric_free(scene->fabric);
     study_restored_free(scene->restored);
     *scene = (study_scene){.fabric = NULL};

@@ -37,6 +37,7 @@ typedef struct study_scene {
     fab_context *context;
     fab_floor *floor; /* NULL: none */
     fab_racks racks;
+    uint8_t *is_hot; /* [server]: in a hall where GPUs are throttled; NULL: all are */
     fab_scenarios *scenarios;
     fab_assessment *assessment;
     fab_component *component; /* ascending: what scenarios fail; of histories none */

@@ -47,4 +47,20 @@ says line-card:8 'leaf-0 loses line card 1 (ports 1 to 8): 8 cables'
 says bundle:switches 'bundle leaf-5 to spine-0 is cut: 4 cables'
 says bundle:racks 'bundle rack-0 to rack-8 is cut: 16 cables'
 
+# Halls that are hot at noon: a job waits for them where it has a rank.
+hot() { # hot HALLS: goodput of a job in hall 0 of two
+  "$fabriscope" study clos:gpus=128,gpus-per-server=8,radix=32 --set floor.servers-per-rack=2 --set floor.hall-power=90kW \
+    --job model=gpt-1.7b,tp=2,dp=16,servers=0-3 --scenarios time:30d@8 --store "hot-$1" --set failures.throttle="${2:-0.1}" --set failures.throttle-halls="$1" \
+    --json --quiet | python3 -c 'import json, sys; print(json.load(sys.stdin)["study"]["policy"][0]["goodput_ratio"]["mean"])'
+}
+[[ $(hot 0) == "$(hot 0-1)" && $(hot 0,1) == "$(hot '')" ]] || fail "halls with ranks: $(hot 0)"
+[[ $(hot 1) == "$(hot 1,0-0 0)" && $(hot 1) != "$(hot 0)" ]] || fail "a hall without ranks: $(hot 1)"
+"$fabriscope" study show --store hot-0,1 --quiet | tr -s ' \n' '  ' | grep -F 'to heat in halls 0,1.' >/dev/null || fail "halls are not named"
+for halls in 2 1-0 1- ,1; do
+  "$fabriscope" study clos:gpus=128,radix=32 --set floor.hall-power=90kW --scenarios time:30d@8 --set failures.throttle-halls=$halls --quiet >out 2>err && fail "halls $halls"
+  grep -F failures.throttle-halls err >/dev/null || fail "$(cat err)"
+done
+"$fabriscope" study clos:gpus=128,radix=32 --scenarios time:30d@8 --set failures.throttle-halls=0 --quiet 2>err && fail "halls without a floor plan"
+tr -s ' \n' '  ' <err | grep -F 'without a floor plan' >/dev/null || fail "$(cat err)"
+
 [[ $failures -eq 0 ]]

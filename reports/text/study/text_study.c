@@ -428,7 +428,8 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
     study_say_slow(page, m, FAB_STUDY_CAUSES - 2, "GPUs keep", "speed", m->slow_speed);
     study_say_slow(page, m, FAB_STUDY_CAUSES - 1, "cables keep", "capacity", m->flap_speed);
     if (m->throttle > 0) {
-        fab_page_say(page, " At noon GPUs lose %s to heat.", study_show_percent(page, m->throttle));
+        fab_page_say(page, " At noon GPUs lose %s to heat%s%s.", study_show_percent(page, m->throttle),
+                     m->throttle_halls[0] != '\0' ? " in halls " : "", m->throttle_halls);
     }
     if (m->shrinks) {
         fab_page_say(page,

@@ -184,6 +184,8 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
         d->per_bps[l] = c->kind == FAB_LINK_ACCESS || c->kind == FAB_LINK_FABRIC ? 1 / c->capacity_bps : 0;
     }
     FAB_TRY(keep_engines(d, err));
+    FAB_TRY(assess_memo_new(sizeof(assess_state), ASSESS_STATE_BYTES, &d->states, err));
+    FAB_TRY(assess_memo_new(sizeof(double), ASSESS_TIMES_BYTES, &d->times, err));
     FAB_TRY(assess_share(d, err));
     FAB_TRY(assess_choose(d, err));
     *out = d;
@@ -212,6 +214,8 @@ void fab_assessment_free(fab_assessment *d) {
     for (size_t i = 0; d->parts != NULL && i < d->what->n_engines * d->n_phases; i++) {
         free(d->parts[i].collided);
     }
+    assess_memo_free(d->states);
+    assess_memo_free(d->times);
     FAB_FREE_ALL(d->parts, d->routers, d->duplicate, d->in_network, d->taken, d->is_timed, d->per_bps, d->paces,
                  d->chosen, d->healthy, d);
 }

@@ -13,15 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_STATE_BYTES ((size_t)32 << 20) /* of a thread */
-
 void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    assess_memo_free(h->states);
     FAB_FREE_ALL(h->is_out, h->will_be_out, h->down, h->near, h->placed, h->key.word, h->worst_down, h->moves, h->moved,
-                 h->new_gpu, h->stops, h->waits, h->joins, h->speed, h);
+                 h->new_gpu, h->stops, h->waits, h->joins, h->speed, h->is_hot, h);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
@@ -40,9 +37,6 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
     FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
-    if (!a->forgets) {
-        FAB_TRY(assess_memo_new(sizeof(assess_state), MOST_STATE_BYTES, &h->states, err));
-    }
     a->history = h;
     h = NULL;
 done:
@@ -283,9 +277,10 @@ static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, 
     assess_state state;
     FAB_PASS(list_near(a, err));
     FAB_PASS(make_key(a, engine, err));
-    if (!assess_memo_get(h->states, &h->key, &state)) {
+    assess_memo *states = a->forgets ? NULL : d->states;
+    if (!assess_memo_get(states, &h->key, &state)) {
         FAB_PASS(find_state(a, engine, &state, err));
-        FAB_PASS(assess_memo_put(h->states, &h->key, &state, err));
+        FAB_PASS(assess_memo_put(states, &h->key, &state, err));
     }
     *out_runs = state.runs;
     *out_speed = state.time_s > 0 ? d->healthy[variant].time_s / state.time_s : 1;
@@ -382,6 +377,17 @@ static fab_status grows_back(fab_assessor *a, size_t variant, bool *out, fab_err
     return FAB_OK;
 }
 
+/* Whether it has a rank where GPUs are throttled: the rest waits for those. */
+static uint8_t is_hot(const fab_assessor *a) {
+    const fab_fabric *f = a->assessment->fabric;
+    const uint8_t *hot = a->assessment->request.is_hot;
+    bool found = hot == NULL;
+    for (uint32_t server = 0; server < f->n_servers && !found; server++) {
+        found = hot[server] != 0 && assess_any_rank(a, (uint64_t)server * f->gpus_per_server, f->gpus_per_server);
+    }
+    return found;
+}
+
 /* --- a history ---------------------------------------------------------------------------------------------------- */
 
 /* Software fails, and plans are made, where ranks are: of the GPUs of other jobs and of none this one knows nothing. */
@@ -467,6 +473,7 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
     leave(a);
     FAB_TRY(history_look(a, variant, &runs, &speed, err));
     h->speed[0] = speed;
+    h->is_hot[0] = is_hot(a);
     for (; n < scenario->n_events && scenario->event[n].time_s < span_s; n++) {
         const bool is_planned = scenario->event[n].failure == FAB_FAILURE_MAINTENANCE;
         const bool counts = concerns_job(a, &scenario->event[n]) && !is_planned;
@@ -476,11 +483,13 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
         h->stops[n] = stops;
         h->waits[n] = !runs;
         h->speed[n + 1] = speed;
+        h->is_hot[n + 1] = is_hot(a);
         h->joins[n] = (uint8_t)h->restart_now;
         n_failures += counts && !scenario->event[n].is_repair;
         n_stops += counts && stops && (h->restart_now & FAB_SPAN_PLANNED) == 0;
     }
-    const fab_span_course course = {.stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed};
+    const fab_span_course course = {
+        .stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed, .is_hot = h->is_hot};
     fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->assessment->request.rates, &course);
     FAB_TRY(describe_worst(a, variant, out, err));
     out->state = runs ? FAB_OUTCOME_RUNS : FAB_OUTCOME_STOPPED;
@@ -504,6 +513,7 @@ fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, doubl
     FAB_PASS(FAB_GROW(h->waits, h->waits_capacity, scenario->n_events + 1, err));
     FAB_PASS(FAB_GROW(h->joins, h->joins_capacity, scenario->n_events + 1, err));
     FAB_PASS(FAB_GROW(h->speed, h->speed_capacity, scenario->n_events + 2, err));
+    FAB_PASS(FAB_GROW(h->is_hot, h->hot_capacity, scenario->n_events + 2, err));
     for (size_t v = 0; v < fab_assessment_variants(a->assessment); v++) {
         FAB_PASS(history_walk(a, v, scenario, span_s, &out[v], err));
     }

@@ -17,6 +17,9 @@ typedef struct assessment_part {
     uint32_t n_collided;
 } assessment_part;
 
+#define ASSESS_STATE_BYTES ((size_t)64 << 20) /* of what is remembered, at most */
+#define ASSESS_TIMES_BYTES ((size_t)16 << 20)
+
 struct fab_assessment {
     fab_assessment_request request;
     const fab_context_request *what; /* of its context; the next three likewise */
@@ -36,6 +39,8 @@ struct fab_assessment {
     double offered_bps;     /* all that is offered in all phases */
     fab_outcome *healthy;   /* [variant] */
     bool has_healthy;
+    assess_memo *states; /* of histories, under every engine; threads share it, and the next */
+    assess_memo *times;  /* iterations by the times of their phases */
 };
 
 /* What flows offer to network links, over all phases under one engine. */
@@ -63,7 +68,6 @@ typedef struct assess_history {
     size_t n_placed, placed_capacity;
     bool is_placed;
     assess_key key;
-    assess_memo *states;           /* of every engine */
     uint8_t *is_out, *will_be_out; /* [replica]: of policy shrink; NULL: no such policy */
     uint64_t n_out;
     fab_relocation place; /* where the job is: no moves, or the arrays below */
@@ -71,7 +75,8 @@ typedef struct assess_history {
     uint32_t *moved, *new_gpu;
     uint8_t *stops, *waits, *joins; /* [event] */
     double *speed;                  /* [event + 1] */
-    size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity;
+    uint8_t *is_hot;                /* [event + 1] */
+    size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity, hot_capacity;
     unsigned restart_now; /* of FAB_SPAN_..., of this event */
     /* the worst moment in which the job ran */
     bool has_worst;
@@ -96,7 +101,6 @@ struct fab_assessor {
     uint32_t stamp;
     fab_iteration iteration; /* of the last assess_time() that looked for it */
     assess_key times_key;
-    assess_memo *times;      /* iterations by the times of their phases; NULL: none are kept */
     bool forgets;            /* nothing is kept: for tests */
     assess_history *history; /* NULL before the first */
 };

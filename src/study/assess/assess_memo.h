@@ -20,7 +20,7 @@ typedef struct assess_key {
 fab_status assess_key_add(assess_key *key, uint64_t word, fab_error *err) FAB_MUST_USE;
 fab_status assess_key_add_double(assess_key *key, double value, fab_error *err) FAB_MUST_USE;
 
-/** Of one thread. */
+/** Threads may share one. */
 typedef struct assess_memo assess_memo;
 
 /** Values have one size. `most_bytes`: beyond it the memo is emptied. */
@@ -30,7 +30,7 @@ fab_status assess_memo_new(size_t value_size, size_t most_bytes, assess_memo **o
 void assess_memo_free(assess_memo *memo);
 
 /** False: not there. */
-bool assess_memo_get(const assess_memo *memo, const assess_key *key, void *out);
+bool assess_memo_get(assess_memo *memo, const assess_key *key, void *out);
 
-/** The key is not there yet. */
+/** Nothing where the key is there already: another thread was first, with the same value. */
 fab_status assess_memo_put(assess_memo *memo, const assess_key *key, const void *value, fab_error *err) FAB_MUST_USE;

@@ -74,6 +74,7 @@ fab_status assessment_check_memory(const fab_assessment *d, fab_error *err) {
     double n_threads = q->n_threads > 0 ? (double)q->n_threads : 1;
     fab_replay_sizes_of(d->fabric, &sizes);
     double kept = fab_graph_bytes(&sizes) + fab_next_hops_bytes(&sizes);
+    kept += q->histories ? (double)(ASSESS_STATE_BYTES + ASSESS_TIMES_BYTES) : 0;
     double scratch = sizes.n_links * MASK_LINK + packets_bytes(d, sizes.n_links);
     for (size_t p = 0; p < d->n_phases; p++) {
         kept += (double)d->traffic->phases[p].n_flows * LISTED_FLOW;

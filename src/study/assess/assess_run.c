@@ -68,7 +68,6 @@ void fab_assessor_free(fab_assessor *a) {
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    assess_memo_free(a->times);
     FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->times_key.word, a);
 }
 

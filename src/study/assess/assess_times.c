@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_TIMES_BYTES ((size_t)8 << 20) /* of a thread */
-
 /* The schedule is that of the phases' times, which many states leave alone. */
 static fab_status assess_iterate(fab_assessor *a, size_t engine, fab_job_times *times, double compute_ratio,
                                  double *out_s, fab_error *err) {
@@ -17,13 +15,11 @@ static fab_status assess_iterate(fab_assessor *a, size_t engine, fab_job_times *
     const fab_iteration *chosen = d->chosen != NULL ? &d->chosen[engine] : NULL;
     const uint64_t n_out = a->history != NULL ? a->history->n_out : 0;
     fab_compute_model slow = fab_compute_default;
-    if (a->times == NULL && !a->forgets && a->history != NULL) {
-        FAB_PASS(assess_memo_new(sizeof *out_s, MOST_TIMES_BYTES, &a->times, err));
-    }
+    assess_memo *memo = a->forgets || a->history == NULL ? NULL : d->times;
     FAB_PASS(assess_key_add(&a->times_key, engine, err));
     FAB_PASS(assess_key_add(&a->times_key, n_out, err));
     FAB_PASS(assess_key_add_double(&a->times_key, compute_ratio, err));
-    if (assess_memo_get(a->times, &a->times_key, out_s)) {
+    if (assess_memo_get(memo, &a->times_key, out_s)) {
         return FAB_OK;
     }
     slow.matrix_ratio *= compute_ratio;
@@ -33,7 +29,7 @@ static fab_status assess_iterate(fab_assessor *a, size_t engine, fab_job_times *
                        : fab_iterate_times(d->traffic, times, &slow, chosen, d->what->design->fabric.max_bytes,
                                            &a->iteration, err));
     *out_s = a->iteration.time_s;
-    return assess_memo_put(a->times, &a->times_key, out_s, err);
+    return assess_memo_put(memo, &a->times_key, out_s, err);
 }
 
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,

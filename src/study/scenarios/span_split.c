@@ -68,9 +68,9 @@ static void span_run_evenly(span_walk *w, double left_s, double speed) {
 }
 
 /* From `from` on for `left_s`, hour by hour where GPUs are slower by day. */
-static void span_run(span_walk *w, double from, double left_s, double speed) {
+static void span_run(span_walk *w, double from, double left_s, double speed, bool is_hot) {
     const double until = from + left_s;
-    while (w->rates->throttle > 0 && from < until) {
+    while (is_hot && w->rates->throttle > 0 && from < until) {
         double hour = floor(from / HOUR);
         double end = fmin(until, (hour + 1) * HOUR);
         span_run_evenly(w, end - from, speed * fab_throttled_speed(w->rates->throttle, (uint32_t)fmod(hour, 24)));
@@ -111,7 +111,8 @@ fab_span_parts fab_span_split(const fab_event *event, size_t n_events, double sp
             w.sum.wait += until - now;
         } else {
             w.sum.restart += begin - now;
-            span_run(&w, begin, until - begin, course->speed != NULL ? course->speed[i] : 1);
+            span_run(&w, begin, until - begin, course->speed != NULL ? course->speed[i] : 1,
+                     course->is_hot == NULL || course->is_hot[i] != 0);
         }
         if (ends) {
             break;

@@ -64,6 +64,13 @@ static void pass(ledger *l, double until, double speed, const fab_failure_rates 
     }
 }
 
+/* In a hall that is hot at noon, or in another. */
+static void pass_in(ledger *l, double until, double speed, const fab_failure_rates *r, uint8_t is_hot) {
+    fab_failure_rates here = *r;
+    here.throttle = is_hot != 0 ? r->throttle : 0;
+    pass(l, until, speed, &here);
+}
+
 static void stop(ledger *l, const fab_failure_rates *r, bool is_planned, bool joins) {
     if (is_planned) {
         l->written += l->work;
@@ -104,6 +111,7 @@ Test(assess_history, parts_of_a_span_add_up) {
         uint8_t waits[MOST];
         uint8_t joins[MOST];
         double speed[MOST + 1];
+        uint8_t is_hot[MOST + 1];
         uint32_t n = (uint32_t)fab_rng_below(&rng, MOST);
         const double span_s = 5000 + (double)fab_rng_below(&rng, round % 6 == 0 ? 90000 : 5000);
         fab_failure_rates rates = {.checkpoint_s = 1.03 + (double)fab_rng_below(&rng, 900) * 0.997,
@@ -117,6 +125,7 @@ Test(assess_history, parts_of_a_span_add_up) {
         double at = 0;
         bool waited = false;
         speed[0] = 1;
+        is_hot[0] = 1;
         for (uint32_t i = 0; i < n; i++) {
             at += (double)fab_rng_below(&rng, 5000) * 0.1013; /* never at a checkpoint */
             event[i] = (fab_event){.time_s = at, .is_repair = fab_rng_below(&rng, 2) == 0};
@@ -126,7 +135,8 @@ Test(assess_history, parts_of_a_span_add_up) {
             waited = waits[i] != 0;
             joins[i] = (uint8_t)fab_rng_below(&rng, 2);
             speed[i + 1] = 0.25 * (double)(1 + fab_rng_below(&rng, 5));
-            pass(&l, fmin(at, span_s), speed[i], &rates);
+            is_hot[i + 1] = fab_rng_below(&rng, 3) > 0;
+            pass_in(&l, fmin(at, span_s), speed[i], &rates, is_hot[i]);
             if (at < span_s && stops[i] != 0) {
                 stop(&l, &rates, event[i].failure == FAB_FAILURE_MAINTENANCE, joins[i] != 0);
             }
@@ -137,11 +147,14 @@ Test(assess_history, parts_of_a_span_add_up) {
             }
         }
         double last = n > 0 ? speed[n] : 1;
+        uint8_t last_is_hot = is_hot[n];
         for (uint32_t i = n; i > 0 && event[i - 1].time_s >= span_s; i--) {
             last = speed[i - 1];
+            last_is_hot = is_hot[i - 1];
         }
-        pass(&l, span_s, last, &rates);
-        const fab_span_course course = {.stops = stops, .waits = waits, .joins = joins, .speed = speed};
+        pass_in(&l, span_s, last, &rates, last_is_hot);
+        const fab_span_course course = {
+            .stops = stops, .waits = waits, .joins = joins, .speed = speed, .is_hot = is_hot};
         fab_span_parts got = fab_span_split(event, n, span_s, &rates, &course);
         expect_parts(&got, &l, span_s, "a random course");
         const double parts[] = {got.useful, got.restart, got.redo, got.slow, got.wait, got.write};

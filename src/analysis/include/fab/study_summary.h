@@ -208,6 +208,7 @@ typedef struct fab_failure_model {
     double slow_speed, flap_speed;                   /**< of GPUs and cables that slow down; of no meaning if none do */
     double detect_loss, detect_s;                    /**< likewise */
     double throttle;                                 /**< part of the speed that is lost at noon */
+    char throttle_halls[128];                        /**< where; empty: in all halls */
     bool is_auto;                                    /**< checkpoint_s was found, not given */
     bool shrinks;                                    /**< a policy is shrink; of it are: */
     double reform_s, regrow;

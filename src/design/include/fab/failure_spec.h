@@ -33,6 +33,7 @@ typedef struct fab_failure_spec {
                                                that is left, how long it lasts unnoticed */
     double flap_mtbf_s, flap_speed, flap_s; /**< the same of cables that flap or are degraded */
     double throttle;                        /**< part of the speed that GPUs lose at noon */
+    char throttle_halls[128];               /**< "0,2-3": halls of the floor plan that are as hot; empty: all */
     double detect_loss, detect_s;           /**< a loss of speed of so much is noticed, after this time */
     double rma_part, rma_s;
     double infant_factor, infant_s;

@@ -18,9 +18,11 @@ typedef struct fab_assessment_request {
     const fab_policy *policies;
     size_t n_policies;
     size_t n_threads;        /**< that will assess at the same time, for the estimate of memory; 0 counts as 1 */
+    bool histories;          /**< some are to be assessed: what they remember is part of the estimate */
     bool times;              /**< find times; else loads and the worst link alone, as fast as routing is */
     bool p99;                /**< with times: those within which 99 % of requests are answered (failures.h) */
     fab_failure_rates rates; /**< of histories: checkpoint, restart */
+    const uint8_t *is_hot;   /**< shape [n_servers]: 1 where rates.throttle applies; NULL: everywhere */
 } fab_assessment_request;
 
 /** The job on the healthy fabric, ready to be hurt: read-only, shared by threads. Variant = engine * n_policies +

@@ -186,6 +186,8 @@ typedef struct fab_span_course {
     const uint8_t *joins; /**< shape [n_events]: of FAB_SPAN_..., what a restart at the event is; NULL: 0 */
     const double *speed;  /**< shape [n_events + 1]: relative speed before the first event and after each, where the job
                              runs; NULL: 1 */
+    const uint8_t *is_hot; /**< shape [n_events + 1]: likewise, whether the job has a rank where GPUs are throttled;
+                              NULL: it has */
 } fab_span_course;
 
 /**
