@@ -177,7 +177,11 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_new_file(options, options->output, err));
     FAB_TRY(check_overrides(options, err));
-    if (access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
+    bool is_input = strcmp(options->operands.items[0], "-") == 0;
+    if (is_input && options->output != NULL) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --output: a design names its file, and standard input has no name");
+    }
+    if (!is_input && access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
         FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
     }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));
