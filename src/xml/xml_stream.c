@@ -5,6 +5,7 @@
 #include "fab/str.h"
 #include "fab/xml_reader.h"
 
+#include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
@@ -110,7 +111,8 @@ static void stream_on_error(void *user, xmlErrorPtr error) {
     if (s->status != FAB_OK || error == NULL || error->level < XML_ERR_ERROR) {
         return;
     }
-    if (error->code == XML_ERR_NO_MEMORY) {
+    /* Where there is no memory for a namespace, libxml2 2.9 takes it for an empty one. */
+    if (error->code == XML_ERR_NO_MEMORY || (error->code == XML_NS_ERR_XML_NAMESPACE && errno == ENOMEM)) {
         s->status = fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
         return;
     }
@@ -309,6 +311,7 @@ static fab_status stream_run(fab_xml_stream *s) {
                                    : fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
     }
     (void)xmlCtxtUseOptions(s->context, XML_PARSE_NONET);
+    errno = 0;
     int result = xmlParseDocument(s->context);
     if (s->status == FAB_OK && (result != 0 || !s->context->wellFormed)) {
         char where[FAB_XML_PLACE_SIZE];

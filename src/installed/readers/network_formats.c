@@ -1,5 +1,7 @@
 #include "network_internal.h"
 
+#include "format_options.h"
+
 #include "../box_files.h"
 
 #include "fab/memory.h"
@@ -131,7 +133,7 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         const fab_network_format *f = fab_network_formats[i];
-        bool fits = format != NULL && strcmp(f->name, format) == 0;
+        bool fits = format != NULL && fab_network_format_is(f, format);
         FAB_TRY(format == NULL ? formats_match(f, head + start, &fits, err) : FAB_OK);
         if (fits) {
             *out = f;
@@ -163,6 +165,7 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
     const fab_network_format *f = fab_network_formats[0];
     if (!fab_is_folder(path)) {
         FAB_PASS(formats_choose(path, format, &f, err));
+        net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
         return f->read(path, net, err);
     }
@@ -188,7 +191,11 @@ fab_status fab_network_read(const char *path, const char *format, uint64_t max_b
     fab_network *net = NULL;
     FAB_TRY(fab_network_new(path, &net, err));
     net->max_bytes = max_bytes;
-    FAB_TRY(read_into(path, format, 0, net, err));
+    FAB_TRY(format != NULL ? fab_network_format_check(format, NULL, err) : FAB_OK);
+    bool is_auto = format != NULL && strncmp(format, "auto", strcspn(format, ",")) == 0 && strcspn(format, ",") == 4;
+    FAB_TRY(read_into(path, is_auto ? NULL : format, 0, net, err));
+    FAB_TRY(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
+    net->columns = NULL;
     *out = net;
     net = NULL;
 done:
