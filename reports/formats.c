@@ -24,6 +24,7 @@ const fab_report_format *const fab_report_formats[] = {
     &fab_report_slurm_block,
     &fab_report_slurm_tree_yaml,
     &fab_report_containerlab,
+    &fab_report_netbox_csv,
     &fab_report_htsim,
     &fab_report_simai,
     &fab_report_simgrid,

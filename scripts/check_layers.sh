@@ -39,6 +39,7 @@ only_in() { # only_in FOLDER INCLUDE-PATTERN NAME
 }
 complaints=$(
   only_in src/xml libxml/ libxml2 2>&1
+  only_in src/base 'zlib|<lzma' 'zlib and liblzma' 2>&1
   only_in src/json jansson Jansson 2>&1
   only_in src/json yaml libyaml 2>&1
   only_in src/graph igraph igraph 2>&1

@@ -33,4 +33,5 @@ NETWORK_FORMAT(ptm, "ptm", ".ptm.dot", "the fabric as a wiring plan for PTM and 
 NETWORK_FORMAT(slurm_tree, "slurm-tree", ".tree.conf", "the fabric as topology.conf of Slurm, topology/tree")
 NETWORK_FORMAT(slurm_block, "slurm-block", ".block.conf", "the fabric as topology.conf of Slurm, topology/block")
 NETWORK_FORMAT(slurm_tree_yaml, "slurm-yaml", ".topology.yaml", "the fabric as topology.yaml of Slurm, a tree")
+NETWORK_FORMAT(netbox_csv, "netbox-csv", ".netbox.csv", "the fabric's cables for the bulk import of NetBox, CSV")
 NETWORK_FORMAT(containerlab, "containerlab", ".clab.yml", "the fabric as a lab of containers, for containerlab")

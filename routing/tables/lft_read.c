@@ -457,30 +457,30 @@ done:
     return status;
 }
 
-/* What its own leaf does not deliver reaches nobody. */
-static fab_status drop_unreached(reader *r, fab_error *err) {
-    const fab_fabric *f = r->f;
-    uint32_t n = r->out->n_destinations;
+fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reached, fab_forwarding *out,
+                                  fab_error *err) {
+    const fab_fabric *f = router->fabric;
+    uint32_t n = out->n_destinations;
     uint32_t n_unreached = 0;
-    FAB_PASS(FAB_NEW(r->out->unreached, n, err));
+    FAB_PASS(FAB_NEW(out->unreached, n, err));
     for (fab_link_id up = 0; up < f->n_links; up += 2) {
         if (fab_class_of(f, up)->kind != FAB_LINK_ACCESS) {
             continue;
         }
-        uint32_t leaf = r->router->next_hops->leaf_index[fab_head(f, up) - f->first[FAB_NODE_SWITCH]];
-        uint32_t d = leaf * r->router->port_stride + f->port[up ^ 1U] - 1;
-        if (r->reached[d] != 0) {
+        uint32_t leaf = router->next_hops->leaf_index[fab_head(f, up) - f->first[FAB_NODE_SWITCH]];
+        uint32_t d = leaf * router->port_stride + f->port[up ^ 1U] - 1;
+        if (reached[d] != 0) {
             continue;
         }
-        r->out->unreached[d] = 1;
+        out->unreached[d] = 1;
         n_unreached++;
         for (uint32_t v = 0; v < fab_n_switches(f); v++) {
-            r->out->entry[(size_t)v * n + d] = 0;
+            out->entry[(size_t)v * n + d] = 0;
         }
     }
     if (n_unreached == 0) {
-        free(r->out->unreached);
-        r->out->unreached = NULL;
+        free(out->unreached);
+        out->unreached = NULL;
     }
     return FAB_OK;
 }
@@ -502,7 +502,7 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
         goto done;
     }
     FAB_TRY(check_loops(&r, err));
-    FAB_TRY(drop_unreached(&r, err));
+    FAB_TRY(fab_lft_drop_unreached(router, r.reached, &read, err));
     *out = read;
     read = (fab_forwarding){0};
 done:

@@ -434,7 +434,8 @@ static fab_status read_lft(reader *r, fab_forwarding *single, fab_error *err) {
                        r->router->engine->name);
         return fab_text_wrong(&r->in, 1, FAB_EUNSUPPORTED, what, (fab_token){0}, err);
     }
-    return fab_lft_read(r->router, &r->in, single, err);
+    return fab_fdbs_is_dump(r->in) ? fab_fdbs_read(r->router, &r->in, single, err)
+                                   : fab_lft_read(r->router, &r->in, single, err);
 }
 
 static fab_status read_own(reader *r, fab_forwarding *single, fab_read_groups *groups, fab_error *err) {
@@ -468,7 +469,8 @@ fab_status fab_tables_read(const fab_router *router, const char *path, fab_weigh
     reader r = {.router = router, .f = router->fabric, .t = router->next_hops, .weights = weights};
     fab_status status = fab_text_open(path, &r.in, err);
     if (status == FAB_OK) {
-        status = fab_lft_is_dump(r.in) ? read_lft(&r, single, err) : read_own(&r, single, groups, err);
+        status = fab_lft_is_dump(r.in) || fab_fdbs_is_dump(r.in) ? read_lft(&r, single, err)
+                                                                 : read_own(&r, single, groups, err);
     }
     fab_forwarding_release(&r.forwarding);
     fab_group_builder_release(&r.builder);

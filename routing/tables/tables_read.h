@@ -69,3 +69,22 @@ bool fab_lft_is_dump(fab_text in);
  * Complexity: O(bytes + switches * destinations).
  */
 fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+
+/** What its own leaf does not deliver (`reached`, [n_destinations]) reaches nobody: no switch has an entry for it. */
+fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reached, fab_forwarding *out,
+                                  fab_error *err) FAB_MUST_USE;
+
+/* --- dumps of ibdiagnet: fdbs_read.c --- */
+
+/** Whether the first line is that of ibdiagnet2.fdbs. */
+bool fab_fdbs_is_dump(fab_text in);
+
+/**
+ * Reads ibdiagnet2.fdbs. Its lines say no more than LID and port: a LID is of the NIC port that a leaf hands it over
+ * to. Switches are found by GUID. An entry that is missing or UNREACHABLE is no route.
+ * @param[in] in  Read whole, before its first line.
+ * @retval FAB_EINPUT        as of fab_lft_read(), or a LID that two leaves deliver
+ * @retval FAB_EUNSUPPORTED  several LIDs per port (LMC), several tables of a switch
+ * Complexity: O(bytes + switches * destinations).
+ */
+fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) FAB_MUST_USE;

@@ -1,16 +1,15 @@
 #include "fab/str.h"
 
 #include "fab/memory.h"
+#include "fab/source.h"
 #include "fab/utf8.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #define SMALL_FILE (1 << 20) /* bytes that every run may take */
 
@@ -151,29 +150,38 @@ static fab_status check_file_size(const char *path, uint64_t size, size_t limit,
                : fab_fail(err, inner.code, path, "%s", inner.text);
 }
 
+/* What is packed and wrong is so behind the text that came: the line is known. */
+static fab_status fail_within(const fab_str *text, const char *path, const fab_error *inner, fab_error *err) {
+    char where[sizeof err->where];
+    size_t line = 1;
+    for (size_t i = 0; i < text->length; i++) {
+        line += text->data[i] == '\n';
+    }
+    (void)snprintf(where, sizeof where, "%.150s:%zu:1", path, line);
+    return fab_fail(err, inner->code, inner->code == FAB_EINPUT ? where : inner->where, "%s", inner->text);
+}
+
 fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
     char block[16384];
-    struct stat about;
-    errno = 0;
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (file == NULL) {
-        return fab_fail(err, errno == 0 ? FAB_ENOMEM : FAB_EIO, path, "cannot open: %s",
-                        strerror(errno != 0 ? errno : ENOMEM));
+    fab_source *source = NULL;
+    size_t n = sizeof block;
+    FAB_TRY(fab_source_open(path, &source, err));
+    if (fab_source_size(source) != SIZE_MAX) {
+        FAB_TRY(check_file_size(path, fab_source_size(source), limit, err));
     }
-    if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode)) {
-        FAB_TRY(check_file_size(path, (uint64_t)about.st_size, limit, err));
-    }
-    size_t n;
-    while ((n = fread(block, 1, sizeof block, file)) > 0) {
+    while (n == sizeof block && !text.failed) {
+        fab_error inner = {0};
+        status = fab_source_read(source, block, sizeof block, &n, &inner);
+        if (status != FAB_OK) {
+            status = fail_within(&text, path, &inner, err);
+            goto done;
+        }
         if (text.length + n >= text.capacity) { /* before it grows */
             FAB_TRY(check_file_size(path, text.length + n, limit, err));
         }
         fab_str_append(&text, block, n);
-    }
-    if (ferror(file)) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot read: %s", strerror(errno));
     }
     if (text.length > limit) {
         FAB_FAIL(err, FAB_EINPUT, path, "file is larger than the limit of %zu bytes", limit);
@@ -184,9 +192,7 @@ fab_status fab_read_file(const char *path, size_t limit, fab_str *out, fab_error
     text = (fab_str)FAB_STR_INIT;
 done:
     fab_str_release(&text);
-    if (file != stdin) {
-        (void)fclose(file);
-    }
+    fab_source_close(source);
     return status;
 }
 

@@ -1,8 +1,8 @@
 #include "fab/text.h"
 
 #include "fab/memory.h"
+#include "fab/source.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define WINDOW    ((size_t)1 << 18)
 
 struct fab_text_stream {
-    FILE *in;
+    fab_source *in;
     bool at_end, has_zero;
     fab_status status;
     fab_error error;
@@ -49,8 +49,8 @@ fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) {
 
 void fab_text_release(fab_text *text) {
     fab_str_release(&text->file);
-    if (text->stream != NULL && text->stream->in != NULL) {
-        (void)fclose(text->stream->in);
+    if (text->stream != NULL) {
+        fab_source_close(text->stream->in);
     }
     free(text->stream);
     text->stream = NULL;
@@ -91,15 +91,21 @@ static bool refill(fab_text *text) {
     }
     text->next_line = text->file.data; /* which may have moved */
     char *to = text->file.data + left;
-    size_t n = fread(to, 1, text->file.capacity - 1 - left, s->in);
+    size_t wanted = text->file.capacity - 1 - left;
+    size_t n = 0;
+    fab_error inner = {0};
+    *to = '\0';
+    s->status = fab_source_read(s->in, to, wanted, &n, &inner);
+    if (s->status == FAB_EINPUT) {
+        text->line += 1; /* within the line that is left */
+        s->status = fab_text_wrong(text, left + 1, FAB_EINPUT, inner.text, (fab_token){0}, &s->error);
+    } else if (s->status != FAB_OK) {
+        s->status = fab_fail(&s->error, s->status, inner.where, "%s", inner.text);
+    }
     to[n] = '\0';
     text->file.length += n;
     s->has_zero = s->has_zero || memchr(to, '\0', n) != NULL;
-    s->at_end = feof(s->in) != 0;
-    if (ferror(s->in)) {
-        s->status = fab_fail(&s->error, FAB_EIO, text->path, "cannot be read: %s", strerror(errno));
-        return false;
-    }
+    s->at_end = n < wanted;
     return n > 0;
 }
 
@@ -136,16 +142,8 @@ fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err)
     FAB_TRY(FAB_NEW(out->stream, 1, err));
     FAB_TRY(fab_allocate(1, WINDOW + 1, &out->file.data, err));
     out->file.capacity = WINDOW + 1;
-    out->stream->in = fopen(path, "rb");
-    if (out->stream->in == NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
-    }
-    out->n_bytes = SIZE_MAX;
-    if (fseek(out->stream->in, 0, SEEK_END) == 0) { /* of a pipe it fails, and nothing has moved */
-        long end = ftell(out->stream->in);
-        out->n_bytes = end >= 0 ? (size_t)end : SIZE_MAX;
-        rewind(out->stream->in);
-    }
+    FAB_TRY(fab_source_open(path, &out->stream->in, err));
+    out->n_bytes = fab_source_size(out->stream->in);
     fab_text_rewind(out);
     (void)refill(out);
     FAB_TRY(fab_text_end(out, err));

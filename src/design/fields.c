@@ -92,7 +92,7 @@ const field design_fields[] = {
     FABRIC_CHOICE("forwarding", forwarding, "pipelined", CHOICES("pipelined", "sequential"), "rail-only: traffic between rails is passed on as it comes, or once it is there as a whole (store and forward)"),
 
     FABRIC_TEXT("file", FIELD_TEXT, file, "installed: file that says what is installed (see list formats); in a design file from the folder of that"),
-    FABRIC_TEXT("format", FIELD_WORD, format, "installed: format of the file; empty: what its content looks like"),
+    FABRIC_TEXT("format", FIELD_TEXT, format, "installed: format of the file, as --input-format; empty: what its content looks like"),
     FABRIC_TEXT("digest", FIELD_WORD, digest, "installed: digest that the content of the file must have; filled in by import"),
     FABRIC_CHOICE("host-order", host_order, NULL, CHOICES("name", "leaf"), "installed: servers are numbered by name, or leaf by leaf and port by port; empty: name"),
     FABRIC_COUNT("hosts-per-switch", hosts_per_switch, 1, 65535, true, "auto", "installed: hosts to add to every switch of a file without hosts"),

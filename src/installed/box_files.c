@@ -66,9 +66,10 @@ size_t fab_path_box(const char *path, const char **out) {
     const char *name = strrchr(path, '/');
     name = name != NULL ? name + 1 : path;
     size_t n = strlen(name);
+    n -= n > 3 && (strcmp(name + n - 3, ".gz") == 0 || strcmp(name + n - 3, ".xz") == 0) ? 3 : 0;
     for (size_t i = 0; i < sizeof ENDINGS / sizeof ENDINGS[0]; i++) {
         size_t length = strlen(ENDINGS[i]);
-        if (n > length && strcmp(name + n - length, ENDINGS[i]) == 0) {
+        if (n > length && strncmp(name + n - length, ENDINGS[i], length) == 0) {
             n -= length;
         }
     }

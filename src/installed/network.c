@@ -285,6 +285,50 @@ fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cabl
     return FAB_OK;
 }
 
+fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error *err) {
+    struct fab_network_memory *m = net->memory;
+    uint32_t *place = NULL; /* of what stays */
+    uint32_t n = 0;
+    uint32_t n_cables = 0;
+    uint32_t n_members = 0;
+    FAB_PASS(FAB_NEW(place, (size_t)net->n_nodes + 1, err));
+    memset(m->nodes.slots, 0, m->nodes.n_slots * sizeof *m->nodes.slots);
+    for (uint32_t i = 0; i < net->n_nodes; i++) {
+        place[i] = n;
+        if (!drop[i]) {
+            net->nodes[n] = net->nodes[i];
+            network_put(&m->nodes, hash_name(net->nodes[n].name, strlen(net->nodes[n].name)), n);
+            n++;
+        }
+    }
+    for (uint32_t i = 0; i < net->n_cables; i++) {
+        fab_network_cable cable = net->cables[i];
+        if (!drop[cable.end[0].node] && !drop[cable.end[1].node]) {
+            cable.end[0].node = place[cable.end[0].node];
+            cable.end[1].node = place[cable.end[1].node];
+            net->cables[n_cables++] = cable;
+        }
+    }
+    for (uint32_t g = 0; g < net->n_groups; g++) {
+        fab_network_group *group = &net->groups[g];
+        uint32_t first = n_members;
+        for (uint32_t i = group->first; i < group->first + group->n; i++) {
+            uint32_t node = net->member[i];
+            net->member[n_members] = place[node];
+            n_members += drop[node] ? 0 : 1;
+        }
+        group->first = first;
+        group->n = n_members - first;
+    }
+    net->n_nodes = n;
+    net->n_cables = n_cables;
+    net->n_members = n_members;
+    free(m->ends.slots);
+    m->ends = (table){.n_slots = 0};
+    free(place);
+    return FAB_OK;
+}
+
 void fab_network_drop_cables(fab_network *net, const bool *drop) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < net->n_cables; i++) {

@@ -30,6 +30,12 @@ fab_status fab_network_read_ends(const char *path, fab_network *net,
 /** "4xNDR" to lanes and bit/s, or ibsim's "w=4" to lanes alone; false, and nothing written, where it is neither. */
 bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double *out_bps);
 
+/** The same of "4x" and gigabits of a lane, as data ("25", "NDR") or as it signals ("25.78125"). */
+bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width, double *out_bps);
+
+/** Whether a description is of an adapter, "host HCA-6" or "host mlx5_5". */
+bool fab_network_ib_names_host(const char *label);
+
 /**
  * Kind and description of an InfiniBand node: label, and of an adapter the host that "host HCA-6" and "host mlx5_5"
  * name. An aggregation node (SHARP) is a service of its switch.
@@ -46,3 +52,5 @@ extern const fab_network_format fab_network_ibports, fab_network_ibnet, fab_netw
 extern const fab_network_format fab_network_htsim, fab_network_simai;
 extern const fab_network_format fab_network_lldp, fab_network_lldpctl, fab_network_config_db, fab_network_netbox,
     fab_network_layer1, fab_network_node_link, fab_network_lab, fab_network_topograph, fab_network_slurm_yaml;
+extern const fab_network_format fab_network_iblinkinfo, fab_network_net_dump, fab_network_ufm, fab_network_minigraph,
+    fab_network_snmp;

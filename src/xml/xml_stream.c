@@ -1,6 +1,7 @@
 /* libxml2 as a SAX parser that reads through a callback. Places are found from its window when somebody asks: attribute
  * values hold no '<', so that the tag begins at the last one. */
 #include "fab/xml_stream.h"
+#include "fab/source.h"
 #include "fab/str.h"
 #include "fab/xml_reader.h"
 
@@ -16,7 +17,7 @@
 
 struct fab_xml_stream {
     const char *path;
-    FILE *in;
+    fab_source *in;
     xmlParserCtxtPtr context;
     const fab_xml_visitor *visitor;
     void *user;
@@ -25,7 +26,7 @@ struct fab_xml_stream {
     fab_str *text;  /* character data since the last tag */
     fab_str *value; /* of an attribute that is asked for */
     size_t depth;
-    bool has_begun, is_wide, read_failed;
+    bool has_begun, is_wide;
     uint32_t lines; /* that were read */
     fab_status status;
     fab_error *err;
@@ -110,12 +111,9 @@ static void stream_on_error(void *user, xmlErrorPtr error) {
     if (s->status != FAB_OK || error == NULL || error->level < XML_ERR_ERROR) {
         return;
     }
-    if (error->code == XML_ERR_NO_MEMORY) {
+    /* Where there is no memory for a namespace, libxml2 2.9 takes it for an empty one. */
+    if (error->code == XML_ERR_NO_MEMORY || (error->code == XML_NS_ERR_XML_NAMESPACE && errno == ENOMEM)) {
         s->status = fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
-        return;
-    }
-    if (s->read_failed) {
-        s->status = fab_fail(s->err, FAB_EIO, s->path, "cannot be read: %s", strerror(errno));
         return;
     }
     (void)snprintf(text, sizeof text, "%s", error->message != NULL ? error->message : "syntax error");
@@ -280,13 +278,19 @@ static bool refuse_zero_byte(fab_xml_stream *s, const char *bytes, size_t n) {
 
 static int read_bytes(void *user, char *to, int n) {
     fab_xml_stream *s = user;
-    size_t got = fread(to, 1, (size_t)n, s->in);
+    size_t got = 0;
+    fab_error inner = {0};
+    fab_status status = fab_source_read(s->in, to, (size_t)n, &got, &inner);
+    if (status != FAB_OK && s->status == FAB_OK) {
+        char where[FAB_XML_PLACE_SIZE];
+        (void)fab_xml_place(where, s->path, s->lines + 1, 1);
+        s->status = fab_fail(s->err, status, status == FAB_EINPUT ? where : inner.where, "%s", inner.text);
+    }
     if (!s->has_begun && got > 0) {
         s->has_begun = true;
         s->is_wide = (unsigned char)to[0] >= 0xFE || to[0] == '\0' || (got > 1 && to[1] == '\0');
     }
-    s->read_failed = ferror(s->in) != 0;
-    return s->read_failed || refuse_zero_byte(s, to, got) ? -1 : (int)got;
+    return status != FAB_OK || refuse_zero_byte(s, to, got) ? -1 : (int)got;
 }
 
 static fab_status stream_run(fab_xml_stream *s) {
@@ -307,6 +311,7 @@ static fab_status stream_run(fab_xml_stream *s) {
                                    : fab_fail(s->err, FAB_ENOMEM, s->path, "cannot allocate memory for the XML text");
     }
     (void)xmlCtxtUseOptions(s->context, XML_PARSE_NONET);
+    errno = 0;
     int result = xmlParseDocument(s->context);
     if (s->status == FAB_OK && (result != 0 || !s->context->wellFormed)) {
         char where[FAB_XML_PLACE_SIZE];
@@ -323,10 +328,7 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
     fab_error inner = {0};
     fab_xml_stream s = {
         .path = path, .visitor = visitor, .user = context, .text = &text, .value = &value, .err = &inner};
-    s.in = fopen(path, "rb");
-    if (s.in == NULL) {
-        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
-    }
+    FAB_PASS(fab_source_open(path, &s.in, err));
     /* Errors outside a context would be printed: catch them as well. These variables belong to the thread. */
     xmlStructuredErrorFunc old_handler = xmlStructuredError;
     void *old_user = xmlStructuredErrorContext;
@@ -339,7 +341,7 @@ fab_status fab_xml_stream_read(const char *path, const fab_xml_visitor *visitor,
         xmlFreeParserCtxt(s.context);
     }
     xmlSetStructuredErrorFunc(old_user, old_handler);
-    (void)fclose(s.in);
+    fab_source_close(s.in);
     fab_str_release(&text);
     fab_str_release(&value);
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);

@@ -34,7 +34,7 @@ explain() { # explain ENGINE: who contends for a link, without the engine's name
 "$program" route fat-tree:k=4 --engine ecmp --dump groups --force --quiet >report
 [[ -n $(explain ecmp) && $(explain ecmp) == "$(explain ecmp,tables=groups)" ]] || fail "groups explained differently"
 [[ -n $(explain spray) && $(explain spray) == "$(explain file,path=groups)" ]] || fail "shares explained differently"
-fails 5 "cannot open" route fat-tree:k=4 --engine ecmp,tables=missing --quiet
+fails 5 "cannot be read" route fat-tree:k=4 --engine ecmp,tables=missing --quiet
 fails 3 "groups:3:1: engine ecmp" route fat-tree:k=6 --engine ecmp,tables=groups --quiet
 fails 2 "one --engine" route fat-tree:k=4 --engine dmodk --engine ecmp --dump other --quiet
 fails 2 "take the place of the report" route fat-tree:k=4 --engine dmodk --dump - --json --quiet
@@ -42,7 +42,7 @@ fails 2 "take the place of the report" route fat-tree:k=4 --engine dmodk --dump 
 fails 2 "name is empty" route fat-tree:k=4 --engine dmodk --dump= --quiet
 fails 5 "cannot write" route fat-tree:k=4 --engine dmodk --dump nowhere/tables --quiet
 fails 3 "tables:3:1: engine file" route fat-tree:k=6 --engine file,path=tables --quiet
-fails 5 "cannot open" route fat-tree:k=4 --engine file,path=missing --quiet
+fails 5 "cannot be read" route fat-tree:k=4 --engine file,path=missing --quiet
 
 # As a subnet manager dumps them.
 "$program" route fat-tree:k=4 --engine updn --dump lfts --dump-format lft --quiet >report

@@ -11,9 +11,12 @@ for design in fat-tree:k=4 rail-spine:gpus=64,gpus-per-server=4,radix=8 rail-spi
   number=$((number + 1))
   mkdir $number
   "$program" build "$design" --quiet --export $number/f.cables.csv --export $number/f.ptm.dot --export $number/f.tree.conf \
-    --export $number/f.block.conf --export $number/f.clab.yml --export $number/f.graphml >out 2>err || fail "$design: $(<err)"
+    --export $number/f.block.conf --export $number/f.clab.yml --export $number/f.netbox.csv --export $number/f.graphml >out 2>err || fail "$design: $(<err)"
   $python "$root/tests/cli/check_network_files.py" $number 2>err || fail "$design: $(tail -n 3 err)"
   "$tool" write cables $number/f.cables.csv | cmp -s - $number/f.cables.csv || fail "$design: cables read back"
+  "$tool" write netbox-csv $number/f.netbox.csv | cmp -s - $number/f.netbox.csv || fail "$design: cables of NetBox read back"
+  [[ -z $("$program" audit $number/f.netbox.csv --against $number/f.cables.csv --quiet --json | $python -c 'import json, sys
+for f in json.load(sys.stdin)["audit"]["findings"]: print(f)') ]] || fail "$design: cables of NetBox are others"
   "$tool" write ptm $number/f.ptm.dot | cmp -s - $number/f.ptm.dot || fail "$design: PTM read back"
   "$tool" write slurm-tree $number/f.tree.conf | cmp -s - $number/f.tree.conf || fail "$design: Slurm's tree read back"
   "$tool" write slurm-block $number/f.block.conf | cmp -s - $number/f.block.conf || fail "$design: Slurm's blocks read back"
@@ -54,6 +57,7 @@ printf 'A-node,A-port,Z-node,Z-port\nserver-0,1,leaf-0,GigabitEthernet1/0/1\n' >
 printf 'SwitchName=a Switches=b\nSwitchName=b Switches=a\n' >circle.conf
 refuse ptm portless.csv 'has no name'
 refuse containerlab portless.csv 'has no name'
+refuse netbox-csv portless.csv 'has no name'
 refuse containerlab same.csv "called 'server_0'"
 refuse ptm long.csv 'GigabitEthernet1/0/1'
 refuse slurm-tree nohost.csv 'no host'

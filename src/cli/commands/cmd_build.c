@@ -152,7 +152,8 @@ const cli_command cli_command_build = {
     .summary = "the fabric: counts, bisection, cost, export",
     .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
                "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
-               "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block, slurm-yaml and containerlab "
+               "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block, slurm-yaml, containerlab and "
+               "netbox-csv "
                "hand it to other "
                "tools (`list formats`). Racks and lengths in the patch plan come from the "
                "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",

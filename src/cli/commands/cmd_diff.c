@@ -4,6 +4,7 @@
 #include "fab/design.h"
 #include "fab/diff_run.h"
 #include "fab/memory.h"
+#include "fab/source.h"
 #include "fab/str.h"
 
 #include <errno.h>
@@ -164,15 +165,12 @@ static fab_status find_operand(const char *text, operand *out, fab_error *err) {
     char head[HEAD + 1] = "";
     struct stat about;
     *out = OPERAND_DESIGN; /* which says what is wrong with it */
-    if (stat(text, &about) != 0 || !S_ISREG(about.st_mode)) {
+    if (strcmp(text, "-") != 0 && (stat(text, &about) != 0 || !S_ISREG(about.st_mode))) {
         return FAB_OK;
     }
-    FILE *file = fopen(text, "rb");
-    if (file == NULL) {
-        return fab_fail(err, errno == ENOMEM ? FAB_ENOMEM : FAB_EIO, text, "cannot be read: %s", strerror(errno));
-    }
-    head[fread(head, 1, HEAD, file)] = '\0';
-    (void)fclose(file);
+    size_t n = 0;
+    FAB_PASS(fab_source_head(text, head, HEAD, &n, err));
+    head[n] = '\0';
     size_t blank = strncmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     blank += strspn(head + blank, " \t\r\n");
     *out = head[blank] == '{' ? OPERAND_REPORT : strstr(head, "<design") != NULL ? OPERAND_DESIGN : OPERAND_IMPORT;

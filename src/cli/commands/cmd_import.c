@@ -17,10 +17,20 @@
 static fab_status apply_input_format(cli_options *options, const char *value, fab_error *err) {
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
+    size_t n = 0;
+    fab_error inner = {0};
+    if (fab_network_format_check(value, &n, &inner) != FAB_OK) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --input-format: %s", inner.text);
+    }
     fab_choices_init(&near, value);
+    fab_choices_offer(&near, "auto");
+    if (n == 4 && strncmp(value, "auto", n) == 0) {
+        options->input_format = value;
+        return FAB_OK;
+    }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         fab_choices_offer(&near, fab_network_formats[i]->name);
-        if (strcmp(fab_network_formats[i]->name, value) == 0) {
+        if (strlen(fab_network_formats[i]->name) == n && strncmp(fab_network_formats[i]->name, value, n) == 0) {
             options->input_format = value;
             return FAB_OK;
         }
@@ -36,8 +46,8 @@ void cli_tell_left_cables(const cli_options *options, const struct fab_network *
 }
 
 const cli_option cli_option_input_format = {
-    "input-format", "NAME", "of FILE, as `list formats` shows them; default what its content looks like",
-    .apply = apply_input_format};
+    "input-format", "NAME[,exclude=PATTERN][,a-node=COLUMN...]",
+    "of FILE, as `list formats` shows them; default auto, what its content looks like", .apply = apply_input_format};
 
 static const cli_option OPTION_OUTPUT = {"output", "DESIGN.xml",
                                          "write a design that stands on FILE, to add jobs and engines to",
@@ -78,7 +88,8 @@ static fab_status write_design(const void *context, FILE *out, fab_error *err) {
     fab_xml_write_start(&xml, "fabric");
     fab_xml_write_attribute(&xml, "family", "installed");
     fab_xml_write_attribute(&xml, "file", w->path);
-    fab_xml_write_attribute(&xml, "format", in->net->net->format);
+    const char *asked = w->options->input_format; /* with its keys */
+    fab_xml_write_attribute(&xml, "format", asked != NULL && strchr(asked, ',') != NULL ? asked : in->net->net->format);
     fab_xml_write_attribute(&xml, "digest", in->spec->digest);
     for (size_t i = 0; i < w->options->overrides.n; i++) {
         put_override(&xml, w->options->overrides.items[i]);
@@ -177,7 +188,11 @@ static fab_status import_run(const cli_options *options, FILE *out, fab_error *e
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_new_file(options, options->output, err));
     FAB_TRY(check_overrides(options, err));
-    if (access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
+    bool is_input = strcmp(options->operands.items[0], "-") == 0;
+    if (is_input && options->output != NULL) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL, "option --output: a design names its file, and standard input has no name");
+    }
+    if (!is_input && access(options->operands.items[0], R_OK) != 0) { /* else named by the override that it becomes */
         FAB_FAIL(err, FAB_EIO, options->operands.items[0], "cannot be read: %s", strerror(errno));
     }
     FAB_TRY(cli_result_init(options, FAB_COMMAND_IMPORT, 0, &result, err));

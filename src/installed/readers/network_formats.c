@@ -1,13 +1,15 @@
 #include "network_internal.h"
 
+#include "format_options.h"
+
 #include "../box_files.h"
 
 #include "fab/memory.h"
+#include "fab/source.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,35 +19,21 @@
 #define MOST_DEPTH 12
 #define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
-const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
-                                                         &fab_network_ibports,
-                                                         &fab_network_subnet,
-                                                         &fab_network_slurm,
-                                                         &fab_network_ptm_dot,
-                                                         &fab_network_graphml,
-                                                         &fab_network_csv,
-                                                         &fab_network_htsim,
-                                                         &fab_network_simai,
-                                                         &fab_network_lldp,
-                                                         &fab_network_lldpctl,
-                                                         &fab_network_config_db,
-                                                         &fab_network_netbox,
-                                                         &fab_network_layer1,
-                                                         &fab_network_node_link,
-                                                         &fab_network_lab,
-                                                         &fab_network_topograph,
-                                                         &fab_network_slurm_yaml,
-                                                         NULL};
+const fab_network_format *const fab_network_formats[] = {
+    &fab_network_ibnet,     &fab_network_ibports,   &fab_network_subnet,     &fab_network_iblinkinfo,
+    &fab_network_net_dump,  &fab_network_slurm,     &fab_network_ptm_dot,    &fab_network_graphml,
+    &fab_network_minigraph, &fab_network_snmp,      &fab_network_csv,        &fab_network_htsim,
+    &fab_network_simai,     &fab_network_lldp,      &fab_network_lldpctl,    &fab_network_config_db,
+    &fab_network_netbox,    &fab_network_ufm,       &fab_network_layer1,     &fab_network_node_link,
+    &fab_network_lab,       &fab_network_topograph, &fab_network_slurm_yaml, NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
-    FILE *in = fopen(path, "rb");
-    if (in == NULL) {
-        return fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
-    }
-    *out_n = fread(head, 1, HEAD, in);
-    bool failed = ferror(in) != 0;
-    (void)fclose(in);
-    return failed ? fab_fail(err, FAB_EIO, path, "cannot be read: %s", strerror(errno)) : FAB_OK;
+    fab_error inner = {0};
+    char where[sizeof err->where];
+    fab_status status = fab_source_head(path, head, HEAD, out_n, &inner);
+    (void)snprintf(where, sizeof where, "%.180s:1", path); /* what is packed is damaged within these lines */
+    return status == FAB_OK ? status
+                            : fab_fail(err, status, status == FAB_EINPUT ? where : inner.where, "%s", inner.text);
 }
 
 /* " a, b, c" */
@@ -95,12 +83,16 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
         const char *word, *what;
         bool is_first; /* at the begin of the file */
     } KNOWN[] = {
-        {"\x1f\x8b", "compressed by gzip: gunzip it first", true},
-        {"\xfd\x37zXZ", "compressed by xz: unxz it first", true},
+        {"\x28\xb5\x2f\xfd", "compressed by zstd: zstd -dc FILE | fabriscope ... -", true},
+        {"BZh", "compressed by bzip2: bzip2 -dc FILE | fabriscope ... -", true},
         {"PK\x03\x04", "an archive or a spreadsheet: save it as CSV", true},
         {"SQLite format 3", "a database: the folder of a study is read by fabriscope study show --store", true},
         {"<design", "a design: fabriscope run and route take it", false},
         {"<system version", "the inside of a server from NCCL: fabriscope explain server:FILE", false},
+        {"<topology version",
+         "the inside of one server from hwloc, which knows no cable between boxes; what NCCL says of "
+         "it (NCCL_TOPO_DUMP_FILE) is taken by fabriscope explain server:FILE",
+         false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
         {"# Port extended counters", "counters of ports: fabriscope observe DESIGN --counters A B", false},
@@ -141,7 +133,7 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     }
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         const fab_network_format *f = fab_network_formats[i];
-        bool fits = format != NULL && strcmp(f->name, format) == 0;
+        bool fits = format != NULL && fab_network_format_is(f, format);
         FAB_TRY(format == NULL ? formats_match(f, head + start, &fits, err) : FAB_OK);
         if (fits) {
             *out = f;
@@ -173,6 +165,7 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
     const fab_network_format *f = fab_network_formats[0];
     if (!fab_is_folder(path)) {
         FAB_PASS(formats_choose(path, format, &f, err));
+        net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
         return f->read(path, net, err);
     }
@@ -198,7 +191,11 @@ fab_status fab_network_read(const char *path, const char *format, uint64_t max_b
     fab_network *net = NULL;
     FAB_TRY(fab_network_new(path, &net, err));
     net->max_bytes = max_bytes;
-    FAB_TRY(read_into(path, format, 0, net, err));
+    FAB_TRY(format != NULL ? fab_network_format_check(format, NULL, err) : FAB_OK);
+    bool is_auto = format != NULL && strncmp(format, "auto", strcspn(format, ",")) == 0 && strcspn(format, ",") == 4;
+    FAB_TRY(read_into(path, is_auto ? NULL : format, 0, net, err));
+    FAB_TRY(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
+    net->columns = NULL;
     *out = net;
     net = NULL;
 done:

@@ -2,6 +2,8 @@
  * `build --patch` writes is one. */
 #include "network_internal.h"
 
+#include "format_options.h"
+
 #include "fab/text.h"
 #include "fab/units.h"
 
@@ -74,6 +76,8 @@ static const struct {
     {"remoteinterface", Z_PORT},
 };
 
+static const char *const KEYS[N_KNOWN] = {"a-node", "a-port", "z-node", "z-port", "rate", "length"};
+
 /* A cell of the line at hand, its quotes taken off. */
 typedef struct cell {
     char text[CELL];
@@ -105,6 +109,35 @@ static int known_column(const char *title) {
         }
     }
     return -1;
+}
+
+/* What a column is: as the format was asked for ("cables,a-node=From"), else by its name,
+ * unless another column was asked for in its place. */
+static int column_of(const reader *r, const char *title) {
+    int known = known_column(title);
+    bool is_other = false;
+    for (int i = 0; r->net->columns != NULL && i < N_KNOWN; i++) {
+        size_t n = 0;
+        const char *asked = fab_network_format_value(r->net->columns, KEYS[i], 0, &n);
+        if (asked != NULL && strlen(title) == n && strncasecmp(asked, title, n) == 0) {
+            return i;
+        }
+        is_other = is_other || (asked != NULL && known == i);
+    }
+    return is_other ? -1 : known;
+}
+
+/* A column that was asked for and is not there. */
+static fab_status check_columns(const reader *r, fab_error *err) {
+    for (int i = 0; r->net->columns != NULL && i < N_KNOWN; i++) {
+        size_t n = 0;
+        const char *asked = fab_network_format_value(r->net->columns, KEYS[i], 0, &n);
+        if (asked != NULL && r->at[i] < 0) {
+            return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "there is no column '%.*s' (%s)", (int)n,
+                                   asked, KEYS[i]);
+        }
+    }
+    return FAB_OK;
 }
 
 static fab_status put_char(const reader *r, cell *to, size_t *n, char c, fab_error *err) {
@@ -212,7 +245,7 @@ static fab_status csv_read_header(reader *r, fab_error *err) {
     r->separator = separator_of(r->in->at, r->in->behind);
     FAB_PASS(read_cells(r, &r->n_columns, err));
     for (size_t i = 0; i < r->n_columns; i++) {
-        int known = known_column(r->cells[i].text);
+        int known = column_of(r, r->cells[i].text);
         if (known >= 0 && r->at[known] >= 0) {
             return fab_text_refuse(r->in, (fab_token){.column = r->cells[i].column}, FAB_EINPUT, err,
                                    "a second column of that meaning");
@@ -222,6 +255,7 @@ static fab_status csv_read_header(reader *r, fab_error *err) {
             r->at[known] = (int)i;
         }
     }
+    FAB_PASS(check_columns(r, err));
     if (r->at[A_NODE] < 0 || r->at[Z_NODE] < 0) {
         return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err,
                                "the first line names no columns A-node and Z-node (and A-port, Z-port, rate, length)");

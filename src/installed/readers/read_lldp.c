@@ -1,7 +1,7 @@
-/* What switches print of their neighbors: `show lldp neighbors` and its detail of EOS and NX-OS, and the table of
- * Junos. A capture may hold several switches, each behind its prompt, "leaf-0#show lldp neighbors"; without a prompt
- * the switch is the name of the file. Interfaces have the long names that neighbors announce: Et1 is Ethernet1.
- * Management ports are left out, and said. */
+/* What switches print of their neighbors: `show lldp neighbors` and its detail of EOS and NX-OS, and the tables of
+ * Junos and Cumulus (`net show lldp`). A capture may hold several switches, each behind its prompt, "leaf-0#show lldp
+ * neighbors"; without a prompt the switch is the name of the file. Interfaces have the long names that neighbors
+ * announce: Et1 is Ethernet1. Management ports are left out, and said. */
 #include "network_json.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #define NAME 256
 
-typedef enum lldp_table { TABLE_NONE, TABLE_EOS, TABLE_NXOS, TABLE_JUNOS } lldp_table;
+typedef enum lldp_table { TABLE_NONE, TABLE_EOS, TABLE_NXOS, TABLE_JUNOS, TABLE_CUMULUS } lldp_table;
 
 typedef struct lldp_reader {
     fab_text *in;
@@ -207,6 +207,13 @@ static fab_status read_row(lldp_reader *r, fab_error *err) {
     if (r->table == TABLE_JUNOS && n >= 5 && is_interface(w[0])) {
         return add_words(r, w[0], w[n - 1], w[n - 2], err);
     }
+    if (r->table == TABLE_CUMULUS && n >= 5 && is_interface(w[0])) {
+        if (fab_token_is(w[2], "Mgmt")) {
+            r->n_management++;
+            return FAB_OK;
+        }
+        return add_words(r, w[0], w[n - 2], w[n - 1], err);
+    }
     if (r->table != TABLE_NXOS) {
         return FAB_OK;
     }
@@ -244,6 +251,7 @@ static bool take_prompt(lldp_reader *r, fab_token line) {
     const char *at = memchr(line.text, '@', n);
     const char *from = at != NULL ? at + 1 : line.text;
     n -= (size_t)(from - line.text);
+    n = n == 3 && memcmp(from, "net", n) == 0 ? 0 : n; /* "net show lldp", typed without a prompt */
     if (n > 0) {
         keep_box(r->box, from, n);
         r->table = TABLE_NONE;
@@ -257,7 +265,8 @@ static lldp_table table_of(fab_token line) {
         lldp_table table;
     } HEADS[] = {{{"Port", "Neighbor Device ID", "Neighbor Port ID"}, TABLE_EOS},
                  {{"Device ID", "Local Intf", "Port ID"}, TABLE_NXOS},
-                 {{"Local Interface", "Chassis Id", "System Name"}, TABLE_JUNOS}};
+                 {{"Local Interface", "Chassis Id", "System Name"}, TABLE_JUNOS},
+                 {{"LocalPort", "RemoteHost", "RemotePort"}, TABLE_CUMULUS}};
     char text[NAME];
     keep(text, line.text, line.length);
     for (size_t i = 0; i < sizeof HEADS / sizeof HEADS[0]; i++) {
@@ -315,8 +324,9 @@ done:
 }
 
 static bool is_lldp(const char *head) {
-    static const char *const WORDS_OF[] = {"Neighbor Device ID", "Local Intf      Hold-time",
-                                           "Local Interface    Parent", " detected ", "Local Port id:"};
+    static const char *const WORDS_OF[] = {
+        "Neighbor Device ID", "Local Intf      Hold-time", "Local Interface    Parent", " detected ", "Local Port id:",
+        "RemoteHost"};
     for (size_t i = 0; i < sizeof WORDS_OF / sizeof WORDS_OF[0]; i++) {
         if (strstr(head, WORDS_OF[i]) != NULL && (i != 3 || strstr(head, "LLDP neighbors") != NULL)) {
             return true;
@@ -327,6 +337,6 @@ static bool is_lldp(const char *head) {
 
 const fab_network_format fab_network_lldp = {
     .name = "lldp",
-    .summary = "show lldp neighbors, or detail, of EOS, NX-OS and Junos: captures with their prompts",
+    .summary = "show lldp neighbors, or detail, of EOS, NX-OS, Junos, Cumulus: captures with their prompts",
     .recognise = is_lldp,
     .read = lldp_read};

@@ -4,9 +4,9 @@
 #include "fab/fnv.h"
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/source.h"
 #include "fab/str.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,20 +193,14 @@ fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {
     unsigned char block[16384];
     uint64_t hash = FAB_FNV_BEGIN;
     size_t n = 0;
-    FILE *in = fopen(path, "rb");
-    if (in == NULL) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", strerror(errno));
-    }
-    while ((n = fread(block, 1, sizeof block, in)) > 0) {
+    fab_source *in = NULL;
+    FAB_TRY(fab_source_open(path, &in, err));
+    do {
+        FAB_TRY(fab_source_read(in, block, sizeof block, &n, err));
         hash = fab_fnv(hash, block, n);
-    }
-    if (ferror(in)) {
-        FAB_FAIL(err, FAB_EIO, path, "cannot be read: %s", errno != 0 ? strerror(errno) : "a read failed");
-    }
+    } while (n == sizeof block);
     (void)snprintf(out, 17, "%016" PRIx64, hash);
 done:
-    if (in != NULL) {
-        (void)fclose(in);
-    }
+    fab_source_close(in);
     return status;
 }

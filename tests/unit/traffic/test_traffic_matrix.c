@@ -248,7 +248,7 @@ Test(matrix, other_refusals) {
     fab_fabric fabric = traffic_fabric(4, 1, 1);
     traffic_refused("file:", NULL, &fabric, FAB_EINPUT, "", "traffic 'file:' names no file; write file:PATH");
     traffic_refused("file:/nonexistent/m.csv", NULL, &fabric, FAB_EIO, "/nonexistent/m.csv",
-                    "cannot open: No such file or directory");
+                    "cannot be read: No such file or directory");
     fab_traffic traffic = traffic_made("pattern:ring", NULL, &fabric, 1);
     fab_error err = {.code = FAB_OK};
     FILE *full = fopen("/dev/full", "w");

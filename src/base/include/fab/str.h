@@ -54,9 +54,10 @@ const char *fab_format_count(char *out, uint64_t value);
 int fab_compare_names(const char *a, const char *b);
 
 /**
- * Whole of a text file or of stdin ("-"), NUL-terminated. What holds it must fit below the RLIMIT_RSS of the process,
- * which the program sets to what a run may take: of a file before anything is read, of a pipe as it comes.
- * @retval FAB_EINPUT  larger than `limit` bytes
+ * Whole of a text file or of stdin ("-"), NUL-terminated, unpacked where gzip or xz has packed it. What holds it must
+ * fit below the RLIMIT_RSS of the process, which the program sets to what a run may take: of a file before anything is
+ * read, of a pipe as it comes.
+ * @retval FAB_EINPUT  larger than `limit` bytes; what is packed is damaged or unpacks to too much (fab/source.h)
  * @retval FAB_ELIMIT  more than the process may take
  * @retval FAB_EIO     it cannot be read
  */

@@ -29,7 +29,8 @@ typedef struct fab_text {
 
 /**
  * Reads the file and stands before its first line.
- * @retval FAB_EINPUT  a zero byte: no text; or longer than 2 GiB
+ * Of standard input ("-") and of what gzip or xz has packed as well; the text is what unpacking gives.
+ * @retval FAB_EINPUT  a zero byte: no text; or longer than 2 GiB; or packed and damaged (fab/source.h)
  * @retval FAB_EIO     it cannot be read
  */
 fab_status fab_text_open(const char *path, fab_text *out, fab_error *err) FAB_MUST_USE;
@@ -48,7 +49,7 @@ fab_status fab_text_stream_open(const char *path, fab_text *out, fab_error *err)
 
 /**
  * Why there are no more lines: FAB_OK at the end of the file.
- * @retval FAB_EINPUT  a zero byte, a line that is too long: file:line:column
+ * @retval FAB_EINPUT  a zero byte, a line that is too long, packed and damaged: file:line:column
  * @retval FAB_EIO, FAB_ENOMEM
  */
 fab_status fab_text_end(const fab_text *text, fab_error *err) FAB_MUST_USE;

@@ -169,7 +169,7 @@ typedef struct fab_fabric_spec {
     fab_dragonfly dragonfly;
     fab_torus torus;
     char file[FAB_FILE_SIZE];   /**< installed: what is installed, from the folder of the program */
-    char format[FAB_NAME_SIZE]; /**< installed: of the file; empty = recognised by content */
+    char format[FAB_FILE_SIZE]; /**< installed: of the file, with keys; empty = recognised by content */
     char digest[24];            /**< installed: of the bytes of the file; filled in, or what they have to be */
     fab_host_order host_order;  /**< installed */
     uint64_t hosts_per_switch;  /**< installed: to add to a file without hosts */

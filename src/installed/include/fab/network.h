@@ -80,6 +80,7 @@ typedef struct fab_network {
     bool is_tree_of_names; /**< Slurm: which hosts are below which switches, no cables of hosts or switches as such */
     uint64_t n_left_out;   /**< cables that the reader has left out */
     const char *left_out;  /**< which these are: "neighbors on management ports"; NULL: none */
+    const char *columns;   /**< while it is read: the format and its keys, as they were asked for; NULL: nothing was */
     struct fab_network_memory *memory;
 } fab_network;
 
@@ -117,6 +118,9 @@ fab_status fab_network_add_node(fab_network *net, const char *name, size_t n, si
 fab_status fab_network_add_cable(fab_network *net, const fab_network_cable *cable, bool *out_old,
                                  fab_error *err) FAB_MUST_USE;
 
+/** Takes out the nodes that `drop` [n_nodes] says, and their cables; none can be added afterwards. */
+fab_status fab_network_drop_nodes(fab_network *net, const bool *drop, fab_error *err) FAB_MUST_USE;
+
 /** Takes out the cables that `drop` [n_cables] says; none can be added afterwards. */
 void fab_network_drop_cables(fab_network *net, const bool *drop);
 
@@ -151,8 +155,17 @@ extern const fab_network_format *const fab_network_formats[];
 fab_status fab_network_rename(fab_network *net, const char *path, fab_error *err) FAB_MUST_USE;
 
 /**
+ * Checks "NAME,exclude=PATTERN,a-node=COLUMN,...": NAME is that of a format, or auto; a PATTERN as of the shell names
+ * boxes that are left out with their cables; the names of columns are of lists of cables: a-node, a-port, z-node,
+ * z-port, rate, length.
+ * @param[out] out_n  Length of NAME. May be NULL.
+ * @retval FAB_EINPUT  a key that there is not, one without a value, or columns of another format
+ */
+fab_status fab_network_format_check(const char *format, size_t *out_n, fab_error *err) FAB_MUST_USE;
+
+/**
  * Reads a file.
- * @param[in]  format     Name of the format, or NULL: recognised by content.
+ * @param[in]  format     Name of the format, or NULL: recognised by content; as fab_network_format_check() takes it.
  * @param[in]  max_bytes  Memory that a short file of many boxes may take; 0: no limit.
  * @param[out] out        Written on success only; release with fab_network_free().
  * @retval FAB_ELIMIT  it would take more

@@ -116,24 +116,13 @@ static fab_status add_side(const fab_network_lines *r, const side *s, uint32_t *
 
 /* PHY=4x LOG=ACT SPD=25: gigabits of a lane; a rate that nobody knows is none. */
 static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable, fab_error *err) {
-    static const struct {
-        const char *text, *name;
-    } SPEEDS[] = {{"2.5", "SDR"}, {"5", "DDR"},  {"10", "QDR"},  {"FDR10", "FDR10"}, {"14", "FDR"},
-                  {"25", "EDR"},  {"50", "HDR"}, {"100", "NDR"}, {"200", "XDR"}};
     FAB_PASS(subnet_take(r, "PHY=", err));
     fab_token width = fab_text_token(r->in);
     FAB_PASS(subnet_take(r, "LOG=", err));
     (void)fab_text_token(r->in);
     FAB_PASS(subnet_take(r, "SPD=", err));
     fab_token speed = fab_text_token(r->in);
-    for (size_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
-        if (strlen(SPEEDS[i].text) == speed.length && memcmp(SPEEDS[i].text, speed.text, speed.length) == 0) {
-            char rate[16];
-            int n = snprintf(rate, sizeof rate, "%.*s%s", (int)(width.length < 4 ? width.length : 4), width.text,
-                             SPEEDS[i].name);
-            (void)fab_network_ib_rate(rate, (size_t)n, &cable->width, &cable->rate_bps);
-        }
-    }
+    (void)fab_network_ib_speed(width, speed, &cable->width, &cable->rate_bps);
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
         return subnet_expected(r, "the end of the line", err);
     }

@@ -1,5 +1,8 @@
 #include "network_internal.h"
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Data rates of a lane. InfiniBand Architecture Specification 1.4, volume 2; FDR10: NVIDIA. */
@@ -57,12 +60,41 @@ bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double
     return false;
 }
 
+/* 14.0625, 53.125 and 106.25 are what lanes signal; the rate is that of the data. */
+bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width, double *out_bps) {
+    char text[24];
+    char *behind = NULL;
+    (void)snprintf(text, sizeof text, "%.*s", (int)(speed.length < 20 ? speed.length : 20), speed.text);
+    double gbps = strtod(text, &behind);
+    for (size_t i = 0; i < sizeof SPEEDS / sizeof SPEEDS[0]; i++) {
+        double lane = SPEEDS[i].lane_bps / 1e9;
+        bool is_number = behind != text && *behind == '\0' && fabs(gbps - lane) < 0.07 * lane &&
+                         strcmp(SPEEDS[i].name, "FDR10") != 0;
+        if (is_number || strcmp(text, SPEEDS[i].name) == 0) {
+            char rate[16];
+            size_t digits = 0;
+            while (digits < width.length && digits < 2 && width.text[digits] >= '0' && width.text[digits] <= '9') {
+                digits++;
+            }
+            bool is_width = width.length == digits + 1 && (width.text[digits] | 0x20) == 'x';
+            int n = snprintf(rate, sizeof rate, "%.*sx%s", (int)digits, width.text, SPEEDS[i].name);
+            return is_width && fab_network_ib_rate(rate, (size_t)n, out_width, out_bps);
+        }
+    }
+    return false;
+}
+
 /* "a08-p1-dgx-04-c01 HCA-6" or "... mlx5_5": the first word is the host's. */
 static bool names_host(const char *label, const char **out_blank) {
     const char *blank = strchr(label, ' ');
     *out_blank = blank;
     return blank != NULL && strchr(blank + 1, ' ') == NULL &&
            (strncmp(blank + 1, "HCA-", 4) == 0 || strncmp(blank + 1, "mlx", 3) == 0);
+}
+
+bool fab_network_ib_names_host(const char *label) {
+    const char *blank = NULL;
+    return names_host(label, &blank);
 }
 
 fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network_kind kind, const char *text, size_t n,

@@ -1,0 +1,228 @@
+/* Forwarding tables as ibdiagnet dumps them, ibdiagnet2.fdbs: "osm_ucast_mgr_dump_ucast_routes: Switch 0x0002c9...",
+ * then a line for each LID, "0x0004 : 003  : 00   : yes" or "0x0001 : UNREACHABLE". Whose LID it is stands nowhere, so
+ * the file is read twice: first what leaves deliver to their own NIC ports, then the way there. Source: ibutils, and
+ * dumps that the tools reading them cite. */
+#include "tables_read.h"
+#include "engines/router.h"
+#include "fab/ib_names.h"
+#include "fab/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD   "osm_ucast_mgr_dump_ucast_routes:"
+#define SWITCH UINT32_MAX /* owner of the LID of a switch itself */
+
+typedef struct fdb_reader {
+    const fab_router *router;
+    const fab_fabric *f;
+    fab_text *in;
+    fab_forwarding *out;
+    uint8_t *reached;  /* [n_destinations] */
+    uint32_t *lid;     /* [n_destinations]: 0 before it is known */
+    uint32_t *owner;   /* [LIDs]: destination + 1, SWITCH, or 0 */
+    size_t *head_line; /* [n_switches]: of its table */
+    bool is_open;
+    fab_node_id v; /* whose table it is; FAB_NONE: of a switch that import has left out */
+} fdb_reader;
+
+/* A line of a LID. */
+typedef struct fdb_entry {
+    uint32_t lid;
+    uint64_t port;
+    bool is_route;
+    fab_token lid_text, port_text;
+} fdb_entry;
+
+bool fab_fdbs_is_dump(fab_text in) {
+    return fab_text_next(&in) && fab_text_take(&in, HEAD);
+}
+
+static bool fdb_hexadecimal(fab_token t, uint64_t *out) {
+    char digits[20];
+    char *behind = NULL;
+    if (t.length < 3 || t.length > 18 || memcmp(t.text, "0x", 2) != 0) {
+        return false;
+    }
+    memcpy(digits, t.text + 2, t.length - 2);
+    digits[t.length - 2] = '\0';
+    *out = strtoull(digits, &behind, 16);
+    return *behind == '\0' && strspn(digits, "0123456789abcdefABCDEF") == t.length - 2;
+}
+
+/* "osm_ucast_mgr_dump_ucast_routes: Switch 0x0002c9030068ec10" */
+static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
+    uint64_t guid = 0;
+    uint32_t port = 0;
+    (void)fab_text_take(r->in, HEAD);
+    bool is_switch = fab_text_take(r->in, "Switch ");
+    fab_token t = fab_text_token(r->in);
+    if (!is_switch || !fdb_hexadecimal(t, &guid)) {
+        return fab_tables_wrong(r->in, t, FAB_EINPUT, err,
+                                "where a switch was expected, as in Switch 0x0002c9030068ec10");
+    }
+    if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
+        return fab_tables_wrong(r->in, t, FAB_EUNSUPPORTED, err, "has a table of another kind: one per switch is read");
+    }
+    r->v = fab_ib_find_guid(r->f, guid, &port);
+    r->is_open = true;
+    if (r->v == FAB_NONE && r->f->names != NULL) {
+        return FAB_OK;
+    }
+    if (r->v == FAB_NONE || fab_kind_of(r->f, r->v) != FAB_NODE_SWITCH) {
+        return fab_tables_wrong(r->in, t, FAB_EINPUT, err, "is the GUID of no switch of this fabric");
+    }
+    size_t *line = &r->head_line[r->v - r->f->first[FAB_NODE_SWITCH]];
+    if (*line != 0 && *line != r->in->line) {
+        return fab_tables_wrong(r->in, t, FAB_EINPUT, err, "has a table in line %zu already", *line);
+    }
+    *line = r->in->line;
+    return FAB_OK;
+}
+
+/* "0x0004 : 003  : 00   : yes": all of it, so that a line that is cut off is none. */
+static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error *err) {
+    uint64_t lid = 0;
+    uint64_t hops = 0;
+    out->lid_text = fab_text_token(r->in);
+    if (!fdb_hexadecimal(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
+        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
+                                FAB_IB_LIDS);
+    }
+    out->lid = (uint32_t)lid;
+    bool has_colon = fab_text_take(r->in, ":");
+    out->port_text = fab_text_token(r->in);
+    out->is_route = !fab_token_is(out->port_text, "UNREACHABLE");
+    bool is_good = has_colon && (!out->is_route || fab_token_number(out->port_text, &out->port));
+    if (is_good && out->is_route) {
+        is_good =
+            fab_text_take(r->in, ":") && fab_token_number(fab_text_token(r->in), &hops) && fab_text_take(r->in, ":");
+        fab_token is_best = fab_text_token(r->in);
+        is_good = is_good && (fab_token_is(is_best, "yes") || fab_token_is(is_best, "no"));
+    }
+    if (!is_good || fab_text_token(r->in).length > 0) {
+        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err,
+                                "is not followed by ': PORT : HOPS : yes' (or no), or ': UNREACHABLE'");
+    }
+    return FAB_OK;
+}
+
+/* Whom a leaf delivers the LID to. */
+static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) {
+    const fab_fabric *f = r->f;
+    uint32_t *owner = &r->owner[e->lid];
+    fab_link_id link = e->port > 0 && e->port <= UINT16_MAX ? fab_link_at_port(f, r->v, (uint32_t)e->port) : FAB_NONE;
+    if (e->port == 0) {
+        *owner = *owner == 0 ? SWITCH : *owner;
+        return *owner == SWITCH ? FAB_OK
+                                : fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err,
+                                                   "is the LID of this switch, and of a NIC of another");
+    }
+    if (link == FAB_NONE || fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
+        return FAB_OK; /* the way there, or somebody whom import has left out */
+    }
+    uint32_t leaf = r->router->next_hops->leaf_index[r->v - f->first[FAB_NODE_SWITCH]];
+    uint32_t d = leaf * r->router->port_stride + (uint32_t)e->port - 1;
+    if (*owner != 0 && *owner != d + 1) {
+        return fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err, "is delivered to two NIC ports");
+    }
+    if (r->lid[d] != 0 && r->lid[d] != e->lid) {
+        return fab_tables_wrong(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
+                                "is a second LID of its port beside 0x%04" PRIx32
+                                ": several LIDs per port (LMC above 0) are not read",
+                                r->lid[d]);
+    }
+    *owner = d + 1;
+    r->lid[d] = e->lid;
+    r->reached[d] = 1;
+    return FAB_OK;
+}
+
+static fab_status set_hop(fdb_reader *r, const fdb_entry *e, fab_error *err) {
+    const fab_fabric *f = r->f;
+    uint32_t owner = r->owner[e->lid];
+    fab_link_id link = FAB_NONE;
+    if (owner == 0 || owner == SWITCH || e->port == 0) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
+    if (fab_class_of(f, link)->kind == FAB_LINK_ACCESS) {
+        return FAB_OK; /* at its own leaf */
+    }
+    if (fab_forwarding_get(f, r->out, r->v, owner - 1) != FAB_NONE) {
+        return fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err, "stands in this table twice");
+    }
+    FAB_PASS(fab_text_next_hop(r->in, f, e->port_text, link, err));
+    fab_forwarding_set(f, r->out, owner - 1, link);
+    return FAB_OK;
+}
+
+/* Every line once: `visit` is called for the routes of switches that the fabric has. */
+static fab_status each_entry(fdb_reader *r, fab_status (*visit)(fdb_reader *r, const fdb_entry *e, fab_error *err),
+                             fab_error *err) {
+    fab_text_rewind(r->in);
+    r->is_open = false;
+    while (fab_text_next(r->in)) {
+        fab_text ahead = *r->in;
+        fdb_entry e = {0};
+        if (fab_text_take(&ahead, HEAD)) {
+            FAB_PASS(fdb_read_head(r, err));
+            continue;
+        }
+        if (fab_text_take(&ahead, "LID ")) {
+            continue; /* the names of the columns */
+        }
+        if (!r->is_open) {
+            return fab_tables_wrong(r->in, fab_text_token(r->in), FAB_EINPUT, err, "where '" HEAD "' was expected");
+        }
+        FAB_PASS(fdb_read_entry(r, &e, err));
+        FAB_PASS(e.is_route && r->v != FAB_NONE ? visit(r, &e, err) : FAB_OK);
+    }
+    return FAB_OK;
+}
+
+/* At the line of the switch for this destination. */
+static fab_status check_loops(fdb_reader *r, fab_error *err) {
+    fab_node_id v = 0;
+    uint32_t d = 0;
+    uint32_t *mark = NULL;
+    FAB_PASS(FAB_NEW(mark, fab_n_switches(r->f), err));
+    bool has_loop = fab_forwarding_find_loop(r->router, r->out, mark, &v, &d);
+    free(mark);
+    if (!has_loop) {
+        return FAB_OK;
+    }
+    char what[FAB_LOOP_TEXT];
+    size_t head = r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
+    bool is_there = false;
+    fab_text_rewind(r->in);
+    while (!is_there && fab_text_next(r->in)) {
+        uint64_t lid = 0;
+        is_there = r->in->line > head && fdb_hexadecimal(fab_text_token(r->in), &lid) && lid == r->lid[d];
+    }
+    return fab_text_wrong(r->in, 1, FAB_EINPUT, fab_forwarding_spell_loop(r->router, r->out, v, d, what),
+                          (fab_token){0}, err);
+}
+
+fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_forwarding read = {0};
+    fdb_reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
+    FAB_TRY(fab_forwarding_init(router, &read, err));
+    FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
+    FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
+    FAB_TRY(FAB_NEW(r.owner, (size_t)FAB_IB_LIDS + 1, err));
+    FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
+    FAB_TRY(each_entry(&r, find_owner, err));
+    FAB_TRY(each_entry(&r, set_hop, err));
+    FAB_TRY(check_loops(&r, err));
+    FAB_TRY(fab_lft_drop_unreached(router, r.reached, &read, err));
+    *out = read;
+    read = (fab_forwarding){0};
+done:
+    fab_forwarding_release(&read);
+    FAB_FREE_ALL(r.reached, r.lid, r.owner, r.head_line);
+    return status;
+}
