@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NO_CHUNK UINT32_MAX
-#define FEW      24 /* events that are sorted by insertion */
+#define FEW      24 /* events that are sorted by insertion alone */
+#define MOVES    8  /* of an event, on average: more are not worth it */
 
 fab_status fab_event_queue_init(fab_event_queue *q, double day_s, double sight_s, fab_error *err) {
     *q = (fab_event_queue){.free_chunk = NO_CHUNK, .n_days = 1};
@@ -26,7 +27,7 @@ fab_status fab_event_queue_init(fab_event_queue *q, double day_s, double sight_s
 }
 
 void fab_event_queue_release(fab_event_queue *q) {
-    FAB_FREE_ALL(q->day, q->chunks, q->far, q->now, q->room);
+    FAB_FREE_ALL(q->day, q->chunks, q->far, q->now, q->room, q->parts);
     *q = (fab_event_queue){.n_days = 0};
 }
 
@@ -97,32 +98,57 @@ static void merge_runs(const fab_event *from, fab_event *to, size_t n, size_t wi
     }
 }
 
-static void sort_few(fab_event *e, size_t n) {
-    for (size_t k = 1; k < n; k++) {
+/* Sorts what is near its place; false where that would be long. */
+static bool sort_near(fab_event *e, size_t n) {
+    size_t moves = 0;
+    for (size_t k = 1; k < n && moves <= MOVES * n; k++) {
         fab_event one = e[k];
         size_t i = k;
         for (; i > 0 && one.at_s < e[i - 1].at_s; i--) {
             e[i] = e[i - 1];
         }
         e[i] = one;
+        moves += k - i;
     }
+    return moves <= MOVES * n;
 }
 
+static void take_room(fab_event_queue *q) {
+    fab_event *sorted = q->room;
+    size_t capacity = q->room_capacity;
+    q->room = q->now;
+    q->room_capacity = q->now_capacity;
+    q->now = sorted;
+    q->now_capacity = capacity;
+}
+
+/* Where in its day an event lies: equal times alike, later ones no lower. */
+static size_t part_of(const fab_event_queue *q, double at_s, size_t n_parts) {
+    double part = (at_s * q->days_per_s - (double)q->today) * (double)n_parts;
+    return part < (double)n_parts ? (size_t)part : n_parts - 1;
+}
+
+/* Counted into as many parts of the day as there are events; most are near their place then. */
 static fab_status sort_today(fab_event_queue *q, fab_error *err) {
-    for (size_t at = 0; at < q->n_now; at += FEW) {
-        sort_few(q->now + at, q->n_now - at < FEW ? q->n_now - at : FEW);
-    }
-    if (q->n_now > FEW) {
+    const size_t n = q->n_now;
+    if (n > FEW) {
         FAB_PASS(FAB_GROW(q->room, q->room_capacity, q->now_capacity, err));
+        FAB_PASS(FAB_GROW(q->parts, q->parts_capacity, n + 1, err));
+        memset(q->parts, 0, (n + 1) * sizeof *q->parts);
+        for (size_t i = 0; i < n; i++) {
+            q->parts[part_of(q, q->now[i].at_s, n) + 1]++;
+        }
+        for (size_t i = 0; i < n; i++) {
+            q->parts[i + 1] += q->parts[i];
+        }
+        for (size_t i = 0; i < n; i++) {
+            q->room[q->parts[part_of(q, q->now[i].at_s, n)]++] = q->now[i];
+        }
+        take_room(q);
     }
-    for (size_t width = FEW; width < q->n_now; width *= 2) {
-        fab_event *other = q->room;
-        size_t capacity = q->room_capacity;
-        merge_runs(q->now, other, q->n_now, width);
-        q->room = q->now;
-        q->room_capacity = q->now_capacity;
-        q->now = other;
-        q->now_capacity = capacity;
+    for (size_t width = sort_near(q->now, n) ? n : 1; width < n; width *= 2) {
+        merge_runs(q->now, q->room, n, width);
+        take_room(q);
     }
     return FAB_OK;
 }

@@ -40,6 +40,8 @@ typedef struct fab_event_queue {
     size_t next, n_now, now_capacity;
     fab_event *room; /**< to sort in */
     size_t room_capacity;
+    uint32_t *parts; /**< where the events of each part of today go */
+    size_t parts_capacity;
 } fab_event_queue;
 
 /**
