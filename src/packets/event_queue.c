@@ -21,7 +21,7 @@ fab_status fab_event_queue_init(fab_event_queue *q, double day_s, double sight_s
     q->sight = 2 * q->n_days;
     FAB_PASS(FAB_NEW(q->day, 2 * q->n_days, err));
     for (uint64_t i = 0; i < 2 * q->n_days; i++) {
-        q->day[i] = NO_CHUNK;
+        q->day[i].newest = NO_CHUNK;
     }
     return FAB_OK;
 }
@@ -46,7 +46,7 @@ static fab_status push_now(fab_event_queue *q, const fab_event *e, fab_error *er
     return FAB_OK;
 }
 
-static fab_status new_chunk(fab_event_queue *q, uint32_t *list, fab_error *err) {
+static fab_status new_chunk(fab_event_queue *q, fab_event_day *day, fab_error *err) {
     uint32_t chunk = q->free_chunk;
     if (chunk != NO_CHUNK) {
         q->free_chunk = q->chunks[chunk].next;
@@ -54,19 +54,17 @@ static fab_status new_chunk(fab_event_queue *q, uint32_t *list, fab_error *err) 
         FAB_PASS(FAB_GROW(q->chunks, q->chunks_capacity, q->n_chunks + 1, err));
         chunk = (uint32_t)q->n_chunks++;
     }
-    q->chunks[chunk].n = 0;
-    q->chunks[chunk].next = *list;
-    *list = chunk;
+    q->chunks[chunk].next = day->newest;
+    *day = (fab_event_day){chunk, 0};
     return FAB_OK;
 }
 
-static fab_status push_in_sight(fab_event_queue *q, const fab_event *e, uint64_t day, fab_error *err) {
-    uint32_t *list = &q->day[day & (2 * q->n_days - 1)];
-    if (*list == NO_CHUNK || q->chunks[*list].n == FAB_EVENTS_PER_CHUNK) {
-        FAB_PASS(new_chunk(q, list, err));
+static fab_status push_in_sight(fab_event_queue *q, const fab_event *e, uint64_t number, fab_error *err) {
+    fab_event_day *day = &q->day[number & (2 * q->n_days - 1)];
+    if (day->newest == NO_CHUNK || day->n == FAB_EVENTS_PER_CHUNK) {
+        FAB_PASS(new_chunk(q, day, err));
     }
-    fab_event_chunk *chunk = &q->chunks[*list];
-    chunk->event[chunk->n++] = *e;
+    q->chunks[day->newest].event[day->n++] = *e;
     q->n_in_sight++;
     return FAB_OK;
 }
@@ -155,19 +153,18 @@ static fab_status sort_today(fab_event_queue *q, fab_error *err) {
 
 /* The events of a day out of its chunks: the newest chunk stands last. */
 static fab_status take_today(fab_event_queue *q, fab_error *err) {
-    uint32_t *list = &q->day[q->today & (2 * q->n_days - 1)];
-    size_t n = 0;
-    for (uint32_t i = *list; i != NO_CHUNK; i = q->chunks[i].next) {
-        n += q->chunks[i].n;
+    fab_event_day *day = &q->day[q->today & (2 * q->n_days - 1)];
+    size_t n = day->newest != NO_CHUNK ? day->n : 0;
+    for (uint32_t i = day->newest; i != NO_CHUNK && q->chunks[i].next != NO_CHUNK; i = q->chunks[i].next) {
+        n += FAB_EVENTS_PER_CHUNK;
     }
     FAB_PASS(FAB_GROW(q->now, q->now_capacity, n, err));
-    size_t at = n;
-    while (*list != NO_CHUNK) {
-        uint32_t i = *list;
+    for (size_t at = n; day->newest != NO_CHUNK; day->n = FAB_EVENTS_PER_CHUNK) {
+        uint32_t i = day->newest;
         fab_event_chunk *chunk = &q->chunks[i];
-        at -= chunk->n;
-        memcpy(q->now + at, chunk->event, chunk->n * sizeof *chunk->event);
-        *list = chunk->next;
+        at -= day->n;
+        memcpy(q->now + at, chunk->event, day->n * sizeof *chunk->event);
+        day->newest = chunk->next;
         chunk->next = q->free_chunk;
         q->free_chunk = i;
     }
