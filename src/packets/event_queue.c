@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define NO_CHUNK UINT32_MAX
-#define FEW      24 /* events that are sorted by insertion */
+#define FEW      24 /* events that are sorted by insertion alone */
+#define MOVES    8  /* of an event, on average: more are not worth it */
 
 fab_status fab_event_queue_init(fab_event_queue *q, double day_s, double sight_s, fab_error *err) {
     *q = (fab_event_queue){.free_chunk = NO_CHUNK, .n_days = 1};
@@ -20,13 +21,13 @@ fab_status fab_event_queue_init(fab_event_queue *q, double day_s, double sight_s
     q->sight = 2 * q->n_days;
     FAB_PASS(FAB_NEW(q->day, 2 * q->n_days, err));
     for (uint64_t i = 0; i < 2 * q->n_days; i++) {
-        q->day[i] = NO_CHUNK;
+        q->day[i].newest = NO_CHUNK;
     }
     return FAB_OK;
 }
 
 void fab_event_queue_release(fab_event_queue *q) {
-    FAB_FREE_ALL(q->day, q->chunks, q->far, q->now, q->room);
+    FAB_FREE_ALL(q->day, q->chunks, q->far, q->now, q->room, q->parts);
     *q = (fab_event_queue){.n_days = 0};
 }
 
@@ -45,7 +46,7 @@ static fab_status push_now(fab_event_queue *q, const fab_event *e, fab_error *er
     return FAB_OK;
 }
 
-static fab_status new_chunk(fab_event_queue *q, uint32_t *list, fab_error *err) {
+static fab_status new_chunk(fab_event_queue *q, fab_event_day *day, fab_error *err) {
     uint32_t chunk = q->free_chunk;
     if (chunk != NO_CHUNK) {
         q->free_chunk = q->chunks[chunk].next;
@@ -53,19 +54,17 @@ static fab_status new_chunk(fab_event_queue *q, uint32_t *list, fab_error *err) 
         FAB_PASS(FAB_GROW(q->chunks, q->chunks_capacity, q->n_chunks + 1, err));
         chunk = (uint32_t)q->n_chunks++;
     }
-    q->chunks[chunk].n = 0;
-    q->chunks[chunk].next = *list;
-    *list = chunk;
+    q->chunks[chunk].next = day->newest;
+    *day = (fab_event_day){chunk, 0};
     return FAB_OK;
 }
 
-static fab_status push_in_sight(fab_event_queue *q, const fab_event *e, uint64_t day, fab_error *err) {
-    uint32_t *list = &q->day[day & (2 * q->n_days - 1)];
-    if (*list == NO_CHUNK || q->chunks[*list].n == FAB_EVENTS_PER_CHUNK) {
-        FAB_PASS(new_chunk(q, list, err));
+static fab_status push_in_sight(fab_event_queue *q, const fab_event *e, uint64_t number, fab_error *err) {
+    fab_event_day *day = &q->day[number & (2 * q->n_days - 1)];
+    if (day->newest == NO_CHUNK || day->n == FAB_EVENTS_PER_CHUNK) {
+        FAB_PASS(new_chunk(q, day, err));
     }
-    fab_event_chunk *chunk = &q->chunks[*list];
-    chunk->event[chunk->n++] = *e;
+    q->chunks[day->newest].event[day->n++] = *e;
     q->n_in_sight++;
     return FAB_OK;
 }
@@ -97,51 +96,75 @@ static void merge_runs(const fab_event *from, fab_event *to, size_t n, size_t wi
     }
 }
 
-static void sort_few(fab_event *e, size_t n) {
-    for (size_t k = 1; k < n; k++) {
+/* Sorts what is near its place; false where that would be long. */
+static bool sort_near(fab_event *e, size_t n) {
+    size_t moves = 0;
+    for (size_t k = 1; k < n && moves <= MOVES * n; k++) {
         fab_event one = e[k];
         size_t i = k;
         for (; i > 0 && one.at_s < e[i - 1].at_s; i--) {
             e[i] = e[i - 1];
         }
         e[i] = one;
+        moves += k - i;
     }
+    return moves <= MOVES * n;
 }
 
+static void take_room(fab_event_queue *q) {
+    fab_event *sorted = q->room;
+    size_t capacity = q->room_capacity;
+    q->room = q->now;
+    q->room_capacity = q->now_capacity;
+    q->now = sorted;
+    q->now_capacity = capacity;
+}
+
+/* Where in its day an event lies: equal times alike, later ones no lower. */
+static size_t part_of(const fab_event_queue *q, double at_s, size_t n_parts) {
+    double part = (at_s * q->days_per_s - (double)q->today) * (double)n_parts;
+    return part < (double)n_parts ? (size_t)part : n_parts - 1;
+}
+
+/* Counted into as many parts of the day as there are events; most are near their place then. */
 static fab_status sort_today(fab_event_queue *q, fab_error *err) {
-    for (size_t at = 0; at < q->n_now; at += FEW) {
-        sort_few(q->now + at, q->n_now - at < FEW ? q->n_now - at : FEW);
-    }
-    if (q->n_now > FEW) {
+    const size_t n = q->n_now;
+    if (n > FEW) {
         FAB_PASS(FAB_GROW(q->room, q->room_capacity, q->now_capacity, err));
+        FAB_PASS(FAB_GROW(q->parts, q->parts_capacity, n + 1, err));
+        memset(q->parts, 0, (n + 1) * sizeof *q->parts);
+        for (size_t i = 0; i < n; i++) {
+            q->parts[part_of(q, q->now[i].at_s, n) + 1]++;
+        }
+        for (size_t i = 0; i < n; i++) {
+            q->parts[i + 1] += q->parts[i];
+        }
+        for (size_t i = 0; i < n; i++) {
+            q->room[q->parts[part_of(q, q->now[i].at_s, n)]++] = q->now[i];
+        }
+        take_room(q);
     }
-    for (size_t width = FEW; width < q->n_now; width *= 2) {
-        fab_event *other = q->room;
-        size_t capacity = q->room_capacity;
-        merge_runs(q->now, other, q->n_now, width);
-        q->room = q->now;
-        q->room_capacity = q->now_capacity;
-        q->now = other;
-        q->now_capacity = capacity;
+    for (size_t width = sort_near(q->now, n) ? n : 1; width < n; width *= 2) {
+        merge_runs(q->now, q->room, n, width);
+        take_room(q);
     }
     return FAB_OK;
 }
 
 /* The events of a day out of its chunks: the newest chunk stands last. */
 static fab_status take_today(fab_event_queue *q, fab_error *err) {
-    uint32_t *list = &q->day[q->today & (2 * q->n_days - 1)];
-    size_t n = 0;
-    for (uint32_t i = *list; i != NO_CHUNK; i = q->chunks[i].next) {
-        n += q->chunks[i].n;
+    fab_event_day *day = &q->day[q->today & (2 * q->n_days - 1)];
+    size_t n = day->newest != NO_CHUNK ? day->n : 0;
+    for (uint32_t i = day->newest; i != NO_CHUNK && q->chunks[i].next != NO_CHUNK; i = q->chunks[i].next) {
+        n += FAB_EVENTS_PER_CHUNK;
     }
     FAB_PASS(FAB_GROW(q->now, q->now_capacity, n, err));
-    size_t at = n;
-    while (*list != NO_CHUNK) {
-        uint32_t i = *list;
+    for (size_t at = n; day->newest != NO_CHUNK; day->n = FAB_EVENTS_PER_CHUNK) {
+        uint32_t i = day->newest;
         fab_event_chunk *chunk = &q->chunks[i];
-        at -= chunk->n;
-        memcpy(q->now + at, chunk->event, chunk->n * sizeof *chunk->event);
-        *list = chunk->next;
+        at -= day->n;
+        memcpy(q->now + at, chunk->event, day->n * sizeof *chunk->event);
+        day->newest = chunk->next;
         chunk->next = q->free_chunk;
         q->free_chunk = i;
     }

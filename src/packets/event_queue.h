@@ -15,20 +15,26 @@ typedef struct fab_event {
 } fab_event;
 
 #define FAB_EVENT_DAYS           (UINT64_C(1) << 16) /**< at most */
-#define FAB_EVENT_CALENDAR_BYTES (4.0 * FAB_EVENT_DAYS)
+#define FAB_EVENT_CALENDAR_BYTES (8.0 * FAB_EVENT_DAYS)
 #define FAB_EVENTS_PER_CHUNK     15
 
-/** Events of one day in the order in which they were pushed; chunks of a day hang together, the newest first. */
+/** Events of one day in the order in which they were pushed; chunks of a day hang together, the newest first. All but
+ * that are full. */
 typedef struct fab_event_chunk {
-    uint32_t n, next;
     fab_event event[FAB_EVENTS_PER_CHUNK];
+    uint32_t next;
 } fab_event_chunk;
+
+/** What a push reads: it does not wait for the chunk, which it only writes. */
+typedef struct fab_event_day {
+    uint32_t newest, n; /**< chunk, and events in that one */
+} fab_event_day;
 
 /** Days of equal length: chunks of events for each of the days within sight, and the events of today in order. */
 typedef struct fab_event_queue {
     double days_per_s;
     uint64_t today, sight; /**< days before `sight` are in sight; it is a multiple of n_days */
-    uint32_t *day;         /**< shape [2 n_days], a power of two: newest chunk of a day */
+    fab_event_day *day;    /**< shape [2 n_days], a power of two */
     uint64_t n_days;
     fab_event_chunk *chunks;
     size_t n_chunks, chunks_capacity;
@@ -40,6 +46,8 @@ typedef struct fab_event_queue {
     size_t next, n_now, now_capacity;
     fab_event *room; /**< to sort in */
     size_t room_capacity;
+    uint32_t *parts; /**< where the events of each part of today go */
+    size_t parts_capacity;
 } fab_event_queue;
 
 /**

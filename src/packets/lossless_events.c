@@ -1,6 +1,7 @@
 /* Events in the order of their time: the head of a cell reaches a queue, a link has sent a cell, a link is stopped or
  * let go on, a sender may go on or is told to slow down. */
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "fab/rng.h"
 #include "spray.h"
 
@@ -351,14 +352,14 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
 
 /* What the events of a day read is fetched for all of them before the first one waits for it: the ports and cells that
  * they name, then what those name, then where the next cells of queues go. */
-static void fetch_named(const fab_lossless_state *s, const fab_event *e) {
+FAB_INLINE void fetch_named(const fab_lossless_state *s, const fab_event *e) {
     __builtin_prefetch(e->what / FAB_MOST_NUMBERS != IS_TOLD ? (void *)&s->ports[e->link] : &s->rates[e->link], 1);
     if (e->what / FAB_MOST_NUMBERS == ARRIVES) {
         __builtin_prefetch(&s->cells[e->what % FAB_MOST_NUMBERS], 1);
     }
 }
 
-static void fetch_further(const fab_lossless_state *s, const fab_event *e) {
+FAB_INLINE void fetch_further(const fab_lossless_state *s, const fab_event *e) {
     if (e->what / FAB_MOST_NUMBERS == ARRIVES) {
         const fab_cell *c = &s->cells[e->what % FAB_MOST_NUMBERS];
         __builtin_prefetch(&s->ports[c->in], 1);
@@ -373,7 +374,7 @@ static void fetch_further(const fab_lossless_state *s, const fab_event *e) {
     }
 }
 
-static void fetch_day(const fab_lossless_state *s) {
+FAB_INLINE void fetch_day(const fab_lossless_state *s) {
     const fab_event_queue *q = &s->events;
     for (size_t i = 0; i < q->n_now; i++) {
         fetch_named(s, &q->now[i]);

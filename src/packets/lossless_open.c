@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BITS           8.0
-#define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
-#define CELLS          64  /* of a mean flow with one path, beyond */
-#define SPRAYED_LINKS  4e6 /* of sprayed flows: windows and queues of few cells are too rough */
-#define SPRAYED_CELLS  256
-#define EVENTS_PER_DAY 32
-#define CACHE_LINE     64
+#define BITS            8.0
+#define PACKET_LINKS    2e6 /* cells times links that are packets one by one */
+#define CELLS           64  /* of a mean flow with one path, beyond */
+#define SPRAYED_LINKS   4e6 /* of sprayed flows: windows and queues of few cells are too rough */
+#define SPRAYED_CELLS   256
+#define EVENTS_PER_DAY  32
+#define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
+#define CACHE_LINE      64
 
 static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
@@ -209,7 +210,7 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
                 fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->flows[f].latency_s + wait_s : at->latency_s));
         }
     }
-    double day_s = EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1);
+    double day_s = (s->spray != NULL ? SPRAYED_PER_DAY : EVENTS_PER_DAY) * busy_s / (double)(2 * s->out->n_cells + 1);
     if (busy_s > 0) {
         status = fab_event_queue_init(&s->events, day_s, sight_s, err);
     }

@@ -1,6 +1,7 @@
 /* Events of sprayed cells: one reaches a queue, a link has sent one, a sender hears of one. */
 #include "spray.h"
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "fab/rng.h"
 
 #include <math.h>
@@ -270,12 +271,12 @@ static fab_status sender_hears(fab_lossless_state *s, const fab_event *e, fab_er
 
 /* As fetch_day() of lossless_events.c: what events read is fetched some events before. All kinds alike, because a
  * branch on the kind is guessed wrong as often as not. */
-static void fetch_named(const fab_spray_state *spray, const fab_event *e) {
+FAB_INLINE void fetch_named(const fab_spray_state *spray, const fab_event *e) {
     __builtin_prefetch(&spray->ports[e->link], 1);
     __builtin_prefetch(&spray->cells[e->what % FAB_MOST_NUMBERS], 1);
 }
 
-static void fetch_further(const fab_lossless_state *s, const fab_event *e) {
+FAB_INLINE void fetch_further(const fab_lossless_state *s, const fab_event *e) {
     const fab_spray_state *spray = s->spray;
     const fab_spray_cell *c = &spray->cells[e->what % FAB_MOST_NUMBERS];
     const fab_spray_port *at = &spray->ports[e->link];
@@ -289,22 +290,31 @@ static void fetch_further(const fab_lossless_state *s, const fab_event *e) {
     __builtin_prefetch(&spray->waits[tail].of[at->tail_at], 1);
 }
 
-static void fetch_ahead(const fab_lossless_state *s) {
+/* Without a branch, as above: of a cell that reaches its last queue what its path takes. */
+FAB_INLINE void fetch_last(const fab_lossless_state *s, const fab_event *e) {
+    const fab_spray_cell *c = &s->spray->cells[e->what % FAB_MOST_NUMBERS];
+    __builtin_prefetch(&s->flows[s->link[c->at + 1] == FAB_NO_LINK ? c->path : 0]);
+}
+
+FAB_INLINE void fetch_ahead(const fab_lossless_state *s) {
     const fab_event_queue *q = &s->events;
+    if (q->next + 4 * AHEAD < q->n_now) {
+        fetch_named(s->spray, &q->now[q->next + 4 * AHEAD]);
+    }
     if (q->next + 2 * AHEAD < q->n_now) {
-        fetch_named(s->spray, &q->now[q->next + 2 * AHEAD]);
+        fetch_further(s, &q->now[q->next + 2 * AHEAD]);
     }
     if (q->next + AHEAD < q->n_now) {
-        fetch_further(s, &q->now[q->next + AHEAD]);
+        fetch_last(s, &q->now[q->next + AHEAD]);
     }
 }
 
-static void fetch_first(const fab_lossless_state *s) {
+FAB_INLINE void fetch_first(const fab_lossless_state *s) {
     const fab_event_queue *q = &s->events;
-    for (size_t i = 0; i < q->n_now && i <= 2 * AHEAD; i++) {
+    for (size_t i = 0; i < q->n_now && i <= 4 * AHEAD; i++) {
         fetch_named(s->spray, &q->now[i]);
     }
-    for (size_t i = 0; i < q->n_now && i <= AHEAD; i++) {
+    for (size_t i = 0; i < q->n_now && i <= 2 * AHEAD; i++) {
         fetch_further(s, &q->now[i]);
     }
 }
