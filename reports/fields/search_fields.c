@@ -318,6 +318,34 @@ static const fab_field SWEEP_PHASES[] = {
 static const fab_fields SWEEP_PHASE = TABLE("sweep_phase", SWEEP_PHASES, SWEEPS);
 
 #undef T
+#define T fab_algorithm_time
+GIVES(const char *, algorithm_label, point_around(at->up)->engines[at->index].label);
+
+static const fab_field ALGORITHM_TIMES[] = {
+    TEXT_BY(label, algorithm_label, "The engine with its options."),
+    FIGURE(time_s, "s", "Its phases one after the other, latency of their steps included; mean over the seeds.",
+           IF(has_time)),
+    FIGURE(latency_s, "s", "Of time_s: steps of its phases, and the software of hosts.", IF(has_time)),
+    FIGURE(host_s, "s", "Of latency_s: the software of hosts.", IF(has_time)),
+    FIGURE(routing_s, "s", "Of time_s: what bytes take beyond what no routing stays below.", IF(has_time),
+           .formula = "sum over its phases of transfer_s x (1 - 1 / lower_bound_ratio)"),
+    FIELD_OF(min_collision_factor, least_factor, "Least of the largest collision factors of its phases.",
+             .source = COLLIDING),
+    FIELD_OF(max_collision_factor, most_factor, "Largest collision factor of a fabric link in any of its phases.",
+             .source = COLLIDING),
+};
+static const fab_fields ALGORITHM_TIME = TABLE("sweep_algorithm_engine", ALGORITHM_TIMES, SWEEPS);
+
+#undef T
+#define T fab_sweep_algorithm
+static const fab_field ALGORITHMS[] = {
+    FIELD(name, "Name of the algorithm."),
+    LIST_OF(engines, "engine", times, count_engines, &ALGORITHM_TIME,
+            "The algorithm under every engine, in the order of the point's engines."),
+};
+static const fab_fields ALGORITHM = TABLE("sweep_algorithm", ALGORITHMS, SWEEPS);
+
+#undef T
 #define T fab_sweep_engine
 static double exposed(const fab_at *at) {
     const fab_iteration *it = &((const T *)at->row)->iteration;
@@ -431,6 +459,8 @@ static const fab_field SWEEP_POINTS[] = {
     OBJECT(plan, plan, &fab_job_plan_fields,
            "How the job runs fastest here under the first engine, where it leaves that open.", IF(has_plan)),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
+    LIST(algorithms, "algorithm", algorithms, n_algorithms, &ALGORITHM,
+         "Of a collective that is replayed by all its algorithms.", IF(algorithms)),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
     OBJECT(ownership, ownership, &OWNERSHIP_FIELDS, "What the cluster costs to buy and run for the job.",
            IF(has_ownership)),

@@ -72,8 +72,24 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, cons
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
+/* The job, which a plan or the number of GPUs may make another one elsewhere; the placement behind it is a knob. */
+static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
+    bool is_same = true;
+    size_t n = strcspn(first->traffic, ";");
+    for (size_t i = 0; i < s->n_points; i++) {
+        const char *traffic = s->points[i].traffic;
+        is_same = is_same &&
+                  (!s->points[i].is_built || (strcspn(traffic, ";") == n && strncmp(traffic, first->traffic, n) == 0));
+    }
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s%s%s", fab_text_sweep_paths(page, s),
+                   s->n_points, s->n_built,
+                   is_same ? "" : fab_show(page, "at %s: ", fab_text_sweep_point(page, s, first)), first->traffic,
+                   is_same ? "" : "; other points run it otherwise");
+}
+
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     for (size_t e = 0; e < first->n_engines; e++) {
         answer_put_engine(page, s, e, first->engines[e].label);
     }
+    answer_put_job(page, s, first);
 }

@@ -1,4 +1,5 @@
 /* Text report: what each phase of the traffic asks of the fabric, and what the design alone makes of it. */
+#include "fab/algorithms.h"
 #include "text_sections.h"
 
 #include <string.h>
@@ -78,31 +79,6 @@ static void phase_put_overview(fab_page *page, const fab_result *result) {
 
 /* --- one collective by several algorithms ------------------------------------------------------------------------- */
 
-#define MAX_ALGORITHMS 8
-
-/* Phases of one run. */
-typedef struct algorithm {
-    const char *name;
-    size_t first, n; /* phases */
-} algorithm;
-
-/* None where the runs are not alternatives. */
-static size_t list_algorithms(const fab_result *result, algorithm *out) {
-    size_t n = 0;
-    for (size_t i = 0; i < result->n_phases; i++) {
-        const fab_phase_result *p = &result->phases[i];
-        bool is_next = i > 0 && p->run == result->phases[i - 1].run;
-        if (!p->alternative || (!is_next && n == MAX_ALGORITHMS)) {
-            return 0;
-        }
-        if (!is_next) {
-            out[n++] = (algorithm){.name = p->algorithm, .first = i};
-        }
-        out[n - 1].n++;
-    }
-    return n;
-}
-
 static bool are_timed(const fab_result *result) {
     for (size_t i = 0; i < result->n_phases; i++) {
         for (size_t e = 0; e < result->phases[i].n_engines; e++) {
@@ -115,17 +91,12 @@ static bool are_timed(const fab_result *result) {
 }
 
 /* Sum over the phases; of what the fullest link of each takes where there are no times of all. */
-static double time_of(const fab_result *result, const algorithm *a, size_t engine) {
-    double sum = 0;
-    bool timed = are_timed(result);
-    for (size_t i = a->first; i < a->first + a->n; i++) {
-        const fab_engine_result *e = &result->phases[i].engines[engine];
-        sum += timed ? e->time_s.mean : e->busiest_link_s.mean;
-    }
-    return sum;
+static double time_of(const fab_result *result, const fab_algorithm_run *a, size_t engine) {
+    fab_algorithm_time t = fab_algorithm_time_of(result, a, engine);
+    return are_timed(result) ? t.time_s : t.fullest_s;
 }
 
-static double least_time(const fab_result *result, const algorithm *list, size_t n, size_t engine) {
+static double least_time(const fab_result *result, const fab_algorithm_run *list, size_t n, size_t engine) {
     double least = time_of(result, &list[0], engine);
     for (size_t i = 1; i < n; i++) {
         double t = time_of(result, &list[i], engine);
@@ -135,9 +106,9 @@ static double least_time(const fab_result *result, const algorithm *list, size_t
 }
 
 static void phase_put_collectives(fab_page *page, const fab_result *result) {
-    algorithm list[MAX_ALGORITHMS];
+    fab_algorithm_run list[FAB_MAX_ALGORITHMS];
     fab_column columns[FAB_TABLE_COLUMNS] = {COLUMN("algorithm", text)};
-    size_t n = list_algorithms(result, list);
+    size_t n = fab_algorithm_runs(result, list);
     if (n < 2) {
         return;
     }

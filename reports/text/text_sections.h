@@ -64,7 +64,12 @@ void fab_text_compare(fab_page *page, const fab_sweep *sweep);
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** The best and the worst placement that were found; nothing of a sweep. */
 void fab_text_placements(fab_page *page, const fab_sweep *sweep);
-/** What they come to, in a sentence for each engine; `first`: a point that was built. */
+/** "2, 400Gb/s": the values of a point; and what is varied, for all. Long ones are cut. */
+const char *fab_text_sweep_point(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *point);
+const char *fab_text_sweep_paths(fab_page *page, const fab_sweep *sweep);
+/** A collective by all its algorithms at every point, under an engine. */
+void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** What they come to, in a sentence for each engine, and what is replayed; `first`: a point that was built. */
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *first);
 /** Two states side by side: the answer, why, and what it rests on. */
 void fab_text_difference(fab_page *page, const struct fab_difference *difference);

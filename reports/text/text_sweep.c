@@ -16,7 +16,7 @@
 #define A_COUNT     9
 
 /* "2, 400Gb/s"; long ones are cut. */
-static const char *sweep_show_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
+const char *fab_text_sweep_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *name = p->value[0];
     if (s->compares_designs) {
         return fab_show(page, "[%zu] %s", (size_t)(p - s->points) + 1, p->family);
@@ -33,7 +33,7 @@ static const char *short_path(const char *path) {
     return known ? strchr(path, '.') + 1 : path;
 }
 
-static const char *sweep_show_paths(fab_page *page, const fab_sweep *s) {
+const char *fab_text_sweep_paths(fab_page *page, const fab_sweep *s) {
     const char *name = short_path(s->path[0]);
     for (size_t k = 1; k < s->n_paths; k++) {
         name = fab_show(page, "%s, %s", name, short_path(s->path[k]));
@@ -43,14 +43,14 @@ static const char *sweep_show_paths(fab_page *page, const fab_sweep *s) {
 
 /* Of the first column. */
 static const char *sweep_show_heading(fab_page *page, const fab_sweep *s) {
-    return fab_show(page, "%.*s", VALUE, sweep_show_paths(page, s));
+    return fab_show(page, "%.*s", VALUE, fab_text_sweep_paths(page, s));
 }
 
-/* Columns of the page that the names of the points leave. */
+/* Columns that the names of the points leave. */
 static size_t sweep_room(fab_page *page, const fab_sweep *s) {
     size_t widest = fab_text_columns(sweep_show_heading(page, s));
     for (size_t i = 0; i < s->n_points; i++) {
-        size_t mine = fab_text_columns(sweep_show_point(page, s, &s->points[i]));
+        size_t mine = fab_text_columns(fab_text_sweep_point(page, s, &s->points[i]));
         widest = mine > widest ? mine : widest;
     }
     return page->width > widest + 2 ? page->width - widest - 2 : 0;
@@ -116,7 +116,7 @@ static void sweep_put_plans(fab_page *page, const fab_sweep *s) {
             }
             any = true;
             any_short = any_short || !p->plan_is_proven;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", sweep_show_point(page, s, p),
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", fab_text_sweep_point(page, s, p),
                            fab_job_plan_text(&p->plan, text), p->plan_is_proven ? "" : " (of a short search)");
         }
     }
@@ -149,7 +149,8 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
         if (once && p != fab_text_first_built(s)) {
             continue;
         }
-        fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : sweep_show_point(page, s, p), p->is_built ? figures : NULL);
+        fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : fab_text_sweep_point(page, s, p),
+                      p->is_built ? figures : NULL);
         fab_table_set(&table, 1, p->is_built ? FAB_INK_PLAIN : FAB_INK_BAD, "%s",
                       p->is_built ? fab_show_tapers(page, p->counts.tiers, p->counts.built_taper) : "not built");
     }
@@ -160,7 +161,7 @@ static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
         if (!p->is_built) {
-            fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", sweep_show_point(page, s, p), p->error);
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->error);
         }
     }
 }
@@ -264,7 +265,7 @@ static void sweep_put_crossings_of(fab_page *page, const fab_sweep *s, uint32_t 
         if (!p->is_built || (once && p != fab_text_first_built(s))) {
             continue;
         }
-        fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : sweep_show_point(page, s, p), NULL);
+        fab_table_row(&table, FAB_INK_PLAIN, once ? "all" : fab_text_sweep_point(page, s, p), NULL);
         for (size_t j = 0; j < list->n; j++) {
             const fab_sweep_phase *phase = phase_named(p, list->name[j]);
             fab_table_set(&table, j + 1, phase != NULL ? FAB_INK_PLAIN : FAB_INK_DIM, "%s",
@@ -340,7 +341,8 @@ static void sweep_add_point(fab_table *table, const fab_sweep *s, const fab_swee
                             const names *phases, bool iterations, bool one_price) {
     const fab_sweep_engine *engine = &p->engines[e];
     size_t column = 1;
-    fab_table_row(table, engine->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, sweep_show_point(table->page, s, p), NULL);
+    fab_table_row(table, engine->is_on_front ? FAB_INK_GOOD : FAB_INK_PLAIN, fab_text_sweep_point(table->page, s, p),
+                  NULL);
     for (size_t j = 0; j < phases->n; j++) {
         const fab_sweep_phase *phase = phase_named(p, phases->name[j]);
         sweep_set_time(table, column++, phase != NULL && phase->times[e].has_time,
@@ -493,7 +495,7 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     } else if (widest != NULL) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "Means of %" PRIu64 " seeds: they lie up to %.3g %% apart, %s under %.*s.",
-                       widest->engines[engine].n_seeds, 100 * most, sweep_show_point(page, s, widest),
+                       widest->engines[engine].n_seeds, 100 * most, fab_text_sweep_point(page, s, widest),
                        (int)strcspn(widest->engines[engine].label, ","), widest->engines[engine].label);
     }
 }
@@ -532,23 +534,9 @@ static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "Not the taper alone: a leaf has %.4g cables to NICs at %s and %.4g at %s, because it fills its "
                        "ports; fewer flows cross it then. --set down.1=%.0f keeps leaves alike.",
-                       leaf_down(least), sweep_show_point(page, s, least), leaf_down(most),
-                       sweep_show_point(page, s, most), floor(leaf_down(least)));
+                       leaf_down(least), fab_text_sweep_point(page, s, least), leaf_down(most),
+                       fab_text_sweep_point(page, s, most), floor(leaf_down(least)));
     }
-}
-
-/* The job, which a plan or the number of GPUs may make another one elsewhere; the placement behind it is a knob. */
-static void sweep_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
-    bool is_same = true;
-    size_t n = strcspn(first->traffic, ";");
-    for (size_t i = 0; i < s->n_points; i++) {
-        const char *traffic = s->points[i].traffic;
-        is_same = is_same &&
-                  (!s->points[i].is_built || (strcspn(traffic, ";") == n && strncmp(traffic, first->traffic, n) == 0));
-    }
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s: %zu points, %zu built; %s%s%s", sweep_show_paths(page, s),
-                   s->n_points, s->n_built, is_same ? "" : fab_show(page, "at %s: ", sweep_show_point(page, s, first)),
-                   first->traffic, is_same ? "" : "; other points run it otherwise");
 }
 
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
@@ -560,7 +548,6 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
-        sweep_put_job(page, s, first);
     }
     sweep_put_leaves(page, s);
     sweep_put_draws(page, s);
@@ -573,9 +560,16 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
                        "large as fits. --job model=NAME names another.",
                        s->model);
     }
+    bool is_by_algorithm = first->n_algorithms > 1;
+    for (size_t e = 0; is_by_algorithm && e < first->n_engines; e++) {
+        fab_text_algorithms(page, s, e);
+    }
     sweep_put_fabrics(page, s);
     sweep_put_plans(page, s);
     sweep_put_crossings(page, s);
+    if (is_by_algorithm) {
+        return;
+    }
     for (size_t e = 0; e < first->n_engines; e++) {
         sweep_put_engine(page, s, e);
     }

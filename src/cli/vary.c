@@ -20,7 +20,8 @@ static fab_status apply_vary(cli_options *options, const char *value, fab_error 
 }
 
 const cli_option cli_option_vary = {"vary", "path=v1,v2",
-                                    "values of a parameter, by the paths of --set; given twice, every pair of values",
+                                    "values of a parameter, by the paths of --set or as traffic.KEY, a key of a "
+                                    "pattern; given twice, every pair of values",
                                     .is_repeatable = true, .apply = apply_vary};
 
 /* --- "path=v1,v2" ------------------------------------------------------------------------------------------------- */
@@ -140,6 +141,11 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
         if (engine || (is_path(vary[k].path, "prices") && options->prices != NULL)) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --%s would replace what is varied: %.60s",
                             engine ? "engine" : "prices", vary[k].path);
+        }
+        bool of_pattern = options->traffic != NULL && strncmp(options->traffic, "pattern:", 8) == 0;
+        if (is_path(vary[k].path, "traffic") && !of_pattern) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %.60s is a key of a pattern: --traffic pattern:NAME",
+                            vary[k].path);
         }
         if (k > 0 && strcmp(vary[k].path, vary[0].path) == 0) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %.60s is given twice", vary[k].path);

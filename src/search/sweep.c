@@ -7,6 +7,8 @@
 #include "fab/topologies.h"
 #include "fab/traffic.h"
 
+#include "sweep_traffic.h"
+
 #include "fab/memory.h"
 #include "fab/str.h"
 
@@ -24,7 +26,10 @@ void fab_sweep_point_release(fab_sweep_point *point) {
     for (size_t p = 0; point->phases != NULL && p < point->n_phases; p++) {
         free(point->phases[p].times);
     }
-    FAB_FREE_ALL(point->phases, point->engines, point->settings);
+    for (size_t a = 0; point->algorithms != NULL && a < point->n_algorithms; a++) {
+        free(point->algorithms[a].times);
+    }
+    FAB_FREE_ALL(point->phases, point->algorithms, point->engines, point->settings);
     *point = (fab_sweep_point){.n_phases = 0};
 }
 
@@ -79,6 +84,21 @@ static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out
     return FAB_OK;
 }
 
+static fab_status keep_algorithms(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
+    fab_algorithm_run runs[FAB_MAX_ALGORITHMS];
+    size_t n = fab_algorithm_runs(result, runs);
+    FAB_PASS(n < 2 ? FAB_OK : FAB_NEW(out->algorithms, n, err));
+    for (size_t a = 0; n > 1 && a < n; a++) {
+        fab_sweep_algorithm *kept = &out->algorithms[out->n_algorithms++];
+        (void)snprintf(kept->name, sizeof kept->name, "%s", runs[a].name);
+        FAB_PASS(FAB_NEW(kept->times, n_engines, err));
+        for (size_t e = 0; e < n_engines; e++) {
+            kept->times[e] = fab_algorithm_time_of(result, &runs[a], e);
+        }
+    }
+    return FAB_OK;
+}
+
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
     out->has_phases = result->n_phases > 0;
     for (size_t p = 0; p < result->n_phases; p++) {
@@ -113,6 +133,7 @@ static fab_status sweep_keep(const fab_result *result, size_t n_engines, fab_swe
     for (size_t p = 0; p < result->n_phases; p++) {
         FAB_PASS(keep_phase(&result->phases[p], &out->phases[p], err));
     }
+    FAB_PASS(keep_algorithms(result, n_engines, out, err));
     FAB_PASS(FAB_NEW(out->engines, n_engines, err));
     out->n_engines = n_engines;
     for (size_t e = 0; e < n_engines; e++) {
@@ -222,16 +243,9 @@ done:
     return status;
 }
 
-/* A pattern whose placement is varied takes it from the job. */
-static fab_status place_traffic(const fab_sweep_request *r, const fab_design *design, fab_str *out, fab_error *err) {
-    bool placed = r->places_pattern && design->n_jobs > 0;
-    fab_str_printf(out, "%s%s%s", r->traffic, placed ? ",placement=" : "",
-                   placed ? fab_placements[design->jobs[0].placement] : "");
-    return fab_str_status(out, err);
-}
-
-static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, point_progress *progress,
-                                 fab_sweep_point *out, fab_error *err) {
+/* `value` is that of each path; NULL: none is varied. */
+static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                 point_progress *progress, fab_sweep_point *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *graph = NULL;
     fab_context *context = NULL;
@@ -241,7 +255,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     fab_str traffic = FAB_STR_INIT;
-    FAB_TRY(place_traffic(request, design, &traffic, err));
+    FAB_TRY(fab_sweep_traffic(request, design, value, &traffic, err));
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(plan_point(request, design, graph, &planned, &kept, err));
@@ -284,7 +298,7 @@ done:
 fab_status fab_sweep_evaluate(const fab_sweep_request *request, const fab_design *design, fab_sweep_point *out,
                               fab_error *err) {
     point_progress progress = {.request = request, .n_points = 1};
-    return sweep_evaluate(request, design, &progress, out, err);
+    return sweep_evaluate(request, design, NULL, &progress, out, err);
 }
 
 bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_point *point) {
@@ -317,12 +331,14 @@ static fab_status read_point(const fab_sweep_request *r, size_t i, fab_design *d
     fab_status status = FAB_OK;
     const char *value[FAB_SWEEP_PATHS] = {NULL};
     char *override[FAB_SWEEP_PATHS] = {NULL};
+    size_t n = 0;
     values_of(r, i, value);
     for (size_t k = 0; k < r->n_paths; k++) {
-        FAB_TRY(override_text(r->path[k], value[k], &override[k], err));
+        FAB_TRY(fab_sweep_is_of_traffic(r->path[k]) ? FAB_OK
+                                                    : override_text(r->path[k], value[k], &override[n++], err));
     }
     *inner = (fab_error){.code = FAB_OK};
-    status = r->read(r->read_context, (const char *const *) override, r->n_paths, design, inner);
+    status = r->read(r->read_context, (const char *const *) override, n, design, inner);
 done:
     for (size_t k = 0; k < FAB_SWEEP_PATHS; k++) {
         free(override[k]);
@@ -364,7 +380,7 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
         status = fab_design_set_job(design, 0, "model", shared->model, "job", inner);
     }
     if (status == FAB_OK) {
-        status = sweep_evaluate(r, design, progress, &found, inner);
+        status = sweep_evaluate(r, design, value, progress, &found, inner);
     }
     if (!fab_sweep_keep_error(status, inner, &found)) {
         if (inner->code != FAB_OK && err != NULL) {

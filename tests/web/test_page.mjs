@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, busbw, observe, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, observe, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ const text = (page, selector) => page.locator(selector).first().textContent();
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['busbw', 2], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['algorithms', 2], ['busbw', 2], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -443,6 +443,25 @@ test('sweep: the points, and which are on the front', async () => {
   }
   await drawAll(page);
   assert.ok((await page.locator('.uplot').count()) >= 3);
+  await context.close();
+});
+
+test('algorithms: seconds of each, and how far from the fastest', async () => {
+  const { points } = json('algorithms').sweep;
+  const { page, context } = await open(browser, file('algorithms'));
+  for (const e of [0, 1]) {
+    const rows = await cells(page, `algorithms-table-${e}`);
+    assert.equal(rows.length, points.length);
+    for (const [i, point] of points.entries()) {
+      const times = point.algorithms.map((a) => a.engines[e].time_s);
+      assert.equal(rows[i][0], point.values[0]);
+      assert.equal(rows[i].length, 1 + times.length);
+      assert.equal(rows[i].filter((cell) => cell.endsWith('(1 ×)')).length, 1, 'one is fastest');
+      assert.ok(rows[i][1 + times.indexOf(Math.min(...times))].endsWith('(1 ×)'));
+    }
+  }
+  await drawAll(page);
+  assert.ok((await page.locator('.uplot').count()) >= 2);
   await context.close();
 });
 

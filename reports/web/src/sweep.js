@@ -107,6 +107,41 @@ function ownership(s) {
     missing.map((p) => h('p', { class: 'small' }, `Cost of ownership of ${pointName(s, p)} is not known: prices ${p.ownership.profile} without ${p.ownership.missing}.`))];
 }
 
+
+/** A collective by all its algorithms: seconds over the first parameter, both in powers where it is a number. */
+function algorithms(sweep, e, label) {
+  const points = sweep.points.filter((p) => p.algorithms?.length > 0);
+  const names = [...new Set(points.flatMap((p) => p.algorithms.map((a) => a.name)))];
+  const seconds = (point, name) => point.algorithms.find((a) => a.name === name)?.engines[e].time_s;
+  const best = (point) => Math.min(...names.map((name) => seconds(point, name) ?? Infinity));
+  const x = points.map((_, i) => i);
+  return [
+    chart({
+      title: `Time by algorithm under ${label}`,
+      label: `Time by algorithm under ${label}. ${names.map((name) => `${name}: ${points.map((p) => `${f.seconds(seconds(p, name))} at ${p.values.join(', ')}`).join(', ')}`).join('; ')}`,
+      key: keyOf(names.map((name, i) => [`stroke hue-${i % 6}`, name])),
+      height: 260,
+      data: [x, ...names.map((name) => points.map((p) => seconds(p, name) ?? null))],
+      options: (c) => ({
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { x: { time: false, range: (_, low, high) => pad(low, high) }, y: { distr: 3, log: 10 } },
+        axes: [axis(c, { label: sweep.paths.join(', '), splits: () => x, values: () => points.map((p) => p.values.join(', ')) }), axis(c, { size: 74, values: (_, list) => list.map((v) => (v === null ? '' : f.seconds(v))) })],
+        series: [{}, ...names.map((name, i) => ({ label: name, stroke: HUES(c)[i % 6], width: 2, spanGaps: true, points: { show: true, size: 6, fill: HUES(c)[i % 6] } }))],
+      }),
+    }),
+    table({
+      caption: `By algorithm under ${label}; × against the fastest of the row`,
+      id: `algorithms-table-${e}`,
+      columns: [
+        ...sweep.paths.map((path, i) => ({ title: path, head: i === 0, cell: (p) => p.values[i] })),
+        ...names.map((name) => ({ title: name, number: true, cell: (p) => (seconds(p, name) === undefined ? '-' : `${f.seconds(seconds(p, name))} (${f.times(seconds(p, name) / best(p))})`) })),
+      ],
+      rows: points,
+    }),
+  ];
+}
+
 export function sweep(model) {
   const { sweep: s } = model.report;
   const rows = timed(s);
@@ -126,12 +161,13 @@ export function sweep(model) {
       ],
       rows: verdicts,
     }),
+    s.points.some((p) => p.algorithms?.length > 0) && labels.map((label, e) => algorithms(s, e, label)),
     rows.length > 0 && h('div', { class: 'grid wide' },
       front(s, rows, labels),
       curve(s, rows, labels, { title: 'Time', unit: f.seconds, get: (r) => r.engine.compared_s }),
       curve(s, rows, labels.slice(0, 1), { title: 'Cost', unit: f.money, get: (r) => r.point.total_usd }),
       rows.every((r) => r.engine.usd_per_1e9_tokens !== undefined) && curve(s, rows, labels, { title: 'Dollars per 1e9 tokens', unit: f.dollars, get: (r) => r.engine.usd_per_1e9_tokens })),
-    table({
+    rows.length > 0 && table({
       id: 'sweep-table',
       caption: labels.length === 1 ? `Points under ${labels[0]}` : 'Points',
       columns: [

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "fab/algorithms.h"
 #include "fab/iteration.h"
 #include "fab/ownership.h"
 #include "fab/plans.h"
@@ -33,6 +34,12 @@ typedef struct fab_sweep_phase {
     double max_taper_factor;
     fab_sweep_time *times; /**< shape [n_engines] */
 } fab_sweep_phase;
+
+/** One algorithm of a collective that is replayed by all of them. */
+typedef struct fab_sweep_algorithm {
+    char name[FAB_NAME_SIZE];
+    fab_algorithm_time *times; /**< shape [n_engines] */
+} fab_sweep_algorithm;
 
 /** All phases together under an engine. */
 typedef struct fab_sweep_engine {
@@ -89,6 +96,8 @@ typedef struct fab_sweep_point {
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
     size_t n_phases;
+    fab_sweep_algorithm *algorithms; /**< of phases that are alternatives of each other; else none */
+    size_t n_algorithms;
     fab_sweep_engine *engines;
     size_t n_engines;
 } fab_sweep_point;

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# A sweep over sizes with algorithm=all is what each algorithm takes by itself: every time is the sum of a replay of its
+# own, its parts add up, and a key that is varied replaces the one that is given.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+design=clos:gpus=32,gpus-per-server=4,radix=8,taper=3
+sizes=2kB,300kB,40MB
+"$program" sweep $design --set host=nccl-efa-h100 --traffic pattern:all-reduce,bytes=7MB,algorithm=all --vary traffic.bytes=$sizes \
+  --engine ecmp --engine spray --seeds 3 --json --quiet >"$work/sweep.json"
+for size in ${sizes//,/ }; do
+  for algorithm in ring doubling halving-doubling tree mesh hierarchical; do
+    "$program" route $design --set host=nccl-efa-h100 --traffic pattern:all-reduce,bytes="$size",algorithm=$algorithm \
+      --engine ecmp --engine spray --seeds 3 --json --quiet >"$work/$size-$algorithm.json"
+  done
+done
+python3 - "$work" <<'PYTHON'
+import json, math, pathlib, sys
+
+work = pathlib.Path(sys.argv[1])
+mean = lambda x: x["mean"] if isinstance(x, dict) else x
+compared = 0
+for point in json.load(open(work / "sweep.json"))["sweep"]["points"]:
+    size = point["values"][0]
+    for algorithm in point["algorithms"]:
+        if not (work / f"{size}-{algorithm['name']}.json").exists():
+            continue
+        phases = json.load(open(work / f"{size}-{algorithm['name']}.json"))["phases"]
+        for e, engine in enumerate(algorithm["engines"]):
+            alone = [p["engines"][e] for p in phases]
+            want = sum(mean(a["time_s"]) for a in alone)
+            assert math.isclose(engine["time_s"], want, rel_tol=1e-9), (size, algorithm["name"], engine["time_s"], want)
+            bytes_s = sum(mean(a["transfer_s"]) for a in alone)
+            assert math.isclose(engine["time_s"], engine["latency_s"] + bytes_s, rel_tol=1e-9)
+            assert 0 <= engine["host_s"] <= engine["latency_s"] and 0 <= engine["routing_s"] <= bytes_s * (1 + 1e-9)
+            factors = [mean(a["max_collision_factor"]) for p, a in zip(phases, alone) if p["fabric_flows"] > 0]
+            assert math.isclose(engine["max_collision_factor"], max(factors), rel_tol=1e-9)
+            compared += 1
+assert compared >= 3 * 5 * 2, compared
+PYTHON
+expect_failure() { # expect_failure CODE TEXT ARGUMENT...
+  local code=$1 text=$2 got=0
+  shift 2
+  "$program" "$@" >"$work/out" 2>"$work/err" || got=$?
+  [[ $got -eq $code ]] && grep -qF -- "$text" "$work/err" || fail "exit $got, $(head -1 "$work/err")"
+}
+expect_failure 2 'is a key of a pattern' sweep $design --vary traffic.bytes=1MB,2MB
+expect_failure 3 'colour' sweep $design --traffic pattern:ring --vary traffic.colour=red,blue
+[[ $failures -eq 0 ]]
