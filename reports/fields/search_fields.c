@@ -460,7 +460,7 @@ static const fab_field SWEEP_POINTS[] = {
            "How the job runs fastest here under the first engine, where it leaves that open.", IF(has_plan)),
     LIST(phases, "phase", phases, n_phases, &SWEEP_PHASE, "Phases of the job."),
     LIST(algorithms, "algorithm", algorithms, n_algorithms, &ALGORITHM,
-         "Of a collective that is replayed by all its algorithms.", IF(algorithms)),
+         "Of a collective that is replayed by all its algorithms.", IF(n_algorithms)),
     LIST(engines, "engine", engines, n_engines, &SWEEP_ENGINE, "All phases together under every engine."),
     OBJECT(ownership, ownership, &OWNERSHIP_FIELDS, "What the cluster costs to buy and run for the job.",
            IF(has_ownership)),
