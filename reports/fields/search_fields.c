@@ -354,7 +354,7 @@ static double exposed(const fab_at *at) {
 
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
-    FIGURE(time_s, "s", "Of the iteration, else phases_s.", IF(has_time)),
+    FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
     FIGURE(
         compared_s, "s",
         "What points are compared by: time_s; where iterations have different numbers of tokens, the time for as many "

@@ -6,6 +6,9 @@
 #include "cli.h"
 #include "fab/units.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -252,4 +255,11 @@ void cli_limits_end_time(void) {
     struct sigaction action = {.sa_handler = SIG_IGN};
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGALRM, &action, NULL);
+}
+
+void cli_keep_freed_memory(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
+    (void)mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
 }

@@ -180,14 +180,14 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
                                      (replay->bound ? FAB_NEED_GAP : 0U) | (replay->keep_flows ? FAB_NEED_FLOWS : 0U) |
                                      (replay->keep_routes ? FAB_NEED_PATHS : 0U),
                              .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
-                             .dependencies = dependencies,
+                             .dependencies = replay->times_only ? NULL : dependencies,
                              .kept_paths = replay->kept_paths,
                              .fluid = replay->fluid,
                              .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
                              .advance = advance_item,
                              .advance_context = &progress};
     atomic_init(&progress.done, 0);
-    if (it->draw == 0) {
+    if (it->draw == 0 && !replay->times_only) {
         FAB_PASS(fab_dependencies_init(c->what->fabric, dependencies, err));
     }
     if (c->workers[worker] == NULL) {
@@ -289,7 +289,7 @@ static fab_status replay_prepare(run *c, fab_error *err) {
 
 /* On one thread: igraph decides. */
 static fab_status check_deadlocks(run *c, fab_error *err) {
-    for (size_t p = 0; p < c->traffic->n_phases; p++) {
+    for (size_t p = 0; p < c->traffic->n_phases && !c->replay->times_only; p++) {
         for (size_t e = 0; e < c->what->n_engines; e++) {
             fab_engine_result *out = &c->phases[p].engines[e];
             fab_deadlock found;

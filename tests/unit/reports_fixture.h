@@ -243,13 +243,26 @@ static inline const fab_mix *fixture_mix(void) {
     static fab_mix_engine engine;
     static fab_mix_design designs[2];
     static fab_mix mix;
-    engine = (fab_mix_engine){true, {1, 1.5}, 0.816, 1, true};
-    designs[0] = (fab_mix_design){.name = FIXTURE_NASTY, .engines = &engine, .n_engines = 1};
-    designs[1] = (fab_mix_design){.name = "torus:gpus=7", .job = {{.error = "7 GPUs"}, {.error = FIXTURE_NASTY}}};
-    for (size_t j = 0; j < FAB_MIX_JOBS; j++) {
+    engine = (fab_mix_engine){.has_time = true,
+                              .slowdown = {1, 1.5},
+                              .rate = {1e6, 2e7},
+                              .per_usd = {2e6, 3e6},
+                              .is_least = {true, false},
+                              .speed = 0.816,
+                              .speed_per_usd = 1,
+                              .is_best = true};
+    designs[0] = (fab_mix_design){.name = FIXTURE_NASTY, .n_jobs = 2, .engines = &engine, .n_engines = 1};
+    designs[1] =
+        (fab_mix_design){.name = "torus:gpus=7", .n_jobs = 2, .job = {{.error = "7 GPUs"}, {.error = FIXTURE_NASTY}}};
+    for (size_t j = 0; j < 2; j++) {
         designs[0].job[j] = fixture_point(&phases[j], &times[j], &engines[j]);
     }
-    mix = (fab_mix){.share = {0.5, 0.5}, .designs = designs, .n_designs = 2, .n_compared = 1};
+    mix = (fab_mix){.n_jobs = 2,
+                    .kind = {FAB_JOB_TRAINING, FAB_JOB_RANKING},
+                    .share = {0.5, 0.5},
+                    .designs = designs,
+                    .n_designs = 2,
+                    .n_compared = 1};
     return &mix;
 }
 

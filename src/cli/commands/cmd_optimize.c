@@ -217,6 +217,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     if (options->search.gpus == 0) {
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command optimize needs --gpus N");
     }
+    cli_keep_freed_memory();
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_new_file(options, options->certificate, err));
     FAB_TRY(FAB_NEW(catalog, 1, err));

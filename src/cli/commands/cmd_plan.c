@@ -26,6 +26,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
                                 .wants_front = true,
                                 .progress = shows ? cli_progress_step : NULL,
                                 .progress_context = &progress};
+    cli_keep_freed_memory();
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_open_design(options, options->operands.items[0], &design, err));
     FAB_TRY(open_keys(design, err));

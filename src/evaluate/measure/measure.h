@@ -111,7 +111,7 @@ typedef struct fab_engine_run {
     void *advance_context;
     fab_scratch *scratch;
     fab_engine_result *detail;           /**< NULL: figures only */
-    fab_dependencies *dependencies;      /**< with detail: those of the routes are added */
+    fab_dependencies *dependencies;      /**< with detail: those of the routes are added; or NULL */
     const struct fab_trace *trace;       /**< with rates: filled where they are found; NULL: not wanted */
     struct fab_proof *proof;             /**< with rates: gets lines of a certificate; NULL: not wanted */
     const fab_transport_spec *transport; /**< NULL: fluid */

@@ -85,7 +85,7 @@ static fab_status add_shard(void *context, size_t index, size_t worker, fab_erro
         }
         if (d->detail) {
             fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first, chunk.weight);
-            if (!d->takes_minimal) {
+            if (!d->takes_minimal && d->run->dependencies != NULL) {
                 fab_dependencies_add_routes(&s->dependencies, chunk.routes);
             }
         }
@@ -125,7 +125,8 @@ static void join_loads(draw *d) {
             fab_next_hop_use_merge(sum->next_hops, s->next_hops);
         }
     }
-    for (size_t i = 0; d->detail && !d->takes_minimal && i < d->n_shards; i++) {
+    const bool merges = d->detail && !d->takes_minimal && d->run->dependencies != NULL;
+    for (size_t i = 0; merges && i < d->n_shards; i++) {
         fab_dependencies_merge(d->run->dependencies, &d->shards[i].dependencies);
     }
 }
@@ -329,7 +330,8 @@ static fab_status open_shards(draw *d, fab_error *err) {
         }
         if (d->detail) {
             FAB_PASS(fab_next_hop_use_new(prepared->fabric, run->router, &s->next_hops, err));
-            FAB_PASS(fab_dependencies_init(prepared->fabric, &s->dependencies, err));
+            FAB_PASS(run->dependencies != NULL ? fab_dependencies_init(prepared->fabric, &s->dependencies, err)
+                                               : FAB_OK);
         }
     }
     return FAB_OK;
@@ -415,7 +417,7 @@ static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
         FAB_TRY(measure_lengths(d, err));
         FAB_TRY(mark_hot(d, err));
     }
-    if (d->detail && d->takes_minimal) {
+    if (d->detail && d->takes_minimal && run->dependencies != NULL) {
         FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
                                              fab_phase_switch_classes(run->prepared, run->router),
                                              run->prepared->demand, err));
@@ -459,7 +461,7 @@ static fab_status measure_rounds(draw *d, fab_figures *out, fab_error *err) {
     fab_scratch *scratch = d->run->scratch;
     const fab_routes *all = d->stream.whole;
     uint32_t n = fab_router_facts_of(d->run->router)->n_rounds;
-    if (d->run->detail != NULL) {
+    if (d->run->detail != NULL && d->run->dependencies != NULL) {
         fab_dependencies_add_routes(d->run->dependencies, all);
     }
     for (uint32_t round = n; round-- > 0;) {

@@ -155,6 +155,8 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
         FAB_TRY(add_crossing_flows(run, split, err));
         FAB_TRY(fab_path_figures_of_split(run->router, s->dag, split, s->demand, s->phase, s->offer,
                                           &run->detail->paths, err));
+    }
+    if (run->detail != NULL && run->dependencies != NULL) {
         FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),
                                              fab_phase_switch_classes(s, run->router), s->demand, err));
     }

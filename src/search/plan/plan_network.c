@@ -108,7 +108,8 @@ static fab_status find_ends(plan_network *n, const fab_context *context, plan_ph
 static fab_status find_links(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_result result = {.n_fabrics = 1, .fabrics = n->about};
-    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads};
+    const fab_replay replay = {
+        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .times_only = true};
     const fab_traffic *traffic = NULL;
     FAB_TRY(fab_replay_run(&replay, &result, err));
     FAB_TRY(fab_context_traffic(context, &traffic, err));
@@ -219,7 +220,8 @@ fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, fab_iteratio
     fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     note[0] = '\0';
     FAB_TRY(open_plan(n, plan, true, &context, err));
-    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
+    const fab_replay replay = {
+        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true, .times_only = true};
     status = fab_replay_run(&replay, &result, &why);
     if (fab_is_refusal(status)) {
         (void)snprintf(note, size, "%.250s", why.text);

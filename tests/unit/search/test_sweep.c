@@ -324,10 +324,13 @@ Test(sweep, forwarding_does_not_matter_on_one_rail) {
 static const char *const MIX[] = {"rail-spine:gpus=64,radix=16", "rail-spine:gpus=64,radix=16,taper=3",
                                   "clos:gpus=64,radix=16", "clos:gpus=63"};
 
-static fab_status read_mix(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {
+static const fab_job_kind MIX_KINDS[] = {FAB_JOB_TRAINING, FAB_JOB_RANKING};
+
+static fab_status read_mix(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err) {
     fab_status status = read_design(MIX[i], NULL, 0, out, err);
     (void)context;
-    return status == FAB_OK && job == 1 ? fab_design_set_job(out, 0, "kind", "ranking", "test", err) : status;
+    return status == FAB_OK && kind == FAB_JOB_RANKING ? fab_design_set_job(out, 0, "kind", "ranking", "test", err)
+                                                       : status;
 }
 
 Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
@@ -335,6 +338,8 @@ Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
     for (size_t k = 0; k < 3; k++) {
         fab_mix_request request = {.names = MIX,
                                    .n_designs = 4,
+                                   .kinds = MIX_KINDS,
+                                   .n_jobs = 2,
                                    .share = SHARES[k],
                                    .read = read_mix,
                                    .seed = 1,
@@ -376,15 +381,22 @@ Test(mix, speed_is_the_weighted_mean_of_both_jobs) {
 
 static const char *const UNLIKE[] = {"clos:gpus=64,radix=16", "clos:gpus=128,radix=16"};
 
-static fab_status read_unlike(const void *context, size_t i, size_t job, fab_design *out, fab_error *err) {
+static fab_status read_unlike(const void *context, size_t i, fab_job_kind kind, fab_design *out, fab_error *err) {
     (void)context;
-    (void)job;
+    (void)kind;
     return read_design(UNLIKE[i], NULL, 0, out, err);
 }
 
 Test(mix, other_jobs_do_not_compare) {
-    fab_mix_request request = {
-        .names = UNLIKE, .n_designs = 2, .share = 0.5, .read = read_unlike, .seed = 1, .n_seeds = 1, .n_threads = 1};
+    fab_mix_request request = {.names = UNLIKE,
+                               .n_designs = 2,
+                               .kinds = MIX_KINDS,
+                               .n_jobs = 2,
+                               .share = 0.5,
+                               .read = read_unlike,
+                               .seed = 1,
+                               .n_seeds = 1,
+                               .n_threads = 1};
     fab_mix *mix = NULL;
     fab_error err = {0};
     cr_assert_eq(fab_mix_run(&request, &mix, &err), FAB_EINPUT);

@@ -46,7 +46,7 @@ typedef enum fab_need {
 typedef struct fab_needs {
     unsigned what;                  /**< of fab_need */
     fab_engine_result *detail;      /**< with FIGURES: gets load tables, hot links, paths; NULL: not wanted */
-    fab_dependencies *dependencies; /**< with detail: those of the routes are added */
+    fab_dependencies *dependencies; /**< with detail: those of the routes are added; NULL: not wanted */
     const fab_trace *trace;         /**< with RATES: when flows end, what groups of them put on links; NULL */
     struct fab_proof *proof;        /**< with RATES: lines of a certificate (measure/proof.h); NULL */
     double *ends_s;                 /**< with ENDS: shape [n_flows], all bytes of an iteration; the caller's */
