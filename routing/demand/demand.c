@@ -7,9 +7,11 @@
 #include "fab/memory.h"
 #include "walk/host_segments.h"
 
+#include <string.h>
+
 void fab_demand_release(fab_demand *demand) {
     FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->parts, demand->pair_of,
-                 demand->segment_rate, demand->segment_bytes);
+                 demand->segment_rate, demand->segment_bytes, demand->n_left, demand->is_lost);
     *demand = (fab_demand){0};
 }
 
@@ -20,9 +22,47 @@ static void add_segments(fab_demand *d, const fab_link_id *links, uint32_t n, do
     }
 }
 
-/* A part of a flow, `part` below n_parts. *src and *dst: leaf columns, FAB_NONE where it crosses no fabric link. */
+static bool are_alive(const fab_demand_source *s, const fab_link_id *link, uint32_t n) {
+    bool alive = true;
+    for (uint32_t i = 0; i < n; i++) {
+        alive = alive && (s->dead_link[link[i] / 64] >> link[i] % 64 & 1) == 0;
+    }
+    return alive;
+}
+
+bool fab_part_has_way(const fab_demand_source *s, const fab_flow *flow, uint32_t nic, uint32_t plane) {
+    const fab_next_hops *t = s->next_hops;
+    const uint32_t base = s->fabric->first[FAB_NODE_SWITCH];
+    fab_host_segments x = {0};
+    if (fab_host_segments_of(s->fabric, s->ports, flow->src, flow->dst, nic, plane, &x, NULL) != FAB_OK) {
+        return false;
+    }
+    return are_alive(s, x.head, x.n_head) && are_alive(s, x.tail, x.n_tail) &&
+           (x.in_domain || x.src_leaf == x.dst_leaf ||
+            fab_next_hops_group(t, x.src_leaf - base, t->leaf_index[x.dst_leaf - base]) != 0);
+}
+
+/* Which parts of a flow have no way left, of those that another one does the work of. Returns how many have one. */
+static uint32_t find_left(const fab_demand_source *s, const fab_flow *flow, fab_demand *d, uint8_t *is_lost) {
+    const uint32_t nics = s->ports->nics_per_gpu;
+    uint32_t n = 0;
+    for (uint32_t part = 0; part < d->n_parts; part++) {
+        is_lost[part] = !fab_part_has_way(s, flow, part % nics, part / nics);
+        n += is_lost[part] == 0;
+    }
+    if (n == 0) { /* it is cut off: whoever asks knows */
+        memset(is_lost, 0, d->n_parts);
+        n = d->n_parts;
+    }
+    d->n_lost += d->n_parts - n;
+    return n;
+}
+
+/* A part of a flow, `part` below n_parts, of which n_left carry it. *src and *dst: leaf columns, FAB_NONE where it
+ * crosses no fabric link. */
 static fab_status place_part(const fab_demand_source *s, const fab_flow *flow, double rate, uint32_t part,
-                             fab_demand *d, uint32_t *src, uint32_t *dst, bool *in_domain, fab_error *err) {
+                             uint32_t n_left, fab_demand *d, uint32_t *src, uint32_t *dst, bool *in_domain,
+                             fab_error *err) {
     uint32_t nics = s->ports->nics_per_gpu;
     uint32_t base = s->fabric->first[FAB_NODE_SWITCH];
     fab_host_segments segments = {0};
@@ -31,7 +71,7 @@ static fab_status place_part(const fab_demand_source *s, const fab_flow *flow, d
     if (status != FAB_OK) {
         return status;
     }
-    double share = segments.in_domain ? 1 : d->n_parts; /* the scale-up links carry the flow as a whole */
+    double share = segments.in_domain ? 1 : n_left; /* the scale-up links carry the flow as a whole */
     add_segments(d, segments.head, segments.n_head, rate / share, (double)flow->bytes / share);
     add_segments(d, segments.tail, segments.n_tail, rate / share, (double)flow->bytes / share);
     *in_domain = segments.in_domain;
@@ -52,13 +92,17 @@ static fab_status place_flows(const fab_demand_source *s, fab_demand *d, uint32_
     for (uint32_t i = 0; i < s->phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(s->phase, i);
         bool in_domain = false;
+        if (d->n_left != NULL) {
+            d->n_left[i] = find_left(s, &flow, d, d->is_lost + (size_t)i * d->n_parts);
+        }
         for (uint32_t part = 0; part < d->n_parts; part++) {
             size_t at = (size_t)i * d->n_parts + part;
             src[at] = dst[at] = FAB_NONE;
-            if (in_domain) {
+            if (in_domain || (d->n_left != NULL && d->is_lost[at] != 0)) {
                 continue;
             }
-            FAB_PASS(place_part(s, &flow, s->offer->rate[i], part, d, &src[at], &dst[at], &in_domain, err));
+            FAB_PASS(place_part(s, &flow, s->offer->rate[i], part, d->n_left != NULL ? d->n_left[i] : d->n_parts, d,
+                                &src[at], &dst[at], &in_domain, err));
             crossing += src[at] != FAB_NONE;
         }
     }
@@ -108,8 +152,9 @@ static fab_status demand_add_pairs(const fab_demand_source *s, const uint32_t *o
             d->src[pair] = pair_of[part];
             d->first[last + 1]++;
         }
-        d->rate[pair] += s->offer->rate[flow] / d->n_parts;
-        d->bytes[pair] += (double)s->phase->bytes[flow] / d->n_parts;
+        const uint32_t n_left = d->n_left != NULL ? d->n_left[flow] : d->n_parts;
+        d->rate[pair] += s->offer->rate[flow] / n_left;
+        d->bytes[pair] += (double)s->phase->bytes[flow] / n_left;
         d->parts[pair]++;
         pair_of[part] = pair;
     }
@@ -145,29 +190,39 @@ done:
     return status;
 }
 
-/* --- an all-to-all whose flows change rails ----------------------------------------------------------------------- */
+/* --- an all-to-all whose flows change rails, or under failures
+ * ----------------------------------------------------------------------- */
 
 static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error *err) {
     fab_status status = FAB_OK;
-    double *rate = NULL; /* [destination][source] */
+    double *rate = NULL;  /* [destination][source] */
+    double *whole = NULL; /* likewise: flows, by what the parts carry of them */
     uint64_t *parts = NULL;
+    uint8_t *is_lost = NULL; /* [part] */
     size_t n = (size_t)d->n_leaves * d->n_leaves;
     uint64_t n_pairs = 0;
     FAB_TRY(FAB_NEW(rate, n, err));
+    FAB_TRY(FAB_NEW(whole, n, err));
     FAB_TRY(FAB_NEW(parts, n, err));
+    FAB_TRY(FAB_NEW(is_lost, d->n_parts, err));
     for (uint64_t i = 0; i < s->phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(s->phase, i);
         double flow_rate = fab_offer_rate(s->offer, s->phase, i);
+        const uint32_t n_left = s->dead_link != NULL ? find_left(s, &flow, d, is_lost) : d->n_parts;
         bool in_domain = false;
         for (uint32_t part = 0; part < d->n_parts && !in_domain; part++) {
             uint32_t src = 0;
             uint32_t dst = 0;
-            FAB_TRY(place_part(s, &flow, flow_rate, part, d, &src, &dst, &in_domain, err));
+            if (is_lost[part] != 0) {
+                continue;
+            }
+            FAB_TRY(place_part(s, &flow, flow_rate, part, n_left, d, &src, &dst, &in_domain, err));
             if (src != FAB_NONE) {
                 size_t at = (size_t)dst * d->n_leaves + src;
                 n_pairs += parts[at] == 0;
                 parts[at]++;
-                rate[at] += flow_rate / d->n_parts;
+                rate[at] += flow_rate / n_left;
+                whole[at] += 1.0 / n_left;
             }
         }
     }
@@ -177,12 +232,15 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
             size_t at = (size_t)dst * d->n_leaves + src;
             if (parts[at] > 0) {
                 fab_demand_add(d, src, parts[at], rate[at], (double)s->phase->all.bytes);
+                if (d->n_lost > 0) {
+                    d->bytes[d->n_pairs - 1] = whole[at] * (double)s->phase->all.bytes;
+                }
             }
         }
         d->first[dst + 1] = d->n_pairs;
     }
 done:
-    FAB_FREE_ALL(rate, parts);
+    FAB_FREE_ALL(rate, whole, parts, is_lost);
     return status;
 }
 
@@ -199,20 +257,50 @@ fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) {
     return FAB_NEW(d->parts, n_pairs, err);
 }
 
+/* Whether some flow has lost some of its parts. */
+static bool has_lost(const fab_demand_source *s, uint32_t n_parts) {
+    const uint32_t nics = s->ports->nics_per_gpu;
+    for (uint64_t i = 0; i < s->phase->n_flows; i++) {
+        const fab_flow flow = fab_phase_flow(s->phase, i);
+        for (uint32_t part = 0; part < n_parts; part++) {
+            if (!fab_part_has_way(s, &flow, part % nics, part / nics)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
                            const fab_phase *phase, const fab_offer *offer, fab_demand *out, fab_error *err) {
+    return fab_demand_init_left(fabric, ports, next_hops, phase, offer, NULL, out, err);
+}
+
+fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+                                const fab_phase *phase, const fab_offer *offer, const uint64_t *dead_link,
+                                fab_demand *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_demand_source s = {fabric, ports, next_hops, phase, offer};
+    fab_demand_source s = {fabric, ports, next_hops, phase, offer, dead_link};
     fab_demand d = {.n_leaves = next_hops->n_leaves, .n_parts = ports->nics_per_gpu * ports->n_planes};
     FAB_TRY(FAB_NEW(d.first, (size_t)d.n_leaves + 1, err));
     FAB_TRY(FAB_NEW(d.segment_rate, fabric->n_links, err));
     FAB_TRY(FAB_NEW(d.segment_bytes, fabric->n_links, err));
+    s.dead_link = d.n_parts > 1 && dead_link != NULL && has_lost(&s, d.n_parts) ? dead_link : NULL;
+    if (s.dead_link != NULL && phase->all.n == 0) {
+        FAB_TRY(FAB_NEW(d.n_left, phase->n_flows, err));
+        FAB_TRY(FAB_NEW(d.is_lost, phase->n_flows * d.n_parts, err));
+    }
     if (phase->all.n == 0) {
         FAB_TRY(add_listed(&s, &d, err));
-    } else if (fabric->forwards_in_domain) {
+    } else if (fabric->forwards_in_domain || s.dead_link != NULL) {
         FAB_TRY(add_each(&s, &d, err));
     } else {
         FAB_TRY(fab_demand_count_all(&s, &d, err));
+    }
+    if (d.n_lost == 0) {
+        FAB_FREE_ALL(d.n_left, d.is_lost);
+        d.n_left = NULL;
+        d.is_lost = NULL;
     }
     *out = d;
     d = (fab_demand){0};

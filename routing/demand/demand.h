@@ -12,7 +12,11 @@ typedef struct fab_demand_source {
     const fab_next_hops *next_hops;
     const fab_phase *phase;
     const fab_offer *offer;
+    const uint64_t *dead_link; /**< NULL: none is */
 } fab_demand_source;
+
+/** Whether a part of a flow has a way, over links that are not dead and next hops without them. */
+bool fab_part_has_way(const fab_demand_source *s, const fab_flow *flow, uint32_t nic, uint32_t plane);
 
 /** Room for this many pairs. Pages that are not written cost nothing. */
 fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) FAB_MUST_USE;

@@ -269,7 +269,7 @@ fab_status fab_baseline_new(const fab_baseline_request *request, fab_baseline **
         for (uint32_t flow = 0; flow < b->n_flows; flow++) {
             b->part[flow] = fab_offer_rate(request->offer, request->phase, flow);
         }
-        FAB_TRY(fab_baseline_split(request, NULL, b->load, err));
+        FAB_TRY(fab_baseline_split(request, NULL, NULL, b->load, err));
     } else {
         FAB_TRY(route(b, err));
     }

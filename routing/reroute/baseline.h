@@ -236,10 +236,11 @@ static inline bool fab_reroute_take(fab_reroute *r, uint32_t path, uint32_t *out
 /**
  * Loads where the router splits.
  * @param[in]  gone  Shape [n_flows]: 1 for flows that are left out; NULL: none.
+ * @param[in]  dead_link  Bit set over links: parts of flows that have no way leave it to the others; NULL: none is.
  * @param[out] load  Shape [n_links], overwritten.
  */
-fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, double *load,
-                              fab_error *err) FAB_MUST_USE;
+fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, const uint64_t *dead_link,
+                              double *load, fab_error *err) FAB_MUST_USE;
 
 /** Everything again, of engines that reconverge. */
 fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) FAB_MUST_USE;

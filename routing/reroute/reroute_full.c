@@ -1,6 +1,7 @@
 /* Everything again under a mask, of engines whose choices depend on all of the traffic or all of the fabric: over next
  * hops that are built anew, for the flows that still have a way. */
 #include "baseline.h"
+#include "demand/demand.h"
 #include "fab/memory.h"
 #include "split/split_rule.h"
 
@@ -62,7 +63,8 @@ static fab_status list_rest(const fab_baseline_request *what, const uint8_t *gon
     return list_phase(what->phase, gone, NULL, out, err);
 }
 
-fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, double *load, fab_error *err) {
+fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, const uint64_t *dead_link,
+                              double *load, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_router *router = what->router;
     const fab_fabric *f = router->fabric;
@@ -74,7 +76,7 @@ fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *g
     const fab_dag *dag = router->groups.dag != NULL ? router->groups.dag : what->dag;
     offer.rate = NULL;
     FAB_TRY(list_rest(what, gone, &rest, &offer.rate, err));
-    FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, &rest, &offer, &demand, err));
+    FAB_TRY(fab_demand_init_left(f, &router->ports, router->next_hops, &rest, &offer, dead_link, &demand, err));
     if (dag == NULL) {
         FAB_TRY(fab_dag_new(f, router->next_hops, &own, err));
         dag = own;
@@ -91,32 +93,21 @@ done:
     return status;
 }
 
-/* Whether a part of a flow still has a way. */
-static bool has_way(const fab_reroute *r, const fab_next_hops *t, const fab_flow *flow, uint32_t nic, uint32_t plane) {
-    const fab_fabric *f = r->b->fabric;
-    const uint32_t base = f->first[FAB_NODE_SWITCH];
-    fab_host_segments segments = {0};
-    if (fab_host_segments_of(f, &r->b->router->ports, flow->src, flow->dst, nic, plane, &segments, NULL) != FAB_OK) {
-        return false;
-    }
-    return fab_all_alive(r, segments.head, segments.n_head) && fab_all_alive(r, segments.tail, segments.n_tail) &&
-           (segments.in_domain || segments.src_leaf == segments.dst_leaf ||
-            fab_next_hops_group(t, segments.src_leaf - base, t->leaf_index[segments.dst_leaf - base]) != 0);
-}
-
-/* Flows that have lost every part. Where some of them have a way left a GPU would use their NICs and planes alone, and
- * these engines do not know how. */
+/* Flows that have lost every part. Of those that have some left, engines that split spread them over these; one that
+ * routes whole phases does not know how. */
 static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gone, fab_error *err) {
     const fab_baseline *b = r->b;
     const fab_ports *ports = &b->router->ports;
     const uint32_t n_ways = fab_n_ways(b->router);
+    const fab_demand_source source = {
+        .fabric = b->fabric, .ports = ports, .next_hops = t, .dead_link = r->mask->dead_link};
     for (uint32_t i = 0; i < b->n_flows; i++) {
         fab_flow flow = fab_phase_flow(r->what.phase, i);
         uint32_t n = 0;
         for (uint32_t way = 0; way < n_ways; way++) {
-            n += has_way(r, t, &flow, way / ports->n_planes, way % ports->n_planes);
+            n += fab_part_has_way(&source, &flow, way / ports->n_planes, way % ports->n_planes);
         }
-        if (n > 0 && n < n_ways) {
+        if (n > 0 && n < n_ways && !b->router->facts.splits) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "gpu-%u reaches gpu-%u by %u of %u ways (NICs and planes); engine %s spreads flows over "
                             "all of them",
@@ -243,7 +234,7 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     FAB_TRY(FAB_NEW(gone, b->n_flows, err));
     FAB_TRY(find_gone(r, t, gone, err));
     if (router.facts.splits) {
-        FAB_TRY(fab_baseline_split(&what, gone, r->load, err));
+        FAB_TRY(fab_baseline_split(&what, gone, r->mask->dead_link, r->load, err));
     } else if (engine->route != NULL) {
         FAB_TRY(route_phase(r, &router, gone, err));
     } else {
@@ -303,7 +294,7 @@ fab_status fab_migration_in_full(fab_reroute *r, const fab_reroute_plan *plan, f
     memset(r->load, 0, r->b->fabric->n_links * sizeof *r->load);
     r->path_first[0] = 0;
     if (router->facts.splits) { /* over groups from a file; nothing is dead */
-        FAB_PASS(fab_baseline_split(&r->what, NULL, r->load, err));
+        FAB_PASS(fab_baseline_split(&r->what, NULL, NULL, r->load, err));
     } else if (router->engine->route != NULL) {
         FAB_PASS(route_phase(r, router, NULL, err));
     } else {

@@ -86,7 +86,7 @@ static void look_again(run *r, uint32_t stage) {
 static uint32_t first_stage(const run *r) {
     size_t at = 1;
     while (at < r->n_leaves) {
-        at = 2 * at + (r->key_s[2 * at] > r->key_s[2 * at + 1]); /* no branch: none is foreseen */
+        at = 2 * at + (r->key_s[2 * at] > r->key_s[2 * at + 1]); /* without a branch, which nobody predicts */
     }
     return (uint32_t)(at - r->n_leaves);
 }

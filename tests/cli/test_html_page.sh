@@ -45,6 +45,9 @@ mkdir "$work/study" "$work/explain"
 "$program" route preset:llama3-talk-racks --job servers=0,1,2,4 --traffic job:dp-rs --engine pinned --explain leaf-0:17 --format html --quiet \
   >"$work/explain/report.html" || fail "the page of a link"
 "$(dirname "$program")/study_page" >"$work/study/report.html" || fail "the page of a study"
+mkdir "$work/histories"
+"$program" study clos:gpus=64,radix=16 --scenarios time:30d@20 --policy none,shrink --store "$work/store" --quiet >/dev/null || fail "histories"
+"$program" study show --store "$work/store" --variant 2 --format html --quiet >"$work/histories/report.html" || fail "the page of histories"
 code=0
 node "$root/tests/web/test_page.mjs" "$(dirname "$program")/../artefacts/html" "$work" || code=$?
 [[ $code -ne 77 || $failures -gt 0 ]] || exit 77

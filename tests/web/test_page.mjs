@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, observe, cost, study, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, observe, cost, study, histories, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -484,6 +484,20 @@ test('study: the distribution, the ranking, and what it is in the picture', asyn
   assert.equal(await page.getByLabel('Colour', { exact: true }).inputValue(), 'criticality');
   const counts = (await page.locator('.legend li .faint').allTextContents()).map(Number);
   assert.equal(counts.reduce((a, b) => a + b), 16); // links of eight cables
+  await context.close();
+});
+
+test('histories: what is left of the work, in tokens as well', async () => {
+  const { data } = readModel(join(root, 'histories'));
+  const { study } = data.report;
+  const { page, context } = await open(browser, file('histories'));
+  const shrink = study.policy.find((v) => v.policy === 'shrink');
+  assert.equal(study.shown_policy, 'shrink');
+  const card = await text(page, '#answer-bound');
+  assert.ok(card.includes(`${Math.round(shrink.tokens_per_s).toLocaleString('en-US')} tokens a second`), card);
+  assert.match(card, /they do all of the batch/);
+  const rows = await cells(page, 'study-table');
+  study.policy.forEach((v, i) => assert.ok(rows[i].includes(Math.round(v.tokens_per_s).toLocaleString('en-US')), rows[i].join()));
   await context.close();
 });
 

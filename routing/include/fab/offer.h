@@ -39,7 +39,7 @@ void fab_offer_chunk(const fab_offer *offer, const fab_phase *phase, uint64_t fi
 
 /**
  * What a phase asks of the switches, flows of a pair of leaves added up; every flow split evenly over the NICs and
- * planes of its GPUs, as all engines do.
+ * planes of its GPUs, as all engines do; under failures over those that are left.
  */
 typedef struct fab_demand {
     uint32_t n_leaves;
@@ -53,6 +53,9 @@ typedef struct fab_demand {
     uint32_t *pair_of; /**< shape [n_flows][n_parts]: pair of a part, FAB_NONE where it crosses no fabric link; NULL for
                           an all-to-all */
     double *segment_rate, *segment_bytes; /**< shape [n_links]: on the links that no switch chooses */
+    uint64_t n_lost;                      /**< parts that have no way while others of their flow have one */
+    uint32_t *n_left; /**< shape [n_flows]: parts with a way; NULL where none is lost, and for an all-to-all */
+    uint8_t *is_lost; /**< shape [n_flows][n_parts], likewise */
 } fab_demand;
 
 /**
@@ -65,6 +68,24 @@ fab_status fab_demand_init(const fab_fabric *fabric, const fab_ports *ports, con
                            const fab_phase *phase, const fab_offer *offer, fab_demand *out,
                            fab_error *err) FAB_MUST_USE;
 void fab_demand_release(fab_demand *demand);
+
+/**
+ * The same where links are dead: the parts of a flow that have a way left carry all of it.
+ * @param[in] next_hops  Without the dead links.
+ * @param[in] dead_link  Bit set over links; NULL: fab_demand_init().
+ * Complexity: O(flows * parts), of an all-to-all too.
+ */
+fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports, const fab_next_hops *next_hops,
+                                const fab_phase *phase, const fab_offer *offer, const uint64_t *dead_link,
+                                fab_demand *out, fab_error *err) FAB_MUST_USE;
+
+/** What a part carries of its flow. */
+static inline double fab_demand_share(const fab_demand *d, uint64_t flow, uint32_t part) {
+    if (d->n_left == NULL) {
+        return 1.0 / d->n_parts;
+    }
+    return d->is_lost[flow * d->n_parts + part] != 0 ? 0 : 1.0 / d->n_left[flow];
+}
 
 /** Pair from leaf column `src` to `dst`, FAB_NONE where there is none. */
 static inline uint32_t fab_demand_find(const fab_demand *d, uint32_t src, uint32_t dst) {

@@ -39,7 +39,7 @@ static void relay_add_flow(const fab_prepared_phase *s, uint64_t flow, double *b
         uint32_t n = fab_flow_segments(s->fabric, s->ports, about.src, about.dst, part, segments);
         for (uint32_t i = 0; leaves_domain(s->fabric, segments, n) && i < n; i++) {
             if (is_scaleup(s->fabric, segments[i])) {
-                bytes[segments[i]] += (double)about.bytes / n_parts;
+                bytes[segments[i]] += (double)about.bytes * fab_demand_share(s->demand, flow, part);
             }
         }
     }

@@ -29,6 +29,13 @@ typedef struct attempt {
     double *limit;   /* [flow] */
 } attempt;
 
+static fab_status split_unknown(const attempt *a, fab_error *err) {
+    return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                    "flows of phase %s that differ have lost some of their NICs and planes: when each of them ends is "
+                    "not known",
+                    a->q->phase->name);
+}
+
 static fab_status open_attempt(attempt *a, fab_error *err) {
     const fab_split_seconds_request *q = a->q;
     bool any_dead = false;
@@ -57,7 +64,11 @@ static fab_status open_attempt(attempt *a, fab_error *err) {
                               .offer = q->offer,
                               .demand = &a->demand,
                               .residual = q->mask->residual};
-    FAB_PASS(fab_demand_init(q->fabric, s->ports, s->next_hops, q->phase, q->offer, &a->demand, err));
+    FAB_PASS(fab_demand_init_left(q->fabric, s->ports, s->next_hops, q->phase, q->offer,
+                                  any_dead ? q->mask->dead_link : NULL, &a->demand, err));
+    if (a->demand.n_lost > 0 && q->phase->all.n > 0 && q->fabric->stores_and_forwards) {
+        return split_unknown(a, err);
+    }
     FAB_PASS(fab_relay_find(s, &s->relay, &s->relay_s, err));
     FAB_PASS(fab_router_split(a->router, a->dag, s->demand, NULL, &a->split, err));
     FAB_PASS(FAB_NEW(a->bytes, q->fabric->n_links, err));
@@ -119,14 +130,19 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     FAB_PASS(FAB_NEW(a->shares, a->q->fabric->n_links, err));
     FAB_PASS(FAB_NEW(a->of_pair, d->n_pairs, err));
     for (uint32_t i = 0; i < d->n_pairs; i++) {
-        a->of_pair[i] = (double)d->parts[i] / d->n_parts;
+        a->of_pair[i] = d->n_left != NULL ? 0 : (double)d->parts[i] / d->n_parts;
+    }
+    for (uint64_t i = 0; d->n_left != NULL && i < phase->n_flows * d->n_parts; i++) {
+        if (d->pair_of[i] != FAB_NONE) {
+            a->of_pair[d->pair_of[i]] += 1.0 / d->n_left[i / d->n_parts];
+        }
     }
     FAB_PASS(fab_split_load(a->dag, a->split, d, a->of_pair, a->shares, err));
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         for (uint32_t part = 0; part < d->n_parts; part++) {
             uint32_t n = segments_of(a, flow, part, segments);
             for (uint32_t i = 0; i < n; i++) {
-                a->shares[segments[i]] += 1.0 / d->n_parts;
+                a->shares[segments[i]] += fab_demand_share(d, flow, part);
             }
         }
     }
@@ -137,7 +153,7 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     for (uint64_t flow = 0; flow < phase->n_flows; flow++) {
         double worst = 0;
         for (uint32_t part = 0; part < d->n_parts; part++) {
-            uint32_t n = segments_of(a, flow, part, segments);
+            uint32_t n = fab_demand_share(d, flow, part) > 0 ? segments_of(a, flow, part, segments) : 0;
             uint32_t pair =
                 fab_demand_pair(d, a->q->fabric, a->prepared.ports, a->prepared.next_hops, phase, flow, part);
             worst = pair != FAB_NONE ? fmax(worst, a->of_pair[pair]) : worst;
@@ -210,6 +226,7 @@ fab_status fab_split_seconds(const fab_split_seconds_request *request, fab_phase
     if (request->ends_s == NULL && high_s <= low_s * (1 + MET)) {
         found.transfer_s = low_s + a.prepared.relay_s;
     } else {
+        FAB_TRY(a.demand.n_lost > 0 ? split_unknown(&a, err) : FAB_OK);
         FAB_TRY(split_solve(&a, &found.transfer_s, err)); /* the relaying is in it */
         found.is_simulated = true;
     }

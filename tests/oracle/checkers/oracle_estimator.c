@@ -174,6 +174,25 @@ fab_phase_seconds oracle_ends_of_routes(const fab_fabric *f, const fab_router *r
     return finish(&p, phase, ends_s);
 }
 
+/* Whether a part of a flow has a way left. */
+static bool has_way(const fab_fabric *f, const fab_router *router, const fab_mask *mask, const fab_link_id *segment,
+                    uint32_t n) {
+    const fab_next_hops *t = router->next_hops;
+    const uint32_t base = f->first[FAB_NODE_SWITCH];
+    fab_node_id src = FAB_NONE;
+    fab_node_id dst = FAB_NONE;
+    for (uint32_t i = 0; i < n; i++) {
+        if (mask->residual[segment[i]] == 0) {
+            return false;
+        }
+        if (fab_class_of(f, segment[i])->kind == FAB_LINK_ACCESS) {
+            src = fab_is_up(segment[i]) ? fab_head(f, segment[i]) : src;
+            dst = fab_is_up(segment[i]) ? dst : fab_tail(f, segment[i]);
+        }
+    }
+    return src == dst || fab_next_hops_get(t, src - base, t->leaf_index[dst - base]).count > 0;
+}
+
 fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *router, const fab_mask *mask,
                                        const fab_phase *phase, const fab_offer *offer, double *ends_s) {
     fab_error err = {0};
@@ -182,7 +201,8 @@ fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *ro
     fab_split split = {0};
     fab_pair_walk *walk = NULL;
     double slowest_s = -1;
-    must(fab_demand_init(f, &router->ports, router->next_hops, phase, offer, &demand, &err), &err);
+    must(fab_demand_init_left(f, &router->ports, router->next_hops, phase, offer, mask->dead_link, &demand, &err),
+         &err);
     must(fab_dag_new(f, router->next_hops, &dag, &err), &err);
     must(router->engine->split(router, dag, &demand, NULL, &split, &err), &err);
     must(fab_pair_walk_new(f, router->next_hops, &split, &walk, &err), &err);
@@ -199,9 +219,17 @@ fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *ro
         double bits = 8.0 * (double)about.bytes;
         double longest_s = 0;
         bool leaves = false;
+        uint32_t n_left = 0;
+        fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
         for (uint32_t part = 0; part < demand.n_parts; part++) {
-            fab_link_id segments[FAB_FLOW_SEGMENT_LINKS];
             uint32_t n = fab_flow_segments(f, &router->ports, about.src, about.dst, part, segments);
+            n_left += has_way(f, router, mask, segments, n);
+        }
+        for (uint32_t part = 0; part < demand.n_parts; part++) {
+            uint32_t n = fab_flow_segments(f, &router->ports, about.src, about.dst, part, segments);
+            if (!has_way(f, router, mask, segments, n)) {
+                continue;
+            }
             bool out = false;
             double latency_s = 0;
             for (uint32_t i = 0; i < n; i++) {
@@ -210,9 +238,9 @@ fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *ro
             }
             for (uint32_t i = 0; i < n; i++) {
                 if (f->stores_and_forwards && out && is_scaleup(f, segments[i])) {
-                    p.relayed[segments[i]] += bits / demand.n_parts;
+                    p.relayed[segments[i]] += bits / n_left;
                 } else {
-                    put(&p, segments[i], 1.0 / demand.n_parts);
+                    put(&p, segments[i], 1.0 / n_left);
                 }
             }
             uint32_t pair = fab_demand_pair(&demand, f, &router->ports, router->next_hops, phase, flow, part);
@@ -224,7 +252,7 @@ fab_phase_seconds oracle_ends_of_split(const fab_fabric *f, const fab_router *ro
                 }
                 must(fab_pair_walk_get(walk, demand.src[pair], dst, &links, &err), &err);
                 for (uint32_t i = 0; i < links.n; i++) {
-                    put(&p, links.link[i], links.share[i] / demand.n_parts);
+                    put(&p, links.link[i], links.share[i] / n_left);
                 }
                 latency_s += longest[pair];
             }
