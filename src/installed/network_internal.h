@@ -53,4 +53,4 @@ extern const fab_network_format fab_network_htsim, fab_network_simai;
 extern const fab_network_format fab_network_lldp, fab_network_lldpctl, fab_network_config_db, fab_network_netbox,
     fab_network_layer1, fab_network_node_link, fab_network_lab, fab_network_topograph, fab_network_slurm_yaml;
 extern const fab_network_format fab_network_iblinkinfo, fab_network_net_dump, fab_network_ufm, fab_network_minigraph,
-    fab_network_snmp;
+    fab_network_snmp, fab_network_gexf;

@@ -21,8 +21,9 @@ for name in sorted(os.listdir(folder)):
     if name == "graphml":
         blanks, note = " " * 23 + "\n", "<desc>a text of this file</desc>\n"
         more = {"blanks": text.replace("<edge", blanks * MB + "<edge", 1), "descriptions": text.replace("<edge", note * MB + "<edge", 1)}
-    if name == "minigraph":
-        more = {"comments": text.replace("<Devices>", "<!-- a comment of it -->\n" * MB + "<Devices>", 1)}
+    if name in ("minigraph", "gexf"):
+        before, note = "<Devices>" if name == "minigraph" else "<edges>", "<!-- a comment of it -->\n"
+        more = {"comments": text.replace(before, note * MB + before, 1)}
     if name in ("ibnetdiscover-ports", "opensm-subnet"):
         more["the same again"] = text * (24 * MB // len(text))
     is_json, is_whole = text.lstrip()[0] in "[{", name in ("containerlab", "slurm-yaml", "topograph")

@@ -11,7 +11,7 @@ for design in fat-tree:k=4 rail-spine:gpus=64,gpus-per-server=4,radix=8 rail-spi
   number=$((number + 1))
   mkdir $number
   "$program" build "$design" --quiet --export $number/f.cables.csv --export $number/f.ptm.dot --export $number/f.tree.conf \
-    --export $number/f.block.conf --export $number/f.clab.yml --export $number/f.netbox.csv --export $number/f.graphml >out 2>err || fail "$design: $(<err)"
+    --export $number/f.block.conf --export $number/f.clab.yml --export $number/f.netbox.csv --export $number/f.graphml --export $number/f.gexf >out 2>err || fail "$design: $(<err)"
   $python "$root/tests/cli/check_network_files.py" $number 2>err || fail "$design: $(tail -n 3 err)"
   "$tool" write cables $number/f.cables.csv | cmp -s - $number/f.cables.csv || fail "$design: cables read back"
   "$tool" write netbox-csv $number/f.netbox.csv | cmp -s - $number/f.netbox.csv || fail "$design: cables of NetBox read back"
@@ -20,6 +20,9 @@ for f in json.load(sys.stdin)["audit"]["findings"]: print(f)') ]] || fail "$desi
   "$tool" write ptm $number/f.ptm.dot | cmp -s - $number/f.ptm.dot || fail "$design: PTM read back"
   "$tool" write slurm-tree $number/f.tree.conf | cmp -s - $number/f.tree.conf || fail "$design: Slurm's tree read back"
   "$tool" write slurm-block $number/f.block.conf | cmp -s - $number/f.block.conf || fail "$design: Slurm's blocks read back"
+  for writer in cables slurm-tree slurm-block ptm; do
+    cmp -s <("$tool" write $writer $number/f.graphml 2>&1) <("$tool" write $writer $number/f.gexf 2>&1 | sed 's/gexf/graphml/g') || fail "$design: GEXF is not what GraphML is, as $writer"
+  done
   for pair in cables:f.cables.csv ptm:f.ptm.dot slurm-tree:f.tree.conf slurm-block:f.block.conf; do # by way of GraphML
     cmp -s <("$tool" write ${pair%%:*} $number/f.graphml | sort) <(sort $number/${pair#*:}) || fail "$design: GraphML read back, as $pair"
   done
@@ -34,6 +37,18 @@ code=0
 [[ $code -eq 3 ]] && grep -qE '^merged.graphml:[0-9]+:[0-9]+: .*--view whole' err || fail "a merged view: $code $(<err)"
 
 $python "$root/tests/cli/check_reader_memory.py" "$tool" "$root/tests/data/sites" 2>err || fail "memory of readers: $(tail -n 1 err)"
+
+$python - <<'PY' 2>err || fail "networkx: $(tail -n 1 err)"
+import networkx as nx
+g = nx.Graph()
+for name, kind in (("server-0", "server"), ("server-1", "server"), ("leaf & 0", "switch"), ("spine <0>", "switch")):
+    g.add_node(name, kind=kind)
+for a, b in (("server-0", "leaf & 0"), ("server-1", "leaf & 0"), ("leaf & 0", "spine <0>")):
+    g.add_edge(a, b, rate="400Gb/s", length_m=2.5)
+nx.write_gexf(g, "nx.gexf")
+nx.write_graphml(g, "nx.graphml")
+PY
+[[ $("$tool" write cables nx.gexf) == "$("$tool" write cables nx.graphml)" && $("$tool" write cables nx.gexf | wc -l) -eq 4 ]] || fail "GEXF of networkx: $("$tool" write cables nx.gexf 2>&1)"
 
 cat >yed.graphml <<'END'
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">

@@ -271,6 +271,7 @@ const fault_case fault_cases[] = {
     NETWORK("iblinkinfo"),
     NETWORK("ibdiagnet"),
     NETWORK("ufm"),
+    NETWORK("gexf"),
     NETWORK("minigraph"),
     NETWORK("snmp"),
     NETWORK("lldp"),

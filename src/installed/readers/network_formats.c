@@ -19,13 +19,31 @@
 #define MOST_DEPTH 12
 #define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
-const fab_network_format *const fab_network_formats[] = {
-    &fab_network_ibnet,     &fab_network_ibports,   &fab_network_subnet,     &fab_network_iblinkinfo,
-    &fab_network_net_dump,  &fab_network_slurm,     &fab_network_ptm_dot,    &fab_network_graphml,
-    &fab_network_minigraph, &fab_network_snmp,      &fab_network_csv,        &fab_network_htsim,
-    &fab_network_simai,     &fab_network_lldp,      &fab_network_lldpctl,    &fab_network_config_db,
-    &fab_network_netbox,    &fab_network_ufm,       &fab_network_layer1,     &fab_network_node_link,
-    &fab_network_lab,       &fab_network_topograph, &fab_network_slurm_yaml, NULL};
+const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
+                                                         &fab_network_ibports,
+                                                         &fab_network_subnet,
+                                                         &fab_network_iblinkinfo,
+                                                         &fab_network_net_dump,
+                                                         &fab_network_slurm,
+                                                         &fab_network_ptm_dot,
+                                                         &fab_network_graphml,
+                                                         &fab_network_gexf,
+                                                         &fab_network_minigraph,
+                                                         &fab_network_snmp,
+                                                         &fab_network_csv,
+                                                         &fab_network_htsim,
+                                                         &fab_network_simai,
+                                                         &fab_network_lldp,
+                                                         &fab_network_lldpctl,
+                                                         &fab_network_config_db,
+                                                         &fab_network_netbox,
+                                                         &fab_network_ufm,
+                                                         &fab_network_layer1,
+                                                         &fab_network_node_link,
+                                                         &fab_network_lab,
+                                                         &fab_network_topograph,
+                                                         &fab_network_slurm_yaml,
+                                                         NULL};
 
 static fab_status read_head(const char *path, char *head, size_t *out_n, fab_error *err) {
     fab_error inner = {0};

@@ -1,12 +1,8 @@
-/* GraphML: nodes are boxes, an edge is a cable. Of our own export the graph inside servers is left out: GPUs and
- * scale-up domains, which are groups here. Source: graphml.graphdrawing.org, primer. */
-#include "graphml_keys.h"
-#include "network_internal.h"
+#include "graph_elements.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/units.h"
-#include "fab/xml_stream.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,70 +10,27 @@
 #include <string.h>
 #include <strings.h>
 
-#define ID   256
-#define KEYS 512
-
-typedef enum scope { OUTSIDE, KEY, GRAPH, NODE, EDGE } scope;
-
-typedef struct key {
-    const char *id, *domain;
-    const char *initial; /* what elements without such data have; NULL */
-    fab_graphml_meaning meaning;
-} key;
-
-/* The node or edge at hand. */
-typedef struct element {
-    char id[ID], other[ID]; /* of an edge: source and target */
-    char label[ID], kind[ID], server[ID];
-    char port[2][ID];
-    double rate_bps, length_m;
-    uint32_t tier;
-    bool is_directed;
-    size_t line;
-    uint64_t has; /* meanings that were given */
-} element;
-
-/* What a node of our own export is besides one of the network. */
-typedef struct own {
-    uint32_t server; /* FAB_NETWORK_NONE: it has none */
-    uint32_t ports;  /* of an adapter, into the network, so far */
-} own;
-
-typedef struct reader {
-    fab_network *net;
-    fab_network *inside; /* of servers: nodes and links that are no part of the network; nodes of ours alone */
-    own *own;            /* [nodes as installed] */
-    uint32_t *gpu;       /* [inside nodes]: server */
-    size_t own_capacity, gpu_capacity;
-    uint32_t last_server, adapters_of_it;
-    key *keys;
-    size_t n_keys, key_capacity, next_key;
-    scope scope;
-    fab_graphml_meaning data; /* of the <data> at hand */
-    bool in_data, in_default, is_ours, directed, has_graph, names_ports, in_label;
-    uint32_t *one_way; /* cables of directed edges without ports */
-    size_t n_one_way, one_way_capacity;
-    element e;
-} reader;
+typedef fab_graph_reader reader;
+typedef fab_graph_element element;
 
 /* --- texts and numbers -------------------------------------------------------------------------------------------- */
 
-static fab_status graphml_copy(const fab_xml_stream *at, char to[ID], const char *from, const char *what,
-                               fab_error *err) {
+fab_status fab_graph_copy(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *from, const char *what,
+                          fab_error *err) {
     size_t n = strlen(from);
-    if (n >= ID) {
+    if (n >= FAB_GRAPH_ID) {
         return fab_xml_stream_wrong(at, err, "'%.40s...': %s of more than 255 bytes", from, what);
     }
     memcpy(to, from, n + 1);
     return FAB_OK;
 }
 
-static fab_status attribute(const fab_xml_stream *at, char to[ID], const char *name, fab_error *err) {
+fab_status fab_graph_attribute(const fab_xml_stream *at, char to[FAB_GRAPH_ID], const char *name, fab_error *err) {
     const char *value = fab_xml_stream_attribute(at, name);
     if (value == NULL || value[0] == '\0') {
         return fab_xml_stream_wrong(at, err, "attribute '%s' is missing or empty", name);
     }
-    return graphml_copy(at, to, value, name, err);
+    return fab_graph_copy(at, to, value, name, err);
 }
 
 static bool parse_number(const char *text, double *out) {
@@ -100,8 +53,8 @@ static void quantity(const char *text, fab_unit unit, double *out) {
     }
 }
 
-static fab_status graphml_set(reader *r, const fab_xml_stream *at, fab_graphml_meaning meaning, const char *text,
-                              fab_error *err) {
+fab_status fab_graph_set(reader *r, const fab_xml_stream *at, fab_graphml_meaning meaning, const char *text,
+                         fab_error *err) {
     element *e = &r->e;
     double n = 0;
     fab_status status = FAB_OK;
@@ -118,9 +71,9 @@ static fab_status graphml_set(reader *r, const fab_xml_stream *at, fab_graphml_m
                 fab_xml_stream_wrong(at, err, "a merged view (%.20s) is no wiring: export it with --view whole", text);
         }
         break;
-    case FAB_GRAPHML_LABEL: status = graphml_copy(at, e->label, text, "a label", err); break;
-    case FAB_GRAPHML_KIND: status = graphml_copy(at, e->kind, text, "a kind", err); break;
-    case FAB_GRAPHML_SERVER: status = graphml_copy(at, e->server, text, "a server", err); break;
+    case FAB_GRAPHML_LABEL: status = fab_graph_copy(at, e->label, text, "a label", err); break;
+    case FAB_GRAPHML_KIND: status = fab_graph_copy(at, e->kind, text, "a kind", err); break;
+    case FAB_GRAPHML_SERVER: status = fab_graph_copy(at, e->server, text, "a server", err); break;
     case FAB_GRAPHML_TIER:
         if (parse_number(text, &n) && n < 64) {
             e->tier = (uint32_t)n;
@@ -134,8 +87,8 @@ static fab_status graphml_set(reader *r, const fab_xml_stream *at, fab_graphml_m
         break;
     case FAB_GRAPHML_METRES: status = graphml_number(at, text, &e->length_m, err); break;
     case FAB_GRAPHML_LENGTH: quantity(text, FAB_UNIT_LENGTH, &e->length_m); break;
-    case FAB_GRAPHML_SOURCE_PORT: status = graphml_copy(at, e->port[0], text, "a port", err); break;
-    case FAB_GRAPHML_TARGET_PORT: status = graphml_copy(at, e->port[1], text, "a port", err); break;
+    case FAB_GRAPHML_SOURCE_PORT: status = fab_graph_copy(at, e->port[0], text, "a port", err); break;
+    case FAB_GRAPHML_TARGET_PORT: status = fab_graph_copy(at, e->port[1], text, "a port", err); break;
     case FAB_GRAPHML_CABLES:
         status = graphml_number(at, text, &n, err);
         if (status == FAB_OK && n != 1) {
@@ -183,7 +136,7 @@ static fab_status name_adapter(reader *r, fab_network_node *node, uint32_t serve
     return fab_network_text(r->net, text, (size_t)n, &node->host, err);
 }
 
-static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
+fab_status fab_graph_end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
     const element *e = &r->e;
     uint32_t server = is_number(e->server) ? (uint32_t)strtoul(e->server, NULL, 10) : FAB_NETWORK_NONE;
     bool is_inside = r->is_ours && (strcmp(e->kind, "gpu") == 0 || strcmp(e->kind, "domain") == 0);
@@ -204,7 +157,7 @@ static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) 
     node->kind = kind_of(e->kind);
     node->tier = node->kind == FAB_NETWORK_SWITCH ? e->tier : 0;
     FAB_PASS(FAB_GROW(r->own, r->own_capacity, (size_t)index + 1, err));
-    r->own[index] = (own){.server = r->is_ours ? server : FAB_NETWORK_NONE};
+    r->own[index] = (fab_graph_own){.server = r->is_ours ? server : FAB_NETWORK_NONE};
     if (r->is_ours && node->kind == FAB_NETWORK_ADAPTER && server != FAB_NETWORK_NONE) {
         FAB_PASS(name_adapter(r, node, server, err));
         return FAB_OK;
@@ -222,14 +175,14 @@ static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) 
 /* --- edges -------------------------------------------------------------------------------------------------------- */
 
 /* The port of an end; adapters of our own export count theirs into the network. */
-static const char *port_of(reader *r, uint32_t node, char port[ID]) {
+static const char *port_of(reader *r, uint32_t node, char port[FAB_GRAPH_ID]) {
     if (r->is_ours && r->net->nodes[node].kind == FAB_NETWORK_ADAPTER && port[0] != '\0') {
-        (void)snprintf(port, ID, "%" PRIu32, ++r->own[node].ports);
+        (void)snprintf(port, FAB_GRAPH_ID, "%" PRIu32, ++r->own[node].ports);
     }
     return port[0] != '\0' ? port : NULL;
 }
 
-static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
+fab_status fab_graph_end_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
     element *e = &r->e;
     const char *ids[2] = {e->id, e->other};
     fab_network_cable cable = {.rate_bps = e->rate_bps, .length_m = e->length_m};
@@ -268,66 +221,7 @@ static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) 
     return FAB_OK;
 }
 
-/* --- tags --------------------------------------------------------------------------------------------------------- */
-
-static fab_status start_key(reader *r, const fab_xml_stream *at, fab_error *err) {
-    char id[ID];
-    const char *domain = fab_xml_stream_attribute(at, "for");
-    if (r->n_keys == KEYS) {
-        FAB_PASS(fab_xml_stream_wrong(at, err, "more than %d keys", KEYS));
-    }
-    FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
-    key *k = &r->keys[r->n_keys];
-    *k = (key){.id = NULL};
-    domain = domain != NULL ? domain : "";
-    FAB_PASS(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
-    FAB_PASS(attribute(at, id, "id", err));
-    for (size_t i = 0; i < r->n_keys; i++) {
-        if (strcmp(r->keys[i].id, id) == 0) {
-            FAB_PASS(fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
-        }
-    }
-    FAB_PASS(fab_network_text(r->net, id, strlen(id), &k->id, err));
-    const char *name = fab_xml_stream_attribute(at, "attr.name");
-    k->meaning = fab_graphml_meaning_of(k->domain, name != NULL ? name : id);
-    r->n_keys++;
-    r->scope = KEY;
-    return FAB_OK;
-}
-
-static fab_status start_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
-    static const char *const PORTS[2] = {"sourceport", "targetport"};
-    FAB_PASS(attribute(at, r->e.id, "source", err));
-    FAB_PASS(attribute(at, r->e.other, "target", err));
-    for (uint32_t i = 0; i < 2; i++) {
-        const char *port = fab_xml_stream_attribute(at, PORTS[i]);
-        if (port != NULL) {
-            FAB_PASS(graphml_copy(at, r->e.port[i], port, PORTS[i], err));
-            r->e.has |= UINT64_C(1) << (FAB_GRAPHML_SOURCE_PORT + i);
-        }
-    }
-    const char *directed = fab_xml_stream_attribute(at, "directed");
-    r->e.is_directed = directed != NULL ? strcmp(directed, "true") == 0 : r->directed;
-    return FAB_OK;
-}
-
-/* The meaning of <data>. Data mostly come in the order of the keys: the next one is tried first. */
-static fab_status start_data(reader *r, const fab_xml_stream *at, fab_error *err) {
-    const char *id = fab_xml_stream_attribute(at, "key");
-    for (size_t i = 0; id != NULL && i < r->n_keys; i++) {
-        size_t k = (r->next_key + i) % r->n_keys;
-        if (strcmp(r->keys[k].id, id) == 0) {
-            r->next_key = k + 1;
-            r->data = r->keys[k].meaning;
-            r->in_data = true;
-            return FAB_OK;
-        }
-    }
-    return fab_xml_stream_wrong(
-        at, err, id != NULL ? "data of a key '%.60s' that is not declared before" : "data without a key", id);
-}
-
-static void read_graphml_begin(reader *r, const fab_xml_stream *at, scope what) {
+void fab_graph_begin(reader *r, const fab_xml_stream *at, fab_graph_scope what) {
     element *e = &r->e;
     r->scope = what;
     e->label[0] = e->kind[0] = e->server[0] = e->port[0][0] = e->port[1][0] = '\0';
@@ -337,84 +231,11 @@ static void read_graphml_begin(reader *r, const fab_xml_stream *at, scope what) 
     e->line = fab_xml_stream_line(at);
 }
 
-static fab_status start_graph(reader *r, const fab_xml_stream *at, fab_error *err) {
-    const char *edges = fab_xml_stream_attribute(at, "edgedefault");
-    if (r->scope == NODE || r->has_graph) {
-        return fab_xml_stream_wrong(
-            at, err, r->scope == NODE ? "a graph inside a node is not read" : "a second graph is not read");
-    }
-    read_graphml_begin(r, at, GRAPH);
-    r->directed = edges != NULL && strcmp(edges, "directed") == 0;
-    r->has_graph = true;
-    return FAB_OK;
-}
-
-static fab_status graphml_on_start(void *context, const fab_xml_stream *at, const char *name, fab_error *err) {
-    reader *r = context;
-    if (r->in_data) { /* what a drawing program keeps there; text may stand before elements of a label */
-        fab_status status = r->in_label ? graphml_set(r, at, FAB_GRAPHML_LABEL, fab_xml_stream_text(at), err) : FAB_OK;
-        r->in_label = strcmp(name, "NodeLabel") == 0 && r->scope == NODE;
-        return status;
-    }
-    if (strcmp(name, "data") == 0) {
-        return start_data(r, at, err);
-    }
-    if (strcmp(name, "node") == 0 && r->scope == GRAPH) {
-        read_graphml_begin(r, at, NODE);
-        return attribute(at, r->e.id, "id", err);
-    }
-    if (strcmp(name, "edge") == 0 && r->scope == GRAPH) {
-        read_graphml_begin(r, at, EDGE);
-        return start_edge(r, at, err);
-    }
-    if (strcmp(name, "key") == 0 && r->scope == OUTSIDE) {
-        return start_key(r, at, err);
-    }
-    if (strcmp(name, "graph") == 0) {
-        return start_graph(r, at, err);
-    }
-    r->in_default = strcmp(name, "default") == 0 && r->scope == KEY;
-    static const char *const IGNORED[] = {"graphml", "desc", "port", "default", "locator"};
-    for (size_t i = 0; i < sizeof IGNORED / sizeof IGNORED[0]; i++) {
-        if (strcmp(name, IGNORED[i]) == 0) {
-            return FAB_OK;
-        }
-    }
-    return fab_xml_stream_wrong(
-        at, err, "element '%.40s' is not read here; expected graphml with key, graph, node, edge, data", name);
-}
-
-static fab_status set_defaults(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
+fab_status fab_graph_set_defaults(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
     for (size_t i = 0; i < r->n_keys; i++) {
         if (r->keys[i].initial != NULL && fab_graphml_is_for(r->keys[i].domain, name)) {
-            FAB_PASS(graphml_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
+            FAB_PASS(fab_graph_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
         }
-    }
-    return FAB_OK;
-}
-
-static fab_status graphml_on_end(void *context, const fab_xml_stream *at, const char *name, const char *text,
-                                 fab_error *err) {
-    reader *r = context;
-    if (strcmp(name, "data") == 0) {
-        FAB_PASS(graphml_set(r, at, r->data, text, err));
-        r->in_data = false;
-    } else if (r->in_data) {
-        FAB_PASS(r->in_label ? graphml_set(r, at, FAB_GRAPHML_LABEL, text, err) : FAB_OK);
-        r->in_label = false;
-    } else if (r->in_default) {
-        FAB_PASS(fab_network_text(r->net, text, strlen(text), &r->keys[r->n_keys - 1].initial, err));
-        r->in_default = false;
-    } else if (strcmp(name, "node") == 0) {
-        FAB_PASS(set_defaults(r, at, name, err));
-        FAB_PASS(end_node(r, at, err));
-        r->scope = GRAPH;
-    } else if (strcmp(name, "edge") == 0) {
-        FAB_PASS(set_defaults(r, at, name, err));
-        FAB_PASS(end_edge(r, at, err));
-        r->scope = GRAPH;
-    } else if (strcmp(name, "key") == 0 || strcmp(name, "graph") == 0) {
-        r->scope = OUTSIDE;
     }
     return FAB_OK;
 }
@@ -524,13 +345,12 @@ done:
     return status;
 }
 
-static fab_status read_graphml(const char *path, fab_network *net, fab_error *err) {
-    static const fab_xml_visitor VISITOR = {graphml_on_start, graphml_on_end};
+fab_status fab_graph_read(const char *path, const fab_xml_visitor *visitor, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     reader r = {.net = net, .names_ports = true, .last_server = FAB_NETWORK_NONE};
     char where[sizeof err->where];
     FAB_TRY(fab_network_new(path, &r.inside, err));
-    FAB_TRY(fab_xml_stream_read(path, &VISITOR, &r, err));
+    FAB_TRY(fab_xml_stream_read(path, visitor, &r, err));
     if (!r.has_graph) {
         (void)snprintf(where, sizeof where, "%.180s:1", path);
         FAB_FAIL(err, FAB_EINPUT, where, "there is no <graph> in it");
@@ -543,10 +363,3 @@ done:
     FAB_FREE_ALL(r.own, r.gpu, r.keys, r.one_way);
     return status;
 }
-
-/* XML whose first element is graphml. */
-const fab_network_format fab_network_graphml = {
-    .name = "graphml",
-    .summary = "GraphML of any program: Internet Topology Zoo, networkx, yEd, our own",
-    .begins = "^([^<]|<[?!][^-]|<!--([^-]|-[^-])*--+>)*<([^ >\t\r\n:?!]*:)?graphml[ >\t\r\n]",
-    .read = read_graphml};
