@@ -8,6 +8,7 @@
 #define BITS            8.0
 #define PACKET_LINKS    2e6 /* cells times links that are packets one by one */
 #define CELLS           64  /* of a mean flow with one path, beyond */
+#define RATED_LINKS     8e6 /* cells times links at most, so that marks and pauses keep their order under DCQCN */
 #define SPRAYED_LINKS   4e6 /* of sprayed flows: windows and queues of few cells are too rough */
 #define SPRAYED_CELLS   256
 #define EVENTS_PER_DAY  32
@@ -92,7 +93,11 @@ static void cut_flows(fab_lossless_state *s) {
     double most = s->spray != NULL ? SPRAYED_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
-    s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, cells * n_hops));
+    double cell_bytes = sum / fmax(most, cells * n_hops);
+    if (s->transport->dcqcn != NULL) {
+        cell_bytes = fmin(cell_bytes, fmax(s->transport->xoff_bytes / FAB_LEAST_CELLS, sum / RATED_LINKS));
+    }
+    s->out->cell_bytes = fmax(s->packet_bytes, cell_bytes);
     s->least_bytes = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
     s->xoff_bytes = fmax(s->transport->xoff_bytes, s->least_bytes);
     s->xon_part = s->transport->xon_bytes / s->transport->xoff_bytes;
@@ -261,7 +266,8 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
     n_links *= fmax(1, transport->n_classes);
     double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
-    double cells = fmin(n_links * waiting, fmax(PACKET_LINKS, CELLS * n_flow_links));
+    double cells =
+        fmin(n_links * waiting, fmax(transport->dcqcn != NULL ? RATED_LINKS : PACKET_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
     events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_flow_links, n_senders) : 0;
     cells = transport->spray != NULL ? 0 : cells;

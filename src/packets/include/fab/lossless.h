@@ -102,7 +102,8 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * when one packet of it is there.
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
- * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements
+ * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. With DCQCN cells
+ * are at most a third of xoff, as long as that makes at most 8 million cells times links. Acknowledgements
  * take their part of the links' rates. Where
  * switches choose, a flow is one sender for all of its paths that begin with the same link; a cell that comes to a
  * switch joins the shortest queue, by bytes that wait or are being sent, of those that its flow's paths with the same
