@@ -65,17 +65,27 @@ static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_desig
     fab_table_end(&table, 2, NULL, NULL);
 }
 
+static void put_price(fab_page *page, fab_table *table, const fab_mix *m, const fab_mix_engine *engine, size_t j) {
+    bool is_best = engine->is_least[j] && m->n_compared > 1;
+    double per_usd = engine->per_usd[j];
+    if (per_usd > 0) {
+        fab_table_set(table, 2 * j + 2, is_best ? FAB_INK_GOOD : FAB_INK_PLAIN, "%s%s",
+                      m->kind[j] == FAB_JOB_RANKING ? fab_show_whole(page, per_usd)
+                                                    : fab_show(page, "$%.2f", fab_mix_units[m->kind[j]].n / per_usd),
+                      is_best ? " *" : "");
+    }
+}
+
 /* Every job by itself: what it gets done, and what that costs. Samples go by the dollar, tokens have a price. */
 static void put_units(fab_page *page, const fab_mix *m, size_t e) {
     fab_column columns[1 + 2 * FAB_MIX_JOBS] = {COLUMN("own units", text)};
     size_t n = 1;
     fab_table table;
     for (size_t j = 0; j < m->n_jobs; j++) {
-        static const char *const RATES[] = {"trained/s", "samples/s", "served/s"};
-        static const char *const PRICES[] = {"$/1e9", "per $", "$/1e6"};
-        columns[n++] = (fab_column)COLUMN(RATES[m->kind[j]], integer);
-        columns[n++] = m->kind[j] == FAB_JOB_RANKING ? (fab_column)COLUMN(PRICES[m->kind[j]], integer)
-                                                     : (fab_column)COLUMN(PRICES[m->kind[j]], 3_digits);
+        static const char *const RATES[] = {"tokens/s", "samples/s", "served/s"};
+        static const char *const PRICES[] = {"1e9 tokens", "samples/$", "1e6 tokens"};
+        columns[n++] = (fab_column)COLUMN(RATES[m->kind[j]], whole);
+        columns[n++] = (fab_column)COLUMN(PRICES[m->kind[j]], whole);
     }
     fab_table_begin(&table, page, columns, n);
     for (size_t i = 0; i < m->n_designs; i++) {
@@ -86,17 +96,12 @@ static void put_units(fab_page *page, const fab_mix *m, size_t e) {
         }
         const fab_mix_engine *engine = &d->engines[e];
         for (size_t j = 0; j < m->n_jobs; j++) {
-            const double per_usd = engine->per_usd[j];
-            const double price = m->kind[j] == FAB_JOB_RANKING ? per_usd : fab_mix_units[m->kind[j]].n / per_usd;
             figures[2 * j] = engine->rate[j];
-            figures[2 * j + 1] = per_usd > 0 ? price : FAB_TABLE_BLANK;
+            figures[2 * j + 1] = FAB_TABLE_BLANK;
         }
         fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "[%zu] %s", i + 1, d->job[0].family), figures);
         for (size_t j = 0; j < m->n_jobs && !table.failed; j++) {
-            if (engine->is_least[j] && m->n_compared > 1) {
-                fab_table_set(&table, 2 * j + 2, FAB_INK_GOOD, m->kind[j] == FAB_JOB_RANKING ? "%.0f *" : "%.3f *",
-                              figures[2 * j + 1]);
-            }
+            put_price(page, &table, m, engine, j);
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
@@ -132,6 +137,13 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
         put_units(page, m, e);
+    }
+    for (size_t j = 0; j < m->n_jobs; j++) {
+        if (m->kind[j] == FAB_JOB_RANKING) {
+            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                           "A ranking batch is its exchanges alone: what its layers compute is not in it, so that "
+                           "samples are upper bounds.");
+        }
     }
     fab_text_notef(
         page,
