@@ -351,7 +351,8 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 /* What the events of a day read is fetched for all of them before the first one waits for it: the ports and cells that
- * they name, then what those name, then where the next cells of queues go. */
+ * they name, then what those name, then where the next cells of queues go. Inline: calls of functions that do nothing
+ * but fetch are dropped, as calls without effect. */
 FAB_INLINE void fetch_named(const fab_lossless_state *s, const fab_event *e) {
     __builtin_prefetch(e->what / FAB_MOST_NUMBERS != IS_TOLD ? (void *)&s->ports[e->link] : &s->rates[e->link], 1);
     if (e->what / FAB_MOST_NUMBERS == ARRIVES) {

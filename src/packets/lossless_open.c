@@ -7,10 +7,10 @@
 
 #define BITS            8.0
 #define PACKET_LINKS    2e6 /* cells times links that are packets one by one */
+#define SPREAD_LINKS    4e6 /* of flows over several paths: of 4 packets a cell, phases were up to 8 % short */
 #define CELLS           64  /* of a mean flow with one path, beyond */
 #define RATED_LINKS     8e6 /* cells times links at most, so that marks and pauses keep their order under DCQCN */
-#define SPRAYED_LINKS   4e6 /* of sprayed flows: windows and queues of few cells are too rough */
-#define SPRAYED_CELLS   256
+#define SPRAYED_CELLS   256 /* of sprayed flows: windows and queues of few cells are too rough */
 #define EVENTS_PER_DAY  32
 #define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
 #define CACHE_LINE      64
@@ -88,9 +88,10 @@ static void cut_flows(fab_lossless_state *s) {
         sum += wire_bytes(s, f) * hops;
         n_hops += hops;
     }
-    double cells = s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows)
-                                    : CELLS / sqrt(p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1);
-    double most = s->spray != NULL ? SPRAYED_LINKS : PACKET_LINKS;
+    double paths = p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1;
+    double cells =
+        s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows) : CELLS / sqrt(paths);
+    double most = s->spray != NULL || paths > 1 ? SPREAD_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
     double cell_bytes = sum / fmax(most, cells * n_hops);
@@ -252,7 +253,7 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
 
 /* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
 static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
-    double cells = fmax(SPRAYED_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
+    double cells = fmax(SPREAD_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
     return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * (sizeof(fab_spray_sender) + sizeof(double)) +
            n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) +
            cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + (double)sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
@@ -267,7 +268,7 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
     double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells =
-        fmin(n_links * waiting, fmax(transport->dcqcn != NULL ? RATED_LINKS : PACKET_LINKS, CELLS * n_flow_links));
+        fmin(n_links * waiting, fmax(transport->dcqcn != NULL ? RATED_LINKS : SPREAD_LINKS, CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
     events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_flow_links, n_senders) : 0;
     cells = transport->spray != NULL ? 0 : cells;

@@ -43,7 +43,8 @@ typedef struct fab_lossless {
     double alpha;           /**< > 0: an ingress port may hold alpha times what is left of its pool, in place of
                                xoff_bytes; xon in proportion */
     bool adapts;            /**< a switch sends a packet to the shortest queue that lies on a path of its flow */
-    double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2 million */
+    double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2
+                               million, or 4 where flows have several paths */
     const fab_dcqcn *dcqcn; /**< NULL: senders send as their links let them */
     const fab_spray *spray; /**< not NULL: no port stops its sender, and flows are sprayed over their paths */
 } fab_lossless;
