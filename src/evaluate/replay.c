@@ -48,7 +48,6 @@ typedef struct run {
     atomic_uint_least64_t done;     /* in ITEM_TICKS-ths of an item */
     atomic_flag telling;            /* somebody calls progress */
 } run;
-
 #define ITEM_TICKS (UINT64_C(1) << 24)
 
 /* An item under way. */

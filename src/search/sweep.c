@@ -51,6 +51,10 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
     (void)snprintf(out->family, sizeof out->family, "%s", f->family);
     out->counts = f->counts;
+    out->domain = f->spec.domain;
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        out->taper[t] = f->spec.tier[t].taper;
+    }
     out->bisection_bps = f->bisection_bps;
     out->bisection_ratio = f->bisection_ratio;
     out->total_usd = f->cost.total_usd;
@@ -130,6 +134,7 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
     if (traffic->has_job) {
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;
+        out->tp = traffic->job.kind == FAB_JOB_TRAINING ? traffic->job.tp : 0;
         out->gpu_hour_usd = traffic->job.gpu_hour_usd;
         bool is_listed = fabs(traffic->job.gpu_hour_usd - traffic->job.accelerator.hour_usd) < 1e-9;
         (void)snprintf(out->gpu_hour_source, sizeof out->gpu_hour_source, "%s",
