@@ -241,7 +241,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
         bool is_known = p->is_possible && !isnan(p->state.time_s);
         worst = is_known && (worst == NULL || p->state.time_s > worst->state.time_s) ? p : worst;
     }
-    if (f->n_lost == 0 || best == NULL || worst == best) {
+    if (f->n_lost == 0 || best == NULL || worst == NULL || worst == best) {
         return;
     }
     double saved_s = worst->state.time_s - best->state.time_s;
