@@ -71,7 +71,8 @@ static const fab_field ENGINES[] = {
         interval_s, ci95_s, "s",
         "Over several seeds, half widths of the 95 % intervals of both means, added; no cause is sought within it.",
         FILLED),
-    FIELD(is_draw, "Whether the times are of one draw of a hash or of random choices: another draw may differ."),
+    FIELD(is_draw,
+          "Whether what differs hangs on one draw of a hash or of random choices: another may differ otherwise."),
     FIELD(iterates, "Whether the times are those of an iteration."),
     FIELD_OF(new_links, n_new,
              "Links that collide in the second state alone, in some phase; of reports those among the listed, added up "

@@ -257,7 +257,7 @@ static void compare_put_failures(fab_page *page, const fab_sweep *s, size_t e) {
                                          COLUMN("95 %", text),       COLUMN("tokens/s", whole),
                                          COLUMN("$ per 1e9", money), COLUMN("bought", money)};
     fab_table table;
-    fab_text_heading(page, "WITH FAILURES", s->scenarios);
+    fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
@@ -282,10 +282,21 @@ static void compare_put_failures(fab_page *page, const fab_sweep *s, size_t e) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_legendf(page,
-                     "goodput: useful part of the time, mean of the histories; tokens and dollars with it; ranks of a "
-                     "lost server: policy %s; rates: failures.* of each design",
-                     s->policy);
+    fab_text_note(page, "goodput: useful part of the time, mean of the histories; tokens and dollars with it; rates: "
+                        "failures.* of each design");
+    const fab_verdict *v = &s->verdicts[e];
+    if (v->has_failures && v->next != v->best) {
+        const fab_stat *a = &s->points[v->best].engines[e].goodput;
+        const fab_stat *b = &s->points[v->next].engines[e].goodput;
+        double unknown = a->ci95 / a->mean + b->ci95 / b->mean;
+        if (v->margin_ratio < unknown) {
+            fab_page_wrapf(
+                page, FAB_INK_BAD, 2, 2,
+                "So few histories leave %.2g %% open, more than lies between [%zu] and [%zu]: more tell them "
+                "apart.",
+                100 * unknown, v->best + 1, v->next + 1);
+        }
+    }
 }
 
 static bool has_job(const fab_sweep *s) {

@@ -1,4 +1,5 @@
 /* What to do about it, and how sure that is: of what was computed only. */
+#include "fab/advice.h"
 #include "fab/contention.h"
 #include "fab/degradation.h"
 #include "fab/failures.h"
@@ -6,6 +7,7 @@
 #include "fab/published.h"
 #include "verdict_lines.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -168,6 +170,53 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     }
 }
 
+#define MOST_OF_CHANGE 240 /* characters of one that is named here: lists of servers are longer */
+
+static const char *name_change(const char *change) {
+    return strlen(change) <= MOST_OF_CHANGE ? change : "the best change below";
+}
+
+/* The best row that only other switches can do, where it beats what these can; NULL: there is none. */
+static const fab_advice_row *best_of_switches(const fab_advice *a) {
+    double time_s = a->best.n_changes > 0 ? a->best.figures.time_s : a->base.time_s;
+    for (size_t i = 0; i < a->n_rows; i++) { /* most gain first */
+        const fab_advice_row *row = &a->rows[i];
+        if (row->needs_switch_support && row->gain.verdict == FAB_ADVICE_FASTER &&
+            row->figures.time_s < time_s * (1 - 1e-9)) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+/* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
+static void advice_of_search(const fab_advice *a, char *out) {
+    const fab_advice_best *b = &a->best;
+    const fab_advice_row *built = best_of_switches(a);
+    const char *of = a->transport == FAB_TRANSPORT_FLUID ? "the time of the fullest links" : "the time of all packets";
+    bool is_checked = b->check.ci95_s > 0 || b->gain.ci95_s > 0;
+    if (!(a->base.time_s > 0)) {
+        fab_append(out, FAB_VERDICT_TEXT, "nothing: no traffic leaves the scale-up domains");
+        return;
+    }
+    if (b->n_changes == 0) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "keep what is there: of %" PRIu64 " configurations none is clearly faster "
+                   "without other switches",
+                   a->n_evaluated);
+    } else if (is_checked && b->check.verdict != FAB_ADVICE_FASTER) {
+        fab_append(out, FAB_VERDICT_TEXT, "nothing that is confirmed: other seeds do not have the gain of %s",
+                   name_change(b->change));
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, "%s saves %.1f %% of %s, the most of %" PRIu64 " configurations",
+                   name_change(b->change), 100 * b->gain.ratio, of, a->n_evaluated);
+    }
+    if (built != NULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %%", name_change(built->change),
+                   100 * built->gain.ratio);
+    }
+}
+
 /* What uplinks may win: no routing wins it. */
 static void advice_of_taper(const fab_result *r, char *out) {
     const fab_phase_result *p = most_tapered(r);
@@ -192,7 +241,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
         bool is_known = p->is_possible && !isnan(p->state.time_s);
         worst = is_known && (worst == NULL || p->state.time_s > worst->state.time_s) ? p : worst;
     }
-    if (f->n_lost == 0 || best == NULL || worst == best) {
+    if (f->n_lost == 0 || best == NULL || worst == NULL || worst == best) {
         return;
     }
     double saved_s = worst->state.time_s - best->state.time_s;
@@ -212,7 +261,11 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         fab_append(v->advice, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, v->engine, name));
     }
-    advice_of_routing(r, v, v->advice);
+    if (r->advice != NULL) {
+        advice_of_search(r->advice, v->advice);
+    } else {
+        advice_of_routing(r, v, v->advice);
+    }
     advice_of_taper(r, v->advice);
     if (v->plan_s > 0) {
         char room[32];

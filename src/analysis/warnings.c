@@ -47,47 +47,55 @@ static bool is_sold(double bps) {
     return false;
 }
 
-static fab_status look_at_rates(fab_result *result, const fab_fabric_result *f, fab_error *err) {
-    for (size_t i = 0; i < f->counts.n_kinds; i++) {
-        const fab_cable_kind *kind = &f->counts.kinds[i];
+static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fab_error *err) {
+    for (size_t i = 0; i < counts->n_kinds; i++) {
+        const fab_cable_kind *kind = &counts->kinds[i];
         char rate[40];
         if (!is_sold(kind->rate_bps)) {
             FAB_PASS(add_warning(result, err,
                                  "links %s run at %s, which no port of the market does: look at nic, "
                                  "planes, port and breakout",
-                                 fab_boundary_name(f->counts.wiring, kind->tier),
+                                 fab_boundary_name(counts->wiring, kind->tier),
                                  fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE)));
         }
     }
     return FAB_OK;
 }
 
-static fab_status look_at_tiers(fab_result *result, const fab_fabric_result *f, fab_error *err) {
-    for (uint64_t t = f->counts.tiers; f->counts.wiring == FAB_WIRING_TREE && t > 0 && t <= FAB_MAX_TIERS; t++) {
-        double taper = f->spec.tier[t - 1].taper;
+/* given: [tier - 1]. */
+static fab_status look_at_tiers(fab_result *result, const fab_counts *counts, const double *given, fab_error *err) {
+    for (uint64_t t = counts->tiers; counts->wiring == FAB_WIRING_TREE && t > 0 && t <= FAB_MAX_TIERS; t++) {
+        double taper = given[t - 1];
         if (taper > 0 && taper != 1) {
             FAB_PASS(add_warning(result, err,
                                  "taper.%" PRIu64 "=%g has no effect: the fabric has %" PRIu64
                                  " tier%s, and no boundary above tier %" PRIu64,
-                                 t, taper, f->counts.tiers, f->counts.tiers == 1 ? "" : "s", t));
+                                 t, taper, counts->tiers, counts->tiers == 1 ? "" : "s", t));
         }
     }
     return FAB_OK;
 }
 
-static fab_status look_at_engines(fab_result *result, const fab_fabric_result *f, fab_error *err) {
-    bool routes = result->n_phases > 0 && strcmp(f->family, "dragonfly") == 0;
-    for (size_t e = 0; routes && e < result->phases[0].n_engines; e++) {
-        const fab_engine_result *r = &result->phases[0].engines[e];
-        bool is_minimal = strcmp(r->engine, "updn") != 0 && strcmp(r->engine, "file") != 0; /* these have tables */
-        if (is_minimal && strstr(r->label, "tables=") == NULL) {
-            FAB_PASS(add_warning(result, err,
-                                 "engine %s takes shortest paths alone: two groups of a dragonfly have few cables "
-                                 "between them, and installed ones send around them what these do not hold",
-                                 r->engine));
-        }
-    }
-    return FAB_OK;
+/* label: "ecmp,hash=crc32". */
+static fab_status look_at_engine(fab_result *result, const char *family, const char *label, fab_error *err) {
+    int n = (int)strcspn(label, ",");
+    bool has_tables =
+        strncmp(label, "updn", 4) == 0 || strncmp(label, "file", 4) == 0 || strstr(label, "tables=") != NULL;
+    return strcmp(family, "dragonfly") != 0 || n == 0 || has_tables
+               ? FAB_OK
+               : add_warning(result, err,
+                             "engine %.*s takes shortest paths alone: two groups of a dragonfly have few cables "
+                             "between them, and installed ones send around them what these do not hold",
+                             n, label);
+}
+
+static fab_status look_at_spares(fab_result *result, const fab_spares *s, fab_error *err) {
+    char money[32];
+    return !s->is_known || s->more_tiers == 0
+               ? FAB_OK
+               : add_warning(result, err,
+                             "%" PRIu64 " spare servers take another tier: %" PRIu64 " switches and %s more",
+                             s->servers, s->more_switches, fab_money_format(money, s->more_usd));
 }
 
 /* A fabric that is compared under experts that are nowhere else is not tested by them. */
@@ -100,17 +108,47 @@ static fab_status look_at_experts(fab_result *result, uint64_t n_experts, fab_er
                                         n_experts);
 }
 
+static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domain, fab_error *err) {
+    return domain == 0 || tp <= domain ? FAB_OK
+                                       : add_warning(result, err,
+                                                     "tp=%" PRIu64 " is beyond the scale-up domain of %" PRIu64
+                                                     " GPUs: every layer's exchange crosses the network",
+                                                     tp, domain);
+}
+
 /* Sizes of a job that leave out what its kind is known for. */
 static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, fab_error *err) {
     const fab_job_spec *job = &result->job;
-    if (job->tp > spec->domain && spec->domain > 0) {
-        FAB_PASS(add_warning(result, err,
-                             "tp=%" PRIu64 " is beyond the scale-up domain of %" PRIu64
-                             " GPUs: every layer's exchange crosses the network",
-                             job->tp, spec->domain));
-    }
+    FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f, fab_error *err) {
+    double taper[FAB_MAX_TIERS];
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        taper[t] = f->spec.tier[t].taper;
+    }
+    FAB_PASS(look_at_rates(result, &f->counts, err));
+    FAB_PASS(look_at_tiers(result, &f->counts, taper, err));
+    for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
+        FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));
+    }
+    return look_at_spares(result, &f->spares, err);
+}
+
+static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
+    FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
+    FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
+    if (!p->is_built || strcmp(p->family, "installed") == 0) {
+        return FAB_OK;
+    }
+    FAB_PASS(look_at_rates(result, &p->counts, err));
+    FAB_PASS(look_at_tiers(result, &p->counts, p->taper, err));
+    for (size_t e = 0; e < p->n_engines; e++) {
+        FAB_PASS(look_at_engine(result, p->family, p->engines[e].label, err));
     }
     return FAB_OK;
 }
@@ -126,13 +164,11 @@ fab_status fab_find_warnings(fab_result *result, fab_error *err) {
                                  gaps));
         }
         if (strcmp(f->family, "installed") != 0) {
-            FAB_PASS(look_at_rates(result, f, err));
-            FAB_PASS(look_at_tiers(result, f, err));
-            FAB_PASS(look_at_engines(result, f, err));
+            FAB_PASS(look_at_fabric(result, f, err));
         }
     }
     for (size_t i = 0; result->sweep != NULL && i < result->sweep->n_points; i++) {
-        FAB_PASS(look_at_experts(result, result->sweep->points[i].n_kept_experts, err));
+        FAB_PASS(look_at_point(result, &result->sweep->points[i], err));
     }
     for (size_t i = 0; result->mix != NULL && i < result->mix->n_designs; i++) {
         FAB_PASS(look_at_experts(result, result->mix->designs[i].job[0].n_kept_experts, err));

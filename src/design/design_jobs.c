@@ -185,7 +185,7 @@ fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, c
     fab_status status = FAB_OK;
     const field *f = design_field_find(SCOPE_JOB, key);
     if (f == NULL) {
-        FAB_TRY(fail_unknown("job key", key, &SCOPE, 1, where, err));
+        return fail_unknown("job key", key, &SCOPE, 1, where, err);
     }
     if (job > design->n_jobs) {
         FAB_FAIL(err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);

@@ -56,6 +56,10 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
     (void)snprintf(out->family, sizeof out->family, "%s", f->family);
     out->counts = f->counts;
+    out->domain = f->spec.domain;
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        out->taper[t] = f->spec.tier[t].taper;
+    }
     out->bisection_bps = f->bisection_bps;
     out->bisection_ratio = f->bisection_ratio;
     out->total_usd = f->cost.total_usd;
@@ -167,6 +171,7 @@ static fab_status keep_job(const fab_context *context, const fab_design *design,
         out->gpu_ratio = fmin((double)traffic->n_ranks /
                                   (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server),
                               1);
+        out->tp = traffic->job.kind == FAB_JOB_TRAINING ? traffic->job.tp : 0;
         out->gpu_hour_usd = traffic->job.gpu_hour_usd;
         bool is_listed = fabs(traffic->job.gpu_hour_usd - traffic->job.accelerator.hour_usd) < 1e-9;
         (void)snprintf(out->gpu_hour_source, sizeof out->gpu_hour_source, "%s",
@@ -271,6 +276,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                          .n_seeds = request->n_seeds,
                          .n_threads = request->n_threads,
                          .rates = true,
+                         .times_alone = true,
                          .progress = request->progress != NULL ? tell_point : NULL,
                          .progress_context = progress};
     status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);

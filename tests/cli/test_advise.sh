@@ -30,6 +30,23 @@ def time_of(phases):
 assert abs(time_of(result["phases"]) - base["time_s"]) <= 1e-9 * base["time_s"]
 assert all(len(p["engines"]) == 1 for p in result["phases"])
 assert all("reason" in c if c["verdict"] == "impossible" else "time_s" in c for c in advice["candidates"])
+to_do = result["verdict"]["to_do"]
+best = advice.get("best")
+drawn = best is not None and (best["gain_ci95_s"] > 0 or best["check_gain_ci95_s"] > 0)
+confirmed = best is not None and (not drawn or best["check_verdict"] == "faster")
+if not base["time_s"] > 0:
+    assert to_do.startswith("nothing: no traffic leaves"), to_do
+elif best is None:
+    assert to_do.startswith("keep what is there"), to_do
+elif len(best["change"]) > 240:
+    assert "the best change below" in to_do, to_do
+else:
+    assert to_do.startswith(f"{best['change']} saves {100 * best['gain_ratio']:.1f} % of" if confirmed else "nothing that is confirmed"), (to_do, best)
+    assert best["change"] in to_do, to_do
+can = [c for c in advice["candidates"] if c["needs_switch_support"] and c["verdict"] == "faster"
+       and c["time_s"] < (best or base)["time_s"] * (1 - 1e-9)]
+assert ("where switches can" in to_do) == bool(can), to_do
+assert not can or len(can[0]["change"]) > 240 or f"where switches can, {can[0]['change']} saves" in to_do, to_do
 if "best" in advice:
     words = shlex.split(advice["best"]["command"])
     assert words[0] == "fabriscope"
@@ -44,6 +61,13 @@ check preset:llama3-talk-racks --engine ecmp --set job.dp=1 --job pp=4 --advise-
 check torus:gpus=64,gpus-per-server=4,torus=4,4,radix=8 --engine ecmp --advise-budget 10 --seeds 9
 check 'fat-tree:xgft=2;4,4;1,4' --traffic pattern:permutation --engine ecmp
 check clos:gpus=8 --engine ecmp
+
+# many small designs: the verdict names what the search found, whatever that is
+for family in clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 rail-spine:gpus=64,radix=8 rail-spine:gpus=64,radix=8,taper=2 rail-only:gpus=64,radix=16; do
+  for engine in ecmp ecmp,qp=4 dmodk pinned; do
+    check "$family" --engine "$engine" --traffic pattern:shift,by=9 --advise-budget 6
+  done
+done
 
 # what is printed can be pasted, however long it is, and no line is wider than 80 columns
 list=$(for i in {0..15}; do printf '%d,%d,' "$((i + 16))" "$i"; done)

@@ -74,6 +74,7 @@ for i in 0 1; do
   "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
 done
 says 'with failures' compare "${compared[@]}" "${failing[@]}" "${histories[@]}"
+says 'So few histories leave' compare "${compared[@]}" "${failing[@]}" "${histories[@]}"
 says 'policy none' compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy none
 refused() { # refused TEXT ARGUMENTS...
   "$program" compare "${compared[@]}" "${failing[@]}" "${@:2}" >out 2>err && fail "${*:2}: not refused"

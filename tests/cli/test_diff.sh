@@ -32,6 +32,26 @@ same own.json own.json
 same seeds.json seeds.json
 same own.json preset:llama3-talk-racks
 
+# Draws are told of where what differs hangs on one: not where computation alone differs, or nothing that hashes does.
+draw() { # draw yes|no BEFORE AFTER [ARGUMENTS...]
+  local told=no
+  "$program" diff "${@:2}" --engine ecmp --quiet | tr -s ' \n' '  ' >out
+  grep -F 'this is one draw' out >/dev/null && told=yes
+  [[ $told == "$1" ]] || fail "${*:2}: told of a draw: $told"
+}
+job() { # job FILE KEYS...
+  printf '<design><fabric family="clos" gpus="64"><tier level="1" radix="16"%s/></fabric><job model="gpt-1.7b" tp="8" dp="8" batch="64" %s/></design>' "${3-}" "$2" >"$1"
+}
+job base.xml ''
+job slow.xml 'gpu="a100-80gb"'
+job more.xml 'recompute="none"'
+job tight.xml '' ' taper="2"'
+draw no base.xml slow.xml
+draw no base.xml more.xml
+draw no base.xml base.xml
+draw yes base.xml tight.xml
+draw no base.xml tight.xml --seeds 3
+
 # Exit code 1 beyond the tolerance, with the report.
 talk=(preset:llama3-talk-racks --engine pinned --before servers=0-3 --after servers=0-2,4)
 code=0

@@ -465,6 +465,21 @@ test('algorithms: seconds of each, and how far from the fastest', async () => {
   await context.close();
 });
 
+test('compare: what every design costs to buy and run', async () => {
+  const { points, verdicts } = json('compare').sweep;
+  const { page, context, complaints } = await open(browser, file('compare'));
+  const rows = await cells(page, 'ownership-table');
+  const owned = points.filter((p) => p.ownership?.years !== undefined);
+  assert.ok(verdicts.length > 0 && owned.length > 0);
+  assert.equal(rows.length, owned.length);
+  for (const [i, p] of owned.entries()) {
+    assert.equal(rows[i][0], p.values[0]);
+    ['gpu_usd', 'server_usd', 'rack_usd', 'network_usd', 'energy_usd', 'total_usd'].forEach((key, k) => same(rows[i][k + 1], p.ownership[key], key));
+  }
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test('study: the distribution, the ranking, and what it is in the picture', async () => {
   const { data } = readModel(join(root, 'study'));
   const { study } = data.report;

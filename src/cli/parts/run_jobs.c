@@ -3,6 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/contend.h"
+#include "fab/contention.h"
 #include "fab/degraded.h"
 #include "fab/failures_run.h"
 #include "fab/memory.h"
@@ -71,6 +72,12 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
     FAB_PASS(check_failures(options, err));
     if (options->interference && design->n_jobs < 2) {
         return fab_fail(err, FAB_EUSAGE, NULL, "option --interference: the design has no second job");
+    }
+    if (options->interference && design->n_jobs > FAB_INTERFERENCE_JOBS) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --interference: %zu jobs are %zu pairs; at most %d jobs are looked at in pairs, and "
+                        "without it all together",
+                        design->n_jobs, design->n_jobs * (design->n_jobs - 1) / 2, FAB_INTERFERENCE_JOBS);
     }
     return FAB_OK;
 }

@@ -34,6 +34,7 @@ typedef struct draw {
     shard shards[SHARDS];
     size_t n_shards;
     bool detail;
+    bool once;          /* chunks are routed once: nobody wants figures of their flows */
     bool takes_minimal; /* too many paths to look at each: all minimal ones count as dependencies */
     uint8_t *hot_of;    /* [link]: place in the list of hot links, + 1 */
     double least_hot;   /* utilisation of a hot link: flows whose worst link has less cross none */
@@ -65,10 +66,10 @@ static void add_counts(const fab_routes *r, double *count) {
     }
 }
 
-/* Chunks are looked at twice. A phase that is kept whole is a matter of a moment. */
+/* Chunks are looked at twice, where figures of flows are wanted. A phase that is kept whole is a matter of a moment. */
 static void tell_progress(const draw *d) {
     if (d->run->advance != NULL && d->stream.n_chunks > 1) {
-        d->run->advance(d->run->advance_context, 2 * d->stream.n_chunks);
+        d->run->advance(d->run->advance_context, (d->once ? 1 : 2) * d->stream.n_chunks);
     }
 }
 
@@ -83,11 +84,11 @@ static fab_status add_shard(void *context, size_t index, size_t worker, fab_erro
         if (s->count != NULL) {
             add_counts(chunk.routes, s->count);
         }
-        if (d->detail) {
+        if (d->detail && !d->once) {
             fab_next_hop_use_add(s->next_hops, chunk.routes, chunk.first, chunk.weight);
-            if (!d->takes_minimal && d->run->dependencies != NULL) {
-                fab_dependencies_add_routes(&s->dependencies, chunk.routes);
-            }
+        }
+        if (d->detail && !d->takes_minimal && d->run->dependencies != NULL) {
+            fab_dependencies_add_routes(&s->dependencies, chunk.routes);
         }
         tell_progress(d);
     }
@@ -406,6 +407,7 @@ static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
     bool is_minimal = fab_router_facts_of(run->router)->is_minimal;
     FAB_TRY(open_shards(d, err));
     start_loads(d);
+    d->once = run->links_alone && d->stream.whole == NULL && d->shards[0].count == NULL;
     d->least_hot = HUGE_VAL;
     FAB_TRY(fab_parallel_for(d->n_shards, run->n_threads, add_shard, d, err));
     join_loads(d);
@@ -422,7 +424,7 @@ static fab_status paths_measure(draw *d, fab_figures *out, fab_error *err) {
                                              fab_phase_switch_classes(run->prepared, run->router),
                                              run->prepared->demand, err));
     }
-    FAB_TRY(fab_parallel_for(d->n_shards, run->n_threads, visit_shard, d, err));
+    FAB_TRY(d->once ? FAB_OK : fab_parallel_for(d->n_shards, run->n_threads, visit_shard, d, err));
     join_flows(d, out);
     if (!is_minimal && run->bound != NULL && d->stream.whole != NULL) {
         FAB_TRY(find_minimal(d, &is_minimal, err));

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+static bool times_alone; /* of the replays that follow */
+
 static fab_result replayed_all(const char *text, const char *traffic, const char *const *engines, size_t n_engines,
                                uint64_t kept_paths, uint64_t n_seeds) {
     static fab_design design;
@@ -26,6 +28,8 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
                                .n_seeds = n_seeds,
                                .n_threads = n_engines > 1 ? 1 : 2, /* one: engines share their memory */
                                .keep_loads = true,
+                               .rates = times_alone,
+                               .times_alone = times_alone && kept_paths > 0,
                                .kept_paths = kept_paths};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engines[0], err.text);
     fab_context_free(context);
@@ -91,6 +95,33 @@ Test(streams, chunks_of_flows_give_what_all_at_once_give) {
     compare("rail-spine:gpus=512,radix=16,planes=2", "pattern:shift,by=40", "ecmp,hash=ideal,qp=2");
     compare("fat-tree:k=8", "pattern:all-to-all", "ecmp");
     compare("rail-only:gpus=256,radix=16", "pattern:all-to-all,gpus=0-127", "ecmp");
+}
+
+/* Chunks that are routed once, for times alone: those of links are what they are with everything. */
+Test(streams, chunks_for_times_alone_give_the_same_links_and_times) {
+    static const char *const ROWS[][3] = {{"fat-tree:k=8", "pattern:all-to-all", "ecmp,qp=4"},
+                                          {"clos:gpus=256,radix=16,taper=2", "pattern:all-to-all", "ecmp,qp=2"},
+                                          {"rail-spine:gpus=504,radix=16,taper=2", "pattern:all-to-all", "dmodk"},
+                                          {"clos:gpus=256,radix=16,taper=2", "pattern:bisection", "ecmp"}};
+    times_alone = true;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const char *text = ROWS[i][0];
+        fab_result whole = replayed(text, ROWS[i][1], ROWS[i][2], 0, 2);
+        fab_result chunks = replayed(text, ROWS[i][1], ROWS[i][2], 1, 2);
+        const fab_engine_result *a = &whole.phases[0].engines[0];
+        const fab_engine_result *b = &chunks.phases[0].engines[0];
+        same(a->max_collision_factor.mean, b->max_collision_factor.mean, "max factor", text);
+        same(a->max_utilisation.mean, b->max_utilisation.mean, "utilisation", text);
+        same(a->effective_bisection.mean, b->effective_bisection.mean, "effective bisection", text);
+        same(a->busiest_link_s.mean, b->busiest_link_s.mean, "busiest link", text);
+        same(a->latency_s, b->latency_s, "latency", text);
+        cr_expect(b->has_time || strcmp(ROWS[i][1], "pattern:bisection") == 0, "%s", text);
+        for (size_t t = 0; t < a->n_tiers; t++) {
+            same(a->tiers[t].bytes, b->tiers[t].bytes, "bytes", text);
+        }
+        fab_result_release(&whole);
+        fab_result_release(&chunks);
+    }
 }
 
 Test(streams, bundles_give_what_single_flows_give) {

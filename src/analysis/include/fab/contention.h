@@ -8,7 +8,8 @@
 #include "fab/engine_spec.h"
 #include "fab/result.h"
 
-#define FAB_SHARED_LINKS 8
+#define FAB_SHARED_LINKS      8
+#define FAB_INTERFERENCE_JOBS 64 /**< most jobs of which every pair is looked at: 2,016 */
 
 /** A phase of a job alone, under one engine. */
 typedef struct fab_phase_alone {

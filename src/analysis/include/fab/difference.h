@@ -68,7 +68,7 @@ typedef struct fab_diff_engine {
     double before_s, after_s;          /**< NAN: not known, or the job has stopped */
     double ratio;                      /**< after / before; NAN: not known, or the job has stopped */
     double ci95_s;                     /**< over several seeds: half widths of both means, added; else 0 */
-    bool is_draw;                      /**< one draw of a hash or of random choices: another may differ */
+    bool is_draw;                      /**< what differs hangs on one draw of a hash or of random choices */
     fab_diff_phase *phases;            /**< shape [n_phases]; owned */
     size_t n_phases;
     fab_diff_link links[FAB_DIFF_LINKS];

@@ -75,6 +75,8 @@ typedef struct fab_sweep_point {
     char error[FAB_SWEEP_ERROR]; /**< why not */
     char digest[17], family[FAB_NAME_SIZE];
     fab_counts counts;
+    double taper[FAB_MAX_TIERS]; /**< as given, leaf first; those above the tiers do nothing */
+    uint64_t tp, domain;         /**< of the job, 0: there is none; GPUs of a scale-up domain */
     double bisection_bps, bisection_ratio;
     double total_usd, per_gpu_usd, power_w, capital_usd_per_year, energy_usd_per_year;
     bool has_ownership; /**< there is a job */

@@ -20,6 +20,7 @@ typedef struct fab_replay {
     bool bound;           /**< find the optimum of every phase */
     bool rates;           /**< find rates and times */
     bool times_only;      /**< deadlocks are not looked for: deadlock_free and dependencies stay 0 */
+    bool times_alone;     /**< of phases in chunks no figure of single flows: FAB_NEED_LINKS_ALONE */
     bool fluid;           /**< by fair shares, whatever the design's transport is */
     bool keep_flows;      /**< with rates: fill flows of the first seed */
     bool keep_routes;     /**< with keep_flows: fill route_first and route */

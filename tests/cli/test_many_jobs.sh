@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Many jobs on one fabric: in every command that has jobs, as tables and data; one too many is refused.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+python3 - <<'PYTHON'
+# jobs of two servers that stand far apart, so that they share uplinks; the last ones take what is left
+def write(name, n, gpus):
+    servers = gpus // 8
+    jobs = "".join(f'<job id="j{i}" model="gpt-1.7b" tp="8" dp="2" batch="64" memory-check="off"'
+                   + (f' servers="{i},{i + servers // 2}"' if i < n - 3 else "") + "/>" for i in range(n))
+    open(name, "w").write(f'<design name="many"><fabric family="clos" gpus="{gpus}"><tier level="1" taper="2"/></fabric>'
+                          f'{jobs}<engine use="ecmp"/></design>')
+write("20.xml", 20, 512)
+write("65.xml", 65, 2048)
+write("256.xml", 256, 4096)
+write("257.xml", 257, 8192)
+PYTHON
+runs() { # runs CODE ARGUMENTS...
+  local code=0
+  "$program" "${@:2}" --quiet >out 2>err || code=$?
+  [[ $code == "$1" ]] || { cat err; fail "${*:2}: exit code $code"; }
+}
+"$program" schema design >design.xsd
+for n in 20 256; do
+  xmllint --noout --schema design.xsd $n.xml 2>log || { cat log; fail "$n jobs do not validate"; }
+done
+xmllint --noout --schema design.xsd 257.xml 2>log && fail "257 jobs validate"
+runs 3 run 257.xml
+grep ': more than 256 jobs' err >/dev/null || fail "257 jobs: $(<err)"
+runs 2 run 65.xml --interference
+grep '65 jobs are 2080 pairs; at most 64' err >/dev/null || fail "65 jobs in pairs: $(<err)"
+
+runs 0 route 20.xml
+runs 0 traffic 20.xml
+runs 0 cost 20.xml
+runs 0 sweep 20.xml --vary taper.1=1,2
+runs 0 study 20.xml --scenarios switches:1@2 --store store
+runs 0 run 20.xml --fail leaf-1
+runs 0 run 20.xml --interference
+[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ .*tp 8 pp 1 dp 2$') == 20 ]] || fail "a table of 20 jobs"
+[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ +dp .* x[0-9.]+ +[0-9]+$') == 20 ]] || fail "a table of what 20 jobs lose"
+grep -A3 'pairs of jobs' out | grep -E 'j[0-9]+ +dp +j[0-9]+ +dp' >/dev/null || fail "the worst pairs of 20 jobs"
+[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | awk '{ if (length($0) > w) w = length($0) } END { print w }') -le 80 ]] || fail "wider than 80 columns"
+
+runs 0 run 256.xml --out report --json
+cp out 256.json
+"$program" run 256.xml --json --quiet --threads 1 | grep -v '"threads"' >one.json
+grep -v '"threads"' 256.json | cmp - one.json || fail "256 jobs: other bytes on one thread"
+"$program" schema report >report.xsd
+xmllint --noout --schema report.xsd report/report.xml 2>log || { cat log; fail "the XML report does not validate"; }
+grep 'and 224 more: --json has all' report/report.md >/dev/null || fail "the text does not say how many it leaves out"
+python3 - <<'PYTHON' || fail "256 jobs in JSON"
+import json
+c = json.load(open("256.json"))["contention"]
+assert len(c["jobs"]) == 256 and len(c["engines"][0]["jobs"]) == 256
+servers = sum(job["servers"] for job in c["jobs"])
+assert servers == 512, servers
+for job in c["engines"][0]["jobs"]:
+    assert job["together_s"] >= job["alone_s"] * (1 - 1e-9) and abs(job["together_s"] / job["alone_s"] - job["slowdown_ratio"]) < 1e-9
+assert max(job["slowdown_ratio"] for job in c["engines"][0]["jobs"]) > 1.5
+PYTHON
+exit $((failures > 0))
