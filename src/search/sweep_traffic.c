@@ -1,4 +1,4 @@
-#include "sweep_traffic.h"
+#include "sweep_internal.h"
 
 #include "fab/design.h"
 

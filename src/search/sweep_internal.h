@@ -1,0 +1,20 @@
+/* Parts of a sweep: what a point replays, and what is kept of its run. */
+#pragma once
+
+#include "fab/str.h"
+#include "fab/sweep_run.h"
+
+/* `traffic.KEY`: a key of the pattern, and no value of the design. */
+bool fab_sweep_is_of_traffic(const char *path);
+
+/* The text of the traffic at `value`, shape [n_paths]; NULL: nothing of it is varied. */
+fab_status fab_sweep_traffic(const fab_sweep_request *r, const fab_design *design, const char *const *value,
+                             fab_str *out, fab_error *err);
+
+/* Each fills a part of `out`, which the caller releases, after a failure too: figures of fabric, phases, algorithms and
+ * engines, once the job is kept; the job; what failures leave of it. */
+fab_status fab_sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err);
+fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
+                              fab_sweep_point *out, fab_error *err);
+fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
+                                  fab_sweep_point *out, fab_error *err);

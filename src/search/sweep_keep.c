@@ -1,0 +1,166 @@
+/* What a sweep keeps of the run of a point. */
+#include "sweep_internal.h"
+
+#include "fab/design.h"
+#include "fab/goodput_run.h"
+#include "fab/traffic.h"
+
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
+    (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
+    (void)snprintf(out->family, sizeof out->family, "%s", f->family);
+    out->counts = f->counts;
+    out->domain = f->spec.domain;
+    for (size_t t = 0; t < FAB_MAX_TIERS; t++) {
+        out->taper[t] = f->spec.tier[t].taper;
+    }
+    out->bisection_bps = f->bisection_bps;
+    out->bisection_ratio = f->bisection_ratio;
+    out->total_usd = f->cost.total_usd;
+    out->per_gpu_usd = f->cost.per_gpu_usd;
+    out->power_w = f->cost.power_w;
+    out->capital_usd_per_year = f->cost.capital_usd_per_year;
+    out->energy_usd_per_year = f->cost.energy_usd_per_year;
+}
+
+static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out, fab_error *err) {
+    FAB_PASS(FAB_NEW(out->times, phase->n_engines, err));
+    (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
+    (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
+    out->flows = phase->flows;
+    out->fabric_flows = phase->fabric_flows;
+    out->bytes = phase->bytes;
+    out->max_taper_factor = phase->max_taper_factor;
+    memcpy(out->crossing_flows, phase->crossing_flows, sizeof out->crossing_flows);
+    for (size_t e = 0; e < phase->n_engines; e++) {
+        const fab_engine_result *r = &phase->engines[e];
+        out->times[e] = (fab_sweep_time){.n_seeds = r->n_seeds,
+                                         .has_time = r->has_time,
+                                         .time_s = r->time_s,
+                                         .max_collision_factor = r->max_collision_factor};
+    }
+    return FAB_OK;
+}
+
+static fab_status keep_algorithms(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
+    fab_algorithm_run runs[FAB_MAX_ALGORITHMS];
+    size_t n = fab_algorithm_runs(result, runs);
+    FAB_PASS(n < 2 ? FAB_OK : FAB_NEW(out->algorithms, n, err));
+    for (size_t a = 0; n > 1 && a < n; a++) {
+        fab_sweep_algorithm *kept = &out->algorithms[out->n_algorithms++];
+        (void)snprintf(kept->name, sizeof kept->name, "%s", runs[a].name);
+        FAB_PASS(FAB_NEW(kept->times, n_engines, err));
+        for (size_t e = 0; e < n_engines; e++) {
+            kept->times[e] = fab_algorithm_time_of(result, &runs[a], e);
+        }
+    }
+    return FAB_OK;
+}
+
+void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
+    out->has_phases = result->n_phases > 0;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        const fab_engine_result *r = &phase->engines[e];
+        bool follows = !phase->alternative || phase->run == result->phases[0].run;
+        (void)snprintf(out->label, sizeof out->label, "%s", r->label);
+        out->has_phases = out->has_phases && r->has_time && follows;
+        out->is_drawn = out->is_drawn || (r->seeded && phase->fabric_flows > 0);
+        out->n_seeds = r->n_seeds;
+        out->phases_s += r->has_time ? r->time_s.mean : 0;
+    }
+    out->has_iteration = e < result->n_iterations;
+    if (out->has_iteration) {
+        out->iteration = result->iterations[e];
+        out->least_s = out->iteration.seeds.time_s.min;
+        out->most_s = out->iteration.seeds.time_s.max;
+    }
+    out->has_serving = e < result->n_serving;
+    if (out->has_serving) {
+        out->serving = result->serving[e];
+    }
+    out->has_time = out->has_iteration || out->has_phases || out->has_serving;
+    out->time_s = out->has_iteration ? out->iteration.time_s : out->has_serving ? out->serving.batch_s : out->phases_s;
+}
+
+fab_status fab_sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
+    keep_fabric(&result->fabrics[0], out);
+    (void)snprintf(out->traffic, sizeof out->traffic, "%s", result->traffic);
+    FAB_PASS(FAB_NEW(out->phases, result->n_phases, err));
+    out->n_phases = result->n_phases;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        FAB_PASS(keep_phase(&result->phases[p], &out->phases[p], err));
+    }
+    FAB_PASS(keep_algorithms(result, n_engines, out, err));
+    FAB_PASS(FAB_NEW(out->engines, n_engines, err));
+    out->n_engines = n_engines;
+    for (size_t e = 0; e < n_engines; e++) {
+        fab_sweep_keep_engine(result, e, &out->engines[e]);
+        const fab_iteration *it = &out->engines[e].iteration;
+        if (out->ownership.years > 0 && out->engines[e].has_iteration) {
+            out->engines[e].owned_usd_per_1e9_tokens =
+                fab_ownership_per_1e9_tokens(&out->ownership, it->network_share_ratio, it->tokens_per_s);
+        }
+    }
+    out->is_built = true;
+    return FAB_OK;
+}
+
+/* What a job gets done in the time that it is judged by. */
+static double work_of(const fab_job_spec *job) {
+    const double each =
+        job->kind == FAB_JOB_RANKING ? 1 : (double)(job->kind == FAB_JOB_SERVING ? job->tokens : job->seq);
+    return (double)job->batch * each;
+}
+
+fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
+                              fab_sweep_point *out, fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    if (traffic->has_job) {
+        FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
+        out->has_ownership = true;
+        out->kind = traffic->job.kind;
+        out->work = work_of(&traffic->job);
+        out->gpu_ratio = fmin((double)traffic->n_ranks /
+                                  (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server),
+                              1);
+        out->tp = traffic->job.kind == FAB_JOB_TRAINING ? traffic->job.tp : 0;
+        out->gpu_hour_usd = traffic->job.gpu_hour_usd;
+        bool is_listed = fabs(traffic->job.gpu_hour_usd - traffic->job.accelerator.hour_usd) < 1e-9;
+        (void)snprintf(out->gpu_hour_source, sizeof out->gpu_hour_source, "%s",
+                       is_listed ? traffic->job.accelerator.price_source : "job.gpu-hour-usd");
+    }
+    if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
+        out->batch = traffic->job.batch;
+        out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;
+        out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
+    }
+    return FAB_OK;
+}
+
+/* What failures leave, where they are asked for. */
+fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
+                                  fab_sweep_point *out, fab_error *err) {
+    fab_stat found[FAB_MAX_ENGINES];
+    const fab_goodput_request what = {.design = design,
+                                      .traffic = traffic,
+                                      .scenarios = request->scenarios,
+                                      .policy = request->policy,
+                                      .seed = request->seed,
+                                      .n_threads = request->n_threads};
+    if (request->scenarios == NULL) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_goodput_find(&what, found, err));
+    for (size_t e = 0; e < out->n_engines; e++) {
+        out->engines[e].has_goodput = found[e].mean > 0;
+        out->engines[e].goodput = found[e];
+    }
+    return FAB_OK;
+}
