@@ -74,7 +74,7 @@ study() { # study STORE SCENARIOS [OPTIONS]: planned, run, gathered and checked
   check study show --store "$1"
 }
 study servers servers:1
-study histories time:30d@30 --policy shrink --set failures.throttle=0.01 --set failures.slow-mtbf=100d \
+study histories time:30d@30 --policy shrink --set failures.throttle=0.01 --set failures.throttle-halls=0 --set floor.servers-per-rack=2 --set failures.slow-mtbf=100d \
   --set failures.flap-mtbf=100d --set failures.rma-part=0.1 --set failures.infant-factor=2
 check route $small --traffic pattern:all-to-all --engine spray --fail 'leaf-0:9 > spine-0:1' --policy none
 for scenarios in links:2@classes update:spine; do
