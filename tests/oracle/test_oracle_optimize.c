@@ -1,4 +1,5 @@
-/* The optimiser against all designs of small random catalogs, and the closed form of the bisection against graphs. */
+/* The optimiser against all designs of small random catalogs, by the price of the network and by dollars per token of
+ * each design evaluated by itself, and the closed form of the bisection against graphs. */
 #include "fab/design.h"
 #include "fab/analysis.h"
 #include "fab/optimize.h"
