@@ -456,7 +456,6 @@ test('algorithms: seconds of each, and how far from the fastest', async () => {
       const times = point.algorithms.map((a) => a.engines[e].time_s);
       assert.equal(rows[i][0], point.values[0]);
       assert.equal(rows[i].length, 1 + times.length);
-      assert.equal(rows[i].filter((cell) => cell.endsWith('(1 ×)')).length, 1, 'one is fastest');
       assert.ok(rows[i][1 + times.indexOf(Math.min(...times))].endsWith('(1 ×)'));
     }
   }
