@@ -19,7 +19,7 @@ import sys
 
 COMMANDS = ("route", "run", "optimize")
 # Instead of a report of phases: what one link carries, or the tables.
-NONE = re.compile(r"--explain|--dump -( |$)|--traffic front-end")
+NONE = re.compile(r"--explain|--objective tokens|--dump -( |$)|--traffic front-end")
 # Studies: sets and histories, spares and policies, engines that look at load, several planes, slower parts.
 STUDIES = {
     "links": "clos:gpus=32,gpus-per-server=4,radix=8 --scenarios links:1",

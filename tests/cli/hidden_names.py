@@ -8,7 +8,7 @@ import sys
 
 PROGRAM, SITES = sys.argv[1:3]
 UNFIT = [b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\xe2\x80\xae", b"\xc2\x85", b"\x1b"]
-NAMES = [b"leaf-0", b"Radix_Up", b"400Gbps"]  # of a box, or what stands in for one
+NAMES = [b"leaf-0", b"Radix_Up", b"400Gbps", b"node-0"]  # of a box, or what stands in for one
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]")
 RUNS = [["audit", "bad", "--format", form] for form in ("text", "csv", "json", "xml")]
 RUNS += [["build", "installed:bad", "--format", form] for form in ("text", "json", "dot", "graphml", "cables", "ptm", "slurm-tree", "ibnet")]
