@@ -28,6 +28,7 @@ static double answer_price(const fab_sweep_engine *e) {
 /* Fastest, slowest, and fewest dollars per token; NULL where no point has such a figure. */
 typedef struct extremes {
     const fab_sweep_point *fastest, *slowest, *cheapest;
+    double most_usd; /* per 1e9 tokens, of any point */
     size_t n;
 } extremes;
 
@@ -42,6 +43,7 @@ static extremes answer_find(const fab_sweep *s, size_t e) {
         x.n++;
         x.fastest = x.fastest == NULL || q->compared_s < x.fastest->engines[e].compared_s ? p : x.fastest;
         x.slowest = x.slowest == NULL || q->compared_s > x.slowest->engines[e].compared_s ? p : x.slowest;
+        x.most_usd = answer_price(q) < INFINITY ? fmax(x.most_usd, answer_price(q)) : x.most_usd;
         bool is_cheaper = x.cheapest == NULL || answer_price(q) < answer_price(&x.cheapest->engines[e]);
         x.cheapest = answer_price(q) < INFINITY && is_cheaper ? p : x.cheapest;
     }
@@ -64,7 +66,8 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, cons
                      answer_speed(page, fast), answer_point(page, s, x.slowest), margin,
                      fast->has_iteration ? " per token" : "");
     }
-    if (x.cheapest != NULL && !s->compares_placements) {
+    if (x.cheapest != NULL && !s->compares_placements &&
+        x.most_usd > answer_price(&x.cheapest->engines[e]) * (1 + SAME)) {
         fab_page_say(page, "; %s has the fewest dollars: $%s per 1e9 tokens", answer_point(page, s, x.cheapest),
                      fab_show_whole(page, answer_price(&x.cheapest->engines[e]) + 0.5));
     }

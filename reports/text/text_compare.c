@@ -251,39 +251,8 @@ static void compare_put_ownership(fab_page *page, const fab_sweep *s, size_t e) 
     }
 }
 
-/* What failures leave of each design. */
-static void compare_put_failures(fab_page *page, const fab_sweep *s, size_t e) {
-    static const fab_column COLUMNS[] = {COLUMN("design", text),     COLUMN("goodput", text),
-                                         COLUMN("95 %", text),       COLUMN("tokens/s", whole),
-                                         COLUMN("$ per 1e9", money), COLUMN("bought", money)};
-    fab_table table;
-    fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
-    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        const fab_sweep_engine *engine = e < p->n_engines ? &p->engines[e] : NULL;
-        if (engine == NULL || !p->is_built) {
-            continue;
-        }
-        const fab_iteration *it = &engine->iteration;
-        bool has_tokens = engine->has_goodput && engine->has_iteration;
-        double owned_usd = engine->owned_usd_per_1e9_tokens;
-        const double figures[] = {
-            NAN, NAN, has_tokens ? it->tokens_per_s * engine->goodput.mean : NAN,
-            has_tokens && it->usd_per_1e9_tokens > 0 ? fab_with_failures(engine, it->usd_per_1e9_tokens) : NAN,
-            has_tokens && owned_usd > 0 ? fab_with_failures(engine, owned_usd) : NAN};
-        fab_table_row(&table, i == s->verdicts[e].best ? FAB_INK_GOOD : FAB_INK_PLAIN,
-                      fab_show(page, "[%zu] %s", i + 1, p->family), figures);
-        if (engine->has_goodput) {
-            fab_table_set(&table, 1, FAB_INK_PLAIN, "%.2f %%", 100 * engine->goodput.mean);
-            fab_table_set(&table, 2, FAB_INK_PLAIN, "+- %.2f", 100 * engine->goodput.ci95);
-        } else {
-            fab_table_set(&table, 1, FAB_INK_DIM, "not known");
-        }
-    }
-    fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "goodput: useful part of the time, mean of the histories; tokens and dollars with it; rates: "
-                        "failures.* of each design");
+/* So few histories that chance may have put the best before the next. */
+static void failures_put_open(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     if (v->has_failures && v->next != v->best) {
         const fab_stat *a = &s->points[v->best].engines[e].goodput;
@@ -299,6 +268,66 @@ static void compare_put_failures(fab_page *page, const fab_sweep *s, size_t e) {
     }
 }
 
+/* The value under which failures leave most, and that under which they leave least. */
+static void failures_put_extremes(fab_page *page, const fab_sweep *s, size_t e) {
+    const fab_sweep_point *most = NULL;
+    const fab_sweep_point *least = NULL;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p->is_built && e < p->n_engines && p->engines[e].has_goodput) {
+            most = most == NULL || p->engines[e].goodput.mean > most->engines[e].goodput.mean ? p : most;
+            least = least == NULL || p->engines[e].goodput.mean < least->engines[e].goodput.mean ? p : least;
+        }
+    }
+    if (most == NULL || most == least) {
+        return;
+    }
+    const fab_stat *a = &most->engines[e].goodput;
+    const fab_stat *b = &least->engines[e].goodput;
+    bool is_open = a->mean - b->mean < a->ci95 + b->ci95;
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Failures leave most at %s, %.2f %%, and least at %s, %.2f %%%s.",
+                   fab_text_sweep_point(page, s, most), 100 * a->mean, fab_text_sweep_point(page, s, least),
+                   100 * b->mean, is_open ? "; so few histories do not tell them apart" : "");
+}
+
+void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
+    fab_column columns[] = {COLUMN(s->compares_designs ? "design" : fab_text_sweep_paths(page, s), text),
+                            COLUMN("goodput", text),
+                            COLUMN("95 %", text),
+                            COLUMN("tokens/s", whole),
+                            COLUMN("$ per 1e9", money),
+                            COLUMN("bought", money)};
+    fab_table table;
+    fab_text_heading(page, "WITH FAILURES", fab_show(page, "%s, policy %s", s->scenarios, s->policy));
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        const fab_sweep_engine *engine = e < p->n_engines ? &p->engines[e] : NULL;
+        if (engine == NULL || !p->is_built) {
+            continue;
+        }
+        const fab_iteration *it = &engine->iteration;
+        bool has_tokens = engine->has_goodput && engine->has_iteration;
+        double owned_usd = engine->owned_usd_per_1e9_tokens;
+        const double figures[] = {
+            NAN, NAN, has_tokens ? it->tokens_per_s * engine->goodput.mean : NAN,
+            has_tokens && it->usd_per_1e9_tokens > 0 ? fab_with_failures(engine, it->usd_per_1e9_tokens) : NAN,
+            has_tokens && owned_usd > 0 ? fab_with_failures(engine, owned_usd) : NAN};
+        bool is_best = s->compares_designs && i == s->verdicts[e].best;
+        fab_table_row(&table, is_best ? FAB_INK_GOOD : FAB_INK_PLAIN, fab_text_sweep_point(page, s, p), figures);
+        if (engine->has_goodput) {
+            fab_table_set(&table, 1, FAB_INK_PLAIN, "%.2f %%", 100 * engine->goodput.mean);
+            fab_table_set(&table, 2, FAB_INK_PLAIN, "+- %.2f", 100 * engine->goodput.ci95);
+        } else {
+            fab_table_set(&table, 1, FAB_INK_DIM, "not known");
+        }
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_note(page, "goodput: useful part of the time, mean of the histories; tokens and dollars with it; rates: "
+                        "failures.* of each design");
+    (s->compares_designs ? failures_put_open : failures_put_extremes)(page, s, e);
+}
+
 static bool has_job(const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
         if (s->points[i].has_ownership) {
@@ -310,7 +339,7 @@ static bool has_job(const fab_sweep *s) {
 
 void fab_text_compare_cost(fab_page *page, const fab_sweep *s, size_t e) {
     if (s->scenarios[0] != '\0') {
-        compare_put_failures(page, s, e);
+        fab_text_failures_of_points(page, s, e);
     }
     if (s->verdicts[e].is_known && s->verdicts[e].by_price) {
         compare_put_hours(page, s, e);

@@ -62,6 +62,8 @@ void fab_text_compare(fab_page *page, const fab_sweep *sweep);
 
 /** Compared designs under an engine: their cost by GPU hours, and of ownership. */
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** What failures leave at every point under an engine; only where the sweep has scenarios. */
+void fab_text_failures_of_points(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** The best and the worst placement that were found; nothing of a sweep. */
 void fab_text_placements(fab_page *page, const fab_sweep *sweep);
 /** "2, 400Gb/s": the values of a point; and what is varied, for all. Long ones are cut. */

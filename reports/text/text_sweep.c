@@ -560,6 +560,9 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
                        "large as fits. --job model=NAME names another.",
                        s->model);
     }
+    for (size_t e = 0; s->scenarios[0] != '\0' && !s->compares_designs && e < first->n_engines; e++) {
+        fab_text_failures_of_points(page, s, e);
+    }
     bool is_by_algorithm = first->n_algorithms > 1;
     for (size_t e = 0; is_by_algorithm && e < first->n_engines; e++) {
         fab_text_algorithms(page, s, e);

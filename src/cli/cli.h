@@ -304,7 +304,8 @@ fab_status cli_check_outputs(const cli_options *options, fab_error *err) FAB_MUS
 
 /* --- vary.c ------------------------------------------------------------------------------------------------------- */
 
-extern const cli_option cli_option_vary; /**< repeatable */
+extern const cli_option cli_option_vary;                                 /**< repeatable */
+extern const cli_option cli_option_histories, cli_option_history_policy; /**< of failures, at every point */
 
 /** One parameter and its values; release with cli_vary_release(). */
 typedef struct cli_vary {

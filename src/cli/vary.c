@@ -24,6 +24,17 @@ const cli_option cli_option_vary = {"vary", "path=v1,v2",
                                     "pattern; given twice, every pair of values",
                                     .is_repeatable = true, .apply = apply_vary};
 
+const cli_option cli_option_histories = {
+    "scenarios", "time:T@N",
+    "also what failures leave: goodput over N histories of a time T, time:30d@100; compare judges with it",
+    .text = offsetof(cli_options, scenarios)};
+
+const cli_option cli_option_history_policy = {
+    "policy", "NAME",
+    "with --scenarios: where ranks go when their server is lost: none, first-spare (default), same-rack, same-pod, "
+    "same-slice, collision-aware, shrink",
+    .list = offsetof(cli_options, policies)};
+
 /* --- "path=v1,v2" ------------------------------------------------------------------------------------------------- */
 
 static bool is_path(const char *path, const char *name) {
@@ -168,7 +179,7 @@ static fab_status read_failures(const cli_options *options, fab_policy *policy, 
                         options->scenarios);
     }
     if (n > 1) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: designs are compared under one, and %zu are given", n);
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --policy: points are compared under one, and %zu are given", n);
     }
     *policy = n > 0 ? given[0] : *policy;
     return FAB_OK;

@@ -78,7 +78,7 @@ function ownership(s) {
   const owned = s.verdicts?.length > 0 ? s.points.filter((p) => p.ownership?.years !== undefined) : [];
   const missing = s.verdicts?.length > 0 ? s.points.filter((p) => p.ownership?.missing) : [];
   const tokens = (p) => p.engines[0]?.owned_usd_per_1e9_tokens;
-  const failing = (s.verdicts?.length > 0 ? s.points : []).filter((p) => p.engines?.some((e) => e.goodput_ratio !== undefined));
+  const failing = s.points.filter((p) => p.engines?.some((e) => e.goodput_ratio !== undefined));
   const columns = [['GPUs', 'gpu_usd'], ['servers', 'server_usd'], ['racks', 'rack_usd'], ['network', 'network_usd'], ['energy', 'energy_usd'], ['total', 'total_usd']];
   return [
     owned.length > 0 && table({
@@ -95,7 +95,7 @@ function ownership(s) {
       id: 'goodput-table',
       caption: `With failures: ${s.scenarios}, policy ${s.policy}`,
       columns: [
-        { title: 'design', head: true, cell: (r) => pointName(s, r.p) },
+        { title: s.verdicts?.length > 0 ? 'design' : s.paths.join(', '), head: true, cell: (r) => r.p.values.join(', ') },
         { title: 'engine', cell: (r) => r.e.label },
         { title: 'goodput', number: true, cell: (r) => f.percent(r.e.goodput_ratio) },
         { title: 'tokens/s', number: true, cell: (r) => (r.e.tokens_per_s === undefined ? '-' : f.count(Math.round(r.e.tokens_per_s * r.e.goodput_ratio))) },

@@ -6,24 +6,14 @@ static fab_status compare_run(const cli_options *options, FILE *out, fab_error *
     return cli_sweep_and_report(options, &designs, 1, FAB_COMMAND_COMPARE, out, err);
 }
 
-static const cli_option OPTION_SCENARIOS = {
-    "scenarios", "time:T@N",
-    "also what failures leave: goodput over N histories of a time T, time:30d@100; designs are judged with it",
-    .text = offsetof(cli_options, scenarios)};
-static const cli_option OPTION_POLICY = {
-    "policy", "NAME",
-    "with --scenarios: where ranks go when their server is lost: none, first-spare (default), same-rack, same-pod, "
-    "same-slice, collision-aware, shrink",
-    .list = offsetof(cli_options, policies)};
-
 static const char *const EXAMPLES[] = {
     "fabriscope compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 --job model=llama3-70b",
     "fabriscope compare clos:gpus=1024 clos:gpus=1024,taper=3 --engine ecmp,qp=16 --engine spray --out comparison",
     "fabriscope compare clos:gpus=256,spares=1 clos:gpus=256 --scenarios time:30d@100", NULL};
 
-static const cli_option *const OPTIONS[] = {&cli_option_set,       &cli_option_job,    &cli_option_traffic,
-                                            &cli_option_transport, &OPTION_SCENARIOS,  &OPTION_POLICY,
-                                            CLI_REPLAY_OPTIONS,    CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_set,       &cli_option_job,       &cli_option_traffic,
+                                            &cli_option_transport, &cli_option_histories, &cli_option_history_policy,
+                                            CLI_REPLAY_OPTIONS,    CLI_REPORT_OPTIONS,    NULL};
 
 const cli_command cli_command_compare = {
     .name = "compare",

@@ -21,11 +21,21 @@ static const char *const EXAMPLES[] = {
     "fabriscope sweep preset:llama3-24k-roce --vary taper.2=1,2,4,7 --engine ecmp,qp=16 --engine spray",
     "fabriscope sweep rail-spine:gpus=1024 --vary taper.1=1,2,2.8,4,7 --vary nic=200Gb/s,400Gb/s --engine spray",
     "fabriscope sweep rail-spine:gpus=512 --vary fabric.family=rail-spine,rail-only --traffic pattern:all-to-all",
-    "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json", NULL};
+    "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json",
+    "fabriscope sweep clos:gpus=64,spares=1,radix=32 --set failures.slow-mtbf=300d --vary "
+    "failures.detect-loss=0.02,0.5,1 --scenarios time:30d@50",
+    NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_vary,      &cli_option_set,    &cli_option_job,    &cli_option_traffic,
-    &cli_option_transport, CLI_REPLAY_OPTIONS, CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_vary,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_traffic,
+                                            &cli_option_transport,
+                                            &cli_option_histories,
+                                            &cli_option_history_policy,
+                                            CLI_REPLAY_OPTIONS,
+                                            CLI_REPORT_OPTIONS,
+                                            NULL};
 
 const cli_command cli_command_sweep = {
     .name = "sweep",
@@ -37,7 +47,8 @@ const cli_command cli_command_sweep = {
         "Builds, prices and replays the design at every value. Shows phase times, iteration time and dollars per "
         "token under every engine, how many flows cross each tier boundary, and which points nothing beats in "
         "both cost and time. taper.1 is the boundary of leaf and spine. A value that holds commas: separate the "
-        "values by '|' instead. A point that cannot be built is listed with the reason.",
+        "values by '|' instead. A point that cannot be built is listed with the reason. With --scenarios also what "
+        "failures leave at each value: what a key of failures.* is worth.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .tells_usage = true,
