@@ -134,7 +134,8 @@ static fab_status most_s(attempt *a, double *out_s, fab_error *err) {
     }
     for (uint64_t i = 0; d->n_left != NULL && i < phase->n_flows * d->n_parts; i++) {
         if (d->pair_of[i] != FAB_NONE) {
-            a->of_pair[d->pair_of[i]] += 1.0 / d->n_left[i / d->n_parts];
+            const uint64_t flow = i / d->n_parts;
+            a->of_pair[d->pair_of[i]] += 1.0 / d->n_left[flow];
         }
     }
     FAB_PASS(fab_split_load(a->dag, a->split, d, a->of_pair, a->shares, err));
