@@ -22,8 +22,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope sweep rail-spine:gpus=1024 --vary taper.1=1,2,2.8,4,7 --vary nic=200Gb/s,400Gb/s --engine spray",
     "fabriscope sweep rail-spine:gpus=512 --vary fabric.family=rail-spine,rail-only --traffic pattern:all-to-all",
     "fabriscope sweep clos:gpus=256,radix=32 --vary engine=ecmp,ecmp,qp=16,spray --json",
-    "fabriscope sweep clos:gpus=64,spares=1,radix=32 --set failures.slow-mtbf=300d --vary "
-    "failures.detect-loss=0.02,0.5,1 --scenarios time:30d@50",
+    "fabriscope sweep clos:gpus=64,spares=1 --vary failures.spare-join=0s,10min,1h --scenarios time:30d@50",
     NULL};
 
 static const cli_option *const OPTIONS[] = {&cli_option_vary,
