@@ -33,6 +33,7 @@ for point in json.load(open(work / "sweep.json"))["sweep"]["points"]:
             assert 0 <= engine["host_s"] <= engine["latency_s"] and 0 <= engine["routing_s"] <= bytes_s * (1 + 1e-9)
             factors = [mean(a["max_collision_factor"]) for p, a in zip(phases, alone) if p["fabric_flows"] > 0]
             assert math.isclose(engine["max_collision_factor"], max(factors), rel_tol=1e-9)
+            assert math.isclose(engine["min_collision_factor"], min(factors), rel_tol=1e-9)
             compared += 1
 assert compared >= 3 * 5 * 2, compared
 PYTHON

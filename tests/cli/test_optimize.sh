@@ -107,6 +107,9 @@ assert abs(pasted["cost"]["total_usd"] / w["total_usd"] - 1) < 1e-9, (w, pasted[
 PYTHON
 done
 
+# --- dollars per token: the servers of the job are those that are asked for ---
+expect 0 'gpt-7.5b on 64 GPUs' --gpus 128 --family clos --objective tokens --job model=gpt-7.5b,servers=0-7 --quiet
+
 # --- dollars per token: what is printed costs that in a comparison, and the bound is kept ---
 tokens=(--gpus 256 --family clos,rail-spine --domain 8 --objective tokens --job model=gpt-18.4b --quiet)
 "$program" optimize "${tokens[@]}" --replays 40 --json >tokens.json

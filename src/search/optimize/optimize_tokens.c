@@ -67,9 +67,8 @@ static fab_status tokens_open(token_search *t, const ranked *r, fab_optimum_poin
     const fab_design *like = t->s->request->replayed;
     FAB_PASS(optimize_describe(t->s, r->structure, r->candidate, r->candidate->value[GOAL_COST], point, err));
     FAB_PASS(fab_design_read(point->design, NULL, 0, t->design, err));
-    memcpy(t->design->jobs, like->jobs, sizeof like->jobs);
+    FAB_PASS(fab_design_take_job(like, t->design, err));
     memcpy(t->design->engines, like->engines, sizeof like->engines);
-    t->design->n_jobs = like->n_jobs;
     t->design->n_engines = 1;
     t->design->fabric.max_bytes = t->s->request->max_bytes;
     memcpy(t->design->prices, like->prices, sizeof like->prices);
