@@ -190,8 +190,7 @@ done:
     return status;
 }
 
-/* --- an all-to-all whose flows change rails, or under failures
- * ----------------------------------------------------------------------- */
+/* --- an all-to-all whose flows change rails, or under failures ---------------------------------------------------- */
 
 static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error *err) {
     fab_status status = FAB_OK;

@@ -48,6 +48,7 @@ typedef struct run {
     atomic_uint_least64_t done;     /* in ITEM_TICKS-ths of an item */
     atomic_flag telling;            /* somebody calls progress */
 } run;
+
 #define ITEM_TICKS (UINT64_C(1) << 24)
 
 /* An item under way. */
@@ -178,7 +179,7 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
     const fab_needs needs = {.what = FAB_NEED_FIGURES | (replay->rates ? FAB_NEED_RATES : 0U) |
                                      (replay->bound ? FAB_NEED_GAP : 0U) | (replay->keep_flows ? FAB_NEED_FLOWS : 0U) |
                                      (replay->keep_routes ? FAB_NEED_PATHS : 0U) |
-                                     (replay->times_alone ? FAB_NEED_LINKS_ALONE : 0U),
+                                     (replay->times_only ? FAB_NEED_LINKS_ALONE : 0U),
                              .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
                              .dependencies = replay->times_only ? NULL : dependencies,
                              .kept_paths = replay->kept_paths,

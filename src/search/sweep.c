@@ -119,7 +119,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                          .n_seeds = request->n_seeds,
                          .n_threads = request->n_threads,
                          .rates = true,
-                         .times_alone = true,
+                         .times_only = true,
                          .progress = request->progress != NULL ? tell_point : NULL,
                          .progress_context = progress};
     status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);

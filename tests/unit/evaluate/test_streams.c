@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool times_alone; /* of the replays that follow */
+static bool times_only; /* of the replays that follow */
 
 static fab_result replayed_all(const char *text, const char *traffic, const char *const *engines, size_t n_engines,
                                uint64_t kept_paths, uint64_t n_seeds) {
@@ -28,8 +28,8 @@ static fab_result replayed_all(const char *text, const char *traffic, const char
                                .n_seeds = n_seeds,
                                .n_threads = n_engines > 1 ? 1 : 2, /* one: engines share their memory */
                                .keep_loads = true,
-                               .rates = times_alone,
-                               .times_alone = times_alone && kept_paths > 0,
+                               .rates = times_only,
+                               .times_only = times_only && kept_paths > 0,
                                .kept_paths = kept_paths};
     cr_assert_eq(fab_replay_run(&replay, &result, &err), FAB_OK, "%s, %s: %s", text, engines[0], err.text);
     fab_context_free(context);
@@ -103,7 +103,7 @@ Test(streams, chunks_for_times_alone_give_the_same_links_and_times) {
                                           {"clos:gpus=256,radix=16,taper=2", "pattern:all-to-all", "ecmp,qp=2"},
                                           {"rail-spine:gpus=504,radix=16,taper=2", "pattern:all-to-all", "dmodk"},
                                           {"clos:gpus=256,radix=16,taper=2", "pattern:bisection", "ecmp"}};
-    times_alone = true;
+    times_only = true;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const char *text = ROWS[i][0];
         fab_result whole = replayed(text, ROWS[i][1], ROWS[i][2], 0, 2);

@@ -14,17 +14,17 @@ typedef struct fab_replay {
     const fab_context *context; /**< design, fabric, traffic, engines and the first seed. Borrowed */
     uint64_t n_seeds;
     size_t n_threads;
-    uint64_t kept_paths;  /**< phases of more paths are routed twice, a chunk at a time; 0: FAB_KEPT_PATHS. No load and
-                              no collision depends on it; lengths of paths and dependencies are then those of all minimal
-                              paths */
-    bool bound;           /**< find the optimum of every phase */
-    bool rates;           /**< find rates and times */
-    bool times_only;      /**< deadlocks are not looked for: deadlock_free and dependencies stay 0 */
-    bool times_alone;     /**< of phases in chunks no figure of single flows: FAB_NEED_LINKS_ALONE */
-    bool fluid;           /**< by fair shares, whatever the design's transport is */
-    bool keep_flows;      /**< with rates: fill flows of the first seed */
-    bool keep_routes;     /**< with keep_flows: fill route_first and route */
-    bool keep_loads;      /**< fill load_bytes and utilisation of the first seed */
+    uint64_t kept_paths; /**< phases of more paths are routed twice, a chunk at a time; 0: FAB_KEPT_PATHS. No load and
+                             no collision depends on it; lengths of paths and dependencies are then those of all minimal
+                             paths */
+    bool bound;          /**< find the optimum of every phase */
+    bool rates;          /**< find rates and times */
+    bool times_only;  /**< no deadlocks (deadlock_free and dependencies stay 0), and of phases in chunks no figures of
+                         single flows: FAB_NEED_LINKS_ALONE */
+    bool fluid;       /**< by fair shares, whatever the design's transport is */
+    bool keep_flows;  /**< with rates: fill flows of the first seed */
+    bool keep_routes; /**< with keep_flows: fill route_first and route */
+    bool keep_loads;  /**< fill load_bytes and utilisation of the first seed */
     uint64_t keep_seeds;  /**< with keep_loads: fill more_utilisation of the seeds up to this one, taper_ratio and
                              block_bytes; 0: none of them */
     bool keep_schedule;   /**< fill the schedule of iterations */
