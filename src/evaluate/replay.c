@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ITEM_TICKS (UINT64_C(1) << 24)
 typedef struct item {
     uint32_t phase, engine;
     uint64_t draw; /* 0 ... n_seeds - 1 */
@@ -48,8 +49,6 @@ typedef struct run {
     atomic_uint_least64_t done;     /* in ITEM_TICKS-ths of an item */
     atomic_flag telling;            /* somebody calls progress */
 } run;
-
-#define ITEM_TICKS (UINT64_C(1) << 24)
 
 /* An item under way. */
 typedef struct item_progress {
