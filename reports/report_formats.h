@@ -15,7 +15,7 @@ extern const fab_report_format fab_report_graphml;
 extern const fab_report_format fab_report_yed;
 extern const fab_report_format fab_report_gexf;
 extern const fab_report_format fab_report_dot;
-extern const fab_report_format fab_report_svg;
+extern const fab_report_format fab_report_svg, fab_report_png, fab_report_pdf;
 extern const fab_report_format fab_report_ibnet;
 extern const fab_report_format fab_report_flows;
 extern const fab_report_format fab_report_csv;

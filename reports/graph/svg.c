@@ -12,19 +12,23 @@
 
 #define LEFT          128.0F /* names of the rows */
 #define RIGHT         24.0F
-#define TOP           96.0F
+#define TOP           112.0F
 #define BOTTOM        56.0F
 #define LEAST         860.0F /* width: the legend's */
 #define MOST_LABELLED 80     /* edges with a text of their own */
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-/* What the colour tells: the utilisation; where nothing is replayed, how critical a cable is beside the worst. */
+static double part_of(const fab_svg *svg, const fab_graph_edge *edge) {
+    return svg->picture == FAB_PICTURE_COST ? edge->cost_usd : edge->criticality;
+}
+
+/* Bin of the colour: of the utilisation, or by fifths of the largest line. */
 static uint32_t bin_of(const fab_svg *svg, const fab_graph_edge *edge) {
     static const uint32_t FIFTH[] = {1, 2, 3, 4, 6};
     double use = fab_graph_utilisation(svg->w->view, edge);
-    if (svg->by_criticality) {
-        double part = svg->worst_criticality > 0 ? edge->criticality / svg->worst_criticality : 0;
+    if (svg->picture == FAB_PICTURE_COST || svg->picture == FAB_PICTURE_FAILURES) {
+        double part = svg->largest > 0 ? part_of(svg, edge) / svg->largest : 0;
         return isnan(part) ? FAB_GRAPH_BINS : part <= 0 ? 0 : FIFTH[(uint32_t)fmin(5 * part * (1 - 1e-9), 4)];
     }
     return isnan(use) ? FAB_GRAPH_BINS : fab_graph_bin(use);
@@ -274,10 +278,14 @@ static void look_at_edges(fab_svg *svg) {
     const fab_graph_view *view = svg->w->view;
     fab_graph_use room[FAB_MAX_ENGINES];
     fab_graph_edge edge;
-    svg->by_criticality = view->has_criticality && !view->has_utilisation;
-    for (uint32_t i = 0; svg->by_criticality && i < view->n_edges; i++) {
+    if (svg->picture == FAB_PICTURE_AUTO) {
+        svg->picture = view->has_utilisation   ? FAB_PICTURE_LOAD
+                       : view->has_criticality ? FAB_PICTURE_FAILURES
+                                               : FAB_PICTURE_AUTO;
+    }
+    for (uint32_t i = 0; svg->picture >= FAB_PICTURE_COST && i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
-        svg->worst_criticality = fmax(svg->worst_criticality, edge.criticality);
+        svg->largest = fmax(svg->largest, part_of(svg, &edge));
     }
     for (uint32_t i = 0; i < view->n_edges; i++) {
         fab_graph_view_edge(view, i, room, &edge);
@@ -311,7 +319,7 @@ static void put_bands(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  </g>");
 }
 
-/* Above the bands, or below where arcs start above. */
+/* Below the bands: above them lines start. */
 static void put_band_names(const fab_svg *svg) {
     const fab_graph_layout *l = svg->w->layout;
     fab_graph_put(svg->w, "\n  <g>");
@@ -320,7 +328,7 @@ static void put_band_names(const fab_svg *svg) {
         char text[64];
         double room =
             i + 1 < l->n_bands ? (double)(l->band[i + 1].x0 - band->x0) - 4 : (double)(band->x1 - band->x0) + 20;
-        double y = svg->above > 0 ? (double)band->y1 + 22 : (double)band->y0 - 12;
+        double y = (double)band->y1 + 22;
         (void)snprintf(text, sizeof text, "%s %" PRIu32, l->band_name, band->group);
         if (fab_svg_text_width("g", text) > room) {
             (void)snprintf(text, sizeof text, "%" PRIu32, band->group);
@@ -437,7 +445,7 @@ static void svg_begin(fab_graph_writer *w) {
     svg->width = LEFT + inner + RIGHT;
     svg->x0 = LEFT + floorf((inner - width) / 2);
     svg->y0 = TOP + ceilf(svg->above);
-    svg->height = svg->y0 + l->height + BOTTOM + (svg->above > 0 && l->n_bands > 0 ? 16 : 0);
+    svg->height = svg->y0 + l->height + BOTTOM + (l->n_bands > 0 ? 16 : 0);
     fab_svg_begin(svg);
     put_bands(svg);
     svg_put_rows(svg);
@@ -452,16 +460,47 @@ static void svg_end(fab_graph_writer *w) {
     fab_graph_put(w, "\n</svg>");
 }
 
+/* Whether the result has what the picture is to show; of one phase, `shown` has that alone. */
+static fab_status choose_shown(const fab_report_style *style, fab_result *shown, fab_error *err) {
+    const fab_overlay *overlay = shown->overlay;
+    size_t p = 0;
+    if (style->picture == FAB_PICTURE_FAILURES && overlay == NULL) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "picture failures: nothing has failed here; --fail or study do that");
+    }
+    if (style->picture == FAB_PICTURE_COST && (shown->n_fabrics == 0 || !(shown->fabrics[0].cost.total_usd > 0))) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture cost: nothing has a price here");
+    }
+    if (style->picture == FAB_PICTURE_LOAD && shown->n_phases == 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture load: no traffic was replayed; run and route do that");
+    }
+    while (style->picture_phase != NULL && p < shown->n_phases &&
+           strcmp(shown->phases[p].name, style->picture_phase) != 0) {
+        p++;
+    }
+    if (style->picture_phase != NULL && p == shown->n_phases) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture phase=%.60s: there is no such phase%s%s",
+                        style->picture_phase, p > 0 ? "; the first is " : "", p > 0 ? shown->phases[0].name : "");
+    }
+    if (style->picture_phase != NULL) {
+        shown->phases += p;
+        shown->n_phases = 1;
+        (void)snprintf(shown->traffic, sizeof shown->traffic, "phase %s", shown->phases->name);
+    }
+    return FAB_OK;
+}
+
 static fab_status print_svg(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
     static const fab_graph_dialect SVG = {
         .is_xml = true, .density = FAB_LAYOUT_COMPACT, .begin = svg_begin, .node = svg_put_node, .end = svg_end};
-    fab_status status = FAB_OK;
-    fab_svg svg = {.worst = NAN};
     fab_report_style chosen = style != NULL ? *style : (fab_report_style){.width = 80};
+    fab_svg svg = {.worst = NAN, .picture = chosen.picture};
+    fab_result shown = *result; /* borrows */
+    FAB_PASS(choose_shown(&chosen, &shown, err));
     if (chosen.view == FAB_VIEW_AUTO) {
-        status = fab_graph_layout_choose_view(result, FAB_SVG_WIDTH, FAB_SVG_EDGES, &chosen.view, err);
+        FAB_PASS(fab_graph_layout_choose_view(&shown, FAB_SVG_WIDTH, FAB_SVG_EDGES, &chosen.view, err));
     }
-    return status == FAB_OK ? fab_graph_export(&SVG, &svg, result, &chosen, out, err) : status;
+    return fab_graph_export(&SVG, &svg, &shown, &chosen, out, err);
 }
 
 const fab_report_format fab_report_svg = {

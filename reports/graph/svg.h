@@ -26,9 +26,9 @@ typedef struct fab_svg {
     float above, beside;  /**< what arcs need beyond the boxes */
     uint32_t used_passes; /**< bit i: some edge is drawn in pass i */
     uint32_t n_failed;    /**< cables that are dead */
-    bool by_criticality;  /**< colours tell it, and not the utilisation */
-    double worst_criticality;
-    double worst; /**< largest collision factor; NAN where none is known */
+    fab_picture picture;  /**< what colours tell; AUTO: nothing */
+    double largest;       /**< of cost or criticality: that of a line */
+    double worst;         /**< largest collision factor; NAN where none is known */
     bool labels_edges;
 } fab_svg;
 

@@ -3,6 +3,7 @@
 #include "svg.h"
 #include "fab/str.h"
 #include "fab/utf8.h"
+#include "fab/verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,11 +158,16 @@ static void put_told(const fab_svg *svg, const char *name) {
     add_counts(w->view, &text);
     fab_str_printf(&text, ". Drawn: %s; the highest tier is at the top. ", view_sentence(w->view));
     if (w->view->n_engines > 0) {
-        fab_str_add(&text, "Lines are coloured by the largest utilisation of their cables in any phase. ");
+        fab_str_add(&text, svg->picture == FAB_PICTURE_LOAD
+                               ? "Lines are coloured by the largest utilisation of their cables in any phase. "
+                               : "");
         add_traffic(svg, &text);
         fab_str_add(&text, ". ");
     }
-    if (svg->by_criticality) {
+    if (svg->picture == FAB_PICTURE_COST) {
+        fab_str_add(&text, "Lines are coloured by the dollars of their cables and transceivers. ");
+    }
+    if (svg->picture == FAB_PICTURE_FAILURES) {
         fab_str_printf(&text, "Lines are coloured by how critical their cables are: %s. ",
                        w->view->overlay->criticality_of != NULL ? w->view->overlay->criticality_of : "criticality");
     }
@@ -192,6 +198,11 @@ static void put_heading(const fab_svg *svg, const char *name) {
         fab_svg_text(w, 20, 49, "s", "start", room, counts.data);
         if (traffic.data != NULL) {
             fab_svg_text(w, 20, 65, "s", "start", room, traffic.data);
+        }
+        const fab_run_verdict *verdict = w->view->result->verdict;
+        if (verdict != NULL && svg->picture != FAB_PICTURE_AUTO) { /* in one line */
+            fab_svg_text(w, 20, 83, "s", "start", room,
+                         svg->picture == FAB_PICTURE_COST ? verdict->cost : verdict->bound);
         }
     }
     fab_str_release(&counts);
@@ -229,8 +240,10 @@ static double put_bins(const fab_svg *svg, double x, double y) {
     static const char *const PARTS[FAB_GRAPH_BINS] = {"none",    "to 20 %", "to 40 %", "to 60 %",
                                                       "to 80 %", "",        "to 100 %"};
     char head[96] = "offered / rate, fullest cable and phase:";
-    if (svg->by_criticality) {
-        (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->worst_criticality);
+    if (svg->picture == FAB_PICTURE_FAILURES) {
+        (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->largest);
+    } else if (svg->picture == FAB_PICTURE_COST) {
+        (void)snprintf(head, sizeof head, "dollars, beside the dearest line of $%.0f:", svg->largest);
     }
     fab_svg_text(svg->w, x, y, "", "start", 400, head);
     x += fab_svg_text_width("", head) + 8;
@@ -238,7 +251,8 @@ static double put_bins(const fab_svg *svg, double x, double y) {
         char class[4];
         if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
             (void)snprintf(class, sizeof class, "u%u", bin);
-            x = put_sample(svg->w, x, y, class, svg->by_criticality ? PARTS[bin] : fab_graph_bin_names[bin]);
+            x = put_sample(svg->w, x, y, class,
+                           svg->picture != FAB_PICTURE_LOAD ? PARTS[bin] : fab_graph_bin_names[bin]);
         }
     }
     return x;
@@ -249,7 +263,7 @@ void fab_svg_legend(const fab_svg *svg) {
     double x = 20;
     double y = (double)svg->height - 18;
     fab_graph_put(w, "\n  <g>");
-    if (w->view->has_utilisation || svg->by_criticality) {
+    if (svg->picture != FAB_PICTURE_AUTO) {
         x = put_bins(svg, x, y);
     }
     if ((svg->used_passes >> FAB_SVG_PLAIN & 1) != 0) {

@@ -8,8 +8,7 @@
 
 #include <string.h>
 
-#define DATA_MARK  "@FABRISCOPE_DATA@"
-#define TITLE_MARK "@FABRISCOPE_TITLE@"
+#define MARK "@FABRISCOPE_" /* TITLE@, CORE@, DATA@ */
 
 /* Inside <script>, '<' could end the element; JSON has it in strings only. */
 static void put_data(fab_str *out, const fab_str *json) {
@@ -42,12 +41,31 @@ static void put_title(fab_str *out, const char *text) {
     }
 }
 
+static void put_asked(const fab_asked *asked, fab_str *out) {
+    fab_str_add(out, ",\"asked\":{\"words\":[");
+    for (size_t i = 0; i < asked->n_words; i++) {
+        bool is_file = asked->file != NULL && strcmp(asked->words[i], asked->file) == 0;
+        fab_str_add(out, i > 0 ? "," : "");
+        fab_json_string(out, is_file ? asked->base : asked->words[i]);
+    }
+    fab_str_add(out, "],\"files\":{");
+    if (asked->file != NULL) {
+        fab_json_string(out, asked->base);
+        fab_str_add(out, ":");
+        fab_json_string(out, asked->text);
+    }
+    fab_str_add(out, "}}");
+}
+
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {
     fab_str_add(out, "{\"report\":");
     fab_json_result(out, result);
     if (result->iteration_note[0] != '\0') {
         fab_str_add(out, ",\"iteration_note\":");
         fab_json_string(out, result->iteration_note);
+    }
+    if (result->asked != NULL) {
+        put_asked(result->asked, out);
     }
     FAB_PASS(fab_html_graph(result, out, err));
     FAB_PASS(fab_html_views(result, out, err));
@@ -65,25 +83,59 @@ static const char *title_of(const fab_result *result) {
                                      : "report";
 }
 
-static fab_status make_html(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {
-    (void)style;
+/* The asset with everything in its places; `result` NULL: the data are those of no report. */
+static fab_status fill_page(const char *name, const fab_result *result, fab_str *page, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str json = FAB_STR_INIT;
-    const fab_builtin *asset = fab_builtin_find(fab_builtin_web, "report.html");
-    const char *title = asset != NULL ? strstr(asset->data, TITLE_MARK) : NULL;
-    const char *data = title != NULL ? strstr(title, DATA_MARK) : NULL;
-    if (data == NULL) {
-        FAB_FAIL(err, FAB_EINTERNAL, "web/dist/report.html", "has no place for a title and data");
+    const fab_builtin *asset = fab_builtin_find(fab_builtin_web, name);
+    const fab_builtin *core = fab_builtin_find(fab_builtin_web, "core.b64");
+    const char *at = asset != NULL ? asset->data : "";
+    if (result != NULL) {
+        FAB_TRY(make_data(result, &json, err));
+    } else {
+        fab_str_add(&json, "null");
     }
-    FAB_TRY(make_data(result, &json, err));
-    fab_str_append(page, asset->data, (size_t)(title - asset->data));
-    put_title(page, title_of(result));
-    title += strlen(TITLE_MARK);
-    fab_str_append(page, title, (size_t)(data - title));
-    put_data(page, &json);
-    fab_str_add(page, data + strlen(DATA_MARK));
+    for (const char *mark = strstr(at, MARK); mark != NULL; mark = strstr(at, MARK)) {
+        fab_str_append(page, at, (size_t)(mark - at));
+        at = mark + strlen(MARK);
+        if (strncmp(at, "TITLE@", 6) == 0) {
+            put_title(page, result != NULL ? title_of(result) : "explore");
+        } else if (strncmp(at, "CORE@", 5) == 0 && core != NULL) {
+            fab_str_append(page, core->data, core->size);
+        } else if (strncmp(at, "DATA@", 5) == 0) {
+            put_data(page, &json);
+        } else {
+            FAB_FAIL(err, FAB_EINTERNAL, name, "has a place for what there is not: %.20s", mark);
+        }
+        at += strcspn(at, "@") + 1;
+    }
+    fab_str_add(page, at);
+    if (asset == NULL || asset->size < 10 || page->length == 0) {
+        FAB_FAIL(err, FAB_EINTERNAL, name, "is not in this program");
+    }
 done:
     fab_str_release(&json);
+    return status;
+}
+
+static fab_status make_html(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {
+    (void)style;
+    return fill_page("report.html", result, page, err);
+}
+
+static fab_status make_explore(const fab_result *result, const fab_report_style *style, fab_str *page, fab_error *err) {
+    (void)style;
+    return fill_page("explore.html", result, page, err);
+}
+
+fab_status fab_report_explore_empty(FILE *out, fab_error *err) {
+    fab_str page = FAB_STR_INIT;
+    fab_status status = fill_page("explore.html", NULL, &page, err);
+    status = status == FAB_OK ? fab_str_status(&page, err) : status;
+    if (status == FAB_OK) {
+        (void)fwrite(page.data, 1, page.length, out);
+    }
+    fab_str_release(&page);
     return status;
 }
 
@@ -93,6 +145,15 @@ const fab_report_format fab_report_html = {
     .suffix = ".html",
     .summary = "one self-contained page: pictures and tables, for a browser",
     .make = make_html,
+    .shows_loads = true,
+    .cable_bytes = 130,
+};
+
+const fab_report_format fab_report_explore = {
+    .name = "explore",
+    .suffix = ".explore.html",
+    .summary = "the page, and in it the program itself: knobs that can be turned in a browser",
+    .make = make_explore,
     .shows_loads = true,
     .cable_bytes = 130,
 };

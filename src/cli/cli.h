@@ -4,7 +4,7 @@
  *
  * To add a command:
  *  1. write cmd_NAME.c with one `const cli_command cli_command_NAME`: its operands, summary, options and `run`;
- *  2. declare it below and add it to CLI_COMMANDS in main.c;
+ *  2. declare it below and add it to CLI_COMMANDS in commands/commands.c;
  *  3. list its options in its table; a new option is one `cli_option` in options.c (or in the command's own file when
  *     nobody shares it) and a field of cli_options. Help is made from these tables;
  *  4. add a case to tests/cli/cases.
@@ -73,6 +73,8 @@ typedef struct cli_busbw {
 /** A command line as read. */
 typedef struct cli_options {
     const cli_command *command;
+    char **words; /**< behind the command, as given */
+    size_t n_words;
     uint64_t given; /**< bit i: option i of the command's table was given */
     cli_list operands, overrides, jobs, engines, weak_parts, exports, failed_parts, policies, before, after, counters;
     const char *traffic, *transport, *prices, *format, *table, *out, *timeline, *export_path, *patch, *dump, *explain,
@@ -85,7 +87,9 @@ typedef struct cli_options {
     bool max_memory_given; /**< else it is what the machine has free */
     double max_time_s;     /**< 0: as long as it takes */
     cli_when color;
-    fab_view view;                     /**< of graphs */
+    fab_view view;       /**< of graphs */
+    fab_picture picture; /**< of drawings */
+    const char *picture_phase;
     const char *store, *scenarios;     /**< study; NULL when not given */
     cli_figures figures;               /**< study plan */
     uint64_t shard, n_shards;          /**< study run: this worker's share */
@@ -145,11 +149,11 @@ struct cli_command {
     fab_status (*run)(const cli_options *options, FILE *out, fab_error *err);
 };
 
-extern const cli_command cli_command_run, cli_command_build, cli_command_cost, cli_command_traffic, cli_command_route,
-    cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan, cli_command_diff,
-    cli_command_busbw, cli_command_optimize, cli_command_validate, cli_command_list, cli_command_schema,
-    cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_observe,
-    cli_command_import, cli_command_help;
+extern const cli_command cli_command_run, cli_command_explore, cli_command_build, cli_command_cost, cli_command_traffic,
+    cli_command_route, cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan,
+    cli_command_diff, cli_command_busbw, cli_command_optimize, cli_command_validate, cli_command_list,
+    cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit,
+    cli_command_observe, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
 const cli_command *cli_find_command(const char *name);
@@ -391,7 +395,7 @@ fab_status cli_check_further(const cli_options *options, const fab_design *desig
 
 /* --- export.c ----------------------------------------------------------------------------------------------------- */
 
-extern const cli_option cli_option_export /**< repeatable */, cli_option_view;
+extern const cli_option cli_option_export /**< repeatable */, cli_option_view, cli_option_picture;
 
 /** Fails early where a file is there already, or --view has nothing to act on. */
 fab_status cli_check_exports(const cli_options *options, fab_error *err) FAB_MUST_USE;

@@ -45,7 +45,7 @@ static fab_status apply_export(cli_options *options, const char *value, fab_erro
 const cli_option cli_option_export = {
     "export", "FILE",
     "also write FILE in the format of its suffix: .html, .svg, .graphml, .yed.graphml, .gexf, .dot, .json, .xml, "
-    ".md, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, "
+    ".md, .png, .pdf, .csv, .cables.csv, .ptm.dot, .tree.conf, .block.conf, .clab.yml, .topo, .simai, .simgrid.xml, "
     ".astra-sim.yml; can be repeated",
     .is_repeatable = true, .apply = apply_export};
 
@@ -74,6 +74,30 @@ const cli_option cli_option_view = {
     "of graphs: whole, server or leaf (servers as boxes), or merged by pod, rail, plane or tier; default whole, in a "
     "drawing the finest that can be read",
     .apply = apply_view};
+
+static fab_status apply_picture(cli_options *options, const char *value, fab_error *err) {
+    static const char *const NAMES[FAB_PICTURE_N] = {
+        [FAB_PICTURE_LOAD] = "load", [FAB_PICTURE_COST] = "cost", [FAB_PICTURE_FAILURES] = "failures"};
+    for (fab_picture picture = FAB_PICTURE_LOAD; picture < FAB_PICTURE_N; picture++) {
+        if (strcmp(value, NAMES[picture]) == 0) {
+            options->picture = picture;
+            return FAB_OK;
+        }
+    }
+    if (strncmp(value, "phase=", 6) == 0 && value[6] != '\0') {
+        options->picture = FAB_PICTURE_LOAD;
+        options->picture_phase = value + 6;
+        return FAB_OK;
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "option --picture: '%.40s' is none of load, cost, failures, phase=NAME",
+                    value);
+}
+
+const cli_option cli_option_picture = {
+    "picture", "WHAT",
+    "what the colours of a drawing tell (svg, png, pdf): load, phase=NAME (the load of one phase), cost, failures; "
+    "default load, where nothing is replayed failures",
+    .apply = apply_picture};
 
 const cli_option cli_option_failed = {
     "fail", "PART[*FRACTION]",
@@ -186,7 +210,11 @@ void cli_tell_left_out(const cli_options *options, const fab_report_format *form
 
 static fab_status export_to(const cli_options *options, const char *path, const fab_report_format *format,
                             const fab_result *result, fab_error *err) {
-    const fab_report_style style = {.width = 80, .view = options->view, .table = options->table};
+    const fab_report_style style = {.width = 80,
+                                    .view = options->view,
+                                    .picture = options->picture,
+                                    .picture_phase = options->picture_phase,
+                                    .table = options->table};
     const export e = {format, result, &style};
     FAB_PASS(fab_save_file(path, options->force, write_export, &e, err));
     if (!options->quiet) {

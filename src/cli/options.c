@@ -289,6 +289,8 @@ fab_status cli_options_parse(const cli_command *command, int argc, char **argv, 
     fab_status status = FAB_OK;
     *out = (cli_options){.command = command, .seed = 1, .n_seeds = 1, .n_threads = fab_n_processors(), .n_shards = 1};
     size_t n = (size_t)argc;
+    out->words = argv;
+    out->n_words = n;
     const char **room = NULL; /* each of the eleven lists holds at most every word */
     FAB_TRY(FAB_NEW(room, 11 * n + 11, err));
     out->operands.items = room;

@@ -426,7 +426,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     }
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
-        status = fab_verdict_try(&replay, &s->result, verdict, err);
+        if (options->command != &cli_command_explore) { /* whose reader turns the knobs himself, and waits */
+            status = fab_verdict_try(&replay, &s->result, verdict, err);
+        }
     }
     if (status == FAB_OK) {
         status = look_for_plan(s, verdict, err);

@@ -39,6 +39,8 @@ fab_report_style cli_style(const cli_options *options) {
                               .conventions = options->conventions,
                               .width = 80,
                               .view = options->view,
+                              .picture = options->picture,
+                              .picture_phase = options->picture_phase,
                               .table = options->table};
     if (!is_terminal(STDOUT_FILENO)) {
         return style;

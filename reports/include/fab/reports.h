@@ -27,13 +27,24 @@ typedef enum fab_view {
 /** "auto", "whole", "server", "leaf", "pod", "rail", "plane", "tier". */
 extern const char *const fab_view_names[FAB_VIEW_N];
 
+/** What the colours of a drawing tell. */
+typedef enum fab_picture {
+    FAB_PICTURE_AUTO,     /**< loads where there are some, else failures, else nothing */
+    FAB_PICTURE_LOAD,     /**< largest utilisation of the cables of a line, in any phase or in that of the style */
+    FAB_PICTURE_COST,     /**< dollars of the cables of a line with their transceivers, beside the dearest line */
+    FAB_PICTURE_FAILURES, /**< how critical the cables are, and what has failed */
+    FAB_PICTURE_N
+} fab_picture;
+
 typedef struct fab_report_style {
-    bool color;        /**< ANSI colours (text) */
-    bool ascii;        /**< no UTF-8 in bars (text) */
-    bool conventions;  /**< also how things are counted, and where figures come from (text) */
-    int width;         /**< columns (text); 80 by default */
-    fab_view view;     /**< graphs */
-    const char *table; /**< csv: "phases.engines", or FAB_TABLE_LIST; NULL: what the command has rows for */
+    bool color;                /**< ANSI colours (text) */
+    bool ascii;                /**< no UTF-8 in bars (text) */
+    bool conventions;          /**< also how things are counted, and where figures come from (text) */
+    int width;                 /**< columns (text); 80 by default */
+    fab_view view;             /**< graphs */
+    fab_picture picture;       /**< drawings */
+    const char *picture_phase; /**< of FAB_PICTURE_LOAD: that phase alone; NULL: all */
+    const char *table;         /**< csv: "phases.engines", or FAB_TABLE_LIST; NULL: what the command has rows for */
 } fab_report_style;
 
 #define FAB_TABLE_LIST "list" /**< names and sizes of the tables of a report */
@@ -66,6 +77,10 @@ typedef struct fab_report_format {
  */
 fab_status fab_report_write(const fab_report_format *format, const fab_result *result, const fab_report_style *style,
                             FILE *out, fab_error *err) FAB_MUST_USE;
+
+/** The page of a report with the program's own core in it; and the same before anything was asked. */
+extern const fab_report_format fab_report_explore;
+fab_status fab_report_explore_empty(FILE *out, fab_error *err) FAB_MUST_USE;
 
 extern const fab_report_format *const fab_report_formats[]; /**< ended by NULL */
 

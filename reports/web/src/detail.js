@@ -25,6 +25,13 @@ function cableTable(model, picture, caption, cables, from) {
   }), cables.length > AT_MOST && h('p', { class: 'note' }, `The first ${AT_MOST} of ${f.count(cables.length)}.`)];
 }
 
+/** Where the page can ask again: what becomes of the rest without this part, or with half of it. */
+function breaking(state, name) {
+  if (!state.breakPart) return null;
+  return h('p', null, h('button', { type: 'button', onclick: () => state.breakPart(name) }, `Break ${name}`), ' ',
+    h('button', { type: 'button', onclick: () => state.breakPart(`${name}*0.5`) }, 'Halve its rate'));
+}
+
 function ofSwitch(model, picture, s) {
   const { graph } = model;
   const cables = model.cablesOf(s);
@@ -35,6 +42,7 @@ function ofSwitch(model, picture, s) {
     return boundary > 0 && b.lower[index] === s ? b.lowerNumber[index] : b.upperNumber[index];
   }
   return [h('h3', null, model.switchName(s)),
+    breaking(picture.state, model.switchName(s)),
     h('p', null, `${where.length > 0 ? `${where.join(', ')}; ` : ''}${graph.radix[s]} ports, ${f.plural(cables.length, 'cable')}.`),
     cableTable(model, picture, `Cables of ${model.switchName(s)}`, order, s)];
 }
@@ -69,6 +77,7 @@ function ofCable(model, picture, { boundary, index }) {
   const known = (v, format) => (v === undefined ? '-' : format(v));
   const end = (s) => h('button', { type: 'button', class: 'link', onclick: () => state.set({ selected: { kind: 'switch', id: s } }) }, model.switchName(s));
   return [h('h3', null, `Cable ${b.cable[index]}`),
+    breaking(state, model.linkName(boundary, index, false)),
     h('p', null, boundary > 0 ? end(b.lower[index]) : model.lowerName(0, b.lower[index]), `:${b.lowerPort[index]} - `, end(b.upper[index]), `:${b.upperPort[index]}; ${b.name}, ${f.rate(kind.capacity_bps)} each way, ${f.metres(kind.length_m)}, ${f.seconds(kind.latency_s)}.`),
     ratios && table({
       caption: 'Its two links',

@@ -1,6 +1,6 @@
-// The page: reads its block of data and lays out what there is.
+// The page: reads its block of data and lays out what there is. report.js and explored.js start it.
 import { Model, State } from './model.js';
-import { add, breakable, h, section, select } from './dom.js';
+import { breakable, h, replace, section, select } from './dom.js';
 import { answers } from './answers.js';
 import { about } from './about.js';
 import { audit } from './audit.js';
@@ -79,9 +79,11 @@ function controls(model, state) {
   return host;
 }
 
-function build(data) {
+/** Draws the page of a report; `kept`: what the reader had chosen on the page before it. */
+function build(data, kept, breakPart) {
   const model = new Model(data);
-  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null });
+  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null, breakPart });
+  if (kept) Object.assign(state, stillThere(model, kept));
   const drawn = model.graph && data.views ? picture(model, state, data.views)
     : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
@@ -107,23 +109,39 @@ function build(data) {
   const sections = [...linked, ...parts];
   const nav = h('nav', { 'aria-label': 'Parts of the report' }, h('ul', null, sections.map((part) =>
     h('li', null, h('a', { href: `#${part.id}` }, part.querySelector('h2').textContent)))));
-  add(document.getElementById('page'), [
+  replace(document.getElementById('page'), [
     header(model),
     h('main', { id: 'content', tabindex: -1 }, answers(model, state), nav,
       linked.length > 0 && h('div', { class: 'linked' }, controls(model, state), linked), parts),
     h('footer', null, `${model.meta.program} ${model.meta.version}`),
   ]);
-  // Closed parts open for the printer, and close again.
-  let opened = [];
-  addEventListener('beforeprint', () => {
-    opened = [...document.querySelectorAll('details:not([open])')].filter((d) => !d.closest('tbody'));
-    for (const d of opened) d.open = true;
-  });
-  addEventListener('afterprint', () => {
-    for (const d of opened) d.open = false;
-  });
+  return state;
 }
 
-build(JSON.parse(document.getElementById('data').textContent));
-performance.mark('fabriscope-ready');
-document.documentElement.dataset.ready = String(Math.round(performance.now()));
+/** Of what was chosen on another page: what this one has too. */
+function stillThere(model, { engine, phase, direction, view }) {
+  return { engine: engine < model.engines.length ? engine : 0, ...(phase < model.phases.length ? { phase } : {}), direction, view };
+}
+
+// Closed parts open for the printer, and close again.
+let opened = [];
+addEventListener('beforeprint', () => {
+  opened = [...document.querySelectorAll('details:not([open])')].filter((d) => !d.closest('tbody'));
+  for (const d of opened) d.open = true;
+});
+addEventListener('afterprint', () => {
+  for (const d of opened) d.open = false;
+});
+
+/** Shows the page's report; `explore`: what asks the core, where the page carries one. */
+export function start(explore) {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  let ask = null;
+  const breakPart = explore && ((name) => ask.breakPart(name));
+  let state = data && build(data, null, breakPart);
+  ask = explore?.(data, (next) => {
+    state = build(next, state, breakPart);
+  });
+  performance.mark('fabriscope-ready');
+  document.documentElement.dataset.ready = String(Math.round(performance.now()));
+}

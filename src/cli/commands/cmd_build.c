@@ -137,12 +137,25 @@ static const char *const EXAMPLES[] = {
     "fabriscope build clos:gpus=256,floor.rack-power=20.4kW --patch plan.csv",
     NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,     &cli_option_set,         &cli_option_prices,
-                                            &cli_option_out,    &OPTION_PATCH,           &cli_option_export,
-                                            &cli_option_view,   &cli_option_failed,      &cli_option_force,
-                                            &cli_option_format, &cli_option_table,       &cli_option_json,
-                                            &cli_option_color,  &cli_option_conventions, &cli_option_quiet,
-                                            &cli_option_seed,   &cli_option_threads,     NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_VERIFY,
+                                            &cli_option_set,
+                                            &cli_option_prices,
+                                            &cli_option_out,
+                                            &OPTION_PATCH,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_picture,
+                                            &cli_option_failed,
+                                            &cli_option_force,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_color,
+                                            &cli_option_conventions,
+                                            &cli_option_quiet,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            NULL};
 
 const cli_command cli_command_build = {
     .name = "build",

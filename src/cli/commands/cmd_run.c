@@ -21,12 +21,19 @@ static const char *const EXAMPLES[] = {
     "fabriscope run rail-spine:gpus=1024,taper=2 --job tp=8,pp=4 --engine ecmp,qp=16 --engine dmodk",
     NULL};
 
-static const cli_option *const OPTIONS[] = {
-    &cli_option_interference, &cli_option_degrade,     &cli_option_fail,        &cli_option_policies, &cli_option_set,
-    &cli_option_job,          &cli_option_transport,   &cli_option_engine,      &cli_option_seeds,    &cli_option_seed,
-    &cli_option_prices,       &cli_option_threads,     &cli_option_out,         &cli_option_export,   &cli_option_view,
-    &cli_option_timeline,     &cli_option_certificate, &cli_option_force,       &cli_option_format,   &cli_option_table,
-    &cli_option_json,         &cli_option_color,       &cli_option_conventions, &cli_option_quiet,    NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_interference, &cli_option_degrade,
+                                            &cli_option_fail,         &cli_option_policies,
+                                            &cli_option_set,          &cli_option_job,
+                                            &cli_option_transport,    &cli_option_engine,
+                                            &cli_option_seeds,        &cli_option_seed,
+                                            &cli_option_prices,       &cli_option_threads,
+                                            &cli_option_out,          &cli_option_export,
+                                            &cli_option_view,         &cli_option_picture,
+                                            &cli_option_timeline,     &cli_option_certificate,
+                                            &cli_option_force,        &cli_option_format,
+                                            &cli_option_table,        &cli_option_json,
+                                            &cli_option_color,        &cli_option_conventions,
+                                            &cli_option_quiet,        NULL};
 
 const cli_command cli_command_run = {
     .name = "run",

@@ -172,9 +172,10 @@ static const char *const EXAMPLES[] = {
     "fabriscope study show --store every-link --export impact.graphml --out report", NULL};
 
 static const cli_option *const OPTIONS[] = {
-    &cli_option_store, &cli_option_top,   &cli_option_variant,     &cli_option_format, &cli_option_table,
-    &cli_option_json,  &cli_option_out,   &cli_option_export,      &cli_option_view,   &cli_option_certificate,
-    &cli_option_force, &cli_option_color, &cli_option_conventions, &cli_option_quiet,  NULL};
+    &cli_option_store, &cli_option_top,         &cli_option_variant,     &cli_option_format,
+    &cli_option_table, &cli_option_json,        &cli_option_out,         &cli_option_export,
+    &cli_option_view,  &cli_option_picture,     &cli_option_certificate, &cli_option_force,
+    &cli_option_color, &cli_option_conventions, &cli_option_quiet,       NULL};
 
 const cli_command cli_command_study_show = {
     .name = "study show",

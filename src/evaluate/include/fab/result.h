@@ -332,6 +332,14 @@ typedef struct fab_traffic_listing {
     const char *design, *digest;
 } fab_traffic_listing;
 
+/** What was asked, for a page that can ask again: words of the command line, and the file of the design that one of
+ * them names. */
+typedef struct fab_asked {
+    char **words;
+    size_t n_words;
+    const char *file, *base, *text; /**< as in the words, its name without folders, its text; NULL: no file */
+} fab_asked;
+
 typedef struct fab_result {
     fab_command command;
     const char *version;
@@ -368,6 +376,7 @@ typedef struct fab_result {
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
     const char *audited;                       /**< with audit: the file, borrowed */
     const struct fab_observed *observed;       /**< borrowed; NULL unless counters were looked at (observe.h) */
+    const fab_asked *asked;                    /**< borrowed; NULL unless the page can ask again */
     const struct fab_imported *imported;       /**< borrowed; NULL unless a file was imported (imported.h) */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
     const struct fab_contention *contention;   /**< borrowed; NULL where there is one job (contention.h) */

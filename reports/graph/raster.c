@@ -1,0 +1,115 @@
+/* The drawing as pixels for slides, and as a page for print: SVG by svg.c, turned by librsvg's own program, which is
+ * started only then. Linking the library would double the time in which every command starts: ADR 100. */
+#include "fab/memory.h"
+#include "report_formats.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONVERTER "rsvg-convert"
+#define WIDTH     "1920" /* of a slide; the picture keeps its shape within */
+#define HEIGHT    "1080"
+
+extern char **environ;
+
+/* Runs the converter from one file without a name into another. */
+static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *err) {
+    char kind[8];
+    char *const words[] = {(char *)CONVERTER,
+                           (char *)"--format",
+                           kind,
+                           (char *)"--width",
+                           (char *)WIDTH,
+                           (char *)"--height",
+                           (char *)HEIGHT,
+                           (char *)"--keep-aspect-ratio",
+                           NULL};
+    posix_spawn_file_actions_t files;
+    pid_t child = 0;
+    int state = 0;
+    (void)snprintf(kind, sizeof kind, "%s", format);
+    if (posix_spawn_file_actions_init(&files) != 0) {
+        return fab_fail(err, FAB_ENOMEM, NULL, "out of memory");
+    }
+    int failed = posix_spawn_file_actions_adddup2(&files, fileno(from), 0);
+    failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&files, fileno(to), 1);
+    failed = failed != 0 ? failed : posix_spawnp(&child, CONVERTER, &files, NULL, words, environ);
+    (void)posix_spawn_file_actions_destroy(&files);
+    if (failed != 0) {
+        return fab_fail(err, failed == ENOENT ? FAB_EUNSUPPORTED : FAB_EIO, NULL, "format %s: cannot start %s%s: %s",
+                        format, CONVERTER, failed == ENOENT ? " (Debian: librsvg2-bin); format svg needs nothing" : "",
+                        strerror(failed));
+    }
+    while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) {
+        return fab_fail(err, FAB_EIO, NULL, "format %s: %s could not draw the picture", format, CONVERTER);
+    }
+    return FAB_OK;
+}
+
+static fab_status copy(FILE *from, FILE *to, fab_error *err) {
+    char block[16384];
+    rewind(from);
+    for (size_t n = fread(block, 1, sizeof block, from); n > 0; n = fread(block, 1, sizeof block, from)) {
+        (void)fwrite(block, 1, n, to); /* whoever prints the report looks at the stream */
+    }
+    return ferror(from) ? fab_fail(err, FAB_EIO, NULL, "cannot read the picture back") : FAB_OK;
+}
+
+static fab_status print_raster(const char *format, const fab_result *result, const fab_report_style *style, FILE *out,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    FILE *drawing = tmpfile();
+    FILE *picture = tmpfile();
+    if (drawing == NULL || picture == NULL) {
+        FAB_FAIL(err, FAB_EIO, NULL, "format %s: cannot make a temporary file: %s", format, strerror(errno));
+    }
+    FAB_TRY(fab_report_svg.print(result, style, drawing, err));
+    if (fflush(drawing) != 0 || lseek(fileno(drawing), 0, SEEK_SET) != 0) {
+        FAB_FAIL(err, FAB_EIO, NULL, "format %s: cannot keep the drawing: %s", format, strerror(errno));
+    }
+    FAB_TRY(convert(format, drawing, picture, err));
+    FAB_TRY(copy(picture, out, err));
+done:
+    if (drawing != NULL) {
+        (void)fclose(drawing);
+    }
+    if (picture != NULL) {
+        (void)fclose(picture);
+    }
+    return status;
+}
+
+static fab_status print_png(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    return print_raster("png", result, style, out, err);
+}
+
+static fab_status print_pdf(const fab_result *result, const fab_report_style *style, FILE *out, fab_error *err) {
+    return print_raster("pdf", result, style, out, err);
+}
+
+const fab_report_format fab_report_png = {
+    .name = "png",
+    .suffix = ".png",
+    .summary = "the drawing in 1920 by 1080 pixels, for a slide",
+    .print = print_png,
+    .needs_graph = true,
+    .shows_graph = true,
+    .shows_loads = true,
+};
+
+const fab_report_format fab_report_pdf = {
+    .name = "pdf",
+    .suffix = ".pdf",
+    .summary = "the drawing as a page for print",
+    .print = print_pdf,
+    .needs_graph = true,
+    .shows_graph = true,
+    .shows_loads = true,
+};

@@ -1,0 +1,209 @@
+// The knobs of an explored page: what they ask goes to the program's core in a worker, and the page is drawn anew from
+// what it answers. The question stands in the address, so that a finding can be sent.
+import { completed } from './complete.js';
+import { h, replace, select, table } from './dom.js';
+import * as f from './format.js';
+
+const UNTOUCHED = 'as it is';
+const ENGINES = ['ecmp', 'ecmp,qp=4', 'ecmp,qp=16', 'adaptive', 'spray', 'dmodk'];
+/** [label, key, values]: keys of the design with a knob of their own; every other is set by its name. */
+const KNOBS = [
+  ['Taper', 'fabric.taper', ['1', '1.5', '2', '3', '4', '7']],
+  ['Radix', 'fabric.radix', ['32', '64', '128', '256']],
+  ['Placement', 'job.placement', ['order', 'random', 'packed', 'scattered']],
+];
+
+/** What is asked: the same words as on a command line. */
+const EMPTY = { design: '', options: [], sets: {}, engine: '', broken: [] };
+
+/** Words of the command line as a question: `--set` by key, engines and failures apart, the rest as it stands. */
+function questionOf(words) {
+  const q = structuredClone(EMPTY);
+  for (let i = 0; i < words.length; i++) {
+    if (words[i] === '--quiet') continue;
+    const [, name, value] = /^(--[\w-]+)(?:=(.*))?$/s.exec(words[i]) ?? [];
+    if (!name) {
+      q.design = words[i];
+      continue;
+    }
+    const text = value ?? words[++i];
+    const [, key, given] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === '--set' && key) q.sets[key] = given;
+    else if (name === '--threads') continue;
+    else if (name === '--engine' && q.engine === '') q.engine = text;
+    else if (name === '--fail') q.broken.push(text);
+    else q.options.push(name, text);
+  }
+  return q;
+}
+
+const wordsOf = (q) => [
+  q.design,
+  ...Object.entries(q.sets).flatMap(([key, value]) => ['--set', `${key}=${value}`]),
+  ...(q.engine ? ['--engine', q.engine] : []),
+  ...q.options,
+  ...q.broken.flatMap((part) => ['--fail', part]),
+];
+const quoted = (word) => (/^[\w.:=,/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** Figures of a report that a knob is turned for: [name, value, format, whether less is better]. */
+function figuresOf(report) {
+  const best = report.verdict?.best_engine ?? 0;
+  const it = report.iteration?.[best];
+  const of = (phase) => f.mean(phase.engines?.[best]?.max_collision_factor ?? 0);
+  const worst = Math.max(0, ...(report.phases ?? []).map(of));
+  const sum = (report.phases ?? []).reduce((total, phase) => total + (f.mean(phase.engines?.[best]?.time_s) ?? NaN), 0);
+  const dead = report.failures?.engines[best]?.policies ?? [];
+  return [
+    it ? ['iteration', f.mean(it.time_s), f.seconds, true] : ['phases, one after the other', sum, f.seconds, true],
+    ...dead.map((p) => [`with what is broken, ${p.policy}`, p.possible ? p.time_s : undefined, f.seconds, true]),
+    it && ['tokens per second', f.mean(it.tokens_per_s), f.count, false],
+    ['worst collision factor', worst, f.factor, true],
+    report.cost && ['network', report.cost.total_usd, f.dollars, true],
+    report.cost && ['power', report.cost.power_w, f.power, true],
+    it?.usd_per_1e9_tokens !== undefined && ['GPU hours per 1e9 tokens', f.mean(it.usd_per_1e9_tokens), f.money, true],
+    report.fabric && ['switches', report.fabric.switches, f.count, true],
+    report.fabric?.bisection_ratio !== undefined && ['bisection', report.fabric.bisection_ratio, (r) => f.percent(r), false],
+  ].filter(Boolean);
+}
+
+function comparison(now, then) {
+  const rows = figuresOf(now).map(([name, value, format, less]) => {
+    const before = then && figuresOf(then).find(([other]) => other === name)?.[1];
+    const change = value / before - 1;
+    return { name, value, before, format, change, better: Number.isFinite(change) && Math.abs(change) > 1e-9 ? change < 0 === less : null };
+  });
+  const shown = (r, v) => (v === undefined || Number.isNaN(v) ? '-' : r.format(v));
+  return table({
+    caption: 'What it comes to',
+    hide: true,
+    id: 'explore-figures',
+    columns: [
+      { title: '', head: true, cell: (r) => r.name },
+      { title: 'now', number: true, cell: (r) => h('data', { value: r.value }, shown(r, r.value)) },
+      ...(then ? [{ title: 'kept', number: true, cell: (r) => shown(r, r.before) },
+        { title: 'change', number: true, cell: (r) => (r.better === null ? '-' : h('span', { class: r.better ? 'better' : 'worse' }, `${r.change > 0 ? '+' : '−'}${f.percent(Math.abs(r.change))}`)) }] : []),
+    ],
+    rows,
+  });
+}
+
+/** The program in its worker: `ask(words, files)` gives { code, answer, said, ms }; a newer question drops older ones that wait. */
+function startCore(onReady) {
+  const script = new Blob([document.getElementById('worker').textContent], { type: 'text/javascript' });
+  const worker = new Worker(URL.createObjectURL(script));
+  const packed = Uint8Array.from(atob(document.getElementById('core').textContent), (c) => c.charCodeAt(0));
+  const waiting = new Map();
+  let n = 0;
+  worker.onmessage = ({ data }) => {
+    if (data.ready) onReady();
+    waiting.get(data.id)?.(data);
+    waiting.delete(data.id);
+  };
+  worker.postMessage({ packed }, [packed.buffer]);
+  return (words, files) => new Promise((done) => {
+    waiting.set(++n, done);
+    worker.postMessage({ id: n, words, files });
+  });
+}
+
+/**
+ * The panel of knobs. `first`: the data that the page came with, or null; `show(data)` draws the page of an answer.
+ * Gives `breakPart(name)`, for buttons beside what is selected.
+ */
+export function explore(first, show) {
+  const asked = first?.asked;
+  const fromAddress = () => {
+    try {
+      return JSON.parse(decodeURIComponent(location.hash.slice(1))).words;
+    } catch {
+      return null;
+    }
+  };
+  const files = asked?.files ?? {};
+  let q = questionOf(fromAddress() ?? asked?.words ?? []);
+  let report = fromAddress() ? null : (first?.report ?? null);
+  let kept = report;
+  let fields = [];
+  let families = [];
+  let newest = 0;
+  const status = h('p', { id: 'explore-status', role: 'status' }, 'The program is being unpacked.');
+  const figures = h('div');
+  const knobs = h('div', { class: 'controls' });
+  const command = h('code', { id: 'explore-command' });
+
+  const ask = startCore(() => {
+    status.textContent = q.design ? 'Turn a knob, or break something in the picture.' : 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
+    if (q.design && !report) turn({});
+  });
+  const learn = (what) => ask(['list', what, '--json'], {}).then((r) => JSON.parse(r.answer));
+  learn('fields').then((list) => { fields = list; });
+  learn('families').then((list) => { families = list; });
+
+  async function turn(change) {
+    q = { ...q, ...change };
+    draw();
+    const number = ++newest;
+    status.textContent = 'Counting.';
+    const result = await ask(['explore', ...wordsOf(q), '--threads', '1', '--quiet'], files);
+    if (number !== newest) return;
+    if (result.code !== 0) {
+      status.textContent = result.said || `The program ended with code ${result.code}.`;
+      status.dataset.code = String(result.code);
+      return;
+    }
+    const data = JSON.parse(result.answer);
+    report = data.report;
+    kept ??= report;
+    history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify({ words: wordsOf(q) }))}`);
+    show(data);
+    draw();
+    status.textContent = `Answered in ${f.seconds(result.ms / 1e3)}, by this page alone.`;
+    status.dataset.code = '0';
+    status.dataset.ms = String(Math.round(result.ms));
+    status.dataset.answers = String(number);
+  }
+
+  const part = (text, cut, prefix) => {
+    const from = Math.max(...cut.map((c) => text.lastIndexOf(c))) + 1;
+    const begun = text.slice(from);
+    return { from, rows: fields.filter((row) => row.path.startsWith(prefix + begun) && !begun.includes('='))
+      .map((row) => ({ text: `${row.path.slice(prefix.length)}=`, summary: row.summary })) };
+  };
+  const offerDesign = (text) => (text.includes(':') ? part(text, [':', ','], 'fabric.')
+    : { from: 0, rows: families.filter((row) => row.name.startsWith(text)).map((row) => ({ text: `${row.name}:`, summary: row.summary })) });
+
+  const set = (key, value) => {
+    const sets = { ...q.sets };
+    if (value === UNTOUCHED) delete sets[key];
+    else sets[key] = value;
+    turn({ sets });
+  };
+  const setAny = (text) => {
+    const [, key, value] = /^([\w.-]+)=(.*)$/.exec(text.trim()) ?? [];
+    if (key) set(key, value === '' ? UNTOUCHED : value);
+  };
+  const values = (list, now) => [UNTOUCHED, ...new Set([...list, ...(now ? [now] : [])])].map((v) => [v, v]);
+
+  function draw() {
+    replace(knobs,
+      KNOBS.map(([label, key, list]) => select(label, values(list, q.sets[key]), q.sets[key] ?? UNTOUCHED, (v) => set(key, v))),
+      select('Routing', values(ENGINES, q.engine), q.engine || UNTOUCHED, (v) => turn({ engine: v === UNTOUCHED ? '' : v })),
+      report && h('button', { type: 'button', onclick: () => { kept = report; draw(); } }, 'Keep these figures to compare'),
+      Object.keys(q.sets).filter((key) => !KNOBS.some(([, known]) => known === key)).map((key) =>
+        h('button', { type: 'button', class: 'chip-button', title: 'take it back', onclick: () => set(key, UNTOUCHED) }, `${key}=${q.sets[key]} ×`)),
+      q.broken.map((name) => h('button', { type: 'button', class: 'chip-button', title: 'repair it', onclick: () => turn({ broken: q.broken.filter((b) => b !== name) }) }, `${name} broken ×`)));
+    replace(figures, report && comparison(report, kept === report ? null : kept));
+    command.textContent = `fabriscope run ${wordsOf(q).map(quoted).join(' ')}`;
+  }
+  draw();
+  const design = completed({ id: 'explore-design', 'aria-label': 'Design', placeholder: 'clos:gpus=1024,taper=2', value: q.design }, offerDesign, (text) => turn({ design: text.trim() }));
+  const key = completed({ id: 'explore-set', 'aria-label': 'Any key', placeholder: 'any key: job.tp=8' }, (text) => part(text, [' '], ''), setAny);
+  const broken = h('input', { id: 'explore-break', type: 'text', 'aria-label': 'Break a part', placeholder: 'break: server-2, leaf-0, nic-3*0.5', onkeydown: (e) => {
+    if (e.key === 'Enter' && e.target.value.trim()) turn({ broken: [...q.broken, e.target.value.trim()] });
+  } });
+  const panel = h('section', { id: 'explore', 'aria-label': 'Knobs' }, design, knobs, h('div', { class: 'controls' }, key, broken), status, figures,
+    h('p', { class: 'small' }, 'The same on a command line: ', command));
+  document.body.insertBefore(panel, document.getElementById('page'));
+  return { breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };
+}

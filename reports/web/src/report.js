@@ -1,0 +1,4 @@
+// The page of a report.
+import { start } from './main.js';
+
+start(null);

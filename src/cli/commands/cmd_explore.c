@@ -1,0 +1,90 @@
+#include "cli.h"
+
+#include "fab/memory.h"
+#include "fab/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_DESIGN ((size_t)1 << 22) /* bytes of a design that a page carries */
+
+/* The design's file goes with the page, where it is one. */
+static fab_status carry_file(const char *name, fab_asked *asked, char **text, fab_error *err) {
+    struct stat about;
+    size_t n = 0;
+    const char *folder = strrchr(name, '/');
+    if (stat(name, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return FAB_OK; /* a design in one line; or the reader says what is wrong */
+    }
+    FAB_PASS(FAB_NEW(*text, MOST_DESIGN + 1, err));
+    FAB_PASS(fab_source_head(name, *text, MOST_DESIGN, &n, err));
+    if (n == MOST_DESIGN || memchr(*text, '\0', n) != NULL) {
+        return fab_fail(err, FAB_ELIMIT, name, "is no text of less than %zu bytes, which a page can carry",
+                        MOST_DESIGN);
+    }
+    asked->file = name;
+    asked->base = folder != NULL ? folder + 1 : name;
+    asked->text = *text;
+    return FAB_OK;
+}
+
+/* The report of `run` as a page that carries the program's own core: see reports/web/README.md. */
+static fab_status explore_design(const cli_options *options, FILE *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    cli_session session = {.options = NULL};
+    cli_options as_page = *options;
+    fab_asked asked = {.words = options->words, .n_words = options->n_words};
+    char *text = NULL;
+    as_page.format = fab_report_explore.name;
+    if (options->operands.n == 0) {
+        return fab_report_explore_empty(out, err);
+    }
+    if (strcmp(options->operands.items[0], "-") == 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "command explore: the page reads the design again: give it as a file");
+    }
+    FAB_TRY(carry_file(options->operands.items[0], &asked, &text, err));
+    FAB_TRY(cli_session_open(&as_page, FAB_COMMAND_RUN, "job", &session, err));
+    session.result.asked = &asked;
+    FAB_TRY(cli_session_report(&session, out, err));
+done:
+    cli_session_release(&session);
+    free(text);
+    return status;
+}
+
+static const char *const EXAMPLES[] = {"fabriscope explore clos:gpus=1024,taper=2 > explore.html",
+                                       "fabriscope explore preset:llama3-24k-roce > llama3.html",
+                                       "fabriscope explore > explore.html", NULL};
+
+static const cli_option *const OPTIONS[] = {&cli_option_fail,
+                                            &cli_option_policies,
+                                            &cli_option_degrade,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_transport,
+                                            &cli_option_engine,
+                                            &cli_option_seeds,
+                                            &cli_option_seed,
+                                            &cli_option_prices,
+                                            &cli_option_threads,
+                                            &cli_option_quiet,
+                                            NULL};
+
+const cli_command cli_command_explore = {
+    .name = "explore",
+    .operands = "[DESIGN]",
+    .min_operands = 0,
+    .max_operands = 1,
+    .summary = "a page in which every knob can be turned, without this program and offline",
+    .details =
+        "Prints the page of 'run --format html' with the program itself in it, compiled to WebAssembly: taper, "
+        "radix, queue pairs, engine, placement and every other key can be changed in the browser, and any cable, "
+        "switch or server can be killed or slowed; times, collisions, cost and picture follow, with the figures "
+        "of the command line. Other routings and plans are not tried. Without a design the page begins with an "
+        "empty line.",
+    .examples = EXAMPLES,
+    .options = OPTIONS,
+    .tells_usage = true,
+    .run = explore_design,
+};
