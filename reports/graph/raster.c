@@ -15,6 +15,7 @@
 #define WIDTH     "1920" /* of a slide; the picture keeps its shape within */
 #define HEIGHT    "1080"
 
+#ifdef FAB_HAS_SPAWN
 extern char **environ;
 
 /* Runs the converter from one file without a name into another. */
@@ -52,6 +53,14 @@ static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *e
     }
     return FAB_OK;
 }
+#else
+static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *err) {
+    (void)from;
+    (void)to;
+    return fab_fail(err, FAB_EUNSUPPORTED, NULL, "format %s: no program can be started here; format svg needs none",
+                    format);
+}
+#endif
 
 static fab_status copy(FILE *from, FILE *to, fab_error *err) {
     char block[16384];

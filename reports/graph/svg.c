@@ -206,7 +206,9 @@ static void put_edge_label(const fab_svg *svg, const fab_graph_edge *edge) {
     char both[112];
     double worst = svg->w->view->n_engines > 0 ? fab_graph_collision(edge, 0) : (double)NAN;
     (void)fab_format_count(count, edge->n_cables);
-    if (!isnan(worst) && worst > 0) {
+    if (svg->picture == FAB_PICTURE_COST) {
+        (void)(isnan(edge->cost_usd) ? "" : fab_money_format(factor, edge->cost_usd));
+    } else if (!isnan(worst) && worst > 0) {
         (void)snprintf(factor, sizeof factor, "\xC3\x97%.2f", worst);
     }
     if (edge->n_failed > 0) {
@@ -401,6 +403,11 @@ static void put_box_text(const fab_svg *svg, const fab_graph_spot *spot) {
             break;
         }
         fab_svg_count(view, node->level, node->n_nodes, text, sizeof text);
+        if (svg->picture == FAB_PICTURE_COST && !isnan(node->cost_usd) && spot->row->height >= 30) {
+            fab_svg_text(svg->w, x, y - 3, "t", "middle", room, text);
+            fab_svg_text(svg->w, x, y + 12, "t", "middle", room, fab_money_format(count, node->cost_usd));
+            break;
+        }
         fab_svg_text(svg->w, x, y + 4, "t", "middle", room, text);
         break;
     }
@@ -479,8 +486,12 @@ static fab_status choose_shown(const fab_report_style *style, fab_result *shown,
         p++;
     }
     if (style->picture_phase != NULL && p == shown->n_phases) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture phase=%.60s: there is no such phase%s%s",
-                        style->picture_phase, p > 0 ? "; the first is " : "", p > 0 ? shown->phases[0].name : "");
+        char names[200] = "";
+        for (size_t i = 0, n = 0; i < shown->n_phases && n < sizeof names; i++) {
+            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i > 0 ? ", " : "", shown->phases[i].name);
+        }
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture phase=%.60s: there is no such phase; one of %s",
+                        style->picture_phase, names);
     }
     if (style->picture_phase != NULL) {
         shown->phases += p;

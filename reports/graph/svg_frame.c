@@ -2,6 +2,7 @@
  * than as custom properties, which editors of drawings and converters do not know. */
 #include "svg.h"
 #include "fab/str.h"
+#include "fab/units.h"
 #include "fab/utf8.h"
 #include "fab/verdict.h"
 
@@ -138,7 +139,10 @@ static void add_counts(const fab_graph_view *view, fab_str *out) {
 /* The worst first: the rest may be too long to be shown. */
 static void add_traffic(const fab_svg *svg, fab_str *out) {
     const fab_graph_view *view = svg->w->view;
-    if (view->n_engines > 0) {
+    if (svg->picture == FAB_PICTURE_COST) {
+        char total[32];
+        fab_str_printf(out, "The network costs %s", fab_money_format(total, view->result->fabrics[0].cost.total_usd));
+    } else if (view->n_engines > 0) {
         if (!isnan(svg->worst)) {
             fab_str_printf(out, "Largest collision factor %.2f under %s: %s", svg->worst, view->engine[0],
                            view->result->traffic);
@@ -200,7 +204,7 @@ static void put_heading(const fab_svg *svg, const char *name) {
             fab_svg_text(w, 20, 65, "s", "start", room, traffic.data);
         }
         const fab_run_verdict *verdict = w->view->result->verdict;
-        if (verdict != NULL && svg->picture != FAB_PICTURE_AUTO) { /* in one line */
+        if (verdict != NULL && (svg->picture == FAB_PICTURE_LOAD || svg->picture == FAB_PICTURE_COST)) {
             fab_svg_text(w, 20, 83, "s", "start", room,
                          svg->picture == FAB_PICTURE_COST ? verdict->cost : verdict->bound);
         }
@@ -243,7 +247,9 @@ static double put_bins(const fab_svg *svg, double x, double y) {
     if (svg->picture == FAB_PICTURE_FAILURES) {
         (void)snprintf(head, sizeof head, "criticality, beside the worst of %.4g:", svg->largest);
     } else if (svg->picture == FAB_PICTURE_COST) {
-        (void)snprintf(head, sizeof head, "dollars, beside the dearest line of $%.0f:", svg->largest);
+        char most[32];
+        (void)snprintf(head, sizeof head,
+                       "dollars of cables, beside the dearest line of %s:", fab_money_format(most, svg->largest));
     }
     fab_svg_text(svg->w, x, y, "", "start", 400, head);
     x += fab_svg_text_width("", head) + 8;

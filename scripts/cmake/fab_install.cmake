@@ -61,7 +61,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_COMPONENTS_ALL program)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME fabriscope)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "fabriscope-mpi, slurm-client")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "fabriscope-mpi, librsvg2-bin, slurm-client")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION # behind the project's description as first line
     "fabriscope builds Clos, fat-tree, rail-and-spine, rail-only and comparison
 fabrics as a graph, replays the traffic of a training job over them under a

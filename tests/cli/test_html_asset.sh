@@ -11,4 +11,6 @@ fi
 (cd "$root/reports/web" && node build.mjs --check) || fail "reports/web/dist/report.html is not what reports/web/src builds"
 grep -q "Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^']*'; style-src 'sha256-[^']*'; base-uri 'none'; form-action 'none'\"" \
   "$root/reports/web/dist/report.html" || fail "the page has no strict policy"
+grep -q "Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-[^']*' 'wasm-unsafe-eval'; style-src 'sha256-[^']*'; base-uri 'none'; form-action 'none'; worker-src blob:\"" \
+  "$root/reports/web/dist/explore.html" || fail "the page that can be asked has another policy"
 [[ $failures -eq 0 ]]

@@ -132,13 +132,14 @@ export function explore(first, show) {
   const knobs = h('div', { class: 'controls' });
   const command = h('code', { id: 'explore-command' });
 
-  const ask = startCore(() => {
-    status.textContent = q.design ? 'Turn a knob, or break something in the picture.' : 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
+  const learn = async (what) => JSON.parse((await ask(['list', what, '--json'], {})).answer);
+  const ask = startCore(async () => {
     if (q.design && !report) turn({});
+    [fields, families] = [await learn('fields'), await learn('families')];
+    if (newest > 0) return;
+    if (q.design) status.textContent = 'Turn a knob, or break something in the picture.';
+    else status.textContent = 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
   });
-  const learn = (what) => ask(['list', what, '--json'], {}).then((r) => JSON.parse(r.answer));
-  learn('fields').then((list) => { fields = list; });
-  learn('families').then((list) => { families = list; });
 
   async function turn(change) {
     q = { ...q, ...change };
@@ -156,6 +157,7 @@ export function explore(first, show) {
     report = data.report;
     kept ??= report;
     history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify({ words: wordsOf(q) }))}`);
+    document.getElementById('data').textContent = result.answer; // what a saved page begins with
     show(data);
     draw();
     status.textContent = `Answered in ${f.seconds(result.ms / 1e3)}, by this page alone.`;
@@ -167,7 +169,8 @@ export function explore(first, show) {
   const part = (text, cut, prefix) => {
     const from = Math.max(...cut.map((c) => text.lastIndexOf(c))) + 1;
     const begun = text.slice(from);
-    return { from, rows: fields.filter((row) => row.path.startsWith(prefix + begun) && !begun.includes('='))
+    const keys = fields.map((row) => ({ ...row, path: row.path.replace('.tier.N.', '.') })); // taper: of all tiers, taper.1 of one
+    return { from, rows: keys.filter((row) => row.path.startsWith(prefix + begun) && !begun.includes('='))
       .map((row) => ({ text: `${row.path.slice(prefix.length)}=`, summary: row.summary })) };
   };
   const offerDesign = (text) => (text.includes(':') ? part(text, [':', ','], 'fabric.')

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Pictures for slides: those of the documents are what the program draws, png and pdf are drawn by librsvg, and what a
+# picture cannot show is refused. UPDATE=1 draws those of the documents again.
+#
+#     test_pictures.sh PROGRAM
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+mkdir drawn
+"$root/scripts/pictures" "$program" drawn || fail "scripts/pictures"
+for picture in drawn/*.svg; do
+  name=$(basename "$picture")
+  [[ -z ${UPDATE-} ]] || cp "$picture" "$root/src/doc/pictures/"
+  cmp "$picture" "$root/src/doc/pictures/$name" || fail "src/doc/pictures/$name is not what scripts/pictures draws"
+  grep -rqF "pictures/$name" "$root/README.md" "$root/src/doc/manual" || fail "no page shows $name"
+done
+
+# What colours tell: the phase alone, dollars that add up to the bill's, and a verdict in one line.
+grep -q '>phase dp<\|: phase dp<' drawn/phase.svg || fail "the picture of a phase does not name it"
+grep -q 'The network costs \$' drawn/cost.svg || fail "the picture of cost has no total"
+grep -q 'The network costs \$' drawn/load.svg && fail "the picture of loads tells of cost"
+grep -q 'compute, [0-9]* % of the' drawn/phase.svg || fail "no verdict in the picture of a run"
+# Names of groups stand where no line passes: below everything of theirs.
+bottom=$(grep -oE 'class="b"[^>]*y="[0-9.]+"[^>]*height="[0-9.]+"' drawn/load.svg | sed -E 's/.* y="([0-9.]+)".*height="([0-9.]+)"/\1 \2/' | awk '{ if ($1 + $2 > most) most = $1 + $2 } END { print most }')
+name=$(grep -oE 'class="g" x="[0-9.]+" y="[0-9.]+"' drawn/load.svg | sed -E 's/.* y="([0-9.]+)"/\1/' | sort -n | head -n 1)
+awk -v name="$name" -v bottom="$bottom" 'BEGIN { exit !(name > bottom) }' || fail "pods are named at $name, within their bands (to $bottom)"
+# Two tiers of rails: rails side by side, not one box for each tier.
+"$program" build rail-spine:gpus=2048 --format svg >rails.svg || fail "a drawing of rails"
+[[ $(grep -c '<rect class="n ' rails.svg) -ge 24 ]] || fail "2,048 GPUs on rails are drawn as a few boxes"
+
+refused() { # refused CODE TEXT ARGUMENT...
+  local code=0
+  "$program" "${@:3}" >out 2>err || code=$?
+  [[ $code -eq $1 ]] && grep -qF "$2" err || fail "${*:3}: code $code, $(cat err)"
+}
+refused 2 "is none of load, cost, failures" build fat-tree:k=4 --format svg --picture heat
+refused 3 "nothing has failed" build fat-tree:k=4 --format svg --picture failures
+refused 3 "no traffic was replayed" build fat-tree:k=4 --format svg --picture load
+refused 3 "there is no such phase; one of permutation" route fat-tree:k=4 --traffic pattern:permutation --format svg --picture phase=dp
+
+# Without the converter: an error that says what to install, and no file.
+tools=$PATH
+mkdir bin
+ln -s "$(command -v grep)" "$(command -v cat)" bin
+PATH=$PWD/bin
+refused 3 "librsvg2-bin" build fat-tree:k=4 --export x.png
+PATH=$tools
+[[ ! -e x.png ]] || fail "a picture that could not be drawn is there"
+if ! command -v rsvg-convert >/dev/null; then
+  echo "rsvg-convert is not installed: png and pdf are not drawn (scripts/setup --tests)"
+  [[ $failures -eq 0 ]] && exit 77 || exit 1
+fi
+"$program" build clos:gpus=2048,taper=2 --export slide.png --export slide.pdf --quiet >/dev/null || fail "png and pdf"
+size=$(od -An -j16 -N8 -tu1 slide.png | awk '{ print $1*16777216+$2*65536+$3*256+$4, $5*16777216+$6*65536+$7*256+$8 }')
+read -r width height <<<"$size"
+[[ $(od -An -N8 -tx1 slide.png | tr -d ' ') == 89504e470d0a1a0a ]] || fail "slide.png is no PNG"
+((width <= 1920 && height <= 1080 && (width == 1920 || height == 1080))) || fail "slide.png has $size pixels"
+[[ $(head -c 5 slide.pdf) == %PDF- ]] && tail -c 32 slide.pdf | grep -a '%%EOF' >/dev/null || fail "slide.pdf is no PDF"
+exit $((failures > 0))

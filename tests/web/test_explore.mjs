@@ -1,0 +1,145 @@
+// A page of `fabriscope explore` in a headless Chromium: five knobs and two breakages, and every figure beside what the
+// command line says of the same words.
+//
+//     node test_explore.mjs PROGRAM FOLDER PICTURES
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { find, launch, open } from './browser.mjs';
+
+const [program, folder, pictures] = process.argv.slice(2);
+const browser = await launch();
+if (!browser) {
+  console.log('chromium or playwright-core is not installed: skipped (scripts/setup --tests)');
+  process.exit(77);
+}
+mkdirSync(pictures, { recursive: true });
+const run = (...words) => execFileSync(program, words, { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] });
+const make = (name, ...words) => {
+  const file = join(folder, `${name}.html`);
+  writeFileSync(file, run('explore', ...words, '--quiet'));
+  return file;
+};
+/** Words of a command line, as the page shows them. */
+const wordsOf = (command) => [...command.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(([, quoted, plain]) => plain ?? quoted.replaceAll("'\\''", "'"));
+/** What the two must agree in: all but what was tried beside the question, and how it was asked. */
+const comparable = ({ verdict, meta, ...rest }) => ({ ...rest, digest: meta.design_digest, seed: meta.seed, bound: verdict.bound_by, collisions: verdict.collisions, cost_line: verdict.cost });
+
+async function answered(page, n) {
+  await page.waitForFunction((number) => {
+    const { answers, code } = document.getElementById('explore-status').dataset;
+    return Number(answers) >= number || (code !== undefined && code !== '0');
+  }, n, { timeout: 120000 });
+  const state = await page.evaluate(() => ({ ...document.getElementById('explore-status').dataset, text: document.getElementById('explore-status').textContent }));
+  assert.equal(state.code, '0', state.text);
+  return state;
+}
+
+/** The page's report beside the program's; gives it. */
+async function agrees(page, what) {
+  const command = await page.locator('#explore-command').textContent();
+  const words = wordsOf(command);
+  assert.equal(words[0], 'fabriscope');
+  const here = JSON.parse(await page.evaluate(() => document.getElementById('data').textContent)).report;
+  const there = JSON.parse(run(...words.slice(1), '--json', '--quiet'));
+  assert.deepEqual(comparable(here), comparable(there), `${what}: ${command}`);
+  return here;
+}
+const unpacked = (page) => page.waitForFunction(() => !/unpacked/.test(document.getElementById('explore-status').textContent), null, { timeout: 120000 });
+
+test('five knobs give the figures of the command line', async () => {
+  const file = make('knobs', 'clos:gpus=256,radix=32,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp');
+  assert.ok(statSync(file).size < 3e6, `${statSync(file).size} bytes are too many for a page`);
+  const { page, context, complaints } = await open(browser, file);
+  await unpacked(page);
+  await agrees(page, 'as it came');
+  const seen = new Set();
+  const knobs = [['Taper', '1'], ['Radix', '64'], ['Routing', 'spray'], ['Placement', 'scattered'], ['Taper', '4']];
+  for (const [i, [label, value]] of knobs.entries()) {
+    await page.locator('#explore').getByLabel(label, { exact: true }).selectOption(value);
+    await answered(page, i + 1);
+    const report = await agrees(page, `${label} ${value}`);
+    seen.add(JSON.stringify([report.cost.total_usd, report.iteration[0].time_s]));
+    const shown = await page.locator('#explore-figures data').evaluateAll((all) => all.map((d) => Number(d.value)));
+    assert.ok(shown.includes(report.iteration[0].time_s) && shown.includes(report.cost.total_usd), 'the panel shows other figures than the report');
+  }
+  assert.ok(seen.size >= 3, 'knobs change nothing');
+  await page.locator('#explore-set').fill('fabric.nic=200Gb/s');
+  await page.locator('#explore-set').press('Enter');
+  await answered(page, 6);
+  assert.equal((await agrees(page, 'a key by its name')).fabric.nic_bps, 2e11);
+  await page.screenshot({ path: join(pictures, 'explore-light.png'), fullPage: true });
+  // The question in the address: another page of the same file answers it.
+  const address = page.url();
+  const other = await context.newPage();
+  await other.goto(address);
+  await answered(other, 1);
+  assert.equal((await agrees(other, 'by its address')).fabric.nic_bps, 2e11);
+  assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('what is broken, in the picture and by its name', async () => {
+  const file = make('broken', 'rail-spine:gpus=64,radix=16,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp');
+  const { page, context, complaints } = await open(browser, file, { colorScheme: 'dark' });
+  await unpacked(page);
+  const spot = await find(page, /^spine-\d+/);
+  assert.ok(spot, 'no spine in the picture');
+  await page.mouse.click(spot.x, spot.y);
+  await page.locator('#fabric-detail').getByRole('button', { name: /^Break spine/ }).click();
+  await answered(page, 1);
+  const report = await agrees(page, 'a spine broken');
+  assert.match(report.failures.failed[0].name, /^spine-/);
+  await page.locator('#explore-break').fill('nic-3*0.5');
+  await page.locator('#explore-break').press('Enter');
+  await answered(page, 2);
+  assert.equal((await agrees(page, 'and a NIC slower')).failures.failed.length, 2);
+  await page.screenshot({ path: join(pictures, 'explore-dark.png') });
+  await page.getByRole('button', { name: /^spine.*broken/ }).click();
+  await answered(page, 3);
+  assert.equal((await agrees(page, 'the spine repaired')).failures.failed.length, 1);
+  await page.locator('#explore-break').fill('leaf-99');
+  await page.locator('#explore-break').press('Enter');
+  await page.waitForFunction(() => document.getElementById('explore-status').dataset.code === '3', null, { timeout: 60000 });
+  assert.match(await page.locator('#explore-status').textContent(), /leaf-99/);
+  assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('an empty page completes what is written', async () => {
+  const { page, context, complaints } = await open(browser, make('empty'));
+  await page.waitForFunction(() => /Write a design/.test(document.getElementById('explore-status').textContent), null, { timeout: 120000 });
+  const line = page.locator('#explore-design');
+  await line.pressSequentially('rail-s');
+  await page.getByRole('option').first().waitFor();
+  await line.press('ArrowDown');
+  await line.press('Tab');
+  assert.equal(await line.inputValue(), 'rail-spine:');
+  await line.pressSequentially('gpus=64,tap');
+  await line.press('ArrowDown');
+  await line.press('Enter');
+  assert.equal(await line.inputValue(), 'rail-spine:gpus=64,taper=');
+  await line.pressSequentially('2');
+  await line.press('Enter');
+  await answered(page, 1);
+  assert.equal((await agrees(page, 'from an empty line')).fabric.gpus, 64);
+  assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('the file of a design goes with the page', async () => {
+  const design = join(folder, 'mine.xml');
+  writeFileSync(design, '<design name="mine"><fabric family="clos" gpus="64" radix="16"/><job model="llama3-8b" tp="8"/></design>');
+  const { page, context } = await open(browser, make('file', design));
+  await unpacked(page);
+  await page.locator('#explore').getByLabel('Taper', { exact: true }).selectOption('2');
+  await answered(page, 1);
+  const here = JSON.parse(await page.evaluate(() => document.getElementById('data').textContent)).report;
+  const there = JSON.parse(run('run', design, '--set', 'fabric.taper=2', '--json', '--quiet'));
+  assert.deepEqual(comparable(here), comparable(there));
+  await context.close();
+});
+
+test.after(() => browser.close());
