@@ -321,7 +321,7 @@ static void put_bands(const fab_svg *svg) {
     fab_graph_put(svg->w, "\n  </g>");
 }
 
-/* Below the bands: above them lines start. */
+/* Below the bands, for above them lines start; above, where something stands below and nothing arcs. */
 static void put_band_names(const fab_svg *svg) {
     const fab_graph_layout *l = svg->w->layout;
     fab_graph_put(svg->w, "\n  <g>");
@@ -330,7 +330,8 @@ static void put_band_names(const fab_svg *svg) {
         char text[64];
         double room =
             i + 1 < l->n_bands ? (double)(l->band[i + 1].x0 - band->x0) - 4 : (double)(band->x1 - band->x0) + 20;
-        double y = (double)band->y1 + 22;
+        bool is_lowest = svg->above > 0 || band->y1 > l->height - 24;
+        double y = is_lowest ? (double)band->y1 + 22 : (double)band->y0 - 12;
         (void)snprintf(text, sizeof text, "%s %" PRIu32, l->band_name, band->group);
         if (fab_svg_text_width("g", text) > room) {
             (void)snprintf(text, sizeof text, "%" PRIu32, band->group);

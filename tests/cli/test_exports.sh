@@ -131,7 +131,7 @@ expect() { # expect CODE TEXT ARGUMENTS...: exit code, and a text in the message
   [[ $status == "$code" && ( -z $text || $(cat err) == *"$text"* ) ]] || fail "$*: exit $status, $(head -n 1 err)"
 }
 tiny=clos:gpus=8,gpus-per-server=1,radix=8
-expect 2 "ends in none of .json, .xml, .md, .graphml" build $tiny --export fabric.png
+expect 2 "ends in none of .json, .xml, .md, .graphml" build $tiny --export fabric.jpg
 expect 2 "given twice" build $tiny --export a.svg --export a.svg
 expect 2 "did you mean 'pod'" build $tiny --format svg --view pods
 expect 2 "neither --format nor --export asks for a graph" build $tiny --view tier

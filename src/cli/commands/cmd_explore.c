@@ -29,7 +29,7 @@ static fab_status carry_file(const char *name, fab_asked *asked, char **text, fa
     return FAB_OK;
 }
 
-/* The report of `run` as a page that carries the program's own core: see reports/web/README.md. */
+/* The report of `run` as a page that carries the program's own core: see src/cli/core. */
 static fab_status explore_design(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_session session = {.options = NULL};
