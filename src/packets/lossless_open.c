@@ -17,9 +17,10 @@
 
 static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
+    const uint64_t behind = s->spray != NULL ? FAB_SPRAY_BEHIND : 0;
     uint64_t n = 0;
     FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
-    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows * (1 + behind), err));
     FAB_PASS(FAB_NEW(s->flows, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->first[f] = n;
@@ -31,14 +32,15 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
                 s->link[n++] = queues + p->link[i];
             }
         }
-        s->link[n++] = FAB_NO_LINK;
+        s->link[n] = FAB_NO_LINK;
+        n += 1 + behind;
     }
     s->first[p->n_flows] = n;
     return FAB_OK;
 }
 
 static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
-    return s->first[flow + 1] - s->first[flow] - 1;
+    return s->first[flow + 1] - s->first[flow] - 1 - (s->spray != NULL ? FAB_SPRAY_BEHIND : 0);
 }
 
 /* A path's part of them, where flows are sprayed. */
@@ -218,7 +220,8 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     }
     double day_s = (s->spray != NULL ? SPRAYED_PER_DAY : EVENTS_PER_DAY) * busy_s / (double)(2 * s->out->n_cells + 1);
     if (busy_s > 0) {
-        status = fab_event_queue_init(&s->events, day_s, sight_s, err);
+        status = fab_event_queue_init(&s->events, s->spray != NULL ? sizeof(fab_spray_event) : sizeof(fab_event),
+                                      day_s, sight_s, err);
     }
 done:
     free(send_s);
@@ -254,9 +257,9 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
 /* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
 static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
     double cells = fmax(SPREAD_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
-    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * (sizeof(fab_spray_sender) + sizeof(double)) +
-           n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) +
-           cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + (double)sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
+    return n_flows * ((3 + FAB_SPRAY_BEHIND) * sizeof(uint32_t) + 1) +
+           n_senders * (sizeof(fab_spray_sender) + sizeof(fab_spray_origin)) + n_links * sizeof(fab_spray_port) +
+           cells * sizeof(fab_spray_event);
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
