@@ -10,7 +10,6 @@
 #define SPREAD_LINKS    4e6 /* of flows over several paths: of 4 packets a cell, phases were up to 8 % short */
 #define CELLS           64  /* of a mean flow with one path, beyond */
 #define RATED_LINKS     8e6 /* cells times links at most, so that marks and pauses keep their order under DCQCN */
-#define SPRAYED_CELLS   256 /* of sprayed flows: windows and queues of few cells are too rough */
 #define EVENTS_PER_DAY  32
 #define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
 #define CACHE_LINE      64
@@ -91,14 +90,16 @@ static void cut_flows(fab_lossless_state *s) {
         n_hops += hops;
     }
     double paths = p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1;
-    double cells =
-        s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows) : CELLS / sqrt(paths);
     double most = s->spray != NULL || paths > 1 ? SPREAD_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
-    double cell_bytes = sum / fmax(most, cells * n_hops);
+    double cell_bytes = sum / fmax(most, CELLS / sqrt(paths) * n_hops);
     if (s->transport->dcqcn != NULL) {
         cell_bytes = fmin(cell_bytes, fmax(s->transport->xoff_bytes / FAB_LEAST_CELLS, sum / RATED_LINKS));
+    }
+    if (s->spray != NULL) {
+        s->spray->in_steps = sum / most > s->packet_bytes;
+        cell_bytes = 0;
     }
     s->out->cell_bytes = fmax(s->packet_bytes, cell_bytes);
     s->least_bytes = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
@@ -256,10 +257,11 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
 
 /* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
 static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
-    double cells = fmax(SPREAD_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
+    double packets = fmin(SPREAD_LINKS, SPREAD_LINKS * n_flows / fmax(n_flow_links, 1));
+    double of_steps = n_flows * 2 * sizeof(float) + n_senders * 5 * sizeof(double) + n_links * 11 * sizeof(double);
     return n_flows * ((3 + FAB_SPRAY_BEHIND) * sizeof(uint32_t) + 1) +
            n_senders * (sizeof(fab_spray_sender) + sizeof(fab_spray_origin)) + n_links * sizeof(fab_spray_port) +
-           cells * sizeof(fab_spray_event);
+           fmax(of_steps, packets * sizeof(fab_spray_event));
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
@@ -335,7 +337,7 @@ fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     if (s->spray != NULL) {
         FAB_PASS(fab_spray_open(s, err));
     }
-    return open_events(s, err);
+    return s->spray != NULL && s->spray->in_steps ? FAB_OK : open_events(s, err);
 }
 
 void fab_lossless_close(fab_lossless_state *s) {

@@ -23,6 +23,15 @@ enum event_kind { ARRIVES, IS_SENT, IS_ANSWERED };
 
 /* --- senders ------------------------------------------------------------------------------------------------------ */
 
+double fab_spray_cut(const fab_spray_sender *x) {
+    return larger(LEAST_CUT, 1 - GAMMA * (x->delay_s - x->target_s) / x->delay_s);
+}
+
+double fab_spray_marks(double held_bytes, double room_bytes) {
+    double least = LEAST_MARK * room_bytes;
+    return held_bytes > least ? (held_bytes - least) / ((ALWAYS_MARK - LEAST_MARK) * room_bytes) : 0;
+}
+
 void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_event *c) {
     bool is_prompt = !c->is_marked && c->waited_s < x->prompt_s;
     x->delay_s += x->weight * (c->waited_s - x->delay_s);
@@ -35,7 +44,7 @@ void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_e
     } else if (!c->is_marked) {
         x->window_bytes += x->fair * bytes / x->window_bytes;
     } else if (c->waited_s >= x->target_s && x->delay_s > x->target_s && c->at_s - x->cut_s > x->rtt_s) {
-        x->window_bytes *= larger(LEAST_CUT, 1 - GAMMA * (x->delay_s - x->target_s) / x->delay_s);
+        x->window_bytes *= fab_spray_cut(x);
         x->cut_s = c->at_s;
     }
     x->window_bytes = x->window_bytes < x->most_bytes ? x->window_bytes : x->most_bytes;
@@ -173,12 +182,8 @@ static fab_status trim_cell(fab_lossless_state *s, fab_spray_event *c, fab_error
 }
 
 static bool is_drawn(const fab_lossless_state *s, fab_spray_port *at, uint32_t link, double held_bytes) {
-    double least = LEAST_MARK * at->room_bytes;
-    if (!(held_bytes > least)) {
-        return false;
-    }
-    double draw = (double)(fab_draw(s->phase->seed, link, at->n_drawn++) >> 11) * 0x1p-53;
-    return draw < (held_bytes - least) / ((ALWAYS_MARK - LEAST_MARK) * at->room_bytes);
+    double marks = fab_spray_marks(held_bytes, at->room_bytes);
+    return marks > 0 && (double)(fab_draw(s->phase->seed, link, at->n_drawn++) >> 11) * 0x1p-53 < marks;
 }
 
 /* Into the queue of a link at which senders begin. */

@@ -78,6 +78,7 @@ typedef struct fab_spray_state {
     fab_spray_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;
+    bool in_steps; /**< there are too many packets */
 } fab_spray_state;
 
 #define FAB_SPRAY_BEHIND  3 /**< words behind the end of a path */
@@ -88,8 +89,14 @@ fab_status fab_spray_group(fab_lossless_state *state, fab_error *err) FAB_MUST_U
 /** Windows and queues, once cells have their size. */
 fab_status fab_spray_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 void fab_spray_close(fab_spray_state *spray);
-/** Moves all cells. */
+/** Moves all packets, each by itself. */
 fab_status fab_spray_events(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+/** All senders step by step: takes as long for large flows as for small ones. */
+fab_status fab_spray_steps(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 
 /** The window after an answer. */
 void fab_spray_acknowledged(fab_spray_sender *sender, double bytes, const fab_spray_event *answer);
+/** What a cut leaves of a window. */
+double fab_spray_cut(const fab_spray_sender *sender);
+/** How likely a packet is marked that finds so much in a queue: not a probability beyond 1. */
+double fab_spray_marks(double held_bytes, double room_bytes);

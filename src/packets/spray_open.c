@@ -13,10 +13,6 @@
 #define SMOOTHING     0.0125 /* what a packet counts in the average delay */
 #define REFERENCE_S   12e-6  /* raises are stated for this round trip at this rate */
 #define REFERENCE_BPS 1e11
-#define LEAST_QUEUE   32 /* cells, where they are several packets: half as many as packets fit */
-#define LEAST_WINDOW  48
-#define LEAST_TARGET  24
-#define LEAST_PROMPT  4
 
 fab_status fab_spray_group(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
@@ -68,10 +64,6 @@ static double round_trip_s(const fab_lossless_state *s, uint32_t path) {
     return rtt_s;
 }
 
-static double at_least(const fab_lossless_state *s, double value, double n_cells, double of_cell) {
-    return s->out->cell_bytes > s->packet_bytes ? fmax(value, n_cells * s->out->cell_bytes * of_cell) : value;
-}
-
 static void open_sender(const fab_lossless_state *s, fab_spray_sender *x, fab_spray_origin *origin, double rtt_s) {
     uint32_t flow = s->spray->member[x->first];
     double s_per_byte = s->ports[s->link[s->first[flow]]].s_per_byte;
@@ -81,11 +73,11 @@ static void open_sender(const fab_lossless_state *s, fab_spray_sender *x, fab_sp
     x->left = s->flows[flow].left;
     x->missing = s->flows[flow].missing;
     x->rtt_s = rtt_s;
-    x->target_s = at_least(s, TARGET * rtt_s, LEAST_TARGET, s_per_byte);
-    x->prompt_s = at_least(s, PROMPT_S, LEAST_PROMPT, s_per_byte);
-    x->most_bytes = at_least(s, WINDOW * product, LEAST_WINDOW, 1);
+    x->target_s = TARGET * rtt_s;
+    x->prompt_s = PROMPT_S;
+    x->most_bytes = WINDOW * product;
     x->window_bytes = fmax(x->most_bytes, origin->bytes);
-    x->weight = 1 - pow(1 - SMOOTHING, origin->bytes / s->packet_bytes);
+    x->weight = SMOOTHING;
     x->proportional = 4 * s->transport->mtu_bytes * scale / REFERENCE_S;
     x->fair = 5 * s->transport->mtu_bytes * scale;
     x->fast = 0.25 * scale;
@@ -95,7 +87,7 @@ static void open_sender(const fab_lossless_state *s, fab_spray_sender *x, fab_sp
 /* A switch's queue holds a product of its link, or what it is said to. */
 static double room_bytes(const fab_lossless_state *s, uint32_t link, double rtt_s) {
     double bytes = s->transport->spray->queue_bytes;
-    bytes = at_least(s, bytes > 0 ? bytes : rtt_s / s->ports[link].s_per_byte, LEAST_QUEUE, 1);
+    bytes = bytes > 0 ? bytes : rtt_s / s->ports[link].s_per_byte;
     return s->phase->marks == NULL || s->phase->marks[link] ? bytes : (double)INFINITY;
 }
 
