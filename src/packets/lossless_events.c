@@ -377,14 +377,15 @@ FAB_INLINE void fetch_further(const fab_lossless_state *s, const fab_event *e) {
 
 FAB_INLINE void fetch_day(const fab_lossless_state *s) {
     const fab_event_queue *q = &s->events;
+    const fab_event *now = (const void *)q->now;
     for (size_t i = 0; i < q->n_now; i++) {
-        fetch_named(s, &q->now[i]);
+        fetch_named(s, &now[i]);
     }
     for (size_t i = 0; i < q->n_now; i++) {
-        fetch_further(s, &q->now[i]);
+        fetch_further(s, &now[i]);
     }
     for (size_t i = 0; i < q->n_now; i++) {
-        const fab_event *e = &q->now[i];
+        const fab_event *e = &now[i];
         uint32_t head = e->what / FAB_MOST_NUMBERS == IS_SENT ? s->ports[e->link].head : FAB_NO_CELL;
         if (head != FAB_NO_CELL) {
             __builtin_prefetch(&s->link[s->cells[head].at + 1]);
@@ -405,7 +406,7 @@ static fab_status run_events(fab_lossless_state *s, fab_error *err) {
     }
     while (q->n_now > 0) {
         while (q->next < q->n_now) {
-            fab_event e = q->now[q->next++];
+            fab_event e = ((const fab_event *)(const void *)q->now)[q->next++];
             s->now_s = e.at_s;
             switch (e.what / FAB_MOST_NUMBERS) {
             case ARRIVES: FAB_PASS(cell_arrives(s, &e, err)); break;
@@ -444,7 +445,7 @@ fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_ph
     fab_lossless_state s = {.transport = transport, .phase = phase, .out = out};
     s.spray = transport->spray != NULL ? &spray : NULL;
     FAB_TRY(fab_lossless_open(&s, err));
-    FAB_TRY(s.spray != NULL ? fab_spray_events(&s, err) : run_events(&s, err));
+    FAB_TRY(s.spray == NULL ? run_events(&s, err) : spray.in_steps ? fab_spray_steps(&s, err) : fab_spray_events(&s, err));
     FAB_TRY(name_deadlock(&s, s.now_s, err));
     read_ports(&s);
 done:

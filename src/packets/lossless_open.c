@@ -10,16 +10,16 @@
 #define SPREAD_LINKS    4e6 /* of flows over several paths: of 4 packets a cell, phases were up to 8 % short */
 #define CELLS           64  /* of a mean flow with one path, beyond */
 #define RATED_LINKS     8e6 /* cells times links at most, so that marks and pauses keep their order under DCQCN */
-#define SPRAYED_CELLS   256 /* of sprayed flows: windows and queues of few cells are too rough */
 #define EVENTS_PER_DAY  32
 #define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
 #define CACHE_LINE      64
 
 static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
+    const uint64_t behind = s->spray != NULL ? FAB_SPRAY_BEHIND : 0;
     uint64_t n = 0;
     FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
-    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows, err));
+    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows * (1 + behind), err));
     FAB_PASS(FAB_NEW(s->flows, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->first[f] = n;
@@ -31,14 +31,15 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
                 s->link[n++] = queues + p->link[i];
             }
         }
-        s->link[n++] = FAB_NO_LINK;
+        s->link[n] = FAB_NO_LINK;
+        n += 1 + behind;
     }
     s->first[p->n_flows] = n;
     return FAB_OK;
 }
 
 static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
-    return s->first[flow + 1] - s->first[flow] - 1;
+    return s->first[flow + 1] - s->first[flow] - 1 - (s->spray != NULL ? FAB_SPRAY_BEHIND : 0);
 }
 
 /* A path's part of them, where flows are sprayed. */
@@ -89,14 +90,16 @@ static void cut_flows(fab_lossless_state *s) {
         n_hops += hops;
     }
     double paths = p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1;
-    double cells =
-        s->spray != NULL ? SPRAYED_CELLS * (double)s->spray->n_senders / fmax(1, p->n_flows) : CELLS / sqrt(paths);
     double most = s->spray != NULL || paths > 1 ? SPREAD_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
-    double cell_bytes = sum / fmax(most, cells * n_hops);
+    double cell_bytes = sum / fmax(most, CELLS / sqrt(paths) * n_hops);
     if (s->transport->dcqcn != NULL) {
         cell_bytes = fmin(cell_bytes, fmax(s->transport->xoff_bytes / FAB_LEAST_CELLS, sum / RATED_LINKS));
+    }
+    if (s->spray != NULL) {
+        s->spray->in_steps = sum / most > s->packet_bytes;
+        cell_bytes = 0;
     }
     s->out->cell_bytes = fmax(s->packet_bytes, cell_bytes);
     s->least_bytes = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
@@ -218,7 +221,8 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     }
     double day_s = (s->spray != NULL ? SPRAYED_PER_DAY : EVENTS_PER_DAY) * busy_s / (double)(2 * s->out->n_cells + 1);
     if (busy_s > 0) {
-        status = fab_event_queue_init(&s->events, day_s, sight_s, err);
+        status = fab_event_queue_init(&s->events, s->spray != NULL ? sizeof(fab_spray_event) : sizeof(fab_event),
+                                      day_s, sight_s, err);
     }
 done:
     free(send_s);
@@ -253,10 +257,11 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
 
 /* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
 static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
-    double cells = fmax(SPREAD_LINKS * n_flows / fmax(n_flow_links, 1), SPRAYED_CELLS * n_senders);
-    return n_flows * (2 * sizeof(uint32_t) + 1) + n_senders * (sizeof(fab_spray_sender) + sizeof(double)) +
-           n_links * (sizeof(fab_spray_port) + sizeof(uint32_t)) +
-           cells * (sizeof(fab_spray_cell) + sizeof(fab_event) + (double)sizeof(fab_spray_waits) / FAB_WAITS_PER_CHUNK);
+    double packets = fmin(SPREAD_LINKS, SPREAD_LINKS * n_flows / fmax(n_flow_links, 1));
+    double of_steps = n_flows * 2 * sizeof(float) + n_senders * 5 * sizeof(double) + n_links * 11 * sizeof(double);
+    return n_flows * ((3 + FAB_SPRAY_BEHIND) * sizeof(uint32_t) + 1) +
+           n_senders * (sizeof(fab_spray_sender) + sizeof(fab_spray_origin)) + n_links * sizeof(fab_spray_port) +
+           fmax(of_steps, packets * sizeof(fab_spray_event));
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
@@ -332,7 +337,7 @@ fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     if (s->spray != NULL) {
         FAB_PASS(fab_spray_open(s, err));
     }
-    return open_events(s, err);
+    return s->spray != NULL && s->spray->in_steps ? FAB_OK : open_events(s, err);
 }
 
 void fab_lossless_close(fab_lossless_state *s) {

@@ -5,6 +5,7 @@
 #include "fab/rng.h"
 
 #include <math.h>
+#include <string.h>
 
 #define MOST_SKIPS  15
 #define LEAST_MARK  0.2 /* of the queue: nothing is marked below, everything above */
@@ -20,14 +21,18 @@ static double larger(double a, double b) { /* fmax() is a call */
 
 enum event_kind { ARRIVES, IS_SENT, IS_ANSWERED };
 
-static fab_status spray_push(fab_lossless_state *s, double at_s, enum event_kind kind, uint32_t link, uint32_t number,
-                             fab_error *err) {
-    return fab_event_push(&s->events, &(fab_event){at_s, link, (uint32_t)kind * FAB_MOST_NUMBERS + number}, err);
-}
-
 /* --- senders ------------------------------------------------------------------------------------------------------ */
 
-void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_cell *c, double now_s) {
+double fab_spray_cut(const fab_spray_sender *x) {
+    return larger(LEAST_CUT, 1 - GAMMA * (x->delay_s - x->target_s) / x->delay_s);
+}
+
+double fab_spray_marks(double held_bytes, double room_bytes) {
+    double least = LEAST_MARK * room_bytes;
+    return held_bytes > least ? (held_bytes - least) / ((ALWAYS_MARK - LEAST_MARK) * room_bytes) : 0;
+}
+
+void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_event *c) {
     bool is_prompt = !c->is_marked && c->waited_s < x->prompt_s;
     x->delay_s += x->weight * (c->waited_s - x->delay_s);
     x->calm_bytes = is_prompt ? x->calm_bytes + bytes : 0;
@@ -38,78 +43,185 @@ void fab_spray_acknowledged(fab_spray_sender *x, double bytes, const fab_spray_c
         x->window_bytes += x->proportional * bytes * (x->target_s - c->waited_s) / x->window_bytes;
     } else if (!c->is_marked) {
         x->window_bytes += x->fair * bytes / x->window_bytes;
-    } else if (c->waited_s >= x->target_s && x->delay_s > x->target_s && now_s - x->cut_s > x->rtt_s) {
-        x->window_bytes *= larger(LEAST_CUT, 1 - GAMMA * (x->delay_s - x->target_s) / x->delay_s);
-        x->cut_s = now_s;
+    } else if (c->waited_s >= x->target_s && x->delay_s > x->target_s && c->at_s - x->cut_s > x->rtt_s) {
+        x->window_bytes *= fab_spray_cut(x);
+        x->cut_s = c->at_s;
     }
     x->window_bytes = x->window_bytes < x->most_bytes ? x->window_bytes : x->most_bytes;
 }
 
 /* The next path in turn; every round begins at another one. One that marked or trimmed a cell is passed over once for
- * it. */
+ * it. Returned: its place among the paths by sender. */
 static uint32_t choose_path(fab_lossless_state *s, uint32_t number) {
     fab_spray_sender *x = &s->spray->senders[number];
     for (uint32_t passed = 0;; passed++) {
-        uint32_t shift = (uint32_t)(fab_draw(s->phase->seed, number, x->round) % x->n);
-        uint32_t path = s->spray->member[x->first + (x->next + shift) % x->n];
-        x->next = x->next + 1 < x->n ? x->next + 1 : 0;
-        x->round += x->next == 0;
-        if (s->spray->skips[path] == 0 || passed >= x->n) {
-            return path;
+        if (x->next == 0) {
+            x->shift = (uint32_t)(fab_draw(s->phase->seed, number, x->round++) % x->n);
         }
-        s->spray->skips[path]--;
+        uint32_t i = x->next + x->shift < x->n ? x->next + x->shift : x->next + x->shift - x->n;
+        x->next = x->next + 1 < x->n ? x->next + 1 : 0;
+        uint8_t *skips = &s->spray->skips[x->first + i];
+        if (*skips == 0 || passed >= x->n) {
+            return x->first + i;
+        }
+        --*skips;
     }
 }
 
-/* The next sender in turn of those that begin at a link and may send; it is next in turn then. */
-static bool find_sender(fab_lossless_state *s, uint32_t link) {
-    fab_turns *t = &s->turns[link];
+/* The next sender in turn of those that begin at a link and may send. */
+static bool find_sender(const fab_lossless_state *s, uint32_t link, uint32_t *out) {
+    const fab_turns *t = &s->turns[link];
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t at = t->next + i < t->n ? t->next + i : t->next + i - t->n;
-        const fab_spray_sender *x = &s->spray->senders[s->source[t->first + at]];
-        if (x->left > 0 && (x->out == 0 || (x->out + 1) * x->bytes <= x->window_bytes)) {
-            t->next = at;
+        uint32_t number = s->source[t->first + at];
+        const fab_spray_sender *x = &s->spray->senders[number];
+        if (x->left > 0 && (x->out == 0 || (x->out + 1) * s->spray->origin[number].bytes <= x->window_bytes)) {
+            *out = at;
             return true;
         }
     }
     return false;
 }
 
-static fab_status take_cell(fab_spray_state *spray, uint32_t *out, fab_error *err) {
-    *out = spray->free_cell;
-    if (*out != FAB_NO_CELL) {
-        spray->free_cell = spray->cells[*out].next;
-        return FAB_OK;
-    }
-    if (spray->n_cells + 1 >= FAB_MOST_NUMBERS) {
-        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "more than %u cells are under way", FAB_MOST_NUMBERS);
-    }
-    FAB_PASS(FAB_GROW(spray->cells, spray->cells_capacity, spray->n_cells + 1, err));
-    *out = (uint32_t)spray->n_cells++;
-    return FAB_OK;
-}
-
-static fab_status new_cell(fab_lossless_state *s, uint32_t link, uint32_t *out, fab_error *err) {
+static void new_cell(fab_lossless_state *s, uint32_t link, uint32_t turn, fab_spray_event *out) {
     fab_turns *t = &s->turns[link];
-    uint32_t number = s->source[t->first + t->next];
+    uint32_t number = s->source[t->first + turn];
     fab_spray_sender *x = &s->spray->senders[number];
-    uint32_t path = choose_path(s, number);
-    FAB_PASS(take_cell(s->spray, out, err));
-    s->spray->cells[*out] =
-        (fab_spray_cell){.path = path, .at = (uint32_t)s->first[path], .sender = number & (FAB_MOST_NUMBERS - 1)};
+    *out = (fab_spray_event){.sender = number & (FAB_SPRAY_SENDERS - 1), .at = s->spray->place[choose_path(s, number)]};
     x->out++;
     x->left--;
-    s->spray->n_unsent[link]--;
-    t->next = t->next + 1 < t->n ? t->next + 1 : 0;
-    return FAB_OK;
+    s->spray->ports[link].n_unsent--;
+    t->next = turn + 1 < t->n ? turn + 1 : 0;
 }
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
-/* The last cell of a sender: all its paths end with it. */
-static void cell_is_there(fab_lossless_state *s, const fab_spray_cell *c) {
-    fab_spray_sender *x = &s->spray->senders[c->sender];
-    x->last_s = larger(x->last_s, c->tail_s - s->flows[c->path].latency_s);
+static double latency_behind(const uint32_t *end) {
+    double latency_s;
+    memcpy(&latency_s, end + 2, sizeof latency_s);
+    return latency_s;
+}
+
+/* A link begins to send a cell at `from_s`. */
+static fab_status send_cell(fab_lossless_state *s, fab_spray_port *at, fab_spray_event *c, double from_s,
+                            fab_error *err) {
+    const fab_spray_origin *origin = &s->spray->origin[c->sender];
+    double packet_s = (origin->bytes < s->packet_bytes ? origin->bytes : s->packet_bytes) * at->s_per_byte;
+    double sent_s = from_s + origin->bytes * at->s_per_byte;
+    sent_s = larger(sent_s, c->at_s + c->late_s + packet_s); /* not before its last packet */
+    at->free_s = sent_s;
+    const uint32_t *next = &s->link[c->at + 1];
+    if (*next != FAB_NO_LINK) {
+        c->at++;
+        c->link = *next;
+        c->kind = ARRIVES;
+        c->at_s = from_s + packet_s + at->latency_s;
+        c->late_s = (float)(sent_s - from_s - packet_s);
+    } else {
+        c->at++;
+        c->link = origin->link;
+        c->kind = IS_ANSWERED;
+        c->at_s = sent_s + at->latency_s + latency_behind(next);
+    }
+    return fab_event_push(&s->events, c, err);
+}
+
+/* A link at which senders begin has sent what it sends at free_s: an event, if something may follow. */
+static fab_status await_link(fab_lossless_state *s, uint32_t link, fab_error *err) {
+    fab_spray_port *at = &s->spray->ports[link];
+    uint32_t turn;
+    if (at->is_awaited || (at->head == FAB_NO_CELL && (at->n_unsent == 0 || !find_sender(s, link, &turn)))) {
+        return FAB_OK;
+    }
+    at->is_awaited = true;
+    return fab_event_push(&s->events, &(fab_spray_event){.at_s = at->free_s, .link = link, .kind = IS_SENT}, err);
+}
+
+/* A link at which senders begin: its queue and they take turns. */
+static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
+    fab_spray_port *at = &s->spray->ports[link];
+    if (now_s < at->free_s || at->is_awaited) {
+        return await_link(s, link, err);
+    }
+    bool is_turn = at->n_unsent > 0 && (at->head == FAB_NO_CELL || at->turn_of_sender);
+    uint32_t turn;
+    bool from_sender = is_turn && find_sender(s, link, &turn);
+    fab_spray_event c;
+    if (from_sender) {
+        new_cell(s, link, turn, &c);
+        c.at_s = now_s;
+    } else if (at->head != FAB_NO_CELL) {
+        fab_spray_cell *first = &s->spray->cells[at->head];
+        uint32_t next = first->next;
+        c = first->it;
+        c.waited_s += now_s;
+        first->next = s->spray->free_cell;
+        s->spray->free_cell = at->head;
+        at->head = next;
+        at->held_bytes -= s->spray->origin[c.sender].bytes;
+    } else {
+        return FAB_OK;
+    }
+    at->turn_of_sender = !from_sender;
+    FAB_PASS(send_cell(s, at, &c, now_s, err));
+    return await_link(s, link, err);
+}
+
+/* A switch whose queue is full sends on the header alone, ahead of everything: the sender hears of it soon. */
+static fab_status trim_cell(fab_lossless_state *s, fab_spray_event *c, fab_error *err) {
+    double heard_s = c->at_s;
+    for (; s->link[c->at] != FAB_NO_LINK; c->at++) {
+        heard_s += s->spray->ports[s->link[c->at]].latency_s;
+    }
+    c->at_s = heard_s + latency_behind(&s->link[c->at]);
+    c->link = s->spray->origin[c->sender].link;
+    c->kind = IS_ANSWERED;
+    c->is_trimmed = true;
+    s->out->n_trims++;
+    return fab_event_push(&s->events, c, err);
+}
+
+static bool is_drawn(const fab_lossless_state *s, fab_spray_port *at, uint32_t link, double held_bytes) {
+    double marks = fab_spray_marks(held_bytes, at->room_bytes);
+    return marks > 0 && (double)(fab_draw(s->phase->seed, link, at->n_drawn++) >> 11) * 0x1p-53 < marks;
+}
+
+/* Into the queue of a link at which senders begin. */
+static fab_status hold_cell(fab_lossless_state *s, fab_spray_port *to, const fab_spray_event *c, fab_error *err) {
+    fab_spray_state *spray = s->spray;
+    uint32_t number = spray->free_cell;
+    if (number != FAB_NO_CELL) {
+        spray->free_cell = spray->cells[number].next;
+    } else {
+        FAB_PASS(FAB_GROW(spray->cells, spray->cells_capacity, spray->n_cells + 1, err));
+        number = (uint32_t)spray->n_cells++;
+    }
+    spray->cells[number] = (fab_spray_cell){*c, FAB_NO_CELL};
+    spray->cells[number].it.waited_s -= c->at_s;
+    to->held_bytes += spray->origin[c->sender].bytes;
+    *(to->head == FAB_NO_CELL ? &to->head : &spray->cells[to->tail].next) = number;
+    to->tail = number;
+    return send_next(s, c->link, c->at_s, err);
+}
+
+static fab_status spray_arrives(fab_lossless_state *s, fab_spray_event *c, fab_error *err) {
+    fab_spray_port *to = &s->spray->ports[c->link];
+    double wait_s = larger(0, to->free_s - c->at_s);
+    double held_bytes = to->held_bytes + wait_s / to->s_per_byte;
+    if (held_bytes > 0 && held_bytes + s->spray->origin[c->sender].bytes > to->room_bytes) {
+        return trim_cell(s, c, err);
+    }
+    c->is_marked |= is_drawn(s, to, c->link, held_bytes);
+    if (to->has_senders) {
+        return hold_cell(s, to, c, err);
+    }
+    c->waited_s += wait_s;
+    return send_cell(s, to, c, larger(c->at_s, to->free_s), err);
+}
+
+/* With the last cell of a sender, all its paths end. */
+static void cell_was_there(fab_lossless_state *s, fab_spray_sender *x, double came_s) {
+    x->last_s = larger(x->last_s, came_s);
     if (--x->missing == 0) {
         for (uint32_t i = 0; i < x->n; i++) {
             s->out->finish_s[s->spray->member[x->first + i]] = x->last_s;
@@ -117,206 +229,39 @@ static void cell_is_there(fab_lossless_state *s, const fab_spray_cell *c) {
     }
 }
 
-/* A link begins to send a cell at `from_s`. */
-static fab_status send_cell(fab_lossless_state *s, fab_spray_port *at, uint32_t number, double from_s, fab_error *err) {
-    fab_spray_cell *c = &s->spray->cells[number];
-    double bytes = s->spray->bytes[c->sender];
-    double packet_s = (bytes < s->packet_bytes ? bytes : s->packet_bytes) * at->s_per_byte;
-    double sent_s = larger(from_s + bytes * at->s_per_byte, c->tail_s + packet_s); /* not before its last packet */
-    at->busy_s += sent_s - from_s;
-    at->free_s = sent_s;
-    c->tail_s = sent_s + at->latency_s;
-    uint32_t next = s->link[c->at + 1];
-    if (next != FAB_NO_LINK) {
-        c->at++;
-        return spray_push(s, from_s + packet_s + at->latency_s, ARRIVES, next, number, err);
-    }
-    cell_is_there(s, c);
-    return spray_push(s, c->tail_s + s->flows[c->path].latency_s, IS_ANSWERED, s->spray->senders[c->sender].link,
-                      number, err);
-}
-
-/* A link at which senders begin: its queue and they take turns. */
-static fab_status send_next(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
-    fab_spray_port *at = &s->spray->ports[link];
-    if (at->is_sending) {
-        return FAB_OK;
-    }
-    bool is_turn = s->spray->n_unsent[link] > 0 && (at->head == FAB_NO_CELL || at->turn_of_sender);
-    bool from_sender = is_turn && find_sender(s, link);
-    uint32_t number = at->head;
-    if (from_sender) {
-        FAB_PASS(new_cell(s, link, &number, err));
-    } else if (number != FAB_NO_CELL) {
-        fab_spray_cell *c = &s->spray->cells[number];
-        at->head = c->next;
-        at->held_bytes -= s->spray->senders[c->sender].bytes;
-        c->waited_s += now_s;
-    } else {
-        return FAB_OK;
-    }
-    at->turn_of_sender = !from_sender;
-    at->is_sending = true;
-    FAB_PASS(send_cell(s, at, number, now_s, err));
-    return spray_push(s, at->free_s, IS_SENT, link, 0, err);
-}
-
-/* A switch whose queue is full sends on the header alone, ahead of everything: the sender hears of it soon. */
-static fab_status trim_cell(fab_lossless_state *s, uint32_t number, double now_s, fab_error *err) {
-    fab_spray_cell *c = &s->spray->cells[number];
-    double heard_s = now_s + s->flows[c->path].latency_s;
-    for (uint32_t at = c->at; s->link[at] != FAB_NO_LINK; at++) {
-        heard_s += s->spray->ports[s->link[at]].latency_s;
-    }
-    c->is_trimmed = true;
-    s->out->n_trims++;
-    return spray_push(s, heard_s, IS_ANSWERED, s->spray->senders[c->sender].link, number, err);
-}
-
-/* Cells that have begun to leave are not in the queue. */
-static void let_go(fab_spray_state *spray, fab_spray_port *at, double now_s) {
-    while (at->head != FAB_NO_WAITS && spray->waits[at->head].of[at->head_at].until_s <= now_s) {
-        uint32_t chunk = at->head;
-        at->held_bytes -= spray->waits[chunk].of[at->head_at++].bytes;
-        bool is_last = chunk == at->tail && at->head_at == at->tail_at;
-        if (is_last || at->head_at == FAB_WAITS_PER_CHUNK) {
-            at->head = is_last ? FAB_NO_WAITS : spray->waits[chunk].next;
-            at->head_at = 0;
-            at->held_bytes = is_last ? 0 : at->held_bytes;
-            spray->waits[chunk].next = spray->free_waits;
-            spray->free_waits = chunk;
-        }
-    }
-}
-
-static fab_status hold(fab_spray_state *spray, fab_spray_port *at, double bytes, fab_error *err) {
-    if (at->head == FAB_NO_WAITS || at->tail_at == FAB_WAITS_PER_CHUNK) {
-        uint32_t chunk = spray->free_waits;
-        if (chunk != FAB_NO_WAITS) {
-            spray->free_waits = spray->waits[chunk].next;
-        } else {
-            FAB_PASS(FAB_GROW(spray->waits, spray->waits_capacity, spray->n_waits + 1, err));
-            chunk = (uint32_t)spray->n_waits++;
-        }
-        *(at->head == FAB_NO_WAITS ? &at->head : &spray->waits[at->tail].next) = chunk;
-        at->tail = chunk;
-        at->tail_at = 0;
-    }
-    spray->waits[at->tail].of[at->tail_at].until_s = at->free_s;
-    spray->waits[at->tail].of[at->tail_at++].bytes = bytes;
-    at->held_bytes += bytes;
-    return FAB_OK;
-}
-
-static bool is_drawn(const fab_lossless_state *s, fab_spray_port *at, uint32_t link) {
-    double least = LEAST_MARK * at->room_bytes;
-    if (!(at->held_bytes > least)) {
-        return false;
-    }
-    double draw = (double)(fab_draw(s->phase->seed, link, at->n_drawn++) >> 11) * 0x1p-53;
-    return draw < (at->held_bytes - least) / ((ALWAYS_MARK - LEAST_MARK) * at->room_bytes);
-}
-
-static fab_status spray_arrives(fab_lossless_state *s, const fab_event *e, fab_error *err) {
-    uint32_t number = e->what % FAB_MOST_NUMBERS;
-    fab_spray_cell *c = &s->spray->cells[number];
-    fab_spray_port *to = &s->spray->ports[e->link];
-    double bytes = s->spray->bytes[c->sender];
-    if (!to->has_senders) {
-        let_go(s->spray, to, e->at_s);
-    }
-    if (to->held_bytes + bytes > to->room_bytes && to->head != FAB_NO_CELL) {
-        return trim_cell(s, number, e->at_s, err);
-    }
-    c->is_marked |= is_drawn(s, to, e->link);
-    if (to->has_senders) {
-        c->waited_s -= e->at_s;
-        to->held_bytes += bytes;
-        c->next = FAB_NO_CELL;
-        *(to->head == FAB_NO_CELL ? &to->head : &s->spray->cells[to->tail].next) = number;
-        to->tail = number;
-        return send_next(s, e->link, e->at_s, err);
-    }
-    double from_s = larger(e->at_s, to->free_s);
-    if (from_s > e->at_s && isfinite(to->room_bytes)) {
-        FAB_PASS(hold(s->spray, to, bytes, err));
-    }
-    c->waited_s += from_s - e->at_s;
-    return send_cell(s, to, number, from_s, err);
-}
-
-static fab_status sender_hears(fab_lossless_state *s, const fab_event *e, fab_error *err) {
-    uint32_t number = e->what % FAB_MOST_NUMBERS;
-    fab_spray_cell *c = &s->spray->cells[number];
+static fab_status sender_hears(fab_lossless_state *s, const fab_spray_event *c, fab_error *err) {
     fab_spray_sender *x = &s->spray->senders[c->sender];
+    double bytes = s->spray->origin[c->sender].bytes;
     x->out--;
     if (c->is_trimmed) {
         x->left++;
-        s->spray->n_unsent[x->link]++;
-        x->window_bytes -= x->bytes;
+        s->spray->ports[c->link].n_unsent++;
+        x->window_bytes -= bytes;
         x->calm_bytes = 0;
         x->is_fast = false;
     } else {
-        fab_spray_acknowledged(x, x->bytes, c, e->at_s);
+        cell_was_there(s, x, c->at_s - 2 * latency_behind(&s->link[c->at]));
+        fab_spray_acknowledged(x, bytes, c);
     }
-    x->window_bytes = larger(x->window_bytes, x->bytes);
+    x->window_bytes = larger(x->window_bytes, bytes);
     s->out->n_notices += c->is_marked;
-    if (s->transport->spray->skips && (c->is_marked || c->is_trimmed) && s->spray->skips[c->path] < MOST_SKIPS) {
-        s->spray->skips[c->path]++;
+    if (s->transport->spray->skips && (c->is_marked || c->is_trimmed)) {
+        uint8_t *skips = &s->spray->skips[s->link[c->at + 1]];
+        *skips = (uint8_t)(*skips + (*skips < MOST_SKIPS));
     }
-    c->next = s->spray->free_cell;
-    s->spray->free_cell = number;
-    return send_next(s, x->link, e->at_s, err);
+    return send_next(s, c->link, c->at_s, err);
 }
 
 /* As fetch_day() of lossless_events.c: what events read is fetched some events before. All kinds alike, because a
  * branch on the kind is guessed wrong as often as not. */
-FAB_INLINE void fetch_named(const fab_spray_state *spray, const fab_event *e) {
-    __builtin_prefetch(&spray->ports[e->link], 1);
-    __builtin_prefetch(&spray->cells[e->what % FAB_MOST_NUMBERS], 1);
-}
-
-FAB_INLINE void fetch_further(const fab_lossless_state *s, const fab_event *e) {
-    const fab_spray_state *spray = s->spray;
-    const fab_spray_cell *c = &spray->cells[e->what % FAB_MOST_NUMBERS];
-    const fab_spray_port *at = &spray->ports[e->link];
-    size_t head = at->head < spray->n_waits ? at->head : 0;
-    size_t tail = at->tail < spray->n_waits ? at->tail : 0;
-    const char *sender = (const char *)&spray->senders[c->sender];
-    __builtin_prefetch(&s->link[c->at + 1]);
-    __builtin_prefetch(sender, 1);
-    __builtin_prefetch(sender + CACHE_LINE, 1);
-    __builtin_prefetch(&spray->waits[head].of[at->head_at], 1);
-    __builtin_prefetch(&spray->waits[tail].of[at->tail_at], 1);
-}
-
-/* Without a branch, as above: of a cell that reaches its last queue what its path takes. */
-FAB_INLINE void fetch_last(const fab_lossless_state *s, const fab_event *e) {
-    const fab_spray_cell *c = &s->spray->cells[e->what % FAB_MOST_NUMBERS];
-    __builtin_prefetch(&s->flows[s->link[c->at + 1] == FAB_NO_LINK ? c->path : 0]);
-}
-
-FAB_INLINE void fetch_ahead(const fab_lossless_state *s) {
-    const fab_event_queue *q = &s->events;
-    if (q->next + 4 * AHEAD < q->n_now) {
-        fetch_named(s->spray, &q->now[q->next + 4 * AHEAD]);
-    }
-    if (q->next + 2 * AHEAD < q->n_now) {
-        fetch_further(s, &q->now[q->next + 2 * AHEAD]);
-    }
-    if (q->next + AHEAD < q->n_now) {
-        fetch_last(s, &q->now[q->next + AHEAD]);
-    }
-}
-
-FAB_INLINE void fetch_first(const fab_lossless_state *s) {
-    const fab_event_queue *q = &s->events;
-    for (size_t i = 0; i < q->n_now && i <= 4 * AHEAD; i++) {
-        fetch_named(s->spray, &q->now[i]);
-    }
-    for (size_t i = 0; i < q->n_now && i <= 2 * AHEAD; i++) {
-        fetch_further(s, &q->now[i]);
-    }
+FAB_INLINE void fetch(const fab_lossless_state *s, const fab_spray_event *e) {
+    __builtin_prefetch(&s->spray->ports[e->link], 1);
+    __builtin_prefetch(&s->link[e->at + 1]);
+    const char *sender = (const char *)&s->spray->senders[e->sender];
+    const char *origin = (const char *)&s->spray->origin[e->sender];
+    bool hears = e->kind == IS_ANSWERED;
+    __builtin_prefetch(hears ? sender : origin, 1);
+    __builtin_prefetch(hears ? sender + CACHE_LINE : origin, 1);
 }
 
 fab_status fab_spray_events(fab_lossless_state *s, fab_error *err) {
@@ -331,20 +276,22 @@ fab_status fab_spray_events(fab_lossless_state *s, fab_error *err) {
     }
     while (q->n_now > 0) {
         while (q->next < q->n_now) {
-            fetch_ahead(s);
-            fab_event e = q->now[q->next++];
+            fab_spray_event *now = (void *)q->now;
+            if (q->next + AHEAD < q->n_now) {
+                fetch(s, &now[q->next + AHEAD]);
+            }
+            fab_spray_event e = now[q->next++];
             s->now_s = e.at_s;
-            switch (e.what / FAB_MOST_NUMBERS) {
+            switch (e.kind) {
             case ARRIVES: FAB_PASS(spray_arrives(s, &e, err)); break;
             case IS_ANSWERED: FAB_PASS(sender_hears(s, &e, err)); break;
-            default: s->spray->ports[e.link].is_sending = false; FAB_PASS(send_next(s, e.link, e.at_s, err));
+            default: s->spray->ports[e.link].is_awaited = false; FAB_PASS(send_next(s, e.link, e.at_s, err));
             }
         }
         FAB_PASS(fab_event_next_day(q, err));
-        fetch_first(s);
-    }
-    for (uint32_t l = 0; l < s->phase->n_links; l++) {
-        s->ports[l].busy_s = s->spray->ports[l].busy_s;
+        for (size_t i = 0; i < q->n_now && i <= AHEAD; i++) {
+            fetch(s, (fab_spray_event *)(void *)q->now + i);
+        }
     }
     return FAB_OK;
 }

@@ -6,90 +6,97 @@
 
 #include "lossless_run.h"
 
-#define FAB_NO_WAITS        UINT32_MAX
-#define FAB_WAITS_PER_CHUNK 7
-
 /** The paths of a flow that begin at one link, and what its sender knows. What every event reads of it comes first. */
 typedef struct fab_spray_sender {
     uint32_t first, n;    /**< paths: member[first] ... */
     uint32_t next, round; /**< place within a round over them */
-    uint32_t link;        /**< where they begin */
+    uint32_t shift;       /**< where this round begins */
     uint32_t out;         /**< cells sent and not answered */
     uint32_t left;        /**< that have not been sent, or were trimmed */
     uint32_t missing;     /**< that have not arrived */
-    double bytes;         /**< of a cell, on the wire */
     double window_bytes;  /**< these may be under way; at least one cell */
     double last_s;        /**< arrival of its cells, less the latency of their paths */
-    bool is_fast;
-    double most_bytes;               /**< no window is larger */
-    double rtt_s, target_s;          /**< without queues; queueing that is aimed at */
-    double prompt_s;                 /**< queueing that is as good as none */
-    double delay_s, weight;          /**< smoothed queueing, and what a cell counts in it */
+    double most_bytes;    /**< no window is larger */
+    double calm_bytes;    /**< acknowledged since something waited longer than prompt_s */
+    double rtt_s, target_s; /**< without queues; queueing that is aimed at */
+    double prompt_s;        /**< queueing that is as good as none */
+    double delay_s, weight; /**< smoothed queueing, and what a cell counts in it */
     double proportional, fair, fast; /**< raises: bytes^2 per byte and second, bytes^2 per byte, a ratio */
     double cut_s;                    /**< when it was last cut */
-    double calm_bytes;               /**< acknowledged since something waited longer than prompt_s */
+    bool is_fast;
 } fab_spray_sender;
 
-/** A cell under way and what it met: two to a line of a cache. */
-typedef struct fab_spray_cell {
-    double tail_s;   /**< its last bit is there */
-    double waited_s; /**< in queues; while one with senders holds it, less the time when it came */
-    uint32_t path;
-    uint32_t at;   /**< place in the list of links: what it waits for, or is under way to */
-    uint32_t next; /**< in a queue with senders, or among the free ones */
-    uint32_t sender : 30, is_marked : 1, is_trimmed : 1;
-} fab_spray_cell;
+/** What every hop of a cell asks of its sender: those of all senders fit into a cache. */
+typedef struct fab_spray_origin {
+    double bytes;  /**< of a cell, on the wire */
+    uint32_t link; /**< where its paths begin */
+} fab_spray_origin;
 
-/** When cells leave a queue, in that order. */
-typedef struct fab_spray_waits {
-    struct {
-        double until_s, bytes;
-    } of[FAB_WAITS_PER_CHUNK];
-    uint32_t next;
-} fab_spray_waits;
+/** An event is all that is known of a cell: it waits in no list. */
+typedef struct fab_spray_event {
+    double at_s;
+    uint32_t link; /**< whose queue it reaches, or which has sent, or of the sender that hears */
+    uint32_t sender : 28, kind : 2, is_marked : 1, is_trimmed : 1;
+    double waited_s; /**< in queues; while one with senders holds it, less the time when it came */
+    uint32_t at;     /**< place in the list of links: of the queue it reaches; of one that was answered, of its path */
+    float late_s;    /**< its last bit comes so much later than its first packet */
+} fab_spray_event;
+
+/** A cell that waits for a link at which senders begin. */
+typedef struct fab_spray_cell {
+    fab_spray_event it;
+    uint32_t next; /**< in its queue, or among the free ones */
+} fab_spray_cell;
 
 /**
  * What every event reads of a link: one line of a cache. A queue without senders knows when each of its cells leaves as
- * soon as it comes, because nothing stops it: its cells are not in a list, but sent on at once for that time.
+ * soon as it comes, because nothing stops it: it holds what is sent until then.
  */
 typedef struct fab_spray_port {
     double s_per_byte, latency_s;
-    double busy_s;
-    double free_s; /**< when all that came has been sent */
-    double held_bytes;
+    double free_s;       /**< when all that came has been sent; with senders, what is being sent */
     double room_bytes;   /**< of the egress queue; INFINITY: no switch's */
-    uint32_t head, tail; /**< chunks of waits, or FAB_NO_WAITS; with senders: cells, or FAB_NO_CELL */
+    double held_bytes;   /**< with senders: by cells that wait */
+    uint32_t head, tail; /**< with senders: cells, or FAB_NO_CELL */
+    uint32_t n_unsent;   /**< with senders: their cells */
     uint32_t n_drawn;    /**< cells of which it was drawn whether they are marked */
-    uint8_t head_at, tail_at;
-    bool has_senders : 1, is_sending : 1, turn_of_sender : 1;
+    bool has_senders, is_awaited, turn_of_sender;
 } fab_spray_port;
 
-/** What is there beside a fab_lossless_state: its flows are paths, and the first path of a sender stands for it. */
+/** What is there beside a fab_lossless_state: its flows are paths, and the first path of a sender stands for it. Behind
+ * the links of a path stand its number and its latency. */
 typedef struct fab_spray_state {
     uint32_t *sender_of; /**< [n_flows], by path */
     uint32_t *member;    /**< [n_flows]: paths by sender */
+    uint32_t *place;     /**< [n_flows]: where the links of member[i] begin */
     uint8_t *skips;      /**< [n_flows]: how often a path is passed over yet */
     fab_spray_sender *senders;
+    fab_spray_origin *origin; /**< [n_senders] */
     uint32_t n_senders;
-    double *bytes; /**< [n_senders]: of a cell, once more: all of them fit into a cache */
     void *ports_room;
     fab_spray_port *ports; /**< [n_links], in it, a line of a cache each */
-    uint32_t *n_unsent;    /**< [n_links]: cells of the senders that begin there */
     fab_spray_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;
-    fab_spray_waits *waits;
-    size_t n_waits, waits_capacity;
-    uint32_t free_waits;
+    bool in_steps; /**< there are too many packets */
 } fab_spray_state;
+
+#define FAB_SPRAY_BEHIND  3 /**< words behind the end of a path */
+#define FAB_SPRAY_SENDERS (UINT32_C(1) << 28)
 
 /** Groups paths into senders: sender_of, member, first and n of each. */
 fab_status fab_spray_group(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 /** Windows and queues, once cells have their size. */
 fab_status fab_spray_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 void fab_spray_close(fab_spray_state *spray);
-/** Moves all cells. */
+/** Moves all packets, each by itself. */
 fab_status fab_spray_events(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+/** All senders step by step: takes as long for large flows as for small ones. */
+fab_status fab_spray_steps(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 
-/** The window after an answer at now_s. */
-void fab_spray_acknowledged(fab_spray_sender *sender, double bytes, const fab_spray_cell *cell, double now_s);
+/** The window after an answer. */
+void fab_spray_acknowledged(fab_spray_sender *sender, double bytes, const fab_spray_event *answer);
+/** What a cut leaves of a window. */
+double fab_spray_cut(const fab_spray_sender *sender);
+/** How likely a packet is marked that finds so much in a queue: not a probability beyond 1. */
+double fab_spray_marks(double held_bytes, double room_bytes);

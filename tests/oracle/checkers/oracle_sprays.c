@@ -42,6 +42,7 @@ typedef struct net {
     event *event;
     int n_events;
     int *last_owner;
+    double *until; /* [link]: when what it sends has left */
     bool *busy, *nic_next;
     uint64_t *asked;
     long turn;
@@ -66,8 +67,9 @@ static double way(const net *w, int path) {
     return s;
 }
 
-static double depth(const net *w, uint32_t link) {
-    double bytes = 0;
+/* What waits, and what has not left of the packet on the wire. */
+static double depth(const net *w, uint32_t link, double now) {
+    double bytes = w->busy[link] ? (w->until[link] - now) * w->p->capacity[link] / 8 : 0;
     for (int i = 0; i < w->n_packets; i++) {
         bytes += w->packet[i].state == IN_QUEUE && w->p->link[w->packet[i].hop] == link
                      ? w->owner[w->packet[i].owner].size
@@ -145,6 +147,7 @@ static void use(net *w, uint32_t link, double now) {
     k->state = ON_WIRE;
     w->busy[link] = true;
     double left = now + o->size * 8 / w->p->capacity[link];
+    w->until[link] = left;
     plan(w, left, LEFT, (int)link);
     plan(w, left + w->p->latency_s[link], COMES, first);
 }
@@ -206,7 +209,7 @@ static void come(net *w, int number, double now) {
     k->hop++;
     uint32_t link = w->p->link[k->hop];
     double room = w->t->spray->queue_bytes > 0 ? w->t->spray->queue_bytes : w->rtt * w->p->capacity[link] / 8;
-    double there = depth(w, link);
+    double there = depth(w, link, now);
     if (w->p->marks != NULL && !w->p->marks[link]) {
         room = INFINITY;
     }
@@ -268,6 +271,7 @@ static void find_owners(net *w) {
 sprays_seen oracle_sprays(const fab_lossless *t, const fab_lossless_phase *p, double *finish_s) {
     net w = {.t = t, .p = p};
     w.busy = calloc(p->n_links, sizeof *w.busy);
+    w.until = calloc(p->n_links, sizeof *w.until);
     w.nic_next = calloc(p->n_links, sizeof *w.nic_next);
     w.asked = calloc(p->n_links, sizeof *w.asked);
     w.last_owner = calloc(p->n_links, sizeof *w.last_owner);
@@ -301,6 +305,7 @@ sprays_seen oracle_sprays(const fab_lossless *t, const fab_lossless_phase *p, do
         }
     }
     free(w.busy);
+    free(w.until);
     free(w.nic_next);
     free(w.asked);
     free(w.last_owner);

@@ -39,13 +39,13 @@ Test(event_queue, order) {
         fab_rng rng = fab_rng_make(seed, 19);
         uint32_t n = 0;
         uint32_t n_taken = 0;
-        cr_assert_eq(fab_event_queue_init(&q, seed % 3 == 0 ? 0.01 : 2, 16, &err), FAB_OK);
+        cr_assert_eq(fab_event_queue_init(&q, sizeof(fab_event), seed % 3 == 0 ? 0.01 : 2, 16, &err), FAB_OK);
         for (; n < N / 4; n++) {
             push(&q, pushed, n, draw_s(&rng, seed, 0, n));
         }
         do { /* what is under way begets others */
             for (; q.next < q.n_now; n_taken++) {
-                taken[n_taken] = q.now[q.next++];
+                memcpy(&taken[n_taken], q.now + q.size * q.next++, sizeof *taken);
                 for (int i = 0; i < 2 && n < N; i++, n++) {
                     push(&q, pushed, n, draw_s(&rng, seed, taken[n_taken].at_s, n));
                 }

@@ -1,0 +1,393 @@
+/* Sprayed packets of large phases as fluids, in steps of half a round trip: what a sender's packets do to queues, and
+ * queues to its window, is taken together. See src/doc/adr/0095-sprayed-fluids.md. */
+#include "fab/memory.h"
+#include "fab/rng.h"
+#include "spray.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SHORTEST   0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
+#define VISITS     6e8   /* of paths to links: longer steps where shorter ones would make more */
+#define MOST_TRIPS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
+#define MOST_OWED  15.0F
+#define LAST       (UINT32_C(1) << 31)
+#define SMALLEST   1e-3 /* of a packet: nothing */
+
+/* Of a link, what every path changes and reads within a step: all of them fit into a cache, as do the next. */
+typedef struct step_flow {
+    float came_bytes;
+    float passes; /**< part of what comes that goes on: smoothed, so that bytes are neither lost nor made */
+} step_flow;
+
+/* What a packet met there in the last step, and how likely it was not marked. */
+typedef struct step_seen {
+    float wait_s, clear;
+} step_seen;
+
+typedef struct step_queue {
+    double bytes_per_s, room_bytes, held_bytes, mean_came, mean_went;
+    double all_bytes, end_s; /**< of the phase, and of its last flow there */
+} step_queue;
+
+typedef struct step_sender {
+    double left_bytes, rate, wait_s;
+    uint32_t hop; /**< its paths begin here */
+    double part;  /**< of the last step in which it sent; 0: in none */
+    double last_s; /**< what a packet takes behind its first link; in the end, when the last one came */
+} step_sender;
+
+typedef struct spray_steps {
+    fab_lossless_state *s;
+    step_flow *flow;      /* [n_links], as the next two */
+    step_seen *seen;
+    step_queue *queue;
+    float *kept;          /* [n_links]: part that was not trimmed */
+    bool trims;           /* not all of it was kept, somewhere */
+    step_sender *senders; /* [n_senders] */
+    uint32_t *hop;        /* paths by sender: their links but the first, the last with a flag */
+    float *sent;          /* [n_flows], by place among the paths by sender: packets in the last step */
+    float *owed;          /* how often it is passed over yet */
+    double step_s, now_s, mix;
+    double scale; /**< of the bytes, one part in so many is sent */
+    uint64_t n_steps;
+    uint32_t n_left;
+    double n_marked, n_trimmed;
+} spray_steps;
+
+/* What a sender hears of a step, in bytes. */
+typedef struct step_news {
+    double there, waited, calm, raises, steady, hot, dead;
+    double latest_s;
+} step_news;
+
+/* --- answers ------------------------------------------------------------------------------------------------------ */
+
+static step_news read_paths(spray_steps *k, uint32_t number, double size) {
+    const fab_spray_sender *x = &k->s->spray->senders[number];
+    const step_seen *seen = k->seen;
+    const uint32_t *hop = &k->hop[k->senders[number].hop];
+    const step_seen first = k->seen[k->s->spray->origin[number].link];
+    step_news n = {.there = 0};
+    double marked = 0;
+    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+        float wait_s = first.wait_s;
+        float clear = first.clear;
+        float kept = 1;
+        const uint32_t *begin = hop;
+        do {
+            wait_s += seen[*hop & ~LAST].wait_s;
+            clear *= seen[*hop & ~LAST].clear;
+        } while ((*hop++ & LAST) == 0);
+        while (k->trims && begin < hop) {
+            kept *= k->kept[*begin++ & ~LAST];
+        }
+        double all = (double)k->sent[i] * size;
+        double bytes = all * (double)kept;
+        double unmarked = bytes * (double)clear;
+        bool is_late = (double)wait_s >= x->target_s;
+        marked += bytes - unmarked;
+        n.dead += all - bytes;
+        n.there += bytes;
+        n.waited += bytes * (double)wait_s;
+        n.calm += (double)wait_s < x->prompt_s ? unmarked : 0;
+        n.raises += is_late ? 0 : unmarked * (x->target_s - (double)wait_s);
+        n.steady += is_late ? unmarked : 0;
+        n.hot += is_late ? bytes - unmarked : 0;
+        n.latest_s = all > 0 && (double)wait_s > n.latest_s ? (double)wait_s : n.latest_s;
+        float owed = k->owed[i] + k->sent[i] * (1 - clear * kept);
+        k->owed[i] = owed < MOST_OWED ? owed : MOST_OWED;
+    }
+    k->n_marked += marked / size;
+    return n;
+}
+
+/* As fab_spray_acknowledged() for packet after packet; whether one of few was not prompt, or cuts, is drawn. */
+static void change_window(spray_steps *k, uint32_t number, const step_news *n) {
+    fab_spray_sender *x = &k->s->spray->senders[number];
+    step_sender *y = &k->senders[number];
+    double size = k->s->spray->origin[number].bytes;
+    uint64_t draw = fab_draw(k->s->phase->seed, number, k->n_steps);
+    double one = (double)(draw >> 32) * 0x1p-32;
+    double other = (double)(draw & UINT32_MAX) * 0x1p-32;
+    double full_bytes = k->step_s / k->s->ports[k->s->spray->origin[number].link].s_per_byte;
+    y->wait_s = n->there > 0 ? n->waited / n->there : y->wait_s;
+    x->delay_s += x->weight * fmin(1, n->there / full_bytes) * (y->wait_s - x->delay_s);
+    bool is_calm = n->there - n->calm < size * one && n->dead < size * one;
+    x->calm_bytes = is_calm ? x->calm_bytes + n->there : 0;
+    x->is_fast = is_calm && (x->is_fast || x->calm_bytes > x->window_bytes);
+    if (x->is_fast) {
+        x->window_bytes += x->fast * n->there;
+    } else {
+        x->window_bytes += (x->proportional * n->raises + x->fair * n->steady) / x->window_bytes;
+    }
+    if (x->delay_s > x->target_s && k->now_s - x->cut_s >= x->rtt_s * (1 - SMALLEST) && n->hot > size * other) {
+        x->window_bytes *= fab_spray_cut(x);
+        x->cut_s = k->now_s;
+    }
+    x->window_bytes = fmax(size, fmin(x->window_bytes, x->most_bytes) - n->dead);
+}
+
+static void sender_is_told(spray_steps *k, uint32_t number) {
+    step_sender *y = &k->senders[number];
+    double size = k->s->spray->origin[number].bytes;
+    if (y->part <= 0) {
+        return;
+    }
+    step_news n = read_paths(k, number, size);
+    change_window(k, number, &n);
+    y->left_bytes += n.dead;
+    k->n_trimmed += n.dead / size;
+    if (y->left_bytes <= SMALLEST * size) {
+        y->last_s += k->scale * (k->now_s - (1 - y->part) * k->step_s) + n.latest_s;
+        y->left_bytes = 0;
+        k->n_left--;
+    }
+    y->part = 0;
+}
+
+/* --- a step ------------------------------------------------------------------------------------------------------- */
+
+/* Packets of this step to the paths in turn; those that owe a turn pass some of them on. */
+static void take_turns(spray_steps *k, fab_spray_sender *x, double n_packets) {
+    float *sent = &k->sent[x->first];
+    double each = floor(n_packets / x->n);
+    double rest = n_packets - each * x->n;
+    double sum = 0;
+    for (uint32_t i = 0; i < x->n; i++) {
+        sent[i] = (float)each;
+    }
+    for (; rest > 0; rest -= 1) {
+        sent[x->next] += (float)fmin(1, rest);
+        x->next = x->next + 1 < x->n ? x->next + 1 : 0;
+    }
+    if (!k->s->transport->spray->skips) {
+        return;
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        float *owed = &k->owed[x->first + i];
+        float passed = sent[i] < *owed ? sent[i] : *owed;
+        *owed -= passed;
+        sent[i] -= passed;
+        sum += (double)sent[i];
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        sent[i] = sum > 0 ? (float)((double)sent[i] * n_packets / sum) : (float)(n_packets / x->n);
+    }
+}
+
+static void send_step(spray_steps *k, uint32_t number) {
+    fab_spray_sender *x = &k->s->spray->senders[number];
+    step_sender *y = &k->senders[number];
+    double size = k->s->spray->origin[number].bytes;
+    double bytes = fmin(y->left_bytes, y->rate * k->step_s);
+    take_turns(k, x, bytes / size);
+    y->left_bytes -= bytes;
+    y->part = bytes / (y->rate * k->step_s);
+    step_flow *flow = k->flow;
+    step_flow *first = &flow[k->s->spray->origin[number].link];
+    const uint32_t *hop = &k->hop[y->hop];
+    const float part = (float)size * first->passes;
+    first->came_bytes += (float)bytes;
+    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+        float comes = k->sent[i] * part;
+        do {
+            step_flow *at = &flow[*hop & ~LAST];
+            at->came_bytes += comes;
+            comes *= at->passes;
+        } while ((*hop++ & LAST) == 0);
+    }
+}
+
+/* Senders that begin at a link hear of the last step, share the link, and send. */
+static void step_senders(spray_steps *k, uint32_t link) {
+    const fab_turns *t = &k->s->turns[link];
+    const uint32_t *mine = &k->s->source[t->first];
+    double sum = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const fab_spray_sender *x = &k->s->spray->senders[mine[i]];
+        step_sender *y = &k->senders[mine[i]];
+        sender_is_told(k, mine[i]);
+        y->rate = fmin(k->queue[link].bytes_per_s, x->window_bytes / (x->rtt_s + y->wait_s));
+        sum += y->left_bytes > 0 ? y->rate : 0;
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        step_sender *y = &k->senders[mine[i]];
+        y->rate *= sum > k->queue[link].bytes_per_s ? k->queue[link].bytes_per_s / sum : 1;
+        if (y->left_bytes > 0) {
+            send_step(k, mine[i]);
+        }
+    }
+}
+
+static void step_queue_on(spray_steps *k, uint32_t link) {
+    step_queue *q = &k->queue[link];
+    step_flow *f = &k->flow[link];
+    double came = (double)f->came_bytes;
+    k->kept[link] = 1;
+    if (came <= 0 && q->held_bytes <= 0) {
+        k->seen[link] = (step_seen){0, 1};
+        return;
+    }
+    double before = q->held_bytes;
+    double went = fmin(before + came, q->bytes_per_s * k->step_s);
+    double over = fmax(0, before + came - went - q->room_bytes);
+    q->held_bytes = before + came - went - over;
+    q->mean_came += k->mix * (came - q->mean_came);
+    q->mean_went += k->mix * (went - q->mean_went);
+    double mean = (before + q->held_bytes) / 2;
+    k->seen[link] = (step_seen){(float)(mean / q->bytes_per_s), (float)(1 - fmin(1, fab_spray_marks(mean, q->room_bytes)))};
+    if (over > 0 && came > 0) {
+        k->kept[link] = (float)(1 - fmin(1, over / came));
+        k->trims = true;
+    }
+    *f = (step_flow){0, q->mean_came > 0 ? (float)(q->mean_went / q->mean_came) : 1};
+}
+
+/* --- before and after --------------------------------------------------------------------------------------------- */
+
+/* What all paths bring to a link: the longest that one sends, of which a step is a small part. */
+static double fullest_link_s(spray_steps *k) {
+    const fab_lossless_state *s = k->s;
+    double most_s = 0;
+    for (uint32_t number = 0; number < s->spray->n_senders; number++) {
+        const fab_spray_sender *x = &s->spray->senders[number];
+        double bytes = k->senders[number].left_bytes / x->n;
+        for (uint32_t i = x->first; bytes > 0 && i < x->first + x->n; i++) {
+            for (const uint32_t *l = &s->link[s->spray->place[i]]; *l != FAB_NO_LINK; l++) {
+                k->queue[*l].all_bytes += bytes;
+                most_s = fmax(most_s, k->queue[*l].all_bytes / k->queue[*l].bytes_per_s);
+            }
+        }
+    }
+    return most_s;
+}
+
+/* Links of paths in the order in which steps read them. A path of one link has none behind it: itself once more would
+ * be counted twice, so that it has a link to nowhere. */
+static fab_status copy_hops(spray_steps *k, fab_error *err) {
+    const fab_lossless_state *s = k->s;
+    uint64_t n = 0;
+    FAB_PASS(FAB_NEW(k->hop, s->first[s->phase->n_flows], err));
+    for (uint32_t number = 0; number < s->spray->n_senders; number++) {
+        const fab_spray_sender *x = &s->spray->senders[number];
+        k->senders[number].hop = (uint32_t)n;
+        for (uint32_t i = x->first; x->left > 0 && i < x->first + x->n; i++) {
+            const uint32_t *l = &s->link[s->spray->place[i]];
+            k->hop[n++] = l[1] == FAB_NO_LINK ? s->phase->n_links : l[1];
+            for (l += 2; l[-1] != FAB_NO_LINK && *l != FAB_NO_LINK; l++) {
+                k->hop[n++] = *l;
+            }
+            k->hop[n - 1] |= LAST;
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status steps_open(spray_steps *k, fab_error *err) {
+    fab_lossless_state *s = k->s;
+    fab_spray_state *spray = s->spray;
+    const uint32_t n_links = s->phase->n_links;
+    double most_bps = 0;
+    FAB_PASS(FAB_NEW(k->flow, (size_t)n_links + 1, err)); /* one more is nowhere */
+    FAB_PASS(FAB_NEW(k->seen, (size_t)n_links + 1, err));
+    FAB_PASS(FAB_NEW(k->queue, n_links, err));
+    FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
+    FAB_PASS(FAB_NEW(k->kept, (size_t)n_links + 1, err));
+    FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
+    FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
+    for (uint32_t l = 0; l < n_links; l++) {
+        k->flow[l].passes = 1;
+        k->queue[l] =
+            (step_queue){.bytes_per_s = 1 / s->ports[l].s_per_byte, .room_bytes = spray->ports[l].room_bytes};
+    }
+    k->seen[n_links].clear = 1;
+    k->kept[n_links] = 1;
+    FAB_PASS(copy_hops(k, err));
+    double rtt_s = 0;
+    for (uint32_t i = 0; i < spray->n_senders; i++) {
+        fab_spray_sender *x = &spray->senders[i];
+        if (x->left > 0) {
+            const uint32_t *l = &s->link[spray->place[x->first]];
+            rtt_s = x->rtt_s;
+            most_bps = fmax(most_bps, k->queue[*l].bytes_per_s);
+            k->senders[i].left_bytes = x->left * spray->origin[i].bytes;
+            k->n_left++;
+            x->next = (uint32_t)(fab_draw(s->phase->seed, i, 0) % x->n);
+            while (*++l != FAB_NO_LINK) {
+                k->senders[i].last_s += spray->origin[i].bytes * s->ports[*l].s_per_byte;
+            }
+        }
+    }
+    double trips = fullest_link_s(k) / rtt_s;
+    double n_hops = (double)s->first[s->phase->n_flows] - (1.0 + FAB_SPRAY_BEHIND) * s->phase->n_flows;
+    k->scale = fmax(1, trips / MOST_TRIPS);
+    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(trips, MOST_TRIPS) / VISITS));
+    k->step_s = k->mix * rtt_s;
+    k->mix /= 2;
+    s->out->cell_bytes = fmax(s->packet_bytes, most_bps * k->step_s);
+    for (uint32_t i = 0; i < spray->n_senders; i++) { /* what a packet counts, of as many as a step has at most */
+        k->senders[i].left_bytes /= k->scale;
+        double n = k->step_s / (spray->origin[i].bytes * s->ports[spray->origin[i].link].s_per_byte);
+        spray->senders[i].weight = spray->origin[i].bytes > 0 ? 1 - pow(1 - spray->senders[i].weight, n) : 0;
+    }
+    return FAB_OK;
+}
+
+static uint32_t last_link(const fab_lossless_state *s, uint32_t place) {
+    while (s->link[place + 1] != FAB_NO_LINK) {
+        place++;
+    }
+    return s->link[place];
+}
+
+/* The first and the last links of paths have not sent what crosses them sooner than they can. */
+static void keep_access(spray_steps *k) {
+    const fab_spray_state *spray = k->s->spray;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t number = 0; number < spray->n_senders; number++) {
+            const fab_spray_sender *x = &spray->senders[number];
+            double *end_s = &k->senders[number].last_s;
+            double late = 1;
+            for (uint32_t i = x->first; x->left > 0 && i < x->first + x->n; i++) {
+                for (int last = 0; last < 2; last++) {
+                    uint32_t place = spray->place[i];
+                    step_queue *q = &k->queue[last == 0 ? k->s->link[place] : last_link(k->s, place)];
+                    q->end_s = pass == 0 ? fmax(q->end_s, *end_s) : q->end_s;
+                    late = pass == 1 ? fmax(late, q->all_bytes / q->bytes_per_s / q->end_s) : late;
+                }
+            }
+            *end_s *= late;
+            for (uint32_t i = x->first; pass == 1 && x->left > 0 && i < x->first + x->n; i++) {
+                k->s->out->finish_s[spray->member[i]] = *end_s;
+            }
+        }
+    }
+}
+
+fab_status fab_spray_steps(fab_lossless_state *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    spray_steps k = {.s = s};
+    FAB_TRY(steps_open(&k, err));
+    free(s->flows); /* senders are all that is needed */
+    s->flows = NULL;
+    while (k.n_left > 0) {
+        k.n_steps++;
+        for (uint32_t l = 0; l < s->phase->n_links; l++) {
+            if (s->turns[l].n > 0) {
+                step_senders(&k, l);
+            }
+        }
+        k.trims = false;
+        for (uint32_t l = 0; l < s->phase->n_links; l++) {
+            step_queue_on(&k, l);
+        }
+        k.now_s += k.step_s;
+    }
+    keep_access(&k);
+    s->out->n_notices = (uint64_t)(k.scale * k.n_marked);
+    s->out->n_trims = (uint64_t)(k.scale * k.n_trimmed);
+done:
+    FAB_FREE_ALL(k.flow, k.seen, k.queue, k.senders, k.kept, k.hop, k.sent, k.owed);
+    return status;
+}
