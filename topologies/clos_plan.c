@@ -46,8 +46,8 @@ static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
 #define MOST_SIZES 7
 
 /* Sizes of equal blocks for `n` of which one holds `most`: as many blocks as need be and no more. The most even one,
- * which is built, comes first. Then larger ones for which uplinks may be laid, because their cables divide better, up to
- * the largest; a single block is the last then. All are whole granules. */
+ * which is built, comes first. Then larger ones for which uplinks may be laid, because their cables divide better, up
+ * to the largest; a single block is the last then. All are whole granules. */
 static size_t clos_even_sizes(uint64_t n, uint64_t most, uint64_t granule, uint64_t out[MOST_SIZES]) {
     uint64_t whole = fab_ceil_div(n, granule);
     uint64_t blocks = most >= granule ? fab_ceil_div(whole, most / granule) : 0;
