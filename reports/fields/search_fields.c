@@ -483,6 +483,7 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
 
 GIVES(uint64_t, best_point, here->best + 1);
 GIVES(uint64_t, next_point, here->next + 1);
+GIVES(uint64_t, behind_point, here->behind + 1);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -498,6 +499,8 @@ static const fab_field COMPARED[] = {
     COUNT_BY(next, next_point, "The number of the next best; the same where no other has a figure.", IF(is_known)),
     FIELD(margin_ratio, "How much more the next best costs or takes. Below 0.01 the two are even.", IF(is_known),
           .formula = "figure of the next / figure of the best - 1"),
+    COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
+    FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
     FIELD(turning_ratio,
           "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
           "the same; above 1: not even for nothing.",

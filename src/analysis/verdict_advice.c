@@ -169,7 +169,7 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
         fab_append(out, FAB_VERDICT_TEXT, " (none tried for %s flows: --engine or route --advise does)",
                    fab_format_count(flows, v->n_untried));
     } else if (leaves) {
-        fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more than queue pairs and spraying", between);
+        fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
     }
 }
 
