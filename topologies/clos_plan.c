@@ -46,16 +46,16 @@ static uint64_t fewest_parents(uint64_t up, uint64_t children, uint64_t radix) {
 #define MOST_SIZES 7
 
 /* Sizes of equal blocks for `n` of which one holds `most`: as many blocks as need be and no more. The most even one,
- * which is built, comes first. Then larger ones for which uplinks may be laid, because their cables divide better, and
- * the largest. All are whole granules. */
+ * which is built, comes first. Then larger ones for which uplinks may be laid, because their cables divide better, up
+ * to the largest; a single block is the last then. All are whole granules. */
 static size_t clos_even_sizes(uint64_t n, uint64_t most, uint64_t granule, uint64_t out[MOST_SIZES]) {
     uint64_t whole = fab_ceil_div(n, granule);
     uint64_t blocks = most >= granule ? fab_ceil_div(whole, most / granule) : 0;
     size_t n_out = 0;
-    for (uint64_t step = 1; blocks > 1 && step <= 32; step *= 2) {
+    for (uint64_t step = 1; blocks > 0 && step <= 32; step *= 2) {
         uint64_t size = fab_ceil_div(fab_ceil_div(whole, blocks), step) * step;
-        if (size * granule < most && fab_ceil_div(whole, size) == blocks &&
-            (n_out == 0 || size * granule > out[n_out - 1])) {
+        bool has_room = blocks > 1 ? size * granule < most : size * granule <= most; /* of one block `n` comes last */
+        if (has_room && fab_ceil_div(whole, size) == blocks && (n_out == 0 || size * granule > out[n_out - 1])) {
             out[n_out++] = size * granule;
         }
     }

@@ -45,11 +45,16 @@ static const fab_field POINTS[] = {
           .formula = "total_usd / total_usd of the winner - 1"),
     FIGURE(owned_usd, "USD", "By tokens: cost of ownership of the whole cluster.", FILLED, .source = OWNERSHIP),
     FIGURE(usd_per_1e9_tokens, "USD", "By tokens: cost of ownership per 1e9 tokens of the job.", FILLED,
-           .source = TOKENS, .formula = "owned_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9"),
+           .source = TOKENS,
+           .formula = "owned_usd x part of the GPUs / (tokens_per_s x years x 31,536,000) x 1e9, over "
+                      "goodput_ratio with failures"),
     FIELD(token_difference_ratio, "By tokens: how much more than the winner's its tokens cost.", IF(usd_per_1e9_tokens),
           SIGNED, .source = TOKENS, .formula = "usd_per_1e9_tokens / usd_per_1e9_tokens of the winner - 1"),
     FIGURE(tokens_per_s, "1/s", "By tokens: of the job under its best plan.", FILLED, .source = ITERATION),
     FIGURE(iteration_s, "s", "By tokens: an iteration of that.", FILLED, .source = ITERATION),
+    FIELD(goodput_ratio, "By tokens with failures: the part of the time that they leave.", FILLED,
+          .source = "0070-failure-model.md"),
+    FIELD_OF(goodput_ci95_ratio, goodput_ci95, "Half of its 95 % interval over the histories.", IF(goodput_ratio)),
     FIELD(plan, "By tokens: how the job runs fastest on the design.", FILLED, .source = "0075-plans.md"),
 };
 static const fab_fields POINT = TABLE("optimum", POINTS, OPTIMISE);
@@ -98,6 +103,8 @@ static const fab_field TOKEN_SEARCH[] = {
     FIELD(engine, "The engine with its options."),
     FIELD(options, "What gives both to another command, to be typed behind a design."),
     FIELD(is_drawn, "Whether the engine hashes: one draw of its paths for every design."),
+    FIELD(scenarios, "Histories of failures that tokens are judged with.", FILLED),
+    FIELD(policy, "Where ranks go in them.", FILLED),
     FIELD_OF(replayed, n_replayed, "Designs that were replayed under their best plan."),
     FIELD_OF(bounded, n_bounded, "Designs whose tokens cost no less than the winner's, by a lower bound."),
     FIELD_OF(open, n_open, "Designs that were not replayed, and whose bound is below the winner."),
@@ -476,6 +483,7 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
 
 GIVES(uint64_t, best_point, here->best + 1);
 GIVES(uint64_t, next_point, here->next + 1);
+GIVES(uint64_t, behind_point, here->behind + 1);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -491,6 +499,8 @@ static const fab_field COMPARED[] = {
     COUNT_BY(next, next_point, "The number of the next best; the same where no other has a figure.", IF(is_known)),
     FIELD(margin_ratio, "How much more the next best costs or takes. Below 0.01 the two are even.", IF(is_known),
           .formula = "figure of the next / figure of the best - 1"),
+    COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
+    FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
     FIELD(turning_ratio,
           "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
           "the same; above 1: not even for nothing.",

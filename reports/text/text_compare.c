@@ -21,8 +21,11 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
         return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
     }
     if (v->margin_ratio < FAB_EVEN_RATIO) {
-        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact.", v->best + 1,
-                        v->next + 1, figure, 100 * v->margin_ratio);
+        const char *behind = v->behind == v->best
+                                 ? ""
+                                 : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
+        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact%s.",
+                        v->best + 1, v->next + 1, figure, 100 * v->margin_ratio, behind);
     }
     return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
                     fab_show_more(page, v->margin_ratio));

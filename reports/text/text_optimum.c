@@ -193,8 +193,28 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     }
 }
 
+/* What failures leave, and whether histories are too few to tell the first two apart. */
+static void put_token_failures(fab_page *page, const fab_optimum *o) {
+    const fab_optimum_point *w = &o->winner;
+    const fab_optimum_point *next = o->n_runners_up > 0 ? &o->runners_up[0] : w;
+    if (o->tokens.scenarios[0] == '\0') {
+        return;
+    }
+    fab_page_wrapf(
+        page, FAB_INK_PLAIN, 2, 4,
+        "Failures leave %.2f +- %.2f %% of the time (%s, ranks of lost servers by %s); tokens are divided by "
+        "that, of every design its own.",
+        100 * w->goodput_ratio, 100 * w->goodput_ci95, o->tokens.scenarios, o->tokens.policy);
+    if (next != w && (w->goodput_ci95 + next->goodput_ci95) / w->goodput_ratio > next->token_difference_ratio) {
+        fab_page_wrap(page, FAB_INK_BAD, 2, 4,
+                      "The intervals of goodput are wider than the margin: the first two are even, or need more "
+                      "histories.");
+    }
+}
+
 static void put_tokens(fab_page *page, const fab_optimum *o) {
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, engine %s", o->tokens.job, o->tokens.engine);
+    put_token_failures(page, o);
     put_token_proof(page, o);
     fab_page_end_line(page);
     put_token_points(page, o);

@@ -5,7 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SAME 1e-6 /* part of a time by which placements differ */
+#define SAME   1e-6 /* part of a time by which placements differ */
+#define LITTLE 1e-3 /* part of it that is no gain over other seeds */
 
 static void place_put_list(fab_page *page, const fab_place_search *s, const char *word, const fab_placed *placed,
                            fab_ink ink) {
@@ -57,8 +58,14 @@ static void place_put_search(fab_page *page, const fab_place_search *s, bool is_
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s placements do not differ: all %s take %s.", label,
                        s->is_proven ? "of them" : "that were evaluated", fab_show_time(page, s->best.time_s));
     } else {
-        fab_page_say(page, "Under %s the worst placement takes x%.3f as long as the best; the listed order ", label,
+        fab_page_say(page, "Under %s the worst placement takes x%.3f as long as the best", label,
                      s->worst.time_s / s->best.time_s);
+        if (s->check_seeds > 0) {
+            const double other = s->worst.check_s / s->best.check_s;
+            fab_page_say(page, " in this draw, x%.3f over %s others%s", other, fab_show_count(page, s->check_seeds),
+                         other <= 1 + LITTLE ? ": which one is best is luck" : "");
+        }
+        fab_page_say(page, "; the listed order ");
         if (gain <= 1 + SAME) {
             fab_page_say(page, "is the best%s.", s->is_proven ? "" : " that was found");
         } else {

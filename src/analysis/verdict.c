@@ -57,7 +57,7 @@ void fab_verdict_begin(const fab_result *r, fab_run_verdict *out) {
 
 bool fab_verdict_is_lossy(const fab_phase_result *p, size_t engine) {
     const fab_engine_result *e = &p->engines[engine];
-    return p->fabric_flows > 0 && e->has_time && e->lower_bound_ratio.mean > 1 + VERDICT_LITTLE;
+    return p->fabric_flows > 0 && e->has_time && e->lower_bound_ratio.mean > 1 + FAB_VERDICT_LITTLE;
 }
 
 const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]) {

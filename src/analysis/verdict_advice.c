@@ -89,7 +89,7 @@ static const fab_alternative *best_alternative(const fab_run_verdict *v, bool ne
     const fab_alternative *best = NULL;
     for (size_t i = 0; i < v->n_alternatives; i++) {
         const fab_alternative *t = &v->alternatives[i];
-        if (t->is_possible && t->needs_switch_support == needs_switch_support &&
+        if (t->is_possible && (!t->is_checked || t->is_confirmed) && t->needs_switch_support == needs_switch_support &&
             (best == NULL || t->time_s < best->time_s)) {
             best = t;
         }
@@ -114,6 +114,65 @@ static const fab_phase_result *most_tapered(const fab_result *r) {
     return most;
 }
 
+/* Names of those that were tried, without or only those whose gain was luck. */
+static bool add_engines(const fab_run_verdict *v, bool of_luck, char *out) {
+    const char *comma = "";
+    for (size_t i = 0; i < v->n_alternatives; i++) {
+        const fab_alternative *a = &v->alternatives[i];
+        if (a->is_possible && (a->is_checked && !a->is_confirmed) == of_luck) {
+            fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, a->engine);
+            comma = ", ";
+        }
+    }
+    return comma[0] != '\0';
+}
+
+static bool has_luck(const fab_run_verdict *v) {
+    bool any = false;
+    for (size_t i = 0; i < v->n_alternatives; i++) {
+        any = any || (v->alternatives[i].is_checked && !v->alternatives[i].is_confirmed);
+    }
+    return any;
+}
+
+/* Whether another routing might win more than what is named. */
+static bool leaves_something(const fab_run_verdict *v, const fab_alternative *set, const fab_alternative *built) {
+    double won_s = fmax(fmax(gain_of(v, set), gain_of(v, built)), 0);
+    return v->n_alternatives > 0 && v->compared_s - won_s - v->least_s > FAB_VERDICT_LITTLE * v->compared_s;
+}
+
+/* Those that won nothing, or by luck, and what no routing can win. */
+static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *tapered, bool wins, bool leaves,
+                             char *out) {
+    char room[32];
+    const char *between = wins ? "; " : "";
+    if (!wins && v->n_alternatives > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : "keep the routing: ");
+        if (add_engines(v, false, out)) {
+            fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
+            between = "; ";
+        }
+    }
+    if (has_luck(v)) {
+        fab_append(out, FAB_VERDICT_TEXT, "%sthe gain of ", between);
+        (void)add_engines(v, true, out);
+        fab_append(out, FAB_VERDICT_TEXT, " is luck of this draw: nothing clear over %d seeds", FAB_VERDICT_SEEDS);
+        between = "; ";
+    }
+    if (tapered == NULL || !(tapered->max_taper_factor > VERDICT_FULL) || v->n_alternatives == 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s", between,
+                   verdict_seconds(room, v->compared_s - v->least_s));
+        between = "; ";
+    }
+    if (v->n_untried > 0) {
+        char flows[32];
+        fab_append(out, FAB_VERDICT_TEXT, " (none tried for %s flows: --engine or route --advise does)",
+                   fab_format_count(flows, v->n_untried));
+    } else if (leaves) {
+        fab_append(out, FAB_VERDICT_TEXT, "%sroute --advise tries more", between);
+    }
+}
+
 /* What routing may win, and what alternatives won of it. */
 static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_alternative *set = best_alternative(v, false);
@@ -121,8 +180,8 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     const fab_phase_result *worst = verdict_worst_phase(r, v->engine);
     const fab_phase_result *tapered = most_tapered(r);
     char room[32];
-    bool sets = gain_of(v, set) > VERDICT_LITTLE * v->compared_s;
-    bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + VERDICT_LITTLE * v->compared_s;
+    bool sets = gain_of(v, set) > FAB_VERDICT_LITTLE * v->compared_s;
+    bool builds = gain_of(v, built) > fmax(gain_of(v, set), 0) + FAB_VERDICT_LITTLE * v->compared_s;
     double most_s = v->compared_s - v->least_s; /* that any routing can save */
     if (sets) {
         advice_add_alternative(v, set, out);
@@ -136,32 +195,11 @@ static void advice_of_routing(const fab_result *r, const fab_run_verdict *v, cha
     } else if (v->compared_s > 0 && most_s <= VERDICT_SAME * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "%severy phase takes the least that any routing needs",
                    out[0] != '\0' ? "" : "keep the routing: ");
-    } else if (v->compared_s > 0 && most_s <= VERDICT_LITTLE * v->compared_s) {
+    } else if (v->compared_s > 0 && most_s <= FAB_VERDICT_LITTLE * v->compared_s) {
         fab_append(out, FAB_VERDICT_TEXT, "keep the routing: no other saves more than %s",
                    verdict_seconds(room, most_s));
     } else if (v->compared_s > 0) {
-        const char *between = sets || builds ? "; " : "";
-        if (!sets && !builds && v->n_alternatives > 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "%s", out[0] != '\0' ? "beside it " : "keep the routing: ");
-            const char *comma = "";
-            for (size_t i = 0; i < v->n_alternatives; i++) {
-                if (v->alternatives[i].is_possible) {
-                    fab_append(out, FAB_VERDICT_TEXT, "%s%s", comma, v->alternatives[i].engine);
-                    comma = ", ";
-                }
-            }
-            fab_append(out, FAB_VERDICT_TEXT, " save less than 0.1 %%");
-            between = "; ";
-        }
-        if (tapered == NULL || !(tapered->max_taper_factor > VERDICT_FULL) || v->n_alternatives == 0) {
-            fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s", between,
-                       verdict_seconds(room, most_s));
-        }
-        if (v->n_untried > 0) {
-            char flows[32];
-            fab_append(out, FAB_VERDICT_TEXT, " (none tried for %s flows: --engine or --advise does)",
-                       fab_format_count(flows, v->n_untried));
-        }
+        advice_of_trials(v, tapered, sets || builds, leaves_something(v, set, built), out);
     } else if (worst != NULL && worst->engines[v->engine].max_collision_factor.mean > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "more queue pairs or spraying win at most x%.2f in %s, its hash factor",
                    fmax(worst->engines[v->engine].max_hash_factor.mean, 1), worst->name);
@@ -246,7 +284,7 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     }
     double saved_s = worst->state.time_s - best->state.time_s;
     fab_append(out, FAB_VERDICT_TEXT, "policy %s", best->policy);
-    if (saved_s > VERDICT_LITTLE * worst->state.time_s) {
+    if (saved_s > FAB_VERDICT_LITTLE * worst->state.time_s) {
         fab_append(out, FAB_VERDICT_TEXT, " saves %s over %s; ", verdict_seconds(room, saved_s), worst->policy);
     } else {
         fab_append(out, FAB_VERDICT_TEXT, " or any other that was tried; ");

@@ -14,7 +14,6 @@
 
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
 #define VERDICT_SAME   1e-9
-#define VERDICT_LITTLE 1e-3   /* part of a time that is not worth a word */
 #define VERDICT_MARGIN 0.0005 /* by which engines differ */
 #define VERDICT_NAME   (FAB_NAME_SIZE + 24)
 

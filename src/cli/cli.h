@@ -196,6 +196,8 @@ void cli_options_release(cli_options *options);
 
 /** Reads --policy, given once or more, with names between commas. `out` holds FAB_POLICY_N policies. */
 fab_status cli_read_policies(const cli_options *options, fab_policy *out, size_t *out_n, fab_error *err) FAB_MUST_USE;
+/** Of cli_option_histories and cli_option_history_policy: `policy` stays where none is given. */
+fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err) FAB_MUST_USE;
 
 /* --- limits.c ----------------------------------------------------------------------------------------------------- */
 

@@ -166,7 +166,7 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
 }
 
 /* Histories and where ranks go in them; without a word to spares, the first of them. */
-static fab_status read_failures(const cli_options *options, fab_policy *policy, fab_error *err) {
+fab_status cli_read_histories(const cli_options *options, fab_policy *policy, fab_error *err) {
     fab_policy given[FAB_POLICY_N];
     size_t n = 0;
     FAB_PASS(cli_read_policies(options, given, &n, err));
@@ -214,7 +214,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         request.n_values[k] = vary[k].n_values;
     }
     FAB_TRY(check_vary(options, vary, n_vary, err));
-    FAB_TRY(read_failures(options, &request.policy, err));
+    FAB_TRY(cli_read_histories(options, &request.policy, err));
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);

@@ -79,6 +79,18 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
     }
 }
 
+/* Beside two that are even a reader wants the first that is not. */
+static void find_behind(const fab_sweep *sweep, const measure *m, double least, fab_verdict *v) {
+    for (size_t i = 0; least > 0 && i < sweep->n_points; i++) {
+        const fab_sweep_point *p = &sweep->points[i];
+        double ratio = compare_takes_part(p, m->engine) ? figure_of(p, m) / least - 1 : 0;
+        if (ratio >= FAB_EVEN_RATIO && (v->behind == v->best || ratio < v->behind_ratio)) {
+            v->behind = i;
+            v->behind_ratio = ratio;
+        }
+    }
+}
+
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
     const measure m = choose_measure(sweep, e);
     fab_verdict v = {.by_price = m.by_price};
@@ -105,10 +117,12 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
         v.fastest = p->engines[e].compared_s < sweep->points[v.fastest].engines[e].compared_s ? i : v.fastest;
         v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
     }
+    v.behind = v.best;
     if (v.is_known && v.next != v.best) {
         double least = figure_of(&sweep->points[v.best], &m);
         v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], &m) / least - 1 : 0;
         v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], &m, least) : 0;
+        find_behind(sweep, &m, least, &v);
     }
     judge_ownership(sweep, &m, &v);
     return v;

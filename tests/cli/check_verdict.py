@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The verdict of a report against separate runs: savings, limits, margins, and who is best; and its lines in every case."""
 import json
+import random
 import re
 import subprocess
 import sys
@@ -86,6 +87,34 @@ def check_parts():
         assert report["verdict"]["bound_by"].startswith(f"{most}, {100 * names[most] / part['time_s']:.0f} %"), (words, report["verdict"]["bound_by"])
 
 
+def check_advice(n):
+    """A remedy that a plain report names is clearly faster in --advise too, by the same figure; what it calls luck is not."""
+    rng, named, luck = random.Random(11), 0, 0
+    for _ in range(n):
+        family = rng.choice(["clos", "rail-spine", "fat-tree"])
+        per_server = rng.choice([4, 7, 8])
+        design = f"{family}:gpus={per_server * rng.randint(6, 20)},gpus-per-server={per_server},radix={rng.choice([16, 24, 32])}"
+        design += f",taper={rng.choice(['2', '1.7', '3'])}" if rng.random() < 0.4 and family != "fat-tree" else ""
+        traffic = rng.choice(["pattern:permutation", f"pattern:shift,by={per_server * rng.randint(1, 5)}", "pattern:ring", "job"])
+        words = ["route", design, "--traffic", traffic, "--seed", str(rng.randint(1, 99)), "--engine", rng.choice(["ecmp", "ecmp,qp=4", "ecmp,qp=8", "dmodk"])]
+        words += ["--job", "layers=4,hidden=1024,heads=8,plan=given"] if traffic == "job" else []
+        tried = subprocess.run([program, *words, "--quiet", "--json"], capture_output=True, text=True)
+        if tried.returncode != 0:  # too few ports
+            continue
+        verdict = json.loads(tried.stdout)["verdict"]
+        rows = {row["change"]: row for row in run(*words, "--advise")["advice"]["candidates"]}
+        for engine in re.findall(r"--engine (\S+) saves", verdict["to_do"]):
+            named += 1
+            assert rows["--engine " + engine]["verdict"] == "faster", (words, verdict["to_do"], rows["--engine " + engine])
+        for alternative in verdict["alternatives"]:
+            row = rows.get("--engine " + alternative["engine"])
+            if "confirmed" in alternative and row is not None:
+                luck += not alternative["confirmed"]
+                assert alternative["confirmed"] == (row["verdict"] == "faster"), (words, alternative, row)
+                assert close(alternative["seeds_ratio"], row["gain_ratio"]), (words, alternative, row)
+    assert named >= n // 3 and luck > 0, (named, luck)
+
+
 def check_cases():
     """What each says that no other does; every report has its lines first, at most 80 columns wide and not cut."""
     cases = {
@@ -97,7 +126,7 @@ def check_cases():
         ("run", "clos:gpus=64,radix=16,spares=1", "--job", "tp=8", "--fail", "server-1"): ("bound by", "With server-1 failed: "),
         ("run", SMALL, "--job", "tp=8", "--degrade", "nic-7=0.5"): ("bound by", "With the slower parts: "),
         ("run", "clos:gpus=64", "--job", "kind=ranking"): ("bound by", "for all phases"),
-        ("run", "clos:gpus=64", "--job", "model=llama3-8b,kind=serving"): ("bound by", "in decode"),
+        ("run", "clos:gpus=64", "--job", "model=llama3-8b,kind=serving"): ("bound by", "per token"),
         ("run", "preset:llama3-talk-racks"): ("bound by", "iteration"),
         ("route", "fat-tree:k=4", "--traffic", "pattern:shift,by=4", "--engine", "dmodk"): ("how sure", "every seed gives the same"),
     }
@@ -123,6 +152,7 @@ check_alternative_figures()
 check_engines()
 check_parts()
 check_cases()
+check_advice(80)
 
 
 def check_width():

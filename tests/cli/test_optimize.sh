@@ -133,6 +133,27 @@ for p in [w] + o["runners_up"][:1]:
     assert abs(point["engines"][0]["owned_usd_per_1e9_tokens"] / p["usd_per_1e9_tokens"] - 1) < 1e-6, p["design"]
     assert abs(point["ownership"]["total_usd"] / p["owned_usd"] - 1) < 1e-9, p["design"]
 PYTHON
+# --- with failures: the same tokens over what failures leave, as a comparison has it; no bound is broken ---
+failing=(--gpus 64 --family clos,rail-only --objective tokens --job model=gpt-7.5b --quiet --json)
+"$program" optimize "${failing[@]}" >whole.json
+"$program" optimize "${failing[@]}" --scenarios time:30d@10 --policy none >failing.json
+"$program" optimize "${failing[@]}" --scenarios time:30d@10 --policy none --threads 1 | grep -v '"threads"' | cmp - <(grep -v '"threads"' failing.json) || fail "failures: other bytes for another number of threads"
+python3 - "$program" <<'PYTHON' || fail "dollars per token with failures"
+import json, shlex, subprocess, sys
+whole, o = (json.load(open(name))["optimize"] for name in ("whole.json", "failing.json"))
+assert "goodput_ratio" not in whole["winner"] and o["tokens"]["scenarios"] == "time:30d@10" and o["tokens"]["policy"] == "none"
+assert whole["winner"]["usd_per_1e9_tokens"] < o["winner"]["usd_per_1e9_tokens"]
+for p in [o["winner"]] + o["runners_up"][:1]:
+    out = subprocess.run([sys.argv[1], "compare", p["design"], "clos:gpus=64", *shlex.split(o["tokens"]["options"]), "--scenarios",
+                          "time:30d@10", "--policy", "none", "--json", "--quiet"], capture_output=True, check=True).stdout
+    e = json.loads(out)["sweep"]["points"][0]["engines"][0]
+    goodput = e["goodput_ratio"]
+    assert 0 < p["goodput_ratio"] < 1 and abs(goodput / p["goodput_ratio"] - 1) < 1e-9, (goodput, p)
+    assert abs(e["owned_usd_per_1e9_tokens"] / goodput / p["usd_per_1e9_tokens"] - 1) < 1e-6, (e, p)
+PYTHON
+expect 0 'Failures leave [0-9.]+ \+- [0-9.]+ % of the time \(time:30d@10' --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --scenarios time:30d@10
+expect 2 'go with --objective tokens' --gpus 64 --scenarios time:30d@10
+expect 2 'has no time' --gpus 64 --objective tokens --job model=gpt-7.5b --scenarios links:1
 expect 2 '--objective tokens needs a job' --gpus 64 --objective tokens
 expect 2 'go with --objective tokens' --gpus 64 --job model=gpt-1.7b
 expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --job model=gpt-1.7b --certificate c

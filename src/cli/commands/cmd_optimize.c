@@ -131,10 +131,11 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     fab_status status = FAB_OK;
     fab_design *design = NULL;
     if (options->search.objective != FAB_OBJECTIVE_TOKENS) {
-        bool stray = options->jobs.n + options->engines.n > 0 || options->search.replays > 0;
-        return stray
-                   ? fab_fail(err, FAB_EUSAGE, NULL, "options --job, --engine and --replays go with --objective tokens")
-                   : FAB_OK;
+        bool stray =
+            options->jobs.n + options->engines.n > 0 || options->search.replays > 0 || options->scenarios != NULL;
+        return stray ? fab_fail(err, FAB_EUSAGE, NULL,
+                                "options --job, --engine, --replays and --scenarios go with --objective tokens")
+                     : FAB_OK;
     }
     if (options->certificate != NULL) {
         return fab_fail(err, FAB_EUSAGE, NULL, "there is no certificate of --objective tokens: its replays have none");
@@ -174,6 +175,8 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .limits = options->search.limits,
                                     .replayed = replayed,
                                     .replay_options = replay_options,
+                                    .scenarios = options->scenarios,
+                                    .policy = FAB_POLICY_FIRST_SPARE,
                                     .seed = options->seed,
                                     .n_threads = (size_t)options->n_threads,
                                     .most_replays = options->search.replays > 0 ? options->search.replays : REPLAYS,
@@ -183,6 +186,7 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
                                     .progress_context = &progress};
     request.limits.has_taper = request.limits.max_taper > 0;
     request.limits.has_power = request.limits.max_power_w > 0;
+    FAB_PASS(cli_read_histories(options, &request.policy, err));
     cli_progress_start(&progress);
     fab_status status = fab_optimize(&request, out, err);
     cli_progress_end(shows);
@@ -251,6 +255,7 @@ static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
     "fabriscope optimize --gpus 2048 --min-bisection 1 --family rail-spine",
     "fabriscope optimize --gpus 256 --objective tokens --job model=gpt-18.4b",
+    "fabriscope optimize --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --scenarios time:30d@20",
     "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
     NULL};
@@ -265,6 +270,8 @@ static const cli_option *const OPTIONS[] = {&OPTION_GPUS,
                                             &cli_option_engine,
                                             &cli_option_seed,
                                             &OPTION_REPLAYS,
+                                            &cli_option_histories,
+                                            &cli_option_history_policy,
                                             &OPTION_CATALOG,
                                             &cli_option_prices,
                                             &OPTION_GPUS_PER_SERVER,
@@ -289,7 +296,8 @@ const cli_command cli_command_optimize = {
         "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
         "kept and by how much, and ends with exit code 4. With --objective tokens designs are replayed under the "
         "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
-        "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound.",
+        "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
+        "--scenarios that is divided by goodput, what failures leave of the time.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = optimize_run,

@@ -123,18 +123,66 @@ static bool in_proportion(const fab_sharing *p, const double *bits) {
     return true;
 }
 
+static void hash_words(const void *data, size_t bytes, uint64_t h[2]) {
+    const char *at = data;
+    for (size_t i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
+        uint64_t x = 0;
+        memcpy(&x, at + i, sizeof x);
+        h[0] = (h[0] ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+        h[1] = (h[1] ^ (x >> 32 | x << 32)) * UINT64_C(0xd6e8feb86659fd93);
+        h[0] ^= h[0] >> 29;
+        h[1] ^= h[1] >> 31;
+    }
+    for (size_t i = bytes - bytes % sizeof(uint64_t); i < bytes; i++) {
+        h[0] = (h[0] ^ (unsigned char)at[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+}
+
+/* All that rates and ends depend on, bits by the power of two that they have over those of the first flow: multiplied
+ * by one, all times are, and nothing is rounded. */
+static void hash_sharing(const fab_sharing *p, const double *bits, uint64_t out[3]) {
+    int first = 0;
+    out[0] = p->n_links;
+    out[1] = p->n_flows;
+    out[2] = p->n_flows;
+    (void)frexp(p->n_flows > 0 ? bits[0] : 0, &first);
+    hash_words(p->capacity, p->n_links * sizeof *p->capacity, out);
+    hash_words(p->first, (p->n_flows + (size_t)1) * sizeof *p->first, out);
+    hash_words(p->link + p->first[0], (size_t)(p->first[p->n_flows] - p->first[0]) * sizeof *p->link, out);
+    hash_words(p->weight, p->weight != NULL ? p->n_flows * sizeof *p->weight : 0, out);
+    hash_words(p->limit, p->limit != NULL ? p->n_flows * sizeof *p->limit : 0, out);
+    for (uint32_t i = 0; i < p->n_flows; i++) {
+        const double scaled = ldexp(bits[i], -first);
+        hash_words(&scaled, sizeof scaled, out);
+    }
+}
+
 static fab_status rates_solve(fab_rate_scratch *s, const fab_sharing *p, fab_error *err) {
+    uint64_t hash[3] = {0};
+    const bool is_even = in_proportion(p, s->bits);
+    if (!is_even && p->share == NULL) { /* one way of a collective after the other */
+        hash_sharing(p, s->bits, hash);
+        if (memcmp(hash, s->solved, sizeof hash) == 0 && s->bits[0] > 0) {
+            for (uint32_t i = 0; i < p->n_flows; i++) {
+                s->finish_s[i] *= s->bits[0] / s->solved_bits;
+            }
+            s->solved_bits = s->bits[0];
+            return FAB_OK;
+        }
+    }
+    s->solved[2] = 0;
     FAB_PASS(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
     FAB_PASS(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
     FAB_PASS(FAB_GROW(s->bottleneck, s->bottleneck_capacity, p->n_flows, err));
     FAB_PASS(fab_max_min_solve(s->solver, p, s->rate, s->bottleneck, err));
-    if (in_proportion(p, s->bits)) {
-        for (uint32_t i = 0; i < p->n_flows; i++) {
-            s->finish_s[i] = s->bits[i] > 0 ? s->bits[i] / s->rate[i] : 0;
-        }
-    } else {
+    if (!is_even) {
         FAB_PASS(fab_fluid_finish(p, s->bits, s->finish_s, err));
     }
+    for (uint32_t i = 0; is_even && i < p->n_flows; i++) {
+        s->finish_s[i] = s->bits[i] > 0 ? s->bits[i] / s->rate[i] : 0;
+    }
+    memcpy(s->solved, hash, sizeof hash);
+    s->solved_bits = p->n_flows > 0 ? s->bits[0] : 0;
     return FAB_OK;
 }
 
@@ -320,6 +368,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
     }
     FAB_PASS(rates_solve(s, &p, err));
     if (fab_is_lossless(run->transport)) {
+        s->solved[2] = 0; /* ends become those of packets */
         FAB_PASS(fab_rate_lossless(run, r, &p, least_possible_s(run, bytes), out, err));
     }
     rates_take(run, r->n_flows, r->flow_first, out);

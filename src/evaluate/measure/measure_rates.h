@@ -13,7 +13,9 @@
 /** A problem for the solver, and its memory. */
 typedef struct fab_rate_scratch {
     fab_max_min *solver;
-    double *capacity; /**< shape [n_links] */
+    uint64_t solved[3]; /**< what rate, finish_s and bottleneck are of: two hashes of it, and the flows; 0: nothing */
+    double solved_bits; /**< of the first flow then */
+    double *capacity;   /**< shape [n_links] */
     double *weight, *limit, *bits, *rate, *finish_s, *flow_limit;
     double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them */
     uint32_t *bottleneck;

@@ -1,6 +1,7 @@
 /* What other engines would make of the phases that collide: the base of what a report says is to be done. */
 #include "fab/verdict_alternatives.h"
 #include "advise_internal.h"
+#include "fab/advise.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
@@ -214,6 +215,97 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
+/* --- luck --------------------------------------------------------------------------------------------------------- */
+
+#define SEEDS FAB_VERDICT_SEEDS
+_Static_assert(FAB_VERDICT_SEEDS == FAB_ADVISE_MIN_SEEDS, "advice looks at the same draws");
+
+/* Whether times are to be compared, and not the fullest links alone: of packets, and where windows of receivers may
+ * hold up more than links do. */
+static fab_status compares_times(const alternatives *t, bool *out, fab_error *err) {
+    const fab_router *router = NULL;
+    FAB_PASS(fab_context_router(t->replay->context, t->verdict->engine, &router, err));
+    *out = t->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID || fab_router_facts_of(router)->reorders;
+    return FAB_OK;
+}
+
+/* What all phases take under an engine, seed by seed, as advice counts it: the time of the fullest links, or of
+ * packets. NAN: one of them is not known. */
+static fab_status draw_times(const alternatives *t, const char *engine, double out_s[SEEDS], bool *out_draws,
+                             fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *context = NULL;
+    fab_result *found = NULL;
+    fab_engine_spec spec = {.where = "--engine"};
+    bool by_time = false;
+    const fab_context_request what = {
+        .base = t->replay->context, .engines = &spec, .n_engines = 1, .seed = t->what->seed};
+    (void)snprintf(spec.text, sizeof spec.text, "%s", engine);
+    FAB_TRY(compares_times(t, &by_time, err));
+    FAB_TRY(FAB_NEW(found, 1, err));
+    FAB_TRY(fab_context_new(&what, &context, err));
+    const fab_replay replay = {.context = context,
+                               .n_seeds = SEEDS,
+                               .n_threads = t->replay->n_threads,
+                               .rates = by_time,
+                               .times_only = true,
+                               .keep_draws = true};
+    FAB_TRY(fab_replay_run(&replay, found, err));
+    for (size_t s = 0; s < SEEDS; s++) {
+        out_s[s] = 0;
+        for (size_t p = 0; p < found->n_phases; p++) {
+            const fab_engine_result *e = &found->phases[p].engines[0];
+            const fab_seed_figures *draw = &e->draws[e->n_seeds > 1 ? s : 0];
+            out_s[s] += by_time ? draw->transfer_s : draw->busiest_link_s;
+            *out_draws = *out_draws || e->n_seeds > 1;
+        }
+    }
+done:
+    if (found != NULL) {
+        fab_result_release(found);
+    }
+    free(found);
+    fab_context_free(context);
+    return status;
+}
+
+/* Whether what an alternative saves is more than the luck of these seeds: by the measure and the seeds of advice. */
+static fab_status check_alternative(const alternatives *t, fab_alternative *a, const double base_s[SEEDS], bool draws,
+                                    fab_error *err) {
+    double difference_s[SEEDS];
+    fab_stat saved;
+    double before_s = 0;
+    FAB_PASS(draw_times(t, a->engine, difference_s, &draws, err));
+    for (size_t s = 0; s < SEEDS; s++) {
+        difference_s[s] = base_s[s] - difference_s[s];
+        before_s += base_s[s] / SEEDS;
+    }
+    fab_stat_of(difference_s, SEEDS, &saved);
+    a->is_checked = draws;
+    a->is_confirmed = saved.mean > saved.ci95 && saved.mean > 0;
+    a->seeds_ratio = before_s > 0 ? saved.mean / before_s : 0;
+    return FAB_OK;
+}
+
+/* Those that would be named. As many seeds of its own say as much. */
+static fab_status check_luck(alternatives *t, fab_error *err) {
+    double base_s[SEEDS];
+    bool draws = false;
+    bool is_known = false;
+    for (size_t i = 0; i < t->verdict->n_alternatives && t->replay->n_seeds < SEEDS; i++) {
+        fab_alternative *a = &t->verdict->alternatives[i];
+        if (!a->is_possible || a->time_s >= t->verdict->compared_s * (1 - FAB_VERDICT_LITTLE)) {
+            continue;
+        }
+        if (!is_known) {
+            FAB_PASS(draw_times(t, t->what->engines[t->verdict->engine].text, base_s, &draws, err));
+            is_known = true;
+        }
+        FAB_PASS(check_alternative(t, a, base_s, draws, err));
+    }
+    return FAB_OK;
+}
+
 static fab_status try_all(alternatives *t, fab_error *err) {
     static const advise_change CHANGES[FAB_VERDICT_ALTERNATIVES] = {
         {.sets_engine = true, .engine = "qp=4"},
@@ -230,7 +322,7 @@ static fab_status try_all(alternatives *t, fab_error *err) {
             FAB_PASS(try_engine(t, config.engine, CHANGES[i].needs_switch_support, err));
         }
     }
-    return FAB_OK;
+    return check_luck(t, err);
 }
 
 fab_status fab_verdict_plan(fab_replay *replay, fab_error *err) {

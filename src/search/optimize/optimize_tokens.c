@@ -3,12 +3,14 @@
  * costs is known in closed form; what it does is not, and building and replaying it takes seconds. So designs are taken
  * by a lower bound of their tokens: no network makes an iteration shorter than the schedule whose phases take what NICs
  * and scale-up links need. The bound is the same time for all designs with the same NICs and domains, so that their
- * order is that of their cost. A replay looks only for plans that would bring the design into the list.
+ * order is that of their cost. A replay looks only for plans that would bring the design into the list. Failures leave
+ * a part of the time, so that bounds without them hold with them.
  */
 #include "optimize_internal.h"
 
 #include "fab/analysis.h"
 #include "fab/design.h"
+#include "fab/goodput_run.h"
 #include "fab/memory.h"
 #include "fab/ownership.h"
 #include "fab/plan_run.h"
@@ -212,11 +214,38 @@ static void enter_list(token_search *t, ranked *r) {
     t->best[at] = r;
 }
 
-static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, fab_optimum_point *point,
-                              fab_error *err) {
+/* What failures leave of the job under its plan; 1 where nobody asked. */
+static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_stat *out,
+                               fab_error *err) {
+    const fab_optimize_request *q = t->s->request;
+    fab_job_space *space = NULL;
+    const fab_goodput_request request = {.design = t->design,
+                                         .traffic = "job",
+                                         .scenarios = q->scenarios,
+                                         .policy = q->policy,
+                                         .seed = q->seed,
+                                         .n_threads = q->n_threads};
+    *out = (fab_stat){.mean = 1};
+    if (q->scenarios == NULL) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_job_space_new(t->design, fabric, &space, err));
+    fab_job_plan_apply(space, plan, &t->design->jobs[0]);
+    fab_job_space_free(space);
+    FAB_PASS(fab_goodput_find(&request, out, err));
+    return out->mean > 0 ? FAB_OK
+                         : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
+}
+
+static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *planned, const fab_stat *goodput,
+                              fab_optimum_point *point, fab_error *err) {
     const fab_iteration *it = &planned->iteration;
     const double bound_usd = r->candidate->token_usd;
-    const double usd = token_price(t, r, it->network_share_ratio, it->tokens_per_s);
+    const double usd = token_price(t, r, it->network_share_ratio, it->tokens_per_s) / goodput->mean;
+    if (t->s->request->scenarios != NULL) {
+        point->goodput_ratio = goodput->mean;
+        point->goodput_ci95 = goodput->ci95;
+    }
     if (usd < bound_usd * (1 - ROUNDING)) {
         return fab_fail(err, FAB_EINTERNAL, point->design, "1e9 tokens cost %.17g USD, less than their bound of %.17g",
                         usd, bound_usd);
@@ -232,6 +261,12 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
     return FAB_OK;
 }
 
+static void refuse(token_search *t, ranked *r, const fab_error *why) {
+    note_refusal(t, why);
+    r->candidate->token_usd = INFINITY;
+    t->out->tokens.n_refused++;
+}
+
 /* Looks whether the design has a place in the list. */
 static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error *err) {
     fab_status status = FAB_OK;
@@ -239,6 +274,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plans *plans = NULL;
     fab_optimum_point *point = NULL;
     fab_error why = {.code = FAB_OK};
+    fab_stat goodput;
     const token_floor *f = r->floor;
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
@@ -247,20 +283,23 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     request.below_s = isfinite(below_usd) ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s : 0;
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
+        refuse(t, r, &why);
         status = FAB_OK;
-        note_refusal(t, &why);
-        r->candidate->token_usd = INFINITY;
-        t->out->tokens.n_refused++;
         goto done;
     }
-    if (status != FAB_OK) {
-        FAB_FAIL(err, status, why.where, "%s", why.text);
-    }
+    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
     if (plans->n_plans_listed == 0) { /* no plan is that fast */
         r->candidate->token_usd = fmax(r->candidate->token_usd, below_usd);
         goto done;
     }
-    FAB_TRY(keep_replay(t, r, &plans->plans[0], point, err));
+    status = find_goodput(t, fabric, &plans->plans[0].plan, &goodput, &why);
+    if (fab_is_refusal(status)) {
+        refuse(t, r, &why);
+        status = FAB_OK;
+        goto done;
+    }
+    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_TRY(keep_replay(t, r, &plans->plans[0], &goodput, point, err));
     r->point = point;
     point = NULL;
     if (!is_listed(t, r)) {
@@ -365,11 +404,17 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
     fab_optimum_point *again = NULL;
     fab_sweep_point evaluated = {.n_phases = 0};
     const fab_optimize_request *q = t->s->request;
-    const fab_sweep_request request = {.traffic = "job", .seed = q->seed, .n_seeds = 1, .n_threads = q->n_threads};
+    const fab_sweep_request request = {.traffic = "job",
+                                       .seed = q->seed,
+                                       .n_seeds = 1,
+                                       .n_threads = q->n_threads,
+                                       .scenarios = q->scenarios,
+                                       .policy = q->policy};
     FAB_TRY(FAB_NEW(again, 1, err));
     FAB_TRY(tokens_open(t, t->best[0], again, &fabric, err));
     FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
-    const double usd = evaluated.n_engines > 0 ? evaluated.engines[0].owned_usd_per_1e9_tokens : 0;
+    double usd = evaluated.n_engines > 0 ? evaluated.engines[0].owned_usd_per_1e9_tokens : 0;
+    usd = q->scenarios != NULL ? fab_with_failures(&evaluated.engines[0], usd) : usd;
     if (fabs(usd - p->usd_per_1e9_tokens) > 1e-6 * p->usd_per_1e9_tokens) {
         FAB_FAIL(err, FAB_EINTERNAL, p->design, "1e9 tokens cost %.10g USD in the search and %.10g in a run",
                  p->usd_per_1e9_tokens, usd);
@@ -395,6 +440,10 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     }
     count_proofs(&t);
     out->tokens.most_replays = s->request->most_replays;
+    if (s->request->scenarios != NULL) {
+        (void)snprintf(out->tokens.scenarios, sizeof out->tokens.scenarios, "%s", s->request->scenarios);
+        (void)snprintf(out->tokens.policy, sizeof out->tokens.policy, "%s", fab_policies[s->request->policy]);
+    }
     (void)snprintf(out->tokens.options, sizeof out->tokens.options, "%s", s->request->replay_options);
     for (size_t i = 0; i < t.n_best; i++) {
         list_point(t.best[0]->point, t.best[i]->point, i == 0 ? &out->winner : &out->runners_up[i - 1]);

@@ -8,6 +8,7 @@
 #include "fab/iteration.h"
 #include "fab/plan_run.h"
 #include "fab/result.h"
+#include "fab/timed_phases.h"
 
 /** What a job may use: all its NICs together, and the scale-up link of a GPU. */
 typedef struct plan_rates {
@@ -29,6 +30,7 @@ typedef struct plan_network {
     fab_fabric_result *about;   /**< scratch */
     struct plan_phases *phases; /**< cache: by sizes, sharing and what is repeated */
     size_t n_phases, capacity;
+    fab_timed_memo memo;
     plan_rates rates;
     bool paths_are_fixed; /**< they depend on no other flow */
     bool is_too_large;    /**< for the memory that a run may take */

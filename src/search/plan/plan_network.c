@@ -4,6 +4,7 @@
 #include "fab/analysis.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
+#include "fab/parallel.h"
 #include "fab/path_figures.h"
 #include "fab/replay.h"
 #include "fab/replay_memory.h"
@@ -51,6 +52,7 @@ fab_status plan_network_open(const fab_plan_request *request, fab_job_space *spa
 void plan_network_close(plan_network *network) {
     fab_context_free(network->base);
     FAB_FREE_ALL(network->design, network->about, network->phases);
+    fab_timed_memo_release(&network->memo);
     *network = (plan_network){.request = NULL};
 }
 
@@ -80,32 +82,70 @@ static bool leaves_domains(const fab_fabric *fabric, const fab_phase *phase) {
     return false;
 }
 
+typedef struct phase_ends {
+    const fab_context *context;
+    const fab_traffic *traffic;
+    double *least_s; /* [phase] */
+} phase_ends;
+
+static fab_status find_least(void *context, size_t phase, size_t worker, fab_error *err) {
+    const phase_ends *e = context;
+    (void)worker;
+    return fab_iterate_is_shared(e->traffic->phases[phase].name)
+               ? fab_context_least(e->context, phase, &e->least_s[phase], err)
+               : FAB_OK;
+}
+
 /* Every routing has to carry the bytes over NICs, out of leaves and into them. */
 static fab_status find_ends(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+    fab_status status = FAB_OK;
     const fab_fabric *fabric = n->request->fabric;
-    const fab_traffic *traffic = NULL;
-    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    phase_ends ends = {.context = context};
+    FAB_TRY(fab_context_traffic(context, &ends.traffic, err));
     const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true};
     n->is_too_large = n->n_phases == 1; /* where the first is, all are */
-    FAB_PASS(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
+    FAB_TRY(n->is_too_large ? fab_replay_check_paths(&replay, err) : FAB_OK);
     n->is_too_large = false;
-    for (size_t i = 0; i < traffic->n_phases; i++) {
-        const fab_phase *phase = &traffic->phases[i];
-        bool in_network = leaves_domains(fabric, phase);
-        double least_s = 0;
-        if (!fab_iterate_is_shared(phase->name)) {
-            continue;
+    FAB_TRY(FAB_NEW(ends.least_s, ends.traffic->n_phases, err));
+    FAB_TRY(fab_parallel_for(ends.traffic->n_phases, n->request->n_threads, find_least, &ends, err));
+    for (size_t i = 0; i < ends.traffic->n_phases; i++) {
+        const fab_phase *phase = &ends.traffic->phases[i];
+        if (fab_iterate_is_shared(phase->name)) {
+            bool in_network = leaves_domains(fabric, phase);
+            fab_iterate_add(phase->name, ends.least_s[i], fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
+                            &out->times[PLAN_ENDS]);
         }
-        FAB_PASS(fab_context_least(context, i, &least_s, err));
-        fab_iterate_add(phase->name, least_s, fab_phase_latency_s(fabric, phase, in_network, 0), in_network,
-                        &out->times[PLAN_ENDS]);
     }
     out->depth = PLAN_ENDS;
-    return FAB_OK;
+done:
+    free(ends.least_s);
+    return status;
 }
 
 /* The engine's paths carry them over links. */
-static fab_status find_links(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+static fab_status find_paths(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_traffic *traffic = NULL;
+    const fab_timed_phase **timed = NULL;
+    FAB_TRY(fab_context_traffic(context, &traffic, err));
+    FAB_TRY(fab_allocate(traffic->n_phases + 1, sizeof *timed, &timed, err));
+    FAB_TRY(fab_time_phases(&n->memo, context, n->request->n_threads, false, timed, err));
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        const fab_phase *phase = &traffic->phases[i];
+        if (timed[i] != NULL) {
+            const double path_s = timed[i]->found.path_s;
+            fab_iterate_add(phase->name, fab_timed_s(timed[i], phase, true),
+                            fab_phase_latency_s(n->request->fabric, phase, path_s >= 0, path_s), path_s >= 0,
+                            &out->times[PLAN_LINKS]);
+        }
+    }
+done:
+    free(timed);
+    return status;
+}
+
+/* Or their shares do. */
+static fab_status find_shares(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     const fab_replay replay = {
@@ -125,13 +165,20 @@ static fab_status find_links(plan_network *n, const fab_context *context, plan_p
                         fab_phase_latency_s(n->request->fabric, phase, r->paths.n_flows > 0, r->paths.latency_s.max),
                         result.phases[i].network_flows > 0, &out->times[PLAN_LINKS]);
     }
-    out->depth = PLAN_LINKS;
-    n->n_routed++;
 done:
     result.fabrics = NULL;
     result.n_fabrics = 0;
     fab_result_release(&result);
     return status;
+}
+
+static fab_status find_links(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
+    bool is_known = false;
+    FAB_PASS(fab_transfer_is_known(context, 0, &is_known, err));
+    FAB_PASS(is_known ? find_paths(n, context, out, err) : find_shares(n, context, out, err));
+    out->depth = PLAN_LINKS;
+    n->n_routed++;
+    return FAB_OK;
 }
 
 static bool same_phases(const plan_phases *p, const fab_job_plan *plan, bool repeats) {
@@ -212,26 +259,38 @@ fab_status plan_bound(plan_network *n, const fab_job_plan *plan, plan_depth dept
 
 /* --- as it is ----------------------------------------------------------------------------------------------------- */
 
+/* One that cannot be timed has a note in the result. */
+static fab_status replay_plan(plan_network *n, const fab_context *context, fab_result *result, fab_iteration *out,
+                              fab_error *err) {
+    const fab_replay replay = {
+        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true, .times_only = true};
+    FAB_PASS(fab_replay_run(&replay, result, err));
+    if (result->n_iterations == 0) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%s", result->iteration_note);
+    }
+    *out = result->iterations[0];
+    return FAB_OK;
+}
+
 fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, fab_iteration *out, char *note, size_t size,
                          fab_error *err) {
     fab_status status = FAB_OK;
     fab_context *context = NULL;
     fab_error why = {0};
     fab_result result = {.n_fabrics = 1, .fabrics = n->about};
+    bool is_known = false;
     note[0] = '\0';
     FAB_TRY(open_plan(n, plan, true, &context, err));
-    const fab_replay replay = {
-        .context = context, .n_seeds = 1, .n_threads = n->request->n_threads, .rates = true, .times_only = true};
-    status = fab_replay_run(&replay, &result, &why);
+    status = fab_transfer_is_known(context, 0, &is_known, &why);
+    if (status == FAB_OK) {
+        status = is_known ? fab_timed_iteration(&n->memo, context, n->request->n_threads, n->about, out, &why)
+                          : replay_plan(n, context, &result, out, &why);
+    }
     if (fab_is_refusal(status)) {
         (void)snprintf(note, size, "%.250s", why.text);
         status = FAB_OK;
     } else if (status != FAB_OK) {
         FAB_FAIL(err, status, why.where, "%s", why.text);
-    } else if (result.n_iterations == 0) {
-        (void)snprintf(note, size, "%.250s", result.iteration_note);
-    } else {
-        *out = result.iterations[0];
     }
     n->n_routed++;
 done:

@@ -206,14 +206,16 @@ static uint64_t slow_blocks(uint64_t n, uint64_t size) {
 }
 
 /* The next size after `last` for which uplinks are laid, with as few blocks as `most` makes: the most even one, larger
- * ones that are multiples of 2, 4, ... 32, the largest. 0: none. */
+ * ones that are multiples of 2, 4, ... 32, and of several blocks the largest. 0: none. */
 static uint64_t slow_next_size(uint64_t n, uint64_t most, uint64_t last) {
     uint64_t even = 1;
+    bool is_one = most >= n;
+    uint64_t end = is_one ? most + 1 : most;
     most = most > n ? n : most;
     while (slow_blocks(n, even) > slow_blocks(n, most)) {
         even++;
     }
-    for (uint64_t size = last == 0 ? even : last + 1; size < most; size++) {
+    for (uint64_t size = last == 0 ? even : last + 1; size < end; size++) {
         for (uint64_t step = 1; step <= 32; step *= 2) {
             uint64_t rounded = even;
             while (rounded % step != 0) {
@@ -224,7 +226,7 @@ static uint64_t slow_next_size(uint64_t n, uint64_t most, uint64_t last) {
             }
         }
     }
-    return last < most ? most : 0;
+    return !is_one && last < most ? most : 0;
 }
 
 static bool slow_is_fewer(const slow *a, const slow *b) {
@@ -341,6 +343,11 @@ Test(presets, rules_hold_at_any_size_and_radix) {
             }
         }
     }
+    for (uint64_t servers = 2; servers <= 48; servers++) { /* one leaf of a rail holds few of them: 13 want 2 spines */
+        check_rules(8 * servers, 64, 1);
+        check_rules(8 * servers, 64, 1.7);
+    }
+    cr_expect_eq(slow_rail_spine(104, 64, 1).spines, 2);
     fab_rng rng = fab_rng_make(7, 1);
     for (int draw = 0; draw < 200; draw++) {
         check_rules(8 * (1 + fab_rng_below(&rng, 900)), 24 + 2 * fab_rng_below(&rng, 80), 1);

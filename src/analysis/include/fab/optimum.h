@@ -42,8 +42,9 @@ typedef struct fab_optimum_point {
     double difference_ratio; /**< total_usd / that of the winner - 1 */
     /* By tokens; 0 where the design was not replayed. */
     double owned_usd, usd_per_1e9_tokens, tokens_per_s, iteration_s;
-    double token_difference_ratio; /**< usd_per_1e9_tokens / that of the winner - 1 */
-    char plan[192];                /**< how the job runs fastest on it */
+    double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
+    double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */
+    char plan[192];                     /**< how the job runs fastest on it */
 } fab_optimum_point;
 
 typedef enum fab_loss {
@@ -78,9 +79,10 @@ typedef struct fab_token_search {
     uint64_t most_replays;  /**< that were allowed */
     char refused_note[256]; /**< why, of the first */
     double floor_s;         /**< no fabric with the winner's NICs and domains has a shorter iteration */
-    double lower_bound_usd_per_1e9_tokens; /**< of all that are not refused */
-    double gap_ratio;                      /**< winner / lower bound - 1; 0: proven */
-    bool is_drawn;                         /**< the engine hashes: one draw for every design */
+    double lower_bound_usd_per_1e9_tokens;     /**< of all that are not refused */
+    double gap_ratio;                          /**< winner / lower bound - 1; 0: proven */
+    char scenarios[96], policy[FAB_NAME_SIZE]; /**< histories of failures that tokens are judged with; empty: none */
+    bool is_drawn;                             /**< the engine hashes: one draw for every design */
 } fab_token_search;
 
 typedef struct fab_optimum {

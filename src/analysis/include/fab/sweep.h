@@ -111,6 +111,8 @@ typedef struct fab_verdict {
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
+    size_t behind;            /**< the best of those that are not even with `best`; that one where all are */
+    double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
     bool is_owned;        /**< the cost of ownership of every design with a time is known */

@@ -10,6 +10,8 @@
 
 #define FAB_VERDICT_TEXT         640
 #define FAB_VERDICT_ALTERNATIVES 3
+#define FAB_VERDICT_LITTLE       1e-3 /**< part of a time that is not worth a word */
+#define FAB_VERDICT_SEEDS        8    /**< over which a gain is no luck */
 #define FAB_VERDICT_PLAN         0.05 /**< part of its time that a job may lose to the best plan without a word */
 
 /** What another routing would make of the same traffic on the same fabric, as computed. */
@@ -19,7 +21,10 @@ typedef struct fab_alternative {
     bool is_possible;            /**< the next two are known */
     double time_s;               /**< of an iteration, or of the phases one after the other */
     double max_collision_factor; /**< largest of the phases that were routed anew, mean over the seeds */
-    char reason[256];            /**< of what is not possible */
+    bool is_checked;    /**< it saves something here, and drew its paths: the next two are over several seeds */
+    bool is_confirmed;  /**< clearly faster there too: by more than its 95 % interval */
+    double seeds_ratio; /**< part of the time of the fullest links that it saves there */
+    char reason[256];   /**< of what is not possible */
 } fab_alternative;
 
 /** Lines of a report; empty where there is nothing to say. */

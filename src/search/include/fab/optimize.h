@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fab/optimum.h"
+#include "fab/relocate.h"
 #include "fab/status.h"
 
 typedef struct fab_catalog fab_catalog;
@@ -22,6 +23,8 @@ typedef struct fab_optimize_request {
     const fab_design *replayed; /**< its first job under its first engine is replayed, and tokens are to be cheap; NULL:
                                    the network is */
     const char *replay_options; /**< what gives that job and engine to another command; "" or as typed */
+    const char *scenarios;      /**< by tokens: histories of failures (goodput_run.h); NULL: none */
+    fab_policy policy;          /**< where ranks go in them */
     uint64_t seed;
     size_t n_threads;
     uint64_t most_replays; /**< designs that are built and replayed; 0: as many as it takes */

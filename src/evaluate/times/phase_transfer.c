@@ -1,0 +1,110 @@
+/* A phase for its time alone: routed, added up, bounded; nothing of single flows. */
+#include "fab/phase_transfer.h"
+
+#include "estimator_internal.h"
+#include "fab/design.h"
+#include "fab/loads.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BITS 8.0
+
+void fab_transfer_scratch_release(fab_transfer_scratch *scratch) {
+    fab_routes_release(&scratch->routes);
+    FAB_FREE_ALL(scratch->rate);
+    *scratch = (fab_transfer_scratch){.rate = NULL};
+}
+
+fab_status fab_transfer_is_known(const fab_context *context, size_t engine, bool *out, fab_error *err) {
+    const fab_context_request *what = fab_context_what(context);
+    const fab_router *router = NULL;
+    const fab_traffic *traffic = NULL;
+    FAB_PASS(fab_context_router(context, engine, &router, err));
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    const fab_router_facts *facts = fab_router_facts_of(router);
+    bool known = what->gpus == NULL && what->design->fabric.transport.kind == FAB_TRANSPORT_FLUID && !facts->splits &&
+                 facts->n_rounds == 1;
+    for (size_t i = 0; i < traffic->n_phases; i++) {
+        known = known && traffic->phases[i].n_flows <= FAB_KEPT_PATHS / facts->paths_per_flow;
+    }
+    *out = known;
+    return FAB_OK;
+}
+
+static fab_status route_phase(const fab_context *context, const fab_router *router, const fab_phase *phase,
+                              const fab_offer *offer, fab_transfer_scratch *s, fab_error *err) {
+    const uint32_t n = (uint32_t)phase->n_flows;
+    const double *rate = offer->rate;
+    if (rate == NULL) {
+        FAB_PASS(FAB_GROW(s->rate, s->rate_capacity, n, err));
+        fab_offer_chunk(offer, phase, 0, n, s->rate);
+        rate = s->rate;
+    }
+    s->routes.between_switches = false;
+    s->routes.wants_groups = false;
+    return fab_route_flows(router, phase, 0, n, rate, fab_context_seed(context, router), &s->routes, err);
+}
+
+/* Bytes over links, and the latency of the slowest path. */
+static void add_paths(const fab_fabric *fabric, const fab_phase *phase, const fab_routes *r, double *bytes,
+                      fab_transfer *out) {
+    memset(bytes, 0, fabric->n_links * sizeof *bytes);
+    out->path_s = -1;
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        const uint32_t n_paths = r->flow_first[flow + 1] - r->flow_first[flow];
+        const double part = (double)fab_phase_flow(phase, flow).bytes / n_paths;
+        for (uint32_t path = r->flow_first[flow]; path < r->flow_first[flow + 1]; path++) {
+            const size_t n = r->path_first[path + 1] - r->path_first[path];
+            const fab_link_id *link = r->link + r->path_first[path];
+            for (size_t i = 0; i < n; i++) {
+                bytes[link[i]] += part;
+            }
+            out->path_s = fmax(out->path_s, estimator_latency(fabric, link, n));
+        }
+    }
+    for (uint32_t l = 0; l < fabric->n_links; l++) {
+        double s = bytes[l] > 0 ? bytes[l] * BITS / fab_class_of(fabric, l)->usable_bps : 0;
+        out->fullest_s = s > out->fullest_s ? s : out->fullest_s;
+    }
+}
+
+static fab_status estimate(const fab_estimator_request *request, double *out_s, fab_error *err) {
+    fab_status status = FAB_OK;
+    static const size_t NO_LINKS = 0;
+    const fab_rerouted as_it_is = {.path_first = &NO_LINKS, .worst_ratio = NAN};
+    fab_mask nothing = {.n_links = 0};
+    fab_estimator *estimator = NULL;
+    fab_estimator_reader *reader = NULL;
+    fab_phase_seconds found;
+    FAB_TRY(fab_mask_init(request->fabric, NULL, &nothing, err));
+    FAB_TRY(fab_estimator_new(request, &estimator, err));
+    FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
+    FAB_TRY(fab_estimator_read(reader, &nothing, &as_it_is, true, &found, err)); /* by its bits, not by their ratio */
+    *out_s = found.transfer_s;
+done:
+    fab_estimator_reader_free(reader);
+    fab_estimator_free(estimator);
+    fab_mask_release(&nothing);
+    return status;
+}
+
+fab_status fab_phase_transfer(const fab_context *context, size_t engine, size_t phase, bool wants_time,
+                              fab_transfer_scratch *scratch, double *bytes, fab_transfer *out, fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    fab_estimator_request request = {.fabric = fab_context_what(context)->fabric};
+    fab_transfer found = {.fullest_s = 0};
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(fab_context_router(context, engine, &request.router, err));
+    FAB_PASS(fab_context_offer(context, phase, &request.offer, err));
+    request.phase = &traffic->phases[phase];
+    FAB_PASS(route_phase(context, request.router, request.phase, request.offer, scratch, err));
+    add_paths(request.fabric, request.phase, &scratch->routes, bytes, &found);
+    request.routes = &scratch->routes;
+    if (wants_time) {
+        FAB_PASS(estimate(&request, &found.transfer_s, err));
+    }
+    *out = found;
+    return FAB_OK;
+}
