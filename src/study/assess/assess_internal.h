@@ -32,6 +32,7 @@ struct fab_assessment {
     uint8_t *taken;         /* [server]: by a job; NULL: no job */
     bool *is_timed;         /* [phase]: its time counts */
     bool iterates;          /* times are those of an iteration */
+    bool times_are_all;     /* every phase in the network has a time that counts, and that is all that is looked at */
     assessment_part *parts; /* [engine][phase] */
     fab_paces *paces;       /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is shared */
     fab_iteration *chosen;  /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is open */
@@ -54,7 +55,8 @@ typedef struct assessment_loads {
 /* What a state does to the job where it is. */
 typedef struct assess_state {
     bool runs;
-    double time_s; /* NAN: not found */
+    double time_s;  /* NAN: not found */
+    bool has_loads; /* else they are found where they are wanted: of the worst moments */
     assessment_loads loads;
 } assess_state;
 
@@ -159,6 +161,13 @@ double assess_compute_ratio(const fab_assessor *a, const fab_component *componen
 /* Seconds of an iteration, or of all phases one after the other, as a->now has them; nothing is lost. */
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) FAB_MUST_USE;
+
+/* The same where it follows from the state before, without paths and loads; not written where it does not. */
+fab_status assess_time_moving(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
+                              double *out_s, fab_moving_answer *out_answer, fab_error *err) FAB_MUST_USE;
+
+/* What has failed, and where ranks are. */
+fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to);
 
 /* Policy shrink. Refuses jobs without replicas. */
 fab_status assess_shrink_check(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;

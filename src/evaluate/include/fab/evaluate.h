@@ -61,6 +61,13 @@ typedef struct fab_needs {
     void *advance_context;
 } fab_needs;
 
+/** What is known of a state from the one before. */
+typedef enum fab_moving_answer {
+    FAB_MOVING_UNKNOWN, /**< ask fab_evaluate() */
+    FAB_MOVING_KNOWN,
+    FAB_MOVING_LOST /**< some path has no way */
+} fab_moving_answer;
+
 /** What came of it. Pointers are into the workspace, valid until the next call with it. */
 typedef struct fab_evaluated {
     const fab_rerouted *loads;
@@ -91,3 +98,14 @@ void fab_workspace_free(fab_workspace *workspace);
  */
 fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
                         fab_error *err) FAB_MUST_USE;
+
+/**
+ * The time alone of a phase in a state in which ranks have moved, where it follows from the last state of this kind:
+ * what fab_evaluate() gives, to the bit, at the cost of what has changed since.
+ * @param[out] out         Written where it is known.
+ * @param[out] out_answer  Unknown where bounds on the time do not agree, where links carry what has no exact sum, and
+ *                         for engines and transports whose paths depend on each other.
+ * Threads: as fab_evaluate().
+ */
+fab_status fab_evaluate_moving(fab_workspace *workspace, const fab_case *at, fab_phase_seconds *out,
+                               fab_moving_answer *out_answer, fab_error *err) FAB_MUST_USE;
