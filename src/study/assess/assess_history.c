@@ -260,10 +260,10 @@ static fab_status find_time(fab_assessor *a, size_t engine, assess_state *out, f
     const assess_history *h = a->history;
     const fab_relocation *to = history_place_of(h);
     const double ratio = assess_compute_ratio(a, h->near, h->n_near);
-    fab_moving_answer answer;
-    FAB_PASS(assess_time_moving(a, engine, to, ratio, &out->time_s, &answer, err));
-    out->runs = answer != FAB_MOVING_LOST;
-    if (answer == FAB_MOVING_UNKNOWN) {
+    fab_known answer;
+    FAB_PASS(assess_time_incremental(a, engine, to, ratio, &out->time_s, &answer, err));
+    out->runs = answer != FAB_KNOWN_LOST;
+    if (answer == FAB_KNOWN_NOTHING) {
         FAB_PASS(find_loads(a, engine, out, err));
         out->runs = out->loads.n_disconnected == 0;
         FAB_PASS(out->runs ? assess_time(a, engine, to, ratio, &out->time_s, err) : FAB_OK);

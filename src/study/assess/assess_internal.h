@@ -163,8 +163,8 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
                        fab_error *err) FAB_MUST_USE;
 
 /* The same where it follows from the state before, without paths and loads; not written where it does not. */
-fab_status assess_time_moving(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
-                              double *out_s, fab_moving_answer *out_answer, fab_error *err) FAB_MUST_USE;
+fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
+                                   double *out_s, fab_known *out_answer, fab_error *err) FAB_MUST_USE;
 
 /* What has failed, and where ranks are. */
 fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to);

@@ -78,19 +78,19 @@ fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to,
     return end_sum(a, engine, compute_ratio, &sum, out_s, err);
 }
 
-fab_status assess_time_moving(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
-                              double *out_s, fab_moving_answer *out_answer, fab_error *err) {
+fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
+                                   double *out_s, fab_known *out_answer, fab_error *err) {
     const fab_assessment *d = a->assessment;
     time_sum sum = {.sum_s = 0};
     const fab_state state = assess_state_of(a, to);
     bool is_known = d->times_are_all && to != NULL && !a->forgets;
     a->times_key.n = 0;
-    *out_answer = FAB_MOVING_UNKNOWN;
+    *out_answer = FAB_KNOWN_NOTHING;
     for (size_t p = 0; p < d->n_phases && is_known; p++) {
         const fab_case at = {.phase = p, .engine = engine, .state = &state};
         fab_phase_seconds seconds;
-        FAB_PASS(fab_evaluate_moving(a->workspace, &at, &seconds, out_answer, err));
-        is_known = *out_answer == FAB_MOVING_KNOWN;
+        FAB_PASS(fab_evaluate_incremental(a->workspace, &at, &seconds, out_answer, err));
+        is_known = *out_answer == FAB_KNOWN_TIME;
         FAB_PASS(is_known ? add_phase(a, p, &seconds, &sum, err) : FAB_OK);
     }
     return is_known ? end_sum(a, engine, compute_ratio, &sum, out_s, err) : FAB_OK;

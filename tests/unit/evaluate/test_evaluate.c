@@ -130,7 +130,7 @@ static void change_places(const scene *s, fab_rng *rng, places *at) {
 }
 
 /* One state after the other, against a workspace that routes what differs from the healthy fabric. */
-static void check_moving(scene *s, const char *engine, uint64_t seed, fab_rng *rng, uint32_t counts[3]) {
+static void check_incremental(scene *s, const char *engine, uint64_t seed, fab_rng *rng, uint32_t counts[3]) {
     const fab_engine_spec spec = fixture_spec(engine);
     fab_context *context = context_of(s, &spec, seed);
     fab_workspace *workspace[2] = {NULL, NULL};
@@ -152,16 +152,16 @@ static void check_moving(scene *s, const char *engine, uint64_t seed, fab_rng *r
         const fab_needs time = {.what = FAB_NEED_TIME};
         fab_evaluated found;
         fab_phase_seconds seconds = {0};
-        fab_moving_answer answer = FAB_MOVING_UNKNOWN;
-        fab_status status = fab_evaluate_moving(workspace[0], &at, &seconds, &answer, NULL);
-        if (status != FAB_OK || answer == FAB_MOVING_UNKNOWN) {
-            counts[FAB_MOVING_UNKNOWN]++;
+        fab_known answer = FAB_KNOWN_NOTHING;
+        fab_status status = fab_evaluate_incremental(workspace[0], &at, &seconds, &answer, NULL);
+        if (status != FAB_OK || answer == FAB_KNOWN_NOTHING) {
+            counts[FAB_KNOWN_NOTHING]++;
             continue;
         }
         cr_assert_eq(fab_evaluate(workspace[1], &at, &loads, &found, NULL), FAB_OK, "%s", s->what);
-        cr_assert_eq(answer == FAB_MOVING_LOST, found.loads->n_disconnected > 0, "%s: state %u", s->what, i);
+        cr_assert_eq(answer == FAB_KNOWN_LOST, found.loads->n_disconnected > 0, "%s: state %u", s->what, i);
         counts[answer]++;
-        if (answer == FAB_MOVING_KNOWN) {
+        if (answer == FAB_KNOWN_TIME) {
             cr_assert_eq(fab_evaluate(workspace[1], &at, &time, &found, NULL), FAB_OK, "%s", s->what);
             cr_assert_eq(seconds.transfer_s, found.time.transfer_s, "%s: state %u, %.17g s, not %.17g s", s->what, i,
                          seconds.transfer_s, found.time.transfer_s);
@@ -186,16 +186,16 @@ Test(evaluate, times_of_ranks_that_move_follow_from_the_state_before) {
             random_design d = random_design_next(&rng, 8);
             scene s;
             if (scene_init(&s, d.text, random_word(&rng, TRAFFIC, 4), ENGINES[e], 2000, round)) {
-                check_moving(&s, ENGINES[e], round, &draws, counts);
+                check_incremental(&s, ENGINES[e], round, &draws, counts);
             }
             scene_release(&s);
         }
         if (e < 3) {
-            cr_expect_gt(counts[FAB_MOVING_KNOWN], 100, "%s: %u", ENGINES[e], counts[FAB_MOVING_KNOWN]);
-            cr_expect_gt(counts[FAB_MOVING_LOST], 20, "%s: %u", ENGINES[e], counts[FAB_MOVING_LOST]);
+            cr_expect_gt(counts[FAB_KNOWN_TIME], 100, "%s: %u", ENGINES[e], counts[FAB_KNOWN_TIME]);
+            cr_expect_gt(counts[FAB_KNOWN_LOST], 20, "%s: %u", ENGINES[e], counts[FAB_KNOWN_LOST]);
         }
-        cr_expect_gt(counts[FAB_MOVING_UNKNOWN], 0, "%s", ENGINES[e]);
-        cr_expect(strcmp(ENGINES[e], "spray") != 0 || counts[FAB_MOVING_KNOWN] == 0);
+        cr_expect_gt(counts[FAB_KNOWN_NOTHING], 0, "%s", ENGINES[e]);
+        cr_expect(strcmp(ENGINES[e], "spray") != 0 || counts[FAB_KNOWN_TIME] == 0);
     }
 }
 

@@ -62,11 +62,11 @@ typedef struct fab_needs {
 } fab_needs;
 
 /** What is known of a state from the one before. */
-typedef enum fab_moving_answer {
-    FAB_MOVING_UNKNOWN, /**< ask fab_evaluate() */
-    FAB_MOVING_KNOWN,
-    FAB_MOVING_LOST /**< some path has no way */
-} fab_moving_answer;
+typedef enum fab_known {
+    FAB_KNOWN_NOTHING, /**< ask fab_evaluate() */
+    FAB_KNOWN_TIME,
+    FAB_KNOWN_LOST /**< some path has no way */
+} fab_known;
 
 /** What came of it. Pointers are into the workspace, valid until the next call with it. */
 typedef struct fab_evaluated {
@@ -107,5 +107,5 @@ fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_
  *                         for engines and transports whose paths depend on each other.
  * Threads: as fab_evaluate().
  */
-fab_status fab_evaluate_moving(fab_workspace *workspace, const fab_case *at, fab_phase_seconds *out,
-                               fab_moving_answer *out_answer, fab_error *err) FAB_MUST_USE;
+fab_status fab_evaluate_incremental(fab_workspace *workspace, const fab_case *at, fab_phase_seconds *out,
+                                    fab_known *out_answer, fab_error *err) FAB_MUST_USE;

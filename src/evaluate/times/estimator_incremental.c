@@ -3,7 +3,7 @@
  * A restart moves the ranks of one server of several that are away. Flows of the others are where they were, so that
  * their paths stay in the loads. What links carry are whole numbers of bits: their sums are the same in any order, and
  * the times are those of fab_estimator_read() to the bit. */
-#include "estimator_moving.h"
+#include "estimator_incremental.h"
 #include "estimator_internal.h"
 
 #include "fab/memory.h"
@@ -19,18 +19,18 @@
 #define MOST_LINKS 14U /* of a path that is kept aside; longer ones are not followed */
 
 /* A path that is not where it is on the healthy fabric. */
-typedef struct moving_path {
+typedef struct incremental_path {
     uint8_t n; /* links; 0: it is lost, or the place is free */
     fab_link_id link[MOST_LINKS];
-} moving_path;
+} incremental_path;
 
 /* Where a flow was in the last state. */
-typedef struct moving_flow {
+typedef struct incremental_flow {
     uint32_t src, dst; /* FAB_NONE: at home */
     uint32_t stamp;    /* of the last call in which it was away */
-} moving_flow;
+} incremental_flow;
 
-struct fab_moving {
+struct fab_incremental {
     fab_estimator_reader *reader;   /* the first: its changed links are those of all, and latencies that are gone */
     fab_estimator_reader **readers; /* [n_readers]: of phases with the same flows, by their bytes */
     size_t n_readers;
@@ -50,13 +50,13 @@ struct fab_moving {
     fab_link_id *touched_link;
     size_t n_touched, touched_capacity, first_capacity, link_capacity;
     uint32_t *slot; /* [path]: of `path`, + 1; 0: as on the healthy fabric */
-    moving_path *path;
+    incremental_path *path;
     double *latency_s; /* [slot]: below 0: inside its scale-up domain, or the place is free */
     size_t n_slots, slot_capacity, latency_capacity;
     uint32_t *unused;
     size_t n_unused, unused_capacity;
-    moving_flow *flow; /* [flow] */
-    uint32_t *away;    /* [n_away]: flows with an end elsewhere, of the last state */
+    incremental_flow *flow; /* [flow] */
+    uint32_t *away;         /* [n_away]: flows with an end elsewhere, of the last state */
     uint32_t *walk;
     size_t n_away, away_capacity, walk_capacity;
     uint8_t *is_listed; /* [link]: among the reader's changed links */
@@ -71,7 +71,7 @@ struct fab_moving {
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
 
 /* Bits of paths are multiples of one unit, and all of them together fit. */
-static bool moving_is_exact(const fab_estimator *c) {
+static bool incremental_is_exact(const fab_estimator *c) {
     const uint32_t *first = c->request.routes->flow_first;
     int unit = DBL_MAX_EXP;
     double sum = 0;
@@ -92,7 +92,7 @@ static bool moving_is_exact(const fab_estimator *c) {
 }
 
 /* In-domain flows of ranks that move with their servers are where they were, as far as their links know. */
-static bool moving_stays_inside(const fab_estimator *c) {
+static bool incremental_stays_inside(const fab_estimator *c) {
     const fab_fabric *f = c->request.fabric;
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->n_classes; i++) {
@@ -101,7 +101,7 @@ static bool moving_stays_inside(const fab_estimator *c) {
     return c->n_latencies == 0 && n <= 1 && f->gpus_per_domain <= f->gpus_per_server;
 }
 
-static fab_status open_paths(fab_moving *m, fab_error *err) {
+static fab_status open_paths(fab_incremental *m, fab_error *err) {
     const fab_estimator *c = m->reader->estimator;
     FAB_PASS(fab_reroute_new(m->baseline, &m->reroute, err));
     FAB_PASS(FAB_NEW(m->slot, c->n_paths, err));
@@ -110,10 +110,10 @@ static fab_status open_paths(fab_moving *m, fab_error *err) {
     return FAB_NEW(m->is_listed, c->request.fabric->n_links, err);
 }
 
-fab_status fab_moving_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
-                          fab_moving **out, fab_error *err) {
+fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
+                               fab_incremental **out, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_moving *m = NULL;
+    fab_incremental *m = NULL;
     FAB_TRY(FAB_NEW(m, 1, err));
     FAB_TRY(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     m->baseline = baseline;
@@ -121,7 +121,7 @@ fab_status fab_moving_new(const fab_estimator *const *estimators, size_t n, cons
     for (size_t i = 0; i < n && m->can; i++) {
         const fab_estimator *c = estimators[i];
         m->can = c->relayed == NULL && c->limit_bps == NULL && !fab_is_lossless(c->request.transport) &&
-                 c->n_paths == estimators[0]->n_paths && moving_is_exact(c);
+                 c->n_paths == estimators[0]->n_paths && incremental_is_exact(c);
         FAB_TRY(fab_estimator_reader_new(c, &m->readers[i], err));
         m->n_readers++;
         FAB_TRY(FAB_NEW(m->readers[i]->load, c->request.fabric->n_links, err));
@@ -129,16 +129,16 @@ fab_status fab_moving_new(const fab_estimator *const *estimators, size_t n, cons
     m->reader = n > 0 ? m->readers[0] : NULL;
     m->has_one_way = m->can && fab_router_ports(m->reader->estimator->request.router)->nics_per_gpu == 1 &&
                      m->reader->estimator->request.fabric->n_planes == 1;
-    m->stays_inside = m->can && moving_stays_inside(m->reader->estimator);
+    m->stays_inside = m->can && incremental_stays_inside(m->reader->estimator);
     FAB_TRY(m->can ? open_paths(m, err) : FAB_OK);
     *out = m;
     m = NULL;
 done:
-    fab_moving_free(m);
+    fab_incremental_free(m);
     return status;
 }
 
-void fab_moving_free(fab_moving *m) {
+void fab_incremental_free(fab_incremental *m) {
     if (m == NULL) {
         return;
     }
@@ -155,7 +155,7 @@ void fab_moving_free(fab_moving *m) {
 }
 
 /* Everybody at home, and nothing down. */
-static void moving_clear(fab_moving *m) {
+static void incremental_clear(fab_incremental *m) {
     const fab_estimator *c = m->reader->estimator;
     const size_t n_links = c->request.fabric->n_links;
     for (size_t i = 0; i < m->n_readers; i++) {
@@ -166,7 +166,7 @@ static void moving_clear(fab_moving *m) {
     memset(m->touched_at, 0, c->n_paths * sizeof *m->touched_at);
     memset(m->reader->gone, 0, c->n_latencies * sizeof *m->reader->gone);
     for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
-        m->flow[flow] = (moving_flow){FAB_NONE, FAB_NONE, 0};
+        m->flow[flow] = (incremental_flow){FAB_NONE, FAB_NONE, 0};
     }
     m->reader->n_changed = 0;
     m->n_slots = m->n_unused = m->n_away = m->n_touched = 0;
@@ -179,8 +179,8 @@ static void moving_clear(fab_moving *m) {
 
 /* --- a path ------------------------------------------------------------------------------------------------------- */
 
-static fab_status moving_add(fab_moving *m, uint32_t path, const fab_link_id *link, size_t n, double sign,
-                             fab_error *err) {
+static fab_status incremental_add(fab_incremental *m, uint32_t path, const fab_link_id *link, size_t n, double sign,
+                                  fab_error *err) {
     fab_estimator_reader *t = m->reader;
     for (size_t i = 0; i < m->n_readers; i++) {
         const fab_estimator *c = m->readers[i]->estimator;
@@ -197,7 +197,7 @@ static fab_status moving_add(fab_moving *m, uint32_t path, const fab_link_id *li
 }
 
 /* Of a path on the healthy fabric. */
-static uint32_t *gone_with(fab_moving *m, uint32_t path) {
+static uint32_t *gone_with(fab_incremental *m, uint32_t path) {
     const fab_estimator *c = m->reader->estimator;
     const fab_routes *r = c->request.routes;
     const size_t first = r->path_first[path];
@@ -205,7 +205,7 @@ static uint32_t *gone_with(fab_moving *m, uint32_t path) {
     return s >= 0 ? &m->reader->gone[estimator_latency_place(c, s)] : &m->gone_inside;
 }
 
-static fab_status take_slot(fab_moving *m, uint32_t path, fab_error *err) {
+static fab_status take_slot(fab_incremental *m, uint32_t path, fab_error *err) {
     ++*gone_with(m, path);
     if (m->n_unused > 0) {
         m->slot[path] = m->unused[--m->n_unused] + 1;
@@ -218,7 +218,7 @@ static fab_status take_slot(fab_moving *m, uint32_t path, fab_error *err) {
     return FAB_OK;
 }
 
-static void leave_slot(fab_moving *m, uint32_t path) {
+static void leave_slot(fab_incremental *m, uint32_t path) {
     const uint32_t slot = m->slot[path] - 1;
     --*gone_with(m, path);
     m->latency_s[slot] = -1;
@@ -227,11 +227,12 @@ static void leave_slot(fab_moving *m, uint32_t path) {
 }
 
 /* A path takes these links from now on; NULL: those of the healthy fabric. */
-static fab_status moving_route(fab_moving *m, uint32_t path, const fab_link_id *link, size_t n, fab_error *err) {
+static fab_status incremental_route(fab_incremental *m, uint32_t path, const fab_link_id *link, size_t n,
+                                    fab_error *err) {
     const fab_routes *r = m->reader->estimator->request.routes;
     const fab_link_id *home = r->link + r->path_first[path];
     const size_t n_home = r->path_first[path + 1] - r->path_first[path];
-    const moving_path *old = m->slot[path] == 0 ? NULL : &m->path[m->slot[path] - 1];
+    const incremental_path *old = m->slot[path] == 0 ? NULL : &m->path[m->slot[path] - 1];
     const fab_link_id *from = old == NULL ? home : old->link;
     const fab_link_id *to = link != NULL ? link : home;
     const size_t n_from = old == NULL ? n_home : old->n;
@@ -242,8 +243,8 @@ static fab_status moving_route(fab_moving *m, uint32_t path, const fab_link_id *
     }
     m->n_lost += (n_to == 0) - (size_t)(n_from == 0);
     if (n_from != n_to || memcmp(from, to, n_to * sizeof *to) != 0) {
-        FAB_PASS(moving_add(m, path, from, n_from, -1, err));
-        FAB_PASS(moving_add(m, path, to, n_to, 1, err));
+        FAB_PASS(incremental_add(m, path, from, n_from, -1, err));
+        FAB_PASS(incremental_add(m, path, to, n_to, 1, err));
     }
     if (link == NULL) {
         if (old != NULL) {
@@ -252,7 +253,7 @@ static fab_status moving_route(fab_moving *m, uint32_t path, const fab_link_id *
         return FAB_OK;
     }
     FAB_PASS(old == NULL ? take_slot(m, path, err) : FAB_OK);
-    moving_path *now = &m->path[m->slot[path] - 1];
+    incremental_path *now = &m->path[m->slot[path] - 1];
     now->n = (uint8_t)n;
     m->latency_s[m->slot[path] - 1] = estimator_latency(m->reader->estimator->request.fabric, link, n);
     memcpy(now->link, link, n * sizeof *link);
@@ -260,17 +261,17 @@ static fab_status moving_route(fab_moving *m, uint32_t path, const fab_link_id *
 }
 
 /* Where a path is with both its ends at home. */
-static fab_status moving_home(fab_moving *m, uint32_t path, fab_error *err) {
+static fab_status incremental_home(fab_incremental *m, uint32_t path, fab_error *err) {
     const uint32_t at = m->touched_at[path];
     const size_t first = at > 0 ? m->touched_first[at - 1] : 0;
-    return at == 0 ? moving_route(m, path, NULL, 0, err)
-                   : moving_route(m, path, m->touched_link + first, m->touched_first[at] - first, err);
+    return at == 0 ? incremental_route(m, path, NULL, 0, err)
+                   : incremental_route(m, path, m->touched_link + first, m->touched_first[at] - first, err);
 }
 
 /* --- a mask ------------------------------------------------------------------------------------------------------- */
 
 /* Keeps what the mask touches, in place of what another did. */
-static fab_status keep_touched(fab_moving *m, const fab_rerouted *r, fab_error *err) {
+static fab_status keep_touched(fab_incremental *m, const fab_rerouted *r, fab_error *err) {
     const size_t n_links = r->path_first[r->n_touched];
     FAB_PASS(FAB_GROW(m->touched_first, m->first_capacity, (size_t)r->n_touched + 1, err));
     FAB_PASS(FAB_GROW(m->touched_link, m->link_capacity, n_links + 1, err));
@@ -290,7 +291,7 @@ static fab_status keep_touched(fab_moving *m, const fab_rerouted *r, fab_error *
 }
 
 /* Another mask than in the last state: paths that are at home follow it, and flows that are away will be walked. */
-static fab_status moving_mask(fab_moving *m, const fab_mask *mask, fab_error *err) {
+static fab_status incremental_mask(fab_incremental *m, const fab_mask *mask, fab_error *err) {
     const fab_state alone = {.mask = mask};
     const uint64_t before = m->mask.version;
     fab_rerouted r;
@@ -303,7 +304,7 @@ static fab_status moving_mask(fab_moving *m, const fab_mask *mask, fab_error *er
     FAB_PASS(keep_touched(m, &r, err));
     for (size_t i = 0; i < m->n_touched + r.n_touched; i++) {
         if (m->flow[m->reader->estimator->flow_of[m->touched[i]]].src == FAB_NONE) {
-            FAB_PASS(moving_home(m, m->touched[i], err));
+            FAB_PASS(incremental_home(m, m->touched[i], err));
         }
     }
     for (uint32_t i = 0; i < r.n_touched; i++) {
@@ -320,13 +321,13 @@ static fab_status moving_mask(fab_moving *m, const fab_mask *mask, fab_error *er
 
 /* Notes where a flow is now. Returns false where it enters or leaves a scale-up domain: it has another number of
  * paths then. */
-static bool note_flow(fab_moving *m, const fab_state *state, uint32_t number, size_t *n_walk, size_t *n_new) {
+static bool note_flow(fab_incremental *m, const fab_state *state, uint32_t number, size_t *n_walk, size_t *n_new) {
     const fab_estimator *c = m->reader->estimator;
     const uint32_t domain = c->request.fabric->gpus_per_domain;
     const fab_flow is = fab_phase_flow(c->request.phase, number);
     const uint32_t src = state->new_gpu[is.src];
     const uint32_t dst = state->new_gpu[is.dst];
-    moving_flow *flow = &m->flow[number];
+    incremental_flow *flow = &m->flow[number];
     if (flow->stamp == m->stamp) {
         return true;
     }
@@ -336,12 +337,13 @@ static bool note_flow(fab_moving *m, const fab_state *state, uint32_t number, si
     if (flow->src != src || flow->dst != dst) {
         m->walk[(*n_walk)++] = number;
     }
-    *flow = (moving_flow){src, dst, m->stamp};
+    *flow = (incremental_flow){src, dst, m->stamp};
     return (is.src / domain == is.dst / domain) == (src / domain == dst / domain);
 }
 
 /* Lists flows with an end elsewhere, and of them those that are to be walked. Those that were away go home. */
-static fab_status list_away(fab_moving *m, const fab_state *state, size_t *n_walk, bool *out_fits, fab_error *err) {
+static fab_status list_away(fab_incremental *m, const fab_state *state, size_t *n_walk, bool *out_fits,
+                            fab_error *err) {
     const uint32_t *first = m->reader->estimator->request.routes->flow_first;
     size_t n_new = 0;
     size_t n = 0;
@@ -364,22 +366,22 @@ static fab_status list_away(fab_moving *m, const fab_state *state, size_t *n_wal
         }
         m->flow[flow].src = m->flow[flow].dst = FAB_NONE;
         for (uint32_t path = first[flow]; path < first[flow + 1]; path++) {
-            FAB_PASS(moving_home(m, path, err));
+            FAB_PASS(incremental_home(m, path, err));
         }
     }
     m->n_away = n;
     return FAB_OK;
 }
 
-static fab_status walk_away(fab_moving *m, const fab_state *state, size_t n_walk, fab_error *err) {
+static fab_status walk_away(fab_incremental *m, const fab_state *state, size_t n_walk, fab_error *err) {
     const uint32_t *first = m->reader->estimator->request.routes->flow_first;
     fab_walked walked;
     size_t at = 0;
     FAB_PASS(fab_reroute_walk(m->reroute, m->walk, n_walk, state->new_gpu, &walked, err));
     for (size_t i = 0; i < n_walk; i++) {
         for (uint32_t path = first[m->walk[i]]; path < first[m->walk[i] + 1]; path++, at++) {
-            FAB_PASS(
-                moving_route(m, path, walked.link + walked.first[at], walked.first[at + 1] - walked.first[at], err));
+            FAB_PASS(incremental_route(m, path, walked.link + walked.first[at], walked.first[at + 1] - walked.first[at],
+                                       err));
         }
     }
     return FAB_OK;
@@ -387,7 +389,7 @@ static fab_status walk_away(fab_moving *m, const fab_state *state, size_t n_walk
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_unchanged(const fab_moving *m, fab_link_id link) {
+static bool is_unchanged(const fab_incremental *m, fab_link_id link) {
     bool same = true;
     for (size_t i = 0; i < m->n_readers && same; i++) {
         const estimator_load *before = &m->readers[i]->estimator->load[link];
@@ -398,7 +400,7 @@ static bool is_unchanged(const fab_moving *m, fab_link_id link) {
 }
 
 /* Links that carry what they do on the healthy fabric are none that changed. */
-static void drop_unchanged(fab_moving *m) {
+static void drop_unchanged(fab_incremental *m) {
     fab_estimator_reader *t = m->reader;
     size_t n = 0;
     for (size_t k = 0; k < t->n_changed; k++) {
@@ -415,7 +417,7 @@ static void drop_unchanged(fab_moving *m) {
     t->n_changed = n;
 }
 
-static double moving_latency(const fab_moving *m) {
+static double incremental_latency(const fab_incremental *m) {
     const fab_estimator *c = m->reader->estimator;
     double most_s = -1;
     for (size_t i = 0; i < m->n_slots; i++) {
@@ -428,7 +430,7 @@ static double moving_latency(const fab_moving *m) {
 }
 
 /* A NIC's cable that is dead, over which paths go that have no other way: that is looked at before anything is. */
-static bool cuts_off(const fab_moving *m, const fab_mask *mask) {
+static bool cuts_off(const fab_incremental *m, const fab_mask *mask) {
     const fab_fabric *f = m->reader->estimator->request.fabric;
     bool found = false;
     for (uint32_t i = 0; m->is_open && m->has_one_way && i < mask->n_links && !found; i++) {
@@ -440,7 +442,7 @@ static bool cuts_off(const fab_moving *m, const fab_mask *mask) {
 }
 
 /* Where ranks are, of the last state in which nothing was cut off. */
-static bool is_same_place(const fab_moving *m, const fab_state *state) {
+static bool is_same_place(const fab_incremental *m, const fab_state *state) {
     bool same = m->place.n_moved == state->n_moved;
     for (size_t i = 0; i < state->n_moved && same; i++) {
         same = m->place.moved[i] == state->moved[i] && m->place.new_gpu[i] == state->new_gpu[state->moved[i]];
@@ -448,30 +450,30 @@ static bool is_same_place(const fab_moving *m, const fab_state *state) {
     return same;
 }
 
-static fab_status moving_follow(fab_moving *m, const fab_state *state, fab_error *err) {
+static fab_status incremental_follow(fab_incremental *m, const fab_state *state, fab_error *err) {
     const fab_state place = {.moved = state->moved, .n_moved = state->n_moved, .new_gpu = state->new_gpu};
     size_t n_walk = 0;
     if (!m->is_open || m->stamp == UINT32_MAX) {
-        moving_clear(m);
+        incremental_clear(m);
     }
     m->is_open = false;
     m->stamp++;
     FAB_PASS(fab_state_key_take(&m->place, &place, err));
-    FAB_PASS(moving_mask(m, state->mask, err));
+    FAB_PASS(incremental_mask(m, state->mask, err));
     FAB_PASS(list_away(m, state, &n_walk, &m->fits, err));
     FAB_PASS(m->fits ? walk_away(m, state, n_walk, err) : FAB_OK);
     if (m->reader->n_changed > m->n_dropped + m->n_dropped / 2) {
         drop_unchanged(m);
         m->n_dropped = m->reader->n_changed;
     }
-    m->path_s = moving_latency(m);
+    m->path_s = incremental_latency(m);
     m->fits = m->fits && !m->is_too_long;
     m->is_open = m->fits;
     return FAB_OK;
 }
 
 /* Flows that never leave their domains, which have not lost a link. */
-static bool read_inside(const fab_moving *m, const fab_state *state, fab_phase_seconds *out, size_t which) {
+static bool read_inside(const fab_incremental *m, const fab_state *state, fab_phase_seconds *out, size_t which) {
     const fab_estimator *c = m->readers[which]->estimator;
     const uint32_t domain = c->request.fabric->gpus_per_domain;
     bool same = m->stays_inside;
@@ -490,24 +492,24 @@ static bool read_inside(const fab_moving *m, const fab_state *state, fab_phase_s
     return same && (c->is_even || c->by_shares.n == 0 || c->by_shares.s[0] <= out->transfer_s * (1 + ESTIMATOR_CLOSE));
 }
 
-fab_status fab_moving_read(fab_moving *m, size_t which, uint64_t version, const fab_state *state,
-                           fab_phase_seconds *out, fab_moving_answer *out_answer, fab_error *err) {
-    *out_answer = FAB_MOVING_UNKNOWN;
+fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t version, const fab_state *state,
+                                fab_phase_seconds *out, fab_known *out_answer, fab_error *err) {
+    *out_answer = FAB_KNOWN_NOTHING;
     if (!m->can) {
         return FAB_OK;
     }
     if (read_inside(m, state, out, which)) {
-        *out_answer = FAB_MOVING_KNOWN;
+        *out_answer = FAB_KNOWN_TIME;
         return FAB_OK;
     }
     if (m->version != version && is_same_place(m, state) && cuts_off(m, state->mask)) {
-        *out_answer = FAB_MOVING_LOST;
+        *out_answer = FAB_KNOWN_LOST;
         return FAB_OK;
     }
-    FAB_PASS(m->version != version ? moving_follow(m, state, err) : FAB_OK);
+    FAB_PASS(m->version != version ? incremental_follow(m, state, err) : FAB_OK);
     m->version = version;
     if (!m->fits || m->n_lost > 0) {
-        *out_answer = m->fits ? FAB_MOVING_LOST : FAB_MOVING_UNKNOWN;
+        *out_answer = m->fits ? FAB_KNOWN_LOST : FAB_KNOWN_NOTHING;
         return FAB_OK;
     }
     fab_estimator_reader *t = m->readers[which];
@@ -520,7 +522,7 @@ fab_status fab_moving_read(fab_moving *m, size_t which, uint64_t version, const 
         *out = (fab_phase_seconds){.transfer_s = b.least_s,
                                    .latency_s = fab_phase_latency_s(q->fabric, q->phase, path_s >= 0, path_s),
                                    .in_network = path_s >= 0};
-        *out_answer = FAB_MOVING_KNOWN;
+        *out_answer = FAB_KNOWN_TIME;
     }
     return FAB_OK;
 }
