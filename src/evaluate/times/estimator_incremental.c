@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOWHERE    (FAB_NONE - 1)
-#define MOST_LINKS 14U /* of a path that is kept aside; longer ones are not followed */
+#define NOWHERE    (FAB_NONE - 1) /* to be walked in any case */
+#define MOST_LINKS 14U            /* of a path that is kept aside; longer ones are not followed */
 
 /* A path that is not where it is on the healthy fabric. */
 typedef struct incremental_path {
@@ -28,6 +28,7 @@ typedef struct incremental_path {
 typedef struct incremental_flow {
     uint32_t src, dst; /* FAB_NONE: at home */
     uint32_t stamp;    /* of the last call in which it was away */
+    bool is_gone;      /* its sender is out, or it has come to be one with its receiver: no path has links */
 } incremental_flow;
 
 struct fab_incremental {
@@ -166,7 +167,7 @@ static void incremental_clear(fab_incremental *m) {
     memset(m->touched_at, 0, c->n_paths * sizeof *m->touched_at);
     memset(m->reader->gone, 0, c->n_latencies * sizeof *m->reader->gone);
     for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
-        m->flow[flow] = (incremental_flow){FAB_NONE, FAB_NONE, 0};
+        m->flow[flow] = (incremental_flow){.src = FAB_NONE, .dst = FAB_NONE};
     }
     m->reader->n_changed = 0;
     m->n_slots = m->n_unused = m->n_away = m->n_touched = 0;
@@ -319,51 +320,71 @@ static fab_status incremental_mask(fab_incremental *m, const fab_mask *mask, fab
 
 /* --- ranks -------------------------------------------------------------------------------------------------------- */
 
-/* Notes where a flow is now. Returns false where it enters or leaves a scale-up domain: it has another number of
- * paths then. */
-static bool note_flow(fab_incremental *m, const fab_state *state, uint32_t number, size_t *n_walk, size_t *n_new) {
+/* A flow is there no longer, which is no loss; or it comes back, and its paths will be walked. */
+static fab_status set_gone(fab_incremental *m, uint32_t number, bool is_gone, fab_error *err) {
+    static const fab_link_id NO_LINKS = 0;
+    const uint32_t *first = m->reader->estimator->request.routes->flow_first;
+    for (uint32_t path = first[number]; path < first[number + 1] && is_gone != m->flow[number].is_gone; path++) {
+        FAB_PASS(is_gone ? incremental_route(m, path, &NO_LINKS, 0, err) : FAB_OK);
+        m->n_lost += is_gone ? SIZE_MAX : 1;
+    }
+    m->flow[number].is_gone = is_gone;
+    return FAB_OK;
+}
+
+/* What is to be done in a state. */
+typedef struct incremental_todo {
+    const fab_state *state;
+    size_t n_walk, n_new; /* flows to be walked, and those that were at home before */
+    bool fits;            /* none enters or leaves a scale-up domain: it has another number of paths then */
+} incremental_todo;
+
+static fab_status note_flow(fab_incremental *m, uint32_t number, incremental_todo *todo, fab_error *err) {
+    const fab_state *state = todo->state;
     const fab_estimator *c = m->reader->estimator;
     const uint32_t domain = c->request.fabric->gpus_per_domain;
     const fab_flow is = fab_phase_flow(c->request.phase, number);
     const uint32_t src = state->new_gpu[is.src];
     const uint32_t dst = state->new_gpu[is.dst];
+    const bool is_gone = state->is_out != NULL && (state->is_out[is.src] != 0 || src == dst);
     incremental_flow *flow = &m->flow[number];
     if (flow->stamp == m->stamp) {
-        return true;
+        return FAB_OK;
     }
     if (flow->src == FAB_NONE) {
-        m->away[m->n_away + (*n_new)++] = number;
+        m->away[m->n_away + todo->n_new++] = number;
     }
-    if (flow->src != src || flow->dst != dst) {
-        m->walk[(*n_walk)++] = number;
+    FAB_PASS(set_gone(m, number, is_gone, err));
+    if (!is_gone && (flow->src != src || flow->dst != dst)) {
+        m->walk[todo->n_walk++] = number;
     }
-    *flow = (incremental_flow){src, dst, m->stamp};
-    return (is.src / domain == is.dst / domain) == (src / domain == dst / domain);
+    flow->src = is_gone ? NOWHERE : src;
+    flow->dst = dst;
+    flow->stamp = m->stamp;
+    todo->fits = todo->fits && (is_gone || (is.src / domain == is.dst / domain) == (src / domain == dst / domain));
+    return FAB_OK;
 }
 
 /* Lists flows with an end elsewhere, and of them those that are to be walked. Those that were away go home. */
-static fab_status list_away(fab_incremental *m, const fab_state *state, size_t *n_walk, bool *out_fits,
-                            fab_error *err) {
+static fab_status list_away(fab_incremental *m, incremental_todo *todo, fab_error *err) {
     const uint32_t *first = m->reader->estimator->request.routes->flow_first;
-    size_t n_new = 0;
     size_t n = 0;
-    *n_walk = 0;
-    *out_fits = true;
-    for (size_t i = 0; i < state->n_moved; i++) {
+    for (size_t i = 0; i < todo->state->n_moved; i++) {
         size_t n_flows = 0;
-        const uint32_t *flows = fab_baseline_flows_of(m->baseline, state->moved[i], &n_flows);
-        FAB_PASS(FAB_GROW(m->walk, m->walk_capacity, *n_walk + n_flows + 1, err));
-        FAB_PASS(FAB_GROW(m->away, m->away_capacity, m->n_away + n_new + n_flows + 1, err));
+        const uint32_t *flows = fab_baseline_flows_of(m->baseline, todo->state->moved[i], &n_flows);
+        FAB_PASS(FAB_GROW(m->walk, m->walk_capacity, todo->n_walk + n_flows + 1, err));
+        FAB_PASS(FAB_GROW(m->away, m->away_capacity, m->n_away + todo->n_new + n_flows + 1, err));
         for (size_t k = 0; k < n_flows; k++) {
-            *out_fits = note_flow(m, state, flows[k], n_walk, &n_new) && *out_fits;
+            FAB_PASS(note_flow(m, flows[k], todo, err));
         }
     }
-    for (size_t i = 0; i < m->n_away + n_new; i++) {
+    for (size_t i = 0; i < m->n_away + todo->n_new; i++) {
         const uint32_t flow = m->away[i];
         if (m->flow[flow].stamp == m->stamp) {
             m->away[n++] = flow;
             continue;
         }
+        FAB_PASS(set_gone(m, flow, false, err));
         m->flow[flow].src = m->flow[flow].dst = FAB_NONE;
         for (uint32_t path = first[flow]; path < first[flow + 1]; path++) {
             FAB_PASS(incremental_home(m, path, err));
@@ -452,7 +473,7 @@ static bool is_same_place(const fab_incremental *m, const fab_state *state) {
 
 static fab_status incremental_follow(fab_incremental *m, const fab_state *state, fab_error *err) {
     const fab_state place = {.moved = state->moved, .n_moved = state->n_moved, .new_gpu = state->new_gpu};
-    size_t n_walk = 0;
+    incremental_todo todo = {.state = state, .fits = true};
     if (!m->is_open || m->stamp == UINT32_MAX) {
         incremental_clear(m);
     }
@@ -460,14 +481,14 @@ static fab_status incremental_follow(fab_incremental *m, const fab_state *state,
     m->stamp++;
     FAB_PASS(fab_state_key_take(&m->place, &place, err));
     FAB_PASS(incremental_mask(m, state->mask, err));
-    FAB_PASS(list_away(m, state, &n_walk, &m->fits, err));
-    FAB_PASS(m->fits ? walk_away(m, state, n_walk, err) : FAB_OK);
+    FAB_PASS(list_away(m, &todo, err));
+    FAB_PASS(todo.fits ? walk_away(m, state, todo.n_walk, err) : FAB_OK);
     if (m->reader->n_changed > m->n_dropped + m->n_dropped / 2) {
         drop_unchanged(m);
         m->n_dropped = m->reader->n_changed;
     }
     m->path_s = incremental_latency(m);
-    m->fits = m->fits && !m->is_too_long;
+    m->fits = todo.fits && !m->is_too_long;
     m->is_open = m->fits;
     return FAB_OK;
 }
@@ -490,6 +511,38 @@ static bool read_inside(const fab_incremental *m, const fab_state *state, fab_ph
                                    .latency_s = fab_phase_latency_s(c->request.fabric, c->request.phase, false, -1)};
     }
     return same && (c->is_even || c->by_shares.n == 0 || c->by_shares.s[0] <= out->transfer_s * (1 + ESTIMATOR_CLOSE));
+}
+
+/* All paths as they are now, by an estimator of their own. */
+static fab_status read_as_it_is(fab_incremental *m, size_t which, const fab_mask *mask, fab_phase_seconds *out,
+                                fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_estimator_reader *t = m->readers[which];
+    const uint32_t n_paths = t->estimator->n_paths;
+    fab_rerouted r = {.n_touched = 0};
+    uint32_t *path = NULL;
+    size_t *first = NULL;
+    fab_link_id *link = NULL;
+    FAB_TRY(FAB_NEW(path, n_paths, err));
+    FAB_TRY(FAB_NEW(first, (size_t)n_paths + 1, err));
+    FAB_TRY(FAB_NEW(link, m->n_slots * MOST_LINKS + 1, err));
+    for (uint32_t p = 0; p < n_paths; p++) {
+        if (m->slot[p] != 0) {
+            const incremental_path *is = &m->path[m->slot[p] - 1];
+            path[r.n_touched] = p;
+            memcpy(link + first[r.n_touched], is->link, is->n * sizeof *link);
+            first[r.n_touched + 1] = first[r.n_touched] + is->n;
+            r.n_touched++;
+        }
+    }
+    r.path = path;
+    r.path_first = first;
+    r.link = link;
+    FAB_TRY(estimator_assemble(t, &r, err));
+    FAB_TRY(estimator_read_routes(t->estimator, mask, &t->routes, NULL, out, err));
+done:
+    FAB_FREE_ALL(path, first, link);
+    return status;
 }
 
 fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t version, const fab_state *state,
@@ -522,6 +575,9 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
         *out = (fab_phase_seconds){.transfer_s = b.least_s,
                                    .latency_s = fab_phase_latency_s(q->fabric, q->phase, path_s >= 0, path_s),
                                    .in_network = path_s >= 0};
+        *out_answer = FAB_KNOWN_TIME;
+    } else if (state->is_out != NULL) { /* nobody else knows of them */
+        FAB_PASS(read_as_it_is(m, which, state->mask, out, err));
         *out_answer = FAB_KNOWN_TIME;
     }
     return FAB_OK;

@@ -118,3 +118,8 @@ fab_status estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *
 /* Seconds until the last flow is done, by simulation of reader->routes; least_s: that the fullest link needs. */
 fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double least_s, double *out_s,
                               fab_error *err) FAB_MUST_USE;
+
+/* Of other routes than the estimator's, in which flows may have other numbers of paths, or none: by an estimator of its
+ * own. */
+fab_status estimator_read_routes(const fab_estimator *estimator, const fab_mask *mask, const fab_routes *routes,
+                                 double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;

@@ -330,9 +330,8 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
     return FAB_OK;
 }
 
-/* Flows have other numbers of paths than before: an estimator of its own. */
-static fab_status read_renumbered(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes,
-                                  double *ends_s, fab_phase_seconds *out, fab_error *err) {
+fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes, double *ends_s,
+                                 fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_estimator_request request = c->request;
     fab_estimator *estimator = NULL;
@@ -374,7 +373,7 @@ fab_status fab_estimator_ends(fab_estimator_reader *t, const fab_mask *mask, con
                               double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return read_renumbered(t->estimator, mask, r->routes, ends_s, out, err);
+        return estimator_read_routes(t->estimator, mask, r->routes, ends_s, out, err);
     }
     FAB_PASS(read_loads(t, mask, r, has_moved, ends_s, &found, err));
     FAB_PASS(add_latency(t, r, has_moved, &found, err));
@@ -387,7 +386,7 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     const fab_estimator *c = t->estimator;
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return read_renumbered(c, mask, r->routes, NULL, out, err);
+        return estimator_read_routes(c, mask, r->routes, NULL, out, err);
     }
     if (fab_is_lossless(c->request.transport) && !has_moved && is_as_before(c, mask, r)) {
         found.transfer_s = c->packets_s;

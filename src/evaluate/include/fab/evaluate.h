@@ -20,6 +20,9 @@ typedef struct fab_state {
     const uint32_t *moved;   /**< shape [n_moved]: GPUs whose ranks run elsewhere, ascending */
     size_t n_moved;          /**< 0: nobody moved */
     const uint32_t *new_gpu; /**< shape [n_gpus]: where; new_gpu[g] = g for all others. NULL: nobody moved */
+    const uint8_t *is_out;   /**< shape [n_gpus]: ranks that are out (1), which are among the moved ones: they send
+                                  nothing, and new_gpu has who gets what was sent to them. Of times alone: of engines
+                                  that split, and fab_evaluate_incremental(). NULL: nobody */
     fab_reroute_when when;   /**< whether switches have noticed what failed */
 } fab_state;
 
