@@ -188,6 +188,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     FAB_TRY(keep_engines(d, err));
     FAB_TRY(assess_memo_new(sizeof(assess_state), ASSESS_STATE_BYTES, &d->states, err));
     FAB_TRY(assess_memo_new(sizeof(double), ASSESS_TIMES_BYTES, &d->times, err));
+    assess_shrink_rings(d);
     FAB_TRY(assess_share(d, err));
     FAB_TRY(assess_choose(d, err));
     *out = d;

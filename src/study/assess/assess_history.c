@@ -17,8 +17,9 @@ void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    FAB_FREE_ALL(h->is_out, h->will_be_out, h->down, h->near, h->placed, h->key.word, h->worst_down, h->moves, h->moved,
-                 h->new_gpu, h->stops, h->waits, h->joins, h->speed, h->is_hot, h);
+    FAB_FREE_ALL(h->ring_moved, h->ring_gpu, h->is_gpu_out, h->is_out, h->will_be_out, h->down, h->near, h->placed,
+                 h->key.word, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed,
+                 h->is_hot, h);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
@@ -35,6 +36,9 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
     }
+    FAB_TRY(FAB_NEW(h->ring_moved, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(h->ring_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(h->is_gpu_out, fab_n_gpus(f), err));
     FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
     FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
     a->history = h;
@@ -245,6 +249,9 @@ static fab_status make_key(fab_assessor *a, size_t engine, fab_error *err) {
     key->n = 0;
     FAB_PASS(assess_key_add(key, (uint64_t)engine << 32 | h->place.n_moves, err));
     FAB_PASS(assess_key_add(key, h->n_out, err));
+    for (uint64_t i = 0; i < assess_shrink_replicas(a->assessment) && h->n_out > 0; i++) {
+        FAB_PASS(h->is_out[i] != 0 ? assess_key_add(key, i, err) : FAB_OK);
+    }
     FAB_PASS(assess_key_add_double(key, assess_compute_ratio(a, h->near, h->n_near), err));
     for (size_t i = 0; i < h->place.n_moves; i++) {
         FAB_PASS(assess_key_add(key, (uint64_t)h->moves[i].from << 32 | h->moves[i].to, err));
@@ -258,15 +265,21 @@ static fab_status make_key(fab_assessor *a, size_t engine, fab_error *err) {
 
 static fab_status find_time(fab_assessor *a, size_t engine, assess_state *out, fab_error *err) {
     const assess_history *h = a->history;
-    const fab_relocation *to = history_place_of(h);
+    const bool closes = h->n_out > 0 && a->assessment->rings_close;
+    const bool splits = fab_router_facts_of(a->assessment->routers[engine])->splits;
+    const fab_relocation *place = history_place_of(h);
+    const fab_relocation *to = closes ? &h->rings : place;
     const double ratio = assess_compute_ratio(a, h->near, h->n_near);
     fab_known answer;
+    if (closes) {
+        assess_shrink_close(a);
+    }
     FAB_PASS(assess_time_incremental(a, engine, to, ratio, &out->time_s, &answer, err));
     out->runs = answer != FAB_KNOWN_LOST;
     if (answer == FAB_KNOWN_NOTHING) {
         FAB_PASS(find_loads(a, engine, out, err));
         out->runs = out->loads.n_disconnected == 0;
-        FAB_PASS(out->runs ? assess_time(a, engine, to, ratio, &out->time_s, err) : FAB_OK);
+        FAB_PASS(out->runs ? assess_time(a, engine, splits ? to : place, ratio, &out->time_s, err) : FAB_OK);
     }
     return FAB_OK;
 }

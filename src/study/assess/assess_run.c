@@ -134,6 +134,7 @@ fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to) {
         state.moved = to->moved;
         state.n_moved = to->n_moved;
         state.new_gpu = to->new_gpu;
+        state.is_out = a->history != NULL && to == &a->history->rings ? a->history->is_gpu_out : NULL;
     }
     return state;
 }

@@ -83,7 +83,7 @@ fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_rel
     const fab_assessment *d = a->assessment;
     time_sum sum = {.sum_s = 0};
     const fab_state state = assess_state_of(a, to);
-    bool is_known = d->times_are_all && to != NULL && !a->forgets;
+    bool is_known = d->times_are_all && to != NULL && (!a->forgets || state.is_out != NULL);
     a->times_key.n = 0;
     *out_answer = FAB_KNOWN_NOTHING;
     for (size_t p = 0; p < d->n_phases && is_known; p++) {
