@@ -8,6 +8,7 @@
 #include "measure/measure_rates.h"
 #include "state/moved_phase.h"
 #include "state/state_key.h"
+#include "times/estimator_incremental.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +18,7 @@
 typedef struct workspace_place {
     fab_reroute *reroute;         /* NULL before the first state, and of duplicates */
     fab_estimator_reader *reader; /* NULL before the first time */
+    fab_incremental *incremental; /* NULL before the first state with ranks elsewhere */
     uint64_t version;             /* of the state that `loads` are of; 0: none */
     fab_rerouted loads;
 } workspace_place;
@@ -48,6 +50,7 @@ void fab_workspace_free(fab_workspace *w) {
     for (size_t i = 0; i < w->n_places; i++) {
         fab_reroute_free(w->places[i].reroute);
         fab_estimator_reader_free(w->places[i].reader);
+        fab_incremental_free(w->places[i].incremental);
     }
     free(w->places);
     fab_workspace_free(w->of_drawn);
@@ -161,6 +164,51 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
                         traffic->phases[at->phase].name);
     }
     return FAB_OK;
+}
+
+/* For a phase and its duplicates. */
+static fab_status open_incremental(const fab_workspace *w, size_t engine, size_t phase, fab_incremental **out,
+                                   fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_traffic *traffic = NULL;
+    const fab_baseline *baseline = NULL;
+    const fab_estimator **estimators = NULL;
+    size_t n = 0;
+    FAB_TRY(fab_context_traffic(w->context, &traffic, err));
+    FAB_TRY(fab_allocate(traffic->n_phases, sizeof(const fab_estimator *), &estimators, err));
+    FAB_TRY(fab_context_baseline(w->context, engine, phase, &baseline, err));
+    for (size_t p = phase; p < traffic->n_phases; p++) {
+        size_t first = 0;
+        FAB_TRY(fab_context_duplicate(w->context, p, &first, err));
+        FAB_TRY(first == phase ? fab_context_estimator(w->context, engine, p, &estimators[n++], err) : FAB_OK);
+    }
+    FAB_TRY(fab_incremental_new(estimators, n, baseline, out, err));
+done:
+    free(estimators);
+    return status;
+}
+
+fab_status fab_evaluate_incremental(fab_workspace *w, const fab_case *at, fab_phase_seconds *out, fab_known *out_answer,
+                                    fab_error *err) {
+    const fab_router *router = NULL;
+    workspace_place *place = NULL;
+    size_t first = 0;
+    size_t which = 0; /* of the first's duplicates */
+    *out_answer = FAB_KNOWN_NOTHING;
+    FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
+    if (fab_router_facts_of(router)->splits || at->draw > 0 || at->state->n_moved == 0) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_context_duplicate(w->context, at->phase, &first, err));
+    for (size_t p = first; p < at->phase; p++) {
+        size_t of = 0;
+        FAB_PASS(fab_context_duplicate(w->context, p, &of, err));
+        which += of == first;
+    }
+    FAB_PASS(find_place(w, at, first, &place, err));
+    FAB_PASS(place->incremental == NULL ? open_incremental(w, at->engine, first, &place->incremental, err) : FAB_OK);
+    FAB_PASS(fab_state_key_take(&w->key, at->state, err));
+    return fab_incremental_read(place->incremental, which, w->key.version, at->state, out, out_answer, err);
 }
 
 /* --- figures ------------------------------------------------------------------------------------------------------ */

@@ -19,12 +19,17 @@ fab_status fab_moved_phase_init(const fab_fabric *fabric, const fab_ports *ports
     FAB_TRY(FAB_NEW(m.phase.dst, n, err));
     FAB_TRY(FAB_NEW(m.phase.comm, n, err));
     FAB_TRY(FAB_NEW(m.phase.bytes, n, err));
+    m.phase.n_flows = 0;
     for (size_t i = 0; i < n; i++) {
-        fab_flow flow = fab_phase_flow(whole, i);
-        m.phase.src[i] = state->new_gpu[flow.src];
-        m.phase.dst[i] = state->new_gpu[flow.dst];
-        m.phase.comm[i] = flow.comm;
-        m.phase.bytes[i] = flow.bytes;
+        const fab_flow flow = fab_phase_flow(whole, i);
+        const uint64_t to = m.phase.n_flows;
+        const bool is_out = state->is_out != NULL &&
+                            (state->is_out[flow.src] != 0 || state->new_gpu[flow.src] == state->new_gpu[flow.dst]);
+        m.phase.src[to] = state->new_gpu[flow.src];
+        m.phase.dst[to] = state->new_gpu[flow.dst];
+        m.phase.comm[to] = flow.comm;
+        m.phase.bytes[to] = flow.bytes;
+        m.phase.n_flows += is_out ? 0 : 1;
     }
     FAB_TRY(fab_offer_init(fabric, ports, &m.phase, &m.offer, err));
     *out = m;

@@ -96,6 +96,17 @@ static inline const double *estimator_limits(const fab_estimator_reader *t) {
     return t->is_renewed ? t->limit_bps : t->estimator->limit_bps;
 }
 
+/* What no less, and what no more time is needed than. */
+typedef struct estimator_bounds {
+    double least_s, most_s;
+} estimator_bounds;
+
+/* Of reader->load where only reader->changed and what the mask has differ from the healthy fabric. */
+estimator_bounds estimator_bound(const fab_estimator_reader *reader, const fab_mask *mask);
+
+/* Place of a latency that some path has on the healthy fabric. */
+uint32_t estimator_latency_place(const fab_estimator *estimator, double s);
+
 /* Whether all flows end within least_s x (1 + ESTIMATOR_CLOSE), found from the links where shares alone leave it open.
  * False: not known. */
 fab_status estimator_settle(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
@@ -107,3 +118,8 @@ fab_status estimator_assemble(fab_estimator_reader *reader, const fab_rerouted *
 /* Seconds until the last flow is done, by simulation of reader->routes; least_s: that the fullest link needs. */
 fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask, double least_s, double *out_s,
                               fab_error *err) FAB_MUST_USE;
+
+/* Of other routes than the estimator's, in which flows may have other numbers of paths, or none: by an estimator of its
+ * own. */
+fab_status estimator_read_routes(const fab_estimator *estimator, const fab_mask *mask, const fab_routes *routes,
+                                 double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;

@@ -59,8 +59,7 @@ static fab_status estimator_restore(fab_estimator_reader *t, fab_error *err) {
 
 /* --- latency ------------------------------------------------------------------------------------------------------ */
 
-static fab_status lose_latency(fab_estimator_reader *t, double s, fab_error *err) {
-    const fab_estimator *c = t->estimator;
+uint32_t estimator_latency_place(const fab_estimator *c, double s) {
     uint32_t low = 0;
     uint32_t high = c->n_latencies;
     while (high - low > 1) { /* descending; s is one of them */
@@ -71,6 +70,11 @@ static fab_status lose_latency(fab_estimator_reader *t, double s, fab_error *err
             low = middle;
         }
     }
+    return low;
+}
+
+static fab_status lose_latency(fab_estimator_reader *t, double s, fab_error *err) {
+    const uint32_t low = estimator_latency_place(t->estimator, s);
     if (t->gone[low]++ == 0) {
         fab_status status = FAB_GROW(t->gone_list, t->gone_capacity, t->n_gone + 1, err);
         if (status != FAB_OK) {
@@ -190,11 +194,7 @@ static fab_status apply_renewed(fab_estimator_reader *t, const fab_rerouted *r, 
     return FAB_OK;
 }
 
-typedef struct bounds {
-    double least_s, most_s;
-} bounds;
-
-static void consider(const fab_estimator_reader *t, const fab_mask *mask, fab_link_id link, bounds *b) {
+static void consider(const fab_estimator_reader *t, const fab_mask *mask, fab_link_id link, estimator_bounds *b) {
     double capacity = estimator_capacity(t->estimator, mask, link);
     double least_s = estimator_bits_s(&t->load[link], capacity);
     double most_s = t->estimator->is_even ? least_s : estimator_shares_s(&t->load[link], capacity);
@@ -209,9 +209,9 @@ static bool is_untouched(const fab_estimator_reader *t, const fab_mask *mask, fa
 }
 
 /* Links that changed, and of the others the slowest. */
-static bounds bound_changes(const fab_estimator_reader *t, const fab_mask *mask) {
+estimator_bounds estimator_bound(const fab_estimator_reader *t, const fab_mask *mask) {
     const fab_estimator *c = t->estimator;
-    bounds b = {0, 0};
+    estimator_bounds b = {0, 0};
     for (size_t i = 0; i < t->n_changed; i++) {
         consider(t, mask, t->changed[i], &b);
     }
@@ -233,8 +233,8 @@ static bounds bound_changes(const fab_estimator_reader *t, const fab_mask *mask)
     return b;
 }
 
-static bounds bound_all(const fab_estimator_reader *t, const fab_mask *mask) {
-    bounds b = {0, 0};
+static estimator_bounds bound_all(const fab_estimator_reader *t, const fab_mask *mask) {
+    estimator_bounds b = {0, 0};
     for (uint32_t l = 0; l < t->estimator->request.fabric->n_links; l++) {
         consider(t, mask, l, &b);
     }
@@ -263,7 +263,7 @@ static double relay_s(const fab_estimator_reader *t, const fab_mask *mask, bool 
 }
 
 /* Adds what windows make flows last. */
-static fab_status bound_windows(fab_estimator_reader *t, bounds *b, fab_error *err) {
+static fab_status bound_windows(fab_estimator_reader *t, estimator_bounds *b, fab_error *err) {
     const fab_estimator *c = t->estimator;
     const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
     double most_s = c->most_limit_s;
@@ -306,7 +306,7 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
     FAB_PASS(estimator_restore(t, err));
     t->is_renewed = r->in_full || (c->limit_bps != NULL && r->n_touched > 0);
     FAB_PASS(t->is_renewed ? apply_renewed(t, r, err) : apply_changes(t, r, err));
-    bounds b = t->is_renewed ? bound_all(t, mask) : bound_changes(t, mask);
+    estimator_bounds b = t->is_renewed ? bound_all(t, mask) : estimator_bound(t, mask);
     FAB_PASS(bound_windows(t, &b, err));
     bool is_followed = ends_s != NULL || fab_is_lossless(c->request.transport);
     bool agree = !is_followed && b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
@@ -330,9 +330,8 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
     return FAB_OK;
 }
 
-/* Flows have other numbers of paths than before: an estimator of its own. */
-static fab_status read_renumbered(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes,
-                                  double *ends_s, fab_phase_seconds *out, fab_error *err) {
+fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes, double *ends_s,
+                                 fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_estimator_request request = c->request;
     fab_estimator *estimator = NULL;
@@ -374,7 +373,7 @@ fab_status fab_estimator_ends(fab_estimator_reader *t, const fab_mask *mask, con
                               double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return read_renumbered(t->estimator, mask, r->routes, ends_s, out, err);
+        return estimator_read_routes(t->estimator, mask, r->routes, ends_s, out, err);
     }
     FAB_PASS(read_loads(t, mask, r, has_moved, ends_s, &found, err));
     FAB_PASS(add_latency(t, r, has_moved, &found, err));
@@ -387,7 +386,7 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     const fab_estimator *c = t->estimator;
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return read_renumbered(c, mask, r->routes, NULL, out, err);
+        return estimator_read_routes(c, mask, r->routes, NULL, out, err);
     }
     if (fab_is_lossless(c->request.transport) && !has_moved && is_as_before(c, mask, r)) {
         found.transfer_s = c->packets_s;

@@ -74,6 +74,7 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
         d->iterates = status == FAB_OK; /* as a run reports a job that cannot be timed: by its phases */
         status = FAB_OK;
     }
+    d->times_are_all = d->request.times && !d->request.p99;
     for (size_t p = 0; p < d->n_phases && d->request.times; p++) {
         fab_job_times times = {.tp = {.transfer_s = 0}};
         const fab_phase *phase = &d->traffic->phases[p];
@@ -85,6 +86,7 @@ static fab_status choose_times(fab_assessment *d, fab_error *err) {
         d->is_timed[p] = d->request.p99 ? assess_has_requests(d, p)
                                         : !d->iterates || fab_iterate_add(phase->name, 0, 0, d->in_network[p], &times);
         any = any || d->is_timed[p];
+        d->times_are_all = d->times_are_all && d->is_timed[p];
     }
     if (d->request.p99 && !any) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, "--figures",
@@ -186,6 +188,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     FAB_TRY(keep_engines(d, err));
     FAB_TRY(assess_memo_new(sizeof(assess_state), ASSESS_STATE_BYTES, &d->states, err));
     FAB_TRY(assess_memo_new(sizeof(double), ASSESS_TIMES_BYTES, &d->times, err));
+    assess_shrink_rings(d);
     FAB_TRY(assess_share(d, err));
     FAB_TRY(assess_choose(d, err));
     *out = d;

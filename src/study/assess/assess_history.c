@@ -17,8 +17,9 @@ void assess_history_free(assess_history *h) {
     if (h == NULL) {
         return;
     }
-    FAB_FREE_ALL(h->is_out, h->will_be_out, h->down, h->near, h->placed, h->key.word, h->worst_down, h->moves, h->moved,
-                 h->new_gpu, h->stops, h->waits, h->joins, h->speed, h->is_hot, h);
+    FAB_FREE_ALL(h->ring_moved, h->ring_gpu, h->is_gpu_out, h->is_out, h->will_be_out, h->down, h->near, h->placed,
+                 h->key.word, h->worst_down, h->moves, h->moved, h->new_gpu, h->stops, h->waits, h->joins, h->speed,
+                 h->is_hot, h);
 }
 
 static fab_status open_history(fab_assessor *a, fab_error *err) {
@@ -35,6 +36,9 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
     }
+    FAB_TRY(FAB_NEW(h->ring_moved, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(h->ring_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW(h->is_gpu_out, fab_n_gpus(f), err));
     FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
     FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
     a->history = h;
@@ -183,11 +187,25 @@ static bool takes_a_rank(const fab_assessor *a, const fab_component *c) {
 
 /* --- a moment ----------------------------------------------------------------------------------------------------- */
 
-static fab_status keep_worst(fab_assessor *a, const assessment_loads *loads, double time_s, fab_error *err) {
+/* Every phase in turn. */
+static fab_status find_loads(fab_assessor *a, size_t engine, assess_state *out, fab_error *err) {
+    FAB_PASS(assess_reroute(a, engine, history_place_of(a->history), err));
+    out->loads = assess_loads(a, engine);
+    out->has_loads = true;
+    return FAB_OK;
+}
+
+/* Loads of a state whose time alone was needed are found when it is the worst so far. */
+static fab_status keep_worst(fab_assessor *a, size_t engine, assess_state *state, fab_error *err) {
     assess_history *h = a->history;
-    bool is_worse = isnan(time_s) ? loads->worst_ratio > h->worst.worst_ratio : time_s > h->worst_s;
+    const double time_s = state->time_s;
+    bool is_worse = isnan(time_s) ? state->loads.worst_ratio > h->worst.worst_ratio : time_s > h->worst_s;
     if (h->has_worst && !is_worse) {
         return FAB_OK;
+    }
+    if (!state->has_loads) {
+        FAB_PASS(fab_mask_set(&a->mask, h->near, h->n_near, err));
+        FAB_PASS(find_loads(a, engine, state, err));
     }
     FAB_PASS(FAB_GROW(h->worst_down, h->worst_capacity, h->n_down + 1, err));
     if (h->n_down > 0) {
@@ -195,7 +213,7 @@ static fab_status keep_worst(fab_assessor *a, const assessment_loads *loads, dou
     }
     h->n_worst_down = h->n_down;
     h->n_worst_moves = h->place.n_moves;
-    h->worst = *loads;
+    h->worst = state->loads;
     h->worst_s = time_s;
     h->has_worst = true;
     return FAB_OK;
@@ -231,6 +249,9 @@ static fab_status make_key(fab_assessor *a, size_t engine, fab_error *err) {
     key->n = 0;
     FAB_PASS(assess_key_add(key, (uint64_t)engine << 32 | h->place.n_moves, err));
     FAB_PASS(assess_key_add(key, h->n_out, err));
+    for (uint64_t i = 0; i < assess_shrink_replicas(a->assessment) && h->n_out > 0; i++) {
+        FAB_PASS(h->is_out[i] != 0 ? assess_key_add(key, i, err) : FAB_OK);
+    }
     FAB_PASS(assess_key_add_double(key, assess_compute_ratio(a, h->near, h->n_near), err));
     for (size_t i = 0; i < h->place.n_moves; i++) {
         FAB_PASS(assess_key_add(key, (uint64_t)h->moves[i].from << 32 | h->moves[i].to, err));
@@ -238,6 +259,27 @@ static fab_status make_key(fab_assessor *a, size_t engine, fab_error *err) {
     for (size_t i = 0; i < h->n_near; i++) {
         FAB_PASS(assess_key_add(key, (uint64_t)h->near[i].kind << 32 | h->near[i].id, err));
         FAB_PASS(assess_key_add_double(key, h->near[i].fraction, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status find_time(fab_assessor *a, size_t engine, assess_state *out, fab_error *err) {
+    const assess_history *h = a->history;
+    const bool closes = h->n_out > 0 && a->assessment->rings_close;
+    const bool splits = fab_router_facts_of(a->assessment->routers[engine])->splits;
+    const fab_relocation *place = history_place_of(h);
+    const fab_relocation *to = closes ? &h->rings : place;
+    const double ratio = assess_compute_ratio(a, h->near, h->n_near);
+    fab_known answer;
+    if (closes) {
+        assess_shrink_close(a);
+    }
+    FAB_PASS(assess_time_incremental(a, engine, to, ratio, &out->time_s, &answer, err));
+    out->runs = answer != FAB_KNOWN_LOST;
+    if (answer == FAB_KNOWN_NOTHING) {
+        FAB_PASS(find_loads(a, engine, out, err));
+        out->runs = out->loads.n_disconnected == 0;
+        FAB_PASS(out->runs ? assess_time(a, engine, splits ? to : place, ratio, &out->time_s, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -254,18 +296,17 @@ static fab_status find_state(fab_assessor *a, size_t engine, assess_state *out, 
     if (!out->runs) {
         return FAB_OK;
     }
-    FAB_PASS(assess_reroute(a, engine, history_place_of(h), err));
-    out->loads = assess_loads(a, engine);
-    out->runs = out->loads.n_disconnected == 0;
-    if (out->runs && d->request.times) {
-        fab_error why = {.code = FAB_OK};
-        fab_status status = assess_time(a, engine, history_place_of(h), assess_compute_ratio(a, h->near, h->n_near),
-                                        &out->time_s, &why);
-        out->runs = status == FAB_OK;
-        if (status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0)) {
-            return fab_fail(err, status, why.where, "%s", why.text);
-        } /* what is shared by fewer replicas does not fit */
+    if (!d->request.times) {
+        FAB_PASS(find_loads(a, engine, out, err));
+        out->runs = out->loads.n_disconnected == 0;
+        return FAB_OK;
     }
+    fab_error why = {.code = FAB_OK};
+    fab_status status = find_time(a, engine, out, &why);
+    if (status != FAB_OK && (status != FAB_ENOSOLUTION || h->n_out == 0)) {
+        return fab_fail(err, status, why.where, "%s", why.text);
+    }
+    out->runs = out->runs && status == FAB_OK; /* what is shared by fewer replicas does not fit */
     return FAB_OK;
 }
 
@@ -288,7 +329,7 @@ static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, 
         double n = (double)assess_shrink_replicas(d);
         *out_speed *= (n - (double)h->n_out) / n;
     }
-    return state.runs ? keep_worst(a, &state.loads, state.time_s, err) : FAB_OK;
+    return state.runs ? keep_worst(a, engine, &state, err) : FAB_OK;
 }
 
 /* Whether the policy was asked for just this before. */

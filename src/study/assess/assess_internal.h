@@ -32,7 +32,9 @@ struct fab_assessment {
     uint8_t *taken;         /* [server]: by a job; NULL: no job */
     bool *is_timed;         /* [phase]: its time counts */
     bool iterates;          /* times are those of an iteration */
+    bool times_are_all;     /* every phase in the network has a time that counts, and that is all that is looked at */
     assessment_part *parts; /* [engine][phase] */
+    bool rings_close;       /* of data-parallel rings: over a replica that is out, to the next */
     fab_paces *paces;       /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is shared */
     fab_iteration *chosen;  /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is open */
     double *per_bps;        /* [link]: 1 / capacity of network links, 0 of others */
@@ -54,7 +56,8 @@ typedef struct assessment_loads {
 /* What a state does to the job where it is. */
 typedef struct assess_state {
     bool runs;
-    double time_s; /* NAN: not found */
+    double time_s;  /* NAN: not found */
+    bool has_loads; /* else they are found where they are wanted: of the worst moments */
     assessment_loads loads;
 } assess_state;
 
@@ -70,7 +73,10 @@ typedef struct assess_history {
     assess_key key;
     uint8_t *is_out, *will_be_out; /* [replica]: of policy shrink; NULL: no such policy */
     uint64_t n_out;
-    fab_relocation place; /* where the job is: no moves, or the arrays below */
+    fab_relocation rings; /* of replicas that are left: `place`, and who gets what was sent to one that is out */
+    uint32_t *ring_moved, *ring_gpu; /* its arrays, as those of place */
+    uint8_t *is_gpu_out;             /* [gpu] */
+    fab_relocation place;            /* where the job is: no moves, or the arrays below */
     fab_move *moves;
     uint32_t *moved, *new_gpu;
     uint8_t *stops, *waits, *joins; /* [event] */
@@ -160,6 +166,13 @@ double assess_compute_ratio(const fab_assessor *a, const fab_component *componen
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) FAB_MUST_USE;
 
+/* The same where it follows from the state before, without paths and loads; not written where it does not. */
+fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
+                                   double *out_s, fab_known *out_answer, fab_error *err) FAB_MUST_USE;
+
+/* What has failed, and where ranks are. */
+fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to);
+
 /* Policy shrink. Refuses jobs without replicas. */
 fab_status assess_shrink_check(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
 uint64_t assess_shrink_replicas(const fab_assessment *assessment);
@@ -169,6 +182,12 @@ void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t
 
 /* GPUs of replicas that are out, where they are now, have ranks, or have none. */
 void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank);
+
+/* Whether whatever replicas send each other goes to the next one, of the same place: rings of one rank per server. */
+void assess_shrink_rings(fab_assessment *assessment);
+
+/* Rings over the replicas that are left, to history->rings. */
+void assess_shrink_close(fab_assessor *a);
 
 /* An iteration of so many replicas fewer. `times`: with all. */
 fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *times, const fab_compute_model *compute,

@@ -19,6 +19,8 @@
 #define REROUTE_LINK   12.0 /* by engine and phase: loads, changes */
 #define REROUTE_PATH   16.0
 #define TIMES_LINK     14.0 /* of the phase at hand; here by phase */
+#define MOVING_LINK    37.0 /* of a history, while ranks move: loads, and those of another reroute */
+#define MOVING_PATH    48.0
 #define PACKETS_PATH   40.0 /* beside what packets take: shares, bits, limits, ends */
 #define LISTED_FLOW    56.0 /* of a phase, with its offer */
 
@@ -33,6 +35,7 @@ static void add_part(const fab_assessment *d, double n_links, const fab_router *
     }
     *kept += timed ? n_links * ESTIMATOR_LINK + paths * ESTIMATOR_PATH + hops * ESTIMATOR_HOP : 0;
     *scratch += timed ? n_links * TIMES_LINK : 0;
+    *scratch += timed && d->request.histories ? n_links * MOVING_LINK + paths * MOVING_PATH : 0;
 }
 
 /* What assess_share() looks at, one phase after the other; what was prepared for them stays. */

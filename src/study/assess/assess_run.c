@@ -128,19 +128,20 @@ assessment_loads assess_loads(fab_assessor *a, size_t engine) {
 }
 
 /* What has failed, and where ranks are. */
-static fab_state state_of(const fab_assessor *a, const fab_relocation *to) {
+fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to) {
     fab_state state = {.mask = &a->mask};
     if (to != NULL) {
         state.moved = to->moved;
         state.n_moved = to->n_moved;
         state.new_gpu = to->new_gpu;
+        state.is_out = a->history != NULL && to == &a->history->rings ? a->history->is_gpu_out : NULL;
     }
     return state;
 }
 
 fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, unsigned what,
                            fab_evaluated *out, fab_error *err) {
-    const fab_state state = state_of(a, to);
+    const fab_state state = assess_state_of(a, to);
     const fab_case at = {.phase = phase, .engine = engine, .state = &state};
     const fab_needs needs = {.what = what};
     return fab_evaluate(a->workspace, &at, &needs, out, err);
@@ -148,7 +149,7 @@ fab_status assess_evaluate(fab_assessor *a, size_t engine, size_t phase, const f
 
 fab_status assess_evaluate_ends(fab_assessor *a, size_t engine, size_t phase, const fab_relocation *to, double *ends_s,
                                 fab_evaluated *out, fab_error *err) {
-    const fab_state state = state_of(a, to);
+    const fab_state state = assess_state_of(a, to);
     const fab_case at = {.phase = phase, .engine = engine, .state = &state};
     const fab_needs needs = {.what = FAB_NEED_TIME | FAB_NEED_ENDS, .ends_s = ends_s};
     return fab_evaluate(a->workspace, &at, &needs, out, err);

@@ -1,8 +1,8 @@
 /* Policy shrink: replicas that have lost a server stay out, and the others go on without them.
  *
- * The phases keep the rates that they have with all replicas where the job is: who takes the place of a neighbour that
- * is out is taken to be as far away. What changes is the number of replicas that share the batch, and the bytes of
- * their rings. */
+ * Data-parallel rings close over who is out: as NCCL lays them where a server has one rank of each, in the order of
+ * ranks. Where rings turn within servers, or reductions are none, phases keep the rates that they have with all
+ * replicas. The bytes of a ring follow from how many it has. */
 #include "assess_internal.h"
 
 #include "fab/design.h"
@@ -26,12 +26,17 @@ static uint64_t shrink_stride(const fab_job_spec *job) {
     return stride;
 }
 
-fab_status assess_shrink_check(const fab_assessment *d, fab_error *err) {
-    const fab_traffic *t = d->traffic;
+static bool assess_shrinks(const fab_assessment *d) {
     bool shrinks = false;
     for (size_t i = 0; i < d->request.n_policies; i++) {
         shrinks = shrinks || d->request.policies[i] == FAB_POLICY_SHRINK;
     }
+    return shrinks;
+}
+
+fab_status assess_shrink_check(const fab_assessment *d, fab_error *err) {
+    const fab_traffic *t = d->traffic;
+    const bool shrinks = assess_shrinks(d);
     bool trains = t->has_job && t->job.kind == FAB_JOB_TRAINING && t->model.layers > 0;
     uint64_t ranks = trains ? t->job.tp * t->job.cp * t->job.pp * t->job.dp : 0;
     if (shrinks && (!trains || ranks != t->n_ranks)) {
@@ -83,6 +88,65 @@ void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank
     }
 }
 
+/* Of a rank, with the rest of its coordinates. */
+typedef struct shrink_rank {
+    uint64_t replica, other;
+} shrink_rank;
+
+static shrink_rank shrink_rank_of(const fab_traffic *t, uint64_t stride, uint64_t rank) {
+    const uint64_t replica = rank / stride % t->job.dp;
+    return (shrink_rank){replica, rank - replica * stride};
+}
+
+void assess_shrink_rings(fab_assessment *d) {
+    const fab_traffic *t = d->traffic;
+    const fab_fabric *f = d->fabric;
+    if (!assess_shrinks(d)) {
+        return;
+    }
+    const uint64_t stride = shrink_stride(&t->job);
+    bool close = fab_job_shard_groups(&t->job) == 1 && fab_is_tree(f) && f->gpus_per_domain <= f->gpus_per_server;
+    for (size_t p = 0; p < d->n_phases && close; p++) {
+        for (uint64_t i = 0; i < t->phases[p].n_flows && close; i++) {
+            const fab_flow flow = fab_phase_flow(&t->phases[p], i);
+            if (t->rank_of_gpu[flow.src] == FAB_NONE || t->rank_of_gpu[flow.dst] == FAB_NONE) {
+                return; /* of storage: there is more than replicas */
+            }
+            const shrink_rank from = shrink_rank_of(t, stride, t->rank_of_gpu[flow.src]);
+            const shrink_rank to = shrink_rank_of(t, stride, t->rank_of_gpu[flow.dst]);
+            const bool is_next = (from.replica + 1) % t->job.dp == to.replica && from.other == to.other;
+            const bool is_one_server = flow.src / f->gpus_per_server == flow.dst / f->gpus_per_server;
+            close = from.replica == to.replica || (is_next && !is_one_server);
+        }
+    }
+    d->rings_close = close;
+}
+
+void assess_shrink_close(fab_assessor *a) {
+    const fab_fabric *f = a->assessment->fabric;
+    const fab_traffic *t = a->assessment->traffic;
+    const uint64_t stride = shrink_stride(&t->job);
+    assess_history *h = a->history;
+    size_t n = 0;
+    for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
+        h->ring_gpu[gpu] = h->new_gpu[gpu];
+        h->is_gpu_out[gpu] = 0;
+        if (t->rank_of_gpu[gpu] != FAB_NONE) {
+            const shrink_rank rank = shrink_rank_of(t, stride, t->rank_of_gpu[gpu]);
+            uint64_t next = rank.replica;
+            while (h->is_out[next] != 0) {
+                next = (next + 1) % t->job.dp;
+            }
+            h->is_gpu_out[gpu] = h->is_out[rank.replica];
+            h->ring_gpu[gpu] = h->new_gpu[t->gpu_of_rank[rank.other + next * stride]];
+        }
+        if (h->ring_gpu[gpu] != gpu) {
+            h->ring_moved[n++] = gpu;
+        }
+    }
+    h->rings = (fab_relocation){.moved = h->ring_moved, .n_moved = n, .new_gpu = h->ring_gpu};
+}
+
 static void shrink_scale(fab_phase_time *time, double factor) {
     time->transfer_s *= factor;
     time->latency_s *= factor;
@@ -122,6 +186,8 @@ fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *tim
         const double ring = (1 - 1 / (double)n_left) / (1 - 1 / n);
         scaled.dp_reduce.transfer_s *= ring;
         scaled.dp_gather.transfer_s *= ring;
+        scaled.dp_reduce.latency_s *= ((double)n_left - 1) / (n - 1); /* and has n - 1 steps */
+        scaled.dp_gather.latency_s *= ((double)n_left - 1) / (n - 1);
     }
     job->dp = n_left;
     job->batch = after * n_left;

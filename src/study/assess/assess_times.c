@@ -32,35 +32,68 @@ static fab_status assess_iterate(fab_assessor *a, size_t engine, fab_job_times *
     return assess_memo_put(memo, &a->times_key, out_s, err);
 }
 
+/* What is added up over the phases. */
+typedef struct time_sum {
+    fab_job_times times;
+    double sum_s;
+} time_sum;
+
+static fab_status add_phase(fab_assessor *a, size_t p, const fab_phase_seconds *seconds, time_sum *sum,
+                            fab_error *err) {
+    sum->sum_s += seconds->transfer_s + seconds->latency_s;
+    FAB_PASS(assess_key_add_double(&a->times_key, seconds->transfer_s, err));
+    FAB_PASS(
+        assess_key_add_double(&a->times_key, seconds->in_network ? seconds->latency_s : -1 - seconds->latency_s, err));
+    (void)fab_iterate_add(a->assessment->traffic->phases[p].name, seconds->transfer_s, seconds->latency_s,
+                          seconds->in_network, &sum->times);
+    return FAB_OK;
+}
+
+static fab_status end_sum(fab_assessor *a, size_t engine, double compute_ratio, time_sum *sum, double *out_s,
+                          fab_error *err) {
+    if (a->assessment->iterates) {
+        FAB_PASS(assess_iterate(a, engine, &sum->times, compute_ratio, &sum->sum_s, err));
+    }
+    *out_s = sum->sum_s;
+    return FAB_OK;
+}
+
 fab_status assess_time(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio, double *out_s,
                        fab_error *err) {
     const fab_assessment *d = a->assessment;
-    fab_job_times times = {.tp = {.transfer_s = 0}};
-    double sum_s = 0;
+    time_sum sum = {.sum_s = 0};
     a->times_key.n = 0;
     for (size_t p = 0; p < d->n_phases; p++) {
         if (d->is_timed[p] && d->request.p99) {
             const uint64_t executions = d->traffic->phases[p].executions;
             fab_request_times requests;
             FAB_PASS(assess_requests(a, engine, p, to, &requests, err));
-            sum_s += requests.p99_s * (executions > 0 ? (double)executions : 1);
+            sum.sum_s += requests.p99_s * (executions > 0 ? (double)executions : 1);
         } else if (d->is_timed[p]) {
             fab_evaluated found;
             FAB_PASS(assess_evaluate(a, engine, p, to, FAB_NEED_TIME, &found, err));
-            const fab_phase_seconds seconds = found.time;
-            sum_s += seconds.transfer_s + seconds.latency_s;
-            FAB_PASS(assess_key_add_double(&a->times_key, seconds.transfer_s, err));
-            FAB_PASS(assess_key_add_double(&a->times_key,
-                                           seconds.in_network ? seconds.latency_s : -1 - seconds.latency_s, err));
-            (void)fab_iterate_add(d->traffic->phases[p].name, seconds.transfer_s, seconds.latency_s, seconds.in_network,
-                                  &times);
+            FAB_PASS(add_phase(a, p, &found.time, &sum, err));
         }
     }
-    if (d->iterates) {
-        FAB_PASS(assess_iterate(a, engine, &times, compute_ratio, &sum_s, err));
+    return end_sum(a, engine, compute_ratio, &sum, out_s, err);
+}
+
+fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_relocation *to, double compute_ratio,
+                                   double *out_s, fab_known *out_answer, fab_error *err) {
+    const fab_assessment *d = a->assessment;
+    time_sum sum = {.sum_s = 0};
+    const fab_state state = assess_state_of(a, to);
+    bool is_known = d->times_are_all && to != NULL && (!a->forgets || state.is_out != NULL);
+    a->times_key.n = 0;
+    *out_answer = FAB_KNOWN_NOTHING;
+    for (size_t p = 0; p < d->n_phases && is_known; p++) {
+        const fab_case at = {.phase = p, .engine = engine, .state = &state};
+        fab_phase_seconds seconds;
+        FAB_PASS(fab_evaluate_incremental(a->workspace, &at, &seconds, out_answer, err));
+        is_known = *out_answer == FAB_KNOWN_TIME;
+        FAB_PASS(is_known ? add_phase(a, p, &seconds, &sum, err) : FAB_OK);
     }
-    *out_s = sum_s;
-    return FAB_OK;
+    return is_known ? end_sum(a, engine, compute_ratio, &sum, out_s, err) : FAB_OK;
 }
 
 fab_status assess_choose(fab_assessment *d, fab_error *err) {

@@ -105,6 +105,100 @@ Test(evaluate, full_and_incremental_give_the_same_bytes) {
     }
 }
 
+/* Where ranks are. */
+typedef struct places {
+    uint32_t *new_gpu, *moved;
+    size_t n;
+} places;
+
+/* Two servers, or now and then two GPUs, change places. */
+static void change_places(const scene *s, fab_rng *rng, places *at) {
+    const uint32_t n_gpus = fab_n_gpus(s->f);
+    const uint32_t n_each = fab_rng_below(rng, 6) > 0 ? s->f->gpus_per_server : 1;
+    const uint32_t a = (uint32_t)fab_rng_below(rng, n_gpus / n_each) * n_each;
+    const uint32_t b = (uint32_t)fab_rng_below(rng, n_gpus / n_each) * n_each;
+    for (uint32_t g = 0; g < n_each; g++) {
+        const uint32_t kept = at->new_gpu[a + g];
+        at->new_gpu[a + g] = at->new_gpu[b + g];
+        at->new_gpu[b + g] = kept;
+    }
+    at->n = 0;
+    for (uint32_t g = 0; g < n_gpus; g++) {
+        at->moved[at->n] = g;
+        at->n += at->new_gpu[g] != g;
+    }
+}
+
+/* One state after the other, against a workspace that routes what differs from the healthy fabric. */
+static void check_incremental(scene *s, const char *engine, uint64_t seed, fab_rng *rng, uint32_t counts[3]) {
+    const fab_engine_spec spec = fixture_spec(engine);
+    fab_context *context = context_of(s, &spec, seed);
+    fab_workspace *workspace[2] = {NULL, NULL};
+    places at_now = {calloc(fab_n_gpus(s->f), sizeof(uint32_t)), calloc(fab_n_gpus(s->f) + 1, sizeof(uint32_t)), 0};
+    for (uint32_t g = 0; g < fab_n_gpus(s->f); g++) {
+        at_now.new_gpu[g] = g;
+    }
+    cr_assert_eq(fab_workspace_new(context, &workspace[0], NULL), FAB_OK);
+    cr_assert_eq(fab_workspace_new(context, &workspace[1], NULL), FAB_OK);
+    for (uint32_t i = 0; i < 30; i++) {
+        if (fab_rng_below(rng, 3) == 0) {
+            draw_mask(s, rng, 4);
+        }
+        change_places(s, rng, &at_now);
+        const fab_state state = {
+            .mask = &s->mask, .moved = at_now.moved, .n_moved = at_now.n, .new_gpu = at_now.new_gpu};
+        const fab_case at = {.state = &state};
+        const fab_needs loads = {.what = FAB_NEED_LOADS};
+        const fab_needs time = {.what = FAB_NEED_TIME};
+        fab_evaluated found;
+        fab_phase_seconds seconds = {0};
+        fab_known answer = FAB_KNOWN_NOTHING;
+        fab_status status = fab_evaluate_incremental(workspace[0], &at, &seconds, &answer, NULL);
+        if (status != FAB_OK || answer == FAB_KNOWN_NOTHING) {
+            counts[FAB_KNOWN_NOTHING]++;
+            continue;
+        }
+        cr_assert_eq(fab_evaluate(workspace[1], &at, &loads, &found, NULL), FAB_OK, "%s", s->what);
+        cr_assert_eq(answer == FAB_KNOWN_LOST, found.loads->n_disconnected > 0, "%s: state %u", s->what, i);
+        counts[answer]++;
+        if (answer == FAB_KNOWN_TIME) {
+            cr_assert_eq(fab_evaluate(workspace[1], &at, &time, &found, NULL), FAB_OK, "%s", s->what);
+            cr_assert_eq(seconds.transfer_s, found.time.transfer_s, "%s: state %u, %.17g s, not %.17g s", s->what, i,
+                         seconds.transfer_s, found.time.transfer_s);
+            cr_assert_eq(seconds.latency_s, found.time.latency_s, "%s: state %u", s->what, i);
+            cr_assert_eq(seconds.in_network, found.time.in_network, "%s", s->what);
+        }
+    }
+    free(at_now.new_gpu);
+    free(at_now.moved);
+    fab_workspace_free(workspace[0]);
+    fab_workspace_free(workspace[1]);
+    fab_context_free(context);
+}
+
+Test(evaluate, times_of_ranks_that_move_follow_from_the_state_before) {
+    static const char *const ENGINES[] = {"ecmp", "ecmp,qp=4,member-loss=resilient", "dmodk", "ecmp,qp=3", "spray"};
+    for (size_t e = 0; e < sizeof ENGINES / sizeof ENGINES[0]; e++) {
+        fab_rng rng = fab_rng_make(e, 97);
+        fab_rng draws = fab_rng_make(e, 98);
+        uint32_t counts[3] = {0};
+        for (uint32_t round = 0; round < 40; round++) {
+            random_design d = random_design_next(&rng, 8);
+            scene s;
+            if (scene_init(&s, d.text, random_word(&rng, TRAFFIC, 4), ENGINES[e], 2000, round)) {
+                check_incremental(&s, ENGINES[e], round, &draws, counts);
+            }
+            scene_release(&s);
+        }
+        if (e < 3) {
+            cr_expect_gt(counts[FAB_KNOWN_TIME], 100, "%s: %u", ENGINES[e], counts[FAB_KNOWN_TIME]);
+            cr_expect_gt(counts[FAB_KNOWN_LOST], 20, "%s: %u", ENGINES[e], counts[FAB_KNOWN_LOST]);
+        }
+        cr_expect_gt(counts[FAB_KNOWN_NOTHING], 0, "%s", ENGINES[e]);
+        cr_expect(strcmp(ENGINES[e], "spray") != 0 || counts[FAB_KNOWN_TIME] == 0);
+    }
+}
+
 /* A context on another shares what is the same, and nothing else. */
 Test(evaluate, contexts_share_what_is_the_same) {
     fab_design design;

@@ -4,8 +4,7 @@
 #include "fab/assess.h"
 #include "fab/rng.h"
 #include "../../../src/study/assess/assess_internal.h" /* an assessor that forgets is of no use but here */
-#include "relocate_fixture.h"
-#include "context_fixture.h"
+#include "assess_fixture.h"
 
 /* --- the span ----------------------------------------------------------------------------------------------------- */
 
@@ -423,66 +422,6 @@ Test(assess_history, as_if_the_job_was_set_up_anew_after_every_event) {
 
 /* --- states that were evaluated before ---------------------------------------------------------------------------- */
 
-static const fab_policy OF_ALL[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_COLLISION_AWARE,
-                                    FAB_POLICY_SHRINK};
-#define N_OF_ALL (sizeof OF_ALL / sizeof OF_ALL[0])
-
-typedef struct plant {
-    fab_design design;
-    fab_fabric *f;
-    fab_engine_spec engine;
-    fab_context *context;
-    fab_failure_rates rates;
-    fab_assessment *assessment;
-    fab_scenarios *scenarios;
-} plant;
-
-static void set_up(plant *p, const char *design, const char *engine, const char *const *job) {
-    *p = (plant){.engine = fixture_spec(engine)};
-    fab_error err = {0};
-    p->f = fixture_build(design, &p->design, NULL);
-    for (; *job != NULL; job++) {
-        char key[32];
-        const char *equals = strchr(*job, '=');
-        (void)snprintf(key, sizeof key, "%.*s", (int)(equals - *job), *job);
-        cr_assert_eq(fab_design_set_job(&p->design, 0, key, equals + 1, "test", &err), FAB_OK, "%s", err.text);
-    }
-    p->rates = (fab_failure_rates){.checkpoint_s = 3000,
-                                   .restart_s = 600,
-                                   .reform_s = 900,
-                                   .regrow = 0.2,
-                                   .pause_s = 7,
-                                   .lag_s = 60,
-                                   .join_s = 100,
-                                   .slow_speed = 0.7,
-                                   .flap_speed = 0.5,
-                                   .detect_loss = 0.4,
-                                   .detect_s = 5000,
-                                   .throttle = 0.02};
-    for (int c = 0; c < FAB_FAILURE_N; c++) {
-        p->rates.per_s[c] = 0.004 / 86400;
-        p->rates.repair_s[c] = c == FAB_FAILURE_SOFTWARE ? 0 : 40000;
-    }
-    const fab_context_request asked = {
-        .design = &p->design, .fabric = p->f, .traffic = "job", .engines = &p->engine, .n_engines = 1, .seed = 3};
-    p->context = fixture_context(&asked);
-}
-
-static void open_plant(plant *p, const char *source, fab_scenarios **out) {
-    fab_error err = {0};
-    const fab_assessment_request request = {
-        .context = p->context, .policies = OF_ALL, .n_policies = N_OF_ALL, .times = true, .rates = p->rates};
-    cr_assert_eq(fab_assessment_new(&request, &p->assessment, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_scenarios_new(source, p->f, NULL, &p->rates, 5, out, &err), FAB_OK, "%s", err.text);
-}
-
-static void tear_down(plant *p) {
-    fab_scenarios_free(p->scenarios);
-    fab_assessment_free(p->assessment);
-    fab_context_free(p->context);
-    fab_fabric_free(p->f);
-}
-
 static bool is_equal(const fab_outcome *a, const fab_outcome *b) {
     const double x[] = {a->goodput,    a->restart_ratio, a->redo_ratio,  a->slow_ratio,
                         a->wait_ratio, a->time_s,        a->worst_ratio, a->lost_ratio};
@@ -532,39 +471,4 @@ static void check_memory(const char *design, const char *engine) {
 Test(assess_history, what_is_remembered_is_what_would_be_computed) {
     check_memory("clos:gpus=48,gpus-per-server=4,radix=12,taper=2", "ecmp,qp=2");
     check_memory("rail-spine:gpus=40,gpus-per-server=4,radix=8", "dmodk");
-}
-
-/* A job that has lost a replica against one that is set up without it. */
-Test(assess_history, a_replica_fewer_takes_as_long_as_a_job_without_it) {
-    static const char *const ALL[] = {
-        "tp=4", "pp=2", "dp=4", "batch=240", "microbatch=1", "servers=0-7", "memory-check=off", NULL};
-    static const char *const LEFT[] = {
-        "tp=4", "pp=2", "dp=3", "batch=240", "microbatch=1", "servers=0-5", "memory-check=off", NULL};
-    fab_error err = {0};
-    fab_assessor *a = NULL;
-    fab_outcome got[N_OF_ALL];
-    fab_event dies = {.time_s = 1000,
-                      .failure = FAB_FAILURE_SERVER,
-                      .component = {.kind = FAB_COMPONENT_SERVER, .id = 7},
-                      .away_s = 1e9};
-    fab_scenario h = {.event = &dies, .n_events = 1};
-    plant all;
-    plant left;
-    set_up(&all, "clos:gpus=32,gpus-per-server=4,radix=12", "ecmp", ALL);
-    set_up(&left, "clos:gpus=32,gpus-per-server=4,radix=12", "ecmp", LEFT);
-    open_plant(&all, "time:1d@1", &all.scenarios);
-    open_plant(&left, "time:1d@1", &left.scenarios);
-    cr_assert_eq(fab_assessor_new(all.assessment, &a, &err), FAB_OK, "%s", err.text);
-    cr_assert_eq(fab_assess(a, 0, &h, 86400, got, &err), FAB_OK, "%s", err.text);
-    const double want_s = fab_assessment_healthy(left.assessment, 0).time_s;
-    const double whole_s = fab_assessment_healthy(all.assessment, 0).time_s;
-    cr_expect_float_eq(got[3].time_s / want_s, 1, 0.02, "%.6g s, not %.6g; with all %.6g", got[3].time_s, want_s,
-                       whole_s);
-    cr_expect_gt(want_s, 1.1 * whole_s, "%.6g, %.6g", want_s, whole_s);
-    cr_expect_eq(got[0].state, FAB_OUTCOME_STOPPED);
-    cr_expect_eq(got[3].state, FAB_OUTCOME_RUNS);
-    cr_expect_lt(got[3].wait_ratio, 1e-12);
-    fab_assessor_free(a);
-    tear_down(&left);
-    tear_down(&all);
 }

@@ -20,6 +20,9 @@ typedef struct fab_state {
     const uint32_t *moved;   /**< shape [n_moved]: GPUs whose ranks run elsewhere, ascending */
     size_t n_moved;          /**< 0: nobody moved */
     const uint32_t *new_gpu; /**< shape [n_gpus]: where; new_gpu[g] = g for all others. NULL: nobody moved */
+    const uint8_t *is_out;   /**< shape [n_gpus]: ranks that are out (1), which are among the moved ones: they send
+                                  nothing, and new_gpu has who gets what was sent to them. Of times alone: of engines
+                                  that split, and fab_evaluate_incremental(). NULL: nobody */
     fab_reroute_when when;   /**< whether switches have noticed what failed */
 } fab_state;
 
@@ -61,6 +64,13 @@ typedef struct fab_needs {
     void *advance_context;
 } fab_needs;
 
+/** What is known of a state from the one before. */
+typedef enum fab_known {
+    FAB_KNOWN_NOTHING, /**< ask fab_evaluate() */
+    FAB_KNOWN_TIME,
+    FAB_KNOWN_LOST /**< some path has no way */
+} fab_known;
+
 /** What came of it. Pointers are into the workspace, valid until the next call with it. */
 typedef struct fab_evaluated {
     const fab_rerouted *loads;
@@ -91,3 +101,14 @@ void fab_workspace_free(fab_workspace *workspace);
  */
 fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
                         fab_error *err) FAB_MUST_USE;
+
+/**
+ * The time alone of a phase in a state in which ranks have moved, where it follows from the last state of this kind:
+ * what fab_evaluate() gives, to the bit, at the cost of what has changed since.
+ * @param[out] out         Written where it is known.
+ * @param[out] out_answer  Unknown where bounds on the time do not agree, where links carry what has no exact sum, and
+ *                         for engines and transports whose paths depend on each other.
+ * Threads: as fab_evaluate().
+ */
+fab_status fab_evaluate_incremental(fab_workspace *workspace, const fab_case *at, fab_phase_seconds *out,
+                                    fab_known *out_answer, fab_error *err) FAB_MUST_USE;
