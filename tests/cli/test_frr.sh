@@ -10,5 +10,10 @@ for design in clos:gpus=16,gpus-per-server=2,radix=8,taper=2 clos:gpus=16,gpus-p
   rm -rf lab routes && mkdir lab
   "$program" build "$design" --format frr --quiet | tar -x -C lab
   timeout 200 unshare -m -n $python "$root/tests/cli/frr_lab.py" lab routes 2>err || { fail "$design: $(tail -n 1 err)" && continue; }
+  for tables in "" ,tables=routes; do # BGP finds the minimal routes
+    "$program" route "$design" --traffic pattern:permutation --engine ecmp$tables --seeds 3 --json --quiet >report.json 2>err || fail "$design: $(<err)"
+    $python -c 'import json; print([[p["name"], {k: v for k, v in e.items() if k != "label"}] for p in json.load(open("report.json"))["phases"] for e in p["engines"]])' >figures$tables
+  done
+  cmp figures figures,tables=routes || fail "$design: routes of FRR are others"
 done
 exit $((failures > 0))

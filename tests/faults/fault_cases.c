@@ -164,6 +164,7 @@ const fault_case fault_cases[] = {
     AFTER("route-lft", ROUTE " --engine dmodk --dump t --dump-format lft" COMMON,
           ROUTE " --engine file,path=t --json" COMMON),
     READS("route-fdbs", "faults/fdbs", ROUTE " --engine file,path=fdbs --json" COMMON),
+    READS("route-routes", "faults/routes.json", ROUTE " --engine ecmp,tables=routes.json --json" COMMON),
     PRINTS("route-explain", "route " CLOS " --traffic pattern:shift,by=3 --explain leaf-0:3" COMMON),
     PRINTS("route-advise", "route " CLOS " --traffic pattern:shift,by=3 --advise --advise-budget 8 --json" COMMON),
     PRINTS("route-degrade", ROUTE " --degrade nic-3=0.5 --engine ecmp,weights=capacity" COMMON),

@@ -6,7 +6,7 @@
 #include "fab/order.h"
 #include "fab/source.h"
 
-#include "../box_files.h"
+#include "fab/box_files.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
