@@ -93,5 +93,5 @@ NETWORK_FORMAT(netbox_csv, "netbox-csv", ".netbox.csv", "the fabric's cables for
 NETWORK_FORMAT(containerlab, "containerlab", ".clab.yml", "the fabric as a lab of containers, for containerlab")
 NETWORK_FORMAT(sonic, "sonic", ".sonic.tar", "config_db.json of SONiC for each switch, and a lab that runs it: tar")
 NETWORK_FORMAT(frr, "frr", ".frr.tar", "configuration of FRR for each switch, and a lab that runs it: tar")
-NETWORK_FORMAT(topograph_model, "topograph", ".topograph.yaml", "the fabric as a model for topograph, YAML")
+NETWORK_FORMAT(topograph_model, "topograph", ".model.yaml", "the fabric as a model for topograph, YAML")
 NETWORK_FORMAT(kueue, "kueue", ".kueue.yaml", "where nodes are, for Kueue: Topology, ResourceFlavors, labels; YAML")

@@ -1,5 +1,5 @@
 """What `build --format sonic|frr|containerlab|topograph|kueue|slurm-yaml` wrote, unpacked, against the list of cables, read
-without our readers. Usage: check_switches.py FOLDER, with f.cables.csv, f.clab.yml, f.tree.yaml, f.topograph.yaml,
+without our readers. Usage: check_switches.py FOLDER, with f.cables.csv, f.clab.yml, f.tree.yaml, f.model.yaml,
 f.kueue.yaml, and the folders sonic and frr"""
 import collections
 import csv
@@ -128,7 +128,7 @@ def expand(text):
     return names
 
 
-model = yaml.safe_load(open(f"{folder}/f.topograph.yaml"))
+model = yaml.safe_load(open(f"{folder}/f.model.yaml"))
 inner = {s: set(expand(row["children"])) for s, row in tree.items() if "children" in row}
 assert inner == {s: set(row["switches"]) for s, row in (model["switches"] or {}).items()}
 nodes = collections.defaultdict(set)

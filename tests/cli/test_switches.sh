@@ -18,15 +18,15 @@ for design in fat-tree:k=4 rail-spine:gpus=64,gpus-per-server=4,radix=8 rail-spi
   number=$((number + 1))
   mkdir -p $number/sonic $number/frr
   "$program" build "$design" --quiet --export $number/f.cables.csv --export $number/f.clab.yml --export $number/f.topology.yaml \
-    --export $number/f.topograph.yaml --export $number/f.kueue.yaml --export $number/f.sonic.tar --export $number/f.frr.tar >out 2>err || fail "$design: $(<err)"
+    --export $number/f.model.yaml --export $number/f.kueue.yaml --export $number/f.sonic.tar --export $number/f.frr.tar >out 2>err || fail "$design: $(<err)"
   mv $number/f.topology.yaml $number/f.tree.yaml
   tar -xf $number/f.sonic.tar -C $number/sonic 2>err && tar -xf $number/f.frr.tar -C $number/frr 2>>err && [[ ! -s err ]] || fail "$design: tar says $(<err)"
   $python "$root/tests/cli/check_switches.py" $number 2>err || fail "$design: $(tail -n 3 err)"
   # back: the same graph, the same figures, the same tree
   [[ $(figures $number/sonic/config_db) == "$(figures $number/f.clab.yml)" ]] || fail "$design: $(figures $number/sonic/config_db) instead of $(figures $number/f.clab.yml)"
   [[ $("$tool" list $number/sonic/config_db | grep -c ^cable) -eq $("$tool" list $number/f.cables.csv | grep -c ^cable) ]] || fail "$design: cables of config_db"
-  cmp -s <("$tool" write slurm-yaml $number/f.topograph.yaml) <("$tool" write slurm-yaml $number/f.tree.yaml) || fail "$design: the model read back"
-  cmp -s <("$tool" write topograph $number/f.topograph.yaml) $number/f.topograph.yaml || fail "$design: the model written again"
+  cmp -s <("$tool" write slurm-yaml $number/f.model.yaml) <("$tool" write slurm-yaml $number/f.tree.yaml) || fail "$design: the model read back"
+  cmp -s <("$tool" write topograph $number/f.model.yaml) $number/f.model.yaml || fail "$design: the model written again"
 done
 # A cable that is elsewhere is found against the plan by what SONiC says.
 design=rail-spine:gpus=64,gpus-per-server=4,radix=8

@@ -188,7 +188,7 @@ done:
     return status;
 }
 
-const fab_network_writer fab_network_topograph_model = {"topograph", ".topograph.yaml", "model for topograph, YAML",
+const fab_network_writer fab_network_topograph_model = {"topograph", ".model.yaml", "model for topograph, YAML",
                                                         write_topograph};
 const fab_network_writer fab_network_kueue = {
     "kueue", ".kueue.yaml", "Topology, ResourceFlavors and labels of nodes for Kueue, YAML", write_kueue};
