@@ -2,10 +2,10 @@
  * routing relies on is checked here, so that walking and splitting have no checks of their own. */
 #include "tables_read.h"
 #include "engines/engines.h"
+#include "fab/box_files.h"
 #include "fab/fabric_parse.h"
 #include "fab/memory.h"
 #include "fab/split.h"
-#include "group_builder.h"
 #include "hop_order.h"
 
 #include <math.h>
@@ -297,6 +297,9 @@ static fab_status check_complete(const reader *r, fab_error *err) {
 /* Blames the line of a switch, by index, and a leaf. */
 static fab_status wrong_line(reader *r, uint32_t v, uint32_t leaf, fab_status code, const char *what, fab_error *err) {
     r->in.line = r->line_of[(size_t)v * r->t->n_leaves + leaf];
+    if (r->in.line == 0) { /* routes, which have no lines */
+        return fab_fail(err, code, r->in.path, "%s", what);
+    }
     return fab_text_wrong(&r->in, 1, code, what, (fab_token){0}, err);
 }
 
@@ -438,37 +441,51 @@ static fab_status read_lft(reader *r, fab_forwarding *single, fab_error *err) {
                                    : fab_lft_read(r->router, &r->in, single, err);
 }
 
-static fab_status read_own(reader *r, fab_forwarding *single, fab_read_groups *groups, fab_error *err) {
-    fab_status status = FAB_OK;
+/* Groups that were put together, once routing may rely on them. */
+static fab_status finish_groups(reader *r, fab_read_groups *groups, fab_error *err) {
     fab_read_groups read = {0};
-    r->first_group = find_group(r->in);
-    FAB_TRY(FAB_NEW(r->line_of, (size_t)fab_n_switches(r->f) * r->t->n_leaves, err));
-    if (single != NULL && r->first_group == 0) {
-        FAB_TRY(fab_forwarding_init(r->router, &r->forwarding, err));
-        r->single = &r->forwarding;
-        FAB_TRY(read_tables(r, err));
-        FAB_TRY(check_loops(r, err));
-        *single = r->forwarding;
-        r->forwarding = (fab_forwarding){0};
-    } else {
-        FAB_TRY(fab_group_builder_init(r->f, r->t->n_leaves, &r->builder, err));
-        r->groups = &r->builder;
-        FAB_TRY(read_tables(r, err));
-        FAB_TRY(fab_group_builder_finish(&r->builder, r->t, &read, err));
-        FAB_TRY(check_groups(r, &read, err));
-        *groups = read;
-        read = (fab_read_groups){0};
+    fab_status status = fab_group_builder_finish(&r->builder, r->t, &read, err);
+    if (status == FAB_OK) {
+        status = check_groups(r, &read, err);
     }
-done:
+    if (status == FAB_OK) {
+        *groups = read;
+        return FAB_OK;
+    }
     fab_read_groups_release(&read);
     return status;
 }
 
+static fab_status read_own(reader *r, fab_forwarding *single, fab_read_groups *groups, fab_error *err) {
+    r->first_group = find_group(r->in);
+    if (single != NULL && r->first_group == 0) {
+        FAB_PASS(fab_forwarding_init(r->router, &r->forwarding, err));
+        r->single = &r->forwarding;
+        FAB_PASS(read_tables(r, err));
+        FAB_PASS(check_loops(r, err));
+        *single = r->forwarding;
+        r->forwarding = (fab_forwarding){0};
+        return FAB_OK;
+    }
+    FAB_PASS(fab_group_builder_init(r->f, r->t->n_leaves, &r->builder, err));
+    r->groups = &r->builder;
+    FAB_PASS(read_tables(r, err));
+    return finish_groups(r, groups, err);
+}
+
 fab_status fab_tables_read(const fab_router *router, const char *path, fab_weights weights, fab_forwarding *single,
                            fab_read_groups *groups, fab_error *err) {
-    reader r = {.router = router, .f = router->fabric, .t = router->next_hops, .weights = weights};
-    fab_status status = fab_text_open(path, &r.in, err);
+    reader r = {
+        .router = router, .f = router->fabric, .t = router->next_hops, .weights = weights, .in = {.path = path}};
+    fab_status status = fab_is_folder(path) ? FAB_OK : fab_text_open(path, &r.in, err);
     if (status == FAB_OK) {
+        status = FAB_NEW(r.line_of, (size_t)fab_n_switches(r.f) * r.t->n_leaves + 1, err);
+    }
+    if (status == FAB_OK && fab_routes_are_there(path, r.in)) {
+        status = fab_group_builder_init(r.f, r.t->n_leaves, &r.builder, err);
+        status = status == FAB_OK ? fab_routes_read(router, path, weights, &r.builder, err) : status;
+        status = status == FAB_OK ? finish_groups(&r, groups, err) : status;
+    } else if (status == FAB_OK) {
         status = fab_lft_is_dump(r.in) || fab_fdbs_is_dump(r.in) ? read_lft(&r, single, err)
                                                                  : read_own(&r, single, groups, err);
     }

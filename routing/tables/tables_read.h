@@ -7,6 +7,7 @@
 #include "engines/router.h"
 #include "fab/routing.h"
 #include "forwarding.h"
+#include "group_builder.h"
 #include "fab/text.h"
 
 /** What the engine makes of weights. All but hashes need groups whose next hops are equally far: splitting goes by
@@ -88,3 +89,20 @@ bool fab_fdbs_is_dump(fab_text in);
  * Complexity: O(bytes + switches * destinations).
  */
 fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) FAB_MUST_USE;
+
+/* --- routes of FRR and SONiC: routes_read.c --- */
+
+/** Whether a path is a folder, or its file an object of JSON. */
+bool fab_routes_are_there(const char *path, fab_text in);
+
+/**
+ * Reads what `show ip route json` prints: of the switch that the file is called by, of several switches by their names,
+ * or of a folder of such files. What no route leads to is no route.
+ * @param[out] groups  Of the switches of the fabric, for its leaves; not checked for circles.
+ * @retval FAB_EINPUT        no routes, switches or ports that the fabric does not have, a switch or a leaf without
+ *                           routes; err->where is the file
+ * @retval FAB_EUNSUPPORTED  prefixes of one leaf that a switch sends to by different next hops
+ * Complexity: O(bytes + switches * prefixes of hosts * log(routes)).
+ */
+fab_status fab_routes_read(const fab_router *router, const char *path, fab_weights weights, fab_group_builder *groups,
+                           fab_error *err) FAB_MUST_USE;

@@ -403,6 +403,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
     FAB_TRY(fab_view_check(s->graph, options->view, err));
     s->result.graph = s->graph;
+    s->result.engine = s->design->n_engines == 1 ? &s->design->engines[0] : NULL;
     FAB_TRY(s->context == NULL ? open_context(s, err) : FAB_OK);
     if (s->hosts != NULL) {
         cli_front_end_show(s);

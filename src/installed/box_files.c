@@ -1,4 +1,4 @@
-#include "box_files.h"
+#include "fab/box_files.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"

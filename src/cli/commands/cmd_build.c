@@ -106,6 +106,7 @@ static fab_status build_run(const cli_options *options, FILE *out, fab_error *er
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
     FAB_TRY(fab_view_check(graph, options->view, err));
     result.graph = graph;
+    result.engine = design->n_engines == 1 ? &design->engines[0] : NULL;
     FAB_TRY(cli_mark_failed(options, &result, &failed, err));
     if (options->verify) {
         FAB_TRY(verify(&result.fabrics[0], graph, err));
@@ -165,10 +166,8 @@ const cli_command cli_command_build = {
     .summary = "the fabric: counts, bisection, cost, export",
     .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
                "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
-               "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block, slurm-yaml, containerlab and "
-               "netbox-csv "
-               "hand it to other "
-               "tools (`list formats`). Racks and lengths in the patch plan come from the "
+               "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block, slurm-yaml, containerlab, "
+               "netbox-csv, topograph, kueue, and for switches sonic and frr hand it to other tools (`list formats`). Racks and lengths in the patch plan come from the "
                "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,

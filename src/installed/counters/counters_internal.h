@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "../box_files.h"
+#include "fab/box_files.h"
 #include "fab/counters.h"
 
 /** What tells a port. NULL and 0: not known. */

@@ -60,7 +60,7 @@ fab_status fab_names_below_join(fab_names_below *b, const char *name, fab_networ
         return fab_fail_in_file(err, b->from->path, 1, 1, "a switch without a name");
     }
     FAB_PASS(below_node(b, name, strlen(name), FAB_NETWORK_SWITCH, &b->node, err));
-    if (net->nodes[b->node].n_ports > 0) { /* its line was seen; set right by the reader at the end */
+    if (net->nodes[b->node].n_ports > 0 && !b->has_parts) { /* its line was seen; set right by the reader at the end */
         return fab_fail_in_file(err, b->from->path, 1, 1, "switch '%.60s' stands there twice", name);
     }
     net->nodes[b->node].n_ports = 1;

@@ -12,6 +12,7 @@ typedef struct fab_names_below {
     fab_network_kind kind; /**< of what is below it */
     uint32_t *members;     /**< of the list that was read last */
     size_t n_members, capacity;
+    bool has_parts; /**< what is below a switch may be told in several lists */
 } fab_names_below;
 
 void fab_names_below_release(fab_names_below *below);

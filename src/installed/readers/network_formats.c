@@ -2,7 +2,7 @@
 
 #include "format_options.h"
 
-#include "../box_files.h"
+#include "fab/box_files.h"
 
 #include "fab/memory.h"
 #include "fab/source.h"
@@ -16,7 +16,6 @@
 
 #define HEAD       ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
 #define STATES     1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */
-#define MOST_DEPTH 12
 #define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
 const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
@@ -113,6 +112,7 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
          false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
+        {"\"nexthops\"", "routes of FRR or SONiC: fabriscope route DESIGN --engine ecmp,tables=FILE", false},
         {"# Port extended counters", "counters of ports: fabriscope observe DESIGN --counters A B", false},
         {"START_PM_INFO", "counters of ports: fabriscope observe DESIGN --counters A B", false},
         {"# TYPE ", "metrics of Prometheus: fabriscope observe DESIGN --counters A B", false},
@@ -187,8 +187,8 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
         net->format = net->format != NULL ? net->format : f->name;
         return f->read(path, net, err);
     }
-    if (depth == MOST_DEPTH) {
-        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", MOST_DEPTH);
+    if (depth == FAB_FOLDER_DEPTH) {
+        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);
     }
     net->keeps_contradictions = true;
     FAB_TRY(fab_folder_list(path, &paths, &n, err));

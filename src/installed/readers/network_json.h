@@ -6,7 +6,7 @@
 
 #include "network_internal.h"
 
-#include "../box_files.h"
+#include "fab/box_files.h"
 #include "fab/json_read.h"
 #include "fab/str.h"
 

@@ -56,6 +56,7 @@ static fab_status model_read(const fab_network_json *r, fab_error *err) {
     for
         FAB_JSON_EACH(json, i, blocks) {
             const char *domain = domain_of(json, i);
+            b.has_parts = true; /* blocks of several domains */
             FAB_TRY(model_block(&b, i, err));
             FAB_TRY(domain != NULL
                         ? fab_network_add_group(r->net, domain, strlen(domain), b.members, (uint32_t)b.n_members, err)

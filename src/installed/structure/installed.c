@@ -5,6 +5,8 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/source.h"
+
+#include "fab/box_files.h"
 #include "fab/str.h"
 
 #include <inttypes.h>
@@ -188,19 +190,46 @@ done:
     return status;
 }
 
-fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {
+static fab_status digest_file(const char *path, uint64_t *hash, fab_error *err) {
     fab_status status = FAB_OK;
     unsigned char block[16384];
-    uint64_t hash = FAB_FNV_BEGIN;
     size_t n = 0;
     fab_source *in = NULL;
     FAB_TRY(fab_source_open(path, &in, err));
     do {
         FAB_TRY(fab_source_read(in, block, sizeof block, &n, err));
-        hash = fab_fnv(hash, block, n);
+        *hash = fab_fnv(*hash, block, n);
     } while (n == sizeof block);
-    (void)snprintf(out, 17, "%016" PRIx64, hash);
 done:
     fab_source_close(in);
     return status;
+}
+
+/* Of a folder the names and contents of its files, in the order of the names. */
+static fab_status digest_of(const char *path, size_t depth, uint64_t *hash, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **paths = NULL;
+    size_t n = 0;
+    if (!fab_is_folder(path)) {
+        return digest_file(path, hash, err);
+    }
+    if (depth == FAB_FOLDER_DEPTH) {
+        return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);
+    }
+    FAB_TRY(fab_folder_list(path, &paths, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        const char *name = strrchr(paths[i], '/') + 1;
+        *hash = fab_fnv(*hash, name, strlen(name) + 1);
+        FAB_TRY(digest_of(paths[i], depth + 1, hash, err));
+    }
+done:
+    fab_folder_release(paths, n);
+    return status;
+}
+
+fab_status fab_network_digest(const char *path, char out[17], fab_error *err) {
+    uint64_t hash = FAB_FNV_BEGIN;
+    FAB_PASS(digest_of(path, 0, &hash, err));
+    (void)snprintf(out, 17, "%016" PRIx64, hash);
+    return FAB_OK;
 }

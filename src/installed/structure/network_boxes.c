@@ -198,21 +198,23 @@ static fab_status name_port(const fab_boxes *boxes, const fab_network *net, uint
 }
 
 fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
-                                fab_put_cable put, FILE *out, fab_error *err) {
+                                fab_put_cable put, void *context, fab_error *err) {
     for (uint32_t i = 0; i < net->n_cables; i++) {
-        const char *name[2];
+        fab_box_cable c = {.cable = &net->cables[i]};
         char port[2][FAB_BOX_PORT];
         bool has_boxes = true;
         for (uint32_t k = 0; k < 2; k++) {
-            has_boxes = has_boxes && boxes->of_node[net->cables[i].end[k].node] != FAB_NETWORK_NONE;
+            c.box[k] = boxes->of_node[net->cables[i].end[k].node];
+            has_boxes = has_boxes && c.box[k] != FAB_NETWORK_NONE;
         }
         for (uint32_t k = 0; k < 2 && has_boxes; k++) {
-            const fab_box *box = &boxes->box[boxes->of_node[net->cables[i].end[k].node]];
-            name[k] = box->name;
+            const fab_box *box = &boxes->box[c.box[k]];
+            c.name[k] = box->name;
+            c.port[k] = port[k];
             FAB_PASS(name_port(boxes, net, 2 * i + k, prefix[box->is_host ? 0 : 1], port[k], err));
         }
-        if (has_boxes && out != NULL) {
-            put(name, (const char *const[2]){port[0], port[1]}, out);
+        if (has_boxes && put != NULL) {
+            put(&c, context);
         }
     }
     return FAB_OK;

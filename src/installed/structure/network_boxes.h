@@ -45,15 +45,23 @@ typedef struct fab_boxes {
 fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) FAB_MUST_USE;
 void fab_boxes_release(fab_boxes *boxes);
 
-/** Writes a cable as the format has it: the boxes at its ends and their ports. */
-typedef void (*fab_put_cable)(const char *const name[2], const char *const port[2], FILE *out);
+/** A cable between two boxes, and its ports as the format calls them. */
+typedef struct fab_box_cable {
+    const fab_network_cable *cable;
+    uint32_t box[2];     /**< indexes */
+    const char *name[2]; /**< of the boxes */
+    const char *port[2];
+} fab_box_cable;
+
+/** Writes a cable as the format has it. */
+typedef void (*fab_put_cable)(const fab_box_cable *cable, void *context);
 
 /**
  * Every cable between two boxes. A port is "eth3" of adapters, a prefix and the number of a port that is one ("swp17"),
  * else as it is.
  * @param[in] prefix  Of ports of hosts, and of switches.
- * @param[in] out     NULL: only whether every port has a name that a network device may have.
+ * @param[in] put     NULL: only whether every port has a name that a network device may have.
  * @retval FAB_EUNSUPPORTED  the port has no name, or one that is too long
  */
 fab_status fab_boxes_put_cables(const fab_boxes *boxes, const fab_network *net, const char *const prefix[2],
-                                fab_put_cable put, FILE *out, fab_error *err) FAB_MUST_USE;
+                                fab_put_cable put, void *context, fab_error *err) FAB_MUST_USE;

@@ -3,9 +3,18 @@
 #include <errno.h>
 #include <string.h>
 
-const fab_network_writer *const fab_network_writers[] = {
-    &fab_network_cables,          &fab_network_ptm,          &fab_network_slurm_tree, &fab_network_slurm_block,
-    &fab_network_slurm_tree_yaml, &fab_network_containerlab, &fab_network_netbox_csv, NULL};
+const fab_network_writer *const fab_network_writers[] = {&fab_network_cables,
+                                                         &fab_network_ptm,
+                                                         &fab_network_slurm_tree,
+                                                         &fab_network_slurm_block,
+                                                         &fab_network_slurm_tree_yaml,
+                                                         &fab_network_containerlab,
+                                                         &fab_network_netbox_csv,
+                                                         &fab_network_sonic,
+                                                         &fab_network_frr,
+                                                         &fab_network_topograph_model,
+                                                         &fab_network_kueue,
+                                                         NULL};
 
 fab_status fab_network_write(const fab_network_writer *writer, fab_network *net, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;

@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-static void containerlab_put_link(const char *const name[2], const char *const port[2], FILE *out) {
-    (void)fprintf(out, "    - endpoints: [\"%s:%s\", \"%s:%s\"]\n", name[0], port[0], name[1], port[1]);
+static void containerlab_put_link(const fab_box_cable *c, void *out) {
+    (void)fprintf(out, "    - endpoints: [\"%s:%s\", \"%s:%s\"]\n", c->name[0], c->port[0], c->name[1], c->port[1]);
 }
 
 static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_error *err) {
@@ -14,7 +14,7 @@ static fab_status write_containerlab(const fab_shape *shape, FILE *out, fab_erro
     static const char *const PREFIX[] = {"eth", "eth"};
     fab_boxes boxes = {.n = 0};
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, containerlab_put_link, NULL, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, NULL, NULL, err));
     (void)fputs("name: fabric\n"
                 "topology:\n"
                 "  kinds:\n"

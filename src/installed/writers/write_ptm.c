@@ -8,8 +8,8 @@ static const char *function_of(const fab_box *box) {
     return box->is_host ? "host" : box->tier < sizeof BY_TIER / sizeof BY_TIER[0] ? BY_TIER[box->tier] : NULL;
 }
 
-static void put_cable(const char *const name[2], const char *const port[2], FILE *out) {
-    (void)fprintf(out, "    \"%s\":\"%s\" -- \"%s\":\"%s\"\n", name[0], port[0], name[1], port[1]);
+static void put_cable(const fab_box_cable *c, void *out) {
+    (void)fprintf(out, "    \"%s\":\"%s\" -- \"%s\":\"%s\"\n", c->name[0], c->port[0], c->name[1], c->port[1]);
 }
 
 static fab_status write_ptm(const fab_shape *shape, FILE *out, fab_error *err) {
@@ -17,7 +17,7 @@ static fab_status write_ptm(const fab_shape *shape, FILE *out, fab_error *err) {
     static const char *const PREFIX[] = {"eth", "swp"};
     fab_boxes boxes = {.n = 0};
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, put_cable, NULL, err));
+    FAB_TRY(fab_boxes_put_cables(&boxes, shape->net, PREFIX, NULL, NULL, err));
     (void)fputs("graph \"fabric\" {\n", out);
     for (uint32_t i = 0; i < boxes.n; i++) {
         const char *function = function_of(&boxes.box[i]);

@@ -362,6 +362,7 @@ typedef struct fab_result {
     fab_growth_step *growth;  /**< of cost with steps; the last step is fabrics[0] */
     size_t n_growth;
     const fab_fabric *graph;                   /**< borrowed; NULL for cost */
+    const fab_engine_spec *engine;             /**< of a command that has one alone; borrowed; NULL: none, or several */
     const struct fab_plans *plans;             /**< borrowed; NULL unless a plan was searched (plans.h) */
     const struct fab_optimum *optimum;         /**< borrowed; NULL unless something was optimised */
     const struct fab_explanation *explanation; /**< borrowed; NULL unless a link was asked for */

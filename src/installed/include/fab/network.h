@@ -64,6 +64,17 @@ typedef struct fab_network_note {
     const char *text;
 } fab_network_note;
 
+#define FAB_NETWORK_TIERS 8 /**< that a hash is said of; above them as the last */
+
+/** How switches choose among equal next hops, where that is said. */
+typedef struct fab_network_hash {
+    struct {
+        char algorithm[16]; /**< "crc32", as engine ecmp calls it */
+        uint32_t seed, offset;
+    } tier[FAB_NETWORK_TIERS]; /**< leaf first */
+    bool is_resilient;
+} fab_network_hash;
+
 typedef struct fab_network {
     const char *path;
     const char *format; /**< name of the format that was read */
@@ -81,6 +92,7 @@ typedef struct fab_network {
     uint64_t n_left_out;   /**< cables that the reader has left out */
     const char *left_out;  /**< which these are: "neighbors on management ports"; NULL: none */
     const char *columns;   /**< while it is read: the format and its keys, as they were asked for; NULL: nothing was */
+    const fab_network_hash *hash; /**< borrowed; NULL: nobody said how */
     struct fab_network_memory *memory;
 } fab_network;
 

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define FAB_FOLDER_DEPTH 12 /**< of folders within folders */
+
 bool fab_is_folder(const char *path);
 
 /** Paths of what is in a folder, in the order of their names, but for hidden files. Release with fab_folder_release().

@@ -1,0 +1,465 @@
+/* Routes of switches that run FRR, SONiC among them: what `show ip route json` says, in a folder with a file for each
+ * switch, or in one file by the names of switches. A leaf owns the prefixes that it is connected to at ports of NICs;
+ * the group of another switch for it is the longest match of these. Source: FRR, zebra/zebra_vty.c. */
+#include "tables_read.h"
+
+#include "fab/box_files.h"
+#include "fab/fabric_parse.h"
+#include "fab/json_read.h"
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_BYTES ((size_t)1 << 30)
+#define LENGTHS    129
+
+#define EACH(json, i, list) (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
+
+typedef struct prefix {
+    unsigned char bits[16];
+    bool is_6;
+    uint8_t length;
+} prefix;
+
+typedef struct route {
+    prefix to;
+    uint32_t v;     /* index of the switch */
+    uint32_t group; /* of the builder; 0: discarded */
+} route;
+
+/* What a leaf is connected to at the ports of its NICs. */
+typedef struct owned {
+    uint32_t leaf;
+    prefix to;
+} owned;
+
+typedef struct routes_reader {
+    const fab_router *router;
+    const fab_fabric *f;
+    const char *path; /* of the file at hand */
+    fab_weights weights;
+    fab_group_builder *groups;
+    route *route;
+    owned *owned;
+    size_t n_routes, route_capacity, n_owned, owned_capacity;
+    bool *is_told;      /* [n_switches] */
+    size_t *first;      /* [n_switches + 1]: of its routes, by prefix */
+    fab_link_id *links; /* [ports of a switch] */
+    double *weight;     /* likewise */
+} routes_reader;
+
+/* --- prefixes ----------------------------------------------------------------------------------------------------- */
+
+static void mask_prefix(prefix *p, unsigned length) {
+    p->length = (uint8_t)length;
+    for (unsigned i = 0; i < sizeof p->bits; i++) {
+        unsigned left = length > 8 * i ? length - 8 * i : 0;
+        p->bits[i] &= (unsigned char)(left >= 8 ? 0xff : 0xff << (8 - left));
+    }
+}
+
+/* "10.0.0.0/31", "2001:db8::/64" */
+static bool read_prefix(const char *text, prefix *out) {
+    char address[64];
+    const char *slash = strchr(text, '/');
+    char *behind = NULL;
+    *out = (prefix){.is_6 = strchr(text, ':') != NULL};
+    unsigned long most = out->is_6 ? 128 : 32;
+    if (slash == NULL || (size_t)(slash - text) >= sizeof address || slash[1] < '0' || slash[1] > '9') {
+        return false;
+    }
+    (void)snprintf(address, sizeof address, "%.*s", (int)(slash - text), text);
+    unsigned long length = strtoul(slash + 1, &behind, 10);
+    if (*behind != '\0' || length > most || inet_pton(out->is_6 ? AF_INET6 : AF_INET, address, out->bits) != 1) {
+        return false;
+    }
+    mask_prefix(out, (unsigned)length);
+    return true;
+}
+
+static int compare_prefixes(const prefix *a, const prefix *b) {
+    FAB_ORDER_BY(a->is_6, b->is_6);
+    FAB_ORDER_BY(a->length, b->length);
+    return memcmp(a->bits, b->bits, sizeof a->bits);
+}
+
+static int routes_by_prefix(const void *x, const void *y) {
+    const route *a = x;
+    const route *b = y;
+    FAB_ORDER_BY(a->v, b->v);
+    return compare_prefixes(&a->to, &b->to);
+}
+
+/* The longest route of a switch that covers `to`; NULL: none. `has`: lengths that its routes have. */
+static const route *longest_match(const routes_reader *r, uint32_t v, prefix to, const bool *has) {
+    for (unsigned length = to.length + 1U; length-- > 0;) {
+        if (has[length]) {
+            route wanted = {.v = v, .to = to};
+            mask_prefix(&wanted.to, length);
+            const route *found = bsearch(&wanted, r->route + r->first[v], r->first[v + 1] - r->first[v], sizeof *found,
+                                         routes_by_prefix);
+            if (found != NULL) {
+                return found;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* --- a route ------------------------------------------------------------------------------------------------------ */
+
+/* The link behind an interface, by its name or, of a design, the number behind its letters; FAB_NONE: no port of this
+ * fabric. */
+static fab_link_id link_of(const fab_fabric *f, fab_node_id v, const char *interface) {
+    char name[FAB_PORT_NAME_SIZE];
+    size_t letters = strcspn(interface, "0123456789");
+    const char *digits = interface + letters;
+    bool is_number = *digits != '\0' && strlen(digits) < 6 && digits[strspn(digits, "0123456789")] == '\0' &&
+                     (letters == 3 && strncmp(interface, "swp", 3) == 0);
+    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
+        fab_link_id link = f->out_link[k];
+        bool is_it = f->names != NULL ? strcmp(fab_port_name(f, link, name), interface) == 0
+                                      : is_number && f->port[link] == strtoul(digits, NULL, 10);
+        if (is_it) {
+            return link;
+        }
+    }
+    return FAB_NONE;
+}
+
+static int hops_by_port(const void *x, const void *y) {
+    return fab_order_u32(x, y);
+}
+
+typedef struct hop {
+    uint32_t port;
+    fab_link_id link;
+    double weight;
+} hop;
+
+/* Next hops in use, by port. Those through boxes that import has left out are no part of the fabric. */
+static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t entry, fab_node_id v, const char *to,
+                            uint32_t *out_n, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = r->f;
+    uint32_t list = fab_json_member(json, entry, "nexthops");
+    uint32_t most = f->out_first[v + 1] - f->out_first[v];
+    hop *hops = NULL;
+    uint32_t n = 0;
+    char name[FAB_NODE_NAME_SIZE];
+    FAB_TRY(FAB_NEW(hops, (size_t)most + 1, err));
+    for (uint32_t i = list != FAB_JSON_NONE ? json->values[list].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
+         i = json->values[i].next) {
+        const char *interface = fab_json_text_of(json, i, "interfaceName", NULL);
+        bool is_used = fab_json_number_of(json, i, "fib", 0) > 0;
+        if (!is_used || interface == NULL) {
+            continue;
+        }
+        fab_link_id link = link_of(f, v, interface);
+        if (link == FAB_NONE && f->names != NULL) {
+            continue;
+        }
+        if (link == FAB_NONE) {
+            FAB_FAIL(err, FAB_EINPUT, r->path,
+                     "%s of %s: '%.40s' is no port of this switch; import the fabric where its ports have names", to,
+                     fab_node_name(f, v, name), interface);
+        }
+        if (n == most) {
+            FAB_FAIL(err, FAB_EINPUT, r->path, "%s of %s: more next hops than ports", to, fab_node_name(f, v, name));
+        }
+        hops[n++] = (hop){f->port[link], link, fab_json_number_of(json, i, "weight", 1)};
+    }
+    qsort(hops, n, sizeof *hops, hops_by_port);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0 && hops[i].port == hops[i - 1].port) {
+            FAB_FAIL(err, FAB_EINPUT, r->path, "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
+        }
+        r->links[i] = hops[i].link;
+        r->weight[i] = hops[i].weight;
+    }
+    *out_n = n;
+done:
+    free(hops);
+    return status;
+}
+
+/* Weights that differ are used, as the engine takes them; NULL: all are alike. */
+static fab_status choose_weights(const routes_reader *r, uint32_t n, const char *to, const double **out,
+                                 fab_error *err) {
+    bool is_equal = true;
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        is_equal = is_equal && r->weight[i] == r->weight[0];
+        sum += r->weight[i];
+        if (!(r->weight[i] > 0 && r->weight[i] <= FAB_WEIGHTS_MOST)) {
+            return fab_fail(err, FAB_EINPUT, r->path, "%s: a weight of %g; it is above 0 and up to %u", to,
+                            r->weight[i], FAB_WEIGHTS_MOST);
+        }
+    }
+    *out = is_equal ? NULL : r->weight;
+    if (!is_equal && (r->weights == FAB_WEIGHTS_NONE || sum > FAB_WEIGHTS_MOST)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, r->path,
+                        "%s: weights differ; engine ecmp hashes over them and engine file splits by them", to);
+    }
+    return FAB_OK;
+}
+
+static bool leads_to_nic(const routes_reader *r, fab_link_id link) {
+    return fab_class_of(r->f, link)->kind == FAB_LINK_ACCESS;
+}
+
+/* A prefix of link-local addresses stands at every port. */
+static bool is_link_local(const prefix *p) {
+    return p->is_6 ? p->bits[0] == 0xfe && (p->bits[1] & 0xc0) == 0x80 : p->bits[0] == 169 && p->bits[1] == 254;
+}
+
+/* The subnet of several ports: "Vlan100", "vlan100", "bridge", "br0". */
+static bool is_subnet(const char *interface) {
+    return strncmp(interface, "Vlan", 4) == 0 || strncmp(interface, "vlan", 4) == 0 || strncmp(interface, "br", 2) == 0;
+}
+
+static fab_status add_owned(routes_reader *r, uint32_t leaf, const prefix *to, fab_error *err) {
+    FAB_PASS(FAB_GROW(r->owned, r->owned_capacity, r->n_owned + 1, err));
+    r->owned[r->n_owned++] = (owned){leaf, *to};
+    return FAB_OK;
+}
+
+static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t entry, fab_node_id v, const char *text,
+                            fab_error *err) {
+    uint32_t i_switch = v - r->f->first[FAB_NODE_SWITCH];
+    uint32_t leaf = r->router->next_hops->leaf_index[i_switch];
+    route made = {.v = i_switch};
+    uint32_t n = 0;
+    const double *weight = NULL;
+    if (!read_prefix(text, &made.to)) {
+        return fab_fail(err, FAB_EINPUT, r->path, "'%.60s' is no prefix, as 10.0.0.0/24 is", text);
+    }
+    if (strcmp(fab_json_text_of(json, entry, "protocol", ""), "connected") == 0) {
+        uint32_t list = fab_json_member(json, entry, "nexthops");
+        const char *interface = list != FAB_JSON_NONE && json->values[list].first != FAB_JSON_NONE
+                                    ? fab_json_text_of(json, json->values[list].first, "interfaceName", "")
+                                    : "";
+        fab_link_id link = link_of(r->f, v, interface);
+        bool is_hosts = link != FAB_NONE ? leads_to_nic(r, link) : is_subnet(interface);
+        return is_hosts && leaf != FAB_NONE && !is_link_local(&made.to) ? add_owned(r, leaf, &made.to, err) : FAB_OK;
+    }
+    FAB_PASS(read_hops(r, json, entry, v, text, &n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        if (leads_to_nic(r, r->links[i])) {
+            return fab_fail(err, FAB_EUNSUPPORTED, r->path,
+                            "%.60s leads to a NIC: hosts that announce routes are not read", text);
+        }
+    }
+    FAB_PASS(choose_weights(r, n, text, &weight, err));
+    FAB_PASS(n > 0 ? fab_group_builder_add(r->groups, r->links, weight, n, &made.group, err) : FAB_OK);
+    FAB_PASS(FAB_GROW(r->route, r->route_capacity, r->n_routes + 1, err));
+    r->route[r->n_routes++] = made;
+    return FAB_OK;
+}
+
+/* --- a switch ----------------------------------------------------------------------------------------------------- */
+
+/* {"10.0.0.0/31": [{"selected": true, "nexthops": [...]}, ...], ...} */
+static fab_status read_switch_routes(routes_reader *r, const fab_json *json, uint32_t object, fab_node_id v,
+                                     fab_error *err) {
+    uint32_t i_switch = v - r->f->first[FAB_NODE_SWITCH];
+    char name[FAB_NODE_NAME_SIZE];
+    if (r->is_told[i_switch]) {
+        return fab_fail(err, FAB_EINPUT, r->path, "the routes of %s stand there twice", fab_node_name(r->f, v, name));
+    }
+    r->is_told[i_switch] = true;
+    for
+        EACH(json, i, object) {
+            if (json->values[i].kind != FAB_JSON_ARRAY) {
+                return fab_fail(err, FAB_EINPUT, r->path, "'%.60s' has no list of routes, as show ip route json prints",
+                                json->values[i].key != NULL ? json->values[i].key : "");
+            }
+            for
+                EACH(json, k, i) {
+                    if (fab_json_number_of(json, k, "selected", 0) > 0) {
+                        FAB_PASS(add_route(r, json, k, v, json->values[i].key, err));
+                        break;
+                    }
+                }
+        }
+    return FAB_OK;
+}
+
+static fab_status find_switch(const routes_reader *r, const char *name, size_t n, fab_node_id *out, fab_error *err) {
+    char text[FAB_NODE_NAME_SIZE] = "";
+    if (n < sizeof text) {
+        memcpy(text, name, n);
+    }
+    if (fab_node_parse(r->f, text, out, NULL) == FAB_OK && fab_kind_of(r->f, *out) == FAB_NODE_SWITCH) {
+        return FAB_OK;
+    }
+    *out = FAB_NONE;
+    return r->f->names != NULL
+               ? FAB_OK /* import may have left it out */
+               : fab_fail(err, FAB_EINPUT, r->path, "'%.*s' is no switch of this fabric", (int)(n < 60 ? n : 60), name);
+}
+
+/* Routes of the switch that the file is called by, or of those that it names. */
+static fab_status read_routes_file(routes_reader *r, const char *path, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str bytes = FAB_STR_INIT;
+    fab_json json = {.n = 0};
+    fab_node_id v = FAB_NONE;
+    const char *name = NULL;
+    r->path = path;
+    FAB_TRY(fab_read_file(path, MOST_BYTES, &bytes, err));
+    FAB_TRY(fab_json_parse(bytes.data != NULL ? bytes.data : "", path, &json, err));
+    if (json.values[0].kind != FAB_JSON_OBJECT) {
+        FAB_FAIL(err, FAB_EINPUT, path, "is no object of routes, as show ip route json prints");
+    }
+    uint32_t first = json.values[0].first;
+    if (first == FAB_JSON_NONE || strchr(json.values[first].key, '/') != NULL) {
+        size_t n = fab_path_box(path, &name);
+        FAB_TRY(find_switch(r, name, n, &v, err));
+        FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, 0, v, err) : FAB_OK);
+        goto done;
+    }
+    for
+        EACH(&json, i, 0) {
+            FAB_TRY(find_switch(r, json.values[i].key, strlen(json.values[i].key), &v, err));
+            if (json.values[i].kind != FAB_JSON_OBJECT) {
+                FAB_FAIL(err, FAB_EINPUT, path, "'%.60s' has no routes", json.values[i].key);
+            }
+            FAB_TRY(v != FAB_NONE ? read_switch_routes(r, &json, i, v, err) : FAB_OK);
+        }
+done:
+    fab_json_release(&json);
+    fab_str_release(&bytes);
+    return status;
+}
+
+static fab_status read_all_files(routes_reader *r, const char *path, fab_error *err) {
+    fab_status status = FAB_OK;
+    char **paths = NULL;
+    size_t n = 0;
+    if (!fab_is_folder(path)) {
+        return read_routes_file(r, path, err);
+    }
+    FAB_TRY(fab_folder_list(path, &paths, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        FAB_TRY(read_routes_file(r, paths[i], err));
+    }
+done:
+    fab_folder_release(paths, n);
+    return status;
+}
+
+/* --- from prefixes to leaves -------------------------------------------------------------------------------------- */
+
+static int owned_by_leaf(const void *x, const void *y) {
+    const owned *a = x;
+    const owned *b = y;
+    FAB_ORDER_BY(a->leaf, b->leaf);
+    return compare_prefixes(&a->to, &b->to);
+}
+
+/* Every leaf that others may send to owns a prefix, and every switch that may send has told its routes. */
+static fab_status check_told(const routes_reader *r, const char *path, fab_error *err) {
+    const fab_next_hops *t = r->router->next_hops;
+    char name[FAB_NODE_NAME_SIZE];
+    size_t k = 0;
+    for (uint32_t i = 0; i < fab_n_switches(r->f); i++) {
+        if (!r->is_told[i] &&
+            r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i] < r->f->out_first[r->f->first[FAB_NODE_SWITCH] + i + 1]) {
+            return fab_fail(err, FAB_EINPUT, path, "has no routes of %s",
+                            fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + i, name));
+        }
+    }
+    for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
+        while (k < r->n_owned && r->owned[k].leaf < leaf) {
+            k++;
+        }
+        if (k == r->n_owned || r->owned[k].leaf != leaf) {
+            return fab_fail(err, FAB_EINPUT, path,
+                            "%s has no prefix that is connected at a port of a NIC, or at a Vlan",
+                            fab_node_name(r->f, t->leaf_node[leaf], name));
+        }
+    }
+    return FAB_OK;
+}
+
+/* The group of a switch for every leaf: that of all its prefixes. */
+static fab_status match_switch(routes_reader *r, uint32_t v, const char *path, fab_error *err) {
+    const fab_next_hops *t = r->router->next_hops;
+    bool has[2][LENGTHS] = {{false}};
+    for (size_t i = r->first[v]; i < r->first[v + 1]; i++) {
+        has[r->route[i].to.is_6][r->route[i].to.length] = true;
+    }
+    for (size_t i = 0; i < r->n_owned; i++) {
+        const owned *o = &r->owned[i];
+        bool is_joined = fab_next_hops_group(t, v, o->leaf) != 0; /* a default route covers other planes, too */
+        const route *found =
+            is_joined && t->leaf_index[v] != o->leaf ? longest_match(r, v, o->to, has[o->to.is_6]) : NULL;
+        uint32_t group = found != NULL ? found->group : 0;
+        bool is_first = i == 0 || r->owned[i - 1].leaf != o->leaf;
+        uint32_t *set = &r->groups->group_of[(size_t)v * t->n_leaves + o->leaf];
+        if (!is_first && *set != group) {
+            char name[2][FAB_NODE_NAME_SIZE];
+            return fab_fail(err, FAB_EUNSUPPORTED, path,
+                            "%s sends to two prefixes of %s by different next hops; one group per leaf is read",
+                            fab_node_name(r->f, r->f->first[FAB_NODE_SWITCH] + v, name[0]),
+                            fab_node_name(r->f, t->leaf_node[o->leaf], name[1]));
+        }
+        *set = group;
+    }
+    return FAB_OK;
+}
+
+bool fab_routes_are_there(const char *path, fab_text in) {
+    if (fab_is_folder(path)) {
+        return true;
+    }
+    while (fab_text_next(&in)) {
+        fab_token t = fab_text_token(&in);
+        if (t.length > 0) {
+            return t.text[0] == '{';
+        }
+    }
+    return false;
+}
+
+fab_status fab_routes_read(const fab_router *router, const char *path, fab_weights weights, fab_group_builder *groups,
+                           fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = router->fabric;
+    uint32_t n_switches = fab_n_switches(f);
+    routes_reader r = {.router = router, .f = f, .weights = weights, .groups = groups};
+    size_t most = 0;
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
+        size_t n = f->out_first[v + 1] - f->out_first[v];
+        most = n > most ? n : most;
+    }
+    FAB_TRY(FAB_NEW(r.is_told, n_switches, err));
+    FAB_TRY(FAB_NEW(r.first, (size_t)n_switches + 1, err));
+    FAB_TRY(FAB_NEW(r.links, most + 1, err));
+    FAB_TRY(FAB_NEW(r.weight, most + 1, err));
+    FAB_TRY(read_all_files(&r, path, err));
+    if (r.n_routes > 0) {
+        qsort(r.route, r.n_routes, sizeof *r.route, routes_by_prefix);
+    }
+    if (r.n_owned > 0) {
+        qsort(r.owned, r.n_owned, sizeof *r.owned, owned_by_leaf);
+    }
+    for (size_t i = 0; i < r.n_routes; i++) {
+        r.first[r.route[i].v + 1]++;
+    }
+    for (uint32_t v = 0; v < n_switches; v++) {
+        r.first[v + 1] += r.first[v];
+    }
+    FAB_TRY(check_told(&r, path, err));
+    for (uint32_t v = 0; v < n_switches; v++) {
+        FAB_TRY(match_switch(&r, v, path, err));
+    }
+done:
+    FAB_FREE_ALL(r.route, r.owned, r.is_told, r.first, r.links, r.weight);
+    return status;
+}
