@@ -12,7 +12,8 @@ const char *const convention_names[] = {"", "per-link-end", "switch-links", "per
 const char *const fab_job_kinds[] = {"training", "ranking", "serving", NULL};
 const char *const fab_placements[] = {"order", "random", "packed", "scattered", NULL};
 const char *const fab_job_collectives[] = {
-    "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "in-network", "auto", NULL};
+    "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "in-network", "nvls", "nvls-tree",
+    "auto", "nccl", "best", NULL};
 
 const char *const fab_recomputes[] = {"full", "selective", "none", "auto", NULL};
 const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
@@ -225,7 +226,7 @@ const field design_fields[] = {
     QUANTITY(SCOPE_JOB, "published-pipeline-bisection", FAB_UNIT_RATE, fab_job_spec, published_pipeline_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the stages"),
     QUANTITY(SCOPE_JOB, "published-data-bisection", FAB_UNIT_RATE, fab_job_spec, published_data_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the replicas"),
     JOB_NUMBER("train-tokens", train_tokens, 1e18, "0", "tokens to train on, for days and dollars; 0: not asked"),
-    JOB_CHOICE("tp-collective", tp_collective, "ring", fab_job_collectives, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model"),
+    JOB_CHOICE("tp-collective", tp_collective, "ring", fab_job_collectives, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model; nccl: what NCCL takes; best: the fastest by replays"),
     JOB_CHOICE("dp-collective", dp_collective, "ring", fab_job_collectives, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling"),
     JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", "rank order of the dimensions, innermost first"),
     JOB_CHOICE("placement", placement, "order", fab_placements, "order of the servers: as listed, drawn, pods filled one by one, or pods in turn"),

@@ -146,8 +146,8 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
 fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
                               uint32_t n_storage, const fab_wanted *wanted, fab_traffic *traffic,
                               fab_error *err) FAB_MUST_USE;
-fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
-                            fab_error *err) FAB_MUST_USE;
+fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
+                            fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
 /* A matrix in the bytes of a file. */
 fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
                            fab_error *err) FAB_MUST_USE;

@@ -442,7 +442,8 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));
         builder.phase.result_bytes /= (double)builder.phase.executions;
         if (t.others.n_comms > 0) {
-            FAB_TRY(fab_training_collective(&t.others, fabric, job->where, &builder, traffic, err));
+            FAB_TRY(fab_training_collective(&t.others, fabric, &job->spec.accelerator.nccl, job->where, &builder,
+                                            traffic, err));
             continue;
         }
         FAB_TRY(fab_phase_check(&builder.phase, err));
