@@ -143,7 +143,8 @@ static bool is_of_job(const fab_design *design, const char *traffic) {
 
 /* One of the algorithms that a job may name, and no rule to choose one. */
 static bool is_algorithm(const char *name) {
-    return strcmp(name, "auto") != 0 && strcmp(name, "nccl") != 0 && strcmp(name, BEST) != 0;
+    return strcmp(name, "auto") != 0 && strcmp(name, "nccl") != 0 && strcmp(name, BEST) != 0 &&
+           strcmp(name, "default") != 0;
 }
 
 static double time_of_phases(const fab_result *result, bool of_tensor) {

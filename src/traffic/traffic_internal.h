@@ -1,6 +1,7 @@
 /* What the files of this module share. */
 #pragma once
 
+#include "fab/job_shares.h"
 #include "fab/stages.h"
 #include "stages_internal.h"
 #include "fab/str.h"
@@ -90,6 +91,12 @@ typedef struct fab_job {
 void fab_job_release(fab_job *job);
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
                            fab_error *err) FAB_MUST_USE;
+
+/* --- job_shares.c --------------------------------------------------------------------------------------------------
+ */
+
+/* Peaks and sums of the job, behind its dimensions. */
+fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) FAB_MUST_USE;
 
 /* What all ranks of a job that learns write for a checkpoint. */
 double fab_checkpoint_bytes(const fab_job *job);
