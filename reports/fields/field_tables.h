@@ -12,7 +12,7 @@ extern const fab_fields fab_fabric_fields, fab_cost_fields, fab_front_end_fields
 const void *fab_priced(const fab_fabric_result *fabric);
 /* job_fields.c */
 extern const fab_fields fab_job_fields, fab_memory_fields, fab_iteration_fields, fab_listed_phase_fields,
-    fab_serving_fields;
+    fab_serving_fields, fab_ranking_fields;
 /* phase_fields.c */
 extern const fab_fields fab_phase_fields;
 /* link_fields.c */

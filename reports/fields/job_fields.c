@@ -281,6 +281,7 @@ const fab_fields fab_iteration_fields = TABLE("iteration", ITERATIONS, ITERATION
 #undef T
 #define T      fab_serving
 #define SERVED "0092-own-units.md"
+#define QUEUED "0099-requests-and-tables.md"
 static const fab_field SERVING[] = {
     FIELD(engine, "Name of the routing engine."),
     FIGURE(first_token_s, "s",
@@ -308,5 +309,56 @@ static const fab_field SERVING[] = {
         "a job that does not fit.",
         FILLED, .formula = "(GPU-hour price * gpus + share * network per hour) / (tokens_per_s * 3600) * 1e6",
         .labels = "$/1e6 tokens"),
+    FIGURE(all_reduce_s, "s",
+           "One tensor-parallel all-reduce of a pass over all sequences of a replica, as busbw has it.", FILLED,
+           .source = "0089-collectives-of-nccl.md", .labels = "all-reduce"),
+    FIGURE(kv_transfer_s, "s",
+           "Keys and values of a microbatch of prompts from the replicas that read to those that generate.", FILLED,
+           .source = QUEUED),
+    FIGURE(most_requests_per_s, "1/s", "Requests that do not make the queue grow without end.", .source = QUEUED,
+           .formula = "replicas / (reading a prompt + (tokens - 1) * token_s / sequences); with prefill-replicas the "
+                      "smaller of the pools",
+           .labels = "at most"),
+    FIGURE(arrivals_per_s, "1/s",
+           "Requests that arrive at random (Poisson): request-rate, or 0.7 of the most. Not there, as the waits, where "
+           "it is not below the most.",
+           FILLED, .source = QUEUED, .labels = "requests/s"),
+    FIGURE(first_token_p50_s, "s", "Time from arrival to the first token, queue included: median.", FILLED,
+           .source = QUEUED, .labels = "first p50"),
+    FIGURE(first_token_p99_s, "s", "The same that 99 of 100 requests stay within.", FILLED, .source = QUEUED,
+           .labels = "first p99"),
+    FIGURE(token_p50_s, "s",
+           "Mean time between the tokens of a request, while prompts of others are read between them: median.", FILLED,
+           .source = QUEUED, .labels = "token p50"),
+    FIGURE(token_p99_s, "s", "The same that 99 of 100 requests stay within.", FILLED, .source = QUEUED,
+           .labels = "token p99"),
 };
 const fab_fields fab_serving_fields = TABLE("serving", SERVING, SERVED);
+
+/* --- ranking ------------------------------------------------------------------------------------------------------ */
+
+#undef T
+#define T fab_ranking_batch
+static const fab_field RANKING[] = {
+    FIELD(engine, "Name of the routing engine."),
+    FIGURE(batch_s, "s", "A batch, one part after the other but for what dp-overlap hides.",
+           .formula = "lookup_s + dense_s + exchange_s + reduction_s", .labels = "batch"),
+    FIGURE(lookup_s, "s", "Rows of the tables are read, then read and written; on the GPU with most of them.",
+           .formula = "3 * 4 bytes * batch / gpus * looked-up columns of a sample * peak / memory bandwidth",
+           .labels = "lookups"),
+    FIGURE(dense_s, "s",
+           "Products of the dense part, forward and backward, as square layers of 1,024 (an assumption), and the step "
+           "of its optimizer.",
+           .labels = "dense"),
+    FIGURE(exchange_s, "s", "Vectors to who needs them, and their gradients back: the phases embedding.",
+           .labels = "exchange"),
+    FIGURE(reduction_s, "s", "Gradients of the dense part: the phases dp, as far as dp-overlap does not hide them.",
+           .formula = "(1 - dp-overlap) * phases dp", .labels = "reduction"),
+    FIGURE(samples_per_s, "1/s", "Samples of the whole job per second.", .formula = "batch / batch_s",
+           .labels = "samples/s"),
+    FIGURE(usd_per_1e6_samples, "USD",
+           "GPU hours, and capital and energy of the job's share of the network, per 1e6 samples; not there for a job "
+           "that does not fit.",
+           FILLED, .labels = "$/1e6 samples"),
+};
+const fab_fields fab_ranking_fields = TABLE("ranking", RANKING, QUEUED);

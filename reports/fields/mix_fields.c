@@ -75,6 +75,8 @@ static const fab_field MIX_ENGINES[] = {
     FIELD_OF(speed_per_usd_ratio, speed_per_usd, "Speed for the cost of ownership, or of the network; the best has 1.",
              IF(has_time),
              .formula = "speed_ratio / ownership.total_usd of the training job (or total_usd), over the best"),
+    FIELD(serves_all, "Whether the fabric is fungible: no job takes more than 1.05 times what it takes on its fastest.",
+          IF(has_time)),
     FIELD_OF(best, is_best, "Whether no design has more speed per dollar under this engine.", IF(has_time)),
 };
 static const fab_fields MIX_ENGINE = TABLE("mix_engine", MIX_ENGINES, SWEEPS);

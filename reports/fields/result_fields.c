@@ -128,6 +128,8 @@ static const fab_field RESULT[] = {
     LIST(iteration, "engine", iterations, n_iterations, &fab_iteration_fields,
          "One iteration of the training job under every engine.", FILLED),
     LIST(serving, "engine", serving, n_serving, &fab_serving_fields, "The serving job under every engine.", FILLED),
+    LIST(ranking, "engine", ranking, n_ranking, &fab_ranking_fields, "A batch of the ranking job under every engine.",
+         FILLED),
     LIST_BY(phases, "phase", phases_of, count_phases, &fab_phase_fields,
             "Phases of the traffic; of `traffic` those that nobody has routed yet.", .only = has_phases,
             .other = &fab_listed_phase_fields, .is_other = is_listing),

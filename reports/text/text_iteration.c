@@ -389,7 +389,7 @@ static void put_serving(fab_page *page, const fab_result *result) {
     if (result->n_serving == 0) {
         return;
     }
-    fab_text_heading(page, "SERVING", "without a queue");
+    fab_text_heading(page, "SERVING", "alone, then with requests at random");
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_serving; i++) {
         const fab_serving *s = &result->serving[i];
@@ -407,8 +407,83 @@ static void put_serving(fab_page *page, const fab_result *result) {
                    fab_show_time(page, result->serving[0].weights_s), fab_show_time(page, result->serving[0].cache_s));
 }
 
+/* Percentiles under a Poisson load. */
+static void put_waits(fab_page *page, const fab_result *result) {
+    static const fab_column COLUMNS[] = {COLUMN("engine", text),         COLUMN("at most", 3_digits),
+                                         COLUMN("requests/s", 3_digits), COLUMN("first p50", time),
+                                         COLUMN("first p99", time),      COLUMN("token p50", time),
+                                         COLUMN("token p99", time)};
+    fab_table table;
+    if (result->n_serving == 0) {
+        return;
+    }
+    const fab_serving *first = &result->serving[0];
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < result->n_serving; i++) {
+        const fab_serving *s = &result->serving[i];
+        const bool waits = s->arrivals_per_s > 0;
+        const double figures[] = {s->most_requests_per_s,
+                                  waits ? s->arrivals_per_s : FAB_TABLE_BLANK,
+                                  waits ? s->first_token_p50_s : FAB_TABLE_BLANK,
+                                  waits ? s->first_token_p99_s : FAB_TABLE_BLANK,
+                                  waits ? s->token_p50_s : FAB_TABLE_BLANK,
+                                  waits ? s->token_p99_s : FAB_TABLE_BLANK};
+        fab_table_row(&table, FAB_INK_PLAIN, s->engine, figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    if (first->arrivals_per_s <= 0) {
+        fab_text_notef(page, "%.4g requests/s are not below the most that can be served: who waits, waits ever longer.",
+                       result->job.request_rate);
+    }
+    fab_text_notef(
+        page,
+        "Requests arrive at random (Poisson%s) and join the batch between two passes, prompts before tokens; "
+        "all are equally long.%s%s%s",
+        result->job.request_rate > 0 ? "" : ", 0.7 of the most; request-rate says another number",
+        first->all_reduce_s > 0
+            ? fab_show(page, " One all-reduce of a token takes %s.", fab_show_time(page, first->all_reduce_s))
+            : "",
+        first->kv_transfer_s > 0 ? " Keys and values reach the replicas that generate in " : "",
+        first->kv_transfer_s > 0 ? fab_show(page, "%s.", fab_show_time(page, first->kv_transfer_s)) : "");
+}
+
+static void put_ranking(fab_page *page, const fab_result *result) {
+    static const fab_column COLUMNS[] = {COLUMN("engine", text),       COLUMN("batch", time),
+                                         COLUMN("lookups", time),      COLUMN("dense", time),
+                                         COLUMN("exchange", time),     COLUMN("reduction", time),
+                                         COLUMN("samples/s", integer), COLUMN("$/1e6 samples", 3_digits)};
+    fab_table table;
+    if (result->n_ranking == 0) {
+        return;
+    }
+    fab_text_heading(page, "RANKING", "one batch");
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < result->n_ranking; i++) {
+        const fab_ranking_batch *r = &result->ranking[i];
+        const double figures[] = {r->batch_s,
+                                  r->lookup_s,
+                                  r->dense_s,
+                                  r->exchange_s,
+                                  r->reduction_s,
+                                  r->samples_per_s,
+                                  r->usd_per_1e6_samples > 0 ? r->usd_per_1e6_samples : FAB_TABLE_BLANK};
+        fab_table_row(&table, FAB_INK_PLAIN, r->engine, figures);
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    fab_text_notef(
+        page,
+        "One part after the other, but for what dp-overlap hides; lookups of the GPU with most of them (%.3g "
+        "of the mean); dense parameters as square layers of 1,024.%s",
+        result->job.lookup_peak,
+        result->job.table_group < result->job.dp
+            ? " Each table-group holds all tables: what groups tell each other of them is left out."
+            : "");
+}
+
 void fab_text_iteration(fab_page *page, const fab_result *result) {
     put_serving(page, result);
+    put_waits(page, result);
+    put_ranking(page, result);
     if (result->n_iterations == 0 && result->iteration_note[0] == '\0') {
         return;
     }

@@ -120,6 +120,28 @@ static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_desig
     }
 }
 
+/* Which fabrics serve all jobs, and what the others lose most of. */
+static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
+    for (size_t i = 0; i < m->n_designs; i++) {
+        const fab_mix_design *d = &m->designs[i];
+        if (e >= d->n_engines || !d->engines[e].has_time) {
+            continue;
+        }
+        const fab_mix_engine *engine = &d->engines[e];
+        size_t worst = 0;
+        for (size_t j = 1; j < m->n_jobs; j++) {
+            worst = engine->slowdown[j] > engine->slowdown[worst] ? j : worst;
+        }
+        if (engine->serves_all) {
+            fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: none takes more than x%.2f.", i + 1,
+                           engine->slowdown[worst]);
+        } else {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "[%zu] does not serve all: %s takes x%.2f.", i + 1,
+                           fab_mix_units[m->kind[worst]].job, engine->slowdown[worst]);
+        }
+    }
+}
+
 void fab_text_mix(fab_page *page, const fab_mix *m) {
     const fab_mix_design *first = NULL;
     for (size_t i = m->n_designs; i-- > 0;) {
@@ -136,14 +158,8 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     mix_put_designs(page, m);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
+        put_fungible(page, m, e);
         put_units(page, m, e);
-    }
-    for (size_t j = 0; j < m->n_jobs; j++) {
-        if (m->kind[j] == FAB_JOB_RANKING) {
-            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                           "A ranking batch is its exchanges alone: what its layers compute is not in it, so that "
-                           "samples are upper bounds.");
-        }
     }
     fab_text_notef(
         page,

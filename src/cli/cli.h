@@ -264,6 +264,7 @@ typedef struct cli_session {
     fab_fabric *hosts;       /**< of the front-end, where the traffic is its; else NULL */
     const char *traffic;     /**< as for fab_context_request */
     char text[64];           /**< of the front-end's traffic */
+    char *settled;           /**< traffic with an algorithm in place of `best`; NULL: it asks for none */
     struct fab_plans *plans; /**< NULL: the job says how it is run */
     fab_result result;
 } cli_session;

@@ -9,6 +9,7 @@
 #include "fab/advise.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
+#include "fab/best_run.h"
 #include "fab/plan_run.h"
 #include "fab/replay_memory.h"
 #include "fab/topologies.h"
@@ -251,6 +252,7 @@ void cli_session_release(cli_session *s) {
     fab_context_free(s->context);
     fab_context_free(s->first);
     free(s->chunked);
+    free(s->settled);
     fab_fabric_free(s->hosts);
     fab_fabric_free(s->graph);
     free(s->design);
@@ -281,8 +283,30 @@ static fab_status choose_plan(cli_session *s, fab_error *err) {
     return status;
 }
 
+/* What collectives leave to replays; a plan is chosen with rings in their place. */
+static fab_status choose_best(cli_session *s, fab_error *err) {
+    if (!fab_best_is_wanted(s->design, s->traffic)) {
+        return choose_plan(s, err);
+    }
+    fab_job_spec *job = &s->design->jobs[0];
+    const fab_job_collective wanted[2] = {job->tp_collective, job->dp_collective};
+    if (fab_plan_is_wanted(s->design, s->traffic)) {
+        job->tp_collective = job->dp_collective = FAB_COLLECTIVE_RING;
+        FAB_PASS(choose_plan(s, err));
+        job->tp_collective = wanted[0];
+        job->dp_collective = wanted[1];
+    }
+    const fab_best_request request = {.fabric = s->graph,
+                                      .traffic = s->traffic,
+                                      .seed = s->options->seed,
+                                      .n_threads = (size_t)s->options->n_threads};
+    FAB_PASS(fab_best_settle(&request, s->design, &s->settled, err));
+    s->traffic = s->settled != NULL ? s->settled : s->traffic;
+    return FAB_OK;
+}
+
 static fab_status open_context(cli_session *s, fab_error *err) {
-    FAB_PASS(choose_plan(s, err));
+    FAB_PASS(choose_best(s, err));
     if (cli_is_front_end(s->traffic)) {
         FAB_PASS(cli_front_end_open(s, err));
     }

@@ -11,8 +11,9 @@
 const char *const convention_names[] = {"", "per-link-end", "switch-links", "per-cable", "twin-port", NULL};
 const char *const fab_job_kinds[] = {"training", "ranking", "serving", NULL};
 const char *const fab_placements[] = {"order", "random", "packed", "scattered", NULL};
-const char *const fab_job_collectives[] = {
-    "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "in-network", "auto", NULL};
+const char *const fab_job_collectives[] = {"ring",       "doubling", "halving-doubling", "tree", "mesh", "hierarchical",
+                                           "in-network", "nvls",     "nvls-tree",        "auto", "nccl", "best",
+                                           "default",    NULL};
 
 const char *const fab_recomputes[] = {"full", "selective", "none", "auto", NULL};
 const char *const fab_zeros[] = {"auto", "0", "1", "2", "3", NULL};
@@ -175,9 +176,16 @@ const field design_fields[] = {
     JOB_COUNT("tables", tables, 1e6, true, "auto", "ranking: embedding tables; auto: the model's"),
     JOB_COUNT("rows", rows, 1e12, true, "auto", "ranking: rows of all tables together; auto: the model's"),
     JOB_COUNT("embedding", embedding, 1e6, true, "auto", "ranking: columns of an embedding; auto: the model's"),
+    JOB_CHOICE("table-sharding", table_sharding, "even", CHOICES("even", "tables"), "ranking: even: every GPU holds an equal part of everything; tables: table by table, cut by columns, the largest first to the GPU with the fewest lookups"),
+    JOB_COUNT("table-group", table_group, MAX_GPUS, true, "auto", "ranking: GPUs that hold all tables together, a divisor of the GPUs; groups repeat them; auto: all"),
+    JOB_TEXT("tables-file", FIELD_TEXT, tables_file, NULL, "ranking: file with rows, columns and pooling of a table on each line; empty: the model's"),
+    JOB_NUMBER("expert-skew", expert_skew, 10, "0", "Zipf exponent of how popular experts are: the k-th most popular gets tokens as 1/k^s; 0: all alike"),
+    JOB_TEXT("expert-loads", FIELD_TEXT, expert_loads, NULL, "file with a number for each expert on a line: how many tokens choose it, in place of expert-skew; empty: none"),
     JOB_COUNT("dense-parameters", dense_parameters, 1e15, true, "auto", "ranking: parameters outside the tables, on every GPU; auto: the model's"),
     JOB_COUNT("prompt", prompt, MAX_SIZE, true, "auto", "serving: tokens of a prompt; auto: 1024 (an assumption)"),
     JOB_COUNT("tokens", tokens, MAX_SIZE, true, "auto", "serving: tokens generated per sequence; auto: 256 (an assumption)"),
+    JOB_NUMBER("request-rate", request_rate, 1e9, "0", "serving: requests per second that arrive at the whole job, at random (Poisson), for the waits of first token and tokens; 0: seven tenths of what can be served"),
+    COUNT(SCOPE_JOB, "prefill-replicas", fab_job_spec, prefill_replicas, 0, MAX_GPUS, false, "0", "serving: so many of the dp replicas read prompts, and send keys and values to the others, which generate the tokens; 0: every replica does both"),
     JOB_COUNT("tp", tp, MAX_GPUS, true, "auto", "tensor parallel size; not given: plan=auto, beside other sizes min(8, domain); auto: that of the fastest plan, as of the keys that follow (see plan)"),
     JOB_COUNT("cp", cp, MAX_GPUS, true, "auto", "context parallel size; not given: 1"),
     JOB_COUNT("pp", pp, MAX_GPUS, true, "auto", "pipeline parallel size; not given: the fewest stages that fit"),
@@ -225,8 +233,8 @@ const field design_fields[] = {
     QUANTITY(SCOPE_JOB, "published-pipeline-bisection", FAB_UNIT_RATE, fab_job_spec, published_pipeline_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the stages"),
     QUANTITY(SCOPE_JOB, "published-data-bisection", FAB_UNIT_RATE, fab_job_spec, published_data_bps, 0, 1e18, false, "0b/s", "the same of its bandwidth between the halves of the replicas"),
     JOB_NUMBER("train-tokens", train_tokens, 1e18, "0", "tokens to train on, for days and dollars; 0: not asked"),
-    JOB_CHOICE("tp-collective", tp_collective, "ring", fab_job_collectives, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model"),
-    JOB_CHOICE("dp-collective", dp_collective, "ring", fab_job_collectives, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling"),
+    JOB_CHOICE("tp-collective", tp_collective, "ring", fab_job_collectives, "algorithm of the tensor-parallel all-reduce (see list patterns); auto: the fastest by the cost model; nccl: what NCCL takes; best: the fastest by replays"),
+    JOB_CHOICE("dp-collective", dp_collective, "default", fab_job_collectives, "algorithm of the data-parallel collectives; sharded, halving-doubling is halving and then doubling; default: ring, in ranking what NCCL takes (a tree where nothing is known of the GPU)"),
     JOB_TEXT("order", FIELD_WORD, order, "tp-cp-pp-dp", "rank order of the dimensions, innermost first"),
     JOB_CHOICE("placement", placement, "order", fab_placements, "order of the servers: as listed, drawn, pods filled one by one, or pods in turn"),
     COUNT(SCOPE_JOB, "placement-seed", fab_job_spec, placement_seed, 0, 1e9, false, "0", "seed of a random placement"),

@@ -35,9 +35,11 @@ void fab_result_release(fab_result *result) {
     free((void *)result->warnings);
     result->warnings = NULL;
     result->n_warnings = 0;
-    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->serving, result->paces);
+    FAB_FREE_ALL(result->fabrics, result->growth, result->iterations, result->serving, result->ranking, result->paces);
     result->serving = NULL;
     result->n_serving = 0;
+    result->ranking = NULL;
+    result->n_ranking = 0;
     result->paces = NULL;
     result->iterations = NULL;
     result->n_iterations = 0;

@@ -183,9 +183,11 @@ static void mark_least(const fab_mix *mix, size_t e, size_t j) {
 static void mix_compare_engine(const fab_mix *mix, const fab_mix_design *d, size_t e) {
     fab_mix_engine *engine = &d->engines[e];
     engine->speed = 1;
+    engine->serves_all = true;
     for (size_t j = 0; j < mix->n_jobs; j++) {
         double time_s = d->job[j].engines[e].time_s;
         engine->slowdown[j] = time_s > 0 ? time_s / least_time(mix, e, j) : 1;
+        engine->serves_all = engine->serves_all && engine->slowdown[j] <= FAB_MIX_SERVES;
         engine->speed *= pow(engine->slowdown[j], -mix->share[j]);
         measure_units(mix, d, e, j);
     }

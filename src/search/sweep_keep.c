@@ -85,7 +85,10 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
         out->serving = result->serving[e];
     }
     out->has_time = out->has_iteration || out->has_phases || out->has_serving;
-    out->time_s = out->has_iteration ? out->iteration.time_s : out->has_serving ? out->serving.batch_s : out->phases_s;
+    out->time_s = out->has_iteration      ? out->iteration.time_s
+                  : out->has_serving      ? out->serving.batch_s
+                  : e < result->n_ranking ? result->ranking[e].batch_s
+                                          : out->phases_s;
 }
 
 fab_status fab_sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {

@@ -225,11 +225,14 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
     } else if (strncmp(text, "job:", 4) == 0) {
         FAB_TRY(make_phase_of_job(text, design, fabric, &traffic, err));
     } else if (strncmp(text, "pattern:", 8) == 0) {
-        FAB_TRY(fab_pattern_make(text, fabric, seed, &traffic, err));
+        FAB_TRY(fab_pattern_make(text, design, fabric, seed, &traffic, err));
     } else if (strncmp(text, "file:", 5) == 0) {
         FAB_TRY(fab_traffic_read(text + 5, fabric, &traffic, err));
     } else {
         FAB_TRY(unknown_traffic(text, err));
+    }
+    if (design != NULL && design->collective_note[0] != '\0') {
+        SUMMARIZE(&traffic, "; %s", design->collective_note);
     }
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));

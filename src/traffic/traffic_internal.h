@@ -1,6 +1,7 @@
 /* What the files of this module share. */
 #pragma once
 
+#include "fab/job_shares.h"
 #include "fab/stages.h"
 #include "stages_internal.h"
 #include "fab/str.h"
@@ -91,6 +92,12 @@ void fab_job_release(fab_job *job);
 fab_status fab_job_resolve(const fab_design *design, const fab_fabric *fabric, fab_job *out,
                            fab_error *err) FAB_MUST_USE;
 
+/* --- job_shares.c --------------------------------------------------------------------------------------------------
+ */
+
+/* Peaks and sums of the job, behind its dimensions. */
+fab_status fab_job_resolve_shares(fab_job *job, fab_error *err) FAB_MUST_USE;
+
 /* What all ranks of a job that learns write for a checkpoint. */
 double fab_checkpoint_bytes(const fab_job *job);
 
@@ -146,8 +153,8 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
 fab_status fab_front_end_make(const fab_job *job, const fab_fabric *fabric, const fab_fabric *front_end,
                               uint32_t n_storage, const fab_wanted *wanted, fab_traffic *traffic,
                               fab_error *err) FAB_MUST_USE;
-fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
-                            fab_error *err) FAB_MUST_USE;
+fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
+                            fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
 /* A matrix in the bytes of a file. */
 fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabric *fabric, fab_traffic *traffic,
                            fab_error *err) FAB_MUST_USE;

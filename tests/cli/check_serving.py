@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+NVLINK = {"h100-80gb": 450, "a100-80gb": 300}
 GPU = {"h100-80gb": (989e12, 3.35e12), "a100-80gb": (312e12, 2.039e12)}
 # layers, hidden, heads, kv heads, ffn, vocabulary, matrices of a feed-forward part
 MODEL = {"llama3-70b": (80, 8192, 64, 8, 28672, 128256, 3), "gpt-18.4b": (40, 6144, 48, 48, 24576, 51200, 2)}
@@ -43,12 +44,26 @@ def check(program, gpu, model, tp, pp, dp, batch, prompt, tokens, fabric):
     bound = layers * layer(1, prompt)
     assert bound < kernels < (2.2 if tp <= 8 else 2.6) * bound, (kernels, bound)  # norms are not split
 
-    # --- the network's part is that of the phases: at least their times, at most what ratios make of them ---
+    # --- the network's part: all-reduces inside a domain as nccl-tests would have them, else the times of the phases ---
     phases = {p["name"]: p["engines"][0]["time_s"] for p in report["phases"]}
-    per_token = (phases.get("decode", 0) + phases.get("decode-pp", 0) * (pp - 1)) / tokens
-    if layers % pp == 0:
-        per_token = (phases.get("decode", 0) * pp + phases.get("decode-pp", 0) * (pp - 1)) / tokens
-        assert per_token <= s["token_network_s"] * (1 + 1e-9) and s["token_network_s"] <= per_token * 1.5, (per_token, s)
+    if tp <= 8:
+        size = rows * h * 2
+        alone = run(program, "busbw", f"clos:gpus={tp},gpus-per-server={tp}", "--set", f"fabric.domain-rate={NVLINK[gpu]}GB/s", "--job", f"gpu={gpu}",
+                    "--bytes", f"{size}B")["busbw"]["rows"][0]["time_s"]
+        assert abs(s["all_reduce_s"] / alone - 1) < 1e-9, (s["all_reduce_s"], alone)
+        per_token = 2 * layers * alone
+        hops = phases.get("decode-pp", 0) * (pp - 1) / tokens
+        assert per_token + hops <= s["token_network_s"] * (1 + 1e-9) and s["token_network_s"] <= per_token + 1.5 * hops + 1e-12, (per_token, hops, s)
+    else:  # two domains: bytes over the NICs, and at least the launch and the steps of a tree
+        assert s["all_reduce_s"] > 24e-6 + rows * h * 2 / 8 / 50e9 and s["all_reduce_s"] < 200e-6, s["all_reduce_s"]
+        assert abs(s["token_network_s"] / (2 * layers * s["all_reduce_s"]) - 1) < 1e-9
+
+    # --- requests at random: what can be served, and waits that are no less than what takes so long alone ---
+    most = dp / (s["first_token_s"] + (tokens - 1) * s["token_s"] / rows)
+    assert abs(s["most_requests_per_s"] / most - 1) < 1e-9, (s["most_requests_per_s"], most)
+    assert abs(s["arrivals_per_s"] / (0.7 * most) - 1) < 1e-9
+    assert s["first_token_s"] <= s["first_token_p50_s"] * (1 + 1e-9) and s["first_token_p50_s"] <= s["first_token_p99_s"]
+    assert s["token_p50_s"] <= s["token_p99_s"]
 
     # --- and they add up ---
     requests = batch / s["batch_s"]
@@ -68,3 +83,18 @@ check(program, "h100-80gb", "llama3-70b", 4, 2, 4, 64, 2048, 128, "rail-spine:gp
 check(program, "a100-80gb", "gpt-18.4b", 4, 1, 8, 64, 512, 32, "clos:gpus=32,radix=16,taper=3")
 assert more["tokens_per_s"] > base["tokens_per_s"] and more["token_s"] > base["token_s"], "batching"
 assert wide["token_network_s"] > base["token_network_s"], "beyond a domain the network is slower"
+
+# --- two pools: the same tokens, keys and values between them once ---
+report = run(program, "run", "rail-spine:gpus=64", "--engine", "spray", "--job",
+             "kind=serving,model=llama3-70b,tp=8,batch=120,prompt=1024,tokens=128,prefill-replicas=3,request-rate=5")
+s = report["serving"][0]
+phases = {p["name"]: p for p in report["phases"]}
+assert phases["kv-transfer"]["bytes"] == 120 * 1024 * 2 * 128 * 8 * 2 * 80, phases["kv-transfer"]["bytes"]  # prompts x tokens x keys and values
+assert phases["kv-transfer"]["flows"] == 8 * 3 * 5 and phases["prefill"]["flows"] == 24 and phases["decode"]["flows"] == 40
+nic = 50e9 * 0.82  # what is delivered of it, about
+assert 0.9 < s["kv_transfer_s"] / (1024 * 2 * 128 * 2 * 80 / nic) < 1.3, s["kv_transfer_s"]  # of a GPU, one prompt at a time
+assert s["arrivals_per_s"] == 5 and s["first_token_p50_s"] >= s["first_token_s"] * (1 - 1e-9)
+assert s["token_p50_s"] >= s["kv_transfer_s"] / 127
+full = run(program, "run", "rail-spine:gpus=64", "--engine", "spray", "--job",
+           "kind=serving,model=llama3-70b,tp=8,batch=64,prompt=1024,tokens=128,request-rate=100000")["serving"][0]
+assert "arrivals_per_s" not in full and "first_token_p99_s" not in full

@@ -99,6 +99,25 @@ time_of() {
 switches=$(time_of rail-spine:gpus=512,reduction=switch --algorithm collnet)
 tree=$(time_of rail-spine:gpus=512,reduction=switch --algorithm tree)
 /usr/bin/python3 -c 'import sys; sys.exit(not float(sys.argv[1]) < float(sys.argv[2]))' "$switches" "$tree" || fail "in-network reduction takes $switches s, the tree $tree s"
+# So do flows: switches of the network and of the domains beat the tree, and best is the least of all, as nccl is one.
+"$program" route rail-spine:gpus=512,reduction=switch --traffic pattern:all-reduce,algorithm=all,bytes=1GB --engine ecmp --json --quiet >all || fail "all algorithms"
+"$program" route rail-spine:gpus=512,reduction=switch --traffic pattern:all-reduce,algorithm=best,bytes=1GB --engine ecmp --json --quiet >best || fail "the best algorithm"
+"$program" route clos:gpus=8 --traffic pattern:all-reduce,algorithm=all,bytes=1GB --json --quiet >domain || fail "all algorithms of a domain"
+"$program" run rail-spine:gpus=64 --job model=llama2-7b,tp=8,tp-collective=best,dp-collective=best --json --quiet >job || fail "the best algorithms of a job"
+/usr/bin/python3 - <<'CHECK' || fail "algorithms by replay"
+import collections, json
+def times(path):
+    sums = collections.OrderedDict()
+    for p in json.load(open(path))["phases"]:
+        sums[p["algorithm"]] = sums.get(p["algorithm"], 0) + p["engines"][0]["time_s"]
+    return sums
+t, d, b = times("all"), times("domain"), times("best")
+assert t["in-network"] < t["nvls-tree"] < t["tree"] < t["ring"], t
+assert d["nvls"] < d["ring"] and d["nvls"] < d["tree"], d
+least = min(t, key=t.get)
+assert list(b) == [least] and b[least] == t[least], (b, t)
+assert set(times("job")) >= {"nvls"}, times("job")
+CHECK
 "$program" busbw clos:gpus=256,radix=16 --engine ecmp --engine spray --quiet >out || fail "two engines"
 grep -q "collisions x" out || fail "no collisions: $(cat out)"
 exit $((failures > 0))

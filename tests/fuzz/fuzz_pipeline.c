@@ -81,7 +81,7 @@ static void draw_traffic(fuzz_source *s, char *out, size_t size) {
                                           "pattern:reduce-scatter,algorithm="};
     static const char *const ALGORITHMS[] = {"ring",         "doubling", "halving-doubling", "tree",     "mesh",
                                              "hierarchical", "halving",  "in-network",       "binomial", "all",
-                                             "auto"};
+                                             "auto",         "nvls",     "nvls-tree",        "nccl"};
     const char *text = FUZZ_WORD(s, TRAFFIC);
     size_t length = strlen(text);
     if (text[length - 1] != '=') {

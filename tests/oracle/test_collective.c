@@ -129,6 +129,89 @@ Test(collective, in_network_loads_the_links_of_a_tree) {
     fab_fabric_free(fabric);
 }
 
+/* Bytes out of and into every GPU, as the switch of a domain sees them: S + S/k; trees of domains put 2 (M-1) S/k on
+ * each rail besides, no more than 2 S/k at a NIC and direction. */
+Test(collective, reducing_switches_of_domains_see_each_part_once) {
+    static const struct {
+        const char *design;
+        uint32_t k, m;
+    } ROWS[] = {{"clos:gpus=8", 8, 1}, {"rail-spine:gpus=48", 8, 6}, {"clos:gpus=28,gpus-per-server=4,radix=16", 4, 7}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const double s = 840e6;
+        const uint32_t k = ROWS[i].k;
+        const uint32_t r = k * ROWS[i].m;
+        fab_fabric *fabric = fixture_build(ROWS[i].design, NULL, NULL);
+        char text[96];
+        (void)snprintf(text, sizeof text, "pattern:all-reduce,algorithm=%s,bytes=840MB",
+                       ROWS[i].m > 1 ? "nvls-tree" : "nvls");
+        fab_traffic t = traffic_made(text, NULL, fabric, 1);
+        double port[2][48] = {{0}};
+        double nic[2][48] = {{0}};
+        double rail[8] = {0};
+        cr_assert_eq(t.n_phases, 1);
+        cr_assert_eq(t.phases[0].steps, 2 + 2 * (uint64_t)ceil(log2(ROWS[i].m)));
+        for (uint64_t f = 0; f < t.phases[0].n_flows; f++) {
+            fab_flow flow = fab_phase_flow(&t.phases[0], f);
+            bool inside = flow.src / k == flow.dst / k;
+            (inside ? port : nic)[0][flow.src] += (double)flow.bytes;
+            (inside ? port : nic)[1][flow.dst] += (double)flow.bytes;
+            cr_assert(inside || flow.src % k == flow.dst % k);
+            rail[flow.src % k] += inside ? 0 : (double)flow.bytes;
+        }
+        for (uint32_t gpu = 0; gpu < r; gpu++) {
+            for (int way = 0; way < 2; way++) {
+                cr_assert_float_eq(port[way][gpu], s * (1 + 1.0 / k), 1);
+                cr_assert_leq(nic[way][gpu], 2 * s / k + 8);
+            }
+        }
+        for (uint32_t j = 0; j < k; j++) {
+            cr_assert_float_eq(rail[j], 2 * (ROWS[i].m - 1.0) * s / k, 64);
+        }
+        fab_traffic_release(&t);
+        fab_fabric_free(fabric);
+    }
+}
+
+/* What NCCL takes is what busbw says, with its thresholds: rings of 4 GPUs, switches from 5 of Hopper and 6 of
+ * Blackwell on, small sizes by rings and trees; all-gathers by rings, all-to-alls over the rails. */
+Test(collective, nccl_takes_what_was_seen) {
+    static const struct {
+        const char *gpu, *pattern, *takes;
+    } ROWS[] = {
+        {"h200-141gb", "pattern:all-reduce,gpus=0-3,bytes=1GB", "ring"},
+        {"h200-141gb", "pattern:all-reduce,gpus=0-4,bytes=1GB", "nvls"},
+        {"h200-141gb", "pattern:all-reduce,gpus=0-7,bytes=512kB", "ring"},
+        {"h200-141gb", "pattern:all-reduce,gpus=0-7,bytes=4MB", "nvls"},
+        {"a100-80gb", "pattern:all-reduce,gpus=0-7,bytes=1GB", "ring"},
+        {"b200-180gb", "pattern:all-reduce,gpus=0-4,bytes=16GB", "ring"},
+        {"b200-180gb", "pattern:all-reduce,gpus=0-5,bytes=16GB", "nvls"},
+        {"h100-80gb", "pattern:all-reduce,bytes=100kB", "tree"},
+        {"h100-80gb", "pattern:all-reduce,bytes=4GB", "nvls-tree"},
+        {"h100-80gb", "pattern:all-gather,bytes=1GB", "ring"},
+        {"h100-80gb", "pattern:reduce-scatter,bytes=1GB", "ring"},
+        {"h100-80gb", "pattern:all-to-all,bytes=1MB", "pxn"},
+        {"h100-80gb", "pattern:all-to-all,gpus=0-7,bytes=1MB", "mesh"},
+    };
+    fab_fabric *fabric = fixture_build("rail-spine:gpus=64", NULL, NULL);
+    fab_design *design = traffic_design();
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        char text[96];
+        (void)snprintf(text, sizeof text, "%s,algorithm=nccl", ROWS[i].pattern);
+        cr_assert_eq(fab_design_set_job(design, 0, "gpu", ROWS[i].gpu, "test", NULL), FAB_OK);
+        fab_traffic t = traffic_made(text, design, fabric, 1);
+        cr_assert_str_eq(t.phases[0].algorithm, ROWS[i].takes, "%s of %s: %s", text, ROWS[i].gpu, t.summary);
+        (void)snprintf(text, sizeof text, "nccl takes %s", ROWS[i].takes);
+        cr_assert_not_null(strstr(t.summary, text), "%s", t.summary);
+        fab_traffic_release(&t);
+    }
+    cr_assert_eq(fab_design_set_job(design, 0, "gpu", "v100-32gb", "test", NULL), FAB_OK);
+    traffic_refused("pattern:all-reduce,algorithm=nvls,gpus=0-7", design, fabric, FAB_EUNSUPPORTED, NULL,
+                    "nvls needs scale-up switches that reduce, and those of these GPUs are not known to; choose "
+                    "algorithm=ring, or the GPU of the job");
+    free(design);
+    fab_fabric_free(fabric);
+}
+
 /* auto is the least of all by the model, and says so. */
 Test(collective, auto_takes_the_least_time) {
     static const char *const OPERATIONS[] = {"all-reduce", "all-gather", "reduce-scatter",
@@ -205,8 +288,8 @@ Test(collective, candidates) {
     }
     fab_communicator c = {.members = members, .n = 16, .bytes = 1e6};
     cr_assert_eq(oracle_collective_candidates(FAB_ALL_REDUCE, fabric, &c, list, &n, &err), FAB_OK);
-    cr_assert_eq(n, 7);
-    c.n = 12; /* no power of two, domains of 8 and 4 */
+    cr_assert_eq(n, 8); /* all but nvls */
+    c.n = 12;           /* no power of two, domains of 8 and 4 */
     cr_assert_eq(oracle_collective_candidates(FAB_ALL_REDUCE, fabric, &c, list, &n, &err), FAB_OK);
     cr_assert_eq(n, 3);
     cr_assert_str_eq(list[0]->name, "ring");
@@ -307,8 +390,9 @@ Test(collective, refusals) {
     static const struct {
         const char *text, *message;
     } ROWS[] = {
-        {"pattern:all-reduce,algorithm=halving", "algorithm: 'halving' is none of ring, doubling, halving-doubling, "
-                                                 "tree, mesh, hierarchical, in-network, auto, all"},
+        {"pattern:all-reduce,algorithm=halving",
+         "algorithm: 'halving' is none of ring, doubling, halving-doubling, "
+         "tree, mesh, hierarchical, nvls, nvls-tree, in-network, auto, nccl, best, all"},
         {"pattern:all-reduce,algorithm=halving-doubling",
          "recursive halving-doubling needs a power of two of ranks in a group, not 48; choose algorithm=ring or "
          "algorithm=tree"},
@@ -325,7 +409,8 @@ Test(collective, refusals) {
         {"pattern:all-reduce,algorithm=tree,channels=2",
          "a tree has one channel, or one for each of the 8 members that a server or scale-up domain holds, not 2"},
         {"pattern:all-reduce,channels=0", "channels: '0' is outside 1 to 48"},
-        {"pattern:all-to-all,algorithm=ring", "algorithm: 'ring' is none of mesh, shifted, rail-aligned, auto, all"},
+        {"pattern:all-to-all,algorithm=ring",
+         "algorithm: 'ring' is none of mesh, shifted, rail-aligned, pxn, auto, nccl, best, all"},
     };
     fab_fabric *fabric = fixture_build("rail-spine:gpus=48", NULL, NULL);
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {

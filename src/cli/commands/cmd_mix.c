@@ -19,7 +19,7 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
 
 static const cli_option OPTION_RANKING = {
     "ranking", "key=value,...",
-    "fields of the ranking job: model, batch, tables, ... (see 'list fields'); dp-collective is auto unless given",
+    "fields of the ranking job: model, batch, tables, ... (see 'list fields')",
     .text = offsetof(cli_options, ranking)};
 static const cli_option OPTION_SERVING = {
     "serving", "key=value,...",
@@ -52,7 +52,7 @@ static fab_status read_job(const void *context, size_t i, fab_job_kind kind, fab
     const cli_options *options = context;
     fab_status status = cli_read_design(options, options->operands.items[i], out, err);
     if (status == FAB_OK && kind == FAB_JOB_RANKING) {
-        status = make_other("ranking", "dp-collective=auto", options->ranking, "--ranking", out, err);
+        status = make_other("ranking", NULL, options->ranking, "--ranking", out, err);
     } else if (status == FAB_OK && kind == FAB_JOB_SERVING) {
         status = make_other("serving", NULL, options->serving, "--serving", out, err);
     }

@@ -52,6 +52,7 @@ fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model)
         .cp = job->cp,
         .experts_here = own > 0 ? own : 1,
         .experts_used = has_experts ? job->top_k + model->shared_experts : 1,
+        .expert_peak = job->ep > 1 ? job->expert_peak : 1,
         .gradient_bytes = job->gradient_bytes,
         .gated = model->gated,
         .fused_attention =

@@ -190,13 +190,17 @@ fab_kernel_time fab_layer_time(const fab_compute_model *model, const fab_gpu *gp
     double f = (double)shape->ffn / t;
     double tokens = (double)shape->microbatch * (double)shape->seq / (double)shape->cp;
     double experts = (double)shape->experts_here;
-    double per_expert = tokens * (double)shape->experts_used / experts; /* evenly spread */
+    const double peak = shape->expert_peak > 0 ? shape->expert_peak : 1; /* the GPU with most tokens is waited for */
+    double per_expert = tokens * (double)shape->experts_used / experts * peak;
     fab_kernel_time attention = attention_time((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape);
     fab_kernel_time time = attention;
     add_projections(x, shape, tokens, &time);
+    const fab_kernel_time before = time;
     add_matrix(x, shape, per_expert, shape->gated ? 2 * f : f, h, experts, &time);
     add_matrix(x, shape, per_expert, h, f, experts, &time);
-    add_lora((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape, tokens, per_expert, &time);
+    time.forward_flops = before.forward_flops + (time.forward_flops - before.forward_flops) / peak;
+    time.backward_flops = before.backward_flops + (time.backward_flops - before.backward_flops) / peak;
+    add_lora((machine){model, gpu, fab_gpu_wide(gpu, x.precision)}, shape, tokens, per_expert / peak, &time);
     add_elementwise(x, shape, tokens, &time);
     if (shape->recompute == FAB_RECOMPUTE_FULL) {
         time.recompute_s = time.forward_s;

@@ -4,7 +4,9 @@
 #include "durations.h"
 #include "fab/kernels.h"
 #include "fab/memory.h"
+#include "fab/nccl.h"
 #include "fab/result.h"
+#include "fab/serving_queue.h"
 #include "fab/stages.h"
 
 #include <math.h>
@@ -13,20 +15,46 @@
 
 #define SECONDS_PER_YEAR (365.0 * 24 * 3600)
 
-/* What the phases of a name that begins with `part` take in all, hops between stages apart. */
+#define REQUESTS     10000 /* of the queue that is simulated */
+#define PART_OF_MOST 0.7   /* of the requests that can be served, where nobody says how many come */
+
+/* What the phases of a name that begins with `part` take in all: transfers, which go by the sequences of a pass, and
+ * latencies, which do not; hops between stages apart. Tensor-parallel all-reduces of NCCL are neither. */
 typedef struct exchanges {
-    double all_s, hops_s;
+    double transfer_s, latency_s, hops_s;
+    uint32_t domains;        /* of an all-reduce that is left to all_reduce_s(); 0: there is none */
+    double tensor_s, path_s; /* its bytes between domains, of all executions; latency of its longest path */
 } exchanges;
 
+/* Domains that the ranks of a tensor group fill; 0: not equally, or NCCL was not measured on the GPU. */
+static uint32_t domains_of(const fab_result *result, const fab_phase_result *phase) {
+    const uint64_t size = result->fabrics[0].spec.domain;
+    const uint64_t tp = result->job.tp;
+    return result->job.accelerator.nccl.launch_s <= 0 ? 0
+           : phase->network_flows == 0                ? 1
+           : tp > size && tp % size == 0              ? (uint32_t)(tp / size)
+                                                      : 0;
+}
+
 static exchanges exchanges_of(const fab_result *result, size_t engine, const char *part) {
-    exchanges found = {0, 0};
+    exchanges found = {.transfer_s = 0};
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *phase = &result->phases[i];
         const fab_engine_result *r = &phase->engines[engine];
         const fab_compute_model *c = &fab_compute_default;
-        double s = r->transfer_s.mean / (phase->network_flows > 0 ? c->nic_ratio : c->scale_up_ratio) + r->latency_s;
-        if (strncmp(phase->name, part, strlen(part)) == 0) {
-            *(strstr(phase->name, "-pp") != NULL ? &found.hops_s : &found.all_s) += s;
+        double s = r->transfer_s.mean / (phase->network_flows > 0 ? c->nic_ratio : c->scale_up_ratio);
+        if (strncmp(phase->name, part, strlen(part)) != 0) {
+            continue;
+        }
+        if (strcmp(phase->name, part) == 0 && strcmp(part, "kv-transfer") != 0 && domains_of(result, phase) > 0) {
+            found.domains = domains_of(result, phase);
+            found.tensor_s = found.domains > 1 ? s : 0;
+            found.path_s = r->paths.latency_s.max;
+        } else if (strstr(phase->name, "-pp") != NULL) {
+            found.hops_s += s + r->latency_s;
+        } else {
+            found.transfer_s += s;
+            found.latency_s += r->latency_s;
         }
     }
     return found;
@@ -38,6 +66,7 @@ typedef struct server {
     const fab_job_spec *job;
     fab_layer_shape shape;
     double layers, most_layers;
+    double scale_up_bps, nics_bps; /* of a GPU */
 } server;
 
 static server server_of(const fab_traffic *traffic) {
@@ -80,38 +109,143 @@ static double cache_s(const server *s) {
     return fab_memory_s(&fab_compute_default, &s->job->accelerator, layer_bytes);
 }
 
-static void serve(const server *s, const fab_result *result, size_t engine, fab_serving *out) {
+/* An all-reduce of NCCL: a size as small as that of a token is a matter of launch and steps. Between domains every
+ * algorithm has the network's share of the ring, which was replayed `passes` times for 2 all-reduces a layer of `most`
+ * sequences. */
+static double all_reduce_s(const server *s, const exchanges *x, double passes, uint64_t most, uint64_t sequences,
+                           uint64_t tokens) {
     const fab_job_spec *job = s->job;
-    const fab_fabric_result *fabric = &result->fabrics[0];
-    const double microbatches = (double)s->traffic->microbatches;
-    const double hops = (double)job->pp - 1;
+    fab_nccl_case c = {.gpu = &job->accelerator.nccl,
+                       .operation = FAB_ALL_REDUCE,
+                       .ranks = (uint32_t)job->tp,
+                       .domains = x->domains,
+                       .scale_up_bps = s->scale_up_bps,
+                       .nics_bps = s->nics_bps};
+    const double bytes = (double)sequences * (double)tokens * (double)job->hidden * (double)job->activation_bytes;
+    const double whole = (double)most * (double)tokens * (double)job->hidden * (double)job->activation_bytes;
+    for (int a = 0; a < FAB_NCCL_N_ALGORITHMS; a++) { /* nothing is known of switches that reduce */
+        c.network[a] = (fab_nccl_network){
+            .s_per_byte = a == FAB_NCCL_COLLNET ? (double)NAN : x->tensor_s / (passes * 2 * s->most_layers * whole),
+            .path_s = x->path_s};
+    }
+    fab_nccl_algorithm algorithm = FAB_NCCL_RING;
+    fab_nccl_protocol protocol = FAB_NCCL_SIMPLE;
+    fab_nccl_time t = {.time_s = 0};
+    if (fab_nccl_choose(&c, FAB_NCCL_AS_NCCL, FAB_NCCL_N_ALGORITHMS, bytes, &algorithm, &protocol)) {
+        fab_nccl_time_of(&c, algorithm, protocol, bytes, &t);
+    }
+    return t.time_s;
+}
+
+/* Of a pass of so many rows through all layers, where exchanges are those of `part` for `most` sequences. */
+static double exchange_s(const server *s, const exchanges *x, double passes, uint64_t most, uint64_t sequences,
+                         uint64_t tokens) {
     const double stages = s->layers / s->most_layers; /* exchanges are those of the fullest */
-    const uint64_t sequences = job->batch / job->dp;
-    const exchanges prefill = exchanges_of(result, engine, "prefill");
-    const exchanges decode = exchanges_of(result, engine, "decode");
-    const double prompt_s = layer_s(s, job->microbatch, job->prompt);
-    out->first_token_network_s = (prefill.all_s * stages + prefill.hops_s * hops) / microbatches;
-    out->first_token_s = s->layers * prompt_s + head_s(s, job->microbatch) + out->first_token_network_s;
-    out->token_network_s = (decode.all_s * stages + decode.hops_s * hops) / (double)job->tokens;
-    out->cache_s = s->layers * cache_s(s);
-    out->weights_s = fab_memory_s(&fab_compute_default, &job->accelerator,
-                                  s->traffic->memory.weights_bytes * s->layers / s->most_layers);
-    out->token_s = s->layers * layer_s(s, sequences, 1) + out->cache_s + head_s(s, sequences) + out->token_network_s;
-    out->batch_s = out->first_token_s +
-                   (microbatches - 1) * (s->most_layers * prompt_s + prefill.all_s / microbatches) +
-                   (double)job->tokens * out->token_s;
-    out->requests_per_s = (double)job->batch / out->batch_s;
-    out->tokens_per_s = out->requests_per_s * (double)job->tokens;
+    const double part = (double)sequences / (double)most;
+    const double tensor_s = x->domains > 0 ? 2 * s->layers * all_reduce_s(s, x, passes, most, sequences, tokens) : 0;
+    return ((x->transfer_s * part + x->latency_s) * stages + x->hops_s * ((double)s->job->pp - 1)) / passes + tensor_s;
+}
+
+static double token_s(const server *s, const exchanges *x, uint64_t most, uint64_t sequences) {
+    return s->layers * layer_s(s, sequences, 1) + s->layers * cache_s(s) * (double)sequences / (double)most +
+           head_s(s, sequences) + exchange_s(s, x, (double)s->job->tokens, most, sequences, 1);
+}
+
+static double prompt_s(const server *s, const exchanges *x, uint64_t prompts) {
+    return s->layers * layer_s(s, prompts, s->job->prompt) + head_s(s, prompts) +
+           exchange_s(s, x, (double)s->traffic->microbatches, s->job->microbatch, prompts, s->job->prompt);
+}
+
+/* --- requests that wait ------------------------------------------------------------------------------------------- */
+
+static fab_status find_waits(const server *s, const fab_serving_queue *q, uint64_t seed, fab_serving *out,
+                             fab_error *err) {
+    fab_serving_queue with = *q;
+    fab_serving_waits waits;
+    out->most_requests_per_s = fab_serving_most(q);
+    with.arrivals_per_s = s->job->request_rate > 0 ? s->job->request_rate : PART_OF_MOST * out->most_requests_per_s;
+    with.seed = seed;
+    if (with.arrivals_per_s >= out->most_requests_per_s) {
+        return FAB_OK; /* who waits, waits ever longer */
+    }
+    FAB_PASS(fab_serving_wait(&with, &waits, err));
+    out->arrivals_per_s = with.arrivals_per_s;
+    out->first_token_p50_s = waits.first_token_s[0];
+    out->first_token_p99_s = waits.first_token_s[1];
+    out->token_p50_s = waits.token_s[0];
+    out->token_p99_s = waits.token_s[1];
+    return FAB_OK;
+}
+
+static fab_status queue_up(const server *s, const exchanges *prefill, const exchanges *decode, uint64_t sequences,
+                           uint64_t seed, fab_serving *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_job_spec *job = s->job;
+    double *prompts = NULL;
+    double *tokens = NULL;
+    FAB_TRY(FAB_NEW(prompts, job->microbatch + 1, err));
+    FAB_TRY(FAB_NEW(tokens, sequences + 1, err));
+    for (uint64_t n = 1; n <= job->microbatch; n++) {
+        prompts[n] = prompt_s(s, prefill, n);
+    }
+    for (uint64_t n = 1; n <= sequences; n++) {
+        tokens[n] = token_s(s, decode, sequences, n);
+    }
+    const fab_serving_queue queue = {.replicas = (uint32_t)fab_serving_replicas(job, true),
+                                     .readers = (uint32_t)job->prefill_replicas,
+                                     .slots = (uint32_t)sequences,
+                                     .prompts = (uint32_t)job->microbatch,
+                                     .tokens = job->tokens,
+                                     .prompt_s = prompts,
+                                     .token_s = tokens,
+                                     .transfer_s = out->kv_transfer_s,
+                                     .requests = REQUESTS};
+    FAB_TRY(find_waits(s, &queue, seed, out, err));
+done:
+    FAB_FREE_ALL(prompts, tokens);
+    return status;
+}
+
+/* --- all ---------------------------------------------------------------------------------------------------------- */
+
+double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result) {
+    const fab_fabric_result *fabric = &result->fabrics[0];
     const double gpus = (double)(fabric->counts.gpus - fabric->spec.spares * fabric->spec.gpus_per_server);
     const double network_usd =
         fmin((double)result->ranks / gpus, 1) * (fabric->cost.capital_usd_per_year + fabric->cost.energy_usd_per_year);
-    const double usd_per_s = (double)result->ranks * job->gpu_hour_usd / 3600 + network_usd / SECONDS_PER_YEAR;
+    return (double)result->ranks * traffic->job.gpu_hour_usd / 3600 + network_usd / SECONDS_PER_YEAR;
+}
+
+static fab_status serve(const server *s, const fab_result *result, size_t engine, fab_serving *out, fab_error *err) {
+    const fab_job_spec *job = s->job;
+    const double microbatches = (double)s->traffic->microbatches;
+    const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
+    const exchanges prefill = exchanges_of(result, engine, "prefill");
+    const exchanges decode = exchanges_of(result, engine, "decode");
+    const exchanges kv = exchanges_of(result, engine, "kv-transfer");
+    out->first_token_s = prompt_s(s, &prefill, job->microbatch);
+    out->first_token_network_s = exchange_s(s, &prefill, microbatches, job->microbatch, job->microbatch, job->prompt);
+    out->token_s = token_s(s, &decode, sequences, sequences);
+    out->token_network_s = exchange_s(s, &decode, (double)job->tokens, sequences, sequences, 1);
+    out->all_reduce_s = decode.domains > 0 ? all_reduce_s(s, &decode, (double)job->tokens, sequences, sequences, 1) : 0;
+    out->kv_transfer_s = (kv.transfer_s + kv.latency_s) / microbatches;
+    out->cache_s = s->layers * cache_s(s);
+    out->weights_s = fab_memory_s(&fab_compute_default, &job->accelerator,
+                                  s->traffic->memory.weights_bytes * s->layers / s->most_layers);
+    const double stage_s =
+        s->most_layers / s->layers * /* of the fullest, which the next microbatch waits for */
+        (out->first_token_s - head_s(s, job->microbatch) - prefill.hops_s * ((double)job->pp - 1) / microbatches);
+    out->batch_s =
+        out->first_token_s + (microbatches - 1) * stage_s + out->kv_transfer_s + (double)job->tokens * out->token_s;
+    out->requests_per_s = (double)job->batch / out->batch_s;
+    out->tokens_per_s = out->requests_per_s * (double)job->tokens;
+    const double usd_per_s = iteration_usd_per_s(s->traffic, result);
     out->usd_per_1e6_tokens = s->traffic->memory.fits ? usd_per_s / out->tokens_per_s * 1e6 : 0;
+    return queue_up(s, &prefill, &decode, sequences, result->seed, out, err);
 }
 
 static bool is_timed(const fab_traffic *traffic, const fab_result *result, const char *text) {
-    bool timed = traffic->has_job && traffic->job.kind == FAB_JOB_SERVING && strcmp(text, "job") == 0 &&
-                 traffic->n_phases > 0 && result->n_fabrics > 0;
+    bool timed = traffic->has_job && strcmp(text, "job") == 0 && traffic->n_phases > 0 && result->n_fabrics > 0;
     for (size_t i = 0; timed && i < result->n_phases; i++) {
         for (size_t e = 0; e < result->phases[i].n_engines; e++) {
             timed = timed && result->phases[i].engines[e].has_time;
@@ -121,15 +255,21 @@ static bool is_timed(const fab_traffic *traffic, const fab_result *result, const
 }
 
 fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err) {
-    if (!is_timed(traffic, result, text)) {
+    if (traffic->job.kind == FAB_JOB_TRAINING || !is_timed(traffic, result, text)) {
         return FAB_OK;
     }
+    if (traffic->job.kind == FAB_JOB_RANKING) {
+        return iteration_rank(traffic, result, err);
+    }
     const size_t n = result->phases[0].n_engines;
-    const server s = server_of(traffic);
+    server s = server_of(traffic);
+    const fab_fabric_spec *spec = &result->fabrics[0].spec;
+    s.scale_up_bps = spec->domain_bps;
+    s.nics_bps = spec->nic_bps * (double)spec->nics_per_server / (double)spec->gpus_per_server;
     FAB_PASS(FAB_NEW(result->serving, n, err));
     result->n_serving = n;
     for (size_t e = 0; e < n; e++) {
-        serve(&s, result, e, &result->serving[e]);
+        FAB_PASS(serve(&s, result, e, &result->serving[e], err));
         (void)snprintf(result->serving[e].engine, sizeof result->serving[e].engine, "%s",
                        result->phases[0].engines[e].engine);
     }

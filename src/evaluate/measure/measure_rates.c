@@ -513,17 +513,31 @@ static bool equal_bytes(const fab_phase *phase) {
     return phase->n_flows > 0;
 }
 
+/* Whether no window is below this rate: no path of a tree is longer than up and down through links of every class. */
+static bool windows_allow(const fab_engine_run *run, double rate_bps) {
+    const fab_fabric *f = run->prepared->fabric;
+    double longest_s = 0;
+    double limit_bps = 0;
+    for (uint32_t k = 0; k < f->n_classes; k++) {
+        longest_s += 2 * f->classes[k].latency_s;
+    }
+    fab_flow_limits(run->router, &longest_s, 1, &limit_bps);
+    return !fab_router_facts_of(run->router)->reorders || (fab_is_tree(f) && rate_bps < limit_bps);
+}
+
 /* With equal bytes the slowest flow is one over the fullest link, and it is done when that link is: unless its window
- * holds it back, which is not known here. */
+ * holds it back. */
 fab_status fab_rate_loads(const fab_engine_run *run, const double *bytes, fab_figures *out, fab_error *err) {
     const fab_phase *phase = run->prepared->phase;
     out->min_rate = NAN;
     out->mean_rate = NAN;
     out->transfer_s = NAN;
-    if (equal_bytes(phase) && !fab_router_facts_of(run->router)->reorders) {
-        double fullest_s = fullest_link_s(run->prepared, bytes, run->prepared->relay);
+    const bool is_even = equal_bytes(phase);
+    const double fullest_s = is_even ? fullest_link_s(run->prepared, bytes, run->prepared->relay) : 0;
+    const double rate_bps = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
+    if (is_even && windows_allow(run, rate_bps)) {
         out->transfer_s = fullest_s + run->prepared->relay_s;
-        out->min_rate = fullest_s > 0 ? (double)fab_phase_flow(phase, 0).bytes * BITS / fullest_s : 0;
+        out->min_rate = rate_bps;
         return check_bound(run, bytes, out, err);
     }
     return FAB_OK;

@@ -35,12 +35,7 @@ static fab_status find_gpu(const fab_design *design, fab_busbw *out, fab_error *
     const char *name = out->gpu_is_default ? FAB_DEFAULT_GPU : job->gpu;
     FAB_PASS(fab_gpu_read(name, "job.gpu", &gpu, err));
     (void)snprintf(out->gpu, sizeof out->gpu, "%s", gpu.name);
-    if (gpu.nccl.launch_s <= 0) {
-        return fab_fail(err, FAB_EUNSUPPORTED, "job.gpu",
-                        "what collectives reach on %s was not measured: its file has no element <nccl>; those of "
-                        "a100-80gb, h100-80gb, h200-141gb, b200-180gb and gb200-186gb have (--job gpu=NAME)",
-                        gpu.name);
-    }
+    FAB_PASS(fab_nccl_check_gpu(&gpu.nccl, "job.gpu", err));
     out->gpu_library = gpu.nccl;
     return FAB_OK;
 }

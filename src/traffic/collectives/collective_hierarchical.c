@@ -5,7 +5,8 @@
  *                    of a place across the domains (2 (M-1)/M S/k), ring all-gather in every domain (S (k-1)/k);
  *                    reduce-scatter is the first and half the second, all-gather half the second and the third
  *     rail-aligned   all-to-all [NCCL's PXN]: a rank hands what goes to place j of any domain to place j of its own,
- *                    M S/r each, which then sends k S/r to place j of every other domain
+ *                    M S/r each, which then sends k S/r to place j of every other domain. As pxn chunk by chunk, so
+ *                    that domains and network carry their bytes at the same time: one phase
  *     in-network     all-reduce [SHARP]: as hierarchical (without the first and the third where k = 1), but what is
  *                    left of a place is added up by the switches: S/k up and S/k down at each NIC. Chunk by chunk, so
  *                    that domains and network carry their bytes at the same time: one phase
@@ -162,11 +163,16 @@ static fab_status check_rail_aligned(const fab_collective *c, fab_error *err) {
     uint64_t n_flows = (uint64_t)c->r * (m_of(c) - 1);
     if (n_flows > FAB_MAX_LISTED_FLOWS) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                        "rail-aligned over %" PRIu32 " ranks has %" PRIu64
-                        " flows between domains, above the limit of %" PRIu64 "; choose fewer GPUs, or algorithm=mesh",
-                        c->r, n_flows, FAB_MAX_LISTED_FLOWS);
+                        "%s over %" PRIu32 " ranks has %" PRIu64 " flows between domains, above the limit of %" PRIu64
+                        "; choose fewer GPUs, or algorithm=mesh",
+                        c->algorithm->name, c->r, n_flows, FAB_MAX_LISTED_FLOWS);
     }
     return FAB_OK;
+}
+
+/* Of the two hops: pipelined in one phase, or a phase each. */
+static bool is_pxn(const fab_collective *c) {
+    return c->algorithm->rules->n_parts == NULL;
 }
 
 static uint32_t two_parts(const fab_collective *c) {
@@ -177,8 +183,14 @@ static uint32_t two_parts(const fab_collective *c) {
 static void describe_rail_aligned(const fab_collective *c, uint32_t part, fab_part *out) {
     uint32_t k = k_of(c);
     uint32_t m = m_of(c);
-    out->steps = 1;
-    if (part == 0) {
+    out->steps = is_pxn(c) ? 2 : 1;
+    if (is_pxn(c)) {
+        out->copies = (k - 1.0) * m + (m - 1.0) * k;
+        (void)snprintf(out->text, sizeof out->text,
+                       "M S/r to each of the k-1 others in the domain, k S/r to its place in M-1 domains, k=%" PRIu32
+                       ", M=%" PRIu32,
+                       k, m);
+    } else if (part == 0) {
         out->copies = (k - 1.0) * m;
         (void)snprintf(out->text, sizeof out->text,
                        "M S/r, M=%" PRIu32 " domains, to each of the k-1 others in the domain, k=%" PRIu32, m, k);
@@ -189,6 +201,13 @@ static void describe_rail_aligned(const fab_collective *c, uint32_t part, fab_pa
     }
 }
 
+/* Everybody to everybody through the places of a domain, then to the same places of the others. */
+static void put_hop(const fab_collective *c, uint32_t hop, uint32_t from, uint32_t to, double bytes, fab_sink *sink) {
+    fab_edge edge = {
+        .from = from, .to = to, .part = is_pxn(c) ? 0 : hop, .step = hop, .n = 1, .bytes = bytes, .n_shards = 1};
+    sink->edge(sink, &edge);
+}
+
 static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
     uint32_t k = k_of(c);
     uint32_t m = m_of(c);
@@ -197,7 +216,7 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
             uint32_t a = (uint32_t)(i / k);
             uint32_t b = (uint32_t)(i % k);
             if (a != b) {
-                fab_sink_put(sink, 0, rank_at(c, g, a), rank_at(c, g, b), c->bytes / c->r * m);
+                put_hop(c, 0, rank_at(c, g, a), rank_at(c, g, b), c->bytes / c->r * m, sink);
             }
         }
     }
@@ -205,13 +224,15 @@ static void emit_rail_aligned(const fab_collective *c, fab_sink *sink) {
         uint32_t a = (uint32_t)(i / m);
         uint32_t b = (uint32_t)(i % m);
         for (uint32_t j = 0; j < k && a != b; j++) {
-            fab_sink_put(sink, 1, rank_at(c, a, j), rank_at(c, b, j), c->bytes / c->r * k);
+            put_hop(c, 1, rank_at(c, a, j), rank_at(c, b, j), c->bytes / c->r * k, sink);
         }
     }
 }
 
 const struct fab_algorithm_rules fab_rules_rail_aligned = {
     .check = check_rail_aligned, .n_parts = two_parts, .part = describe_rail_aligned, .emit = emit_rail_aligned};
+const struct fab_algorithm_rules fab_rules_pxn = {
+    .check = check_rail_aligned, .part = describe_rail_aligned, .emit = emit_rail_aligned};
 
 /* --- in-network --------------------------------------------------------------------------------------------------- */
 

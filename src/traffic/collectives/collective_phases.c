@@ -7,7 +7,6 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/str.h"
-#include "fab/units.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -219,6 +218,7 @@ fab_status fab_collective_add(const fab_collective_set *set, const fab_algorithm
     flow_sink sink = {.base = {take_edge, take_ring}, .c = &c, .err = err};
     FAB_TRY(check_mesh(set, algorithm, err));
     FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
+    layout.library = set->library;
     FAB_TRY(init_communicator(set, algorithm, &layout, 0, &c, err));
     r.n_parts = fab_collective_parts(&c);
     r.number = traffic->n_phases > 0 ? traffic->phases[traffic->n_phases - 1].run + 1 : 0;
@@ -275,6 +275,7 @@ fab_status fab_collective_list(const fab_collective_set *set, const fab_algorith
     fab_layout layout = {.slot = NULL};
     size_t n = 0;
     FAB_TRY(fab_layout_init(&layout, set->fabric, set->r, err));
+    layout.library = set->library;
     out_excluded[0] = '\0';
     for (const fab_algorithm *a = fab_algorithms; a->name != NULL; a++) {
         if (a->operation != set->operation) {
@@ -306,74 +307,4 @@ fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm
         return FAB_OK;
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
-}
-
-/* An algorithm among those that auto compares. */
-typedef struct contender {
-    const fab_algorithm *algorithm;
-    double time_s;
-} contender;
-
-/* Keeps the phases from `start` on, in place of those from `first` on, if they take less than the best so far. */
-static fab_status compare_times(const fab_collective_set *set, fab_traffic *traffic, size_t first, size_t start,
-                                contender now, contender *best, contender *second, fab_error *err) {
-    FAB_PASS(fab_collective_time(set->fabric, traffic->phases + start, traffic->n_phases - start, &now.time_s, err));
-    size_t n = traffic->n_phases - start;
-    bool wins = best->algorithm == NULL || now.time_s < best->time_s;
-    for (size_t i = wins ? first : start; i < (wins ? start : traffic->n_phases); i++) {
-        fab_phase_release(&traffic->phases[i]);
-    }
-    if (wins) {
-        *second = *best;
-        *best = now;
-        memmove(traffic->phases + first, traffic->phases + start, n * sizeof *traffic->phases);
-    } else if (second->algorithm == NULL || now.time_s < second->time_s) {
-        *second = now;
-    }
-    traffic->n_phases = wins ? first + n : start;
-    return FAB_OK;
-}
-
-static void collective_tell(const contender *best, const contender *second, const char *excluded, char *out,
-                            size_t size) {
-    char time[40];
-    (void)snprintf(out, size, "auto takes %s, %s by the cost model", best->algorithm->name,
-                   fab_quantity_format(time, best->time_s, FAB_UNIT_TIME));
-    if (second->algorithm != NULL) {
-        fab_append(out, size, "; next %s, %s", second->algorithm->name,
-                   fab_quantity_format(time, second->time_s, FAB_UNIT_TIME));
-    }
-    if (excluded[0] != '\0') {
-        fab_append(out, size, "; too large: %s", excluded);
-    }
-}
-
-fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
-                                      size_t note_size, fab_error *err) {
-    const fab_algorithm *list[FAB_MAX_ALGORITHMS];
-    contender best = {.algorithm = NULL};
-    contender second = {.algorithm = NULL};
-    size_t n = 0;
-    size_t first = traffic->n_phases;
-    char excluded[160];
-    char large[96] = "";
-    FAB_PASS(fab_collective_list(set, list, &n, excluded, sizeof excluded, err));
-    for (size_t i = 0; i < n; i++) {
-        size_t start = traffic->n_phases;
-        bool added = false;
-        FAB_PASS(fab_collective_try(set, list[i], traffic, &added, large, sizeof large, err));
-        if (added) {
-            const contender now = {.algorithm = list[i]};
-            FAB_PASS(compare_times(set, traffic, first, start, now, &best, &second, err));
-        }
-    }
-    if (best.algorithm == NULL) {
-        return fab_fail(err, FAB_EUNSUPPORTED, set->where, "no algorithm of %s can be listed here",
-                        fab_operation_name(set->operation));
-    }
-    for (size_t i = first; i < traffic->n_phases; i++) {
-        traffic->phases[i].run = first > 0 ? traffic->phases[first - 1].run + 1 : 0;
-    }
-    collective_tell(&best, &second, large, out_note, note_size);
-    return FAB_OK;
 }

@@ -32,6 +32,11 @@ static uint32_t depth_of(uint32_t x, uint32_t m) {
     return depth;
 }
 
+void fab_double_tree_edge(uint32_t tree, uint32_t x, uint32_t m, fab_tree_edge *out) {
+    uint32_t up = tree_parent(x, m);
+    *out = (fab_tree_edge){.child = tree == 0 ? x : second_node(x, m), .parent = tree == 0 ? up : second_node(up, m)};
+}
+
 /* An edge of a tree, `depth` edges from the root at its far end, in a tree of depth `most`. */
 typedef struct tree_edge {
     uint32_t child, parent, depth, most;

@@ -12,6 +12,9 @@ const fab_algorithm fab_algorithms[] = {
     {"mesh", "S/r to everyone, then S/r of the sum to everyone", FAB_ALL_REDUCE, &fab_rules_mesh},
     {"hierarchical", "in-domain reduce-scatter, same-index rings across domains, in-domain all-gather", FAB_ALL_REDUCE,
      &fab_rules_hierarchical},
+    {"nvls", "the scale-up switch adds up and sends to all", FAB_ALL_REDUCE, &fab_rules_nvls},
+    {"nvls-tree", "the same in domains, double binary trees across them, pipelined", FAB_ALL_REDUCE,
+     &fab_rules_nvls_tree},
     {"in-network", "up and down a tree of switches that reduce", FAB_ALL_REDUCE, &fab_rules_in_network},
 
     {"ring", "r-1 steps to the next rank, S/r each", FAB_ALL_GATHER, &fab_rules_ring},
@@ -30,6 +33,7 @@ const fab_algorithm fab_algorithms[] = {
     {"shifted", "r-1 steps, S/r to rank + i in step i", FAB_ALL_TO_ALL, &fab_rules_shifted},
     {"rail-aligned", "in-domain hop to the GPU on the destination's rail, then one rail hop", FAB_ALL_TO_ALL,
      &fab_rules_rail_aligned},
+    {"pxn", "rail-aligned, both hops at once", FAB_ALL_TO_ALL, &fab_rules_pxn},
 
     {"ring", "from rank to rank, pipelined", FAB_BROADCAST, &fab_rules_chain},
     {"tree", "binary tree from rank 0, pipelined", FAB_BROADCAST, &fab_rules_tree},

@@ -21,13 +21,14 @@ typedef struct fab_grouping {
 
 typedef struct fab_layout {
     const fab_fabric *fabric;
-    uint32_t n_most;     /* members that fit */
-    uint32_t *slot;      /* shape [groups of the fabric]: FAB_NONE */
-    uint32_t *count;     /* shape [n_most] */
-    uint32_t *order;     /* shape [n_most]: scratch of one channel */
-    fab_grouping unit;   /* servers, or scale-up domains where these are larger; ranks in their order */
-    fab_grouping domain; /* scale-up domains; ranks by GPU */
-    bool aligned;        /* every domain holds the same places */
+    uint32_t n_most;                /* members that fit */
+    uint32_t *slot;                 /* shape [groups of the fabric]: FAB_NONE */
+    uint32_t *count;                /* shape [n_most] */
+    uint32_t *order;                /* shape [n_most]: scratch of one channel */
+    fab_grouping unit;              /* servers, or scale-up domains where these are larger; ranks in their order */
+    fab_grouping domain;            /* scale-up domains; ranks by GPU */
+    bool aligned;                   /* every domain holds the same places */
+    const fab_gpu_library *library; /* of the GPUs: whether switches of a domain reduce; NULL: not known */
 } fab_layout;
 
 fab_status fab_layout_init(fab_layout *layout, const fab_fabric *fabric, uint32_t n_most, fab_error *err) FAB_MUST_USE;
@@ -105,7 +106,8 @@ extern const struct fab_algorithm_rules fab_rules_exchange;                     
 extern const struct fab_algorithm_rules fab_rules_mesh, fab_rules_shifted;              /* collective_direct.c */
 extern const struct fab_algorithm_rules fab_rules_tree, fab_rules_binomial;             /* collective_tree.c */
 extern const struct fab_algorithm_rules fab_rules_hierarchical, fab_rules_rail_aligned; /* collective_hierarchical.c */
-extern const struct fab_algorithm_rules fab_rules_in_network;                           /* the same */
+extern const struct fab_algorithm_rules fab_rules_in_network, fab_rules_pxn;            /* the same */
+extern const struct fab_algorithm_rules fab_rules_nvls, fab_rules_nvls_tree;            /* collective_nvls.c */
 
 /* Fills `out`, whose algorithm is defined; `layout` is that of the communicator. */
 fab_status fab_collective_init(const fab_algorithm *algorithm, const fab_layout *layout,
@@ -139,6 +141,16 @@ void fab_channel_order(const fab_collective *c, uint32_t channel, uint32_t *out)
 void fab_ring_edges(const uint32_t *ranks, uint32_t n, uint32_t n_passes, double bytes, const fab_edge *like,
                     fab_sink *sink);
 
+/* --- collective_tree.c -------------------------------------------------------------------------------------------- */
+
+typedef struct fab_tree_edge {
+    uint32_t child, parent;
+} fab_tree_edge;
+
+/* The edge above inner number x, 1 <= x < m, of the first or the second (tree = 1) of NCCL's binary trees over m nodes.
+ */
+void fab_double_tree_edge(uint32_t tree, uint32_t x, uint32_t m, fab_tree_edge *out);
+
 /* --- collective_phases.c ------------------------------------------------------------------------------------------ */
 
 /* Communicators of equal size that run one collective at once. */
@@ -148,9 +160,10 @@ typedef struct fab_collective_set {
     fab_operation operation;
     const char *name; /* of the phases; NULL: the algorithm's */
     uint32_t r, n_comms;
-    const uint32_t *members; /* shape [n_comms][r]: GPUs in rank order */
-    const uint32_t *id;      /* shape [n_comms], ascending: numbers of the communicators; NULL: from 0 */
-    const double *bytes;     /* shape [n_comms]: S, all executions together */
+    const fab_gpu_library *library; /* of the GPUs; NULL: not known */
+    const uint32_t *members;        /* shape [n_comms][r]: GPUs in rank order */
+    const uint32_t *id;             /* shape [n_comms], ascending: numbers of the communicators; NULL: from 0 */
+    const double *bytes;            /* shape [n_comms]: S, all executions together */
     uint64_t executions;
     uint32_t channels;
     bool by_source; /* flows in the order of their source GPUs */
@@ -173,6 +186,10 @@ fab_status fab_collective_try(const fab_collective_set *set, const fab_algorithm
 fab_status fab_collective_add_fastest(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
                                       size_t note_size, fab_error *err) FAB_MUST_USE;
 
+/* Appends the phases of the algorithm that NCCL takes for the size of the first communicator (nccl.h). */
+fab_status fab_collective_add_nccl(const fab_collective_set *set, fab_traffic *traffic, char *out_note,
+                                   size_t note_size, fab_error *err) FAB_MUST_USE;
+
 /* --- phases_collective.c: collectives of a job that are no rings -------------------------------------------------- */
 
 /* Communicators of equal size. */
@@ -189,5 +206,6 @@ fab_status fab_comm_list_add(fab_comm_list *list, const uint32_t *members, uint3
 
 /* Appends the phases of the collective that `builder` describes (name, collective, algorithm, executions), over the
    communicators of the list; empties both. */
-fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const char *where,
-                                   fab_phase_builder *builder, fab_traffic *traffic, fab_error *err) FAB_MUST_USE;
+fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const fab_gpu_library *library,
+                                   const char *where, fab_phase_builder *builder, fab_traffic *traffic,
+                                   fab_error *err) FAB_MUST_USE;

@@ -221,8 +221,14 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
         }
     }
     set_default(&s->dp, job->n_gpus);
+    set_default(&s->table_group, job->n_gpus);
     if (s->dp != job->n_gpus) {
         return fail_product(job, err);
+    }
+    if (s->dp % s->table_group != 0 || s->table_group < 2) {
+        return fab_fail(err, FAB_EINPUT, job->where,
+                        "table-group %" PRIu64 " is no divisor of the job's %" PRIu64 " GPUs, or a single one",
+                        s->table_group, s->dp);
     }
     if (s->batch % s->dp != 0) {
         return fab_fail(err, FAB_EINPUT, job->where, "batch %" PRIu64 " does not divide by the job's %" PRIu64 " GPUs",
@@ -282,6 +288,34 @@ static fab_status resolve_serving(fab_job *job, fab_error *err) {
         return fab_fail(err, FAB_EUNSUPPORTED, job->where, "cp %" PRIu64 ": serving is modelled with cp 1 only", s->cp);
     }
     s->seq = s->prompt; /* the model keeps its own: a GPT has learned that many positions */
+    return FAB_OK;
+}
+
+/* Both pools have whole shares of the batch, and of the experts. */
+static fab_status resolve_pools(fab_job *job, fab_error *err) {
+    const fab_job_spec *s = &job->spec;
+    const uint64_t reads = s->prefill_replicas;
+    if (s->kind != FAB_JOB_SERVING || reads == 0) {
+        return FAB_OK;
+    }
+    if (reads >= s->dp) {
+        return fab_fail(err, FAB_EINPUT, job->where,
+                        "prefill-replicas %" PRIu64 " of dp %" PRIu64 " leave no replica that generates tokens", reads,
+                        s->dp);
+    }
+    const uint64_t generates = s->dp - reads;
+    if (s->batch % (s->microbatch * reads) != 0 || s->batch % generates != 0) {
+        return fab_fail(err, FAB_EINPUT, job->where,
+                        "batch %" PRIu64 " is not a multiple of microbatch %" PRIu64 " x %" PRIu64
+                        " replicas that read, and of the %" PRIu64 " that generate",
+                        s->batch, s->microbatch, reads, generates);
+    }
+    if (s->ep > 1 && (reads % s->ep != 0 || generates % s->ep != 0)) {
+        return fab_fail(err, FAB_EINPUT, job->where,
+                        "ep %" PRIu64 " divides not both %" PRIu64 " replicas that read and %" PRIu64 " that generate",
+                        s->ep, reads, generates);
+    }
+    job->microbatches = s->batch / (s->microbatch * reads);
     return FAB_OK;
 }
 
@@ -363,6 +397,14 @@ static fab_status resolve_sharding(fab_job *job, const fab_fabric *fabric, fab_e
 
 /* --- the rest ----------------------------------------------------------------------------------------------------- */
 
+static fab_job_collective collective_of(const char *name) {
+    int i = 0;
+    while (strcmp(fab_job_collectives[i], name) != 0) {
+        i++;
+    }
+    return (fab_job_collective)i;
+}
+
 static fab_status resolve_machine(fab_job *job, fab_error *err) {
     fab_job_spec *s = &job->spec;
     set_default(&s->activation_bytes, 2);
@@ -384,6 +426,12 @@ static fab_status resolve_machine(fab_job *job, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, job->where, "precision: %s is for serving; nobody trains in it",
                         fab_precisions[s->precision]);
     }
+    if (strcmp(fab_job_collectives[s->dp_collective], "default") == 0) {
+        const bool is_ranking = s->kind == FAB_JOB_RANKING && !s->sharded && s->zero <= FAB_ZERO_0;
+        s->dp_collective = !is_ranking                        ? FAB_COLLECTIVE_RING
+                           : s->accelerator.nccl.launch_s > 0 ? collective_of("nccl")
+                                                              : collective_of("tree");
+    }
     s->gpu_hour_usd = s->gpu_hour_usd > 0 ? s->gpu_hour_usd : s->accelerator.hour_usd;
     return fab_gpu_resolve(&s->accelerator, s->precision, job->where, &s->precision, err);
 }
@@ -400,6 +448,7 @@ static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_erro
         FAB_PASS(resolve_dimensions(job, fabric, err));
         /* Nobody has published a batch to serve: one sequence per replica. */
         FAB_PASS(resolve_batch(job, job->spec.kind == FAB_JOB_SERVING ? 1 : job->model.batch, err));
+        FAB_PASS(resolve_pools(job, err));
     }
     job->model.batch = job->spec.batch;
     return FAB_OK;
@@ -408,6 +457,7 @@ static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_erro
 static fab_status resolve_sizes(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     FAB_PASS(resolve_shape(job, fabric, err));
     FAB_PASS(resolve_machine(job, err));
+    FAB_PASS(fab_job_resolve_shares(job, err));
     FAB_PASS(fab_job_order(job, err));
     FAB_PASS(resolve_sharding(job, fabric, err));
     fab_job_memory_make(&job->spec, &job->model, job->microbatches, &job->memory);

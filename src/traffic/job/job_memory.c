@@ -153,7 +153,7 @@ static fab_job_memory of_training(const fab_job_spec *job, const fab_model *mode
 /* Forward only: the residual stream, and what one layer makes of it. */
 static fab_job_memory of_serving(const fab_job_spec *job, const fab_model *model, uint64_t stage) {
     double a = (double)job->activation_bytes;
-    double sequences = (double)job->batch / (double)job->dp;
+    double sequences = (double)job->batch / (double)fab_serving_replicas(job, true);
     double layers = (double)fab_stage_layers(job, stage);
     double prompt = (double)job->microbatch * (double)job->prompt;
     double width = (model->gated ? 3.0 : 2.0) * (double)model->ffn / (double)job->tp + 4.0 * (double)model->hidden;
@@ -168,7 +168,8 @@ static fab_job_memory of_serving(const fab_job_spec *job, const fab_model *model
 static fab_job_memory of_ranking(const fab_job_spec *job) {
     double n = (double)job->dp;
     double dense = (double)job->dense_parameters;
-    double rows = (double)job->rows / n;
+    double rows =
+        (double)job->rows / (double)(job->table_group > 0 ? job->table_group : job->dp) * fmax(job->column_peak, 1);
     /* Vectors that this GPU looks up for everybody and those that it is sent, and the gradients of both. */
     double vectors = 4 * (double)job->batch / n * (double)job->tables * (double)job->embedding;
     return (fab_job_memory){

@@ -138,9 +138,19 @@ double fab_model_active_parameters(const fab_model *model) {
     return everything(model, model->experts > 1 ? (double)model->top_k / (double)model->experts : 1);
 }
 
+/* Rows and multi-hot sizes of the 26 features. */
+static const fab_embedding_table DLRM_TABLES[] = {
+    {40000000, 128, 3},   {39060, 128, 2},     {17295, 128, 1},   {7424, 128, 2},  {20265, 128, 6},
+    {3, 128, 1},          {7122, 128, 1},      {1543, 128, 1},    {63, 128, 1},    {40000000, 128, 7},
+    {3067956, 128, 3},    {405282, 128, 8},    {10, 128, 1},      {2209, 128, 6},  {11938, 128, 9},
+    {155, 128, 5},        {4, 128, 1},         {976, 128, 1},     {14, 128, 1},    {40000000, 128, 12},
+    {40000000, 128, 100}, {40000000, 128, 27}, {590152, 128, 10}, {12973, 128, 3}, {108, 128, 1},
+    {36, 128, 1}};
+
 const fab_ranking_model fab_ranking_models[] = {
     {"dlrm-dcnv2", 26, 204184588, 128, 16044545, 65536,
-     "MLPerf Training, recommendation: DLRM-DCNv2 on Criteo 1TB; rows and dense parameters recalled, unverified"},
+     "MLPerf Training, recommendation: DLRM-DCNv2 on Criteo 1TB; rows and dense parameters recalled, unverified",
+     DLRM_TABLES},
     {.name = NULL},
 };
 

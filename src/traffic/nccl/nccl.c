@@ -19,6 +19,15 @@ const char *const fab_nccl_algorithms[FAB_NCCL_N_ALGORITHMS + 1] = {"ring",     
                                                                     "nvls-tree", "pat",  "p2p",     NULL};
 const char *const fab_nccl_protocols[FAB_NCCL_N_PROTOCOLS] = {"LL", "LL128", "Simple"};
 
+fab_status fab_nccl_check_gpu(const fab_gpu_library *gpu, const char *where, fab_error *err) {
+    return gpu != NULL && gpu->launch_s > 0
+               ? FAB_OK
+               : fab_fail(
+                     err, FAB_EUNSUPPORTED, where,
+                     "what collectives of NCCL reach on this GPU was not measured: its file has no element <nccl>; "
+                     "those of a100-80gb, h100-80gb, h200-141gb, b200-180gb and gb200-186gb have (--job gpu=NAME)");
+}
+
 /* --- what is possible --------------------------------------------------------------------------------------------- */
 
 static bool has_network(const fab_nccl_case *c, fab_nccl_algorithm a) {

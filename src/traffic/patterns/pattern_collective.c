@@ -6,6 +6,7 @@
 #include "collectives/collectives.h"
 #include "patterns.h"
 
+#include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/str.h"
 #include "fab/units.h"
@@ -156,17 +157,26 @@ static fab_status add_all(const fab_collective_set *set, fab_traffic *traffic, c
     return FAB_OK;
 }
 
+/* Of the design's first job, or the default one. */
+static fab_status find_library(const fab_pattern *p, fab_gpu *out, fab_error *err) {
+    bool is_given = p->design != NULL && p->design->n_jobs > 0 && p->design->jobs[0].gpu[0] != '\0';
+    return fab_gpu_read(is_given ? p->design->jobs[0].gpu : FAB_DEFAULT_GPU, p->text, out, err);
+}
+
 fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     groups g = {.p = p};
+    fab_gpu gpu;
     char note[192] = "";
     const char *name = p->algorithm;
+    FAB_TRY(find_library(p, &gpu, err));
     FAB_TRY(pattern_init(p, &g, err));
     const fab_collective_set set = {.where = p->text,
                                     .fabric = p->fabric,
                                     .operation = p->operation,
                                     .r = g.ranks,
                                     .n_comms = n_present(&g),
+                                    .library = &gpu.nccl,
                                     .members = g.members,
                                     .id = g.id,
                                     .bytes = g.bytes,
@@ -178,6 +188,8 @@ fab_status fab_pattern_collective(fab_pattern *p, fab_traffic *traffic, fab_erro
         FAB_TRY(add_all(&set, traffic, note, sizeof note, err));
     } else if (strcmp(name, "auto") == 0) {
         FAB_TRY(fab_collective_add_fastest(&set, traffic, note, sizeof note, err));
+    } else if (strcmp(name, "nccl") == 0) {
+        FAB_TRY(fab_collective_add_nccl(&set, traffic, note, sizeof note, err));
     } else {
         const fab_algorithm *algorithm = fab_algorithm_find(p->operation, name);
         if (p->channels > 0 && algorithm->rules->n_channels == NULL) {
@@ -198,5 +210,5 @@ void fab_pattern_algorithms(fab_operation operation, char *out, size_t size) {
             fab_append(out, size, "%s, ", a->name);
         }
     }
-    fab_append(out, size, "auto, all");
+    fab_append(out, size, "auto, nccl, best, all");
 }

@@ -210,17 +210,18 @@ const fab_pattern_info fab_patterns[] = {
     {"ring", "GPU i sends to i + 1"},
     {"bisection", "GPUs halved and paired at random (ORCS), both directions at once"},
     {"all-to-all", "every GPU of a group sends bytes= to every other: algorithm=mesh (default), shifted, rail-aligned, "
-                   "auto or all; groups and channels as all-reduce"},
+                   "pxn, auto, nccl, best or all; groups and channels as all-reduce"},
     {"incast", "all GPUs, or fanin=N of them, send to one (to=GPU)"},
     {"hotspot", "a random permutation, but fraction= (default 0.1) of the GPUs send to one (to=GPU)"},
     {"all-reduce", "every GPU of a group gets the sum, of bytes=: algorithm=ring (default), doubling, "
-                   "halving-doubling, tree, mesh, hierarchical, in-network, auto (the fastest by the cost model) or "
-                   "all (side by side); channels=N of rings and trees; groups=N at once, each of every N-th GPU or, "
+                   "halving-doubling, tree, mesh, hierarchical, nvls, nvls-tree, in-network, auto (the fastest by the "
+                   "cost model), nccl (what NCCL takes), best (the fastest by replays) or all (side by side); "
+                   "channels=N of rings and trees; groups=N at once, each of every N-th GPU or, "
                    "with groups-by=block, of GPUs in a row; comm=K: group K alone"},
     {"all-gather", "every GPU of a group gets the parts of all, bytes= together: algorithm=ring (default), doubling, "
-                   "mesh, hierarchical, auto or all; the rest as all-reduce"},
+                   "mesh, hierarchical, auto, nccl, best or all; the rest as all-reduce"},
     {"reduce-scatter", "every GPU of a group gets its part of the sum, bytes= together: algorithm=ring (default), "
-                       "halving, mesh, hierarchical, auto or all; the rest as all-reduce"},
+                       "halving, mesh, hierarchical, auto, nccl, best or all; the rest as all-reduce"},
     {"broadcast", "the first GPU of a group sends bytes= to all: algorithm=ring (default), tree, binomial, auto or "
                   "all; the rest as all-reduce"},
     {"reduce", "the first GPU of a group gets the sum, of bytes=: as broadcast"},
@@ -344,14 +345,15 @@ static fab_status begin_placed(fab_pattern *p, size_t which, fab_job *list, fab_
     return FAB_OK;
 }
 
-fab_status fab_pattern_make(const char *text, const fab_fabric *fabric, uint64_t seed, fab_traffic *traffic,
-                            fab_error *err) {
+fab_status fab_pattern_make(const char *text, const fab_design *design, const fab_fabric *fabric, uint64_t seed,
+                            fab_traffic *traffic, fab_error *err) {
     fab_status status = FAB_OK;
     char *list = NULL;
     fab_job *placed = NULL;
     size_t which = 0;
     fab_pattern p = {.text = text,
                      .fabric = fabric,
+                     .design = design,
                      .seed = seed,
                      .bytes = 1000000,
                      .last = whole_gpus(fabric) - 1,

@@ -9,6 +9,7 @@
 typedef struct fab_pattern {
     const char *text; /* as given, for messages */
     const fab_fabric *fabric;
+    const fab_design *design; /* NULL: none */
     uint64_t seed;
     uint64_t bytes;
     uint64_t first, last;           /* gpus= */
@@ -16,7 +17,7 @@ typedef struct fab_pattern {
     uint64_t by, to, fanin;         /* FAB_NONE when not given */
     double fraction;
     fab_operation operation;
-    char algorithm[32];    /* of a collective: a name, "auto" or "all"; empty when not given */
+    char algorithm[32];    /* of a collective: a name, "auto", "nccl" or "all"; empty when not given */
     uint64_t channels;     /* 0 when not given */
     uint64_t groups, comm; /* comm FAB_NONE when not given */
     bool by_block;         /* groups-by= */

@@ -61,10 +61,11 @@ fab_status fab_open_phase(const training *t, fab_phase_builder *builder, const c
 
 /* An all-to-all of all layers with experts. */
 typedef struct expert_exchange {
-    double tokens;    /* of the whole job, per execution of all of them */
-    uint64_t rounds;  /* exchanges per layer */
-    uint64_t times;   /* executions of a round */
-    const char *what; /* the tokens, in the formula */
+    double tokens;            /* of the whole job, per execution of all of them */
+    uint64_t rounds;          /* exchanges per layer */
+    uint64_t times;           /* executions of a round */
+    const char *what;         /* the tokens, in the formula */
+    uint32_t first, n_copies; /* that take part; 0: all */
 } expert_exchange;
 
 fab_status fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
@@ -77,5 +78,5 @@ static inline uint32_t repeated(const fab_job_spec *s) {
 
 /* phases_expert.c, phases_serving.c, phases_storage.c: by its name prefill or decode, checkpoint or ingest. */
 make_phase fab_make_cp, fab_make_ep, fab_make_embedding;
-make_phase fab_make_serving_tp, fab_make_serving_pp, fab_make_serving_ep;
+make_phase fab_make_serving_tp, fab_make_serving_pp, fab_make_serving_ep, fab_make_serving_kv;
 make_phase fab_make_burst;

@@ -63,8 +63,9 @@ static fab_status check_sum(const fab_comm_list *list, fab_operation operation, 
     return FAB_OK;
 }
 
-fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const char *where,
-                                   fab_phase_builder *builder, fab_traffic *traffic, fab_error *err) {
+fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric, const fab_gpu_library *library,
+                                   const char *where, fab_phase_builder *builder, fab_traffic *traffic,
+                                   fab_error *err) {
     fab_status status = FAB_OK;
     const fab_phase *phase = &builder->phase;
     fab_operation operation = operation_of(phase);
@@ -76,13 +77,20 @@ fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric
                                     .name = phase->name,
                                     .r = list->r,
                                     .n_comms = list->n_comms,
+                                    .library = library,
                                     .members = list->members,
                                     .id = list->id,
                                     .bytes = list->bytes,
                                     .executions = phase->executions};
     FAB_TRY(check_sum(list, operation, phase, err));
-    if (strcmp(phase->algorithm, "auto") == 0) {
-        FAB_TRY(fab_collective_add_fastest(&set, traffic, note, sizeof note, &why));
+    if (strcmp(phase->algorithm, "best") == 0) { /* whoever replays has put an algorithm in its place */
+        FAB_FAIL(&why, FAB_EUNSUPPORTED, where,
+                 "best is found by replays, of run and route alone; choose auto or nccl");
+    }
+    bool is_auto = strcmp(phase->algorithm, "auto") == 0;
+    if (is_auto || strcmp(phase->algorithm, "nccl") == 0) {
+        FAB_TRY(is_auto ? fab_collective_add_fastest(&set, traffic, note, sizeof note, &why)
+                        : fab_collective_add_nccl(&set, traffic, note, sizeof note, &why));
         fab_append(traffic->summary, sizeof traffic->summary, "; %s: %s", phase->name, note);
     } else {
         const fab_algorithm *algorithm = find_algorithm(operation, phase->algorithm);

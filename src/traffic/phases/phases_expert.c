@@ -12,8 +12,11 @@
  */
 #include "phases.h"
 
+#include "fab/memory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t rounded(double bytes) {
@@ -93,8 +96,23 @@ static void emit_all_to_all(const uint32_t *members, uint32_t n, uint64_t bytes,
     }
 }
 
-/* Copies in a row share a set of experts: e of them hold each expert once. */
-static void emit_ep(training *t, double per_layer, fab_phase_builder *builder) {
+/* An all-to-all-v: rank i sends `bytes` x out[i] x in[j] to rank j; NULL: 1. */
+static void emit_all_to_all_v(const uint32_t *members, uint32_t n, double bytes, const double *out, const double *in,
+                              uint32_t comm, fab_phase_builder *builder) {
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++) {
+            const uint64_t mine = rounded(bytes * (out != NULL ? out[i] : 1) * (in != NULL ? in[j] : 1));
+            if (i != j && mine > 0) {
+                fab_phase_add(builder, members[i], members[j], mine, comm);
+            }
+        }
+    }
+}
+
+/* Copies in a row share a set of experts: e of them hold each expert once. `shares` of the tokens go there and back
+ * (NULL: equal ones). */
+static void emit_ep(training *t, const expert_exchange *x, double per_layer, const double *shares, bool is_back,
+                    fab_phase_builder *builder) {
     const fab_job *job = t->job;
     uint32_t n = (uint32_t)job->spec.ep;
     uint32_t n_blocks = n_copies(t) / n;
@@ -102,15 +120,38 @@ static void emit_ep(training *t, double per_layer, fab_phase_builder *builder) {
     uint32_t n_pp = size_of(t, FAB_DIM_PP);
     for (uint32_t comm = 0; comm < n_pp * n_tp * n_blocks; comm++) {
         uint32_t pp = comm / (n_tp * n_blocks);
-        if (!is_wanted(t, comm)) {
+        const uint32_t copy = comm % n_blocks * n;
+        if (!is_wanted(t, comm) || (x->n_copies > 0 && (copy < x->first || copy >= x->first + x->n_copies))) {
             continue;
         }
         for (uint32_t i = 0; i < n; i++) {
             t->members[i] = gpu_at(t, comm / n_blocks % n_tp, pp, comm % n_blocks * n + i);
         }
         double layers = (double)fab_stage_expert_layers(&job->model, &job->spec, pp);
-        emit_all_to_all(t->members, n, rounded(per_layer * layers), comm, builder);
+        if (shares != NULL) {
+            emit_all_to_all_v(t->members, n, per_layer * layers, is_back ? shares : NULL, is_back ? NULL : shares, comm,
+                              builder);
+        } else {
+            emit_all_to_all(t->members, n, rounded(per_layer * layers), comm, builder);
+        }
     }
+}
+
+/* Forward tokens go to their experts and come back from them; gradients the other way round. A phase has both, and both
+ * have the same rank in front of the same wire: what is said of dispatch holds of the way there. */
+static fab_status emit_experts(training *t, const char *name, const expert_exchange *x, double per_layer,
+                               fab_phase_builder *builder, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_job_spec *s = &t->job->spec;
+    double *shares = NULL;
+    if (fab_job_is_skewed(s)) {
+        FAB_TRY(FAB_NEW(shares, s->ep, err));
+        FAB_TRY(fab_job_expert_shares(s, t->job->where, shares, err));
+    }
+    emit_ep(t, x, per_layer, shares, strstr(name, "combine") != NULL, builder);
+done:
+    free(shares);
+    return status;
 }
 
 fab_status fab_make_exchange_of_experts(training *t, const char *name, const expert_exchange *x,
@@ -133,7 +174,8 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
     double sent = (double)x->rounds * x->tokens * (double)s->hidden * (double)s->top_k * (double)s->dispatch_bytes;
     FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)job->n_gpus * (n - 1), n_pp * per_stage,
                             sent * layers * (n - 1) / n, err));
-    emit_ep(t, sent / ((double)per_stage * n * n), builder);
+    const double sharing = x->n_copies > 0 ? (double)size_of(t, FAB_DIM_TP) * (x->n_copies / n) : (double)per_stage;
+    FAB_PASS(emit_experts(t, name, x, sent / (sharing * n * n), builder, err));
     builder->phase.executions = x->rounds * most_layers * x->times;
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
                    "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
@@ -163,25 +205,71 @@ static bool is_one_range(const training *t, uint32_t n) {
     return true;
 }
 
+/* Columns of every GPU of a group, over the mean; NULL: equal ones. */
+static fab_status find_columns(const training *t, double **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_job_spec s = t->job->spec;
+    fab_embedding_table *tables = NULL;
+    fab_table_share *shares = NULL;
+    double *columns = NULL;
+    size_t n = 0;
+    FAB_TRY(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
+    FAB_TRY(FAB_NEW(shares, s.table_group, err));
+    FAB_TRY(FAB_NEW(columns, s.table_group, err));
+    FAB_TRY(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
+    for (uint64_t i = 0; i < s.table_group; i++) {
+        columns[i] = shares[i].columns;
+    }
+    *out = columns;
+    columns = NULL;
+done:
+    FAB_FREE_ALL(tables, shares, columns);
+    return status;
+}
+
+/* Groups of GPUs in a row hold all tables, and exchange for their own samples. */
+static fab_status emit_tables(training *t, bool is_back, double bytes, fab_phase_builder *builder, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t size = (uint32_t)t->job->spec.table_group;
+    double *columns = NULL;
+    if (fab_job_is_skewed(&t->job->spec)) {
+        FAB_TRY(find_columns(t, &columns, err));
+    }
+    for (uint32_t comm = 0; comm < t->job->n_gpus / size; comm++) {
+        const uint32_t *members = t->gpu_of_rank + (size_t)comm * size;
+        if (is_wanted(t, comm) && columns != NULL) {
+            emit_all_to_all_v(members, size, bytes, is_back ? NULL : columns, is_back ? columns : NULL, comm, builder);
+        } else if (is_wanted(t, comm)) {
+            emit_all_to_all(members, size, rounded(bytes) > 0 ? rounded(bytes) : 1, comm, builder);
+        }
+    }
+done:
+    free(columns);
+    return status;
+}
+
 fab_status fab_make_embedding(training *t, const char *name, fab_phase_builder *builder, fab_error *err) {
     const fab_job_spec *s = &t->job->spec;
-    uint32_t n = t->job->n_gpus;
-    double vectors = 2 * (double)s->batch * (double)s->tables * (double)s->embedding * (double)s->activation_bytes;
-    double expected = vectors * (n - 1) / n;
-    uint64_t bytes = rounded(vectors / n / n);
-    FAB_PASS(fab_check_comm(t, name, 1, err));
-    bytes = bytes > 0 ? bytes : 1;
-    if (is_one_range(t, n) && (double)bytes * n * (n - 1) < FAB_PHASE_MAX_BYTES) {
-        *builder = fab_phase_of_all(name, "all-to-all", t->gpu_of_rank[0], n, bytes);
+    const uint32_t n = t->job->n_gpus;
+    const uint32_t size = (uint32_t)s->table_group;
+    const uint32_t n_groups = n / size;
+    const bool is_placed = fab_job_is_skewed(s); /* then vectors and gradients have different ends, and a phase each */
+    const double times = is_placed ? 1 : 2;
+    const double vectors = times * (double)s->batch * s->columns * (double)s->activation_bytes;
+    const double expected = vectors * (size - 1) / size / (only_one(t) ? n_groups : 1);
+    const double bytes = vectors / n / size;
+    FAB_PASS(fab_check_comm(t, name, n_groups, err));
+    if (!is_placed && n_groups == 1 && is_one_range(t, n) && bytes * n * (n - 1) < FAB_PHASE_MAX_BYTES) {
+        *builder = fab_phase_of_all(name, "all-to-all", t->gpu_of_rank[0], n, rounded(bytes) > 0 ? rounded(bytes) : 1);
         builder->phase.expected_bytes = expected;
     } else {
-        FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (n - 1), 1, expected, err));
-        emit_all_to_all(t->gpu_of_rank, n, bytes, 0, builder);
+        FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)n * (size - 1), n_groups, expected, err));
+        FAB_PASS(emit_tables(t, strstr(name, "grad") != NULL, bytes, builder, err));
     }
-    builder->phase.executions = 2;
+    builder->phase.executions = (uint64_t)times;
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
-                   "2 B x %" PRIu64 " tables x %" PRIu64 " columns x %" PRIu64
-                   " bytes x (n-1)/n: vectors forward, gradients backward",
-                   s->tables, s->embedding, s->activation_bytes);
+                   "%sB x %.0f columns of %" PRIu64 " tables x %" PRIu64 " bytes x (n-1)/n%s%s", is_placed ? "" : "2 ",
+                   s->columns, s->tables, s->activation_bytes, n_groups > 1 ? ", groups of n GPUs" : "",
+                   is_placed ? "" : ": vectors forward, gradients backward");
     return FAB_OK;
 }

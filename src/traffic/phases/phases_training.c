@@ -342,6 +342,8 @@ enum {
     GPUS = 4096,
     STORAGE = 8192,
     GROUPED = 16384, /* hybrid sharding */
+    PLACED = 32768,  /* tables one by one */
+    POOLS = 65536,   /* replicas that read prompts, and others that generate */
 };
 
 static unsigned traits_of(const fab_job *job) {
@@ -358,6 +360,8 @@ static unsigned traits_of(const fab_job *job) {
     traits |= s->ep > 1 && s->dp * s->cp / fab_job_shard_groups(s) > s->ep ? EXPERT_COPIES : 0;
     traits |= fab_job_shard_groups(s) > 1 ? GROUPED : 0;
     traits |= job->n_gpus > 1 ? GPUS : 0;
+    traits |= s->kind == FAB_JOB_SERVING && s->prefill_replicas > 0 ? POOLS : 0;
+    traits |= s->kind == FAB_JOB_RANKING && fab_job_is_skewed(s) ? PLACED : 0;
     return traits | (job->n_storage > 0 ? STORAGE : 0);
 }
 
@@ -372,6 +376,7 @@ static const struct {
     {"ep-dispatch", IS_TRAINING | EP, fab_make_ep},
     {"ep-combine", IS_TRAINING | EP, fab_make_ep},
     {"embedding", IS_RANKING | GPUS, fab_make_embedding},
+    {"embedding-grad", IS_RANKING | GPUS | PLACED, fab_make_embedding},
     {"dp", LEARNS | COPIES | REPLICATED, make_dp},
     {"dp-rs", LEARNS | COPIES | SHARDED, make_dp},
     {"dp-ar", IS_TRAINING | GROUPED, make_dp},
@@ -386,6 +391,7 @@ static const struct {
     {"decode", IS_SERVING | TP, fab_make_serving_tp},
     {"decode-pp", IS_SERVING | PP, fab_make_serving_pp},
     {"decode-ep", IS_SERVING | EP, fab_make_serving_ep},
+    {"kv-transfer", IS_SERVING | POOLS, fab_make_serving_kv},
     {"checkpoint", LEARNS | STORAGE, fab_make_burst},
     {"ingest", LEARNS | STORAGE, fab_make_burst},
 };
@@ -442,7 +448,8 @@ fab_status fab_training_make(const fab_job *job, const fab_fabric *fabric, const
         FAB_TRY(PHASES[i].make(&t, PHASES[i].name, &builder, err));
         builder.phase.result_bytes /= (double)builder.phase.executions;
         if (t.others.n_comms > 0) {
-            FAB_TRY(fab_training_collective(&t.others, fabric, job->where, &builder, traffic, err));
+            FAB_TRY(fab_training_collective(&t.others, fabric, &job->spec.accelerator.nccl, job->where, &builder,
+                                            traffic, err));
             continue;
         }
         FAB_TRY(fab_phase_check(&builder.phase, err));

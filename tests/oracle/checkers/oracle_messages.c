@@ -260,7 +260,9 @@ done:
 static fab_status open_one(const fab_algorithm *algorithm, const fab_fabric *fabric,
                            const fab_communicator *communicator, fab_layout *layout, fab_collective *out,
                            fab_error *err) {
+    static const fab_gpu_library REDUCES = {.nvls_ratio = 1}; /* as the default GPU of patterns */
     fab_status status = fab_layout_init(layout, fabric, communicator->n, err);
+    layout->library = &REDUCES;
     if (status == FAB_OK) {
         fab_layout_set(layout, communicator->members, communicator->n);
         status = fab_collective_init(algorithm, layout, communicator, out, err);

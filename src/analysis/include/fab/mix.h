@@ -9,6 +9,9 @@
 
 #define FAB_MIX_JOBS 3 /**< kinds of job, as fab_job_kind has them */
 
+/** A fabric that loses no more of any job serves all of them: it is fungible. */
+#define FAB_MIX_SERVES 1.05
+
 /** A design under an engine. Of the jobs of the mix, in their order. */
 typedef struct fab_mix_engine {
     bool has_time;                 /**< of all jobs */
@@ -18,6 +21,7 @@ typedef struct fab_mix_engine {
     bool is_least[FAB_MIX_JOBS];   /**< no design has more of it per dollar */
     double speed;                  /**< geometric mean of 1 / slowdown, weighted by the shares */
     double speed_per_usd;          /**< the same over the cost of ownership, or of the network; 1: the best */
+    bool serves_all;               /**< no job takes more than FAB_MIX_SERVES times what it takes on its fastest */
     bool is_best;                  /**< most speed per dollar */
 } fab_mix_engine;
 

@@ -35,7 +35,8 @@ typedef struct fab_design {
     fab_failure_spec failures;
     char prices[192]; /**< price profile name or file; empty = the default profile */
     fab_convention convention;
-    char prices_where[FAB_WHERE_SIZE]; /**< file:line:column of the value, or empty */
+    char collective_note[FAB_WHERE_SIZE]; /**< what was chosen in place of algorithm=best, or empty: of no file */
+    char prices_where[FAB_WHERE_SIZE];    /**< file:line:column of the value, or empty */
     size_t lists_used;
     fab_job_spec jobs[FAB_MAX_JOBS]; /**< n_jobs in use */
     char lists[FAB_LISTS_SIZE];      /**< texts that lists of the jobs refer to, each ended by a NUL */

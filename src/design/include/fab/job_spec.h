@@ -44,12 +44,16 @@ typedef enum fab_shard_exchange {
     FAB_SHARD_EXCHANGE_ITERATION
 } fab_shard_exchange;
 
+/** How embedding tables lie on the GPUs of a group: an equal part of everything on each, or table by table, cut by
+ * columns. */
+typedef enum fab_table_sharding { FAB_TABLES_EVEN, FAB_TABLES_PLACED } fab_table_sharding;
+
 typedef enum fab_offload { FAB_OFFLOAD_NONE, FAB_OFFLOAD_OPTIMIZER } fab_offload;
 
 /** Matrices that have an adapter. */
 typedef enum fab_lora { FAB_LORA_QUERY_VALUE, FAB_LORA_ATTENTION, FAB_LORA_ALL } fab_lora;
 
-/** Algorithm of a job's collective: one of fab_job_collectives. */
+/** Algorithm of a job's collective: one of fab_job_collectives, of which the last is what the kind of job takes. */
 typedef enum fab_job_collective { FAB_COLLECTIVE_RING } fab_job_collective;
 extern const char *const fab_job_collectives[]; /**< ended by NULL */
 
@@ -92,10 +96,20 @@ typedef struct fab_job_spec {
     uint64_t top_k, expert_ffn;       /**< experts a token visits; feed-forward size of one; 0 = the model's */
     uint64_t tables, rows, embedding; /**< ranking: tables, rows of all of them, columns; 0 = the model's */
     uint64_t dense_parameters;        /**< ranking: replicated on every GPU; 0 = the model's */
-    uint64_t prompt, tokens;          /**< serving: tokens read and generated per sequence; 0 = 1024, 256 */
-    uint64_t tp, cp, pp, dp, ep;      /**< 0 = default: tp = min(8, domain), pp = the fewest stages whose memory
-                                         suffices, dp = the rest, others 1; ep divides dp x cp: it is no dimension of
-                                         the rank order */
+    fab_table_sharding table_sharding;
+    uint64_t table_group;             /**< ranking: GPUs that hold all tables together; 0: all */
+    char tables_file[FAB_FILE_SIZE];  /**< ranking: "rows columns pooling", a table a line; empty: the model's */
+    double columns, lookups;          /**< of a resolved ranking job: of all tables, and x pooling */
+    double column_peak, lookup_peak;  /**< of a resolved one: the GPU with most, over the mean */
+    double expert_skew;               /**< Zipf exponent of the popularity of experts; 0: all alike */
+    char expert_loads[FAB_FILE_SIZE]; /**< a number for each expert, in place of that; empty: none */
+    double expert_peak;               /**< of a resolved job: the rank with most tokens, over the mean */
+    double request_rate;              /**< serving: requests per second of the whole job; 0: seven tenths of the most */
+    uint64_t prefill_replicas;   /**< serving: of dp, read prompts for the others, which generate; 0: all do both */
+    uint64_t prompt, tokens;     /**< serving: tokens read and generated per sequence; 0 = 1024, 256 */
+    uint64_t tp, cp, pp, dp, ep; /**< 0 = default: tp = min(8, domain), pp = the fewest stages whose memory
+                                    suffices, dp = the rest, others 1; ep divides dp x cp: it is no dimension of
+                                    the rank order */
     uint64_t microbatch,
         interleave;         /**< 0 = auto: the fastest where an iteration is timed; resolved: 1, see the next two */
     fab_plan_rule plan;     /**< auto: whatever is not given */

@@ -7,7 +7,7 @@
 
 #include "fab/result.h"
 
-#define FAB_MAX_ALGORITHMS 8
+#define FAB_MAX_ALGORITHMS 12
 
 /** Phases of one algorithm. */
 typedef struct fab_algorithm_run {

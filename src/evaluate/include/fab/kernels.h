@@ -31,6 +31,7 @@ typedef struct fab_layer_shape {
     uint64_t tp, cp;
     uint64_t experts_here;   /**< feed-forward parts on this GPU: 1 without experts */
     uint64_t experts_used;   /**< of which a token passes through: 1 without experts */
+    double expert_peak;      /**< tokens of the GPU whose experts get most, over the mean; 0: 1 */
     uint64_t gradient_bytes; /**< of the buffer in which microbatches are summed */
     fab_precision precision; /**< of the products in the layer, but for those of attention; not auto */
     bool gated;              /**< SwiGLU, rotated positions, no biases and no dropout */

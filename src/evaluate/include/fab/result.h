@@ -353,6 +353,8 @@ typedef struct fab_result {
     size_t n_iterations;
     fab_serving *serving; /**< one per engine, of a serving job */
     size_t n_serving;
+    fab_ranking_batch *ranking; /**< one per engine, of a ranking job */
+    size_t n_ranking;
     fab_paces
         *paces; /**< shape [engines of the phases]: means over seeds; NULL: nothing travels beside anything; owned */
     char iteration_note[256]; /**< why there is none; empty: not asked for */

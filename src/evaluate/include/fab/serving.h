@@ -10,7 +10,8 @@
 
 typedef struct fab_result fab_result;
 
-/** A serving job under an engine, without a queue: nobody waits for anybody's prompt but those of the same batch. */
+/** A serving job under an engine: first without a queue, where nobody waits for anybody's prompt but those of the same
+ * batch; then with requests that arrive at random (serving_queue.h). */
 typedef struct fab_serving {
     char engine[FAB_NAME_SIZE];
     double first_token_s;         /**< a microbatch of prompts through all stages */
@@ -23,7 +24,25 @@ typedef struct fab_serving {
     double tokens_per_s;          /**< generated, of the whole job */
     double requests_per_s;
     double usd_per_1e6_tokens; /**< GPU hours, and capital and energy of the job's share of the network */
+    double all_reduce_s;       /**< one tensor-parallel all-reduce of a pass that generates tokens; 0: there is none */
+    double kv_transfer_s; /**< keys and values of a microbatch from the pool that reads to the one that generates */
+    double most_requests_per_s; /**< that do not make the queue grow without end */
+    double arrivals_per_s;      /**< what the next four are for: request-rate, or a part of the most; 0: above it */
+    double first_token_p50_s, first_token_p99_s;
+    double token_p50_s, token_p99_s; /**< of the mean time between the tokens of a request */
 } fab_serving;
+
+/** A batch of a ranking job under an engine. */
+typedef struct fab_ranking_batch {
+    char engine[FAB_NAME_SIZE];
+    double batch_s;     /**< the sum of the next four */
+    double lookup_s;    /**< rows are read, and written with what the optimizer keeps of them */
+    double dense_s;     /**< matrix products, forward and backward, and the step of the optimizer */
+    double exchange_s;  /**< vectors and their gradients */
+    double reduction_s; /**< of dense gradients: what dp-overlap does not hide */
+    double samples_per_s;
+    double usd_per_1e6_samples; /**< as that of serving */
+} fab_ranking_batch;
 
 /**
  * Fills result->serving, one per engine, where `text` asks for a whole serving job whose phases have times; with
@@ -40,5 +59,11 @@ typedef struct fab_serving {
  * Layers are those of fab_layer_time(), forward only: matrix products by the larger of FLOPs and bytes of weights.
  * Phases take their bytes over the delivered part of the link rate, as in fab_iteration_time(), and their latencies.
  * The sequences of a replica go through its stages together: more stages save memory, not time.
+ *
+ * Of a ranking job it fills result->ranking. B/n samples of a GPU, L looked-up columns of a sample, P dense parameters:
+ *
+ *     lookup  = 3 x 4 bytes x B/n L x (most of a GPU over the mean) / memory bandwidth: read, then read and written
+ *     dense   = 3 x products of B/n x P as square layers of 1,024 (an assumption) + optimizer
+ *     batch   = lookup + dense + exchange + (1 - dp-overlap) reduction
  */
 fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err) FAB_MUST_USE;

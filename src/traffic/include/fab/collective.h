@@ -32,13 +32,13 @@ double fab_bus_factor(fab_operation operation, uint64_t ranks);
  * (src/traffic/collectives/collectives.h). */
 typedef struct fab_algorithm {
     const char *name;    /**< "ring", "doubling", "halving-doubling", "tree", "mesh", "hierarchical", "rail-aligned",
-                            "in-network", ... */
+                            "in-network", "nvls", ... */
     const char *summary; /**< one line */
     fab_operation operation;
     const struct fab_algorithm_rules *rules;
 } fab_algorithm;
 extern const fab_algorithm fab_algorithms[]; /**< ended by an entry whose name is NULL */
-#define FAB_MAX_ALGORITHMS 8                 /**< of one operation */
+#define FAB_MAX_ALGORITHMS 12                /**< of one operation */
 
 /** Algorithm of this name for the operation; NULL if there is none. */
 const fab_algorithm *fab_algorithm_find(fab_operation operation, const char *name);

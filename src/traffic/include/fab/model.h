@@ -47,6 +47,11 @@ double fab_model_parameters(const fab_model *model);
 /** Those that a token meets: top-k of the experts. */
 double fab_model_active_parameters(const fab_model *model);
 
+/** An embedding table; a sample reads `pooling` of its rows, which are added up. */
+typedef struct fab_embedding_table {
+    double rows, columns, pooling;
+} fab_embedding_table;
+
 /** A recommendation model: embedding tables spread over all GPUs, a dense part on every one. */
 typedef struct fab_ranking_model {
     const char *name;
@@ -54,6 +59,7 @@ typedef struct fab_ranking_model {
     uint64_t dense_parameters;
     uint64_t batch; /**< samples per iteration */
     const char *source;
+    const fab_embedding_table *each; /**< shape [tables] */
 } fab_ranking_model;
 extern const fab_ranking_model fab_ranking_models[]; /**< ended by an entry whose name is NULL */
 

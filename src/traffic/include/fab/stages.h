@@ -14,6 +14,11 @@
  */
 uint64_t fab_stage_layers(const fab_job_spec *job, uint64_t stage);
 
+/** Replicas of a serving job that read prompts, or generate tokens. */
+static inline uint64_t fab_serving_replicas(const fab_job_spec *job, bool generates) {
+    return job->prefill_replicas == 0 ? job->dp : generates ? job->dp - job->prefill_replicas : job->prefill_replicas;
+}
+
 /** Layers of chunk `chunk` of `interleave` of a stage: even; a stage of the first half has the fewer ones first. */
 uint64_t fab_chunk_layers(const fab_job_spec *job, uint64_t interleave, uint64_t stage, uint64_t chunk);
 

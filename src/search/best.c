@@ -1,0 +1,220 @@
+/* Which algorithm of a collective is fastest on this fabric: all of them are replayed. */
+#include "fab/best_run.h"
+
+#include "fab/algorithms.h"
+#include "fab/memory.h"
+#include "fab/replay.h"
+#include "fab/str.h"
+#include "fab/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY  ",algorithm="
+#define BEST "best"
+
+/* The two that took least so far. */
+typedef struct race {
+    char name[2][FAB_NAME_SIZE];
+    double time_s[2];
+} race;
+
+static void race_enter(race *r, const char *name, double time_s) {
+    const bool wins = r->name[0][0] == '\0' || time_s < r->time_s[0];
+    if (wins) {
+        memcpy(r->name[1], r->name[0], sizeof r->name[0]);
+        r->time_s[1] = r->time_s[0];
+    }
+    if (wins || r->name[1][0] == '\0' || time_s < r->time_s[1]) {
+        (void)snprintf(r->name[!wins], sizeof r->name[0], "%s", name);
+        r->time_s[!wins] = time_s;
+    }
+}
+
+static void race_tell(const race *r, const char *of, fab_design *design) {
+    char time[40];
+    char *out = design->collective_note;
+    fab_append(out, sizeof design->collective_note, "%s%sbest is %s, %s by replay under %.40s",
+               out[0] != '\0' ? "; " : "", of, r->name[0], fab_quantity_format(time, r->time_s[0], FAB_UNIT_TIME),
+               design->engines[0].text);
+    if (r->name[1][0] != '\0') {
+        fab_append(out, sizeof design->collective_note, "; next %s, %s", r->name[1],
+                   fab_quantity_format(time, r->time_s[1], FAB_UNIT_TIME));
+    }
+}
+
+/* --- a replay ----------------------------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    fab_result result;
+    fab_context *context;
+} trial;
+
+static void trial_free(trial *t) {
+    if (t != NULL) {
+        fab_result_release(&t->result);
+        fab_context_free(t->context);
+        free(t);
+    }
+}
+
+static fab_status trial_run(const fab_best_request *r, const fab_design *design, const char *traffic, trial **out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    trial *t = NULL;
+    FAB_TRY(FAB_NEW(t, 1, err)); /* too large for a stack */
+    t->result.n_seeds = 1;
+    const fab_context_request what = {.design = design,
+                                      .fabric = r->fabric,
+                                      .traffic = traffic,
+                                      .engines = design->engines,
+                                      .n_engines = 1,
+                                      .seed = r->seed};
+    FAB_TRY(fab_context_new(&what, &t->context, err));
+    const fab_replay replay = {
+        .context = t->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true, .times_only = true};
+    FAB_TRY(fab_replay_run(&replay, &t->result, err));
+    *out = t;
+    t = NULL;
+done:
+    trial_free(t);
+    return status;
+}
+
+static fab_status check_race(const race *r, const char *where, fab_error *err) {
+    return r->name[0][0] != '\0' ? FAB_OK
+                                 : fab_fail(err, FAB_EUNSUPPORTED, where,
+                                            "best: no algorithm has a time here (too many flows); choose auto or nccl");
+}
+
+/* --- a pattern ---------------------------------------------------------------------------------------------------- */
+
+/* Where the value of algorithm= begins, if it is `best`. */
+static const char *best_in(const char *text) {
+    const char *at = strncmp(text, "pattern:", 8) == 0 ? strstr(text, KEY BEST) : NULL;
+    const char *value = at != NULL ? at + strlen(KEY) : NULL;
+    return value != NULL && (value[strlen(BEST)] == '\0' || value[strlen(BEST)] == ',') ? value : NULL;
+}
+
+/* `text` with another name there; the caller's. */
+static fab_status with_algorithm(const char *text, const char *name, char **out, fab_error *err) {
+    const char *value = best_in(text);
+    const size_t size = strlen(text) + strlen(name) + 1;
+    FAB_PASS(FAB_NEW(*out, size, err));
+    (void)snprintf(*out, size, "%.*s%s%s", (int)(value - text), text, name, value + strlen(BEST));
+    return FAB_OK;
+}
+
+static fab_status settle_pattern(const fab_best_request *r, fab_design *design, char **out_traffic, fab_error *err) {
+    fab_status status = FAB_OK;
+    char *all = NULL;
+    trial *t = NULL;
+    race found = {.time_s = {0}};
+    fab_algorithm_run runs[FAB_MAX_ALGORITHMS];
+    FAB_TRY(with_algorithm(r->traffic, "all", &all, err));
+    FAB_TRY(trial_run(r, design, all, &t, err));
+    size_t n = fab_algorithm_runs(&t->result, runs);
+    for (size_t i = 0; i < n; i++) {
+        const fab_algorithm_time time = fab_algorithm_time_of(&t->result, &runs[i], 0);
+        if (time.has_time) {
+            race_enter(&found, runs[i].name, time.time_s);
+        }
+    }
+    FAB_TRY(check_race(&found, r->traffic, err));
+    FAB_TRY(with_algorithm(r->traffic, found.name[0], out_traffic, err));
+    race_tell(&found, "", design);
+done:
+    trial_free(t);
+    free(all);
+    return status;
+}
+
+/* --- a job -------------------------------------------------------------------------------------------------------- */
+
+static bool is_best(fab_job_collective c) {
+    return strcmp(fab_job_collectives[c], BEST) == 0;
+}
+
+static bool is_of_job(const fab_design *design, const char *traffic) {
+    return design->n_jobs > 0 && (strcmp(traffic, "job") == 0 || strncmp(traffic, "job:", 4) == 0);
+}
+
+/* One of the algorithms that a job may name, and no rule to choose one. */
+static bool is_algorithm(const char *name) {
+    return strcmp(name, "auto") != 0 && strcmp(name, "nccl") != 0 && strcmp(name, BEST) != 0 &&
+           strcmp(name, "default") != 0;
+}
+
+static double time_of_phases(const fab_result *result, bool of_tensor) {
+    double sum = 0;
+    for (size_t i = 0; i < result->n_phases; i++) {
+        const fab_phase_result *p = &result->phases[i];
+        const bool is_tensor = strncmp(p->name, "tp", 2) == 0;
+        if (p->algorithm[0] != '\0' && is_tensor == of_tensor) {
+            sum += p->engines[0].has_time ? p->engines[0].time_s.mean : NAN;
+        }
+    }
+    return sum;
+}
+
+static fab_status settle_key(const fab_best_request *r, fab_design *design, bool of_tensor, fab_error *err) {
+    fab_job_spec *job = &design->jobs[0];
+    fab_job_collective *key = of_tensor ? &job->tp_collective : &job->dp_collective;
+    fab_job_collective winner = *key;
+    race found = {.time_s = {0}};
+    fab_error first = {.code = FAB_OK};
+    if (!is_best(*key)) {
+        return FAB_OK;
+    }
+    for (int i = 0; fab_job_collectives[i] != NULL; i++) {
+        trial *t = NULL;
+        fab_error why = {.code = FAB_OK};
+        if (!is_algorithm(fab_job_collectives[i])) {
+            continue;
+        }
+        *key = (fab_job_collective)i;
+        fab_status status = trial_run(r, design, r->traffic, &t, &why);
+        if (status != FAB_OK && status != FAB_EINPUT && status != FAB_EUNSUPPORTED) {
+            return fab_fail(err, status, why.where, "%s", why.text);
+        }
+        first = first.code == FAB_OK ? why : first;
+        double time_s = status == FAB_OK ? time_of_phases(&t->result, of_tensor) : NAN;
+        if (!isnan(time_s)) {
+            race_enter(&found, fab_job_collectives[i], time_s);
+            winner = strcmp(found.name[0], fab_job_collectives[i]) == 0 ? (fab_job_collective)i : winner;
+        }
+        trial_free(t);
+    }
+    *key = winner;
+    if (found.name[0][0] == '\0' && first.code != FAB_OK) {
+        return fab_fail(err, first.code, first.where, "%s", first.text);
+    }
+    FAB_PASS(check_race(&found, job->where, err));
+    if (found.time_s[0] > 0) { /* else the job has no such collective */
+        race_tell(&found, of_tensor ? "tp-collective " : "dp-collective ", design);
+    }
+    return FAB_OK;
+}
+
+bool fab_best_is_wanted(const fab_design *design, const char *traffic) {
+    return traffic != NULL &&
+           (best_in(traffic) != NULL || (is_of_job(design, traffic) && (is_best(design->jobs[0].tp_collective) ||
+                                                                        is_best(design->jobs[0].dp_collective))));
+}
+
+fab_status fab_best_settle(const fab_best_request *request, fab_design *design, char **out_traffic, fab_error *err) {
+    *out_traffic = NULL;
+    if (best_in(request->traffic) != NULL) {
+        return settle_pattern(request, design, out_traffic, err);
+    }
+    /* The other key waits as a ring meanwhile. */
+    const fab_job_collective of_data = design->jobs[0].dp_collective;
+    if (is_best(of_data)) {
+        design->jobs[0].dp_collective = FAB_COLLECTIVE_RING;
+    }
+    FAB_PASS(settle_key(request, design, true, err));
+    design->jobs[0].dp_collective = of_data;
+    return settle_key(request, design, false, err);
+}

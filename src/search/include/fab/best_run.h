@@ -1,0 +1,34 @@
+/**
+ * @file best_run.h
+ * Collectives by algorithm=best: every algorithm that is defined is replayed, and the fastest takes its place.
+ */
+#pragma once
+
+#include "fab/design.h"
+#include "fab/fabric.h"
+#include "fab/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fab_best_request {
+    const fab_fabric *fabric;
+    const char *traffic; /**< as for fab_context_request */
+    uint64_t seed;
+    size_t n_threads;
+} fab_best_request;
+
+/** Whether the pattern, or the first job where the traffic is a job's, asks for the best. */
+bool fab_best_is_wanted(const fab_design *design, const char *traffic);
+
+/**
+ * Replays under the first engine and one seed; of a job its tp-collective, then its dp-collective, by the phases that
+ * are theirs.
+ * @param[in,out] design       tp_collective and dp_collective of its first job are set, and collective_note says what
+ *                             was chosen and what comes next.
+ * @param[out]    out_traffic  The text with the algorithm in place of `best`; the caller's. NULL: as it was.
+ * @retval FAB_EUNSUPPORTED  no algorithm has a time
+ * Complexity: a replay for every algorithm.
+ */
+fab_status fab_best_settle(const fab_best_request *request, fab_design *design, char **out_traffic,
+                           fab_error *err) FAB_MUST_USE;
