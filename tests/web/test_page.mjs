@@ -43,6 +43,28 @@ const cells = (page, id) => page.evaluate((table) => [...document.querySelectorA
 const pixels = (page) => page.evaluate(() => document.querySelector('canvas.fabric').toDataURL());
 const text = (page, selector) => page.locator(selector).first().textContent();
 
+test('what is chosen stands in the address, and whoever gets it sees the same', async () => {
+  const { page, context, complaints } = await open(browser, file('jobs'));
+  await page.getByLabel('Engine', { exact: true }).selectOption('1');
+  await page.getByLabel('Phase', { exact: true }).selectOption('1');
+  const spot = await find(page, /^spine-\d+/);
+  assert.ok(spot, 'no spine in the picture');
+  await page.mouse.click(spot.x, spot.y);
+  const told = await text(page, '#fabric-detail h3');
+  assert.match(told, /^spine-\d+$/);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await other.waitForFunction(() => document.documentElement.dataset.ready);
+  assert.equal(await text(other, '#fabric-detail h3'), told);
+  assert.equal(await other.getByLabel('Engine', { exact: true }).inputValue(), '1');
+  assert.equal(await other.getByLabel('Phase', { exact: true }).inputValue(), '1');
+  await other.goto(`${page.url().split('#')[0]}#%7Bnonsense`);
+  await other.waitForFunction(() => document.documentElement.dataset.ready);
+  assert.equal(await other.getByLabel('Engine', { exact: true }).inputValue(), '0');
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];

@@ -1,5 +1,6 @@
 // The knobs of an explored page: what they ask goes to the program's core in a worker, and the page is drawn anew from
 // what it answers. The question stands in the address, so that a finding can be sent.
+import { readAddress, writeAddress } from './address.js';
 import { completed } from './complete.js';
 import { h, replace, select, table } from './dom.js';
 import * as f from './format.js';
@@ -113,16 +114,10 @@ function startCore(onReady) {
  */
 export function explore(first, show) {
   const asked = first?.asked;
-  const fromAddress = () => {
-    try {
-      return JSON.parse(decodeURIComponent(location.hash.slice(1))).words;
-    } catch {
-      return null;
-    }
-  };
+  const { words: sent } = readAddress();
   const files = asked?.files ?? {};
-  let q = questionOf(fromAddress() ?? asked?.words ?? []);
-  let report = fromAddress() ? null : (first?.report ?? null);
+  let q = questionOf(sent ?? asked?.words ?? []);
+  let report = sent ? null : (first?.report ?? null);
   let kept = report;
   let fields = [];
   let families = [];
@@ -156,7 +151,7 @@ export function explore(first, show) {
     const data = JSON.parse(result.answer);
     report = data.report;
     kept ??= report;
-    history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify({ words: wordsOf(q) }))}`);
+    writeAddress({ words: wordsOf(q) });
     document.getElementById('data').textContent = result.answer; // what a saved page begins with
     show(data);
     draw();

@@ -1,4 +1,5 @@
 // The page: reads its block of data and lays out what there is. report.js and explored.js start it.
+import { readAddress, writeAddress } from './address.js';
 import { Model, State } from './model.js';
 import { breakable, h, replace, section, select } from './dom.js';
 import { answers } from './answers.js';
@@ -83,7 +84,8 @@ function controls(model, state) {
 function build(data, kept, breakPart) {
   const model = new Model(data);
   const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null, breakPart });
-  if (kept) Object.assign(state, stillThere(model, kept));
+  const chosen = kept ?? readAddress().chosen ?? {};
+  Object.assign(state, stillThere(model, chosen));
   const drawn = model.graph && data.views ? picture(model, state, data.views)
     : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
@@ -115,12 +117,30 @@ function build(data, kept, breakPart) {
       linked.length > 0 && h('div', { class: 'linked' }, controls(model, state), linked), parts),
     h('footer', null, `${model.meta.program} ${model.meta.version}`),
   ]);
-  return state;
+  // The picture opens what is selected, and chooses a view by itself before.
+  if (drawn && data.views.some((v) => v.name === chosen.view)) state.set({ view: chosen.view });
+  const selected = drawn && chosen.selected && model.findNamed(chosen.selected);
+  if (selected) state.set({ selected });
+  state.onChange(() => writeAddress({ chosen: chosenOf(model, state) }));
+  return { chosen: () => chosenOf(model, state) };
 }
 
-/** Of what was chosen on another page: what this one has too. */
-function stillThere(model, { engine, phase, direction, view }) {
-  return { engine: engine < model.engines.length ? engine : 0, ...(phase < model.phases.length ? { phase } : {}), direction, view };
+/** Of what was chosen on another page, or stands in the address: what this page has too. */
+function stillThere(model, { engine, phase, draw, colour, direction }) {
+  const out = {};
+  if (engine >= 0 && engine < model.engines.length) out.engine = engine;
+  if (phase >= 0 && phase < model.phases.length) out.phase = phase;
+  if (model.drawsOf(out.phase ?? -1, out.engine ?? -1).some((d) => d.draw === draw)) out.draw = draw;
+  if (['ratio', 'criticality', 'taper', 'bytes', 'paused'].includes(colour)) out.colour = colour;
+  if (['both', 'up', 'down'].includes(direction)) out.direction = direction;
+  return out;
+}
+
+/** What is chosen, by names: a switch or a cable keeps its own in another design. */
+function chosenOf(model, { engine, phase, draw, colour, direction, view, selected }) {
+  const name = selected?.kind === 'switch' ? model.switchName(selected.id)
+    : selected?.kind === 'cable' ? model.linkName(selected.boundary, selected.index, false) : undefined;
+  return { engine, phase, draw, colour, direction, view, selected: name };
 }
 
 // Closed parts open for the printer, and close again.
@@ -138,9 +158,9 @@ export function start(explore) {
   const data = JSON.parse(document.getElementById('data').textContent);
   let ask = null;
   const breakPart = explore && ((name) => ask.breakPart(name));
-  let state = data && build(data, null, breakPart);
+  let page = data && build(data, null, breakPart);
   ask = explore?.(data, (next) => {
-    state = build(next, state, breakPart);
+    page = build(next, page?.chosen(), breakPart);
   });
   performance.mark('fabriscope-ready');
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
