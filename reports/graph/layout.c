@@ -372,7 +372,7 @@ static bool may_fit(const fab_fabric *f, fab_view kind, float width) {
     case FAB_VIEW_SERVER: return gpus / f->gpus_per_server <= room * 8 && leaves <= room * 4;
     case FAB_VIEW_LEAF: return leaves <= room * 4;
     case FAB_VIEW_POD: return f->n_pods > 1 && f->n_pods <= room && !rails_apart;
-    case FAB_VIEW_RAIL: return f->n_rails > 1 && f->n_rails <= room && (rails_apart || f->n_pods <= 1);
+    case FAB_VIEW_RAIL: return f->n_rails > 1 && f->n_rails <= room && (rails_apart || f->switch_rail[0] != UINT16_MAX);
     case FAB_VIEW_PLANE: return f->n_planes > 1 && f->n_planes <= room;
     default: return true;
     }

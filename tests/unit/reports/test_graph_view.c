@@ -453,11 +453,10 @@ Test(layout, the_view_that_can_be_read) {
     static const struct {
         const char *design;
         fab_view view;
-    } ROWS[] = {{"rail-spine:gpus=16,radix=16", FAB_VIEW_WHOLE},
-                {"rail-spine:gpus=1024,radix=64", FAB_VIEW_LEAF},
-                {"preset:llama3-24k-roce", FAB_VIEW_POD},
-                {"rail-only:gpus=32768,radix=64,domain=8", FAB_VIEW_RAIL},
-                {"clos:gpus=8192,radix=256,tiers=2", FAB_VIEW_TIER}};
+    } ROWS[] = {
+        {"rail-spine:gpus=16,radix=16", FAB_VIEW_WHOLE},           {"rail-spine:gpus=1024,radix=64", FAB_VIEW_LEAF},
+        {"rail-spine:gpus=2048,radix=64", FAB_VIEW_RAIL},          {"preset:llama3-24k-roce", FAB_VIEW_POD},
+        {"rail-only:gpus=32768,radix=64,domain=8", FAB_VIEW_RAIL}, {"clos:gpus=8192,radix=256,tiers=2", FAB_VIEW_TIER}};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         fab_design design;
         fab_fabric_result about;
