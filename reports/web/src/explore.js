@@ -47,30 +47,35 @@ const wordsOf = (q) => [
 ];
 const quoted = (word) => (/^[\w.:=,/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
-/** Figures of a report that a knob is turned for: [name, value, format, whether less is better]. */
+/** Figures of a report that a knob is turned for: [name, value, format, whether less is better, what it stands beside
+ *  where the other report has none of its name]. */
 function figuresOf(report) {
   const best = report.verdict?.best_engine ?? 0;
   const it = report.iteration?.[best];
   const of = (phase) => f.mean(phase.engines?.[best]?.max_collision_factor ?? 0);
   const worst = Math.max(0, ...(report.phases ?? []).map(of));
   const sum = (report.phases ?? []).reduce((total, phase) => total + (f.mean(phase.engines?.[best]?.time_s) ?? NaN), 0);
+  const whole = it ? 'iteration' : 'phases, one after the other';
+  const time = (p) => (p.possible ? p.time_s : undefined);
   const dead = report.failures?.engines[best]?.policies ?? [];
+  const same = dead.every((p) => time(p) === time(dead[0])); // nobody moves, or it makes no difference
   return [
-    it ? ['iteration', f.mean(it.time_s), f.seconds, true] : ['phases, one after the other', sum, f.seconds, true],
-    ...dead.map((p) => [`with what is broken, ${p.policy}`, p.possible ? p.time_s : undefined, f.seconds, true]),
+    [whole, it ? f.mean(it.time_s) : sum, f.seconds, true],
+    ...(same ? dead.slice(0, 1) : dead).map((p) => [`${whole} with what is broken${same ? '' : `, ${p.policy}`}`, time(p), f.seconds, true, whole]),
     it && ['tokens per second', f.mean(it.tokens_per_s), f.count, false],
     ['worst collision factor', worst, f.factor, true],
     report.cost && ['network', report.cost.total_usd, f.dollars, true],
     report.cost && ['power', report.cost.power_w, f.power, true],
-    it?.usd_per_1e9_tokens !== undefined && ['GPU hours per 1e9 tokens', f.mean(it.usd_per_1e9_tokens), f.money, true],
+    it?.usd_per_1e9_tokens !== undefined && ['GPUs per 1e9 tokens', f.mean(it.usd_per_1e9_tokens), f.money, true],
     report.fabric && ['switches', report.fabric.switches, f.count, true],
     report.fabric?.bisection_ratio !== undefined && ['bisection', report.fabric.bisection_ratio, (r) => f.percent(r), false],
   ].filter(Boolean);
 }
 
 function comparison(now, then) {
-  const rows = figuresOf(now).map(([name, value, format, less]) => {
-    const before = then && figuresOf(then).find(([other]) => other === name)?.[1];
+  const old = then ? figuresOf(then) : [];
+  const rows = figuresOf(now).map(([name, value, format, less, instead]) => { // beside what was whole where nothing was broken
+    const before = (old.find(([other]) => other === name) ?? old.find(([other]) => other === instead))?.[1];
     const change = value / before - 1;
     return { name, value, before, format, change, better: Number.isFinite(change) && Math.abs(change) > 1e-9 ? change < 0 === less : null };
   });
@@ -198,7 +203,9 @@ export function explore(first, show) {
   const design = completed({ id: 'explore-design', 'aria-label': 'Design', placeholder: 'clos:gpus=1024,taper=2', value: q.design }, offerDesign, (text) => turn({ design: text.trim() }));
   const key = completed({ id: 'explore-set', 'aria-label': 'Any key', placeholder: 'any key: job.tp=8' }, (text) => part(text, [' '], ''), setAny);
   const broken = h('input', { id: 'explore-break', type: 'text', 'aria-label': 'Break a part', placeholder: 'break: server-2, leaf-0, nic-3*0.5', onkeydown: (e) => {
-    if (e.key === 'Enter' && e.target.value.trim()) turn({ broken: [...q.broken, e.target.value.trim()] });
+    if (e.key !== 'Enter' || !e.target.value.trim()) return;
+    turn({ broken: [...q.broken, e.target.value.trim()] });
+    e.target.value = '';
   } });
   const panel = h('section', { id: 'explore', 'aria-label': 'Knobs' }, design, knobs, h('div', { class: 'controls' }, key, broken), status, figures,
     h('p', { class: 'small' }, 'The same on a command line: ', command));
