@@ -109,7 +109,7 @@ static const fab_field PAUSES_FIELDS[] = {
     FIELD(trims,
           "Packets, or cells of several, that found a queue full and were sent again, under transport spray-ack.",
           .only = is_sprayed, .source = "src/doc/adr/0074-sprayed-packets.md", .labels = "full queue"),
-    FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase about a hundredth of a mean flow."),
+    FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase a part of a flow."),
     ARRAY(roots, "root", roots, n_roots, &PAUSE_ROOT, "Links that stop others longest, first."),
 };
 static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
