@@ -1,4 +1,4 @@
-/* Sprayed packets of large phases as fluids, in steps of half a round trip: what a sender's packets do to queues, and
+/* Sprayed packets of large phases as fluids, in steps of a round trip or less: what a sender's packets do to queues, and
  * queues to its window, is taken together. See src/doc/adr/0095-sprayed-fluids.md. */
 #include "fab/memory.h"
 #include "fab/rng.h"
@@ -6,12 +6,12 @@
 
 #include <math.h>
 
-#define SHORTEST   0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
-#define VISITS     3e8   /* of paths to links: longer steps where shorter ones would make more */
-#define MOST_TRIPS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
-#define MOST_OWED  15.0F
-#define LAST       (UINT32_C(1) << 31)
-#define SMALLEST   1e-3 /* of a packet: nothing */
+#define SHORTEST    0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
+#define VISITS      3e8   /* of paths to links: longer steps where shorter ones would make more */
+#define MOST_ROUNDS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
+#define MOST_OWED   15.0F
+#define LAST        (UINT32_C(1) << 31)
+#define SMALLEST    1e-3 /* of a packet: nothing */
 
 /* Of a link, what every path changes and reads within a step: all of them fit into a cache, as do the next. */
 typedef struct step_flow {
@@ -330,10 +330,10 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
     FAB_FREE_ALL(s->flows, s->link); /* senders and hops are all that is needed */
     s->flows = NULL;
     s->link = NULL;
-    double trips = fullest_link_s(k) / rtt_s;
+    double rounds = fullest_link_s(k) / rtt_s;
     double n_hops = (double)s->first[s->phase->n_flows] - (1.0 + FAB_SPRAY_BEHIND) * s->phase->n_flows;
-    k->scale = fmax(1, trips / MOST_TRIPS);
-    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(trips, MOST_TRIPS) / VISITS));
+    k->scale = fmax(1, rounds / MOST_ROUNDS);
+    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(rounds, MOST_ROUNDS) / VISITS));
     k->step_s = k->mix * rtt_s;
     k->mix /= 2;
     s->out->cell_bytes = fmax(s->packet_bytes, most_bps * k->step_s);
