@@ -5,6 +5,7 @@
 #include "spray.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define SHORTEST    0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
 #define VISITS      3e8   /* of paths to links: longer steps where shorter ones would make more */
@@ -297,6 +298,9 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
     fab_spray_state *spray = s->spray;
     const uint32_t n_links = s->phase->n_links;
     double most_bps = 0;
+    FAB_FREE_ALL(s->flows, spray->sender_of); /* senders know what they had */
+    s->flows = NULL;
+    spray->sender_of = NULL;
     FAB_PASS(FAB_NEW(k->flow, (size_t)n_links + 1, err)); /* one more is nowhere */
     FAB_PASS(FAB_NEW(k->seen, (size_t)n_links + 1, err));
     FAB_PASS(FAB_NEW(k->queue, (size_t)n_links + 1, err));
@@ -327,8 +331,7 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
             }
         }
     }
-    FAB_FREE_ALL(s->flows, s->link); /* senders and hops are all that is needed */
-    s->flows = NULL;
+    free(s->link); /* hops are all that is needed */
     s->link = NULL;
     double rounds = fullest_link_s(k) / rtt_s;
     double n_hops = (double)s->first[s->phase->n_flows] - (1.0 + FAB_SPRAY_BEHIND) * s->phase->n_flows;
