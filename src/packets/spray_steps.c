@@ -161,8 +161,9 @@ static void take_turns(spray_steps *k, fab_spray_sender *x, double n_packets) {
     for (uint32_t i = 0; i < x->n; i++) {
         sent[i] = (float)each;
     }
-    for (; rest > 0; rest -= 1) {
+    while (rest > 0) {
         sent[x->next] += (float)fmin(1, rest);
+        rest -= 1;
         x->next = x->next + 1 < x->n ? x->next + 1 : 0;
     }
     if (!k->s->transport->spray->skips) {
