@@ -93,6 +93,17 @@ static const fab_field PAUSE_ROOT_FIELDS[] = {
 static const fab_fields PAUSE_ROOT = TABLE("root", PAUSE_ROOT_FIELDS, LOSSLESS);
 
 #undef T
+#define T fab_paused_link
+static const fab_field PAUSED_LINK_FIELDS[] = {
+    FIELD(link, "A link that is stopped at times."),
+    FIGURE(stopped_s, "s", "For how long, added up; of several priorities the one that was stopped longest."),
+    FIELD(waits_for,
+          "The link whose queue held what it was stopped for, most of the time: the next on the way to the root."),
+    FIELD(root, "What it waits for in the end."),
+};
+static const fab_fields PAUSED_LINK = TABLE("stopped", PAUSED_LINK_FIELDS, LOSSLESS);
+
+#undef T
 #define T fab_pauses
 GIVES(bool, has_notices, here->notices > 0);
 GIVES(bool, is_sprayed, here->is_sprayed);
@@ -109,8 +120,9 @@ static const fab_field PAUSES_FIELDS[] = {
     FIELD(trims,
           "Packets, or cells of several, that found a queue full and were sent again, under transport spray-ack.",
           .only = is_sprayed, .source = "src/doc/adr/0074-sprayed-packets.md", .labels = "full queue"),
-    FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase about a hundredth of a mean flow."),
+    FIGURE(cell_bytes, "byte", "What moves as one: a packet, or in a large phase a part of a flow."),
     ARRAY(roots, "root", roots, n_roots, &PAUSE_ROOT, "Links that stop others longest, first."),
+    ARRAY(stopped, "link", stopped, n_stopped, &PAUSED_LINK, "Links that are stopped longest, first."),
 };
 static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
                                        .definition = "What queues of packets do to the phase, of the first seed.");

@@ -358,10 +358,10 @@ static void times_put_sprays(fab_page *page, const fab_engine_result *e) {
     fab_page_say(page, "As sprayed packets the bytes take %.3g times as long as by fair shares of these paths (%s).",
                  e->fluid_s.mean > 0 ? e->transfer_s.mean / e->fluid_s.mean : 1, fab_show_time(page, e->fluid_s.mean));
     fab_page_say(page,
-                 " Of cells of %s, %" PRIu64 " found a full queue and were sent again; %" PRIu64
-                 " were marked. Senders choose "
+                 " %" PRIu64 " packets found a full queue and were sent again; %" PRIu64
+                 " were marked; what moves as one is %s. Senders choose "
                  "among paths: loads and collisions are those of even shares.",
-                 fab_show_bytes(page, p->cell_bytes), p->trims, p->notices);
+                 p->trims, p->notices, fab_show_bytes(page, p->cell_bytes));
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
 }
 

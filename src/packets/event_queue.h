@@ -55,7 +55,8 @@ typedef struct fab_event_queue {
  * @param[in] sight_s  How far ahead of the present most events are pushed; further ones cost more, no answer depends on
  *                     either.
  */
-fab_status fab_event_queue_init(fab_event_queue *queue, size_t size, double day_s, double sight_s, fab_error *err) FAB_MUST_USE;
+fab_status fab_event_queue_init(fab_event_queue *queue, size_t size, double day_s, double sight_s,
+                                fab_error *err) FAB_MUST_USE;
 void fab_event_queue_release(fab_event_queue *queue);
 
 /** Not before the event of now[next - 1]. Complexity: O(1), where days are as they should be. */

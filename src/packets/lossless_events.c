@@ -445,7 +445,9 @@ fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_ph
     fab_lossless_state s = {.transport = transport, .phase = phase, .out = out};
     s.spray = transport->spray != NULL ? &spray : NULL;
     FAB_TRY(fab_lossless_open(&s, err));
-    FAB_TRY(s.spray == NULL ? run_events(&s, err) : spray.in_steps ? fab_spray_steps(&s, err) : fab_spray_events(&s, err));
+    FAB_TRY(s.spray == NULL  ? run_events(&s, err)
+            : spray.in_steps ? fab_spray_steps(&s, err)
+                             : fab_spray_events(&s, err));
     FAB_TRY(name_deadlock(&s, s.now_s, err));
     read_ports(&s);
 done:

@@ -221,8 +221,8 @@ static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     }
     double day_s = (s->spray != NULL ? SPRAYED_PER_DAY : EVENTS_PER_DAY) * busy_s / (double)(2 * s->out->n_cells + 1);
     if (busy_s > 0) {
-        status = fab_event_queue_init(&s->events, s->spray != NULL ? sizeof(fab_spray_event) : sizeof(fab_event),
-                                      day_s, sight_s, err);
+        status = fab_event_queue_init(&s->events, s->spray != NULL ? sizeof(fab_spray_event) : sizeof(fab_event), day_s,
+                                      sight_s, err);
     }
 done:
     free(send_s);

@@ -8,19 +8,19 @@
 
 /** The paths of a flow that begin at one link, and what its sender knows. What every event reads of it comes first. */
 typedef struct fab_spray_sender {
-    uint32_t first, n;    /**< paths: member[first] ... */
-    uint32_t next, round; /**< place within a round over them */
-    uint32_t shift;       /**< where this round begins */
-    uint32_t out;         /**< cells sent and not answered */
-    uint32_t left;        /**< that have not been sent, or were trimmed */
-    uint32_t missing;     /**< that have not arrived */
-    double window_bytes;  /**< these may be under way; at least one cell */
-    double last_s;        /**< arrival of its cells, less the latency of their paths */
-    double most_bytes;    /**< no window is larger */
-    double calm_bytes;    /**< acknowledged since something waited longer than prompt_s */
-    double rtt_s, target_s; /**< without queues; queueing that is aimed at */
-    double prompt_s;        /**< queueing that is as good as none */
-    double delay_s, weight; /**< smoothed queueing, and what a cell counts in it */
+    uint32_t first, n;               /**< paths: member[first] ... */
+    uint32_t next, round;            /**< place within a round over them */
+    uint32_t shift;                  /**< where this round begins */
+    uint32_t out;                    /**< cells sent and not answered */
+    uint32_t left;                   /**< that have not been sent, or were trimmed */
+    uint32_t missing;                /**< that have not arrived */
+    double window_bytes;             /**< these may be under way; at least one cell */
+    double last_s;                   /**< arrival of its cells, less the latency of their paths */
+    double most_bytes;               /**< no window is larger */
+    double calm_bytes;               /**< acknowledged since something waited longer than prompt_s */
+    double rtt_s, target_s;          /**< without queues; queueing that is aimed at */
+    double prompt_s;                 /**< queueing that is as good as none */
+    double delay_s, weight;          /**< smoothed queueing, and what a cell counts in it */
     double proportional, fair, fast; /**< raises: bytes^2 per byte and second, bytes^2 per byte, a ratio */
     double cut_s;                    /**< when it was last cut */
     bool is_fast;

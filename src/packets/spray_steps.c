@@ -1,5 +1,5 @@
-/* Sprayed packets of large phases as fluids, in steps of half a round trip: what a sender's packets do to queues, and
- * queues to its window, is taken together. See src/doc/adr/0095-sprayed-fluids.md. */
+/* Sprayed packets of large phases as fluids, in steps of a round trip or less: what a sender's packets do to queues,
+ * and queues to its window, is taken together. See src/doc/adr/0095-sprayed-fluids.md. */
 #include "fab/memory.h"
 #include "fab/rng.h"
 #include "spray.h"
@@ -7,12 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SHORTEST   0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
-#define VISITS     6e8   /* of paths to links: longer steps where shorter ones would make more */
-#define MOST_TRIPS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
-#define MOST_OWED  15.0F
-#define LAST       (UINT32_C(1) << 31)
-#define SMALLEST   1e-3 /* of a packet: nothing */
+#define SHORTEST    0.125 /* step, in round trips; the longest is one, because windows follow what they cause */
+#define VISITS      3e8   /* of paths to links: longer steps where shorter ones would make more */
+#define MOST_ROUNDS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
+#define MOST_OWED   15.0F
+#define LAST        (UINT32_C(1) << 31)
+#define SMALLEST    1e-3 /* of a packet: nothing */
 
 /* Of a link, what every path changes and reads within a step: all of them fit into a cache, as do the next. */
 typedef struct step_flow {
@@ -32,14 +32,14 @@ typedef struct step_queue {
 
 typedef struct step_sender {
     double left_bytes, rate, wait_s;
-    uint32_t hop; /**< its paths begin here */
-    double part;  /**< of the last step in which it sent; 0: in none */
+    uint32_t hop;  /**< its paths begin here */
+    double part;   /**< of the last step in which it sent; 0: in none */
     double last_s; /**< what a packet takes behind its first link; in the end, when the last one came */
 } step_sender;
 
 typedef struct spray_steps {
     fab_lossless_state *s;
-    step_flow *flow;      /* [n_links], as the next two */
+    step_flow *flow; /* [n_links], as the next two */
     step_seen *seen;
     step_queue *queue;
     float *kept;          /* [n_links]: part that was not trimmed */
@@ -55,21 +55,23 @@ typedef struct spray_steps {
     double n_marked, n_trimmed;
 } spray_steps;
 
-/* What a sender hears of a step, in bytes. */
+/* What a sender hears of a step: packets that it sent, and bytes that arrived, and how. */
 typedef struct step_news {
-    double there, waited, calm, raises, steady, hot, dead;
-    double latest_s;
+    float sent, there, unmarked, waited, calm, raises, steady, hot, latest_s;
 } step_news;
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
 
-static step_news read_paths(spray_steps *k, uint32_t number, double size) {
+static step_news read_paths(spray_steps *k, uint32_t number, float size) {
     const fab_spray_sender *x = &k->s->spray->senders[number];
     const step_seen *seen = k->seen;
     const uint32_t *hop = &k->hop[k->senders[number].hop];
     const step_seen first = k->seen[k->s->spray->origin[number].link];
+    const float *sent = k->sent;
+    float *owed = k->owed;
+    const float target_s = (float)x->target_s;
+    const float prompt_s = (float)x->prompt_s;
     step_news n = {.there = 0};
-    double marked = 0;
     for (uint32_t i = x->first; i < x->first + x->n; i++) {
         float wait_s = first.wait_s;
         float clear = first.clear;
@@ -82,50 +84,51 @@ static step_news read_paths(spray_steps *k, uint32_t number, double size) {
         while (k->trims && begin < hop) {
             kept *= k->kept[*begin++ & ~LAST];
         }
-        double all = (double)k->sent[i] * size;
-        double bytes = all * (double)kept;
-        double unmarked = bytes * (double)clear;
-        bool is_late = (double)wait_s >= x->target_s;
-        marked += bytes - unmarked;
-        n.dead += all - bytes;
+        const float bytes = sent[i] * size * kept;
+        const float unmarked = bytes * clear;
+        const bool is_late = wait_s >= target_s;
+        const float soon = is_late ? 0 : unmarked;
+        n.sent += sent[i];
         n.there += bytes;
-        n.waited += bytes * (double)wait_s;
-        n.calm += (double)wait_s < x->prompt_s ? unmarked : 0;
-        n.raises += is_late ? 0 : unmarked * (x->target_s - (double)wait_s);
-        n.steady += is_late ? unmarked : 0;
+        n.waited += bytes * wait_s;
+        n.unmarked += unmarked;
+        n.calm += wait_s < prompt_s ? unmarked : 0;
+        n.raises += soon * (target_s - wait_s);
+        n.steady += unmarked - soon;
         n.hot += is_late ? bytes - unmarked : 0;
-        n.latest_s = all > 0 && (double)wait_s > n.latest_s ? (double)wait_s : n.latest_s;
-        float owed = k->owed[i] + k->sent[i] * (1 - clear * kept);
-        k->owed[i] = owed < MOST_OWED ? owed : MOST_OWED;
+        n.latest_s = sent[i] > 0 && wait_s > n.latest_s ? wait_s : n.latest_s;
+        const float turns = owed[i] + sent[i] * (1 - clear * kept);
+        owed[i] = turns < MOST_OWED ? turns : MOST_OWED;
     }
-    k->n_marked += marked / size;
+    k->n_marked += (double)((n.there - n.unmarked) / size);
     return n;
 }
 
 /* As fab_spray_acknowledged() for packet after packet; whether one of few was not prompt, or cuts, is drawn. */
-static void change_window(spray_steps *k, uint32_t number, const step_news *n) {
+static void change_window(spray_steps *k, uint32_t number, const step_news *n, double dead) {
     fab_spray_sender *x = &k->s->spray->senders[number];
     step_sender *y = &k->senders[number];
-    double size = k->s->spray->origin[number].bytes;
-    uint64_t draw = fab_draw(k->s->phase->seed, number, k->n_steps);
-    double one = (double)(draw >> 32) * 0x1p-32;
-    double other = (double)(draw & UINT32_MAX) * 0x1p-32;
-    double full_bytes = k->step_s / k->s->ports[k->s->spray->origin[number].link].s_per_byte;
-    y->wait_s = n->there > 0 ? n->waited / n->there : y->wait_s;
-    x->delay_s += x->weight * fmin(1, n->there / full_bytes) * (y->wait_s - x->delay_s);
-    bool is_calm = n->there - n->calm < size * one && n->dead < size * one;
-    x->calm_bytes = is_calm ? x->calm_bytes + n->there : 0;
+    const double size = k->s->spray->origin[number].bytes;
+    const double there = (double)n->there;
+    const uint64_t draw = fab_draw(k->s->phase->seed, number, k->n_steps);
+    const double one = size * (double)(draw >> 32) * 0x1p-32;
+    const double other = size * (double)(draw & UINT32_MAX) * 0x1p-32;
+    const double full_bytes = k->step_s / k->s->ports[k->s->spray->origin[number].link].s_per_byte;
+    y->wait_s = there > 0 ? (double)n->waited / there : y->wait_s;
+    x->delay_s += x->weight * fmin(1, there / full_bytes) * (y->wait_s - x->delay_s);
+    bool is_calm = there - (double)n->calm < one && dead < one;
+    x->calm_bytes = is_calm ? x->calm_bytes + there : 0;
     x->is_fast = is_calm && (x->is_fast || x->calm_bytes > x->window_bytes);
     if (x->is_fast) {
-        x->window_bytes += x->fast * n->there;
+        x->window_bytes += x->fast * there;
     } else {
-        x->window_bytes += (x->proportional * n->raises + x->fair * n->steady) / x->window_bytes;
+        x->window_bytes += (x->proportional * (double)n->raises + x->fair * (double)n->steady) / x->window_bytes;
     }
-    if (x->delay_s > x->target_s && k->now_s - x->cut_s >= x->rtt_s * (1 - SMALLEST) && n->hot > size * other) {
+    if (x->delay_s > x->target_s && k->now_s - x->cut_s >= x->rtt_s * (1 - SMALLEST) && (double)n->hot > other) {
         x->window_bytes *= fab_spray_cut(x);
         x->cut_s = k->now_s;
     }
-    x->window_bytes = fmax(size, fmin(x->window_bytes, x->most_bytes) - n->dead);
+    x->window_bytes = fmax(size, fmin(x->window_bytes, x->most_bytes) - dead);
 }
 
 static void sender_is_told(spray_steps *k, uint32_t number) {
@@ -134,12 +137,13 @@ static void sender_is_told(spray_steps *k, uint32_t number) {
     if (y->part <= 0) {
         return;
     }
-    step_news n = read_paths(k, number, size);
-    change_window(k, number, &n);
-    y->left_bytes += n.dead;
-    k->n_trimmed += n.dead / size;
+    step_news n = read_paths(k, number, (float)size);
+    double dead = k->trims ? fmax(0, (double)n.sent * size - (double)n.there) : 0;
+    change_window(k, number, &n, dead);
+    y->left_bytes += dead;
+    k->n_trimmed += dead / size;
     if (y->left_bytes <= SMALLEST * size) {
-        y->last_s += k->scale * (k->now_s - (1 - y->part) * k->step_s) + n.latest_s;
+        y->last_s += k->scale * (k->now_s - (1 - y->part) * k->step_s) + (double)n.latest_s;
         y->left_bytes = 0;
         k->n_left--;
     }
@@ -153,26 +157,28 @@ static void take_turns(spray_steps *k, fab_spray_sender *x, double n_packets) {
     float *sent = &k->sent[x->first];
     double each = floor(n_packets / x->n);
     double rest = n_packets - each * x->n;
-    double sum = 0;
+    float sum = 0;
     for (uint32_t i = 0; i < x->n; i++) {
         sent[i] = (float)each;
     }
-    for (; rest > 0; rest -= 1) {
+    while (rest > 0) {
         sent[x->next] += (float)fmin(1, rest);
+        rest -= 1;
         x->next = x->next + 1 < x->n ? x->next + 1 : 0;
     }
     if (!k->s->transport->spray->skips) {
         return;
     }
+    float *owed = &k->owed[x->first];
     for (uint32_t i = 0; i < x->n; i++) {
-        float *owed = &k->owed[x->first + i];
-        float passed = sent[i] < *owed ? sent[i] : *owed;
-        *owed -= passed;
+        float passed = sent[i] < owed[i] ? sent[i] : owed[i];
+        owed[i] -= passed;
         sent[i] -= passed;
-        sum += (double)sent[i];
+        sum += sent[i];
     }
+    const float more = (float)n_packets / (sum > 0 ? sum : (float)x->n);
     for (uint32_t i = 0; i < x->n; i++) {
-        sent[i] = sum > 0 ? (float)((double)sent[i] * n_packets / sum) : (float)(n_packets / x->n);
+        sent[i] = sum > 0 ? sent[i] * more : more;
     }
 }
 
@@ -236,7 +242,8 @@ static void step_queue_on(spray_steps *k, uint32_t link) {
     q->mean_came += k->mix * (came - q->mean_came);
     q->mean_went += k->mix * (went - q->mean_went);
     double mean = (before + q->held_bytes) / 2;
-    k->seen[link] = (step_seen){(float)(mean / q->bytes_per_s), (float)(1 - fmin(1, fab_spray_marks(mean, q->room_bytes)))};
+    k->seen[link] =
+        (step_seen){(float)(mean / q->bytes_per_s), (float)(1 - fmin(1, fab_spray_marks(mean, q->room_bytes)))};
     if (over > 0 && came > 0) {
         k->kept[link] = (float)(1 - fmin(1, over / came));
         k->trims = true;
@@ -252,19 +259,22 @@ static double fullest_link_s(spray_steps *k) {
     double most_s = 0;
     for (uint32_t number = 0; number < s->spray->n_senders; number++) {
         const fab_spray_sender *x = &s->spray->senders[number];
+        const uint32_t *hop = &k->hop[k->senders[number].hop];
         double bytes = k->senders[number].left_bytes / x->n;
-        for (uint32_t i = x->first; bytes > 0 && i < x->first + x->n; i++) {
-            for (const uint32_t *l = &s->link[s->spray->place[i]]; *l != FAB_NO_LINK; l++) {
-                k->queue[*l].all_bytes += bytes;
-                most_s = fmax(most_s, k->queue[*l].all_bytes / k->queue[*l].bytes_per_s);
-            }
+        k->queue[s->spray->origin[number].link].all_bytes += bytes * x->n;
+        for (uint32_t i = 0; bytes > 0 && i < x->n; i++) {
+            do {
+                k->queue[*hop & ~LAST].all_bytes += bytes;
+            } while ((*hop++ & LAST) == 0);
         }
+    }
+    for (uint32_t l = 0; l < s->phase->n_links; l++) {
+        most_s = fmax(most_s, k->queue[l].all_bytes / k->queue[l].bytes_per_s);
     }
     return most_s;
 }
 
-/* Links of paths in the order in which steps read them. A path of one link has none behind it: itself once more would
- * be counted twice, so that it has a link to nowhere. */
+/* Links of paths in the order in which steps read them. Behind the only link of a path there is one to nowhere. */
 static fab_status copy_hops(spray_steps *k, fab_error *err) {
     const fab_lossless_state *s = k->s;
     uint64_t n = 0;
@@ -289,20 +299,23 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
     fab_spray_state *spray = s->spray;
     const uint32_t n_links = s->phase->n_links;
     double most_bps = 0;
+    FAB_FREE_ALL(s->flows, spray->sender_of); /* senders know what they had */
+    s->flows = NULL;
+    spray->sender_of = NULL;
     FAB_PASS(FAB_NEW(k->flow, (size_t)n_links + 1, err)); /* one more is nowhere */
     FAB_PASS(FAB_NEW(k->seen, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->queue, n_links, err));
+    FAB_PASS(FAB_NEW(k->queue, (size_t)n_links + 1, err));
     FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
     FAB_PASS(FAB_NEW(k->kept, (size_t)n_links + 1, err));
     FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
     FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
     for (uint32_t l = 0; l < n_links; l++) {
         k->flow[l].passes = 1;
-        k->queue[l] =
-            (step_queue){.bytes_per_s = 1 / s->ports[l].s_per_byte, .room_bytes = spray->ports[l].room_bytes};
+        k->queue[l] = (step_queue){.bytes_per_s = 1 / s->ports[l].s_per_byte, .room_bytes = spray->ports[l].room_bytes};
     }
     k->seen[n_links].clear = 1;
     k->kept[n_links] = 1;
+    k->queue[n_links].bytes_per_s = INFINITY;
     FAB_PASS(copy_hops(k, err));
     double rtt_s = 0;
     for (uint32_t i = 0; i < spray->n_senders; i++) {
@@ -319,10 +332,12 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
             }
         }
     }
-    double trips = fullest_link_s(k) / rtt_s;
+    free(s->link); /* hops are all that is needed */
+    s->link = NULL;
+    double rounds = fullest_link_s(k) / rtt_s;
     double n_hops = (double)s->first[s->phase->n_flows] - (1.0 + FAB_SPRAY_BEHIND) * s->phase->n_flows;
-    k->scale = fmax(1, trips / MOST_TRIPS);
-    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(trips, MOST_TRIPS) / VISITS));
+    k->scale = fmax(1, rounds / MOST_ROUNDS);
+    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(rounds, MOST_ROUNDS) / VISITS));
     k->step_s = k->mix * rtt_s;
     k->mix /= 2;
     s->out->cell_bytes = fmax(s->packet_bytes, most_bps * k->step_s);
@@ -334,28 +349,22 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
     return FAB_OK;
 }
 
-static uint32_t last_link(const fab_lossless_state *s, uint32_t place) {
-    while (s->link[place + 1] != FAB_NO_LINK) {
-        place++;
-    }
-    return s->link[place];
-}
-
 /* The first and the last links of paths have not sent what crosses them sooner than they can. */
 static void keep_access(spray_steps *k) {
     const fab_spray_state *spray = k->s->spray;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t number = 0; number < spray->n_senders; number++) {
             const fab_spray_sender *x = &spray->senders[number];
+            const uint32_t *hop = &k->hop[k->senders[number].hop];
             double *end_s = &k->senders[number].last_s;
             double late = 1;
-            for (uint32_t i = x->first; x->left > 0 && i < x->first + x->n; i++) {
-                for (int last = 0; last < 2; last++) {
-                    uint32_t place = spray->place[i];
-                    step_queue *q = &k->queue[last == 0 ? k->s->link[place] : last_link(k->s, place)];
-                    q->end_s = pass == 0 ? fmax(q->end_s, *end_s) : q->end_s;
-                    late = pass == 1 ? fmax(late, q->all_bytes / q->bytes_per_s / q->end_s) : late;
+            for (uint32_t i = 0; x->left > 0 && i <= x->n; i++) {
+                while (i < x->n && (*hop & LAST) == 0) {
+                    hop++;
                 }
+                step_queue *q = &k->queue[i < x->n ? *hop++ & ~LAST : spray->origin[number].link];
+                q->end_s = pass == 0 ? fmax(q->end_s, *end_s) : q->end_s;
+                late = pass == 1 ? fmax(late, q->all_bytes / q->bytes_per_s / q->end_s) : late;
             }
             *end_s *= late;
             for (uint32_t i = x->first; pass == 1 && x->left > 0 && i < x->first + x->n; i++) {
@@ -369,8 +378,6 @@ fab_status fab_spray_steps(fab_lossless_state *s, fab_error *err) {
     fab_status status = FAB_OK;
     spray_steps k = {.s = s};
     FAB_TRY(steps_open(&k, err));
-    free(s->flows); /* senders are all that is needed */
-    s->flows = NULL;
     while (k.n_left > 0) {
         k.n_steps++;
         for (uint32_t l = 0; l < s->phase->n_links; l++) {

@@ -32,6 +32,7 @@ RUNS = [
     Run("lossless queues, 131,072 flows, 1 thread", 20, 2048, 131072, "flow", "route clos:gpus=131072,radix=128,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport pfc --threads 1"),
     Run("senders by DCQCN, 16,384 flows, 1 thread", None, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport dcqcn --threads 1"),
     Run("sprayed packets, 16,384 flows, 1 thread", 2, 512, 16384, "flow", "route clos:gpus=16384,radix=64,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport spray-ack --threads 1"),
+    Run("sprayed packets, 131,072 flows, 1 thread", 20, 4096, 131072, "flow", "route clos:gpus=131072,radix=128,tiers=3 --traffic pattern:permutation,bytes=10MiB --transport spray-ack --threads 1"),
     Run("all-to-all 65,536, spray", None, 1024, 4294901760, "flow", f"route {LARGE} --traffic pattern:all-to-all --engine spray"),
 ]
 

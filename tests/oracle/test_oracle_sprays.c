@@ -39,15 +39,16 @@ Test(oracle_sprays, packets) {
     cr_assert_gt(n_marks, 1000, "%d", (int)n_marks);
 }
 
-/* In cells of several packets a phase is off by less than a tenth on average, and all of them together by less than a
- * twentieth. */
-Test(oracle_sprays, cells) {
+/* In steps a phase is off by less than a twentieth on average, each flow by less than a tenth, and all phases together
+ * by less than a fiftieth. */
+Test(oracle_sprays, steps) {
     double sum = 0;
     double off = 0;
+    double of_flow = 0;
     const int n_phases = 60;
     for (int seed = 0; seed < n_phases; seed++) {
         static sprayed s;
-        double found[SPRAYED * MOST_PATHS];
+        double found[2][SPRAYED * MOST_PATHS];
         double last[2] = {0, 0};
         const fab_spray rules = {.skips = seed % 4 < 2};
         fab_lossless transport = {
@@ -55,15 +56,19 @@ Test(oracle_sprays, cells) {
         sprayed_draw((uint64_t)(5000 + seed), SPRAYED, 4000, &s);
         for (int i = 0; i < 2; i++) {
             transport.packet_links = i == 0 ? 1e12 : 1;
-            fab_lossless_result r = run_phase(&transport, &s, found);
+            fab_lossless_result r = run_phase(&transport, &s, found[i]);
             cr_assert(i == 0 || r.cell_bytes > 2 * 1088);
             for (uint32_t k = 0; k < s.net.phase.n_flows; k++) {
-                last[i] = fmax(last[i], found[k]);
+                last[i] = fmax(last[i], found[i][k]);
             }
         }
         sum += (last[1] / last[0] - 1) / n_phases;
         off += fabs(last[1] / last[0] - 1) / n_phases;
+        for (uint32_t k = 0; k < s.net.phase.n_flows; k++) {
+            of_flow += fabs(found[1][k] / found[0][k] - 1) / s.net.phase.n_flows / n_phases;
+        }
     }
-    cr_assert_lt(off, 0.10, "one phase is off by %.3f", off);
-    cr_assert_lt(fabs(sum), 0.05, "phases are off by %.3f", sum);
+    cr_assert_lt(off, 0.05, "one phase is off by %.3f", off);
+    cr_assert_lt(of_flow, 0.10, "one flow is off by %.3f", of_flow);
+    cr_assert_lt(fabs(sum), 0.02, "phases are off by %.3f", sum);
 }

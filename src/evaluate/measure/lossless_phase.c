@@ -68,6 +68,31 @@ static void follow_causes(const fab_lossless_result *r, uint32_t n_links, uint32
     }
 }
 
+/* The links that are stopped longest, what each waits for, and what it waits for in the end. */
+static void list_stopped(const fab_fabric *f, const fab_lossless_result *r, const uint32_t *root_of, fab_pauses *out) {
+    uint32_t longest[FAB_PAUSE_LINKS];
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        uint32_t at = n;
+        while (at > 0 && r->paused_s[l] > r->paused_s[longest[at - 1]]) {
+            at--;
+        }
+        if (r->paused_s[l] > 0 && at < FAB_PAUSE_LINKS) {
+            n += n < FAB_PAUSE_LINKS;
+            memmove(longest + at + 1, longest + at, (n - 1 - at) * sizeof *longest);
+            longest[at] = l;
+        }
+    }
+    for (out->n_stopped = 0; out->n_stopped < n; out->n_stopped++) {
+        uint32_t l = longest[out->n_stopped];
+        fab_paused_link *link = &out->stopped[out->n_stopped];
+        link->stopped_s = r->paused_s[l];
+        (void)fab_link_name(f, l, link->link);
+        (void)fab_link_name(f, r->cause[l], link->waits_for);
+        (void)fab_link_name(f, root_of[l], link->root);
+    }
+}
+
 /* The roots that stop others longest. */
 static fab_status find_roots(const fab_engine_run *run, const fab_lossless_result *r, fab_pauses *out,
                              bool *root_of_any, fab_error *err) {
@@ -89,6 +114,7 @@ static fab_status find_roots(const fab_engine_run *run, const fab_lossless_resul
             root_of_any[root] = true;
         }
     }
+    list_stopped(f, r, root_of, out);
     while (out->n_roots < FAB_PAUSE_ROOTS) {
         uint32_t most = 0;
         for (uint32_t l = 1; l < f->n_links; l++) {

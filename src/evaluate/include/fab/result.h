@@ -193,7 +193,16 @@ typedef struct fab_pause_root {
     double stopped_s;       /**< of them all */
 } fab_pause_root;
 
+/** A link that is stopped: of the tree whose root it waits for in the end. */
+typedef struct fab_paused_link {
+    char link[FAB_LINK_NAME_SIZE];
+    double stopped_s;
+    char waits_for[FAB_LINK_NAME_SIZE]; /**< whose queue held what it was stopped for, most of the time */
+    char root[FAB_LINK_NAME_SIZE];
+} fab_paused_link;
+
 #define FAB_PAUSE_ROOTS 5
+#define FAB_PAUSE_LINKS 12
 #define FAB_PAUSE_CYCLE 8
 
 /** What lossless queues do to a phase, and rates of senders where they are told, of the first seed. */
@@ -207,6 +216,8 @@ typedef struct fab_pauses {
     double cell_bytes;
     fab_pause_root roots[FAB_PAUSE_ROOTS]; /**< those that stop others longest */
     uint32_t n_roots;
+    fab_paused_link stopped[FAB_PAUSE_LINKS]; /**< those that are stopped longest */
+    uint32_t n_stopped;
     uint32_t n_cycle; /**< links that wait for each other for ever; the first of them follow */
     char cycle[FAB_PAUSE_CYCLE][FAB_LINK_NAME_SIZE];
 } fab_pauses;

@@ -78,7 +78,7 @@ typedef struct fab_lossless_result {
     double *busy_s;   /**< shape [n_links]: how long it sent */
     uint32_t *cause;  /**< shape [n_links]: queue that held what the link was stopped for, most of the time; FAB_NO_LINK
                          where the link was never stopped */
-    double cell_bytes; /**< what moves as one, on the wire; a packet where they are small enough */
+    double cell_bytes; /**< what moves as one, on the wire; a packet where they are few enough */
     uint64_t n_cells;  /**< cells times links */
     uint64_t n_pauses;
     uint64_t n_notices;                    /**< that told senders to slow down; with spray, marked packets */
@@ -95,7 +95,8 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
 /**
  * With spray: no port stops its sender. A cell that comes to a full queue is trimmed, and its sender hears of it as of
  * an acknowledgement, the latency of the rest of the path and of the way back later. A sender keeps a window of cells
- * that it has not heard of; it takes the next of its paths for each. See src/doc/adr/0074-sprayed-packets.md.
+ * that it has not heard of; it takes the next of its paths for each. Cells are packets; of more than packet_links
+ * times links there are none, but steps of all senders together. See src/doc/adr/0074-sprayed-packets.md and 0095.
  *
  * Without: cells leave their NIC in turn, flow by flow, and queue first in, first out at every egress port. Of the
  * cells that came in by a link and have not left the switch, the ingress port counts the bytes: above xoff the sender
