@@ -36,7 +36,7 @@ void fab_timed_memo_release(fab_timed_memo *memo) {
 /* --- which phases are alike --------------------------------------------------------------------------------------- */
 
 static bool same_array(const uint32_t *a, const uint32_t *b, size_t n) {
-    return a == b || (a != NULL && b != NULL && memcmp(a, b, n * sizeof *a) == 0);
+    return a == b || n == 0 || (a != NULL && b != NULL && memcmp(a, b, n * sizeof *a) == 0);
 }
 
 static double ratio_of(const fab_timed_phase *t, const fab_phase *phase) {
@@ -94,7 +94,9 @@ static void forget(fab_timed_memo *memo) {
         timed_free(memo->timed[i].phase);
     }
     memo->n -= n;
-    memmove(memo->timed, memo->timed + n, memo->n * sizeof *memo->timed);
+    if (n > 0) {
+        memmove(memo->timed, memo->timed + n, memo->n * sizeof *memo->timed);
+    }
 }
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
