@@ -54,7 +54,8 @@ static size_t clos_even_sizes(uint64_t n, uint64_t most, uint64_t granule, uint6
     size_t n_out = 0;
     for (uint64_t step = 1; blocks > 0 && step <= 32; step *= 2) {
         uint64_t size = fab_ceil_div(fab_ceil_div(whole, blocks), step) * step;
-        bool has_room = blocks > 1 ? size * granule < most : size * granule <= most; /* of one block `n` comes last */
+        bool has_room =
+            size > 0 && (blocks > 1 ? size * granule < most : size * granule <= most); /* of one, n is last */
         if (has_room && fab_ceil_div(whole, size) == blocks && (n_out == 0 || size * granule > out[n_out - 1])) {
             out[n_out++] = size * granule;
         }

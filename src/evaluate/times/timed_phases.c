@@ -24,7 +24,7 @@ static void timed_free(fab_timed_phase *t) {
 
 void fab_timed_memo_release(fab_timed_memo *memo) {
     for (size_t i = 0; i < memo->n; i++) {
-        timed_free(memo->timed[i]);
+        timed_free(memo->timed[i].phase);
     }
     for (size_t i = 0; i < memo->n_scratches; i++) {
         fab_transfer_scratch_release(&memo->scratch[i]);
@@ -36,7 +36,7 @@ void fab_timed_memo_release(fab_timed_memo *memo) {
 /* --- which phases are alike --------------------------------------------------------------------------------------- */
 
 static bool same_array(const uint32_t *a, const uint32_t *b, size_t n) {
-    return a == b || (a != NULL && b != NULL && memcmp(a, b, n * sizeof *a) == 0);
+    return a == b || n == 0 || (a != NULL && b != NULL && memcmp(a, b, n * sizeof *a) == 0);
 }
 
 static double ratio_of(const fab_timed_phase *t, const fab_phase *phase) {
@@ -80,7 +80,7 @@ static fab_status add_timed(fab_timed_memo *memo, const fab_phase *phase, uint32
     FAB_TRY(copy_array(phase->ordinal, n * sizeof *phase->ordinal, &t->of.ordinal, err));
     FAB_TRY(copy_array(phase->bytes, n * sizeof *phase->bytes, &t->of.bytes, err));
     FAB_TRY(FAB_NEW(t->bytes, n_links, err));
-    memo->timed[memo->n++] = t;
+    memo->timed[memo->n++].phase = t;
     t = NULL;
 done:
     timed_free(t);
@@ -91,10 +91,12 @@ done:
 static void forget(fab_timed_memo *memo) {
     const size_t n = memo->n > KEPT ? memo->n - KEPT : 0;
     for (size_t i = 0; i < n; i++) {
-        timed_free(memo->timed[i]);
+        timed_free(memo->timed[i].phase);
     }
     memo->n -= n;
-    memmove(memo->timed, memo->timed + n, memo->n * sizeof *memo->timed);
+    if (n > 0) {
+        memmove(memo->timed, memo->timed + n, memo->n * sizeof *memo->timed);
+    }
 }
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
@@ -103,13 +105,13 @@ typedef struct pending {
     const fab_context *context;
     fab_timed_memo *memo;
     bool wants_time;
-    fab_timed_phase **timed; /* [n] */
+    fab_timed_place *timed; /* [n] */
     size_t *phase;
 } pending;
 
 static fab_status time_one(void *context, size_t item, size_t worker, fab_error *err) {
     pending *p = context;
-    fab_timed_phase *t = p->timed[item];
+    fab_timed_phase *t = p->timed[item].phase;
     FAB_PASS(fab_phase_transfer(p->context, 0, p->phase[item], p->wants_time, &p->memo->scratch[worker], t->bytes,
                                 &t->found, err));
     t->is_found = true;
@@ -118,7 +120,7 @@ static fab_status time_one(void *context, size_t item, size_t worker, fab_error 
 }
 
 fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, size_t n_threads, bool wants_time,
-                           const fab_timed_phase **out, fab_error *err) {
+                           fab_timed_place *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     size_t n = 0;
@@ -128,36 +130,37 @@ fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, siz
         FAB_TRY(FAB_NEW(memo->scratch, n_threads, err));
         memo->n_scratches = n_threads;
     }
-    FAB_TRY(fab_allocate(traffic->n_phases + 1, sizeof(fab_timed_phase *), &p.timed, err));
+    FAB_TRY(FAB_NEW(p.timed, traffic->n_phases + 1, err));
     FAB_TRY(FAB_NEW(p.phase, traffic->n_phases + 1, err));
     forget(memo);
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         size_t k = 0;
-        out[i] = NULL;
+        out[i].phase = NULL;
         if (!fab_iterate_is_shared(phase->name)) {
             continue;
         }
-        while (k < memo->n && !is_like(memo->timed[k], phase)) {
+        while (k < memo->n && !is_like(memo->timed[k].phase, phase)) {
             k++;
         }
         FAB_TRY(k == memo->n ? add_timed(memo, phase, fab_context_what(context)->fabric->n_links, err) : FAB_OK);
-        fab_timed_phase *t = memo->timed[k];
+        fab_timed_phase *t = memo->timed[k].phase;
         if (!t->is_open && (!t->is_found || (wants_time && !t->has_time))) {
             t->is_open = true;
+            t->is_found = false;
             t->of.total_bytes = phase->total_bytes; /* so far it may have been of another in proportion */
             if (phase->bytes != NULL) {
                 memcpy(t->of.bytes, phase->bytes, (size_t)phase->n_flows * sizeof *phase->bytes);
             }
             p.phase[n] = i;
-            p.timed[n++] = t;
+            p.timed[n++].phase = t;
         }
-        out[i] = t;
+        out[i].phase = t;
     }
     status = fab_parallel_for(n, n_threads, time_one, &p, err);
 done:
     for (size_t i = 0; i < n; i++) {
-        p.timed[i]->is_open = false;
+        p.timed[i].phase->is_open = false;
     }
     free(p.timed);
     free(p.phase);
@@ -191,11 +194,11 @@ static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, 
     fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
     const fab_router *router = NULL;
-    const fab_timed_phase **timed = NULL;
+    fab_timed_place *timed = NULL;
     const fab_fabric *fabric = fab_context_what(context)->fabric;
     FAB_TRY(fab_context_traffic(context, &traffic, err));
     FAB_TRY(fab_context_router(context, 0, &router, err));
-    FAB_TRY(fab_allocate(traffic->n_phases + 1, sizeof *timed, &timed, err));
+    FAB_TRY(FAB_NEW(timed, traffic->n_phases + 1, err));
     FAB_TRY(fab_time_phases(memo, context, n_threads, true, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
@@ -206,13 +209,13 @@ static fab_status fill_result(fab_timed_memo *memo, const fab_context *context, 
         (void)snprintf(out->engines[0].engine, sizeof out->engines[0].engine, "%s",
                        fab_router_facts_of(router)->engine);
         out->engines[0].has_time = true;
-        if (timed[i] != NULL) {
-            const double path_s = timed[i]->found.path_s;
-            transfer_s[i] = fab_timed_s(timed[i], phase, false);
+        if (timed[i].phase != NULL) {
+            const double path_s = timed[i].phase->found.path_s;
+            transfer_s[i] = fab_timed_s(timed[i].phase, phase, false);
             out->network_flows = path_s >= 0; /* some */
             out->engines[0].transfer_s.mean = transfer_s[i];
             out->engines[0].latency_s = fab_phase_latency_s(fabric, phase, path_s >= 0, path_s);
-            FAB_TRY(timed_bytes(timed[i], phase, fabric->n_links, &own[i], &bytes[i], err));
+            FAB_TRY(timed_bytes(timed[i].phase, phase, fabric->n_links, &own[i], &bytes[i], err));
         }
     }
 done:

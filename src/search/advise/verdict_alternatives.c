@@ -220,17 +220,17 @@ static fab_status try_engine(alternatives *t, const char *engine, bool needs_swi
 #define SEEDS FAB_VERDICT_SEEDS
 _Static_assert(FAB_VERDICT_SEEDS == FAB_ADVISE_MIN_SEEDS, "advice looks at the same draws");
 
-/* Whether times are to be compared, and not the fullest links alone: of packets, and where windows of receivers may
- * hold up more than links do. */
+/* Whether times are to be compared, and not the fullest links alone: where windows of receivers may hold up more than
+ * links do. Packets of so many seeds take minutes. */
 static fab_status compares_times(const alternatives *t, bool *out, fab_error *err) {
     const fab_router *router = NULL;
     FAB_PASS(fab_context_router(t->replay->context, t->verdict->engine, &router, err));
-    *out = t->what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID || fab_router_facts_of(router)->reorders;
+    *out = fab_router_facts_of(router)->reorders;
     return FAB_OK;
 }
 
-/* What all phases take under an engine, seed by seed, as advice counts it: the time of the fullest links, or of
- * packets. NAN: one of them is not known. */
+/* What all phases take under an engine, seed by seed, as advice counts it without packets: the time of the fullest
+ * links. NAN: one of them is not known. */
 static fab_status draw_times(const alternatives *t, const char *engine, double out_s[SEEDS], bool *out_draws,
                              fab_error *err) {
     fab_status status = FAB_OK;
@@ -248,6 +248,7 @@ static fab_status draw_times(const alternatives *t, const char *engine, double o
                                .n_seeds = SEEDS,
                                .n_threads = t->replay->n_threads,
                                .rates = by_time,
+                               .fluid = true,
                                .times_only = true,
                                .keep_draws = true};
     FAB_TRY(fab_replay_run(&replay, found, err));

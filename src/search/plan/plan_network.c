@@ -126,15 +126,15 @@ done:
 static fab_status find_paths(plan_network *n, const fab_context *context, plan_phases *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_traffic *traffic = NULL;
-    const fab_timed_phase **timed = NULL;
+    fab_timed_place *timed = NULL;
     FAB_TRY(fab_context_traffic(context, &traffic, err));
-    FAB_TRY(fab_allocate(traffic->n_phases + 1, sizeof *timed, &timed, err));
+    FAB_TRY(FAB_NEW(timed, traffic->n_phases + 1, err));
     FAB_TRY(fab_time_phases(&n->memo, context, n->request->n_threads, false, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
-        if (timed[i] != NULL) {
-            const double path_s = timed[i]->found.path_s;
-            fab_iterate_add(phase->name, fab_timed_s(timed[i], phase, true),
+        if (timed[i].phase != NULL) {
+            const double path_s = timed[i].phase->found.path_s;
+            fab_iterate_add(phase->name, fab_timed_s(timed[i].phase, phase, true),
                             fab_phase_latency_s(n->request->fabric, phase, path_s >= 0, path_s), path_s >= 0,
                             &out->times[PLAN_LINKS]);
         }

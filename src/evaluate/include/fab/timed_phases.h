@@ -15,9 +15,13 @@ typedef struct fab_timed_phase {
     double *bytes; /**< shape [n_links] */
 } fab_timed_phase;
 
+typedef struct fab_timed_place {
+    fab_timed_phase *phase; /**< NULL: none */
+} fab_timed_place;
+
 /** Zero-initialised; release with fab_timed_memo_release(). */
 typedef struct fab_timed_memo {
-    fab_timed_phase **timed; /**< oldest first */
+    fab_timed_place *timed; /**< oldest first */
     size_t n, capacity;
     fab_transfer_scratch *scratch; /**< shape [n_scratches]: of threads */
     size_t n_scratches;
@@ -29,10 +33,10 @@ void fab_timed_memo_release(fab_timed_memo *memo);
  * What the phases of a context take that are in an iteration; those of fab_transfer_is_known() engines.
  * @param[in]  context    All contexts of a memo have the same fabric, engine and seed.
  * @param[in]  n_threads  The same in all calls with a memo.
- * @param[out] out  Shape [phases of the traffic]: valid until the next call; NULL of a phase that is in no iteration.
+ * @param[out] out  Shape [phases of the traffic]: valid until the next call; none of a phase that is in no iteration.
  */
 fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, size_t n_threads, bool wants_time,
-                           const fab_timed_phase **out, fab_error *err) FAB_MUST_USE;
+                           fab_timed_place *out, fab_error *err) FAB_MUST_USE;
 
 /** Seconds of a phase like it, or what its fullest link takes. */
 double fab_timed_s(const fab_timed_phase *timed, const fab_phase *phase, bool is_bound);
