@@ -10,7 +10,6 @@
 #include "measure/measure_rates.h"
 #include "state/state_key.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +59,10 @@ struct fab_incremental {
     uint32_t *away;         /* [n_away]: flows with an end elsewhere, of the last state */
     uint32_t *walk;
     size_t n_away, away_capacity, walk_capacity;
+    uint32_t *list; /* what list_paths() has listed */
+    size_t *list_first;
+    fab_link_id *list_link;
+    size_t list_capacity, list_first_capacity, list_link_capacity;
     uint8_t *is_listed; /* [link]: among the reader's changed links */
     uint32_t stamp;
     double path_s;        /* latency of the slowest path */
@@ -70,27 +73,6 @@ struct fab_incremental {
 };
 
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
-
-/* Bits of paths are multiples of one unit, and all of them together fit. */
-static bool incremental_is_exact(const fab_estimator *c) {
-    const uint32_t *first = c->request.routes->flow_first;
-    int unit = DBL_MAX_EXP;
-    double sum = 0;
-    for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
-        const uint32_t n = first[flow + 1] - first[flow];
-        if ((n & (n - 1)) != 0) {
-            return false; /* its parts are no binary fractions */
-        }
-        if (c->bits[flow] > 0 && n > 0) {
-            int exponent = 0;
-            uint64_t digits = (uint64_t)ldexp(frexp(c->bits[flow] / n, &exponent), DBL_MANT_DIG);
-            int lowest = exponent - DBL_MANT_DIG + __builtin_ctzll(digits);
-            unit = lowest < unit ? lowest : unit;
-        }
-        sum += c->bits[flow];
-    }
-    return sum * 1.0001 <= ldexp(1, unit + DBL_MANT_DIG);
-}
 
 /* In-domain flows of ranks that move with their servers are where they were, as far as their links know. */
 static bool incremental_stays_inside(const fab_estimator *c) {
@@ -122,7 +104,7 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     for (size_t i = 0; i < n && m->can; i++) {
         const fab_estimator *c = estimators[i];
         m->can = c->relayed == NULL && c->limit_bps == NULL && !fab_is_lossless(c->request.transport) &&
-                 c->n_paths == estimators[0]->n_paths && incremental_is_exact(c);
+                 c->n_paths == estimators[0]->n_paths && estimator_is_exact(c);
         FAB_TRY(fab_estimator_reader_new(c, &m->readers[i], err));
         m->n_readers++;
         FAB_TRY(FAB_NEW(m->readers[i]->load, c->request.fabric->n_links, err));
@@ -151,8 +133,8 @@ void fab_incremental_free(fab_incremental *m) {
     fab_reroute_free(m->reroute);
     fab_state_key_release(&m->mask);
     fab_state_key_release(&m->place);
-    FAB_FREE_ALL(m->touched_first, m->touched_link, m->touched_at, m->touched, m->slot, m->path, m->latency_s,
-                 m->unused, m->flow, m->away, m->walk, m->is_listed, m);
+    FAB_FREE_ALL(m->list, m->list_first, m->list_link, m->touched_first, m->touched_link, m->touched_at, m->touched,
+                 m->slot, m->path, m->latency_s, m->unused, m->flow, m->away, m->walk, m->is_listed, m);
 }
 
 /* Everybody at home, and nothing down. */
@@ -513,36 +495,57 @@ static bool read_inside(const fab_incremental *m, const fab_state *state, fab_ph
     return same && (c->is_even || c->by_shares.n == 0 || c->by_shares.s[0] <= out->transfer_s * (1 + ESTIMATOR_CLOSE));
 }
 
-/* All paths as they are now, by an estimator of their own. */
-static fab_status read_as_it_is(fab_incremental *m, size_t which, const fab_mask *mask, fab_phase_seconds *out,
-                                fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_estimator_reader *t = m->readers[which];
-    const uint32_t n_paths = t->estimator->n_paths;
-    fab_rerouted r = {.n_touched = 0};
-    uint32_t *path = NULL;
-    size_t *first = NULL;
-    fab_link_id *link = NULL;
-    FAB_TRY(FAB_NEW(path, n_paths, err));
-    FAB_TRY(FAB_NEW(first, (size_t)n_paths + 1, err));
-    FAB_TRY(FAB_NEW(link, m->n_slots * MOST_LINKS + 1, err));
-    for (uint32_t p = 0; p < n_paths; p++) {
-        if (m->slot[p] != 0) {
-            const incremental_path *is = &m->path[m->slot[p] - 1];
-            path[r.n_touched] = p;
-            memcpy(link + first[r.n_touched], is->link, is->n * sizeof *link);
-            first[r.n_touched + 1] = first[r.n_touched] + is->n;
-            r.n_touched++;
+static void list_path(fab_incremental *m, uint32_t path, fab_rerouted *r) {
+    if (m->slot[path] != 0) {
+        const incremental_path *is = &m->path[m->slot[path] - 1];
+        const size_t first = m->list_first[r->n_touched];
+        m->list[r->n_touched++] = path;
+        memcpy(m->list_link + first, is->link, is->n * sizeof *is->link);
+        m->list_first[r->n_touched] = first + is->n;
+    }
+}
+
+/* Paths that are elsewhere than on the healthy fabric, or may be, as a reroute lists them. */
+static fab_status list_paths(fab_incremental *m, fab_rerouted *r, fab_error *err) {
+    const fab_estimator *c = m->reader->estimator;
+    const uint32_t *first = c->request.routes->flow_first;
+    FAB_PASS(FAB_GROW(m->list, m->list_capacity, m->n_slots + 1, err));
+    FAB_PASS(FAB_GROW(m->list_first, m->list_first_capacity, m->n_slots + 1, err));
+    FAB_PASS(FAB_GROW(m->list_link, m->list_link_capacity, m->n_slots * MOST_LINKS + 1, err));
+    *r = (fab_rerouted){.path = m->list, .path_first = m->list_first, .link = m->list_link};
+    m->list_first[0] = 0;
+    for (size_t i = 0; i < m->n_touched; i++) {
+        if (m->flow[c->flow_of[m->touched[i]]].src == FAB_NONE) {
+            list_path(m, m->touched[i], r);
         }
     }
-    r.path = path;
-    r.path_first = first;
-    r.link = link;
-    FAB_TRY(estimator_assemble(t, &r, err));
-    FAB_TRY(estimator_read_routes(t->estimator, mask, &t->routes, NULL, out, err));
-done:
-    FAB_FREE_ALL(path, first, link);
-    return status;
+    for (size_t i = 0; i < m->n_away; i++) {
+        for (uint32_t path = first[m->away[i]]; path < first[m->away[i] + 1]; path++) {
+            list_path(m, path, r);
+        }
+    }
+    return FAB_OK;
+}
+
+/* Seconds of the bytes. Where bounds do not agree, links that leave it open are looked at as fab_estimator_read() does;
+ * and where some ranks are out, all paths are, by an estimator of their own. */
+static fab_status read_transfer(fab_incremental *m, fab_estimator_reader *t, const fab_state *state,
+                                fab_phase_seconds *out, bool *out_known, fab_error *err) {
+    const estimator_bounds b = estimator_bound(t, state->mask);
+    fab_phase_seconds found = {.transfer_s = b.least_s};
+    fab_rerouted r;
+    bool agree = b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
+    if (!agree) {
+        FAB_PASS(list_paths(m, &r, err));
+        FAB_PASS(estimator_settle(t, state->mask, &r, b.least_s, &agree, err));
+    }
+    *out_known = agree || state->is_out != NULL;
+    if (!agree && *out_known) {
+        FAB_PASS(estimator_assemble(t, &r, err));
+        FAB_PASS(estimator_read_routes(t->estimator, state->mask, &t->routes, NULL, &found, err));
+    }
+    out->transfer_s = found.transfer_s;
+    return FAB_OK;
 }
 
 fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t version, const fab_state *state,
@@ -568,16 +571,13 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
     fab_estimator_reader *t = m->readers[which];
     t->changed = m->reader->changed;
     t->n_changed = m->reader->n_changed;
-    const estimator_bounds b = estimator_bound(t, state->mask);
-    const double path_s = m->path_s;
-    if (b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE)) {
-        const fab_estimator_request *q = &t->estimator->request;
-        *out = (fab_phase_seconds){.transfer_s = b.least_s,
-                                   .latency_s = fab_phase_latency_s(q->fabric, q->phase, path_s >= 0, path_s),
-                                   .in_network = path_s >= 0};
-        *out_answer = FAB_KNOWN_TIME;
-    } else if (state->is_out != NULL) { /* nobody else knows of them */
-        FAB_PASS(read_as_it_is(m, which, state->mask, out, err));
+    const fab_estimator_request *q = &t->estimator->request;
+    fab_phase_seconds found = {.latency_s = fab_phase_latency_s(q->fabric, q->phase, m->path_s >= 0, m->path_s),
+                               .in_network = m->path_s >= 0};
+    bool is_known = false;
+    FAB_PASS(read_transfer(m, t, state, &found, &is_known, err));
+    if (is_known) {
+        *out = found;
         *out_answer = FAB_KNOWN_TIME;
     }
     return FAB_OK;

@@ -96,6 +96,9 @@ static inline const double *estimator_limits(const fab_estimator_reader *t) {
     return t->is_renewed ? t->limit_bps : t->estimator->limit_bps;
 }
 
+/* Whether what links carry is the same in whichever order it is added up. */
+bool estimator_is_exact(const fab_estimator *estimator);
+
 /* What no less, and what no more time is needed than. */
 typedef struct estimator_bounds {
     double least_s, most_s;

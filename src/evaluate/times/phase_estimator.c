@@ -6,6 +6,7 @@
 #include "fab/ranked.h"
 #include "measure/measure_rates.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,27 @@ static fab_status rank_links(const fab_estimator *c, double (*seconds)(const est
 done:
     free(list);
     return status;
+}
+
+/* Bits of paths are multiples of one unit, and all of them together fit. */
+bool estimator_is_exact(const fab_estimator *c) {
+    const uint32_t *first = c->request.routes->flow_first;
+    int unit = DBL_MAX_EXP;
+    double sum = 0;
+    for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
+        const uint32_t n = first[flow + 1] - first[flow];
+        if ((n & (n - 1)) != 0) {
+            return false; /* its parts are no binary fractions */
+        }
+        if (c->bits[flow] > 0 && n > 0) {
+            int exponent = 0;
+            uint64_t digits = (uint64_t)ldexp(frexp(c->bits[flow] / n, &exponent), DBL_MANT_DIG);
+            int lowest = exponent - DBL_MANT_DIG + __builtin_ctzll(digits);
+            unit = lowest < unit ? lowest : unit;
+        }
+        sum += c->bits[flow];
+    }
+    return sum * 1.0001 <= ldexp(1, unit + DBL_MANT_DIG);
 }
 
 /* --- latencies ---------------------------------------------------------------------------------------------------- */
