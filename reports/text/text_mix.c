@@ -150,6 +150,7 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     fab_text_heading(page, "MIX OF JOBS", NULL);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_answer(page, m, first, e);
+        put_fungible(page, m, e);
     }
     for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
@@ -158,7 +159,6 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     mix_put_designs(page, m);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
-        put_fungible(page, m, e);
         put_units(page, m, e);
     }
     fab_text_notef(
