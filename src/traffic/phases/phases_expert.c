@@ -253,7 +253,8 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
     double sent = (double)x->rounds * x->tokens * (double)s->hidden * (double)s->top_k * (double)s->dispatch_bytes;
     FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)job->n_gpus * (n - 1), n_pp * per_stage,
                             is_direct ? sent * layers * (n - 1) / n : 0, err));
-    const double sharing = x->n_copies > 0 ? (double)size_of(t, FAB_DIM_TP) * (x->n_copies / n) : (double)per_stage;
+    const uint32_t sharers = size_of(t, FAB_DIM_TP) * (x->n_copies / n);
+    const double sharing = x->n_copies > 0 ? sharers : per_stage;
     FAB_PASS(emit_experts(t, name, x, sent / (sharing * n * n), builder, err));
     builder->phase.executions = x->rounds * most_layers * x->times;
     if (!is_direct) {
