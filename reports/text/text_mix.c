@@ -31,7 +31,7 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
 
 /* A column for every job with its time, and one with its slowdown; then what they come to. */
 static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
-    static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per dollar", 3_digits), COLUMN("cost", money)};
+    static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per $", 3_digits), COLUMN("cost", money)};
     fab_column columns[1 + 2 * FAB_MIX_JOBS + 3] = {COLUMN("", text)};
     size_t n = 1;
     fab_table table;
@@ -165,7 +165,7 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
         page,
         "Times: of an iteration, or of a batch that is served, where it is modelled, else of the phases one after "
         "the other; x: over the "
-        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per dollar: over "
+        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per $: over "
         "the cost, the best being 1. %sCost: %s",
         m->n_jobs > 2 || m->kind[1] == FAB_JOB_SERVING
             ? "Own units: tokens trained, samples, tokens generated, per second and by the cost of their "
