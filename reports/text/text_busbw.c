@@ -82,6 +82,11 @@ void fab_text_busbw(fab_page *page, const fab_busbw *b) {
             fab_text_heading(page, "ENGINE", b->engines[e].label);
         }
         busbw_put_rows(page, b, b->engines[e].label);
+        const fab_busbw_row *last = &b->rows[(e + 1) * (b->n_rows / b->n_engines) - 1];
+        if (last->is_drawn) {
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "Over the draws the last size has %.2f to %.2f GB/s.",
+                           last->least_busbw / 1e9, last->most_busbw / 1e9);
+        }
         if (b->measured != NULL) {
             fab_page_wrapf(page, b->engines[e].n_short > 0 ? FAB_INK_BAD : FAB_INK_GOOD, 2, 4,
                            "%" PRIu64 " of %zu sizes of %s fall short.", b->engines[e].n_short,

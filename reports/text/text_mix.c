@@ -31,7 +31,7 @@ static void mix_put_designs(fab_page *page, const fab_mix *m) {
 
 /* A column for every job with its time, and one with its slowdown; then what they come to. */
 static void mix_put_engine(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
-    static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per dollar", 3_digits), COLUMN("cost", money)};
+    static const fab_column LAST[] = {COLUMN("speed", 3_digits), COLUMN("per $", 3_digits), COLUMN("cost", money)};
     fab_column columns[1 + 2 * FAB_MIX_JOBS + 3] = {COLUMN("", text)};
     size_t n = 1;
     fab_table table;
@@ -150,6 +150,7 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     fab_text_heading(page, "MIX OF JOBS", NULL);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_answer(page, m, first, e);
+        put_fungible(page, m, e);
     }
     for (size_t j = 0; first != NULL && j < m->n_jobs; j++) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%.3g %% %s: %s", 100 * m->share[j], fab_mix_units[m->kind[j]].job,
@@ -158,14 +159,13 @@ void fab_text_mix(fab_page *page, const fab_mix *m) {
     mix_put_designs(page, m);
     for (size_t e = 0; first != NULL && e < first->n_engines; e++) {
         mix_put_engine(page, m, first, e);
-        put_fungible(page, m, e);
         put_units(page, m, e);
     }
     fab_text_notef(
         page,
         "Times: of an iteration, or of a batch that is served, where it is modelled, else of the phases one after "
         "the other; x: over the "
-        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per dollar: over "
+        "fastest of these designs. Speed: geometric mean of 1/x, weighted by the shares; per $: over "
         "the cost, the best being 1. %sCost: %s",
         m->n_jobs > 2 || m->kind[1] == FAB_JOB_SERVING
             ? "Own units: tokens trained, samples, tokens generated, per second and by the cost of their "

@@ -61,6 +61,13 @@ static bool says_more(const field *f, const fab_job_spec *job) {
     return more;
 }
 
+/* Rings are the default of every job but ranking. */
+static bool says_nothing(const field *f, field_scope scope, const void *base) {
+    const fab_job_spec *job = base;
+    return scope == SCOPE_JOB && f->offset == offsetof(fab_job_spec, dp_collective) && job->kind != FAB_JOB_RANKING &&
+           job->dp_collective == FAB_COLLECTIVE_RING;
+}
+
 /* What fields of a scope say other than by default, by key: neither the order of the rows nor what nobody sets counts.
  * Values per tier go with those of the fabric. */
 static void add_scope(const fab_design *design, const field *table, field_scope scope, const char *prefix,
@@ -82,7 +89,8 @@ static void add_scope(const fab_design *design, const field *table, field_scope 
                 unlike = says_more(f, base);
             }
             bool said = tiers && f->offset == offsetof(fab_tier_spec, radix) && says_radix(base); /* 64 too */
-            n += tiers ? said || !are_default_tiers(f, tier) : unlike || !field_is_default(f, base);
+            n += tiers ? said || !are_default_tiers(f, tier)
+                       : unlike || (!field_is_default(f, base) && !says_nothing(f, scope, base));
         }
     }
     qsort(row, n, sizeof row[0], by_key); // NOLINT(bugprone-sizeof-expression)

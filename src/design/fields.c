@@ -179,6 +179,8 @@ const field design_fields[] = {
     JOB_CHOICE("table-sharding", table_sharding, "even", CHOICES("even", "tables"), "ranking: even: every GPU holds an equal part of everything; tables: table by table, cut by columns, the largest first to the GPU with the fewest lookups"),
     JOB_COUNT("table-group", table_group, MAX_GPUS, true, "auto", "ranking: GPUs that hold all tables together, a divisor of the GPUs; groups repeat them; auto: all"),
     JOB_TEXT("tables-file", FIELD_TEXT, tables_file, NULL, "ranking: file with rows, columns and pooling of a table on each line; empty: the model's"),
+    JOB_CHOICE("expert-exchange", expert_exchange, "direct", CHOICES("direct", "hierarchical"), "how tokens reach experts: a copy for each straight to its GPU; hierarchical: one for each scale-up domain over the rail, handed on to every GPU there that has one of its experts, both at once (DeepEP)"),
+    JOB_COUNT("expert-groups", expert_groups, 1e6, true, "auto", "with expert-exchange=hierarchical: scale-up domains in which the experts of a token lie at most; auto: all"),
     JOB_NUMBER("expert-skew", expert_skew, 10, "0", "Zipf exponent of how popular experts are: the k-th most popular gets tokens as 1/k^s; 0: all alike"),
     JOB_TEXT("expert-loads", FIELD_TEXT, expert_loads, NULL, "file with a number for each expert on a line: how many tokens choose it, in place of expert-skew; empty: none"),
     JOB_COUNT("dense-parameters", dense_parameters, 1e15, true, "auto", "ranking: parameters outside the tables, on every GPU; auto: the model's"),

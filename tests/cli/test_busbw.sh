@@ -118,6 +118,17 @@ least = min(t, key=t.get)
 assert list(b) == [least] and b[least] == t[least], (b, t)
 assert set(times("job")) >= {"nvls"}, times("job")
 CHECK
+# Draws of a hash: the range is that of the single seeds, and the mean lies in it.
+busbw_of() { "$program" busbw clos:gpus=64,radix=16 --engine ecmp --bytes 1GiB --json --quiet "$@"; }
+busbw_of --seeds 3 >three
+for seed in 1 2 3; do busbw_of --seed $seed >one$seed; done
+/usr/bin/python3 - <<'CHECK' || fail "draws of busbw"
+import json
+row = lambda path: json.load(open(path))["busbw"]["rows"][0]
+three, ones = row("three"), [row(f"one{s}")["busbw_bps"] for s in (1, 2, 3)]
+assert abs(three["least_busbw_bps"] / min(ones) - 1) < 1e-9 and abs(three["most_busbw_bps"] / max(ones) - 1) < 1e-9, (three, ones)
+assert min(ones) < three["busbw_bps"] < max(ones) and "least_busbw_bps" not in row("one1")
+CHECK
 "$program" busbw clos:gpus=256,radix=16 --engine ecmp --engine spray --quiet >out || fail "two engines"
 grep -q "collisions x" out || fail "no collisions: $(cat out)"
 exit $((failures > 0))

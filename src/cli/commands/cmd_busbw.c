@@ -63,7 +63,8 @@ static fab_busbw_request request_of(const cli_options *options, const fab_contex
                                .measured = options->busbw.measured != NULL ? measured : NULL,
                                .tolerance = options->tolerance,
                                .bytes = options->busbw.bytes,
-                               .n_threads = (size_t)options->n_threads};
+                               .n_threads = (size_t)options->n_threads,
+                               .n_seeds = options->n_seeds};
 }
 
 static fab_status busbw_run(const cli_options *options, FILE *out, fab_error *err) {
@@ -115,19 +116,13 @@ static const char *const EXAMPLES[] = {
     "fabriscope busbw clos:gpus=64,radix=16 --job gpu=h200-141gb --algorithm best --engine ecmp --engine spray",
     "fabriscope busbw clos:gpus=8 --job gpu=h200-141gb --measured all_reduce_perf.log --tolerance 0.1", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_COLLECTIVE,
-                                            &OPTION_ALGORITHM,
-                                            &OPTION_RANKS,
-                                            &OPTION_BYTES,
-                                            &OPTION_MEASURED,
-                                            &OPTION_TOLERANCE,
-                                            &cli_option_set,
-                                            &cli_option_job,
-                                            &cli_option_engine,
-                                            &cli_option_seed,
-                                            &cli_option_threads,
-                                            CLI_REPORT_OPTIONS,
-                                            NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_COLLECTIVE, &OPTION_ALGORITHM,
+                                            &OPTION_RANKS,      &OPTION_BYTES,
+                                            &OPTION_MEASURED,   &OPTION_TOLERANCE,
+                                            &cli_option_set,    &cli_option_job,
+                                            &cli_option_engine, &cli_option_seeds,
+                                            &cli_option_seed,   &cli_option_threads,
+                                            CLI_REPORT_OPTIONS, NULL};
 
 const cli_command cli_command_busbw = {
     .name = "busbw",

@@ -17,10 +17,9 @@ static fab_status apply_share(cli_options *options, const char *value, fab_error
     return FAB_OK;
 }
 
-static const cli_option OPTION_RANKING = {
-    "ranking", "key=value,...",
-    "fields of the ranking job: model, batch, tables, ... (see 'list fields')",
-    .text = offsetof(cli_options, ranking)};
+static const cli_option OPTION_RANKING = {"ranking", "key=value,...",
+                                          "fields of the ranking job: model, batch, tables, ... (see 'list fields')",
+                                          .text = offsetof(cli_options, ranking)};
 static const cli_option OPTION_SERVING = {
     "serving", "key=value,...",
     "fields of a serving job: model, batch, prompt, tokens, tp, ...; in place of the ranking job, or beside --ranking",

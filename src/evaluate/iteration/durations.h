@@ -6,7 +6,6 @@
 
 #include "fab/iteration.h"
 #include "fab/pipeline.h"
-#include "fab/serving.h"
 
 /* What stays the same for all candidates. */
 typedef struct iteration_plan {
@@ -35,12 +34,6 @@ typedef struct iteration_pipeline {
 
 /* Without precision; its microbatch is 0. */
 fab_layer_shape iteration_shape(const fab_job_spec *job, const fab_model *model);
-
-/* Fills result->ranking. */
-fab_status iteration_rank(const fab_traffic *traffic, fab_result *result, fab_error *err) FAB_MUST_USE;
-
-/* GPU hours, and capital and energy of the job's share of the network. */
-double iteration_usd_per_s(const fab_traffic *traffic, const fab_result *result);
 
 void iteration_pipeline_release(iteration_pipeline *pipeline);
 

@@ -1,9 +1,8 @@
 /* Ranking: lookups and products of a batch on a roofline, and what its phases add. */
-#include "durations.h"
+#include "batches.h"
 #include "fab/kernels.h"
 #include "fab/memory.h"
 #include "fab/result.h"
-#include "fab/serving.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* Serving: a roofline of kernels, and what phases add to it. */
 #include "fab/serving.h"
 
+#include "batches.h"
 #include "durations.h"
 #include "fab/kernels.h"
 #include "fab/memory.h"

@@ -115,6 +115,15 @@ static void compare_row(const fab_busbw_request *r, const fab_nccl_tests_row *m,
     row->falls_short = row->ratio < 1 - row->tolerance;
 }
 
+/* Of the same algorithm and protocol, where draws differ. */
+static double busbw_of_draw(const fab_nccl_case *c, double s_per_byte, const fab_busbw_row *row) {
+    fab_nccl_case drawn = *c;
+    fab_nccl_time t;
+    drawn.network[row->algorithm].s_per_byte = s_per_byte;
+    fab_nccl_time_of(&drawn, row->algorithm, row->protocol, row->bytes, &t);
+    return row->bytes / t.time_s * fab_bus_factor(c->operation, c->ranks);
+}
+
 static fab_status fill_row(const fab_busbw_request *r, const fab_nccl_case *c, const busbw_network *networks, size_t i,
                            fab_busbw_row *row, fab_error *err) {
     const double bytes = r->bytes > 0          ? r->bytes
@@ -133,6 +142,11 @@ static fab_status fill_row(const fab_busbw_request *r, const fab_nccl_case *c, c
     made.hash = c->domains > 1 ? networks[made.algorithm].hash : 0;
     made.algbw = bytes / made.time.time_s;
     made.busbw = made.algbw * fab_bus_factor(r->operation, c->ranks);
+    made.is_drawn = c->domains > 1 && r->n_seeds > 1;
+    if (made.is_drawn) {
+        made.least_busbw = busbw_of_draw(c, networks[made.algorithm].most_s, &made);
+        made.most_busbw = busbw_of_draw(c, networks[made.algorithm].least_s, &made);
+    }
     if (r->measured != NULL) {
         compare_row(r, &r->measured->rows[i], &made);
     }

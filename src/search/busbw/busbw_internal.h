@@ -7,6 +7,7 @@
 /* What the network does to an algorithm under an engine. */
 typedef struct busbw_network {
     fab_nccl_network network;
+    double least_s, most_s; /* as network.s_per_byte, of the fastest and the slowest draw */
     double collision, hash; /* largest collision factor, and what the routing adds */
 } busbw_network;
 

@@ -84,6 +84,8 @@ static fab_status add_phase(const fab_phase *p, const fab_engine_result *e, doub
                         e->label);
     }
     n->s_per_byte += e->transfer_s.mean / bytes;
+    out->least_s += e->transfer_s.min / bytes;
+    out->most_s += e->transfer_s.max / bytes;
     n->path_s = fmax(n->path_s, e->paths.latency_s.max);
     n->steps += p->steps;
     n->further_messages = p->further_messages > n->further_messages ? p->further_messages : n->further_messages;
@@ -144,7 +146,7 @@ static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, u
     const fab_context_request *what = fab_context_what(r->context);
     flows_replay *w = NULL;
     FAB_TRY(FAB_NEW(w, 1, err));
-    w->result.n_seeds = 1;
+    w->result.n_seeds = r->n_seeds > 0 ? r->n_seeds : 1;
     FAB_TRY(make_flows(what, of, ranks, &w->traffic, err));
     for (size_t i = 0; i < w->traffic.n_phases; i++) {
         keep_leaving(what->fabric, &w->traffic.phases[i]);
@@ -152,7 +154,8 @@ static fab_status replay_flows(const fab_busbw_request *r, const flows_of *of, u
     drop_empty(&w->traffic);
     const fab_context_request request = {.base = r->context, .traffic = what->traffic, .given = &w->traffic};
     FAB_TRY(fab_context_new(&request, &w->context, err));
-    const fab_replay replay = {.context = w->context, .n_seeds = 1, .n_threads = r->n_threads, .rates = true};
+    const fab_replay replay = {
+        .context = w->context, .n_seeds = w->result.n_seeds, .n_threads = r->n_threads, .rates = true};
     FAB_TRY(fab_replay_run(&replay, &w->result, err));
     for (size_t e = 0; e < what->n_engines; e++) {
         FAB_TRY(take_network(w, of, e, ranks, out + e * FAB_NCCL_N_ALGORITHMS, err));

@@ -112,6 +112,9 @@ static fab_phase_time experts(const plan_rates *r, fab_job_space *space, const f
     double together = (double)fab_job_space_together(space, FAB_GROUP_COPIES);
     double k = fmin(together, e);
     double layers = 0;
+    if (job->expert_exchange != FAB_EXPERTS_DIRECT) { /* sends less, by what tokens have in common: no bound */
+        return (fab_phase_time){.scale_up = true};
+    }
     for (uint64_t stage = 0; stage < job->pp; stage++) {
         layers += (double)fab_stage_expert_layers(model, job, stage);
     }

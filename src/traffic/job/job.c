@@ -244,6 +244,20 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
     return FAB_OK;
 }
 
+/* The fewest sequences of which both pools have whole shares. */
+static uint64_t share_of_pools(const fab_job_spec *s) {
+    const uint64_t reads = s->microbatch * s->prefill_replicas;
+    const uint64_t generates = s->dp - s->prefill_replicas;
+    uint64_t a = reads;
+    uint64_t b = generates;
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return reads / a * generates;
+}
+
 static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *err) {
     fab_job_spec *s = &job->spec;
     s->microbatch_auto = s->microbatch == 0;
@@ -251,7 +265,8 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
     set_default(&s->microbatch, 1);
     set_default(&s->interleave, 1);
     FAB_PASS(fab_job_check_stages(s, job->where, err));
-    uint64_t group = s->microbatch * s->dp;
+    const bool has_pools = s->kind == FAB_JOB_SERVING && s->prefill_replicas > 0 && s->prefill_replicas < s->dp;
+    uint64_t group = has_pools ? share_of_pools(s) : s->microbatch * s->dp;
     uint64_t whole = s->interleave > 1 ? group * s->pp : group; /* the interleaved schedule works in rounds of pp */
     if (group == 0 || whole == 0) {
         return fab_fail(err, FAB_EINTERNAL, job->where, "microbatch, pp or dp is 0 after the defaults");
@@ -264,12 +279,12 @@ static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *e
         s->batch = most > 0 ? most : unit;
         s->batch_unrounded = s->kind == FAB_JOB_TRAINING && s->batch != model_batch ? model_batch : 0;
     }
-    if (s->batch % group != 0) {
+    if (s->batch % group != 0 && !has_pools) {
         return fab_fail(err, FAB_EINPUT, job->where,
                         "batch %" PRIu64 " is not a multiple of microbatch %" PRIu64 " x dp %" PRIu64 " = %" PRIu64,
                         s->batch, s->microbatch, s->dp, group);
     }
-    if (s->batch % whole != 0) {
+    if (s->batch % whole != 0 && !has_pools) {
         return fab_fail(err, FAB_EINPUT, job->where,
                         "batch %" PRIu64 " gives %" PRIu64 " microbatches per pipeline; interleave %" PRIu64
                         " needs a multiple of pp %" PRIu64,

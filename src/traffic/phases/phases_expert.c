@@ -15,6 +15,7 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,10 +110,80 @@ static void emit_all_to_all_v(const uint32_t *members, uint32_t n, double bytes,
     }
 }
 
+/* --- one copy for every domain -------------------------------------------------------------------------------------
+ */
+
+/* None of k drawn out of n is among d of them. */
+static double miss(double n, double d, uint64_t k) {
+    double p = 1;
+    for (uint64_t i = 0; i < k; i++) {
+        p *= fmax(n - d - (double)i, 0) / (n - (double)i);
+    }
+    return p;
+}
+
+/* Chances that a token goes to a domain, and to a GPU; experts are drawn from as many domains as it may visit. */
+typedef struct visits {
+    uint32_t m, k; /* domains, members in each */
+    double domain, gpu;
+} visits;
+
+static fab_status find_visits(training *t, uint32_t n, visits *out, fab_error *err) {
+    const fab_job_spec *s = &t->job->spec;
+    fab_layout_set(&t->layout, t->members, n);
+    const fab_grouping *domain = &t->layout.domain;
+    if (domain->k == 0 || !t->layout.aligned || fab_job_is_skewed(s)) {
+        return fab_fail(err, FAB_EUNSUPPORTED, t->job->where,
+                        "expert-exchange hierarchical needs the %" PRIu32
+                        " GPUs of an expert group at the same places of every scale-up domain, and experts that are "
+                        "equally popular; choose direct",
+                        n);
+    }
+    const uint32_t m = domain->n_groups;
+    const double groups = s->expert_groups > 0 && s->expert_groups < m ? (double)s->expert_groups : m;
+    const double of_gpu = (double)s->experts / n;
+    const double drawn_from = groups * of_gpu * domain->k;
+    if (drawn_from < (double)s->top_k) {
+        return fab_fail(err, FAB_EINPUT, t->job->where,
+                        "expert-groups %" PRIu64 " hold %.0f experts, fewer than the %" PRIu64 " of a token",
+                        s->expert_groups, drawn_from, s->top_k);
+    }
+    *out = (visits){.m = m,
+                    .k = domain->k,
+                    .domain = groups / m * (1 - miss(drawn_from, of_gpu * domain->k, s->top_k)),
+                    .gpu = groups / m * (1 - miss(drawn_from, of_gpu, s->top_k))};
+    return FAB_OK;
+}
+
+/* A token crosses to the same place of every domain that it visits, and from there to the GPUs: `bytes` of all tokens
+ * of a rank. */
+static void emit_by_domain(training *t, const visits *v, double bytes, uint32_t comm, fab_phase_builder *builder) {
+    const uint32_t *ranks = t->layout.domain.ranks;
+    for (uint32_t g = 0; g < v->m; g++) {
+        for (uint32_t j = 0; j < v->k; j++) {
+            const uint32_t from = t->members[ranks[(size_t)g * v->k + j]];
+            for (uint32_t to = 0; to < v->m; to++) {
+                if (to != g) {
+                    fab_phase_add(builder, from, t->members[ranks[(size_t)to * v->k + j]], rounded(bytes * v->domain),
+                                  comm);
+                }
+            }
+            for (uint32_t to = 0; to < v->k; to++) {
+                if (to != j) {
+                    fab_phase_add(builder, from, t->members[ranks[(size_t)g * v->k + to]],
+                                  rounded(bytes * v->m * v->gpu), comm);
+                }
+            }
+        }
+    }
+}
+
+/* --- all of them ------------------------------------------------------------------------------------------------- */
+
 /* Copies in a row share a set of experts: e of them hold each expert once. `shares` of the tokens go there and back
  * (NULL: equal ones). */
-static void emit_ep(training *t, const expert_exchange *x, double per_layer, const double *shares, bool is_back,
-                    fab_phase_builder *builder) {
+static fab_status emit_ep(training *t, const expert_exchange *x, double per_layer, const double *shares, bool is_back,
+                          fab_phase_builder *builder, fab_error *err) {
     const fab_job *job = t->job;
     uint32_t n = (uint32_t)job->spec.ep;
     uint32_t n_blocks = n_copies(t) / n;
@@ -128,13 +199,20 @@ static void emit_ep(training *t, const expert_exchange *x, double per_layer, con
             t->members[i] = gpu_at(t, comm / n_blocks % n_tp, pp, comm % n_blocks * n + i);
         }
         double layers = (double)fab_stage_expert_layers(&job->model, &job->spec, pp);
-        if (shares != NULL) {
+        if (job->spec.expert_exchange == FAB_EXPERTS_HIERARCHICAL) {
+            visits v = {.m = 0};
+            FAB_PASS(find_visits(t, n, &v, err));
+            emit_by_domain(t, &v, per_layer * layers * n / (double)job->spec.top_k, comm, builder);
+            builder->phase.expected_bytes += per_layer * layers * n / (double)job->spec.top_k * n *
+                                             ((v.m - 1) * v.domain + (v.k - 1.0) * v.m * v.gpu);
+        } else if (shares != NULL) {
             emit_all_to_all_v(t->members, n, per_layer * layers, is_back ? shares : NULL, is_back ? NULL : shares, comm,
                               builder);
         } else {
             emit_all_to_all(t->members, n, rounded(per_layer * layers), comm, builder);
         }
     }
+    return FAB_OK;
 }
 
 /* Forward tokens go to their experts and come back from them; gradients the other way round. A phase has both, and both
@@ -148,7 +226,7 @@ static fab_status emit_experts(training *t, const char *name, const expert_excha
         FAB_TRY(FAB_NEW(shares, s->ep, err));
         FAB_TRY(fab_job_expert_shares(s, t->job->where, shares, err));
     }
-    emit_ep(t, x, per_layer, shares, strstr(name, "combine") != NULL, builder);
+    FAB_TRY(emit_ep(t, x, per_layer, shares, strstr(name, "combine") != NULL, builder, err));
 done:
     free(shares);
     return status;
@@ -171,12 +249,22 @@ fab_status fab_make_exchange_of_experts(training *t, const char *name, const exp
             layers += only_one(t) ? (double)mine / per_stage : (double)mine;
         }
     }
+    const bool is_direct = s->expert_exchange == FAB_EXPERTS_DIRECT;
     double sent = (double)x->rounds * x->tokens * (double)s->hidden * (double)s->top_k * (double)s->dispatch_bytes;
     FAB_PASS(fab_open_phase(t, builder, name, "all-to-all", (uint64_t)job->n_gpus * (n - 1), n_pp * per_stage,
-                            sent * layers * (n - 1) / n, err));
-    const double sharing = x->n_copies > 0 ? (double)size_of(t, FAB_DIM_TP) * (x->n_copies / n) : (double)per_stage;
+                            is_direct ? sent * layers * (n - 1) / n : 0, err));
+    const uint32_t sharers = size_of(t, FAB_DIM_TP) * (x->n_copies / n);
+    const double sharing = x->n_copies > 0 ? sharers : per_stage;
     FAB_PASS(emit_experts(t, name, x, sent / (sharing * n * n), builder, err));
     builder->phase.executions = x->rounds * most_layers * x->times;
+    if (!is_direct) {
+        builder->phase.steps = 2;
+        (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
+                       "%" PRIu64 " x %s x h elements of %" PRIu64
+                       " bytes per layer with experts, for each domain that a token visits and each GPU there",
+                       x->rounds, x->what, s->dispatch_bytes);
+        return FAB_OK;
+    }
     (void)snprintf(builder->phase.formula, sizeof builder->phase.formula,
                    "%" PRIu64 " x %" PRIu64 " experts x %s x h (e-1)/e elements of %" PRIu64
                    " bytes per layer with experts%s",

@@ -22,11 +22,13 @@ typedef struct fab_busbw_row {
     double collision, hash; /**< largest collision factor that the algorithm meets, and what the routing adds to tapers;
                                0: no network */
     double algbw, busbw;    /**< B/s */
-    bool is_measured;       /**< the next three are known */
-    double measured_time_s; /**< as printed; 0: it was not */
-    double measured_busbw;  /**< B/s */
-    double ratio;           /**< measured over ours */
-    double tolerance;       /**< how far below 1 the ratio may be */
+    bool is_drawn;          /**< the next two are known: several draws */
+    double least_busbw, most_busbw; /**< of the slowest and the fastest draw */
+    bool is_measured;               /**< the next three are known */
+    double measured_time_s;         /**< as printed; 0: it was not */
+    double measured_busbw;          /**< B/s */
+    double ratio;                   /**< measured over ours */
+    double tolerance;               /**< how far below 1 the ratio may be */
     bool falls_short;
 } fab_busbw_row;
 

@@ -48,6 +48,10 @@ typedef enum fab_shard_exchange {
  * columns. */
 typedef enum fab_table_sharding { FAB_TABLES_EVEN, FAB_TABLES_PLACED } fab_table_sharding;
 
+/** How tokens reach their experts: a copy for every expert straight to its GPU, or one for every domain over the rail,
+ * which hands it on to every GPU there that has one of its experts [DeepEP]. */
+typedef enum fab_expert_exchange { FAB_EXPERTS_DIRECT, FAB_EXPERTS_HIERARCHICAL } fab_expert_exchange;
+
 typedef enum fab_offload { FAB_OFFLOAD_NONE, FAB_OFFLOAD_OPTIMIZER } fab_offload;
 
 /** Matrices that have an adapter. */
@@ -97,10 +101,12 @@ typedef struct fab_job_spec {
     uint64_t tables, rows, embedding; /**< ranking: tables, rows of all of them, columns; 0 = the model's */
     uint64_t dense_parameters;        /**< ranking: replicated on every GPU; 0 = the model's */
     fab_table_sharding table_sharding;
-    uint64_t table_group;             /**< ranking: GPUs that hold all tables together; 0: all */
-    char tables_file[FAB_FILE_SIZE];  /**< ranking: "rows columns pooling", a table a line; empty: the model's */
-    double columns, lookups;          /**< of a resolved ranking job: of all tables, and x pooling */
-    double column_peak, lookup_peak;  /**< of a resolved one: the GPU with most, over the mean */
+    uint64_t table_group;            /**< ranking: GPUs that hold all tables together; 0: all */
+    char tables_file[FAB_FILE_SIZE]; /**< ranking: "rows columns pooling", a table a line; empty: the model's */
+    double columns, lookups;         /**< of a resolved ranking job: of all tables, and x pooling */
+    double column_peak, lookup_peak; /**< of a resolved one: the GPU with most, over the mean */
+    fab_expert_exchange expert_exchange;
+    uint64_t expert_groups;           /**< domains in which the experts of a token lie at most; 0: all */
     double expert_skew;               /**< Zipf exponent of the popularity of experts; 0: all alike */
     char expert_loads[FAB_FILE_SIZE]; /**< a number for each expert, in place of that; empty: none */
     double expert_peak;               /**< of a resolved job: the rank with most tokens, over the mean */

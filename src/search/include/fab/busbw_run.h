@@ -18,6 +18,7 @@ typedef struct fab_busbw_request {
     double tolerance;               /**< 0: what the model is good for: 5 % from 1 GiB, 15 % from 1 MiB, 30 % below */
     double bytes;                   /**< the only size; 0: all. Not beside `measured` */
     size_t n_threads;
+    uint64_t n_seeds; /**< draws of engines that hash: times are of the mean; 0: 1 */
 } fab_busbw_request;
 
 #define FAB_BUSBW_FIRST 32768.0       /**< sizes without a file: 32 KiB ... */
