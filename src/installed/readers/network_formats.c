@@ -112,6 +112,7 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
          false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
+        {"\"system_guid\"", "systems of UFM, which tell no cables: those are in /ufmRest/resources/links", false},
         {"\"nexthops\"", "routes of FRR or SONiC: fabriscope route DESIGN --engine ecmp,tables=FILE", false},
         {"# Port extended counters", "counters of ports: fabriscope observe DESIGN --counters A B", false},
         {"START_PM_INFO", "counters of ports: fabriscope observe DESIGN --counters A B", false},
