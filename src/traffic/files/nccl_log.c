@@ -57,12 +57,11 @@ static bool number_behind(fab_token t, const char *word, int base, uint64_t *out
 /* "host:pid:tid [0] ..." before " NCCL INFO ", maybe behind what a launcher puts before it. */
 static bool read_thread(fab_token head, size_t line, fab_nccl_thread *out) {
     for (size_t i = head.length; i-- > 0;) {
-        size_t pid = i;
-        size_t tid = 0;
+        size_t pid = 0;
         if (head.text[i] != '[') {
             continue;
         }
-        tid = i > 0 && head.text[i - 1] == ' ' ? i - 1 : i;
+        size_t tid = i > 0 && head.text[i - 1] == ' ' ? i - 1 : i;
         size_t end = tid;
         while (tid > 0 && head.text[tid - 1] >= '0' && head.text[tid - 1] <= '9') {
             tid--;
@@ -282,7 +281,8 @@ static uint32_t server_of(const fab_fabric *f, const char *host, size_t n) {
     (void)snprintf(number, sizeof number, "%.*s", (int)(n - 7), host + 7);
     char *behind = NULL;
     unsigned long server = strtoul(number, &behind, 10);
-    return *behind == '\0' && server < fab_n_gpus(f) / f->gpus_per_server ? (uint32_t)server : FAB_NONE;
+    return behind != NULL && *behind == '\0' && server < fab_n_gpus(f) / f->gpus_per_server ? (uint32_t)server
+                                                                                            : FAB_NONE;
 }
 
 static fab_status place_member(fab_nccl_log *r, fab_nccl_member *m, fab_error *err) {
@@ -304,7 +304,7 @@ static fab_status place_member(fab_nccl_log *r, fab_nccl_member *m, fab_error *e
 /* Ranks by communicator: every one of them is there, once, on a GPU of its own. */
 static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
     const fab_token none = {.column = 1};
-    if (r->n_members == 0) {
+    if (r->members == NULL || r->n_members == 0) {
         return fab_text_refuse(
             r->in, none, FAB_EINPUT, err,
             "the log names no rank: a line 'comm 0x.. rank 0 nranks 4 cudaDev 0 ... - Init COMPLETE' "

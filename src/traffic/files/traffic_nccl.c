@@ -136,7 +136,7 @@ static bool gather_ring(ring_reader *r, const fab_nccl_comm *comm, const fab_ncc
     uint32_t n_known = 0;
     bool is_ring = false;
     for (uint32_t i = 0; i < comm->n; i++) {
-        r->next[i] = r->adapter[2 * i] = r->adapter[2 * i + 1] = FAB_NONE;
+        r->next[i] = r->adapter[2 * (size_t)i] = r->adapter[2 * (size_t)i + 1] = FAB_NONE;
     }
     for (size_t i = 0; i < n; i++) {
         const uint32_t *ranks = &r->log.ranks[notes[i].first];
@@ -194,8 +194,8 @@ static fab_status put_ring(ring_reader *r, uint32_t c, double bytes, fab_error *
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t next = r->next[i];
         bool is_inside = m[i].gpu / per_server == m[next].gpu / per_server;
-        uint32_t from = is_inside ? m[i].gpu : gpu_beside(r, &m[i], r->adapter[2 * i]);
-        uint32_t to = is_inside ? m[next].gpu : gpu_beside(r, &m[next], r->adapter[2 * next + 1]);
+        uint32_t from = is_inside ? m[i].gpu : gpu_beside(r, &m[i], r->adapter[2 * (size_t)i]);
+        uint32_t to = is_inside ? m[next].gpu : gpu_beside(r, &m[next], r->adapter[2 * (size_t)next + 1]);
         FAB_PASS(add_flow(r, from, to, bytes, c, err));
     }
     return FAB_OK;
