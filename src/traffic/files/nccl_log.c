@@ -304,15 +304,16 @@ static fab_status place_member(fab_nccl_log *r, fab_nccl_member *m, fab_error *e
 /* Ranks by communicator: every one of them is there, once, on a GPU of its own. */
 static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
     const fab_token none = {.column = 1};
-    if (r->members == NULL || r->n_members == 0) {
+    if (r->n_members == 0 || r->members == NULL) {
         return fab_text_refuse(
             r->in, none, FAB_EINPUT, err,
             "the log names no rank: a line 'comm 0x.. rank 0 nranks 4 cudaDev 0 ... - Init COMPLETE' "
             "is printed with NCCL_DEBUG=INFO");
     }
-    qsort(r->members, r->n_members, sizeof *r->members, members_by_rank);
+    fab_nccl_member *members = r->members;
+    qsort(members, r->n_members, sizeof *members, members_by_rank);
     for (uint32_t i = 0; i < r->n_members; i++) {
-        fab_nccl_member *m = &r->members[i];
+        fab_nccl_member *m = &members[i];
         const fab_nccl_member *before = i > 0 ? m - 1 : NULL;
         bool is_new = before == NULL || before->key != m->key || before->n_ranks != m->n_ranks;
         uint32_t wanted = is_new ? 0 : before->rank + 1;
@@ -339,7 +340,7 @@ static fab_status find_communicators(fab_nccl_log *r, fab_error *err) {
         }
         m->comm = (uint32_t)r->n_comms - 1;
     }
-    const fab_nccl_member *last = &r->members[r->n_members - 1];
+    const fab_nccl_member *last = &members[r->n_members - 1];
     if (last->rank + 1 != last->n_ranks) {
         return fab_text_refuse(r->in, none, FAB_EINPUT, err,
                                "rank %" PRIu32 " of %" PRIu32 " is not in the log; put those of all processes together",
