@@ -21,7 +21,7 @@ extern const fab_report_format fab_report_flows;
 extern const fab_report_format fab_report_csv;
 extern const fab_report_format fab_report_html, fab_report_timeline;
 extern const fab_report_format fab_report_cables, fab_report_ptm, fab_report_slurm_tree, fab_report_slurm_block,
-    fab_report_slurm_tree_yaml, fab_report_containerlab, fab_report_netbox_csv,
-    fab_report_sonic, fab_report_frr, fab_report_topograph_model, fab_report_kueue;
+    fab_report_slurm_tree_yaml, fab_report_containerlab, fab_report_netbox_csv, fab_report_sonic, fab_report_frr,
+    fab_report_topograph_model, fab_report_kueue;
 extern const fab_report_format fab_report_htsim;
 extern const fab_report_format fab_report_simai, fab_report_simgrid, fab_report_astra_sim;

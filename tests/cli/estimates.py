@@ -28,6 +28,7 @@ FAMILIES = {
 ENGINES = ["ecmp", "dmodk", "pinned", "updn", "adaptive", "adaptive,granularity=flow", "spray", "optimal", "ecmp,qp=16"]
 EXPORTS = ["html", "svg", "graphml", "yed.graphml", "gexf", "dot", "json", "cables.csv", "ptm.dot", "simai", "simgrid.xml"]
 FORMATS = ["ibnet", "cables", "slurm-tree"]
+COUNTERS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "data", "counters", "csv")
 PERMUTATION = ["--traffic", "pattern:permutation"]
 
 
@@ -55,6 +56,7 @@ def quick():
     yield Case("route", FAMILIES["dragonfly"](4096), *PERMUTATION, "--engine", "spray")
     yield Case("route", FAMILIES["rail-spine"](64), *PERMUTATION, "--seeds", "20000")
     yield Case("run", FAMILIES["clos"](4096))
+    yield Case("observe", FAMILIES["clos"](16384), *PERMUTATION, "--engine", "ecmp", "--counters", COUNTERS, "--seeds", "48")
     yield Case("route", FAMILIES["rail-spine"](1024), "--traffic", "pattern:all-to-all", "--format", "flows", "--engine", "ecmp")
     yield Case("build", FAMILIES["rail-spine"](4096) + ",planes=8", "--export", "fabric.graphml")
     yield Case("mix", "rail-spine:gpus=1024,radix=64", "rail-spine:gpus=1024,radix=64,taper=2")

@@ -74,4 +74,39 @@ net ':21:1: ' 'vendid=, devid=' 'Plug'
 } >chain.csv
 "$program" audit chain.csv --max-time 20s --quiet >out 2>err || fail "a chain of switches: $(cat err)"
 grep -qF "100000 switches" out || fail "a chain of switches: $(cat out)"
+# Cells of a Dragonfly+: leaves and spines in each, spines joined across; names have the number of the cell before the word.
+# ASICs of a director share its description, and GUIDs tell them apart.
+python3 - >cells.csv <<'PY'
+port = {}
+def end(name):
+    port[name] = port.get(name, 0) + 1
+    return f"{name},{port[name]}"
+print("A-node,A-port,Z-node,Z-port,rate")
+for c in range(5):
+    for l in range(4):
+        for k in range(4):
+            print(end(f"node{(c * 4 + l) * 4 + k:03d}"), end(f"c{c}-leaf{l}"), "200Gb/s", sep=",")
+    for l in range(4):
+        for s in range(4):
+            print(end(f"c{c}-leaf{l}"), end(f"c{c}-spine{s}"), "200Gb/s", sep=",")
+for c in range(5):
+    for d in range(c + 1, 5):
+        for s in range(4):
+            print(end(f"c{c}-spine{s}"), end(f"c{d}-spine{s}"), "200Gb/s", sep=",")
+PY
+findings() { # findings FILE: kind and box of each
+  "$program" audit "$1" --json --quiet | python3 -c 'import json, sys
+for f in json.load(sys.stdin)["audit"]["findings"]: print(f["finding"], f.get("node"), f.get("other_node", "-"))'
+}
+[[ -z $(findings cells.csv) ]] || fail "cells: $(findings cells.csv)"
+for box in c0-leaf1 c2-leaf1 c1-leaf0 c3-leaf2 c2-spine1 c0-spine3; do
+  grep -v "$box," cells.csv >now.csv
+  [[ $(findings now.csv) == "absent-switch $box -" ]] || fail "$box is not there: $(findings now.csv)"
+done
+grep -v '^c1-spine2,.*,c3-spine2,' cells.csv >now.csv
+[[ $(findings now.csv | cut -d ' ' -f 1) == missing-cable ]] || fail "a cable between cells: $(findings now.csv)"
+"$program" build clos:gpus=64,gpus-per-server=2,radix=8,tiers=3 --format ibnet --quiet >plain.net
+sed -E 's/"(spine|core)-([0-9])"/"director-1"/; s/"(spine|core)-([0-9]+)"/"director-2"/' plain.net >director.net
+[[ -z $(findings director.net) ]] || fail "a director: $(findings director.net)"
+[[ $("$program" import director.net --json --quiet | python3 -c 'import json, sys; print([[b["switches"], b["cables"]] for b in json.load(sys.stdin)["import"]["boundaries"]])') == '[[16, 64], [16, 64], [8, 64]]' ]] || fail "tiers of a director"
 exit $((failures > 0))

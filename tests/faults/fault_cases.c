@@ -138,6 +138,7 @@ const fault_case fault_cases[] = {
     AFTER("traffic-file-market", "traffic " CLOS RING " --export m.mtx",
           "traffic " CLOS " --traffic file:m.mtx --quiet"),
     READS("traffic-file-cm", "faults/two.cm", "traffic " CLOS " --traffic file:two.cm --quiet"),
+    READS("traffic-file-nccl", "faults/nccl.log", "traffic " CLOS " --traffic file:nccl.log --quiet"),
     READS("traffic-file-layers", "faults/layers.txt", "traffic " CLOS " --traffic file:layers.txt --quiet"),
     /* run */
     PRINTS("run", "run " CLOS " --job model=gpt-1.7b,memory-check=off --engine ecmp --engine spray --out out" COMMON),

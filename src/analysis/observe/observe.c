@@ -3,12 +3,16 @@
 
 #include "fab/memory.h"
 #include "fab/order.h"
+#include "fab/replay_memory.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define UNPREDICTED 0.01 /* of what most links carry: less is management */
+#define LINK_BYTES  200  /* of what is kept of a link: bytes of both ends, deviations, some rows that are sorted */
+#define DRAW_BYTES  64   /* of a link, while a thread draws */
 
 void fab_observed_free(fab_observed *out) {
     if (out != NULL) {
@@ -72,10 +76,30 @@ static fab_status observe_begin(observation *o, const fab_observe_request *reque
     return FAB_OK;
 }
 
+/* Before anything is allocated: tables, paths of the phases, and what is kept of every link and draw. */
+static fab_status check_memory(const observation *o, fab_error *err) {
+    const fab_observe_request *request = o->request;
+    const fab_context_request *what = fab_context_what(request->context);
+    const fab_replay replay = {.context = request->context, .n_seeds = 1, .n_threads = request->n_threads};
+    fab_replay_sizes s;
+    char more[96];
+    FAB_PASS(fab_replay_check_tables(&replay, err));
+    FAB_PASS(fab_replay_check_routers(&replay, err));
+    FAB_PASS(fab_replay_check_paths(&replay, err));
+    fab_replay_sizes_of(o->fabric, &s);
+    double bytes =
+        fab_graph_bytes(&s) + fab_next_hops_bytes(&s) + fab_dags_bytes(&s) + fab_routers_bytes(what, &s) +
+        s.n_links * ((double)o->out->draws * sizeof *o->drawn + LINK_BYTES + DRAW_BYTES * (double)request->n_threads);
+    (void)snprintf(more, sizeof more, " with %" PRIu64 " draw%s of the load of every link", o->out->draws,
+                   o->out->draws == 1 ? "" : "s");
+    return fab_context_check(what, bytes, more, err);
+}
+
 fab_status fab_observe(const fab_observe_request *request, fab_observed **out, fab_error *err) {
     fab_status status = FAB_OK;
     observation o = {.request = request, .fabric = fab_context_what(request->context)->fabric};
     FAB_TRY(observe_begin(&o, request, err));
+    FAB_TRY(check_memory(&o, err));
     FAB_TRY(observe_ports(&o, err));
     FAB_TRY(observe_skew(&o, err));
     FAB_TRY(observe_predict(&o, err));

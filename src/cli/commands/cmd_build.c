@@ -167,7 +167,8 @@ const cli_command cli_command_build = {
     .details = "Builds the fabric, checks the graph against the closed form of its family, and reports what it is "
                "made of. --format graphml prints the graph itself, --format ibnet the same as a file that ibsim "
                "loads and InfiniBand tools read; cables, ptm, slurm-tree, slurm-block, slurm-yaml, containerlab, "
-               "netbox-csv, topograph, kueue, and for switches sonic and frr hand it to other tools (`list formats`). Racks and lengths in the patch plan come from the "
+               "netbox-csv, topograph, kueue, and for switches sonic and frr hand it to other tools (`list formats`). "
+               "Racks and lengths in the patch plan come from the "
                "floor of the design (--set floor.rack-power=40kW); without one the racks are empty.",
     .examples = EXAMPLES,
     .options = OPTIONS,

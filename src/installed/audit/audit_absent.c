@@ -23,6 +23,7 @@
 
 typedef struct coordinates {
     uint32_t node;
+    const char *label;
     fab_box_name name;
 } coordinates;
 
@@ -30,7 +31,7 @@ typedef struct coordinates {
 typedef struct grid {
     uint32_t tier;
     const coordinates *switches; /* by number */
-    const char *prefix;          /* before the role, where all have the same without a number; NULL */
+    const char *prefix;          /* before the role, where all have the same; NULL */
     uint32_t n, axes;
     uint64_t *value[AXES]; /* [axis]: those that occur, ascending */
     uint32_t n_values[AXES], cells;
@@ -58,6 +59,16 @@ static int by_kind(const void *x, const void *y) {
     const coordinates *b = y;
     FAB_ORDER_BY(a->name.before, b->name.before);
     return by_role(x, y);
+}
+
+/* What stands before the role first, with its numbers: "c1-leaf2" is of cell 1. */
+static int by_place(const void *x, const void *y) {
+    const coordinates *a = x;
+    const coordinates *b = y;
+    size_t n = (size_t)(a->name.role - a->label);
+    size_t m = (size_t)(b->name.role - b->label);
+    int order = memcmp(a->label, b->label, n < m ? n : m);
+    return order != 0 ? order : n != m ? FAB_ORDER(n, m) : by_role(x, y);
 }
 
 static uint32_t index_of(const grid *g, uint32_t axis, uint64_t value) {
@@ -453,25 +464,50 @@ static bool same_numbers(const coordinates *a, const coordinates *b) {
     return memcmp(a->name.at, b->name.at, sizeof a->name.at) == 0;
 }
 
-/* Switches of one role; where several have the same numbers, what stands before it tells them apart. */
-static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_t tier, uint64_t from, fab_error *err) {
+static bool has_collision(const coordinates *all, uint32_t n) {
     bool collides = false;
     for (uint32_t i = 1; i < n; i++) {
         collides = collides || same_numbers(&all[i], &all[i - 1]);
     }
+    return collides;
+}
+
+static bool has_same_place(const coordinates *a, const coordinates *b) {
+    size_t n = (size_t)(a->name.role - a->label);
+    return n == (size_t)(b->name.role - b->label) && memcmp(a->label, b->label, n) == 0;
+}
+
+/* Switches of one role; where several have the same numbers, what stands before it tells them apart: its letters, or,
+ * where that is not enough, its numbers. */
+static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_t tier, uint64_t from, fab_error *err) {
+    bool collides = has_collision(all, n);
+    bool by_number = false;
+    if (n < 2 || all[0].name.role == NULL || all[0].name.n == 0) {
+        return FAB_OK;
+    }
     if (collides) {
         qsort(all, n, sizeof *all, by_kind);
+        for (uint32_t i = 0, next = 0; i < n; i = next) {
+            for (next = i + 1; next < n && all[next].name.before == all[i].name.before; next++) {
+            }
+            by_number = by_number || has_collision(all + i, next - i);
+        }
+    }
+    if (by_number) {
+        qsort(all, n, sizeof *all, by_place);
     }
     for (uint32_t i = 0, next = 0; i < n; i = next) {
-        for (next = i + 1; next < n && (!collides || all[next].name.before == all[i].name.before); next++) {
+        for (next = i + 1; next < n && (!collides || (by_number ? has_same_place(&all[next], &all[i])
+                                                                : all[next].name.before == all[i].name.before));
+             next++) {
         }
-        const char *label = a->net->nodes[all[i].node].label;
-        bool plain = collides && strcspn(label, "0123456789") >= (size_t)(all[i].name.role - label);
-        grid g = {
-            .tier = tier, .switches = all + i, .n = next - i, .axes = all[i].name.n, .prefix = plain ? label : NULL};
-        if (g.n > 1 && all[i].name.role != NULL && g.axes > 0) {
-            FAB_PASS(look_at_grid(a, &g, from, err));
-        }
+        bool is_plain = strcspn(all[i].label, "0123456789") >= (size_t)(all[i].name.role - all[i].label);
+        grid g = {.tier = tier,
+                  .switches = all + i,
+                  .n = next - i,
+                  .axes = all[i].name.n,
+                  .prefix = collides && (by_number || is_plain) ? all[i].label : NULL};
+        FAB_PASS(g.n > 1 ? look_at_grid(a, &g, from, err) : FAB_OK);
     }
     return FAB_OK;
 }
@@ -483,7 +519,8 @@ static fab_status look_at_tier(auditor *a, uint32_t tier, uint64_t from, fab_err
     FAB_TRY(FAB_NEW(all, (size_t)n + 1, err));
     for (uint32_t i = 0; i < n; i++) {
         all[i].node = a->in_tier[a->tier_first[tier] + i];
-        fab_box_name_read(a->net->nodes[all[i].node].label, &all[i].name);
+        all[i].label = a->net->nodes[all[i].node].label;
+        fab_box_name_read(all[i].label, &all[i].name);
     }
     qsort(all, n, sizeof *all, by_role);
     for (uint32_t i = 0, next = 0; i < n; i = next) {

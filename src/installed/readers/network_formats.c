@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD       ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
-#define STATES     1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */
-#define UTF16      "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
+#define HEAD   ((size_t)1 << 16) /* bytes that a format is recognised by; a NUL follows them */
+#define STATES 1000              /* of the matcher, as PCRE2 recommends; an expression of ours takes a few dozen */
+#define UTF16  "begins with the byte order mark of UTF-16; expected UTF-8 (iconv -f UTF-16 -t UTF-8)"
 
 const fab_network_format *const fab_network_formats[] = {&fab_network_ibnet,
                                                          &fab_network_ibports,
@@ -112,6 +112,7 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
          false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
+        {"\"system_guid\"", "systems of UFM, which tell no cables: those are in /ufmRest/resources/links", false},
         {"\"nexthops\"", "routes of FRR or SONiC: fabriscope route DESIGN --engine ecmp,tables=FILE", false},
         {"# Port extended counters", "counters of ports: fabriscope observe DESIGN --counters A B", false},
         {"START_PM_INFO", "counters of ports: fabriscope observe DESIGN --counters A B", false},

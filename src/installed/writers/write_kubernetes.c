@@ -106,8 +106,11 @@ static fab_status write_topograph(const fab_shape *shape, FILE *out, fab_error *
     fab_str_add(&text, "switches:\n");
     for (uint32_t i = 0; i < t.tree.n; i++) {
         const fab_tree_unit *unit = &t.tree.unit[i];
-        fab_str_printf(&text, unit->level > 0 ? "  \"%s\":\n    switches:\n" : "", unit->name);
-        for (uint32_t k = 0; k < unit->n && unit->level > 0; k++) {
+        if (unit->level == 0) {
+            continue;
+        }
+        fab_str_printf(&text, "  \"%s\":\n    switches:\n", unit->name);
+        for (uint32_t k = 0; k < unit->n; k++) {
             fab_str_printf(&text, "    - \"%s\"\n", t.tree.unit[t.tree.member[unit->first + k]].name);
         }
     }

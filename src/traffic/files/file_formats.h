@@ -14,7 +14,7 @@ typedef struct fab_traffic_format {
     fab_status (*read)(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err);
 } fab_traffic_format;
 
-extern const fab_traffic_format fab_traffic_htsim, fab_traffic_simai;
+extern const fab_traffic_format fab_traffic_htsim, fab_traffic_simai, fab_traffic_nccl;
 
 /* Phases of a file of any format; path "-" is stdin. */
 fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traffic *traffic,

@@ -18,8 +18,8 @@ typedef struct fab_network_writer {
 } fab_network_writer;
 
 extern const fab_network_writer fab_network_cables, fab_network_ptm, fab_network_slurm_tree, fab_network_slurm_block,
-    fab_network_slurm_tree_yaml, fab_network_containerlab, fab_network_netbox_csv,
-    fab_network_sonic, fab_network_frr, fab_network_topograph_model, fab_network_kueue;
+    fab_network_slurm_tree_yaml, fab_network_containerlab, fab_network_netbox_csv, fab_network_sonic, fab_network_frr,
+    fab_network_topograph_model, fab_network_kueue;
 
 /** Ended by NULL. A new one: a file write_NAME.c, a row in network_writers.c, and one in the formats of reports. */
 extern const fab_network_writer *const fab_network_writers[];
