@@ -226,7 +226,7 @@ Test(gather, refusals) {
         const char *message;
     } ROWS[] = {
         {"pattern:all-gather,algorithm=tree", FAB_EINPUT,
-         "algorithm: 'tree' is none of ring, doubling, mesh, hierarchical, auto, all"},
+         "algorithm: 'tree' is none of ring, doubling, mesh, hierarchical, auto, nccl, best, all"},
         {"pattern:all-gather,groups-by=rail", FAB_EINPUT, "groups-by: 'rail' is none of stride, block"},
         {"pattern:all-gather,groups=0", FAB_EINPUT, "groups: '0' is outside 1 to 48"},
         {"pattern:all-gather,groups=49", FAB_EINPUT, "groups: '49' is outside 1 to 48"},
