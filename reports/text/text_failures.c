@@ -276,8 +276,10 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         "healthy fabric; of the first seed",
         f->iterates ? "an iteration" : "all phases, one after the other");
     if (has_requests) {
-        fab_text_note(page, "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
-                            "all of its communicator); p99: 99 % of them are answered by then; -: the job stops");
+        fab_text_note(
+            page,
+            "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
+            "all of its communicator); p99: 99 % of them are answered by then; -: the job stops, or it is not known");
     }
     if (failures_gain(f)) {
         fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);

@@ -41,3 +41,4 @@ status=0
 timeout 60 "$program" run $design --job model=gpt-39.1b,layers=6000,hidden=128,heads=8,tp=8,pp=4,batch=16,microbatch=1,interleave=auto,memory-check=off \
   --engine spray --quiet >/dev/null || fail "6000 layers: $?"
 echo ok
+exit $((failures > 0))

@@ -63,3 +63,4 @@ for format in simgrid simai; do
   [[ $used -gt 0 && $rates -ge $used ]] || fail "$format: $used links of $rates have 0.87 of the rate"
 done
 echo "hosts: as the page has it"
+exit $((failures > 0))

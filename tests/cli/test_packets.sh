@@ -192,3 +192,4 @@ CHECK
 "$program" route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --engine ecmp --transport pfc --quiet >text || fail "torus"
 grep -q "Deadlock: .* waits for itself" text || fail "a deadlock is not told: $(cat text)"
 echo "packets: as the page has it"
+exit $((failures > 0))
