@@ -169,7 +169,9 @@ def mix():
                   "--json", "--quiet")["mix"]["designs"]
     engines = [design["engines"][0] for design in designs]
     expect("training hardly notices", engines[1]["training_slowdown_ratio"], 1, 0.01)
-    expect("ranking does", engines[1]["ranking_slowdown_ratio"] > 1.3, True)
+    # Its exchanges alone take half as long again; a batch also has lookups and dense layers.
+    expect("ranking does", engines[1]["ranking_slowdown_ratio"] > 1.1, True)
+    expect("and is not served", [engine["serves_all"] for engine in engines], [True, False])
     expect("speed", engines[1]["speed_ratio"],
            (engines[1]["training_slowdown_ratio"] * engines[1]["ranking_slowdown_ratio"]) ** -0.5, 1e-9)
     expect("one of them is best", [engine["best"] for engine in engines].count(True), 1)

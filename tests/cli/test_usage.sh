@@ -144,7 +144,7 @@ if ! ldd "$program" | grep -E 'lib[at]san' >/dev/null; then
     limit=$((limit + 4000))
   done
   (ulimit -v $limit && "$program" run preset:llama3-24k-roce >out 2>err) || code=$?
-  [[ ! -s out ]] && { [[ $code -eq 70 ]] && grep -q allocate err || [[ $code -eq 3 ]] && grep -q 'above the limit' err; } || fail "out of memory: exit code $code, $(cat err)"
+  [[ ! -s out ]] && { { [[ $code -eq 70 ]] && grep -q allocate err; } || { [[ $code -eq 3 ]] && grep -q 'above the limit' err; }; } || fail "out of memory: exit code $code, $(cat err)"
 fi
 
 # two outputs of one file: refused before anything is written, however the names are spelt
