@@ -12,7 +12,7 @@ for design in clos:gpus=16,gpus-per-server=2,radix=8,taper=2 clos:gpus=16,gpus-p
   timeout 200 unshare -m -n $python "$root/tests/cli/frr_lab.py" lab routes 2>err || { fail "$design: $(tail -n 1 err)" && continue; }
   for tables in "" ,tables=routes; do # BGP finds the minimal routes
     "$program" route "$design" --traffic pattern:permutation --engine ecmp$tables --seeds 3 --json --quiet >report.json 2>err || fail "$design: $(<err)"
-    $python -c 'import json; print([[p["name"], {k: v for k, v in e.items() if k != "label"}] for p in json.load(open("report.json"))["phases"] for e in p["engines"]])' >figures$tables
+    $python -c 'import json; print([[p["name"], {k: v for k, v in e.items() if k != "options"}] for p in json.load(open("report.json"))["phases"] for e in p["engines"]])' >figures$tables
   done
   cmp figures figures,tables=routes || fail "$design: routes of FRR are others"
 done
