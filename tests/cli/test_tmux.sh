@@ -60,7 +60,7 @@ list formats
 END
 sed -i "s#ROOT#$root#" lines
 while read -r command; do
-  grep -qE "^$command( |\$)" lines || [[ $command == schema ]] || fail "no line for command $command"
+  grep -qE "^$command( |\$)" lines || [[ $command =~ ^(schema|explore)$ ]] || fail "no line for command $command"
 done < <("$program" help | sed -nE '/^Commands:/,/^DESIGN/s/^  ([a-z]+).*/\1/p')
 
 # show NAME COLUMNS ENVIRONMENT...: all of them in a terminal of so many columns; NAME.plain and NAME.ansi are what it showed

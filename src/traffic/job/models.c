@@ -138,7 +138,8 @@ double fab_model_active_parameters(const fab_model *model) {
     return everything(model, model->experts > 1 ? (double)model->top_k / (double)model->experts : 1);
 }
 
-/* Rows and multi-hot sizes of the 26 features. */
+/* Rows and multi-hot sizes of the 26 features: num_embeddings_per_feature and multi_hot_sizes of MLPerf's reference
+ * (torchrec_dlrm). */
 static const fab_embedding_table DLRM_TABLES[] = {
     {40000000, 128, 3},   {39060, 128, 2},     {17295, 128, 1},   {7424, 128, 2},  {20265, 128, 6},
     {3, 128, 1},          {7122, 128, 1},      {1543, 128, 1},    {63, 128, 1},    {40000000, 128, 7},
@@ -149,7 +150,7 @@ static const fab_embedding_table DLRM_TABLES[] = {
 
 const fab_ranking_model fab_ranking_models[] = {
     {"dlrm-dcnv2", 26, 204184588, 128, 16044545, 65536,
-     "MLPerf Training, recommendation: DLRM-DCNv2 on Criteo 1TB; rows and dense parameters recalled, unverified",
+     "MLPerf Training, recommendation: DLRM-DCNv2 on Criteo 1TB; tables of its reference torchrec_dlrm; dense parameters recalled, unverified",
      DLRM_TABLES},
     {.name = NULL},
 };
