@@ -150,7 +150,8 @@ static const fab_embedding_table DLRM_TABLES[] = {
 
 const fab_ranking_model fab_ranking_models[] = {
     {"dlrm-dcnv2", 26, 204184588, 128, 16044545, 65536,
-     "MLPerf Training, recommendation: DLRM-DCNv2 on Criteo 1TB; tables of its reference torchrec_dlrm; dense parameters recalled, unverified",
+     "MLPerf Training, recommendation: DLRM-DCNv2 on Criteo 1TB; tables of its reference torchrec_dlrm; dense "
+     "parameters recalled, unverified",
      DLRM_TABLES},
     {.name = NULL},
 };
