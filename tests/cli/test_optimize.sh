@@ -151,7 +151,7 @@ for p in [o["winner"]] + o["runners_up"][:1]:
     assert 0 < p["goodput_ratio"] < 1 and abs(goodput / p["goodput_ratio"] - 1) < 1e-9, (goodput, p)
     assert abs(e["owned_usd_per_1e9_tokens"] / goodput / p["usd_per_1e9_tokens"] - 1) < 1e-6, (e, p)
 PYTHON
-expect 0 'Failures leave [0-9.]+ \+- [0-9.]+ % of the time \(time:30d@10' --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --scenarios time:30d@10
+expect 0 'Failures leave [0-9.]+ \+- [0-9.]+ % of the time \(time:30d@10' --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --scenarios time:30d@10 --quiet
 expect 2 'go with --objective tokens' --gpus 64 --scenarios time:30d@10
 expect 2 'has no time' --gpus 64 --objective tokens --job model=gpt-7.5b --scenarios links:1
 expect 2 '--objective tokens needs a job' --gpus 64 --objective tokens
