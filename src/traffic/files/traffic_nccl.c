@@ -139,7 +139,7 @@ static bool gather_ring(ring_reader *r, const fab_nccl_comm *comm, const fab_ncc
         r->next[i] = r->adapter[2 * (size_t)i] = r->adapter[2 * (size_t)i + 1] = FAB_NONE;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint32_t *ranks = &r->log.ranks[notes[i].first];
+        const uint32_t *ranks = r->log.ranks + notes[i].first;
         is_ring = is_ring || notes[i].kind == FAB_NCCL_RING || notes[i].kind == FAB_NCCL_NEXT;
         for (size_t k = 0; notes[i].kind == FAB_NCCL_RING && notes[i].n == comm->n && k < comm->n; k++) {
             if (ranks[k] < comm->n) {
