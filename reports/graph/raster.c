@@ -18,7 +18,8 @@
 #ifdef FAB_HAS_SPAWN
 extern char **environ;
 
-/* Runs the converter from one file without a name into another. */
+/* Runs the converter from one file without a name into another. A page for print carries the hour at which it was made
+ * unless this variable says another: the same design gives the same bytes, today and tomorrow. */
 static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *err) {
     char kind[8];
     char *const words[] = {(char *)CONVERTER,
@@ -39,6 +40,7 @@ static fab_status convert(const char *format, FILE *from, FILE *to, fab_error *e
     }
     int failed = posix_spawn_file_actions_adddup2(&files, fileno(from), 0);
     failed = failed != 0 ? failed : posix_spawn_file_actions_adddup2(&files, fileno(to), 1);
+    failed = failed != 0 || setenv("SOURCE_DATE_EPOCH", "0", 0) == 0 ? failed : ENOMEM;
     failed = failed != 0 ? failed : posix_spawnp(&child, CONVERTER, &files, NULL, words, environ);
     (void)posix_spawn_file_actions_destroy(&files);
     if (failed != 0) {
