@@ -43,6 +43,19 @@ static void csv_add_list(const fab_result_tables *tables, fab_str *out) {
     }
 }
 
+/* Every table under its name: what a spreadsheet or a script takes apart at lines that begin with "# ". */
+static fab_status csv_add_every(const fab_result_tables *tables, fab_str *out, fab_error *err) {
+    for (size_t i = 0; i < tables->n_tables; i++) {
+        const char **cells = NULL;
+        const fab_rt_table *t = &tables->tables[i];
+        FAB_PASS(fab_rt_cells(tables, t, &cells, err));
+        fab_str_printf(out, "%s# %s\n", i > 0 ? "\n" : "", fab_rt_text(tables, t->name));
+        csv_add_table(tables, t, cells, out);
+        free(cells);
+    }
+    return FAB_OK;
+}
+
 /* Fails with the names that there are. */
 static fab_status no_table(const fab_result_tables *tables, const char *name, fab_error *err) {
     fab_status status = FAB_OK;
@@ -68,6 +81,8 @@ static fab_status csv_add_named(const fab_result *result, const char *name, fab_
     const fab_rt_table *t = name != NULL ? fab_result_tables_find(&tables, name) : NULL;
     if (name != NULL && strcmp(name, FAB_TABLE_LIST) == 0) {
         csv_add_list(&tables, out);
+    } else if (name != NULL && strcmp(name, FAB_TABLE_ALL) == 0) {
+        FAB_TRY(csv_add_every(&tables, out, err));
     } else if (t != NULL) {
         FAB_TRY(fab_rt_cells(&tables, t, &cells, err));
         csv_add_table(&tables, t, cells, out);

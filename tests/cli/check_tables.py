@@ -1,6 +1,6 @@
 """Every table of a report as CSV against its JSON, and its Markdown against its text. Run by test_tables.sh.
 
-usage: check_tables.py JSON LIST FOLDER MARKDOWN TEXT, with FOLDER/TABLE.csv for every name in LIST"""
+usage: check_tables.py JSON TABLES MARKDOWN TEXT, with TABLES as --table all has them"""
 import collections
 import csv
 import json
@@ -131,14 +131,13 @@ for key, value in report.items():
         row = {}
         tables[key] = [([], row)]
         add_fields(key, "", value, row, [], False)
-listed = list(csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")))
-assert {line["table"] for line in listed} >= {name for name, rows in tables.items() if rows}, "a table is missing"
+parts = re.split(r"(?:^|\n)# (.*)\n", open(sys.argv[2], newline="", encoding="utf-8").read())
+found = dict(zip(parts[1::2], parts[2::2]))
+assert parts[0] == "" and set(found) >= {name for name, rows in tables.items() if rows}, "a table is missing"
 total = 0
-for line in listed:
+for name, content in found.items():
     content = [[re.sub(r"^'(?='*[=+@-])", "", cell) for cell in row] # an apostrophe keeps a spreadsheet from taking it for a formula
-               for row in csv.reader(open(f"{sys.argv[3]}/{line['table']}.csv", newline="", encoding="utf-8"))]
-    rows = tables.get(line["table"], [])
-    assert int(line["rows"]) == len(rows) and int(line["columns"]) == len(content[0]), line
-    total += check_table(line["table"], rows, content[0], content[1:])
+               for row in csv.reader(content.splitlines(keepends=True))]
+    total += check_table(name, tables.get(name, []), content[0], content[1:])
 assert total >= 10, f"only {total} figures"
-check_markdown(sys.argv[4], sys.argv[5])
+check_markdown(sys.argv[3], sys.argv[4])

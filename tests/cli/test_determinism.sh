@@ -3,11 +3,15 @@
 # exported and read back collides as before.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Runs the arguments three times: one thread, two threads, two threads again.
+# Runs the arguments three times: one thread, two threads, two threads again. Under the sanitizer that looks at threads,
+# only what has them, and once: the bytes are compared where the program is fast.
+runs="1 2 3"
+[[ $(basename "$(dirname "$(dirname "$program")")") == tsan ]] && runs=2
 same() { # same HAS_OUT ARGUMENTS...
   local has_out=$1 i
   shift
-  for i in 1 2 3; do
+  [[ $runs == 2 && $has_out == no ]] && return
+  for i in $runs; do
     local extra=()
     rm -rf "out$i"
     [[ $has_out == yes ]] && extra=(--threads $((i > 1 ? 2 : 1)) --quiet --out "out$i")
@@ -17,6 +21,7 @@ same() { # same HAS_OUT ARGUMENTS...
       return
     fi
   done
+  [[ $runs == 2 ]] && return
   [[ -s stdout1 ]] || fail "$*: nothing on stdout"
   cmp stdout1 stdout2 && cmp stdout1 stdout3 || fail "$*: stdout differs"
   if [[ $has_out == yes ]]; then
@@ -50,6 +55,7 @@ for topic in design result report; do
   same no schema $topic
 done
 
+[[ $runs == 2 ]] && exit $((failures > 0))
 "$program" route fat-tree:k=8 --traffic pattern:permutation --seed 1 --quiet --json >a
 "$program" route fat-tree:k=8 --traffic pattern:permutation --seed 2 --quiet --json >b
 cmp -s a b && fail "another seed gives the same report"

@@ -22,11 +22,8 @@ check() { # check ARGUMENTS...
     "$program" "$@" --quiet --format $format >"$folder/report.$format" || fail "$*: --format $format"
   done
   "$program" "$@" --quiet >"$folder/report.txt" || fail "$*: text"
-  "$program" "$@" --quiet --format csv --table list >"$folder/list.csv" || fail "$*: --table list"
-  while IFS=, read -r table _; do
-    "$program" "$@" --quiet --format csv --table "$table" >"$folder/$table.csv" || fail "$*: --table $table"
-  done < <(tail -n +2 "$folder/list.csv")
-  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/list.csv" "$folder" "$folder/report.markdown" "$folder/report.txt" >log 2>&1 ||
+  "$program" "$@" --quiet --format csv --table all >"$folder/all.csv" || fail "$*: --table all"
+  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/all.csv" "$folder/report.markdown" "$folder/report.txt" >log 2>&1 ||
     fail "$*: $(tail -n 1 log)"
   if command -v xmllint >/dev/null; then
     xmllint --noout --nonet --schema report.xsd "$folder/report.xml" >log 2>&1 || fail "$*: $(head -n 1 log)"
@@ -112,4 +109,12 @@ fails 'asks for csv' build $small --table cost.lines
 fails 'name is empty' build $small --format csv --table=
 "$program" build $small --quiet --export bill.csv --table cost.lines >/dev/null
 "$program" build $small --quiet --format csv --table cost.lines | cmp - bill.csv || fail "--export differs from standard output"
+"$program" build $small --quiet --format csv --table list >names.csv
+"$program" build $small --quiet --format csv --table all >all.csv
+[[ $(tail -n +2 names.csv | cut -d, -f1) == "$(sed -n 's/^# //p' all.csv)" ]] || fail "--table list names others than --table all has"
+while IFS=, read -r table rows columns; do # each alone is what it is among all, with as many rows and columns as the list says
+  "$program" build $small --quiet --format csv --table "$table" >alone.csv
+  sed -n "/^# $table\$/,/^\$/p" all.csv | sed '1d;/^$/d' | cmp - alone.csv || fail "--table $table differs from the same among all"
+  [[ $rows -eq $(($(wc -l <alone.csv) - 1)) && $columns -eq $(head -n 1 alone.csv | tr ',' '\n' | wc -l) ]] || fail "--table list: $table"
+done < <(tail -n +2 names.csv)
 exit $((failures > 0))

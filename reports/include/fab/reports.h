@@ -44,10 +44,11 @@ typedef struct fab_report_style {
     fab_view view;             /**< graphs */
     fab_picture picture;       /**< drawings */
     const char *picture_phase; /**< of FAB_PICTURE_LOAD: that phase alone; NULL: all */
-    const char *table;         /**< csv: "phases.engines", or FAB_TABLE_LIST; NULL: what the command has rows for */
+    const char *table;         /**< csv: "phases.engines", FAB_TABLE_LIST or FAB_TABLE_ALL; NULL: what the command has rows for */
 } fab_report_style;
 
 #define FAB_TABLE_LIST "list" /**< names and sizes of the tables of a report */
+#define FAB_TABLE_ALL  "all"  /**< every table of a report, each below a line with its name */
 
 #define FAB_REPORT_SEEDS 32 /**< of so many seeds the page shows every link */
 
