@@ -128,6 +128,21 @@ static void sweep_put_plans(fab_page *page, const fab_sweep *s) {
     }
 }
 
+/* What each point's collectives run by, where replays chose. */
+static void sweep_put_collectives(fab_page *page, const fab_sweep *s) {
+    bool any = false;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p->is_built && p->collective_note[0] != '\0') {
+            if (!any) {
+                fab_text_heading(page, "COLLECTIVES", NULL);
+            }
+            any = true;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->collective_note);
+        }
+    }
+}
+
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
     bool is_wide = sweep_room(page, s) >= WIDE_FABRIC + (shows_gpus(s) ? A_COUNT : 0);
     const fab_column columns[] = {COLUMN(sweep_show_heading(page, s), text),
@@ -569,6 +584,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     }
     sweep_put_fabrics(page, s);
     sweep_put_plans(page, s);
+    sweep_put_collectives(page, s);
     sweep_put_crossings(page, s);
     if (is_by_algorithm) {
         return;

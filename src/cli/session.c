@@ -261,52 +261,33 @@ void cli_session_release(cli_session *s) {
     *s = (cli_session){.options = NULL};
 }
 
-/* What the job leaves open of its plan. */
-static fab_status choose_plan(cli_session *s, fab_error *err) {
+/* What the job leaves open of its plan, and what collectives leave to replays. */
+static fab_status choose_open(cli_session *s, fab_error *err) {
     cli_progress progress = {0};
-    bool shows = cli_progress_wanted(s->options);
+    const bool plans = fab_plan_is_wanted(s->design, s->traffic);
+    const bool shows = plans && cli_progress_wanted(s->options);
     const fab_plan_request request = {.design = s->design,
                                       .fabric = s->graph,
                                       .seed = s->options->seed,
                                       .n_threads = (size_t)s->options->n_threads,
                                       .progress = shows ? cli_progress_step : NULL,
                                       .progress_context = &progress};
-    if (!fab_plan_is_wanted(s->design, s->traffic)) {
-        return FAB_OK;
+    if (plans) {
+        FAB_PASS(FAB_NEW(s->asked, 1, err));
+        *s->asked = *s->design;
+        cli_progress_start(&progress);
     }
-    FAB_PASS(FAB_NEW(s->asked, 1, err));
-    *s->asked = *s->design;
-    cli_progress_start(&progress);
-    fab_status status = fab_plan_choose(&request, s->design, &s->plans, err);
-    cli_progress_end(shows);
+    fab_status status = fab_choose_open(&request, s->traffic, s->design, &s->plans, &s->settled, err);
+    if (plans) {
+        cli_progress_end(shows);
+    }
     s->result.plans = s->plans;
+    s->traffic = s->settled != NULL ? s->settled : s->traffic;
     return status;
 }
 
-/* What collectives leave to replays; a plan is chosen with rings in their place. */
-static fab_status choose_best(cli_session *s, fab_error *err) {
-    if (!fab_best_is_wanted(s->design, s->traffic)) {
-        return choose_plan(s, err);
-    }
-    fab_job_spec *job = &s->design->jobs[0];
-    const fab_job_collective wanted[2] = {job->tp_collective, job->dp_collective};
-    if (fab_plan_is_wanted(s->design, s->traffic)) {
-        job->tp_collective = job->dp_collective = FAB_COLLECTIVE_RING;
-        FAB_PASS(choose_plan(s, err));
-        job->tp_collective = wanted[0];
-        job->dp_collective = wanted[1];
-    }
-    const fab_best_request request = {.fabric = s->graph,
-                                      .traffic = s->traffic,
-                                      .seed = s->options->seed,
-                                      .n_threads = (size_t)s->options->n_threads};
-    FAB_PASS(fab_best_settle(&request, s->design, &s->settled, err));
-    s->traffic = s->settled != NULL ? s->settled : s->traffic;
-    return FAB_OK;
-}
-
 static fab_status open_context(cli_session *s, fab_error *err) {
-    FAB_PASS(choose_best(s, err));
+    FAB_PASS(choose_open(s, err));
     if (cli_is_front_end(s->traffic)) {
         FAB_PASS(cli_front_end_open(s, err));
     }

@@ -218,3 +218,31 @@ fab_status fab_best_settle(const fab_best_request *request, fab_design *design, 
     design->jobs[0].dp_collective = of_data;
     return settle_key(request, design, false, err);
 }
+
+fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design,
+                           fab_plans **out_plans, char **out_traffic, fab_error *err) {
+    *out_plans = NULL;
+    *out_traffic = NULL;
+    const bool seeks = fab_best_is_wanted(design, traffic);
+    fab_job_spec *job = &design->jobs[0];
+    const fab_job_collective asked[2] = {job->tp_collective, job->dp_collective};
+    if (seeks && is_best(job->tp_collective)) {
+        job->tp_collective = FAB_COLLECTIVE_RING;
+    }
+    if (seeks && is_best(job->dp_collective)) {
+        job->dp_collective = FAB_COLLECTIVE_RING;
+    }
+    if (fab_plan_is_wanted(design, traffic)) {
+        fab_plan_request of_this = *plan;
+        of_this.design = design;
+        FAB_PASS(fab_plan_choose(&of_this, design, out_plans, err));
+    }
+    if (!seeks) {
+        return FAB_OK;
+    }
+    job->tp_collective = asked[0];
+    job->dp_collective = asked[1];
+    const fab_best_request best = {
+        .fabric = plan->fabric, .traffic = traffic, .seed = plan->seed, .n_threads = plan->n_threads};
+    return fab_best_settle(&best, design, out_traffic, err);
+}

@@ -1,4 +1,5 @@
 /* A design at many values of one or two parameters: every point is a run of its own, of which the figures stay. */
+#include "fab/best_run.h"
 #include "fab/design.h"
 #include "fab/plan_run.h"
 #include "fab/prices.h"
@@ -63,30 +64,33 @@ static void tell_point(void *context, double done, size_t total) {
     p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
 }
 
-/* What the job leaves open of its plan is chosen for this fabric. NULL: nothing is open. */
-static fab_status plan_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
-                             fab_design **out, fab_sweep_point *kept, fab_error *err) {
+/* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
+ * is open. */
+static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
+                                   const char *text, char **traffic, fab_design **out, fab_sweep_point *kept, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_design *planned = NULL;
+    fab_design *chosen = NULL;
     fab_plans *plans = NULL;
     const fab_plan_request what = {
         .design = design, .fabric = fabric, .seed = request->seed, .n_threads = request->n_threads};
-    if (!fab_plan_is_wanted(design, request->traffic)) {
+    if (!fab_plan_is_wanted(design, text) && !fab_best_is_wanted(design, text)) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(planned, 1, err));
-    *planned = *design;
-    FAB_TRY(fab_plan_choose(&what, planned, &plans, err));
+    FAB_TRY(FAB_NEW(chosen, 1, err));
+    *chosen = *design;
+    chosen->collective_note[0] = '\0';
+    FAB_TRY(fab_choose_open(&what, text, chosen, &plans, traffic, err));
     if (plans != NULL) {
         kept->has_plan = true;
         kept->plan = plans->plans[0].plan;
         kept->plan_bound_s = plans->lower_bound_s;
         kept->plan_is_proven = plans->is_proven;
     }
-    *out = planned;
-    planned = NULL;
+    (void)snprintf(kept->collective_note, sizeof kept->collective_note, "%s", chosen->collective_note);
+    *out = chosen;
+    chosen = NULL;
 done:
-    free(planned);
+    free(chosen);
     fab_plans_free(plans);
     return status;
 }
@@ -99,17 +103,19 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_context *context = NULL;
     fab_context *chosen = NULL;
     fab_design *chunked = NULL;
-    fab_design *planned = NULL;
+    fab_design *open = NULL;
+    char *settled = NULL;
     fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     fab_str traffic = FAB_STR_INIT;
     FAB_TRY(fab_sweep_traffic(request, design, value, &traffic, err));
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_TRY(plan_point(request, design, graph, &planned, &kept, err));
-    const fab_context_request what = {.design = planned != NULL ? planned : design,
+    FAB_TRY(choose_for_point(request, design, graph, traffic.data, &settled, &open, &kept, err));
+    const char *replayed = settled != NULL ? settled : traffic.data;
+    const fab_context_request what = {.design = open != NULL ? open : design,
                                       .fabric = graph,
-                                      .traffic = traffic.data,
+                                      .traffic = replayed,
                                       .engines = design->engines,
                                       .n_engines = design->n_engines,
                                       .seed = request->seed};
@@ -130,7 +136,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(fab_sweep_keep(&result, design->n_engines, &kept, err));
-    FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, traffic.data, &kept, err));
+    FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};
 done:
@@ -139,7 +145,7 @@ done:
     fab_result_release(&result);
     fab_context_free(chosen);
     fab_context_free(context);
-    FAB_FREE_ALL(chunked, planned);
+    FAB_FREE_ALL(chunked, open, settled);
     fab_fabric_free(graph);
     return status;
 }

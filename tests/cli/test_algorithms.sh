@@ -45,4 +45,30 @@ expect_failure() { # expect_failure CODE TEXT ARGUMENT...
 }
 expect_failure 2 'is a key of a pattern' sweep $design --vary traffic.bytes=1MB,2MB
 expect_failure 3 'colour' sweep $design --traffic pattern:ring --vary traffic.colour=red,blue
+
+# What replays choose is chosen anew at every point, and each point is what a run of it is.
+small=clos:gpus=32,radix=16
+cd "$work"
+"$program" sweep $small --traffic pattern:all-reduce,algorithm=best --vary traffic.bytes=1kB,1GB --quiet --json >swept.json || fail "a sweep by best"
+for bytes in 1kB 1GB; do
+  "$program" route $small --traffic pattern:all-reduce,algorithm=best,bytes=$bytes --quiet --json >of_$bytes.json || fail "best at $bytes"
+done
+job=model=gpt-1.7b,tp=2,dp-collective=best,memory-check=off
+"$program" compare $small $small,taper=4 --job $job --quiet --json >compared.json || fail "a comparison by best"
+"$program" run $small,taper=4 --job $job --quiet --json >ran.json || fail "a run by best"
+python3 - <<'END' || fail "points by best differ from runs"
+import json
+names = set()
+for point, bytes in zip(json.load(open("swept.json"))["sweep"]["points"], ("1kB", "1GB")):
+    alone = json.load(open(f"of_{bytes}.json"))["phases"]
+    assert [p["name"] for p in point["phases"]] == [p["name"] for p in alone]
+    for of_point, of_run in zip(point["phases"], alone):
+        time = of_run["engines"][0]["time_s"]
+        assert of_point["engines"][0]["time_s"] == (time["mean"] if isinstance(time, dict) else time), (bytes, of_point)
+    assert "best is" in point["traffic"]
+    names.add(alone[0]["name"])
+assert len(names) == 2, f"one algorithm for 1 kB and 1 GB: {names}"
+second = json.load(open("compared.json"))["sweep"]["points"][1]
+assert second["engines"][0]["iteration_s"] == json.load(open("ran.json"))["iteration"][0]["time_s"], "iterations differ"
+END
 [[ $failures -eq 0 ]]

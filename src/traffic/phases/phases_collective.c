@@ -85,7 +85,7 @@ fab_status fab_training_collective(fab_comm_list *list, const fab_fabric *fabric
     FAB_TRY(check_sum(list, operation, phase, err));
     if (strcmp(phase->algorithm, "best") == 0) { /* whoever replays has put an algorithm in its place */
         FAB_FAIL(&why, FAB_EUNSUPPORTED, where,
-                 "best is found by replays, of run and route alone; choose auto or nccl");
+                 "best is found by replays, of run, route, sweep, compare, mix and optimize; choose auto or nccl");
     }
     bool is_auto = strcmp(phase->algorithm, "auto") == 0;
     if (is_auto || strcmp(phase->algorithm, "nccl") == 0) {

@@ -6,6 +6,7 @@
 
 #include "fab/design.h"
 #include "fab/fabric.h"
+#include "fab/plan_run.h"
 #include "fab/status.h"
 
 #include <stddef.h>
@@ -32,3 +33,13 @@ bool fab_best_is_wanted(const fab_design *design, const char *traffic);
  */
 fab_status fab_best_settle(const fab_best_request *request, fab_design *design, char **out_traffic,
                            fab_error *err) FAB_MUST_USE;
+
+/**
+ * Everything that the first job and the pattern leave open: the plan (fab_plan_choose(), with rings in place of
+ * algorithms that are to be found), then those.
+ * @param[in,out] design       That of `plan`, or a copy.
+ * @param[out]    out_plans    as fab_plan_choose()
+ * @param[out]    out_traffic  as fab_best_settle()
+ */
+fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design,
+                           fab_plans **out_plans, char **out_traffic, fab_error *err) FAB_MUST_USE;
