@@ -53,6 +53,8 @@ void fab_text_explanation(fab_page *page, const fab_explanation *explanation);
 void fab_text_advice(fab_page *page, const fab_advice *advice);
 /** Points of a sweep: what they are made of, what crosses their boundaries, times and fronts. */
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
+/** Plans and algorithms, where each point has its own. */
+void fab_text_choices(fab_page *page, const fab_sweep *sweep);
 
 /** The first point that was built. */
 const fab_sweep_point *fab_text_first_built(const fab_sweep *sweep);

@@ -219,8 +219,8 @@ fab_status fab_best_settle(const fab_best_request *request, fab_design *design, 
     return settle_key(request, design, false, err);
 }
 
-fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design,
-                           fab_plans **out_plans, char **out_traffic, fab_error *err) {
+fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
+                           char **out_traffic, fab_error *err) {
     *out_plans = NULL;
     *out_traffic = NULL;
     const bool seeks = fab_best_is_wanted(design, traffic);

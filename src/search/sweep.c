@@ -67,7 +67,8 @@ static void tell_point(void *context, double done, size_t total) {
 /* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
  * is open. */
 static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
-                                   const char *text, char **traffic, fab_design **out, fab_sweep_point *kept, fab_error *err) {
+                                   const char *text, char **traffic, fab_design **out, fab_sweep_point *kept,
+                                   fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *chosen = NULL;
     fab_plans *plans = NULL;

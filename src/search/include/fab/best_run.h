@@ -41,5 +41,5 @@ fab_status fab_best_settle(const fab_best_request *request, fab_design *design, 
  * @param[out]    out_plans    as fab_plan_choose()
  * @param[out]    out_traffic  as fab_best_settle()
  */
-fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design,
-                           fab_plans **out_plans, char **out_traffic, fab_error *err) FAB_MUST_USE;
+fab_status fab_choose_open(const fab_plan_request *plan, const char *traffic, fab_design *design, fab_plans **out_plans,
+                           char **out_traffic, fab_error *err) FAB_MUST_USE;

@@ -1,6 +1,6 @@
 /* Text report: one design at many values of a parameter. */
 #include "fab/units.h"
-#include "text_sections.h"
+#include "text/text_sections.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -101,46 +101,6 @@ static bool shows_gpus(const fab_sweep *s) {
         }
     }
     return false;
-}
-
-/* How each point runs the job, where that was to be chosen. */
-static void sweep_put_plans(fab_page *page, const fab_sweep *s) {
-    char text[192];
-    bool any_short = false;
-    bool any = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        if (p->is_built && p->has_plan) {
-            if (!any) {
-                fab_text_heading(page, "PLANS", NULL);
-            }
-            any = true;
-            any_short = any_short || !p->plan_is_proven;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", fab_text_sweep_point(page, s, p),
-                           fab_job_plan_text(&p->plan, text), p->plan_is_proven ? "" : " (of a short search)");
-        }
-    }
-    if (any) {
-        fab_text_note(
-            page, any_short ? "each the fastest of all that fit, under the first engine, but those of a short search: "
-                              "plan=auto looks at all"
-                            : "each the fastest of all that fit, under the first engine: bounds leave out the others");
-    }
-}
-
-/* What each point's collectives run by, where replays chose. */
-static void sweep_put_collectives(fab_page *page, const fab_sweep *s) {
-    bool any = false;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        if (p->is_built && p->collective_note[0] != '\0') {
-            if (!any) {
-                fab_text_heading(page, "COLLECTIVES", NULL);
-            }
-            any = true;
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->collective_note);
-        }
-    }
 }
 
 static void sweep_put_fabrics(fab_page *page, const fab_sweep *s) {
@@ -583,8 +543,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_algorithms(page, s, e);
     }
     sweep_put_fabrics(page, s);
-    sweep_put_plans(page, s);
-    sweep_put_collectives(page, s);
+    fab_text_choices(page, s);
     sweep_put_crossings(page, s);
     if (is_by_algorithm) {
         return;

@@ -1,6 +1,6 @@
 /* Text report: one collective by several algorithms, over the points of a sweep. */
 #include "fab/sweep.h"
-#include "text_sections.h"
+#include "text/text_sections.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
-#include "text_sections.h"
+#include "text/text_sections.h"
 
 #include <math.h>
 #include <string.h>

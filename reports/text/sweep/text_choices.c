@@ -1,0 +1,47 @@
+/* Text report: what was chosen anew at every point of a sweep, since the job or the pattern leaves it open. */
+#include "text/text_sections.h"
+
+/* How each point runs the job, where that was to be chosen. */
+static void put_plans(fab_page *page, const fab_sweep *s) {
+    char text[192];
+    bool any_short = false;
+    bool any = false;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p->is_built && p->has_plan) {
+            if (!any) {
+                fab_text_heading(page, "PLANS", NULL);
+            }
+            any = true;
+            any_short = any_short || !p->plan_is_proven;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s%s", fab_text_sweep_point(page, s, p),
+                           fab_job_plan_text(&p->plan, text), p->plan_is_proven ? "" : " (of a short search)");
+        }
+    }
+    if (any) {
+        fab_text_note(
+            page, any_short ? "each the fastest of all that fit, under the first engine, but those of a short search: "
+                              "plan=auto looks at all"
+                            : "each the fastest of all that fit, under the first engine: bounds leave out the others");
+    }
+}
+
+/* What each point's collectives run by, where replays chose. */
+static void put_collectives(fab_page *page, const fab_sweep *s) {
+    bool any = false;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p->is_built && p->collective_note[0] != '\0') {
+            if (!any) {
+                fab_text_heading(page, "COLLECTIVES", NULL);
+            }
+            any = true;
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s: %s", fab_text_sweep_point(page, s, p), p->collective_note);
+        }
+    }
+}
+
+void fab_text_choices(fab_page *page, const fab_sweep *sweep) {
+    put_plans(page, sweep);
+    put_collectives(page, sweep);
+}
