@@ -155,7 +155,8 @@ const cli_option cli_option_format = {
     "what to print: text (default), json, xml, markdown, csv, html, svg, graphml, flows and more: list formats",
     .apply = apply_format};
 const cli_option cli_option_table = {
-    "table", "NAME", "which table of the report csv is: its path in JSON, such as cost.lines; 'list' names them, 'all' has them all",
+    "table", "NAME",
+    "which table of the report csv is: its path in JSON, such as cost.lines; 'list' names them, 'all' has them all",
     .text = offsetof(cli_options, table), .names = "table"};
 const cli_option cli_option_json = {"json", NULL, "print one JSON object; short for --format json",
                                     .apply = apply_json};

@@ -93,7 +93,7 @@ typedef struct fab_sweep_point {
     double plan_bound_s;     /**< no other plan is below it */
     bool plan_is_proven;     /**< it is the fastest; else the best that a short search finds */
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
-    double gpu_hour_usd;     /**< what the job pays for a GPU, 0: there is none */
+    double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
