@@ -268,8 +268,8 @@ const fault_case fault_cases[] = {
           "observe " CLOS RING
           " --interval 10s --counters csv --set fabric.taper=1 --seed 3 --seeds 4 --job gpus=8 --prices "
           "today-400g --json" COMMON),
-    READS("observe-ranks", "counters/csv faults/rank_1",
-          "observe " CLOS " --traffic file:rank_1 --engine spray --counters csv" COMMON),
+    READS("observe-ranks", "faults/even.csv faults/rank_1",
+          "observe " CLOS " --traffic file:rank_1 --engine spray --counters even.csv" COMMON),
     NETWORK("ibnetdiscover"),
     NETWORK("ibnetdiscover-ports"),
     NETWORK("opensm-subnet"),
