@@ -28,7 +28,8 @@ static const fab_field SUSPECTS[] = {
     FIELD(as_good, "Other links on the paths of its flows that explain as much."),
     FIELD(errors, "Errors counted at both ends."),
     FIELD(wait_ratio, "Time that data waited there over the median of its peers.", KNOWN),
-    FIELD(name, "The link, in the direction that deviates, or the host."),
+    FIELD(name, "The link, in the direction that deviates, the host or the rank."),
+    FIELD(ranks, "Ranks of the job on the host, or behind the link of an adapter: 8-15.", FILLED),
     FIELD(evidence, "Why, in words."),
     LIST_BY(others, "other", NULL, count_others, &OTHER, "The first links that explain as much.", .only = has_others),
 };

@@ -1,7 +1,8 @@
 /* Forwarding tables as ibdiagnet dumps them, ibdiagnet2.fdbs: "osm_ucast_mgr_dump_ucast_routes: Switch 0x0002c9...",
  * then a line for each LID, "0x0004 : 003  : 00   : yes" or "0x0001 : UNREACHABLE". Whose LID it is stands nowhere, so
- * the file is read twice: first what leaves deliver to their own NIC ports, then the way there. Source: ibutils, and
- * dumps that the tools reading them cite. */
+ * the file is read twice: first what leaves deliver to their own NIC ports, then the way there. Planes, and rails
+ * without links between them, are subnets of their own, each with its own LIDs; their dumps follow each other. Source:
+ * ibutils, and dumps that the tools reading them cite. */
 #include "tables_read.h"
 #include "engines/router.h"
 #include "fab/ib_names.h"
@@ -22,7 +23,8 @@ typedef struct fdb_reader {
     fab_forwarding *out;
     uint8_t *reached;  /* [n_destinations] */
     uint32_t *lid;     /* [n_destinations]: 0 before it is known */
-    uint32_t *owner;   /* [LIDs]: destination + 1, SWITCH, or 0 */
+    uint32_t *subnet;  /* [n_switches] */
+    uint32_t *owner;   /* [subnets][LIDs]: destination + 1, SWITCH, or 0 */
     size_t *head_line; /* [n_switches]: of its table */
     bool is_open;
     fab_node_id v; /* whose table it is; FAB_NONE: of a switch that import has left out */
@@ -109,10 +111,45 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
     return FAB_OK;
 }
 
+/* Numbers the subnets: switches that cables join. */
+static fab_status find_subnets(fdb_reader *r, uint32_t *out_n, fab_error *err) {
+    const fab_fabric *f = r->f;
+    fab_node_id first = f->first[FAB_NODE_SWITCH];
+    uint32_t *queue = NULL;
+    FAB_PASS(FAB_NEW(r->subnet, fab_n_switches(f), err));
+    FAB_PASS(FAB_NEW(queue, fab_n_switches(f), err));
+    *out_n = 0;
+    for (uint32_t i = 0; i < fab_n_switches(f); i++) {
+        uint32_t n = 0;
+        if (r->subnet[i] == 0) {
+            r->subnet[i] = ++*out_n;
+            queue[n++] = i;
+        }
+        for (uint32_t at = 0; at < n; at++) {
+            for (uint32_t k = f->out_first[first + queue[at]]; k < f->out_first[first + queue[at] + 1]; k++) {
+                fab_link_id link = f->out_link[k];
+                uint32_t far = fab_head(f, link) - first;
+                if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC && r->subnet[far] == 0) {
+                    r->subnet[far] = *out_n;
+                    queue[n++] = far;
+                }
+            }
+        }
+    }
+    free(queue);
+    return FAB_OK;
+}
+
+/* Whose the LID is in the subnet of the switch at hand. */
+static uint32_t *owner_of(const fdb_reader *r, uint32_t lid) {
+    size_t subnet = r->subnet[r->v - r->f->first[FAB_NODE_SWITCH]] - 1;
+    return &r->owner[subnet * (FAB_IB_LIDS + 1) + lid];
+}
+
 /* Whom a leaf delivers the LID to. */
 static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) {
     const fab_fabric *f = r->f;
-    uint32_t *owner = &r->owner[e->lid];
+    uint32_t *owner = owner_of(r, e->lid);
     fab_link_id link = e->port > 0 && e->port <= UINT16_MAX ? fab_link_at_port(f, r->v, (uint32_t)e->port) : FAB_NONE;
     if (e->port == 0) {
         *owner = *owner == 0 ? SWITCH : *owner;
@@ -142,7 +179,7 @@ static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) 
 
 static fab_status set_hop(fdb_reader *r, const fdb_entry *e, fab_error *err) {
     const fab_fabric *f = r->f;
-    uint32_t owner = r->owner[e->lid];
+    uint32_t owner = *owner_of(r, e->lid);
     fab_link_id link = FAB_NONE;
     if (owner == 0 || owner == SWITCH || e->port == 0) {
         return FAB_OK;
@@ -209,11 +246,13 @@ static fab_status check_loops(fdb_reader *r, fab_error *err) {
 fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_forwarding read = {0};
+    uint32_t n_subnets = 0;
     fdb_reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
     FAB_TRY(fab_forwarding_init(router, &read, err));
     FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
     FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
-    FAB_TRY(FAB_NEW(r.owner, (size_t)FAB_IB_LIDS + 1, err));
+    FAB_TRY(find_subnets(&r, &n_subnets, err));
+    FAB_TRY(FAB_NEW(r.owner, ((size_t)FAB_IB_LIDS + 1) * n_subnets, err));
     FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
     FAB_TRY(each_entry(&r, find_owner, err));
     FAB_TRY(each_entry(&r, set_hop, err));
@@ -223,6 +262,6 @@ fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding 
     read = (fab_forwarding){0};
 done:
     fab_forwarding_release(&read);
-    FAB_FREE_ALL(r.reached, r.lid, r.owner, r.head_line);
+    FAB_FREE_ALL(r.reached, r.lid, r.subnet, r.owner, r.head_line);
     return status;
 }

@@ -44,6 +44,9 @@ fails 5 "cannot write" route fat-tree:k=4 --engine dmodk --dump nowhere/tables -
 fails 3 "tables:3:1: engine file" route fat-tree:k=6 --engine file,path=tables --quiet
 fails 5 "cannot be read" route fat-tree:k=4 --engine file,path=missing --quiet
 
+# Weighted groups that are not minimal, against a count of its own.
+python3 "$root/tests/cli/check_groups.py" "$program" >log 2>&1 || fail "weighted groups: $(tail -n 1 log)"
+
 # As a subnet manager dumps them.
 "$program" route fat-tree:k=4 --engine updn --dump lfts --dump-format lft --quiet >report
 [[ -n $(loads updn) && $(loads updn) == "$(loads file,path=lfts)" ]] || fail "other loads after the round trip of LFTs"

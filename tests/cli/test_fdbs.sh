@@ -19,7 +19,8 @@ if a != b:
 assert "load" in json.dumps(a)
 PY
 }
-for design in fat-tree:k=4 clos:gpus=64,radix=16 rail-spine:gpus=64,gpus-per-server=4,radix=8; do
+for design in fat-tree:k=4 clos:gpus=64,radix=16 rail-spine:gpus=64,gpus-per-server=4,radix=8 \
+  clos:gpus=64,gpus-per-server=4,radix=16,planes=2 rail-only:gpus=64,gpus-per-server=4,radix=8; do # subnets count LIDs by themselves
   for engine in dmodk updn; do
     "$program" route "$design" --traffic pattern:ring --engine $engine --dump tables.lft --dump-format lft --force --quiet >log 2>err ||
       { fail "$design: $(<err)" && continue; }

@@ -36,6 +36,20 @@ code=0
 "$tool" list merged.graphml >out 2>err || code=$?
 [[ $code -eq 3 ]] && grep -qE '^merged.graphml:[0-9]+:[0-9]+: .*--view whole' err || fail "a merged view: $code $(<err)"
 
+# --- every reader has a seed for its fuzz target: tests/faults/fault_cover.c sees to it that faults strike it too ---
+"$program" list formats --json >formats.json
+$python - "$root/tests/fuzz/corpus" <<'END' || fail "readers without a seed"
+import json, os, sys
+missing = []
+for row in json.load(open("formats.json")):
+    if row["direction"] == "in":
+        kind = "traffic" if row["summary"].startswith("traffic:") else "network"
+        seeds = [name.replace("_", "-") for name in os.listdir(os.path.join(sys.argv[1], kind))]
+        missing += [row["name"]] * (not any(row["name"] in name for name in seeds))
+print(missing)
+sys.exit(bool(missing))
+END
+
 $python "$root/tests/cli/check_reader_memory.py" "$tool" "$root/tests/data/sites" 2>err || fail "memory of readers: $(tail -n 1 err)"
 
 $python - <<'PY' 2>err || fail "networkx: $(tail -n 1 err)"

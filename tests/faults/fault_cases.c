@@ -134,12 +134,13 @@ const fault_case fault_cases[] = {
     PRINTS("traffic-export", "traffic " CLOS RING " --export m.csv"),
     PRINTS("traffic-market", "traffic " CLOS RING " --export m.mtx --quiet"),
     PRINTS("traffic-stdout", "traffic " CLOS RING " --export - --quiet"),
-    AFTER("traffic-file", "traffic " CLOS RING " --export m.csv", "traffic " CLOS " --traffic file:m.csv"),
-    AFTER("traffic-file-market", "traffic " CLOS RING " --export m.mtx",
+    AFTER("traffic-file-csv", "traffic " CLOS RING " --export m.csv", "traffic " CLOS " --traffic file:m.csv"),
+    AFTER("traffic-file-matrix-market", "traffic " CLOS RING " --export m.mtx",
           "traffic " CLOS " --traffic file:m.mtx --quiet"),
-    READS("traffic-file-cm", "faults/two.cm", "traffic " CLOS " --traffic file:two.cm --quiet"),
-    READS("traffic-file-nccl", "faults/nccl.log", "traffic " CLOS " --traffic file:nccl.log --quiet"),
-    READS("traffic-file-layers", "faults/layers.txt", "traffic " CLOS " --traffic file:layers.txt --quiet"),
+    READS("traffic-file-htsim-cm", "faults/two.cm", "traffic " CLOS " --traffic file:two.cm --quiet"),
+    READS("traffic-file-nccl-log", "faults/nccl.log", "traffic " CLOS " --traffic file:nccl.log --quiet"),
+    READS("traffic-file-flight-recorder", "faults/rank_1", "traffic " CLOS " --traffic file:rank_1 --quiet"),
+    READS("traffic-file-simai-workload", "faults/layers.txt", "traffic " CLOS " --traffic file:layers.txt --quiet"),
     /* run */
     PRINTS("run", "run " CLOS " --job model=gpt-1.7b,memory-check=off --engine ecmp --engine spray --out out" COMMON),
     PRINTS("run-export",
@@ -267,6 +268,8 @@ const fault_case fault_cases[] = {
           "observe " CLOS RING
           " --interval 10s --counters csv --set fabric.taper=1 --seed 3 --seeds 4 --job gpus=8 --prices "
           "today-400g --json" COMMON),
+    READS("observe-ranks", "faults/even.csv faults/rank_1",
+          "observe " CLOS " --traffic file:rank_1 --engine spray --counters even.csv" COMMON),
     NETWORK("ibnetdiscover"),
     NETWORK("ibnetdiscover-ports"),
     NETWORK("opensm-subnet"),

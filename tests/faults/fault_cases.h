@@ -14,7 +14,7 @@ typedef struct fault_case {
     const char *before[4]; /**< command lines that make the files it needs, ended by NULL; what the last one prints is
                               file before.out */
     const char *line;      /**< words between blanks */
-    const char *data;      /**< file of tests/data that it reads, or NULL */
+    const char *data;      /**< files of tests/data that it reads, a blank between them, or NULL */
     bool is_study;         /**< writes a store, which may be left half-done if it can go on */
 } fault_case;
 

@@ -74,6 +74,15 @@ static unsigned missing_formats(void) {
     for (size_t i = 0; fab_counters_formats[i] != NULL; i++) {
         n += miss(!has_run("observe", fab_counters_formats[i]->name), "counters of", fab_counters_formats[i]->name);
     }
+    for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
+        char name[64];
+        bool is_there = false;
+        (void)snprintf(name, sizeof name, "traffic-file-%s", fab_traffic_files[i].name);
+        for (const fault_case *c = fault_cases; c->name != NULL; c++) {
+            is_there = is_there || strcmp(c->name, name) == 0;
+        }
+        n += miss(!is_there, "a case", name);
+    }
     return n;
 }
 

@@ -379,10 +379,10 @@ static void strike_places(context *x) {
     }
 }
 
-/* Puts a file of tests/data into the folder. */
+/* Puts files of tests/data into the folder. */
 static void put_data(const context *x) {
     char command[512];
-    (void)snprintf(command, sizeof command, "cp '%s/%s' '%s'", FAB_TEST_DATA, x->c->data, x->folder);
+    (void)snprintf(command, sizeof command, "cd '%s' && cp %s '%s'", FAB_TEST_DATA, x->c->data, x->folder);
     fault_need(system(command) == 0, "not copied", x->c->data);
 }
 

@@ -177,6 +177,47 @@ static inline void subject_look_at_names(subject *s) {
     FAB_FREE_ALL(nics, least, most, count);
 }
 
+/** Dragonfly+: cells of leaves and spines, each spine with one cable to every other cell. "cells:N,LEAVES,SPINES,HOSTS"
+ */
+static inline mutant subject_make_cells(const char *text) {
+    mutant m = {.nodes = NULL};
+    unsigned size[4] = {0};
+    char name[48];
+    for (int i = 0; i < 4; i++) {
+        char *behind = NULL;
+        size[i] = (unsigned)strtoul(text, &behind, 10);
+        text = *behind == ',' ? behind + 1 : behind;
+    }
+    mutant_reserve(&m, 0, 0);
+    for (unsigned cell = 0, host = 0; cell < size[0]; cell++) {
+        uint32_t leaf[64];
+        for (unsigned l = 0; l < size[1]; l++) {
+            (void)snprintf(name, sizeof name, "cell-%u-leaf-%u", cell, l);
+            leaf[l] = mutant_add_node(&m, name, "", FAB_NETWORK_SWITCH);
+            for (unsigned h = 0; h < size[3]; h++, host++) {
+                (void)snprintf(name, sizeof name, "node-%u", host);
+                mutant_add_cable(&m, mutant_add_node(&m, name, "", FAB_NETWORK_HOST), leaf[l], 200e9);
+            }
+        }
+        for (unsigned s = 0; s < size[2]; s++) {
+            (void)snprintf(name, sizeof name, "cell-%u-spine-%u", cell, s);
+            uint32_t spine = mutant_add_node(&m, name, "", FAB_NETWORK_SWITCH);
+            for (unsigned l = 0; l < size[1]; l++) {
+                mutant_add_cable(&m, leaf[l], spine, 200e9);
+            }
+            for (unsigned other = 0; other < cell; other++) {
+                (void)snprintf(name, sizeof name, "cell-%u-spine-%u", other, s);
+                for (uint32_t v = 0; v < spine; v++) {
+                    if (strcmp(m.nodes[v].label, name) == 0) {
+                        mutant_add_cable(&m, spine, v, 200e9);
+                    }
+                }
+            }
+        }
+    }
+    return m;
+}
+
 /** A design with what is added to it behind blanks, or a file of the samples. */
 static inline subject subject_make(const char *text) {
     subject s = {.n_planes = 1};
@@ -192,6 +233,8 @@ static inline subject subject_make(const char *text) {
             return s;
         }
         s.whole = mutant_read(path);
+    } else if (strncmp(design, "cells:", 6) == 0) {
+        s.whole = subject_make_cells(design + 6);
     } else {
         s.whole = mutant_build(design);
     }

@@ -16,7 +16,9 @@ const char *const fab_suspect_kinds[FAB_SUSPECT_N] = {[FAB_SUSPECT_HOST] = "late
                                                       [FAB_SUSPECT_LINK] = "slow-link",
                                                       [FAB_SUSPECT_MORE] = "overloaded-link",
                                                       [FAB_SUSPECT_ENDS] = "unequal-ends",
-                                                      [FAB_SUSPECT_ERRORS] = "errors"};
+                                                      [FAB_SUSPECT_ERRORS] = "errors",
+                                                      [FAB_SUSPECT_RANK] = "late-rank",
+                                                      [FAB_SUSPECT_STUCK] = "stuck-rank"};
 
 /* --- findings of a link by itself --------------------------------------------------------------------------------- */
 
@@ -235,6 +237,10 @@ fab_status observe_evidence(observation *o, fab_error *err) {
             tell_link(o, waits, s);
         }
         s->job_ratio = job_part(o, s);
+    }
+    FAB_TRY(observe_ranks(o, err));
+    for (uint32_t i = 0; i < out->n_suspects; i++) {
+        observe_name_ranks(o, &out->suspects[i]);
     }
     if (out->n_suspects > 0) {
         qsort(out->suspects, out->n_suspects, sizeof *out->suspects, suspect_order);

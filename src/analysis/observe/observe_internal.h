@@ -61,6 +61,8 @@ static inline double observe_limit(double spread, double sure) {
     return spread * sure > FAB_OBSERVE_LEAST ? spread * sure : FAB_OBSERVE_LEAST;
 }
 
+/** Deviations of so many spreads are no noise, n of them being looked at. */
+double observe_sure(uint64_t n);
 /** Of n numbers, which it reorders; NAN of none. */
 double observe_median(double *numbers, size_t n);
 /** Robust standard deviation around 0 of n numbers, which it makes absolute and reorders: of tails too. */
@@ -77,5 +79,9 @@ fab_status observe_boundaries(observation *o, fab_error *err) FAB_MUST_USE;
 fab_status observe_suspects(observation *o, fab_error *err) FAB_MUST_USE;
 /** Adds what the counters of errors and the ends of cables say alone, puts all in order, and says why. */
 fab_status observe_evidence(observation *o, fab_error *err) FAB_MUST_USE;
+/** Late and stuck ranks of flight recorders. */
+fab_status observe_ranks(observation *o, fab_error *err) FAB_MUST_USE;
+/** Says which ranks run on a suspect, or behind it. */
+void observe_name_ranks(const observation *o, fab_suspect *s);
 /** A suspect more; NULL where there is no room. */
 fab_suspect *observe_add(observation *o, fab_suspect_kind kind);

@@ -39,6 +39,10 @@ double observe_spread(double *numbers, size_t n) {
     return fmax(NORMAL_MAD * found[0], n >= FEW_PEERS ? found[1] / (n < MANY ? NORMAL_FEW : NORMAL_TAIL) : 0);
 }
 
+double observe_sure(uint64_t n) {
+    return TAILS * sqrt(2 * log((double)n / FAB_OBSERVE_ALPHA));
+}
+
 /* A link whose load is known to be that of the job. */
 static bool is_judged(const observation *o, fab_link_id l) {
     return observe_is_network(o->fabric, l) && o->predicted[l] > 0 && o->measured[l] >= 0 &&
@@ -130,7 +134,7 @@ fab_status observe_judge(observation *o, fab_error *err) {
     }
     widen_few(o);
     FAB_TRY(judge_hosts(o, err));
-    o->sure = TAILS * sqrt(2 * log((double)n_tests / FAB_OBSERVE_ALPHA));
+    o->sure = observe_sure(n_tests);
     for (size_t c = 0; c < observe_n_classes(f); c++) {
         double limit = observe_limit(o->spread_of[c], o->sure);
         o->out->least_link = isfinite(o->spread_of[c]) ? fmax(o->out->least_link, limit) : o->out->least_link;

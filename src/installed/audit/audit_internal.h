@@ -125,6 +125,8 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_absent(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_sideways(auditor *a, fab_error *err) FAB_MUST_USE;
+/** Crossed cables between the cells that switches of a tier are in. */
+fab_status fab_audit_cells(auditor *a, uint32_t tier, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_hosts(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;

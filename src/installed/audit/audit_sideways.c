@@ -248,6 +248,7 @@ fab_status fab_audit_sideways(auditor *a, fab_error *err) {
             FAB_TRY(report_all(&s, fab_audit_confidence(n - n_with, n), err));
         } else if (s.n > 0) {
             FAB_TRY(look_at_degrees(&s, err));
+            FAB_TRY(fab_audit_cells(a, s.tier, err));
         }
     }
 done:

@@ -11,18 +11,41 @@ static bool is_joint(char c) {
     return c == '-' || c == '_';
 }
 
-/* The longest run of letters that ends before a digit or a separator and a digit. "A09" is a place, not a role. */
+/* Whether a run of letters says what a switch is: IBLEAF. */
+static bool is_word_of_tier(const char *run, size_t n) {
+    static const char *const WORDS[] = {"leaf", "spine", "core"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        size_t length = strlen(WORDS[i]);
+        for (size_t at = 0; at + length <= n; at++) {
+            size_t same = 0;
+            while (same < length && tolower((unsigned char)run[at + same]) == WORDS[i][same]) {
+                same++;
+            }
+            if (same == length) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The longest run of letters that ends before a digit or a separator and a digit, one that names a tier before others:
+ * "cell-2-leaf-0". "A09" is a place, not a role. */
 static const char *role_of(const char *label, size_t *out_n) {
     const char *best = NULL;
     size_t most = 1;
+    bool is_best_known = false;
     for (const char *c = label; *c != '\0';) {
         size_t n = 0;
         while (isalpha((unsigned char)c[n])) {
             n++;
         }
-        if (n > most && isdigit((unsigned char)c[n + is_joint(c[n])])) {
+        bool is_known = is_word_of_tier(c, n);
+        if (n > 1 && isdigit((unsigned char)c[n + is_joint(c[n])]) &&
+            (is_known != is_best_known ? is_known : n > most)) {
             most = n;
             best = c;
+            is_best_known = is_known;
         }
         c += n > 0 ? n : 1;
     }

@@ -13,6 +13,7 @@
 #define LEAF_PART   0.25 /* of the cables of leaves lead to hosts */
 #define BELOW_PART  0.2  /* of the cables between switches of one lead to the tier below */
 #define INSIDE_PART 0.05 /* of the cables of switches of one role join two of them, where roles are tiers */
+#define LEVEL_PART  0.9  /* of the cables inside a role join switches of one tier, where that is its tier */
 #define ALIKE_PART  0.75 /* of the neighbours of two switches that stand side by side are the same */
 #define MOST_PART   0.6  /* of the switches of a role are in its tier */
 
@@ -172,6 +173,23 @@ static void find_above(tiers *t) {
     }
 }
 
+/* Whether nearly all cables between switches of a role join two that stand in its tier, as those between the cells of a
+ * Dragonfly+ do. */
+static bool is_level(const tiers *t, uint32_t first, uint32_t end, uint32_t tier) {
+    double inside = 0;
+    double level = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t v = t->all[i].node;
+        for (uint32_t k = t->s->first[v]; k < t->s->first[v + 1]; k++) {
+            uint32_t w = fab_network_far(t->s->net, t->s->side[k])->node;
+            bool is_inside = t->s->net->nodes[w].kind == FAB_NETWORK_SWITCH && w != v && t->role[w] == first;
+            inside += is_inside;
+            level += is_inside && t->s->tier[v] == tier && t->s->tier[w] == tier;
+        }
+    }
+    return inside > 0 && level >= LEVEL_PART * inside;
+}
+
 /* Switches of a role stand in the tier that most of them have. */
 static void join_roles(tiers *t) {
     uint32_t *tier = t->s->tier;
@@ -184,7 +202,9 @@ static void join_roles(tiers *t) {
             uint32_t own = tier[t->all[i].node] < MOST_TIERS ? tier[t->all[i].node] : 0;
             best = ++count[own] > count[best] ? own : best;
         }
-        bool moves = best > 0 && count[best] >= MOST_PART * (end - first) && is_tier(t, first, end, &direct);
+        bool moves = best > 0 && count[best] >= MOST_PART * (end - first) &&
+                     (is_tier(t, first, end, &direct) ||
+                      (t->all[first].name.role != NULL && is_level(t, first, end, best)));
         for (uint32_t i = first; moves && i < end; i++) {
             tier[t->all[i].node] = best;
         }

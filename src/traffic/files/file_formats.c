@@ -1,6 +1,8 @@
 /* Which format a traffic file has. */
 #include "file_formats.h"
 
+#include "flight.h"
+
 #include "fab/box_files.h"
 #include "fab/str.h"
 
@@ -16,6 +18,7 @@ const fab_pattern_info fab_traffic_files[] = {
     {"htsim-cm", "traffic: connections of htsim that start together"},
     {"simai-workload", "traffic: collectives of the layers of SimAI's and ASTRA-sim 1's workloads"},
     {"nccl-log", "traffic: rings and collectives that NCCL has logged; a file, or a folder of them"},
+    {"flight-recorder", "traffic: collectives of PyTorch's flight recorder as JSON; a folder, with logs of NCCL or without"},
     {NULL, NULL},
 };
 
@@ -24,22 +27,29 @@ const char *fab_traffic_file_name(const char *path) {
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The file, or all files of a folder, one behind the other. */
-static fab_status read_files(const char *path, fab_str *out, fab_error *err) {
+/* A file: a flight recorder's dump by itself, all others one behind the other. */
+static fab_status read_one(const char *path, fab_str *out, fab_flight *flight, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str one = FAB_STR_INIT;
+    FAB_TRY(fab_read_file(path, MAX_FILE_BYTES - out->length, &one, err));
+    if (fab_flight_is_dump(&one)) {
+        FAB_TRY(fab_flight_add(flight, path, &one, err));
+    } else {
+        fab_str_append(out, one.data != NULL ? one.data : "", one.length);
+        fab_str_add(out, "\n");
+    }
+done:
+    fab_str_release(&one);
+    return status;
+}
+
+static fab_status read_files(const char *path, fab_str *out, fab_flight *flight, fab_error *err) {
     fab_status status = FAB_OK;
     char **paths = NULL;
     size_t n = 0;
-    if (!fab_is_folder(path)) {
-        return fab_read_file(path, MAX_FILE_BYTES, out, err);
-    }
     FAB_TRY(fab_folder_list(path, &paths, &n, err));
     for (size_t i = 0; i < n; i++) {
-        fab_str one = FAB_STR_INIT;
-        status = fab_read_file(paths[i], MAX_FILE_BYTES - out->length, &one, err);
-        fab_str_append(out, status == FAB_OK && one.data != NULL ? one.data : "", one.length);
-        fab_str_add(out, "\n");
-        fab_str_release(&one);
-        FAB_TRY(status);
+        FAB_TRY(read_one(paths[i], out, flight, err));
     }
     if (n == 0) {
         FAB_FAIL(err, FAB_EINPUT, path, "the folder is empty");
@@ -54,10 +64,25 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
     fab_status status = FAB_OK;
     fab_text text = {.path = path};
     const fab_traffic_format *format = NULL;
+    fab_flight flight = {.n_ranks = 0};
     if (path[0] == '\0') {
         FAB_FAIL(err, FAB_EINPUT, NULL, "traffic 'file:' names no file; write file:PATH");
     }
-    FAB_TRY(read_files(path, &text.file, err));
+    if (fab_is_folder(path)) {
+        FAB_TRY(read_files(path, &text.file, &flight, err));
+    } else {
+        FAB_TRY(fab_read_file(path, MAX_FILE_BYTES, &text.file, err));
+        if (fab_flight_is_dump(&text.file)) {
+            FAB_TRY(fab_flight_add(&flight, path, &text.file, err));
+            fab_str_release(&text.file);
+        }
+    }
+    if (flight.n_ranks > 0) {
+        fab_text_rewind(&text);
+        FAB_TRY(text.file.length > 0 ? fab_text_check(&text, err) : FAB_OK);
+        FAB_TRY(fab_flight_traffic(&flight, &text, fabric, traffic, err));
+        goto done;
+    }
     for (size_t i = 0; i < sizeof FORMATS / sizeof FORMATS[0] && format == NULL; i++) {
         fab_text_rewind(&text);
         format = FORMATS[i]->recognise(&text) ? FORMATS[i] : NULL;
@@ -70,6 +95,7 @@ fab_status fab_traffic_read(const char *path, const fab_fabric *fabric, fab_traf
     FAB_TRY(fab_text_check(&text, err));
     FAB_TRY(format->read(&text, fabric, traffic, err));
 done:
+    fab_flight_release(&flight);
     fab_text_release(&text);
     return status;
 }

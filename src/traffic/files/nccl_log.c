@@ -154,18 +154,38 @@ static fab_status read_edge(fab_nccl_log *r, const fab_nccl_thread *by, uint32_t
     return add_note(r, &made, err);
 }
 
+double fab_ring_share(fab_operation operation, uint32_t n) {
+    switch (operation) {
+    case FAB_ALL_REDUCE: return 2 * ((double)n - 1) / n;
+    case FAB_ALL_GATHER:
+    case FAB_REDUCE_SCATTER: return ((double)n - 1) / n;
+    case FAB_BROADCAST:
+    case FAB_REDUCE: return 1;
+    case FAB_ALL_TO_ALL:
+    case FAB_N_OPERATIONS: break;
+    }
+    return 0;
+}
+
 /* Bytes that a collective puts on every edge of its rings: count is of elements, of AllGather and ReduceScatter those
  * of one rank. */
 static double edge_bytes_of(fab_token rest, uint64_t count, uint64_t n_ranks, double size) {
-    double n = (double)n_ranks;
-    double bytes = (double)count * size;
-    if (find(rest, "AllReduce:") == rest.text) {
-        return 2 * (n - 1) / n * bytes;
+    static const struct {
+        const char *name;
+        fab_operation operation;
+        bool is_of_rank;
+    } CALLS[] = {{"AllReduce:", FAB_ALL_REDUCE, false},
+                 {"AllGather:", FAB_ALL_GATHER, true},
+                 {"ReduceScatter:", FAB_REDUCE_SCATTER, true},
+                 {"Broadcast:", FAB_BROADCAST, false},
+                 {"Reduce:", FAB_REDUCE, false}};
+    for (size_t i = 0; i < sizeof CALLS / sizeof CALLS[0]; i++) {
+        if (find(rest, CALLS[i].name) == rest.text) {
+            double bytes = (double)count * size * (CALLS[i].is_of_rank ? (double)n_ranks : 1);
+            return bytes * fab_ring_share(CALLS[i].operation, (uint32_t)n_ranks);
+        }
     }
-    if (find(rest, "AllGather:") == rest.text || find(rest, "ReduceScatter:") == rest.text) {
-        return (n - 1) * bytes;
-    }
-    return find(rest, "Broadcast:") == rest.text || find(rest, "Reduce:") == rest.text ? bytes : 0;
+    return 0;
 }
 
 /* "AllReduce: opCount 3 sendbuff 0x7f recvbuff 0x7f count 1024 datatype 7 op 0 root 0 comm 0x55d0 [nranks=4] ..." */

@@ -6,6 +6,9 @@
 
 #include "file_formats.h"
 
+#include "fab/collective.h"
+#include "fab/ranks.h"
+
 #define FAB_NCCL_CHANNELS 1024
 
 /* Of a line: "node1:321:398 [0] NCCL INFO". */
@@ -66,3 +69,16 @@ void fab_nccl_log_release(fab_nccl_log *log);
 
 /** Order of hosts; by process as well, where both threads are of one. */
 int fab_nccl_by_process(const fab_nccl_thread *a, const fab_nccl_thread *b);
+
+/** Bytes over every edge of a ring of n ranks, in units of S. */
+double fab_ring_share(fab_operation operation, uint32_t n);
+
+/** Where the ranks of the widest communicator run. Release what it fills, whatever comes of it. */
+fab_status fab_nccl_place(const fab_nccl_log *log, fab_ranks *out, fab_error *err) FAB_MUST_USE;
+
+/* Bytes over every edge of the rings of `members`, [n]; for what a log does not tell. */
+typedef double fab_nccl_bytes(void *context, const fab_nccl_member *members, uint32_t n);
+
+/** Traffic of the rings of a log that was read. `bytes` is asked where the log has no collective, and may be NULL. */
+fab_status fab_nccl_traffic(fab_nccl_log *log, fab_nccl_bytes *bytes, void *context, fab_traffic *traffic,
+                            fab_error *err) FAB_MUST_USE;

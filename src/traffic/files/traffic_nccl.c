@@ -13,7 +13,9 @@
 #define RING_BYTES 1e9 /* over every edge of the rings together, where the log has no collective */
 
 typedef struct ring_reader {
-    fab_nccl_log log;
+    fab_nccl_log *log;
+    fab_nccl_bytes *bytes; /* beside the log; NULL */
+    void *context;
     uint32_t *next;    /* [ranks of the communicator at hand]: in the ring at hand; FAB_NONE */
     uint32_t *adapter; /* [2 * ranks]: that it sends by, and receives by; FAB_NONE: its own */
     fab_phase_builder builder;
@@ -43,7 +45,7 @@ static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double by
         return FAB_OK;
     }
     if (bytes > 1e15 || (double)b->phase.total_bytes + bytes > FAB_PHASE_MAX_BYTES) {
-        return fab_fail(err, FAB_EINPUT, r->log.in->path, "a flow of %g bytes, or all of them together: too much",
+        return fab_fail(err, FAB_EINPUT, r->log->in->path, "a flow of %g bytes, or all of them together: too much",
                         bytes);
     }
     if (b->phase.n_flows == b->capacity) {
@@ -56,7 +58,7 @@ static fab_status add_flow(ring_reader *r, uint32_t from, uint32_t to, double by
 /* What every communicator moves: as its lowest rank that has called says; sends by each of them. */
 static fab_status count_bytes(ring_reader *r, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_nccl_log *log = &r->log;
+    fab_nccl_log *log = r->log;
     caller *callers = NULL;
     uint32_t *teller = NULL; /* [comms]: rank whose calls count */
     FAB_TRY(FAB_NEW(callers, log->n_members, err));
@@ -97,14 +99,17 @@ done:
 
 /* Without collectives one communicator may be of several servers: how much others move beside it is not known. */
 static fab_status assume_bytes(ring_reader *r, fab_error *err) {
-    fab_nccl_log *log = &r->log;
+    fab_nccl_log *log = r->log;
     size_t n_wide = 0;
     bool is_called = false;
     for (size_t c = 0; c < log->n_comms; c++) {
         n_wide += log->comms[c].n_servers > 1 ? 1 : 0;
         is_called = is_called || log->comms[c].is_called;
     }
-    if (is_called) {
+    for (size_t c = 0; c < log->n_comms && !is_called && r->bytes != NULL; c++) {
+        log->comms[c].edge_bytes = r->bytes(r->context, log->members + log->comms[c].first, log->comms[c].n);
+    }
+    if (is_called || r->bytes != NULL) {
         return FAB_OK;
     }
     if (n_wide > 1) {
@@ -139,7 +144,7 @@ static bool gather_ring(ring_reader *r, const fab_nccl_comm *comm, const fab_ncc
         r->next[i] = r->adapter[2 * (size_t)i] = r->adapter[2 * (size_t)i + 1] = FAB_NONE;
     }
     for (size_t i = 0; i < n; i++) {
-        const uint32_t *ranks = r->log.ranks + notes[i].first;
+        const uint32_t *ranks = r->log->ranks + notes[i].first;
         is_ring = is_ring || notes[i].kind == FAB_NCCL_RING || notes[i].kind == FAB_NCCL_NEXT;
         for (size_t k = 0; notes[i].kind == FAB_NCCL_RING && notes[i].n == comm->n && k < comm->n; k++) {
             if (ranks[k] < comm->n) {
@@ -177,7 +182,7 @@ static bool is_circle(const uint32_t *next, uint32_t n) {
 
 /* The GPU beside the adapter that a rank uses: the network sees no other difference. */
 static uint32_t gpu_beside(const ring_reader *r, const fab_nccl_member *m, uint32_t adapter) {
-    const fab_fabric *f = r->log.f;
+    const fab_fabric *f = r->log->f;
     uint32_t per_nic = f->gpus_per_server / f->nics_per_server;
     uint32_t first = m->gpu / f->gpus_per_server * f->gpus_per_server;
     if (adapter >= f->nics_per_server || per_nic == 0) {
@@ -188,9 +193,9 @@ static uint32_t gpu_beside(const ring_reader *r, const fab_nccl_member *m, uint3
 }
 
 static fab_status put_ring(ring_reader *r, uint32_t c, double bytes, fab_error *err) {
-    const fab_nccl_comm *comm = &r->log.comms[c];
-    const fab_nccl_member *m = &r->log.members[comm->first];
-    uint32_t per_server = r->log.f->gpus_per_server;
+    const fab_nccl_comm *comm = &r->log->comms[c];
+    const fab_nccl_member *m = &r->log->members[comm->first];
+    uint32_t per_server = r->log->f->gpus_per_server;
     for (uint32_t i = 0; i < comm->n; i++) {
         uint32_t next = r->next[i];
         bool is_inside = m[i].gpu / per_server == m[next].gpu / per_server;
@@ -203,7 +208,7 @@ static fab_status put_ring(ring_reader *r, uint32_t c, double bytes, fab_error *
 
 /* Channels of one communicator: [notes, notes + n). */
 static fab_status put_rings(ring_reader *r, uint32_t c, const fab_nccl_note *notes, size_t n, fab_error *err) {
-    const fab_nccl_comm *comm = &r->log.comms[c];
+    const fab_nccl_comm *comm = &r->log->comms[c];
     for (int pass = 0; pass < 2; pass++) { /* how many there are, then their flows */
         uint32_t n_rings = 0;
         for (size_t first = 0, behind = 0; first < n; first = behind) {
@@ -213,20 +218,20 @@ static fab_status put_rings(ring_reader *r, uint32_t c, const fab_nccl_note *not
                 continue;
             }
             if (!is_circle(r->next, comm->n)) {
-                r->log.in->line = notes[first].by.line;
-                return fab_text_refuse(r->log.in, (fab_token){.column = 1}, FAB_EINPUT, err,
+                r->log->in->line = notes[first].by.line;
+                return fab_text_refuse(r->log->in, (fab_token){.column = 1}, FAB_EINPUT, err,
                                        "channel %" PRIu32 " is no ring of the %" PRIu32 " ranks of its communicator",
                                        notes[first].channel, comm->n);
             }
             n_rings++;
-            FAB_PASS(pass == 1 ? put_ring(r, c, comm->edge_bytes / r->log.comms[c].n_channels, err) : FAB_OK);
+            FAB_PASS(pass == 1 ? put_ring(r, c, comm->edge_bytes / r->log->comms[c].n_channels, err) : FAB_OK);
         }
-        r->log.comms[c].n_channels = n_rings;
+        r->log->comms[c].n_channels = n_rings;
         r->n_rings += pass == 0 ? n_rings : 0;
     }
     if (comm->n_channels == 0 && comm->edge_bytes > 0 && comm->n > 1) {
-        r->log.in->line = r->log.members[comm->first].by.line;
-        return fab_text_refuse(r->log.in, (fab_token){.column = 1}, FAB_EINPUT, err,
+        r->log->in->line = r->log->members[comm->first].by.line;
+        return fab_text_refuse(r->log->in, (fab_token){.column = 1}, FAB_EINPUT, err,
                                "the rings of this communicator of %" PRIu32
                                " ranks are not in the log: 'Channel 00/02 : 0 1 ...' of "
                                "rank 0, or 'Ring 00 : 3 -> 0 -> 1' of all ranks (add GRAPH to NCCL_DEBUG_SUBSYS)",
@@ -236,7 +241,7 @@ static fab_status put_rings(ring_reader *r, uint32_t c, const fab_nccl_note *not
 }
 
 static fab_status put_all_rings(ring_reader *r, fab_error *err) {
-    fab_nccl_log *log = &r->log;
+    fab_nccl_log *log = r->log;
     uint32_t most = 1;
     size_t at = 0;
     if (log->n_notes > 0) {
@@ -260,37 +265,49 @@ static fab_status put_all_rings(ring_reader *r, fab_error *err) {
 static void nccl_summarise(const ring_reader *r, fab_traffic *traffic) {
     char amount[40];
     uint32_t most = 0;
-    for (size_t c = 0; c < r->log.n_comms; c++) {
-        most = r->log.comms[c].n > most ? r->log.comms[c].n : most;
+    for (size_t c = 0; c < r->log->n_comms; c++) {
+        most = r->log->comms[c].n > most ? r->log->comms[c].n : most;
     }
     (void)snprintf(
         traffic->summary, sizeof traffic->summary,
         "NCCL log %.60s: %zu communicator%s of up to %" PRIu32 " ranks, %" PRIu32 " ring%s, %s%s",
-        fab_traffic_file_name(r->log.in->path), r->log.n_comms, r->log.n_comms == 1 ? "" : "s", most, r->n_rings,
+        fab_traffic_file_name(r->log->in->path), r->log->n_comms, r->log->n_comms == 1 ? "" : "s", most, r->n_rings,
         r->n_rings == 1 ? "" : "s", fab_quantity_format(amount, (double)r->builder.phase.total_bytes, FAB_UNIT_BYTES),
         r->is_assumed ? " (assumed: the log has no collectives; shares of links are right, bytes are not)" : "");
 }
 
-static fab_status read_nccl(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
+fab_status fab_nccl_traffic(fab_nccl_log *log, fab_nccl_bytes *bytes, void *context, fab_traffic *traffic,
+                            fab_error *err) {
     fab_status status = FAB_OK;
-    ring_reader r = {.log = {.in = text, .f = fabric}};
-    FAB_TRY(fab_nccl_log_read(&r.log, err));
+    ring_reader r = {.log = log, .bytes = bytes, .context = context};
     FAB_TRY(fab_phase_open(&r.builder, "nccl", "nccl", 64, err));
     FAB_TRY(count_bytes(&r, err));
     FAB_TRY(assume_bytes(&r, err));
     FAB_TRY(put_all_rings(&r, err));
     if (r.builder.phase.n_flows == 0) {
-        FAB_FAIL(err, FAB_EINPUT, text->path, "nothing moves between the ranks of this log");
+        status = bytes != NULL ? FAB_OK
+                               : fab_fail(err, FAB_EINPUT, log->in->path, "nothing moves between the ranks of this log");
+        goto done;
     }
-    r.builder.phase.n_comms = (uint32_t)r.log.n_comms;
-    FAB_TRY(fab_phase_sort(&r.builder.phase, fab_n_gpus(fabric), err));
+    r.builder.phase.n_comms = (uint32_t)log->n_comms;
+    FAB_TRY(fab_phase_sort(&r.builder.phase, fab_n_gpus(log->f), err));
     FAB_TRY(fab_traffic_reserve(traffic, 1, err));
     nccl_summarise(&r, traffic);
     fab_traffic_take(traffic, &r.builder);
 done:
-    fab_nccl_log_release(&r.log);
     FAB_FREE_ALL(r.next, r.adapter);
     fab_phase_release(&r.builder.phase);
+    return status;
+}
+
+static fab_status read_nccl(fab_text *text, const fab_fabric *fabric, fab_traffic *traffic, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_nccl_log log = {.in = text, .f = fabric};
+    FAB_TRY(fab_nccl_log_read(&log, err));
+    FAB_TRY(fab_nccl_place(&log, &traffic->logged, err));
+    FAB_TRY(fab_nccl_traffic(&log, NULL, NULL, traffic, err));
+done:
+    fab_nccl_log_release(&log);
     return status;
 }
 

@@ -177,6 +177,7 @@ Test(audit_mutations, faults_are_found_and_nothing_else) {
                                           "rail-only:gpus=256,radix=64",
                                           "rail-only:gpus=512,radix=16,gpus-per-server=4",
                                           "dragonfly:gpus=144,dragonfly=4,4,2,9",
+                                          "cells:6,4,5,4",
                                           "clos:gpus=256,radix=32,gpus-per-server=8,planes=4 +holes",
                                           "clos:gpus=256,radix=32,gpus-per-server=4,taper=3 +management +storage",
                                           "clos:gpus=240,radix=32,gpus-per-server=4,taper=2 +irregular",
@@ -198,6 +199,7 @@ Test(audit_mutations, fabrics_that_rules_were_not_made_for) {
                                           "rail-only:gpus=768,radix=32,gpus-per-server=8,taper=3",
                                           "clos:gpus=128,radix=32,gpus-per-server=2,planes=8",
                                           "dragonfly:gpus=342,dragonfly=3,6,3,19,gpus-per-server=3",
+                                          "cells:9,3,8,6",
                                           "torus:gpus=128,gpus-per-server=4,torus=4,4,4,radix=8",
                                           "clos:gpus=336,radix=24,gpus-per-server=4,taper=2 +irregular +management",
                                           NULL};

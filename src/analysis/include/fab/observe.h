@@ -20,6 +20,8 @@ typedef enum fab_suspect_kind {
     FAB_SUSPECT_MORE,   /**< a link has carried more than it should, beyond what hashing explains */
     FAB_SUSPECT_ENDS,   /**< what one end has sent the other has not received */
     FAB_SUSPECT_ERRORS, /**< counters of errors have moved */
+    FAB_SUSPECT_RANK,   /**< others wait for a rank, as flight recorders say */
+    FAB_SUSPECT_STUCK,  /**< a rank has not entered a collective that others wait in */
     FAB_SUSPECT_N
 } fab_suspect_kind;
 
@@ -27,7 +29,7 @@ extern const char *const fab_suspect_kinds[FAB_SUSPECT_N]; /**< "late-host", "sl
 
 typedef struct fab_suspect {
     fab_suspect_kind kind;
-    fab_link_id link;  /**< FAB_NONE of a host */
+    fab_link_id link;  /**< FAB_NONE of a host or rank */
     uint32_t server;   /**< FAB_NONE of a link */
     uint32_t cables;   /**< that deviate */
     double deviation;  /**< of what it has carried from what it should, -0.05: 5 % less; of errors 0 where it is none */
@@ -38,6 +40,7 @@ typedef struct fab_suspect {
     uint32_t as_good;  /**< other links that the counters fit as well, being on the same paths */
     fab_link_id others[FAB_OBSERVE_OTHERS]; /**< the first of them */
     char name[FAB_LINK_NAME_SIZE];
+    char ranks[64]; /**< "8-15": that run on the host, or behind the link of an adapter; empty: not known */
     char evidence[768];
 } fab_suspect;
 

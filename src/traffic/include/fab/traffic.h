@@ -8,6 +8,7 @@
 #include "fab/fabric.h"
 #include "fab/job_memory.h"
 #include "fab/model.h"
+#include "fab/ranks.h"
 #include "fab/status.h"
 
 #include <stdbool.h>
@@ -77,6 +78,7 @@ typedef struct fab_traffic {
     uint32_t n_ranks;      /**< ranks of the job; 0 for patterns and files, where rank = GPU */
     uint32_t *gpu_of_rank; /**< shape [n_ranks] */
     uint32_t *rank_of_gpu; /**< shape [n_gpus], FAB_NONE for GPUs outside the job; NULL without a job */
+    fab_ranks logged;      /**< of a log of NCCL, or of flight recorders */
     fab_job_spec job;      /**< as resolved: no zero left that its kind needs; meaningful when has_job */
     bool has_job;
     fab_model model;         /**< with the sizes of the job; all 0 for a ranking job */
@@ -102,7 +104,7 @@ void fab_traffic_release(fab_traffic *traffic);
  *     file:PATH                      CSV (src,dst,bytes) or MatrixMarket coordinate matrix over GPUs; entries of the
  *                                    same pair stay separate flows, entries of 0 bytes are dropped. Or connections of
  *                                    htsim, a workload of SimAI (ADR 0043), a log of NCCL or a folder of them (rings
- *                                    as logged): recognised by content
+ *                                    as logged), dumps of flight recorders: recognised by content
  *
  * The collectives of a job run by tp-collective and dp-collective; phases of one collective are named dp-1, dp-2, ...
  * where it has several. Ring collectives run in one channel per member that a server (or the scale-up domain, where
