@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LENGTHS 32 /* more than there are standard lengths */
+#define MOST_LENGTHS 32           /* more than there are standard lengths */
+#define TOO_LONG     MOST_LENGTHS /* in place of one */
 
-/* Cables of one boundary, by length. */
+/* Cables of one boundary, by length: [walk.length_m]. */
 typedef struct tally {
-    double length_m[MOST_LENGTHS];
-    uint64_t count[MOST_LENGTHS];
-    size_t n;
-    bool is_too_long;
+    uint64_t count[MOST_LENGTHS + 1];
 } tally;
 
 /* Neighbouring NICs of a leaf whose servers share a rack. */
@@ -27,79 +25,138 @@ typedef struct walk {
     const fab_clos_plan *plan;
     uint64_t copies, leaves; /* networks times planes; leaves of all networks of one plane */
     fab_floor *floor;
+    fab_racks racks;
     fab_floor_shape shape;
-    run *runs;           /* those of a leaf behind each other */
-    uint32_t *first_run; /* [leaf], and one more */
-    uint32_t *rack_of;   /* [server] */
-    uint32_t *leaf_of;   /* [server]: the leaf of a NIC of it, from 1 */
+    run *runs; /* those of a leaf behind each other */
+    size_t n_runs, runs_capacity;
+    uint64_t n_alike;    /* leaves that stand above the same racks: those of the NICs of a server, by rail */
+    uint32_t *first_run; /* [set of such leaves], and one more */
     uint32_t first_of_tier[FAB_MAX_TIERS + 2];
+    double length_m[MOST_LENGTHS]; /* in the order in which they are met */
+    uint8_t n_lengths;
+    uint8_t *length_of;  /* [halls, rows and places between two racks]: 1 + number of the length; 0: not met */
+    size_t rows, places; /* most that racks lie apart, and one more */
 } walk;
 
-static void tally_add(tally *t, const fab_floor_spec *spec, const fab_rack *a, const fab_rack *b, uint64_t count) {
-    double length_m = fab_floor_cable_m(spec, a, b);
-    size_t i = t->n;
-    while (i > 0 && t->length_m[i - 1] > length_m) {
-        i--;
+static uint32_t between(uint32_t a, uint32_t b) {
+    return a > b ? a - b : b - a;
+}
+
+static fab_status open_lengths(walk *w, fab_error *err) {
+    fab_rack most = {0, 0, 0};
+    for (uint32_t i = 0; i < w->floor->n_server_racks + w->floor->n_network_racks; i++) {
+        const fab_rack *r = &w->floor->rack[i];
+        most.hall = r->hall > most.hall ? r->hall : most.hall;
+        most.row = r->row > most.row ? r->row : most.row;
+        most.place = r->place > most.place ? r->place : most.place;
     }
-    if (i > 0 && t->length_m[i - 1] == length_m) {
-        t->count[i - 1] += count;
-        return;
+    w->rows = (size_t)most.row + 1;
+    w->places = (size_t)most.place + 1;
+    return FAB_NEW(w->length_of, ((size_t)most.hall + 1) * w->rows * w->places, err);
+}
+
+static uint8_t find_length(walk *w, const fab_rack *a, const fab_rack *b) {
+    const double length_m = fab_floor_cable_m(&w->spec->floor, a, b);
+    uint8_t i = 0;
+    while (i < w->n_lengths && w->length_m[i] != length_m) {
+        i++;
     }
-    t->is_too_long |= length_m <= 0 || t->n == MOST_LENGTHS;
-    if (!t->is_too_long) {
-        memmove(&t->length_m[i + 1], &t->length_m[i], (t->n - i) * sizeof t->length_m[0]);
-        memmove(&t->count[i + 1], &t->count[i], (t->n - i) * sizeof t->count[0]);
-        t->length_m[i] = length_m;
-        t->count[i] = count;
-        t->n++;
+    if (length_m <= 0 || i == MOST_LENGTHS) {
+        return TOO_LONG;
     }
+    if (i == w->n_lengths) {
+        w->length_m[w->n_lengths++] = length_m;
+    }
+    return i;
+}
+
+static void tally_add(walk *w, tally *t, uint32_t rack_a, uint32_t rack_b, uint64_t count) {
+    const fab_rack *a = &w->floor->rack[rack_a];
+    const fab_rack *b = &w->floor->rack[rack_b];
+    uint8_t *known = &w->length_of[(between(a->hall, b->hall) * w->rows + between(a->row, b->row)) * w->places +
+                                   between(a->place, b->place)];
+    if (*known == 0) {
+        *known = (uint8_t)(1 + find_length(w, a, b));
+    }
+    t->count[*known - 1] += count;
 }
 
 /* --- which racks stand below a leaf ------------------------------------------------------------------------------- */
 
-/* A NIC of server `server` at leaf `leaf` of a plane. */
-static void add_nic(walk *w, uint32_t leaf, uint64_t server, uint32_t *n_runs) {
-    uint32_t rack = w->rack_of[server];
-    if (*n_runs == w->first_run[leaf] || w->runs[*n_runs - 1].rack != rack) {
-        w->runs[(*n_runs)++] = (run){rack, 0};
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t first_server_of(const fab_racks *racks, uint32_t rack) {
+    const uint64_t fewer = racks->n_full > 0 && rack > racks->n_full ? rack - racks->n_full : 0;
+    return (uint64_t)rack * racks->servers_per_rack - fewer;
+}
+
+/* A leaf of a plane by its set, and the set of a leaf: leaves of a network, one network behind the other. */
+static uint64_t leaf_of_set(const walk *w, uint64_t set, uint64_t i) {
+    const uint64_t blocks = w->plan->tier[1].blocks;
+    return w->plan->attach.n_columns > 1 ? set * w->n_alike + i
+                                         : (set / blocks * w->n_alike + i) * blocks + set % blocks;
+}
+
+static uint64_t set_of_leaf(const walk *w, uint64_t leaf) {
+    const uint64_t blocks = w->plan->tier[1].blocks;
+    return w->plan->attach.n_columns > 1 ? leaf / w->n_alike : leaf / blocks / w->n_alike * blocks + leaf % blocks;
+}
+
+static uint64_t count_alike(const walk *w) {
+    const fab_clos_attach *attach = &w->plan->attach;
+    const uint64_t nics = w->spec->nics_per_server;
+    const bool are_apart =
+        attach->n_columns > 1 ? attach->n_columns == w->plan->ends.rails : attach->n_networks == w->plan->ends.rails;
+    return attach->by_rail && are_apart && w->plan->ends.rails % nics == 0 && w->plan->spares.n == 0 ? nics : 1;
+}
+
+static fab_status add_run(walk *w, uint64_t set, uint32_t rack, uint64_t n_nics, fab_error *err) {
+    if (w->n_runs == w->first_run[set] || w->runs[w->n_runs - 1].rack != rack) {
+        FAB_PASS(FAB_GROW(w->runs, w->runs_capacity, w->n_runs + 1, err));
+        w->runs[w->n_runs++] = (run){rack, 0};
     }
-    w->runs[*n_runs - 1].n_nics++;
-    w->shape.servers_share_leaves &= w->leaf_of[server] == 0 || w->leaf_of[server] == leaf + 1;
-    w->leaf_of[server] = leaf + 1;
+    w->runs[w->n_runs - 1].n_nics += (uint32_t)n_nics;
+    return FAB_OK;
 }
 
 /* The NICs of a leaf, in the order of their ports: as fab_clos_build() hangs them. */
-static void add_leaf(walk *w, uint64_t network, uint64_t leaf, uint32_t *n_runs) {
+static fab_status add_leaf(walk *w, uint64_t set, fab_error *err) {
     const fab_clos_plan *plan = w->plan;
     const fab_clos_attach *attach = &plan->attach;
     const fab_ends *ends = &plan->ends;
     const uint64_t nics = w->spec->nics_per_server;
+    const uint64_t network = leaf_of_set(w, set, 0) / plan->tier[1].blocks;
+    const uint64_t leaf = leaf_of_set(w, set, 0) % plan->tier[1].blocks;
     const uint64_t step = attach->by_rail ? ends->rails / nics : 0; /* servers of a unit */
-    const bool shares = attach->n_columns == 1;                     /* rails share the network, one behind the other */
-    uint64_t first = leaf / attach->n_columns * plan->tier[1].down;
-    uint64_t last = first + plan->tier[1].down;
-    last = last < attach->column_ports ? last : attach->column_ports;
-    uint64_t rail = !shares ? leaf % attach->n_columns : network * attach->rails_per_network + first / ends->units;
-    uint64_t unit = shares ? first % ends->units : first;
-    uint64_t server = attach->by_rail ? unit * step + rail / nics : first / nics;
-    uint64_t nic = first % nics;
-    uint32_t at = (uint32_t)(network * plan->tier[1].blocks + leaf);
-    w->first_run[at] = *n_runs;
-    for (uint64_t i = first; i < last; i++) {
-        if (server < ends->servers && (!attach->by_rail || rail < ends->rails)) {
-            add_nic(w, at, server, n_runs);
+    const bool shares = attach->by_rail && attach->n_columns == 1;  /* rails share the network, one behind the other */
+    const uint64_t first = leaf / attach->n_columns * plan->tier[1].down;
+    const uint64_t last = smaller(first + plan->tier[1].down, attach->column_ports);
+    w->first_run[set] = (uint32_t)w->n_runs;
+    for (uint64_t i = first, n = 0; i < last; i += n) { /* those that follow in the same rack at once */
+        const uint64_t rail = shares ? network * attach->rails_per_network + i / ends->units : leaf % attach->n_columns;
+        const uint64_t unit = shares ? i % ends->units : i;
+        const uint64_t server = attach->by_rail ? unit * step + rail / nics : i / nics;
+        n = shares ? smaller(last - i, ends->units - unit) : last - i;
+        if (server >= ends->servers || (attach->by_rail && rail >= ends->rails)) {
+            continue;
         }
-        if (!attach->by_rail) {
-            nic = nic + 1 == nics ? 0 : nic + 1;
-            server += nic == 0;
-        } else if (shares && ++unit == ends->units) {
-            unit = 0;
-            server = ++rail / nics;
-        } else {
-            server += step;
-        }
+        const uint32_t rack = fab_racks_of_server(&w->racks, (uint32_t)server);
+        const uint64_t end = smaller(first_server_of(&w->racks, rack + 1), ends->servers);
+        n = smaller(n, attach->by_rail ? fab_ceil_div(end - server, step) : end * nics - i);
+        FAB_PASS(add_run(w, set, rack, n, err));
     }
-    w->first_run[at + 1] = *n_runs;
+    w->first_run[set + 1] = (uint32_t)w->n_runs;
+    return FAB_OK;
+}
+
+static uint64_t leaf_of_nic(const fab_clos_plan *plan, uint32_t nic) {
+    uint64_t network = 0;
+    uint64_t leaf = 0;
+    uint64_t port = 0;
+    fab_clos_locate(plan, nic, &network, &leaf, &port);
+    return network * plan->tier[1].blocks + leaf;
 }
 
 /* The same where spares hang behind the leaves of others: a run for every NIC. */
@@ -107,21 +164,16 @@ static fab_status add_nics_apart(walk *w, fab_error *err) {
     const fab_clos_plan *plan = w->plan;
     uint32_t *next = NULL;
     FAB_PASS(FAB_NEW(next, w->leaves, err));
-    for (int pass = 0; pass < 2; pass++) { /* how many a leaf has, then which */
+    fab_status status = FAB_GROW(w->runs, w->runs_capacity, plan->ends.nics, err);
+    for (int pass = 0; status == FAB_OK && pass < 2; pass++) { /* how many a leaf has, then which */
         for (uint32_t nic = 0; nic < plan->ends.nics; nic++) {
-            uint64_t network = 0;
-            uint64_t leaf = 0;
-            uint64_t port = 0;
-            fab_clos_locate(plan, nic, &network, &leaf, &port);
-            uint32_t at = (uint32_t)(network * plan->tier[1].blocks + leaf);
+            const uint64_t at = leaf_of_nic(plan, nic);
             if (pass == 0) {
                 w->first_run[at + 1]++;
                 continue;
             }
-            uint64_t server = nic / w->spec->nics_per_server;
-            w->runs[next[at]++] = (run){w->rack_of[server], 1};
-            w->shape.servers_share_leaves &= w->leaf_of[server] == 0 || w->leaf_of[server] == at + 1;
-            w->leaf_of[server] = at + 1;
+            const uint64_t server = nic / w->spec->nics_per_server;
+            w->runs[next[at]++] = (run){fab_racks_of_server(&w->racks, (uint32_t)server), 1};
         }
         for (uint64_t leaf = 0; pass == 0 && leaf < w->leaves; leaf++) {
             next[leaf] = w->first_run[leaf];
@@ -129,27 +181,34 @@ static fab_status add_nics_apart(walk *w, fab_error *err) {
         }
     }
     free(next);
-    return FAB_OK;
+    return status;
+}
+
+/* Whether the NICs of a server share a leaf, in every plane. */
+static bool servers_share_leaves(const walk *w) {
+    const fab_clos_plan *plan = w->plan;
+    const uint64_t nics = w->spec->nics_per_server;
+    if (!plan->attach.by_rail && plan->spares.n == 0) {
+        return plan->tier[1].down % nics == 0 || plan->tier[1].down >= plan->attach.column_ports;
+    }
+    for (uint32_t nic = 0; nics > 1 && nic < plan->ends.nics; nic++) {
+        if (nic % nics != 0 && leaf_of_nic(plan, nic) != leaf_of_nic(plan, nic - 1)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static fab_status add_leaves(walk *w, fab_error *err) {
-    const fab_racks racks = {.servers_per_rack = w->floor->servers_per_rack, .n_full = w->floor->n_full};
-    uint32_t n_runs = 0;
-    FAB_PASS(FAB_NEW(w->runs, w->plan->ends.nics, err));
+    w->racks = (fab_racks){.servers_per_rack = w->floor->servers_per_rack, .n_full = w->floor->n_full};
     FAB_PASS(FAB_NEW(w->first_run, w->leaves + 1, err));
-    FAB_PASS(FAB_NEW(w->leaf_of, w->plan->ends.servers, err));
-    FAB_PASS(FAB_NEW(w->rack_of, w->plan->ends.servers, err));
-    for (uint32_t server = 0; server < w->plan->ends.servers; server++) {
-        w->rack_of[server] = fab_racks_of_server(&racks, server);
-    }
-    w->shape.servers_share_leaves = true;
+    w->shape.servers_share_leaves = servers_share_leaves(w);
+    w->n_alike = count_alike(w);
     if (w->plan->spares.n > 0) {
         return add_nics_apart(w, err);
     }
-    for (uint64_t network = 0; network < w->plan->attach.n_networks; network++) {
-        for (uint64_t leaf = 0; leaf < w->plan->tier[1].blocks; leaf++) {
-            add_leaf(w, network, leaf, &n_runs);
-        }
+    for (uint64_t set = 0; set < w->leaves / w->n_alike; set++) {
+        FAB_PASS(add_leaf(w, set, err));
     }
     return FAB_OK;
 }
@@ -217,8 +276,8 @@ static void span_block(walk *w, uint32_t t, uint64_t copy, uint64_t block) {
     uint32_t at = switch_at(w, t, copy, block, 0);
     shape->low[at] = UINT32_MAX;
     if (t == 1) {
-        uint64_t leaf = copy % w->plan->attach.n_networks * tier->blocks + block;
-        for (uint32_t i = w->first_run[leaf]; i < w->first_run[leaf + 1]; i++) {
+        const uint64_t set = set_of_leaf(w, copy % w->plan->attach.n_networks * tier->blocks + block);
+        for (uint32_t i = w->first_run[set]; i < w->first_run[set + 1]; i++) {
             widen(shape, at, w->runs[i].rack, w->runs[i].rack);
         }
     } else {
@@ -261,45 +320,46 @@ static fab_status place(walk *w, fab_error *err) {
 
 /* --- cables ------------------------------------------------------------------------------------------------------- */
 
-static const fab_rack *rack_of_switch(const walk *w, uint32_t i) {
-    return &w->floor->rack[w->floor->switch_rack[i]];
-}
-
-static void count_access(const walk *w, tally *t) {
-    for (uint64_t plane = 0; plane < w->plan->ends.planes; plane++) {
-        for (uint64_t leaf = 0; leaf < w->leaves; leaf++) {
-            const fab_rack *at = rack_of_switch(w, w->first_of_tier[1] + (uint32_t)(plane * w->leaves + leaf));
-            for (uint32_t i = w->first_run[leaf]; i < w->first_run[leaf + 1]; i++) {
-                tally_add(t, &w->spec->floor, &w->floor->rack[w->runs[i].rack], at, w->runs[i].n_nics);
+/* Leaves of a set that stand in the same rack are counted together. */
+static void count_access(walk *w, tally *t) {
+    for (uint64_t copy = 0; copy < w->plan->ends.planes; copy++) {
+        const uint32_t *rack = &w->floor->switch_rack[w->first_of_tier[1] + copy * w->leaves];
+        for (uint64_t set = 0; set < w->leaves / w->n_alike; set++) {
+            for (uint64_t i = 0, n = 0; i < w->n_alike; i += n) {
+                const uint32_t at = rack[leaf_of_set(w, set, i)];
+                for (n = 1; i + n < w->n_alike && rack[leaf_of_set(w, set, i + n)] == at; n++) {
+                }
+                for (uint32_t k = w->first_run[set]; k < w->first_run[set + 1]; k++) {
+                    tally_add(w, t, w->runs[k].rack, at, n * w->runs[k].n_nics);
+                }
             }
         }
     }
 }
 
 /* `n_lower` switches of rack `lower`, each with its uplinks to the parents from `first` on. */
-static void count_uplinks_of(const walk *w, const fab_clos_tier *below, const fab_rack *lower, uint64_t n_lower,
-                             uint32_t first, tally *t) {
+static void count_uplinks_of(walk *w, const fab_clos_tier *below, uint32_t lower, uint64_t n_lower, uint32_t first,
+                             tally *t) {
     for (uint32_t i = 0; i < below->parents;) {
         uint32_t rack = w->floor->switch_rack[first + i];
         uint32_t end = i + 1;
         while (end < below->parents && w->floor->switch_rack[first + end] == rack) {
             end++;
         }
-        tally_add(t, &w->spec->floor, lower, &w->floor->rack[rack], n_lower * (end - i) * below->trunk);
+        tally_add(w, t, lower, rack, n_lower * (end - i) * below->trunk);
         i = end;
     }
 }
 
 /* Cables above leaves that gave up some of them for spares. */
-static void count_fewer_uplinks(const walk *w, tally *sum) {
+static void count_fewer_uplinks(walk *w, tally *sum) {
     const fab_clos_tier *leaf = &w->plan->tier[1];
     for (uint64_t copy = 0; copy < w->copies; copy++) {
         for (uint64_t block = 0; block < leaf->blocks; block++) {
-            const fab_rack *lower = rack_of_switch(w, switch_at(w, 1, copy, block, 0));
+            uint32_t lower = w->floor->switch_rack[switch_at(w, 1, copy, block, 0)];
             for (uint64_t spine = 0; spine < leaf->parents; spine++) {
                 uint32_t upper = switch_at(w, 2, copy, block / w->plan->tier[2].children, spine);
-                tally_add(sum, &w->spec->floor, lower, rack_of_switch(w, upper),
-                          cables_to_spine(w->plan, block, spine));
+                tally_add(w, sum, lower, w->floor->switch_rack[upper], cables_to_spine(w->plan, block, spine));
             }
         }
     }
@@ -307,18 +367,18 @@ static void count_fewer_uplinks(const walk *w, tally *sum) {
 
 /* Cables between tiers t - 1 and t, switch j of every block behind one another: neighbours often share rack and
  * parents. */
-static void count_uplinks(const walk *w, uint32_t t, tally *sum) {
+static void count_uplinks(walk *w, uint32_t t, tally *sum) {
     const fab_clos_tier *below = &w->plan->tier[t - 1];
     const fab_clos_tier *above = &w->plan->tier[t];
     for (uint64_t copy = 0; copy < w->copies; copy++) {
         for (uint64_t j = 0; j < below->block_switches; j++) {
-            const fab_rack *last = NULL;
+            uint32_t last = 0;
             uint32_t last_parent = 0;
             uint64_t n = 0;
             uint32_t lower_at = switch_at(w, t - 1, copy, 0, j);
             uint32_t parent = switch_at(w, t, copy, 0, j * below->parents);
             for (uint64_t block = 0, child = 0; block < below->blocks; block++) {
-                const fab_rack *lower = rack_of_switch(w, lower_at);
+                uint32_t lower = w->floor->switch_rack[lower_at];
                 if (n > 0 && (lower != last || parent != last_parent)) {
                     count_uplinks_of(w, below, last, n, last_parent, sum);
                     n = 0;
@@ -337,12 +397,29 @@ static void count_uplinks(const walk *w, uint32_t t, tally *sum) {
     }
 }
 
-static fab_status count_lengths(const walk *w, fab_counts *c, fab_error *err) {
+/* The next length of those that have cables, from the shortest on; TOO_LONG: none. */
+static uint8_t next_length(const walk *w, const tally *t, double longer_than_m) {
+    uint8_t next = TOO_LONG;
+    for (uint8_t i = 0; i < w->n_lengths; i++) {
+        if (t->count[i] > 0 && w->length_m[i] > longer_than_m &&
+            (next == TOO_LONG || w->length_m[i] < w->length_m[next])) {
+            next = i;
+        }
+    }
+    return next;
+}
+
+static fab_status count_lengths(walk *w, fab_counts *c, fab_error *err) {
     c->n_kinds = 0;
+    FAB_PASS(open_lengths(w, err));
     for (uint32_t t = 1; t <= w->plan->n_tiers; t++) {
-        tally sum = {.n = 0};
+        const double cable_bps = w->plan->tier[t].down_bps;
+        tally sum = {{0}};
         if (!fab_floor_decides(w->spec, t)) {
-            sum = (tally){{fab_tier_length_m(w->spec, t)}, {c->cables_by_tier[t - 1]}, 1, false};
+            if (c->cables_by_tier[t - 1] > 0) {
+                c->kinds[c->n_kinds++] =
+                    (fab_cable_kind){t, cable_bps, fab_tier_length_m(w->spec, t), c->cables_by_tier[t - 1]};
+            }
         } else if (t == 1) {
             count_access(w, &sum);
         } else if (t == 2 && gives_up_uplinks(w->plan)) {
@@ -350,13 +427,11 @@ static fab_status count_lengths(const walk *w, fab_counts *c, fab_error *err) {
         } else {
             count_uplinks(w, t, &sum);
         }
-        if (sum.is_too_long) {
+        if (sum.count[TOO_LONG] > 0) {
             return fab_fail(err, FAB_EINPUT, "floor", "a cable is longer than any that is made");
         }
-        for (size_t i = 0; i < sum.n; i++) {
-            if (sum.count[i] > 0) {
-                c->kinds[c->n_kinds++] = (fab_cable_kind){t, w->plan->tier[t].down_bps, sum.length_m[i], sum.count[i]};
-            }
+        for (uint8_t i = next_length(w, &sum, 0); i != TOO_LONG; i = next_length(w, &sum, w->length_m[i])) {
+            c->kinds[c->n_kinds++] = (fab_cable_kind){t, cable_bps, w->length_m[i], sum.count[i]};
         }
     }
     c->knows_lengths = true;
@@ -387,6 +462,6 @@ fab_status fab_clos_lengths(const fab_fabric_spec *spec, const fab_clos_plan *pl
     counts->floor.racks = counts->floor.server_racks + counts->floor.network_racks;
 done:
     fab_floor_free(w.floor);
-    FAB_FREE_ALL(w.shape.low, w.shape.high, w.runs, w.first_run, w.leaf_of, w.rack_of);
+    FAB_FREE_ALL(w.shape.low, w.shape.high, w.runs, w.first_run, w.length_of);
     return status;
 }

@@ -494,11 +494,20 @@ static const fab_field COMPARED[] = {
     TEXT_BY(label, verdict_label, "The engine with its options.", IF(is_known)),
     FIELD(has_failures, "Whether prices and times have failures in them: divided by goodput_ratio.", FILLED),
     FIELD(by_price, "Whether designs are judged by dollars per token: all have a price; else by time."),
+    FIELD_OF(draws, n_draws,
+             "Seeds whose means the verdict goes by, where one was asked for and the engine draws; tables have the "
+             "first.",
+             FILLED),
     TEXT_BY(design, best_design, "The best design.", IF(is_known)),
     COUNT_BY(best, best_point, "Its number, from 1.", IF(is_known)),
     COUNT_BY(next, next_point, "The number of the next best; the same where no other has a figure.", IF(is_known)),
     FIELD(margin_ratio, "How much more the next best costs or takes. Below 0.01 the two are even.", IF(is_known),
           .formula = "figure of the next / figure of the best - 1"),
+    FIELD(
+        uncertainty_ratio,
+        "What seeds alone make of that margin: the 95 % intervals of both mean times, added up. A smaller margin says "
+        "nothing.",
+        FILLED, .formula = "ci95 / mean of the best + ci95 / mean of the next"),
     COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
     FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
     FIELD(turning_ratio,

@@ -147,6 +147,7 @@ const fab_report_format fab_report_html = {
     .make = make_html,
     .shows_loads = true,
     .cable_bytes = 130,
+    .is_for_files = true,
 };
 
 const fab_report_format fab_report_explore = {
@@ -156,4 +157,5 @@ const fab_report_format fab_report_explore = {
     .make = make_explore,
     .shows_loads = true,
     .cable_bytes = 130,
+    .is_for_files = true,
 };

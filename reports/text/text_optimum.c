@@ -55,6 +55,12 @@ static void optimum_put_letter(fab_page *page, size_t row, const void *context) 
     fab_page_printf(page, FAB_INK_DIM, "  %c", (int)('a' + l->of_row[row]));
 }
 
+static void optimum_put_legend(fab_page *page, const legend *l) {
+    for (size_t i = 0; i < l->n; i++) {
+        fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i), l->text[i]);
+    }
+}
+
 static void optimum_add_point(fab_table *table, legend *switches, const fab_optimum_point *p, fab_ink ink) {
     const double figures[] = {(double)p->tiers, (double)p->planes, FAB_TABLE_BLANK,    p->bisection_ratio,
                               p->power_w,       p->total_usd,      p->difference_ratio};
@@ -82,9 +88,7 @@ static void optimum_put_points(fab_page *page, const fab_optimum_point *winner, 
         optimum_add_point(&table, &switches, &points[i], FAB_INK_PLAIN);
     }
     fab_table_end(&table, 2, optimum_put_letter, &switches);
-    for (size_t i = 0; i < switches.n; i++) {
-        fab_page_line(page, FAB_INK_DIM, "  %c: %s", (int)('a' + i), switches.text[i]);
-    }
+    optimum_put_legend(page, &switches);
     if (n > MAX_FRONT_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  and %zu more (see --json)", n - MAX_FRONT_ROWS);
     }
@@ -140,11 +144,14 @@ static void optimum_put_losers(fab_page *page, const fab_optimum *o) {
 
 /* --- by tokens ---------------------------------------------------------------------------------------------------- */
 
-static void put_token_point(fab_table *table, const fab_optimum_point *p, fab_ink ink) {
+static void put_token_point(fab_table *table, legend *switches, const fab_optimum_point *p, fab_ink ink) {
     const double figures[] = {(double)p->tiers, FAB_TABLE_BLANK, p->total_usd,          p->owned_usd,
                               p->tokens_per_s,  p->iteration_s,  p->usd_per_1e9_tokens, p->token_difference_ratio};
     fab_table_row(table, ink, p->family, figures);
     fab_table_set(table, 2, ink, "%s", fab_show_tapers(table->page, p->tiers, p->built_taper));
+    if (!table->failed) {
+        add_to_legend(switches, table->n_rows - 1, p->switches);
+    }
 }
 
 static void put_token_points(fab_page *page, const fab_optimum *o) {
@@ -152,13 +159,15 @@ static void put_token_points(fab_page *page, const fab_optimum *o) {
         COLUMN("family", text),    COLUMN("tiers", integer), COLUMN("taper", text),
         COLUMN("network", money),  COLUMN("owned", money),   COLUMN("tokens/s", integer),
         COLUMN("iteration", time), COLUMN("per 1e9", money), SHOWN("difference", fab_show_change)};
+    legend switches = {.n = 0};
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    put_token_point(&table, &o->winner, FAB_INK_GOOD);
+    put_token_point(&table, &switches, &o->winner, FAB_INK_GOOD);
     for (size_t i = 0; i < o->n_runners_up; i++) {
-        put_token_point(&table, &o->runners_up[i], FAB_INK_PLAIN);
+        put_token_point(&table, &switches, &o->runners_up[i], FAB_INK_PLAIN);
     }
-    fab_table_end(&table, 2, NULL, NULL);
+    fab_table_end(&table, 2, optimum_put_letter, &switches);
+    optimum_put_legend(page, &switches);
 }
 
 /* How sure the answer is, and what the cheapest network would be. */

@@ -1,4 +1,5 @@
 /* The five lines with which a report begins. Every figure in them stands in the result too. */
+#include "fab/contention.h"
 #include "verdict_lines.h"
 
 #include <math.h>
@@ -242,6 +243,10 @@ static uint64_t verdict_deadlocks(const fab_result *r, size_t engine, const char
 static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     const char *phase = "";
     const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
+    if (r->contention != NULL) {
+        fab_append(v->bound, FAB_VERDICT_TEXT, "job %s, first of %zu: ", r->contention->jobs[0].id,
+                   r->contention->n_jobs);
+    }
     if (r->memory.total_bytes > 0 && !r->memory.fits && r->n_iterations == 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",
                    r->memory.total_bytes * 1e-9, r->memory.capacity_bytes * 1e-9);
@@ -350,8 +355,9 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
                fab_quantity_format(power, f->cost.power_w, FAB_UNIT_POWER));
     if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s per 1e9 tokens at ",
-                   fab_money_format(money, it->usd_per_1e9_tokens));
+        const char *job = r->contention != NULL ? r->contention->jobs[0].id : NULL;
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s%s%s per 1e9 tokens at ", job != NULL ? "job " : "",
+                   job != NULL ? job : "", job != NULL ? ": " : "", fab_money_format(money, it->usd_per_1e9_tokens));
         fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s",
                    fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)));
     }

@@ -13,20 +13,23 @@
 
 /* --- failures, slower parts, other jobs --------------------------------------------------------------------------- */
 
-/* The fastest policy that places all ranks; NULL: none does. */
-static const fab_failed_policy *best_policy(const fab_failed_engine *e, size_t n) {
-    const fab_failed_policy *best = NULL;
+/* The fastest policy that places all ranks, or the slowest; NULL: none does. */
+static const fab_failed_policy *outermost_policy(const fab_failed_engine *e, size_t n, bool is_slowest) {
+    const fab_failed_policy *found = NULL;
     for (size_t i = 0; i < n; i++) {
         const fab_failed_policy *p = &e->policies[i];
-        bool is_known = p->is_possible && !isnan(p->state.time_s);
-        best = is_known && (best == NULL || p->state.time_s < best->state.time_s) ? p : best;
+        const bool is_known = p->is_possible && !isnan(p->state.time_s);
+        const bool is_beyond = found == NULL || (is_slowest ? p->state.time_s > found->state.time_s
+                                                            : p->state.time_s < found->state.time_s);
+        found = is_known && is_beyond ? p : found;
     }
-    return best;
+    return found;
 }
 
 static void changes_of_failures(const fab_failures *f, size_t engine, char *out) {
     const fab_failed_engine *e = &f->engines[engine];
-    const fab_failed_policy *best = best_policy(e, f->n_policies);
+    const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
+    const fab_failed_policy *slowest = outermost_policy(e, f->n_policies, true);
     char room[32];
     fab_append(out, FAB_VERDICT_TEXT, ". With %s%s failed: ", f->n_failed > 0 ? f->failed[0] : "nothing",
                f->n_failed > 1 ? " and others" : "");
@@ -44,6 +47,33 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
         if (before_s > 0) {
             fab_append(out, FAB_VERDICT_TEXT, ", x%.3f", best->state.time_s / before_s);
         }
+        if (before_s > 0 && slowest->state.time_s > best->state.time_s * (1 + VERDICT_MARGIN)) {
+            fab_append(out, FAB_VERDICT_TEXT, " under %s, x%.3f under %s", best->policy,
+                       slowest->state.time_s / before_s, slowest->policy);
+        }
+    }
+}
+
+static void changes_of_jobs(const fab_contention *c, const fab_contention_engine *e, char *out) {
+    size_t worst = 0;
+    size_t n_slower = 0;
+    double most = 1;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        const fab_contended_phase *p = &e->jobs[j];
+        const double longer = p->has_iteration ? p->iteration_together_s / p->iteration_alone_s : 1;
+        worst = p->slowdown.mean > e->jobs[worst].slowdown.mean ? j : worst;
+        n_slower += longer > VERDICT_FULL;
+        most = fmax(most, longer);
+    }
+    if (!(e->jobs[worst].slowdown.mean > VERDICT_FULL)) {
+        fab_append(out, FAB_VERDICT_TEXT, ". The jobs do not slow each other down");
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, ". Beside the other jobs: x%.2f in %s of job %s", e->jobs[worst].slowdown.mean,
+               c->jobs[worst].phase, c->jobs[worst].id);
+    if (n_slower > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "; iterations of %zu of %zu jobs are longer, x%.3f at most", n_slower,
+                   c->n_jobs, most);
     }
 }
 
@@ -65,17 +95,7 @@ void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *ou
         }
     }
     if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        const fab_contention_engine *e = &r->contention->engines[v->engine];
-        size_t worst = 0;
-        for (size_t j = 1; j < r->contention->n_jobs; j++) {
-            worst = e->jobs[j].slowdown.mean > e->jobs[worst].slowdown.mean ? j : worst;
-        }
-        if (e->jobs[worst].slowdown.mean > VERDICT_FULL) {
-            fab_append(out, FAB_VERDICT_TEXT, ". Beside the other jobs: x%.2f in %s of job %s",
-                       e->jobs[worst].slowdown.mean, r->contention->jobs[worst].phase, r->contention->jobs[worst].id);
-        } else {
-            fab_append(out, FAB_VERDICT_TEXT, ". The jobs do not slow each other down");
-        }
+        changes_of_jobs(r->contention, &r->contention->engines[v->engine], out);
     }
 }
 
@@ -271,14 +291,9 @@ static void advice_of_taper(const fab_result *r, char *out) {
 
 static void advice_of_failures(const fab_failures *f, size_t engine, char *out) {
     const fab_failed_engine *e = &f->engines[engine];
-    const fab_failed_policy *best = best_policy(e, f->n_policies);
-    const fab_failed_policy *worst = NULL;
+    const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
+    const fab_failed_policy *worst = outermost_policy(e, f->n_policies, true);
     char room[32];
-    for (size_t i = 0; i < f->n_policies; i++) {
-        const fab_failed_policy *p = &e->policies[i];
-        bool is_known = p->is_possible && !isnan(p->state.time_s);
-        worst = is_known && (worst == NULL || p->state.time_s > worst->state.time_s) ? p : worst;
-    }
     if (f->n_lost == 0 || best == NULL || worst == NULL || worst == best) {
         return;
     }

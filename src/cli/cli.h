@@ -433,6 +433,9 @@ fab_status cli_write_exports(const cli_options *options, const fab_result *resul
 
 fab_report_style cli_style(const cli_options *options);
 
+/** FAB_EUSAGE where standard output is a terminal and what would be printed is a page, a picture or a packed file. */
+fab_status cli_check_terminal(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
 /** Progress on stderr: one line that is written over in a terminal, else whole lines, ever more rarely. */
 typedef struct cli_progress {
     double started_s, shown_s, every_s;

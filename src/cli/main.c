@@ -170,6 +170,7 @@ static fab_status run_command(const cli_options *options, fab_error *err) {
     if (options->help) {
         cli_print_command_help(options->command, out);
     } else {
+        FAB_TRY(cli_check_terminal(options, err));
         FAB_TRY(cli_check_outputs(options, err));
         ran = options->command->run(options, out, err);
         FAB_TRY(ran == FAB_EINCOMPLETE || ran == FAB_ETHRESHOLD ? FAB_OK : ran);

@@ -56,6 +56,16 @@ fab_report_style cli_style(const cli_options *options) {
     return style;
 }
 
+fab_status cli_check_terminal(const cli_options *options, fab_error *err) {
+    const fab_report_format *format = options->format != NULL ? fab_report_format_find(options->format) : NULL;
+    format = options->command == &cli_command_explore ? &fab_report_explore : format;
+    if (format == NULL || !format->is_for_files || !is_terminal(STDOUT_FILENO)) {
+        return FAB_OK;
+    }
+    return fab_fail(err, FAB_EUSAGE, NULL, "a terminal cannot show %s; write it to a file: > fabric%s", format->name,
+                    format->suffix);
+}
+
 double cli_now_s(void) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);

@@ -137,6 +137,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(fab_sweep_keep(&result, design->n_engines, &kept, err));
+    FAB_TRY(fab_sweep_keep_draws(request, &replay, &result, &kept, err));
     FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};

@@ -1,6 +1,7 @@
 /* Parts of a sweep: what a point replays, and what is kept of its run. */
 #pragma once
 
+#include "fab/replay.h"
 #include "fab/str.h"
 #include "fab/sweep_run.h"
 
@@ -16,5 +17,8 @@ fab_status fab_sweep_traffic(const fab_sweep_request *r, const fab_design *desig
 fab_status fab_sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err);
 fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
                               fab_sweep_point *out, fab_error *err);
+/* What other seeds make of compared designs, where engines draw and flows are few enough to look. */
+fab_status fab_sweep_keep_draws(const fab_sweep_request *request, const fab_replay *replay, const fab_result *result,
+                                fab_sweep_point *out, fab_error *err);
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   fab_sweep_point *out, fab_error *err);

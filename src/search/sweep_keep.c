@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FAB_VERDICT_SEEDS 8          /* of what is drawn */
+#define MOST_DRAWN_FLOWS  (1U << 21) /* times seeds: of more a verdict is of one draw, and says so */
+
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
     (void)snprintf(out->family, sizeof out->family, "%s", f->family);
@@ -77,6 +80,8 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
     out->has_iteration = e < result->n_iterations;
     if (out->has_iteration) {
         out->iteration = result->iterations[e];
+        const fab_stat *time = &out->iteration.seeds.time_s;
+        out->ci95_ratio = out->iteration.seeds.n_seeds > 1 && time->mean > 0 ? time->ci95 / time->mean : 0;
         out->least_s = out->iteration.seeds.time_s.min;
         out->most_s = out->iteration.seeds.time_s.max;
     }
@@ -145,6 +150,47 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
     }
     return FAB_OK;
+}
+
+fab_status fab_sweep_keep_draws(const fab_sweep_request *request, const fab_replay *replay, const fab_result *result,
+                                fab_sweep_point *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_replay again = *replay;
+    fab_result found = {.seed = result->seed, .n_seeds = FAB_VERDICT_SEEDS, .n_fabrics = 1};
+    fab_error inner = {.code = FAB_OK};
+    uint64_t flows = 0;
+    bool is_drawn = false;
+    again.n_seeds = FAB_VERDICT_SEEDS;
+    again.progress = NULL;
+    for (size_t p = 0; p < result->n_phases; p++) {
+        flows += result->phases[p].flows;
+    }
+    for (size_t e = 0; e < out->n_engines; e++) {
+        is_drawn = is_drawn || (out->engines[e].is_drawn && out->engines[e].has_time);
+    }
+    if (!request->compares_designs || request->n_seeds != 1 || !is_drawn || flows * again.n_seeds > MOST_DRAWN_FLOWS) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(found.fabrics, 1, err));
+    found.fabrics[0] = result->fabrics[0];
+    status = fab_replay_run(&again, &found, &inner);
+    if (fab_is_refusal(status)) { /* one draw, then, and the report says so */
+        status = FAB_OK;
+        goto done;
+    }
+    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text));
+    for (size_t e = 0; e < out->n_engines; e++) {
+        fab_sweep_engine mean = {.n_seeds = 0};
+        fab_sweep_keep_engine(&found, e, &mean);
+        if (out->engines[e].is_drawn && mean.has_time && out->engines[e].time_s > 0) {
+            out->engines[e].n_draws = again.n_seeds;
+            out->engines[e].draws_ratio = mean.time_s / out->engines[e].time_s;
+            out->engines[e].ci95_ratio = mean.ci95_ratio;
+        }
+    }
+done:
+    fab_result_release(&found);
+    return status;
 }
 
 /* What failures leave, where they are asked for. */

@@ -12,11 +12,11 @@ RUN = ["run", "rail-spine:gpus=64", "--quiet"]
 failures = 0
 
 
-def on_terminal(arguments, columns=80, on_stderr=False, **environment):
-    """Bytes that reach the terminal, which is stdout or stderr of the program."""
+def on_terminal(arguments, columns=80, on_stderr=False, code=0, **environment):
+    """Bytes that reach the terminal, which is stdout or stderr of the program, or both where it refuses."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    other = subprocess.DEVNULL
+    other = subprocess.DEVNULL if code == 0 else terminal
     with subprocess.Popen([os.environ["PROGRAM"], *arguments], stdin=subprocess.DEVNULL,
                           stdout=other if on_stderr else terminal, stderr=terminal if on_stderr else other,
                           env={"TERM": "xterm", "LC_ALL": "C.UTF-8", **environment}) as process:
@@ -31,7 +31,7 @@ def on_terminal(arguments, columns=80, on_stderr=False, **environment):
                 break
             seen += piece
     os.close(controller)
-    expect(f"{arguments}: exit code", process.returncode, 0)
+    expect(f"{arguments}: exit code", process.returncode, code)
     return seen.replace(b"\r\n", b"\n")
 
 
@@ -65,6 +65,15 @@ expect("the same text without colours", on_terminal(RUN, NO_COLOR="1"), piped)
 expect("a narrow terminal gets 80 columns", on_terminal(RUN, columns=40, NO_COLOR="1"), piped)
 expect("a wide terminal is used", widest(on_terminal(RUN, columns=120, NO_COLOR="1")) > 80, True)
 expect("bars without UTF-8", is_ascii(on_terminal(RUN, NO_COLOR="1", LC_ALL="C")), True)
+
+for command in (["explore"], ["explore", "clos:gpus=16"], ["run", "clos:gpus=16", "--format", "html"],
+                ["build", "clos:gpus=16", "--format", "png"], ["build", "clos:gpus=16", "--format", "frr"]):
+    refusal = on_terminal(command, code=2)
+    expect(f"{command} says how to write a file", b"; write it to a file: > fabric." in refusal, True)
+    expect(f"{command} prints nothing else", len(refusal) < 300 and refusal.count(b"\n") == 2, True)
+expect("help of explore", b"every knob" in on_terminal(["explore", "--help"]), True)
+page = subprocess.run([os.environ["PROGRAM"], "explore"], stdout=subprocess.PIPE, check=True).stdout
+expect("a pipe has the page", page.startswith(b"<!doctype html>"), True)
 
 LONG = ["route", "fat-tree:k=12", "--traffic", "pattern:permutation", "--seeds", "4000", "--threads", "1"]
 progress = on_terminal(LONG, on_stderr=True)

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_ROWS 24 /* of engines and policies */
+#define MOST_ROWS 24    /* of engines and policies */
+#define FASTER    0.001 /* by which a mean is below that where nothing failed */
 
 /* --- parts ------------------------------------------------------------------------------------------------------- */
 
@@ -119,6 +120,10 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
         fab_page_say(page, ", in parts of its rate (%.3g where nothing failed)", v->healthy_ratio);
     }
     fab_page_say(page, ".");
+    if (spread->n > 0 && s->has_times && spread->mean < 1 - FASTER) {
+        fab_page_say(
+            page, " Below x1 is luck: what is left collides less, by other draws of paths or other places of ranks.");
+    }
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 

@@ -1,6 +1,7 @@
 /* Text report: designs side by side: which is best, and what they cost by GPU hours and bought. */
 #include "text/text_sections.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +9,16 @@
 
 /* --- designs compared --------------------------------------------------------------------------------------------- */
 
+/* Closer than the model is exact, or than the seeds lie apart. */
+static bool is_even(const fab_verdict *v) {
+    return v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO || v->margin_ratio <= v->uncertainty_ratio;
+}
+
 static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_verdict *v, size_t e) {
     const fab_sweep_point *best = &s->points[v->best];
     const fab_sweep_engine *engine = &best->engines[e];
     double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
+    value *= v->n_draws > 0 && engine->n_draws > 0 ? engine->draws_ratio : 1;
     value = v->has_failures ? fab_with_failures(engine, value) : value;
     const char *figure = v->by_price ? fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, value + 0.5))
                                      : fab_show_time(page, value);
@@ -20,19 +27,22 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
     if (v->next == v->best) {
         return fab_show(page, "[%zu] is the only one with a figure: %s.", v->best + 1, figure);
     }
-    if (v->margin_ratio < FAB_EVEN_RATIO) {
+    if (is_even(v)) {
         const char *behind = v->behind == v->best
                                  ? ""
                                  : fab_show(page, "; [%zu] %s", v->behind + 1, fab_show_more(page, v->behind_ratio));
-        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, less than the model is exact%s.",
-                        v->best + 1, v->next + 1, figure, 100 * v->margin_ratio, behind);
+        const char *why = v->margin_ratio < FAB_EVEN_RATIO
+                              ? "less than the model is exact"
+                              : fab_show(page, "less than seeds make, %.2g %%", 100 * v->uncertainty_ratio);
+        return fab_show(page, "[%zu] and [%zu] are even: %s, %.2g %% apart, %s%s.", v->best + 1, v->next + 1, figure,
+                        100 * v->margin_ratio, why, behind);
     }
     return fab_show(page, "[%zu] %s: %s, [%zu] %s.", v->best + 1, what, figure, v->next + 1,
                     fab_show_more(page, v->margin_ratio));
 }
 
 static const char *turning_show(fab_page *page, const fab_verdict *v) {
-    if (!v->by_price || v->next == v->best || v->margin_ratio < FAB_EVEN_RATIO) {
+    if (!v->by_price || is_even(v)) {
         return "";
     }
     return v->turning_ratio > 1
@@ -47,9 +57,11 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     }
     const fab_sweep_engine *engine = &s->points[v->owned_best].engines[e];
     double usd = engine->owned_usd_per_1e9_tokens;
+    usd *= v->n_draws > 0 && engine->n_draws > 0 ? engine->draws_ratio : 1;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
-    return v->owned_margin_ratio < FAB_EVEN_RATIO
+    const double seeds_ratio = engine->ci95_ratio + s->points[v->owned_next].engines[e].ci95_ratio;
+    return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
                : fab_show(page, " Bought for %.3g years, [%zu] costs least: %s, [%zu] %s.",
@@ -74,10 +86,17 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     if (!v->is_known) {
         return;
     }
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s Fastest: [%zu]; %s.",
-                   s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "",
+    const char *seeds = v->n_draws > 0   ? fab_show(page, "Over %" PRIu64 " seeds ", v->n_draws)
+                        : v->is_one_draw ? "By one draw "
+                                         : "";
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s%s Fastest: [%zu]; %s.",
+                   s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "", seeds,
                    verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
                    cheapest_show(page, s, v));
+    if (v->n_draws > 0 && v->draw_best != v->best && !is_even(v)) {
+        fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "The first seed alone, which the tables show, is in favour of [%zu].",
+                       v->draw_best + 1);
+    }
 }
 
 static bool same_traffic(const fab_sweep *s) {

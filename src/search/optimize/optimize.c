@@ -117,7 +117,7 @@ fab_status optimize_describe(const search *s, const structure *x, const candidat
                            .power_w = c->value[GOAL_POWER],
                            .bisection_ratio = -c->value[GOAL_BISECTION],
                            .difference_ratio = c->value[GOAL_COST] / winner_usd - 1};
-    FAB_TRY(optimize_base_spec(s, x, &spec, err));
+    FAB_TRY(optimize_base_spec(x, &spec, err));
     for (size_t i = 0; i < FAB_MAX_TIERS; i++) {
         spec.tier[i].taper = c->asked[i];
         p.built_taper[i] = c->built[i];
@@ -322,7 +322,7 @@ static void optimize_release(search *s) {
     for (size_t i = 0; i < s->n_structures; i++) {
         free(s->structures[i].candidates);
     }
-    free(s->structures);
+    FAB_FREE_ALL(s->structures, s->bases);
 }
 
 /* The user's limits by goal. */

@@ -31,8 +31,16 @@ typedef struct candidate {
     bool is_replayed;      /**< it is that */
 } candidate;
 
+/** What choices with the same servers and NICs begin with, or why there is none. */
+typedef struct spec_base {
+    fab_fabric_spec spec;
+    fab_status status;
+    fab_error why;
+} spec_base;
+
 /** A structural choice. */
 typedef struct structure {
+    const spec_base *base;
     const char *family;
     uint32_t n_tiers;
     uint64_t planes, domain;
@@ -57,6 +65,7 @@ typedef struct search {
     limits limits;
     fab_gpu gpu; /**< by tokens: of the job, as the next */
     double years;
+    spec_base *bases; /**< by NIC rate and domain */
     structure *structures;
     const structure *winner; /**< by tokens */
     size_t n_structures, capacity;
@@ -76,8 +85,7 @@ double optimize_bytes(const fab_optimize_request *request);
 fab_status optimize_enumerate(search *s, fab_error *err) FAB_MUST_USE;
 
 /** The specification of a choice, every taper 1. FAB_EINPUT where GPUs, servers and domains do not fit. */
-fab_status optimize_base_spec(const search *s, const structure *structure, fab_fabric_spec *out,
-                              fab_error *err) FAB_MUST_USE;
+fab_status optimize_base_spec(const structure *structure, fab_fabric_spec *out, fab_error *err) FAB_MUST_USE;
 
 /** A candidate for the reports, and as a design to be read. `winner_usd`: price of the network that it is compared to.
  */

@@ -7,10 +7,12 @@
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/ownership.h"
+#include "fab/parallel.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +54,10 @@ static fab_status read_base(const search *s, uint64_t domain, double nic_bps, fa
     return status;
 }
 
-fab_status optimize_base_spec(const search *s, const structure *x, fab_fabric_spec *out, fab_error *err) {
-    FAB_PASS(read_base(s, x->domain, x->nic_bps, out, err));
+fab_status optimize_base_spec(const structure *x, fab_fabric_spec *out, fab_error *err) {
+    const spec_base *base = x->base;
+    FAB_PASS(base->status == FAB_OK ? FAB_OK : fab_fail(err, base->status, base->why.where, "%s", base->why.text));
+    *out = base->spec;
     (void)snprintf(out->family, sizeof out->family, "%s", x->family);
     out->tiers = x->n_tiers;
     out->planes = x->planes;
@@ -136,7 +140,7 @@ static fab_status add_candidates(const search *s, structure *x, sample *m, fab_e
     const fab_catalog *c = s->request->catalog;
     fab_fabric_spec base;
     fab_error misfit = {0};
-    fab_status status = optimize_base_spec(s, x, &base, &misfit);
+    fab_status status = optimize_base_spec(x, &base, &misfit);
     if (status != FAB_OK) { /* no candidates */
         bool left_out = is_misfit(status);
         (void)fab_fail(left_out ? why : err, status, misfit.where, "%s", misfit.text);
@@ -164,7 +168,7 @@ static fab_status can_build(const search *s, const structure *x, uint64_t gpus, 
     fab_counts counts;
     fab_error inner = {0};
     *out = false;
-    fab_status status = optimize_base_spec(s, x, &spec, &inner);
+    fab_status status = optimize_base_spec(x, &spec, &inner);
     spec.gpus = gpus;
     spec.floor.lengths = FAB_LENGTHS_OF_TIER; /* counts alone */
     for (size_t i = 0; status == FAB_OK && !*out && set_tapers(c, x->n_tiers, i, &spec) &&
@@ -361,43 +365,65 @@ double optimize_now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Choices over threads: each writes only its own. */
+typedef struct enumeration {
+    search *s;
+    sample *samples;      /* [worker] */
+    atomic_size_t n_done; /* choices */
+    atomic_flag telling;  /* somebody calls progress */
+} enumeration;
+
+static fab_status finish_one(void *context, size_t i, size_t worker, fab_error *err) {
+    enumeration *e = context;
+    const fab_optimize_request *q = e->s->request;
+    structure *x = &e->s->structures[i];
+    if (optimize_now_s() <= e->s->deadline_s) {
+        FAB_PASS(structures_finish(e->s, x, &e->samples[worker], err));
+    }
+    if (optimize_now_s() > e->s->deadline_s) {
+        leave_unseen(x);
+        return FAB_OK;
+    }
+    const size_t n_done = atomic_fetch_add(&e->n_done, 1) + 1;
+    if (q->progress != NULL && !atomic_flag_test_and_set(&e->telling)) {
+        q->progress(q->progress_context, (double)n_done, e->s->n_structures);
+        atomic_flag_clear(&e->telling);
+    }
+    return FAB_OK;
+}
+
 fab_status optimize_enumerate(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_optimize_request *q = s->request;
     const fab_catalog *c = q->catalog;
-    sample *m = NULL;
-    fab_error misfit = {0};
-    fab_fabric_spec spec;
+    const size_t n_threads = q->n_threads > 0 ? q->n_threads : 1;
+    enumeration e = {.s = s, .samples = NULL, .telling = ATOMIC_FLAG_INIT};
+    const size_t n_nics = q->nic_bps > 0 ? 1 : c->n_nics;
+    const size_t n_domains = q->domain != 0 ? 1 : c->n_domains;
     size_t n_fitting = 0;
-    for (size_t r = 0; r < (q->nic_bps > 0 ? 1 : c->n_nics); r++) {
-        for (size_t d = 0; d < (q->domain != 0 ? 1 : c->n_domains); d++) {
-            structure rest = {.nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[r],
-                              .domain = q->domain != 0 ? q->domain : c->domains[d]};
-            fab_status fits = read_base(s, rest.domain, rest.nic_bps, &spec, &misfit);
-            if (fits == FAB_ENOMEM) {
-                FAB_FAIL(err, fits, NULL, "cannot allocate what reads a design");
-            }
-            n_fitting += fits == FAB_OK;
-            FAB_TRY(add_families(s, &rest, err));
+    FAB_TRY(FAB_NEW(s->bases, n_nics * n_domains, err));
+    for (size_t i = 0; i < n_nics * n_domains; i++) {
+        spec_base *base = &s->bases[i];
+        structure rest = {.base = base,
+                          .nic_bps = q->nic_bps > 0 ? q->nic_bps : c->nics_bps[i / n_domains],
+                          .domain = q->domain != 0 ? q->domain : c->domains[i % n_domains]};
+        base->status = read_base(s, rest.domain, rest.nic_bps, &base->spec, &base->why);
+        if (base->status == FAB_ENOMEM) {
+            FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate what reads a design");
         }
+        n_fitting += base->status == FAB_OK;
+        FAB_TRY(add_families(s, &rest, err));
     }
     if (n_fitting == 0) {
-        FAB_FAIL(err, misfit.code, misfit.where, "%s", misfit.text);
+        FAB_FAIL(err, s->bases[0].why.code, s->bases[0].why.where, "%s", s->bases[0].why.text);
     }
-    FAB_TRY(FAB_NEW(m, 1, err));
+    atomic_init(&e.n_done, 0);
+    FAB_TRY(FAB_NEW(e.samples, n_threads, err));
+    FAB_TRY(fab_parallel_for(s->n_structures, n_threads, finish_one, &e, err));
     for (size_t i = 0; i < s->n_structures; i++) {
-        if (!is_late(s)) {
-            FAB_TRY(structures_finish(s, &s->structures[i], m, err));
-        }
-        if (is_late(s)) {
-            leave_unseen(&s->structures[i]);
-            continue;
-        }
-        if (q->progress != NULL) {
-            q->progress(q->progress_context, (double)(i + 1), s->n_structures);
-        }
+        s->timed_out = s->timed_out || s->structures[i].loss == FAB_LOSS_UNSEEN;
     }
 done:
-    free(m);
+    free(e.samples);
     return status;
 }

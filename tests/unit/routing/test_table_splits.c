@@ -5,8 +5,12 @@
 
 #include <math.h>
 
-/* What stands behind a switch: by the definitions of fab_split_rule, path by path. */
-static double behind(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf) {
+/* What stands behind a switch on the way to a leaf, by the definitions of fab_split_rule. `known` [switch]: what was
+ * found for the leaf before, else NAN. */
+static double behind(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf, double *known) {
+    if (!isnan(known[v])) {
+        return known[v];
+    }
     fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, leaf);
     uint32_t base = s->fabric->first[FAB_NODE_SWITCH];
     if (v + base == s->next_hops->leaf_node[leaf]) {
@@ -14,23 +18,26 @@ static double behind(const setup *s, const fab_split *split, uint32_t v, uint32_
     }
     double sum = 0;
     for (uint32_t i = 0; i < next.count; i++) {
-        double rest = behind(s, split, fab_head(s->fabric, fab_next_hop(&next, i)) - base, leaf);
+        double rest = behind(s, split, fab_head(s->fabric, fab_next_hop(&next, i)) - base, leaf, known);
         sum += split->rule == FAB_SPLIT_CAPACITY
                    ? fmin(fab_class_of(s->fabric, fab_next_hop(&next, i))->capacity_bps, rest)
                    : split->weight[fab_next_hop(&next, i)] * rest;
     }
+    known[v] = sum;
     return sum;
 }
 
-static double expected_share(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf, fab_link_id link) {
+static double expected_share(const setup *s, const fab_split *split, uint32_t v, uint32_t leaf, fab_link_id link,
+                             double *known) {
     uint32_t head = fab_head(s->fabric, link) - s->fabric->first[FAB_NODE_SWITCH];
     uint32_t n = fab_next_hops_get(s->next_hops, v, leaf).count;
     switch (split->rule) {
     case FAB_SPLIT_EQUAL: return 1.0 / n;
     case FAB_SPLIT_CAPACITY:
-        return fmin(fab_class_of(s->fabric, link)->capacity_bps, behind(s, split, head, leaf)) /
-               behind(s, split, v, leaf);
-    case FAB_SPLIT_WEIGHT: return split->weight[link] * behind(s, split, head, leaf) / behind(s, split, v, leaf);
+        return fmin(fab_class_of(s->fabric, link)->capacity_bps, behind(s, split, head, leaf, known)) /
+               behind(s, split, v, leaf, known);
+    case FAB_SPLIT_WEIGHT:
+        return split->weight[link] * behind(s, split, head, leaf, known) / behind(s, split, v, leaf, known);
     case FAB_SPLIT_SHARE: break;
     }
     return split->share[(size_t)leaf * s->fabric->n_links + link];
@@ -91,16 +98,21 @@ static void check_split(const setup *s, const fab_split *split) {
     char *again = dump_router(&file);
     cr_assert_str_eq(strstr(again, "\nfabric"), strstr(text, "\nfabric"), "%s", s->design.origin);
     double *share = file.facts.splits ? shares_of(&file) : NULL; /* without groups, where one member takes all */
-    for (uint32_t v = 0; v < fab_n_switches(s->fabric) && share != NULL; v++) {
-        for (uint32_t leaf = 0; leaf < s->next_hops->n_leaves; leaf++) {
+    double *known = calloc(fab_n_switches(s->fabric), sizeof *known);
+    for (uint32_t leaf = 0; leaf < s->next_hops->n_leaves && share != NULL; leaf++) {
+        for (uint32_t v = 0; v < fab_n_switches(s->fabric); v++) {
+            known[v] = NAN;
+        }
+        for (uint32_t v = 0; v < fab_n_switches(s->fabric); v++) {
             fab_next_hop_list next = fab_next_hops_get(s->next_hops, v, leaf);
             for (uint32_t i = 0; i < next.count; i++) {
                 double is = share[(size_t)leaf * s->fabric->n_links + fab_next_hop(&next, i)];
-                double want = expected_share(s, split, v, leaf, fab_next_hop(&next, i));
+                double want = expected_share(s, split, v, leaf, fab_next_hop(&next, i), known);
                 cr_assert(fabs(is - want) < 1e-12, "%s: rule %d: %g, not %g", s->design.origin, split->rule, is, want);
             }
         }
     }
+    free(known);
     free(share);
     free(again);
     free(text);

@@ -55,6 +55,9 @@ typedef struct fab_sweep_engine {
     fab_stat goodput;                /**< useful part of the time, over the histories */
     bool is_drawn;                   /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;
+    uint64_t n_draws;   /**< of compared designs: seeds that the verdict goes by, where `n_seeds` is 1; else 0 */
+    double draws_ratio; /**< meaningful with n_draws: mean time over these seeds, over that of the first */
+    double ci95_ratio;  /**< 95 % interval of the mean time over the seeds, over the mean; 0: one seed, or not known */
     double least_s, most_s; /**< of an iteration, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
@@ -109,9 +112,13 @@ typedef struct fab_sweep_point {
 typedef struct fab_verdict {
     bool is_known, by_price;
     bool has_failures;        /**< prices and times are those with failures in them (fab_with_failures()) */
+    uint64_t n_draws;         /**< figures are means over so many seeds; 0: of the seeds that were asked for */
+    bool is_one_draw;         /**< figures hang on one seed */
+    size_t draw_best;         /**< by the first seed alone; that of the means where nothing is drawn */
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
+    double uncertainty_ratio; /**< what seeds alone make of it: the 95 % intervals of both, added up */
     size_t behind;            /**< the best of those that are not even with `best`; that one where all are */
     double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
