@@ -115,9 +115,10 @@ const field design_fields[] = {
     QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under transports of packets (measured in a packet simulator), nothing under fluid or where step-overhead has it"),
 
     FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100", "nccl-efa-b200"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100, nccl-efa-b200 = fitted on nccl-tests of servers with EFA (src/doc/hosts.md, src/doc/adr/0089-collectives-of-nccl.md)"),
-    FABRIC_TIME("step-overhead", host.step_s, "of the host's software, for every dependent step that leaves the scale-up domains; auto: the host's, as the keys that follow"),
-    FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other"),
-    FABRIC_BYTES("slot", host.slot_bytes, 1, 1e12, true, "auto", "of the buffers in GPUs: messages of four slots and more wait until one is full"),
+    FABRIC_TIME("call-overhead", host.call_s, "of the host's software, for every collective, or other phase, that leaves the scale-up domains: a kernel starts and ends; auto: the host's, as the keys that follow"),
+    FABRIC_TIME("step-overhead", host.step_s, "for every dependent step that leaves the domains"),
+    FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other; the time of its first slot where that is longer"),
+    FABRIC_BYTES("slot", host.slot_bytes, 1, 1e12, true, "auto", "of the buffers in GPUs: further messages wait until one is full, or all of them is there, and steps where messages have four slots or more"),
     QUANTITY(SCOPE_FABRIC, "nic-efficiency", FAB_UNIT_RATIO, fab_fabric_spec, host.nic_part, 1e-3, 1, true, "auto", "part of a NIC's rate that bytes get, under every transport"),
     FABRIC_BYTES("kmin", transport.kmin_bytes, 0, 1e12, false, "5kB", "a queue that holds no more marks nothing, under transport dcqcn as the keys that follow; defaults as published for 40 Gb/s"),
     FABRIC_BYTES("kmax", transport.kmax_bytes, 1, 1e12, false, "200kB", "a queue that holds more marks every packet"),
