@@ -173,7 +173,9 @@ static const fab_field ENGINE_FIELDS[] = {
                "steps * executions * (max over paths of sum of device and cable latencies + nic-latency) + host_s",
            .source = TIMES, .labels = "latency"),
     FIGURE(host_s, "s", "What the software of hosts adds to a phase in one iteration, a part of latency_s.",
-           .only = has_host_s, .formula = "steps * executions * (step-overhead + further messages * message-overhead)",
+           .only = has_host_s,
+           .formula =
+               "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead))",
            .source = "src/doc/hosts.md", .labels = "host software"),
     FIELD_OF(time_is_lower_bound, blocks_elsewhere,
              "Whether flows of one path each collide under transport fluid: on a network of lossless queues (RoCE with "

@@ -82,6 +82,7 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
         unsigned of; /* bits, by place in TRANSPORTS */
     } KEYS[] = {{"nic-latency", ANY},
                 {"host", ANY},
+                {"call-overhead", ANY},
                 {"step-overhead", ANY},
                 {"message-overhead", ANY},
                 {"slot", ANY},

@@ -61,7 +61,8 @@ done:
 
 double fab_phase_host_s(const fab_fabric *f, const fab_phase *p) {
     const fab_host *h = &f->host;
-    double slot_s = h->slot_bytes > 0 && p->message_bytes >= FAB_SLOTS_OF_CHUNK * h->slot_bytes ? h->slot_s : 0;
-    double step_s = h->step_s + slot_s + (double)p->further_messages * (h->message_s + slot_s);
-    return p->n_flows > 0 ? (double)p->steps * (double)p->executions * step_s : 0;
+    double slots = h->slot_bytes > 0 ? p->message_bytes / h->slot_bytes : 0;
+    double message_s = fmax(h->message_s, fmin(slots, 1) * h->slot_s);
+    double step_s = h->step_s + (slots >= FAB_SLOTS_OF_CHUNK ? h->slot_s : 0) + (double)p->further_messages * message_s;
+    return p->n_flows > 0 ? (double)p->executions * ((p->is_continued ? 0 : h->call_s) + (double)p->steps * step_s) : 0;
 }

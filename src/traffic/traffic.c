@@ -238,7 +238,10 @@ fab_status fab_traffic_make(const char *text, const fab_design *design, const fa
     }
     for (size_t i = 0; i < traffic.n_phases; i++) {
         FAB_TRY(fab_phase_number(&traffic.phases[i], err));
-        FAB_TRY(fab_phase_count_messages(fabric, &traffic.phases[i], err));
+        fab_phase *p = &traffic.phases[i];
+        FAB_TRY(fab_phase_count_messages(fabric, p, err));
+        bool is_part = i > 0 && p->run == p[-1].run && p->algorithm[0] != '\0';
+        p->is_continued = is_part && (p[-1].is_continued || p[-1].message_bytes > 0);
     }
     *out = traffic;
     traffic = (fab_traffic){.n_phases = 0};

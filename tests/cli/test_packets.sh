@@ -34,6 +34,17 @@ refused 3 "leaf-0 has 16 ports in use that may hold xoff of 60 kB each" route $s
 refused 2 "spray-ack has no buffer; pfc has" route $small --traffic pattern:permutation --transport spray-ack,buffer=1MB
 refused 3 "kmin of" route $small --traffic pattern:permutation --transport dcqcn,kmin=1MB
 
+# Every key beside a transport says where its default comes from, as does its choice: a publication, a page with measurements, or that it is assumed.
+"$program" list fields fabric --json >fields.json || fail "list fields"
+/usr/bin/python3 - "$root/src/cli/session.c" <<'CHECK' || fail "keys without a source"
+import json, re, sys
+keys = re.findall(r'\{"([a-z-]+)", (?:ANY|PACKETS|LOSSLESS|MARKED|SPRAYED)\}', open(sys.argv[1], encoding="utf-8").read())
+fields = {row["path"].split(".")[-1]: row for row in json.load(open("fields.json", encoding="utf-8"))}
+assert len(keys) >= 32 and "transport" in fields, keys
+without = [key for key in keys + ["transport"] if not re.search(r"\[[^]]*(?:IEEE|htsim|Zhu|NCCL|InfiniBand|Hahne|src/doc/|assumption|wire)[^]]*\]", fields[key]["summary"])]
+assert not without, without
+CHECK
+
 # As an option, as a key, in a design: one answer; the digest knows it.
 "$program" route $small --traffic pattern:permutation --transport pfc,xoff=30kB --json --quiet >one || fail "option"
 "$program" route $small,transport=pfc,xoff=30kB --traffic pattern:permutation --threads 1 --json --quiet >two || fail "key"

@@ -98,6 +98,7 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
                                fab_error *err) {
     fab_status status = FAB_OK;
     double sum = 0;
+    bool has_left = false;
     for (size_t i = 0; i < n_phases && status == FAB_OK; i++) {
         fab_phase with_messages = phases[i];
         const fab_phase *phase = &with_messages;
@@ -113,7 +114,9 @@ fab_status fab_collective_time(const fab_fabric *fabric, const fab_phase *phases
         if (status == FAB_OK) {
             double latency = e.leaves ? FAB_STEP_NETWORK_S : FAB_STEP_DOMAIN_S;
             sum += (double)phase->steps * (double)phase->executions * latency + busiest(&e);
+            with_messages.is_continued = has_left;
             sum += e.leaves ? fab_phase_host_s(fabric, phase) : 0;
+            has_left = has_left || e.leaves;
         }
         ends_release(&e);
     }

@@ -129,6 +129,7 @@ static double host_s_of(const fab_nccl_case *c, fab_nccl_algorithm a, double byt
                        .steps = n->steps,
                        .further_messages = n->further_messages,
                        .message_bytes = n->message_part * bytes};
+    fabric.host.call_s = 0; /* launch_s of the GPU */
     bool counts = c->domains > 1 && c->host.step_s > 0;
     return counts ? fab_phase_host_s(&fabric, &phase) + (double)n->steps * (n->path_s + c->host.nic_s) : 0;
 }

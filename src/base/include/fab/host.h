@@ -11,10 +11,12 @@
 
 typedef struct fab_host {
     double nic_s;      /**< both NICs together, of every step that leaves the scale-up domains */
+    double call_s;     /**< of every collective that leaves the scale-up domains: a kernel starts and ends */
     double step_s;     /**< of every such step, its first message inside a domain and its first outside included */
-    double message_s;  /**< of every further message that a GPU sends within the step, one after the other */
+    double message_s;  /**< of every further message that a GPU sends within the step, one after the other, unless its
+                          first slot takes longer */
     double slot_bytes; /**< of a buffer; 0: messages are sent on as they come */
-    double slot_s;     /**< that the NICs of a GPU take for one */
+    double slot_s;     /**< that the NICs of a GPU take for one at their full rate */
     double nic_part;   /**< of the rate of a NIC that bytes get; 0 counts as 1 */
     bool takes_rings;  /**< all-reduces of more than two domains were seen to be rings, whatever NCCL expects */
 } fab_host;

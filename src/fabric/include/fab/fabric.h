@@ -126,7 +126,7 @@ static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_i
 }
 /** Something of steps and messages counts. */
 static inline bool fab_has_software(const fab_fabric *f) {
-    return f->host.step_s > 0 || f->host.message_s > 0 || f->host.slot_s > 0;
+    return f->host.call_s > 0 || f->host.step_s > 0 || f->host.message_s > 0 || f->host.slot_s > 0;
 }
 static inline bool fab_has_host(const fab_fabric *f) {
     return fab_has_software(f) || f->host.nic_s > 0 || f->host.nic_part < 1;

@@ -50,6 +50,7 @@ typedef struct fab_phase {
     uint64_t further_messages;     /**< of the GPU that sends most within a step, beyond its first inside its scale-up
                                       domain     and its first outside; 0 where hosts take no time, as the next */
     double message_bytes;          /**< of the largest message between domains */
+    bool is_continued;             /**< a phase before it, of the same run, has left the domains: one call for both */
     bool alternative;              /**< the runs are ways to do the same, side by side: compare them, do not add them */
 } fab_phase;
 
@@ -147,8 +148,9 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
 /** Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
 double fab_phase_bus_factor(const fab_phase *phase);
 
-/** Seconds that the software of hosts adds to a phase in one iteration: steps x executions x (step-overhead +
- * further_messages x message-overhead; and that of a slot with each where messages have four slots or more). */
+/** Seconds that the software of hosts adds to a phase in one iteration: executions x (call-overhead, unless it is
+ * continued, + steps x (step-overhead + further_messages x message-overhead)); a further message takes its first slot's
+ * time at the NICs where that is longer, a step one slot's more where messages have four or more. */
 double fab_phase_host_s(const fab_fabric *fabric, const fab_phase *phase);
 
 /** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "group 3", "all". `out` holds at least
