@@ -26,11 +26,12 @@ static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, ui
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const size_t first = *n;
+    const bool is_masked = heeds && r->mask->n_links > 0;
     *out_found = false;
     while (v != dst) {
         fab_link_id link =
-            heeds ? next_any(r, v, column, key)
-                  : fab_router_next(router, r->b->request.seed, v + f->first[FAB_NODE_SWITCH], column, key);
+            is_masked ? next_any(r, v, column, key)
+                      : fab_router_next(router, r->b->request.seed, v + f->first[FAB_NODE_SWITCH], column, key);
         if (link == FAB_NONE) {
             goto done;
         }

@@ -12,14 +12,14 @@
 #define BASELINE_LINK  48.0  /* loads, flows by link, links by load */
 #define BASELINE_PATH  120.0 /* record, key, ends, place among those to a leaf */
 #define BASELINE_HOP   12.0  /* route, flows by link */
-#define ESTIMATOR_LINK 28.0
+#define ESTIMATOR_LINK 36.0
 #define ESTIMATOR_PATH 44.0
 #define ESTIMATOR_HOP  4.0
 #define MASK_LINK      16.0
 #define REROUTE_LINK   12.0 /* by engine and phase: loads, changes */
 #define REROUTE_PATH   16.0
 #define TIMES_LINK     14.0 /* of the phase at hand; here by phase */
-#define MOVING_LINK    37.0 /* of a history, while ranks move: loads, and those of another reroute */
+#define MOVING_LINK    49.0 /* of a history, while ranks move: loads, and those of another reroute */
 #define MOVING_PATH    48.0
 #define PACKETS_PATH   40.0 /* beside what packets take: shares, bits, limits, ends */
 #define LISTED_FLOW    56.0 /* of a phase, with its offer */
