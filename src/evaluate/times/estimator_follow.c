@@ -80,7 +80,7 @@ fab_status estimator_clear(fab_estimator_reader *t, fab_error *err) {
 
 /* --- latencies ---------------------------------------------------------------------------------------------------- */
 
-fab_status estimator_count_latency(estimator_latencies *counts, double s, bool is_more, fab_error *err) {
+fab_status estimator_count_latency(estimator_latencies *counts, double s, int32_t change, fab_error *err) {
     size_t low = 0;
     if (s < 0) {
         return FAB_OK;
@@ -103,6 +103,17 @@ fab_status estimator_count_latency(estimator_latencies *counts, double s, bool i
         counts->n_with[low] = 0;
         counts->n++;
     }
-    counts->n_with[low] += is_more ? 1 : UINT32_MAX;
+    counts->n_with[low] += (uint32_t)change;
+    return FAB_OK;
+}
+
+fab_status estimator_copy_latencies(estimator_latencies *to, const estimator_latencies *from, fab_error *err) {
+    FAB_PASS(FAB_GROW(to->s, to->s_capacity, from->n + 1, err));
+    FAB_PASS(FAB_GROW(to->n_with, to->with_capacity, from->n + 1, err));
+    to->n = from->n;
+    if (from->n > 0) {
+        memcpy(to->s, from->s, from->n * sizeof *to->s);
+        memcpy(to->n_with, from->n_with, from->n * sizeof *to->n_with);
+    }
     return FAB_OK;
 }

@@ -11,26 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static fab_status copy_latencies(fab_incremental *m, fab_error *err) {
-    const estimator_latencies *from = &m->reader->estimator->latencies;
-    estimator_latencies *to = &m->latencies;
-    FAB_PASS(FAB_GROW(to->s, to->s_capacity, from->n + 1, err));
-    FAB_PASS(FAB_GROW(to->n_with, to->with_capacity, from->n + 1, err));
-    to->n = from->n;
-    if (from->n > 0) {
-        memcpy(to->s, from->s, from->n * sizeof *to->s);
-        memcpy(to->n_with, from->n_with, from->n * sizeof *to->n_with);
-    }
-    return FAB_OK;
-}
-
 /* Everybody at home, and nothing down. */
 static fab_status incremental_clear(fab_incremental *m, fab_error *err) {
     const fab_estimator *c = m->reader->estimator;
     for (size_t i = 0; i < m->n_readers; i++) {
         FAB_PASS(estimator_clear(m->readers[i], err));
     }
-    FAB_PASS(copy_latencies(m, err));
+    FAB_PASS(estimator_copy_latencies(&m->latencies, &c->latencies, err));
     memset(m->is_listed, 0, c->request.fabric->n_links);
     memset(m->slot, 0, c->n_paths * sizeof *m->slot);
     memset(m->touched_at, 0, c->n_paths * sizeof *m->touched_at);
@@ -112,8 +99,8 @@ static fab_status incremental_route(fab_incremental *m, uint32_t path, const fab
     const double from_s = old == NULL ? estimator_latency(f, home, n_home) : old->latency_s;
     const double to_s = estimator_latency(f, to, n_to);
     if (from_s != to_s) {
-        FAB_PASS(estimator_count_latency(&m->latencies, from_s, false, err));
-        FAB_PASS(estimator_count_latency(&m->latencies, to_s, true, err));
+        FAB_PASS(estimator_count_latency(&m->latencies, from_s, -1, err));
+        FAB_PASS(estimator_count_latency(&m->latencies, to_s, 1, err));
     }
     FAB_PASS(incremental_exchange(m, path, old == NULL ? home : old->link, n_from, to, n_to, err));
     if (link == NULL) {
@@ -308,14 +295,6 @@ static fab_status drop_unchanged(fab_incremental *m, fab_error *err) {
     return FAB_OK;
 }
 
-static double incremental_latency(const fab_incremental *m) {
-    size_t i = 0;
-    while (i < m->latencies.n && m->latencies.n_with[i] == 0) {
-        i++;
-    }
-    return i < m->latencies.n ? m->latencies.s[i] : -1;
-}
-
 /* A NIC's cable that is dead, over which paths go that have no other way: that is looked at before anything is. */
 static bool cuts_off(const fab_incremental *m, const fab_mask *mask) {
     const fab_fabric *f = m->reader->estimator->request.fabric;
@@ -352,7 +331,7 @@ static fab_status incremental_follow(fab_incremental *m, const fab_state *state,
     if (m->reader->n_changed > 2 * m->n_dropped + m->reader->estimator->request.fabric->n_links / 16) {
         FAB_PASS(drop_unchanged(m, err));
     }
-    m->path_s = incremental_latency(m);
+    m->path_s = estimator_longest_latency(&m->latencies);
     m->fits = todo.fits && !m->is_too_long;
     m->is_open = m->fits;
     return FAB_OK;
@@ -433,6 +412,68 @@ static fab_status read_transfer(fab_incremental *m, fab_estimator_reader *t, con
     return FAB_OK;
 }
 
+/* Where the longest link is one of the heavy. */
+static fab_status read_heavy(fab_incremental *m, fab_estimator_reader *t, const fab_state *state,
+                             incremental_found *found, fab_error *err) {
+    const estimator_bounds b = estimator_bound(t, state->mask);
+    fab_rerouted r;
+    found->transfer_s = b.least_s;
+    found->is_known = estimator_knows_longest(t, b.least_s);
+    if (found->is_known && b.most_s > b.least_s * (1 + ESTIMATOR_CLOSE)) {
+        FAB_PASS(server_moves_list(m->servers, &r, err));
+        FAB_PASS(estimator_settle(t, state->mask, &r, b.least_s, &found->is_known, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status open_servers(fab_incremental *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator **estimators = NULL;
+    FAB_TRY(fab_allocate(m->n_readers, sizeof(const fab_estimator *), &estimators, err));
+    for (size_t i = 0; i < m->n_readers; i++) {
+        estimators[i] = m->readers[i]->estimator;
+    }
+    FAB_TRY(server_moves_new(estimators, m->n_readers, m->baseline, &m->servers, err));
+done:
+    free(estimators);
+    return status;
+}
+
+static void say(const incremental_phase *phase, const incremental_found *found, double path_s, fab_phase_seconds *out) {
+    const fab_estimator_request *q = &phase->estimator->request;
+    *out = (fab_phase_seconds){.transfer_s = phase->ratio * found->transfer_s,
+                               .latency_s = fab_phase_latency_s(q->fabric, q->phase, path_s >= 0, path_s),
+                               .in_network = path_s >= 0};
+}
+
+/* Whole servers have moved. */
+static fab_status read_servers(fab_incremental *m, size_t which, uint64_t version, const fab_state *state,
+                               fab_phase_seconds *out, fab_known *out_answer, fab_error *err) {
+    const incremental_phase *phase = &m->phase[which];
+    incremental_found *found = &m->servers_found[phase->reader];
+    if (!m->moves_servers) {
+        return FAB_OK;
+    }
+    FAB_PASS(m->servers == NULL ? open_servers(m, err) : FAB_OK);
+    if (m->servers_version != version) {
+        m->servers_version = 0;
+        FAB_PASS(server_moves_follow(m->servers, state, &m->servers_answer, err));
+        m->servers_version = version;
+    }
+    if (m->servers_answer == FAB_KNOWN_TIME && found->version != version) {
+        fab_estimator_reader *t = server_moves_reader(m->servers, phase->reader);
+        found->version = 0;
+        FAB_PASS(read_heavy(m, t, state, found, err));
+        found->version = version;
+        m->moves_servers = t->heavy.at != NULL;
+    }
+    if (m->servers_answer == FAB_KNOWN_TIME && found->is_known) {
+        say(phase, found, server_moves_latency_s(m->servers), out);
+    }
+    *out_answer = m->servers_answer == FAB_KNOWN_TIME && !found->is_known ? FAB_KNOWN_NOTHING : m->servers_answer;
+    return FAB_OK;
+}
+
 fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t version, const fab_state *state,
                                 fab_phase_seconds *out, fab_known *out_answer, fab_error *err) {
     *out_answer = FAB_KNOWN_NOTHING;
@@ -441,6 +482,10 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
     }
     if (read_inside(m, state, out, which)) {
         *out_answer = FAB_KNOWN_TIME;
+        return FAB_OK;
+    }
+    FAB_PASS(read_servers(m, which, version, state, out, out_answer, err));
+    if (*out_answer != FAB_KNOWN_NOTHING) {
         return FAB_OK;
     }
     if (m->version != version && is_same_place(m, state) && cuts_off(m, state->mask)) {
@@ -454,7 +499,6 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
         return FAB_OK;
     }
     const incremental_phase *phase = &m->phase[which];
-    const fab_estimator_request *q = &phase->estimator->request;
     incremental_found *found = &m->found[phase->reader];
     if (found->version != version) {
         found->version = 0;
@@ -462,9 +506,7 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
         found->version = version;
     }
     if (found->is_known) {
-        *out = (fab_phase_seconds){.transfer_s = phase->ratio * found->transfer_s,
-                                   .latency_s = fab_phase_latency_s(q->fabric, q->phase, m->path_s >= 0, m->path_s),
-                                   .in_network = m->path_s >= 0};
+        say(phase, found, m->path_s, out);
         *out_answer = FAB_KNOWN_TIME;
     }
     return FAB_OK;

@@ -138,8 +138,21 @@ static inline bool estimator_knows_longest(const fab_estimator_reader *t, double
     return t->heavy.at != NULL && s >= t->estimator->heavy_s;
 }
 
-/* A path more, or one less, has a latency; below 0 it is none of the network. */
-fab_status estimator_count_latency(estimator_latencies *counts, double s, bool is_more, fab_error *err) FAB_MUST_USE;
+/* So many paths more, or fewer, have a latency; below 0 it is none of the network. */
+fab_status estimator_count_latency(estimator_latencies *counts, double s, int32_t change, fab_error *err) FAB_MUST_USE;
+
+/* Those of the healthy fabric. */
+fab_status estimator_copy_latencies(estimator_latencies *to, const estimator_latencies *from,
+                                    fab_error *err) FAB_MUST_USE;
+
+/* Below 0: no path is in the network. */
+static inline double estimator_longest_latency(const estimator_latencies *counts) {
+    size_t i = 0;
+    while (i < counts->n && counts->n_with[i] == 0) {
+        i++;
+    }
+    return i < counts->n ? counts->s[i] : -1;
+}
 
 /* Whether all flows end within least_s x (1 + ESTIMATOR_CLOSE), found from the links where shares alone leave it open.
  * False: not known. */

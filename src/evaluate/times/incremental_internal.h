@@ -6,6 +6,7 @@
 
 #include "estimator_incremental.h"
 #include "estimator_internal.h"
+#include "server_moves.h"
 #include "state/state_key.h"
 
 #define NOWHERE    (FAB_NONE - 1) /* to be walked in any case */
@@ -45,6 +46,11 @@ struct fab_incremental {
     fab_estimator_reader *reader;   /* the first: its changed links are those of all */
     fab_estimator_reader **readers; /* [n_readers] */
     incremental_found *found;       /* [n_readers] */
+    server_moves *servers;          /* NULL before the first state */
+    bool moves_servers;             /* it is asked first */
+    uint64_t servers_version;
+    fab_known servers_answer;
+    incremental_found *servers_found; /* [n_readers] */
     size_t n_readers;
     bool has_one_way;  /* a part of a flow has one NIC and plane */
     bool stays_inside; /* all flows do, in scale-up domains that are alike */

@@ -61,6 +61,7 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     FAB_TRY(FAB_NEW(m, 1, err));
     FAB_TRY(FAB_NEW(m->phase, n, err));
     FAB_TRY(FAB_NEW(m->found, n, err));
+    FAB_TRY(FAB_NEW(m->servers_found, n, err));
     FAB_TRY(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     m->baseline = baseline;
     m->can = fab_baseline_is_separable(baseline);
@@ -74,6 +75,8 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     m->has_one_way = m->can && fab_router_ports(m->reader->estimator->request.router)->nics_per_gpu == 1 &&
                      m->reader->estimator->request.fabric->n_planes == 1;
     m->stays_inside = m->can && incremental_stays_inside(m->reader->estimator);
+    m->moves_servers = m->can && m->reader->estimator->request.fabric->gpus_per_domain <=
+                                     m->reader->estimator->request.fabric->gpus_per_server;
     FAB_TRY(m->can ? open_paths(m, err) : FAB_OK);
     *out = m;
     m = NULL;
@@ -90,7 +93,8 @@ void fab_incremental_free(fab_incremental *m) {
         m->readers[i]->changed = i > 0 ? NULL : m->readers[i]->changed;
         fab_estimator_reader_free(m->readers[i]);
     }
-    FAB_FREE_ALL(m->readers, m->phase, m->found);
+    FAB_FREE_ALL(m->readers, m->phase, m->found, m->servers_found);
+    server_moves_free(m->servers);
     fab_reroute_free(m->reroute);
     fab_state_key_release(&m->mask);
     fab_state_key_release(&m->place);

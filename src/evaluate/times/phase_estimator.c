@@ -166,7 +166,7 @@ static fab_status count_latencies(fab_estimator *c, fab_error *err) {
     for (uint32_t path = 0; path < c->n_paths; path++) {
         size_t first = r->path_first[path];
         double s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
-        FAB_PASS(estimator_count_latency(&c->latencies, s, true, err));
+        FAB_PASS(estimator_count_latency(&c->latencies, s, 1, err));
     }
     return FAB_OK;
 }
