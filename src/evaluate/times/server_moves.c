@@ -267,6 +267,13 @@ static fab_status shift_path(server_moves *m, uint32_t flow, const fab_link_id *
     return FAB_OK;
 }
 
+/* The links of a path that comes soon: each is somewhere else in memory. */
+static void expect_path(const server_moves *m, const moves_block *block, uint32_t path) {
+    for (uint32_t i = block->first[path]; i < block->first[path + 1]; i++) {
+        __builtin_prefetch(&m->readers[0]->load[block->link[i]], 1);
+    }
+}
+
 /* All of a server's flows, put on or taken off. */
 static fab_status shift_server(server_moves *m, uint32_t server, uint32_t place, int32_t sign, fab_error *err) {
     const moves_block *block = NULL;
@@ -275,6 +282,9 @@ static fab_status shift_server(server_moves *m, uint32_t server, uint32_t place,
     for (size_t at = m->first[server]; at < m->first[server + 1]; at++) {
         const uint32_t *first = block->first + m->path[at];
         for (uint32_t i = 0; i < paths_of(m, m->flow[at]); i++) {
+            if (m->path[at] + i + 2 < m->n_paths[server]) {
+                expect_path(m, block, m->path[at] + i + 2);
+            }
             FAB_PASS(shift_path(m, m->flow[at], block->link + first[i], first[i + 1] - first[i], sign, err));
         }
     }
