@@ -2,6 +2,7 @@
 #include "baseline.h"
 #include "engines/engines.h"
 #include "fab/memory.h"
+#include "next_hops/masked.h"
 #include "walk/host_segments.h"
 
 static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const fab_hop_key *key) {
@@ -26,11 +27,12 @@ static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, ui
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const size_t first = *n;
+    const bool is_masked = heeds && r->mask->n_links > 0;
     *out_found = false;
     while (v != dst) {
         fab_link_id link =
-            heeds ? next_any(r, v, column, key)
-                  : fab_router_next(router, r->b->request.seed, v + f->first[FAB_NODE_SWITCH], column, key);
+            is_masked ? next_any(r, v, column, key)
+                      : fab_router_next(router, r->b->request.seed, v + f->first[FAB_NODE_SWITCH], column, key);
         if (link == FAB_NONE) {
             goto done;
         }
@@ -148,4 +150,25 @@ fab_status fab_reroute_path(fab_reroute *r, uint32_t path, uint32_t from, size_t
         FAB_PASS(try_others(r, path, n_links, err));
     }
     return FAB_OK;
+}
+
+bool fab_reroute_keeps(fab_reroute *r, const fab_link_id *link, size_t n) {
+    const fab_next_hops *next_hops = r->b->router->next_hops;
+    const uint32_t base = r->b->fabric->first[FAB_NODE_SWITCH];
+    uint32_t last = FAB_NONE;
+    bool same = fab_all_alive(r, link, n);
+    if (r->mask->n_links == 0 || r->b->on_loss == FAB_LOSS_NONE) {
+        return same;
+    }
+    same = same && r->b->router->engine->next == NULL;
+    for (size_t i = n; same && i > 0; i--) { /* from the leaf where it ends */
+        const fab_node_id tail = fab_tail(r->b->fabric, link[i - 1]);
+        if (tail >= base && last == FAB_NONE) {
+            last = next_hops->leaf_index[tail - base];
+        } else if (tail >= base && fab_n_removed(r->hops, tail - base, last) > 0) {
+            same = fab_masked_hops_get(r->hops, tail - base, last).count ==
+                   fab_next_hops_look(next_hops, tail - base, last).count;
+        }
+    }
+    return same;
 }

@@ -154,3 +154,11 @@ typedef struct fab_walked {
  */
 fab_status fab_reroute_walk(fab_reroute *reroute, const uint32_t *flow, size_t n, const uint32_t *new_gpu,
                             fab_walked *out, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Whether the mask of the last call of fab_reroute_lift() leaves a path between any GPUs as it is on the healthy
+ * fabric. Where it is not sure, it does not.
+ * @param[in] link  Shape [n]: a path that fab_reroute_walk() has found while nothing was down.
+ * Complexity: O(n), and next hops of switches that have lost some.
+ */
+bool fab_reroute_keeps(fab_reroute *reroute, const fab_link_id *link, size_t n);

@@ -3,161 +3,34 @@
  * A restart moves the ranks of one server of several that are away. Flows of the others are where they were, so that
  * their paths stay in the loads. What links carry are whole numbers of bits: their sums are the same in any order, and
  * the times are those of fab_estimator_read() to the bit. */
-#include "estimator_incremental.h"
-#include "estimator_internal.h"
+#include "incremental_internal.h"
 
 #include "fab/memory.h"
-#include "measure/measure_rates.h"
-#include "state/state_key.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NOWHERE    (FAB_NONE - 1) /* to be walked in any case */
-#define MOST_LINKS 14U            /* of a path that is kept aside; longer ones are not followed */
-
-/* A path that is not where it is on the healthy fabric. */
-typedef struct incremental_path {
-    uint8_t n; /* links; 0: it is lost, or the place is free */
-    fab_link_id link[MOST_LINKS];
-} incremental_path;
-
-/* Where a flow was in the last state. */
-typedef struct incremental_flow {
-    uint32_t src, dst; /* FAB_NONE: at home */
-    uint32_t stamp;    /* of the last call in which it was away */
-    bool is_gone;      /* its sender is out, or it has come to be one with its receiver: no path has links */
-} incremental_flow;
-
-struct fab_incremental {
-    fab_estimator_reader *reader;   /* the first: its changed links are those of all, and latencies that are gone */
-    fab_estimator_reader **readers; /* [n_readers]: of phases with the same flows, by their bytes */
-    size_t n_readers;
-    bool has_one_way;  /* a part of a flow has one NIC and plane */
-    bool stays_inside; /* all flows do, in scale-up domains that are alike */
-    const fab_baseline *baseline;
-    fab_reroute *reroute;
-    bool can;         /* sums are exact, and there is nothing but paths and shares */
-    bool is_open;     /* what follows is that of the last state: */
-    bool fits;        /* and this is what was found */
-    uint64_t version; /* its number; 0: none */
-    fab_state_key place, mask;
-    const fab_mask *mask_of; /* at that address */
-    uint32_t *touched;       /* [n_touched]: paths that this mask touches */
-    uint32_t *touched_at;    /* [path]: place among them, + 1; 0: untouched */
-    size_t *touched_first;   /* [n_touched + 1]: their links with both ends at home, from touched_link on */
-    fab_link_id *touched_link;
-    size_t n_touched, touched_capacity, first_capacity, link_capacity;
-    uint32_t *slot; /* [path]: of `path`, + 1; 0: as on the healthy fabric */
-    incremental_path *path;
-    double *latency_s; /* [slot]: below 0: inside its scale-up domain, or the place is free */
-    size_t n_slots, slot_capacity, latency_capacity;
-    uint32_t *unused;
-    size_t n_unused, unused_capacity;
-    incremental_flow *flow; /* [flow] */
-    uint32_t *away;         /* [n_away]: flows with an end elsewhere, of the last state */
-    uint32_t *walk;
-    size_t n_away, away_capacity, walk_capacity;
-    uint32_t *list; /* what list_paths() has listed */
-    size_t *list_first;
-    fab_link_id *list_link;
-    size_t list_capacity, list_first_capacity, list_link_capacity;
-    uint8_t *is_listed; /* [link]: among the reader's changed links */
-    uint32_t stamp;
-    double path_s;        /* latency of the slowest path */
-    size_t n_dropped;     /* changed links, when those that carry what they did before were dropped last */
-    uint32_t gone_inside; /* paths inside scale-up domains that are elsewhere */
-    size_t n_lost;        /* paths without a way */
-    bool is_too_long;     /* some path */
-};
-
-/* --- set-up ------------------------------------------------------------------------------------------------------- */
-
-/* In-domain flows of ranks that move with their servers are where they were, as far as their links know. */
-static bool incremental_stays_inside(const fab_estimator *c) {
-    const fab_fabric *f = c->request.fabric;
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < f->n_classes; i++) {
-        n += f->classes[i].kind == FAB_LINK_SCALEUP;
-    }
-    return c->n_latencies == 0 && n <= 1 && f->gpus_per_domain <= f->gpus_per_server;
-}
-
-static fab_status open_paths(fab_incremental *m, fab_error *err) {
-    const fab_estimator *c = m->reader->estimator;
-    FAB_PASS(fab_reroute_new(m->baseline, &m->reroute, err));
-    FAB_PASS(FAB_NEW(m->slot, c->n_paths, err));
-    FAB_PASS(FAB_NEW(m->touched_at, c->n_paths, err));
-    FAB_PASS(FAB_NEW(m->flow, c->request.routes->n_flows, err));
-    return FAB_NEW(m->is_listed, c->request.fabric->n_links, err);
-}
-
-fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n, const fab_baseline *baseline,
-                               fab_incremental **out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_incremental *m = NULL;
-    FAB_TRY(FAB_NEW(m, 1, err));
-    FAB_TRY(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
-    m->baseline = baseline;
-    m->can = fab_baseline_is_separable(baseline);
-    for (size_t i = 0; i < n && m->can; i++) {
-        const fab_estimator *c = estimators[i];
-        m->can = c->relayed == NULL && c->limit_bps == NULL && !fab_is_lossless(c->request.transport) &&
-                 c->n_paths == estimators[0]->n_paths && estimator_is_exact(c);
-        FAB_TRY(fab_estimator_reader_new(c, &m->readers[i], err));
-        m->n_readers++;
-        FAB_TRY(FAB_NEW(m->readers[i]->load, c->request.fabric->n_links, err));
-    }
-    m->reader = n > 0 ? m->readers[0] : NULL;
-    m->has_one_way = m->can && fab_router_ports(m->reader->estimator->request.router)->nics_per_gpu == 1 &&
-                     m->reader->estimator->request.fabric->n_planes == 1;
-    m->stays_inside = m->can && incremental_stays_inside(m->reader->estimator);
-    FAB_TRY(m->can ? open_paths(m, err) : FAB_OK);
-    *out = m;
-    m = NULL;
-done:
-    fab_incremental_free(m);
-    return status;
-}
-
-void fab_incremental_free(fab_incremental *m) {
-    if (m == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < m->n_readers; i++) {
-        m->readers[i]->changed = i > 0 ? NULL : m->readers[i]->changed;
-        fab_estimator_reader_free(m->readers[i]);
-    }
-    free(m->readers);
-    fab_reroute_free(m->reroute);
-    fab_state_key_release(&m->mask);
-    fab_state_key_release(&m->place);
-    FAB_FREE_ALL(m->list, m->list_first, m->list_link, m->touched_first, m->touched_link, m->touched_at, m->touched,
-                 m->slot, m->path, m->latency_s, m->unused, m->flow, m->away, m->walk, m->is_listed, m);
-}
-
 /* Everybody at home, and nothing down. */
-static void incremental_clear(fab_incremental *m) {
+static fab_status incremental_clear(fab_incremental *m, fab_error *err) {
     const fab_estimator *c = m->reader->estimator;
-    const size_t n_links = c->request.fabric->n_links;
     for (size_t i = 0; i < m->n_readers; i++) {
-        memcpy(m->readers[i]->load, m->readers[i]->estimator->load, n_links * sizeof *c->load);
+        FAB_PASS(estimator_clear(m->readers[i], err));
     }
-    memset(m->is_listed, 0, n_links);
+    FAB_PASS(estimator_copy_latencies(&m->latencies, &c->latencies, err));
+    memset(m->is_listed, 0, c->request.fabric->n_links);
     memset(m->slot, 0, c->n_paths * sizeof *m->slot);
     memset(m->touched_at, 0, c->n_paths * sizeof *m->touched_at);
-    memset(m->reader->gone, 0, c->n_latencies * sizeof *m->reader->gone);
     for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
         m->flow[flow] = (incremental_flow){.src = FAB_NONE, .dst = FAB_NONE};
     }
     m->reader->n_changed = 0;
     m->n_slots = m->n_unused = m->n_away = m->n_touched = 0;
     m->n_lost = m->n_dropped = 0;
-    m->gone_inside = 0;
     m->is_too_long = false;
     m->stamp = 0;
     m->mask.is_set = false;
+    return FAB_OK;
 }
 
 /* --- a path ------------------------------------------------------------------------------------------------------- */
@@ -165,9 +38,9 @@ static void incremental_clear(fab_incremental *m) {
 static fab_status incremental_add(fab_incremental *m, uint32_t path, const fab_link_id *link, size_t n, double sign,
                                   fab_error *err) {
     fab_estimator_reader *t = m->reader;
+    const uint32_t flow = t->estimator->flow_of[path];
     for (size_t i = 0; i < m->n_readers; i++) {
-        const fab_estimator *c = m->readers[i]->estimator;
-        estimator_add_path(c, m->readers[i]->load, NULL, c->flow_of[path], link, n, sign);
+        FAB_PASS(estimator_shift(m->readers[i], flow, link, n, sign, err));
     }
     FAB_PASS(FAB_GROW(t->changed, t->changed_capacity, t->n_changed + n + 1, err));
     for (size_t i = 0; i < n; i++) {
@@ -179,44 +52,39 @@ static fab_status incremental_add(fab_incremental *m, uint32_t path, const fab_l
     return FAB_OK;
 }
 
-/* Of a path on the healthy fabric. */
-static uint32_t *gone_with(fab_incremental *m, uint32_t path) {
-    const fab_estimator *c = m->reader->estimator;
-    const fab_routes *r = c->request.routes;
-    const size_t first = r->path_first[path];
-    const double s = estimator_latency(c->request.fabric, r->link + first, r->path_first[path + 1] - first);
-    return s >= 0 ? &m->reader->gone[estimator_latency_place(c, s)] : &m->gone_inside;
+/* What both have in common stays. */
+static fab_status incremental_exchange(fab_incremental *m, uint32_t path, const fab_link_id *from, size_t n_from,
+                                       const fab_link_id *to, size_t n_to, fab_error *err) {
+    for (; n_from > 0 && n_to > 0 && *from == *to; from++, to++) {
+        n_from--;
+        n_to--;
+    }
+    for (; n_from > 0 && n_to > 0 && from[n_from - 1] == to[n_to - 1]; n_to--) {
+        n_from--;
+    }
+    FAB_PASS(incremental_add(m, path, from, n_from, -1, err));
+    return incremental_add(m, path, to, n_to, 1, err);
 }
 
 static fab_status take_slot(fab_incremental *m, uint32_t path, fab_error *err) {
-    ++*gone_with(m, path);
     if (m->n_unused > 0) {
         m->slot[path] = m->unused[--m->n_unused] + 1;
         return FAB_OK;
     }
     FAB_PASS(FAB_GROW(m->path, m->slot_capacity, m->n_slots + 1, err));
-    FAB_PASS(FAB_GROW(m->latency_s, m->latency_capacity, m->n_slots + 1, err));
     FAB_PASS(FAB_GROW(m->unused, m->unused_capacity, m->n_slots + 1, err));
     m->slot[path] = (uint32_t)++m->n_slots;
     return FAB_OK;
 }
 
-static void leave_slot(fab_incremental *m, uint32_t path) {
-    const uint32_t slot = m->slot[path] - 1;
-    --*gone_with(m, path);
-    m->latency_s[slot] = -1;
-    m->unused[m->n_unused++] = slot;
-    m->slot[path] = 0;
-}
-
 /* A path takes these links from now on; NULL: those of the healthy fabric. */
 static fab_status incremental_route(fab_incremental *m, uint32_t path, const fab_link_id *link, size_t n,
                                     fab_error *err) {
+    const fab_fabric *f = m->reader->estimator->request.fabric;
     const fab_routes *r = m->reader->estimator->request.routes;
     const fab_link_id *home = r->link + r->path_first[path];
     const size_t n_home = r->path_first[path + 1] - r->path_first[path];
     const incremental_path *old = m->slot[path] == 0 ? NULL : &m->path[m->slot[path] - 1];
-    const fab_link_id *from = old == NULL ? home : old->link;
     const fab_link_id *to = link != NULL ? link : home;
     const size_t n_from = old == NULL ? n_home : old->n;
     const size_t n_to = link != NULL ? n : n_home;
@@ -224,21 +92,26 @@ static fab_status incremental_route(fab_incremental *m, uint32_t path, const fab
         m->is_too_long = true;
         return FAB_OK;
     }
-    m->n_lost += (n_to == 0) - (size_t)(n_from == 0);
-    if (n_from != n_to || memcmp(from, to, n_to * sizeof *to) != 0) {
-        FAB_PASS(incremental_add(m, path, from, n_from, -1, err));
-        FAB_PASS(incremental_add(m, path, to, n_to, 1, err));
+    if (link == NULL && old == NULL) {
+        return FAB_OK;
     }
+    m->n_lost += (n_to == 0) - (size_t)(n_from == 0);
+    const double from_s = old == NULL ? estimator_latency(f, home, n_home) : old->latency_s;
+    const double to_s = estimator_latency(f, to, n_to);
+    if (from_s != to_s) {
+        FAB_PASS(estimator_count_latency(&m->latencies, from_s, -1, err));
+        FAB_PASS(estimator_count_latency(&m->latencies, to_s, 1, err));
+    }
+    FAB_PASS(incremental_exchange(m, path, old == NULL ? home : old->link, n_from, to, n_to, err));
     if (link == NULL) {
-        if (old != NULL) {
-            leave_slot(m, path);
-        }
+        m->unused[m->n_unused++] = m->slot[path] - 1;
+        m->slot[path] = 0;
         return FAB_OK;
     }
     FAB_PASS(old == NULL ? take_slot(m, path, err) : FAB_OK);
     incremental_path *now = &m->path[m->slot[path] - 1];
     now->n = (uint8_t)n;
-    m->latency_s[m->slot[path] - 1] = estimator_latency(m->reader->estimator->request.fabric, link, n);
+    now->latency_s = to_s;
     memcpy(now->link, link, n * sizeof *link);
     return FAB_OK;
 }
@@ -403,7 +276,7 @@ static bool is_unchanged(const fab_incremental *m, fab_link_id link) {
 }
 
 /* Links that carry what they do on the healthy fabric are none that changed. */
-static void drop_unchanged(fab_incremental *m) {
+static fab_status drop_unchanged(fab_incremental *m, fab_error *err) {
     fab_estimator_reader *t = m->reader;
     size_t n = 0;
     for (size_t k = 0; k < t->n_changed; k++) {
@@ -414,22 +287,12 @@ static void drop_unchanged(fab_incremental *m) {
         }
         for (size_t i = 0; i < m->n_readers; i++) {
             m->readers[i]->load[link] = m->readers[i]->estimator->load[link];
+            FAB_PASS(estimator_weigh(m->readers[i], link, err));
         }
         m->is_listed[link] = 0;
     }
-    t->n_changed = n;
-}
-
-static double incremental_latency(const fab_incremental *m) {
-    const fab_estimator *c = m->reader->estimator;
-    double most_s = -1;
-    for (size_t i = 0; i < m->n_slots; i++) {
-        most_s = m->latency_s[i] > most_s ? m->latency_s[i] : most_s;
-    }
-    for (uint32_t i = 0; i < c->n_latencies && c->latency_s[i] > most_s; i++) {
-        most_s = m->reader->gone[i] < c->n_with[i] ? c->latency_s[i] : most_s;
-    }
-    return most_s;
+    t->n_changed = m->n_dropped = n;
+    return FAB_OK;
 }
 
 /* A NIC's cable that is dead, over which paths go that have no other way: that is looked at before anything is. */
@@ -457,7 +320,7 @@ static fab_status incremental_follow(fab_incremental *m, const fab_state *state,
     const fab_state place = {.moved = state->moved, .n_moved = state->n_moved, .new_gpu = state->new_gpu};
     incremental_todo todo = {.state = state, .fits = true};
     if (!m->is_open || m->stamp == UINT32_MAX) {
-        incremental_clear(m);
+        FAB_PASS(incremental_clear(m, err));
     }
     m->is_open = false;
     m->stamp++;
@@ -465,11 +328,10 @@ static fab_status incremental_follow(fab_incremental *m, const fab_state *state,
     FAB_PASS(incremental_mask(m, state->mask, err));
     FAB_PASS(list_away(m, &todo, err));
     FAB_PASS(todo.fits ? walk_away(m, state, todo.n_walk, err) : FAB_OK);
-    if (m->reader->n_changed > m->n_dropped + m->n_dropped / 2) {
-        drop_unchanged(m);
-        m->n_dropped = m->reader->n_changed;
+    if (m->reader->n_changed > 2 * m->n_dropped + m->reader->estimator->request.fabric->n_links / 16) {
+        FAB_PASS(drop_unchanged(m, err));
     }
-    m->path_s = incremental_latency(m);
+    m->path_s = estimator_longest_latency(&m->latencies);
     m->fits = todo.fits && !m->is_too_long;
     m->is_open = m->fits;
     return FAB_OK;
@@ -477,7 +339,7 @@ static fab_status incremental_follow(fab_incremental *m, const fab_state *state,
 
 /* Flows that never leave their domains, which have not lost a link. */
 static bool read_inside(const fab_incremental *m, const fab_state *state, fab_phase_seconds *out, size_t which) {
-    const fab_estimator *c = m->readers[which]->estimator;
+    const fab_estimator *c = m->phase[which].estimator;
     const uint32_t domain = c->request.fabric->gpus_per_domain;
     bool same = m->stays_inside;
     for (uint32_t i = 0; i < state->mask->n_links && same; i++) {
@@ -530,21 +392,85 @@ static fab_status list_paths(fab_incremental *m, fab_rerouted *r, fab_error *err
 /* Seconds of the bytes. Where bounds do not agree, links that leave it open are looked at as fab_estimator_read() does;
  * and where some ranks are out, all paths are, by an estimator of their own. */
 static fab_status read_transfer(fab_incremental *m, fab_estimator_reader *t, const fab_state *state,
-                                fab_phase_seconds *out, bool *out_known, fab_error *err) {
+                                incremental_found *found, fab_error *err) {
+    t->changed = m->reader->changed;
+    t->n_changed = m->reader->n_changed;
     const estimator_bounds b = estimator_bound(t, state->mask);
-    fab_phase_seconds found = {.transfer_s = b.least_s};
+    fab_phase_seconds all = {.transfer_s = b.least_s};
     fab_rerouted r;
     bool agree = b.most_s <= b.least_s * (1 + ESTIMATOR_CLOSE);
     if (!agree) {
         FAB_PASS(list_paths(m, &r, err));
         FAB_PASS(estimator_settle(t, state->mask, &r, b.least_s, &agree, err));
     }
-    *out_known = agree || state->is_out != NULL;
-    if (!agree && *out_known) {
+    found->is_known = agree || state->is_out != NULL;
+    if (!agree && found->is_known) {
         FAB_PASS(estimator_assemble(t, &r, err));
-        FAB_PASS(estimator_read_routes(t->estimator, state->mask, &t->routes, NULL, &found, err));
+        FAB_PASS(estimator_read_routes(t->estimator, state->mask, &t->routes, NULL, &all, err));
     }
-    out->transfer_s = found.transfer_s;
+    found->transfer_s = all.transfer_s;
+    return FAB_OK;
+}
+
+/* Where the longest link is one of the heavy. */
+static fab_status read_heavy(fab_incremental *m, fab_estimator_reader *t, const fab_state *state,
+                             incremental_found *found, fab_error *err) {
+    const estimator_bounds b = estimator_bound(t, state->mask);
+    fab_rerouted r;
+    found->transfer_s = b.least_s;
+    found->is_known = estimator_knows_longest(t, b.least_s);
+    if (found->is_known && b.most_s > b.least_s * (1 + ESTIMATOR_CLOSE)) {
+        FAB_PASS(server_moves_list(m->servers, &r, err));
+        FAB_PASS(estimator_settle(t, state->mask, &r, b.least_s, &found->is_known, err));
+    }
+    return FAB_OK;
+}
+
+static fab_status open_servers(fab_incremental *m, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator **estimators = NULL;
+    FAB_TRY(fab_allocate(m->n_readers, sizeof(const fab_estimator *), &estimators, err));
+    for (size_t i = 0; i < m->n_readers; i++) {
+        estimators[i] = m->readers[i]->estimator;
+    }
+    FAB_TRY(server_moves_new(estimators, m->n_readers, m->baseline, &m->servers, err));
+done:
+    free(estimators);
+    return status;
+}
+
+static void say(const incremental_phase *phase, const incremental_found *found, double path_s, fab_phase_seconds *out) {
+    const fab_estimator_request *q = &phase->estimator->request;
+    *out = (fab_phase_seconds){.transfer_s = phase->ratio * found->transfer_s,
+                               .latency_s = fab_phase_latency_s(q->fabric, q->phase, path_s >= 0, path_s),
+                               .in_network = path_s >= 0};
+}
+
+/* Whole servers have moved. */
+static fab_status read_servers(fab_incremental *m, size_t which, uint64_t version, const fab_state *state,
+                               fab_phase_seconds *out, fab_known *out_answer, fab_error *err) {
+    const incremental_phase *phase = &m->phase[which];
+    incremental_found *found = &m->servers_found[phase->reader];
+    if (!m->moves_servers) {
+        return FAB_OK;
+    }
+    FAB_PASS(m->servers == NULL ? open_servers(m, err) : FAB_OK);
+    if (m->servers_version != version) {
+        m->servers_version = 0;
+        FAB_PASS(server_moves_follow(m->servers, state, &m->servers_answer, err));
+        m->servers_version = version;
+    }
+    if (m->servers_answer == FAB_KNOWN_TIME && found->version != version) {
+        fab_estimator_reader *t = server_moves_reader(m->servers, phase->reader);
+        found->version = 0;
+        FAB_PASS(read_heavy(m, t, state, found, err));
+        found->version = version;
+        m->moves_servers = t->heavy.at != NULL;
+    }
+    if (m->servers_answer == FAB_KNOWN_TIME && found->is_known) {
+        say(phase, found, server_moves_latency_s(m->servers), out);
+    }
+    *out_answer = m->servers_answer == FAB_KNOWN_TIME && !found->is_known ? FAB_KNOWN_NOTHING : m->servers_answer;
     return FAB_OK;
 }
 
@@ -558,6 +484,10 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
         *out_answer = FAB_KNOWN_TIME;
         return FAB_OK;
     }
+    FAB_PASS(read_servers(m, which, version, state, out, out_answer, err));
+    if (*out_answer != FAB_KNOWN_NOTHING) {
+        return FAB_OK;
+    }
     if (m->version != version && is_same_place(m, state) && cuts_off(m, state->mask)) {
         *out_answer = FAB_KNOWN_LOST;
         return FAB_OK;
@@ -568,16 +498,15 @@ fab_status fab_incremental_read(fab_incremental *m, size_t which, uint64_t versi
         *out_answer = m->fits ? FAB_KNOWN_LOST : FAB_KNOWN_NOTHING;
         return FAB_OK;
     }
-    fab_estimator_reader *t = m->readers[which];
-    t->changed = m->reader->changed;
-    t->n_changed = m->reader->n_changed;
-    const fab_estimator_request *q = &t->estimator->request;
-    fab_phase_seconds found = {.latency_s = fab_phase_latency_s(q->fabric, q->phase, m->path_s >= 0, m->path_s),
-                               .in_network = m->path_s >= 0};
-    bool is_known = false;
-    FAB_PASS(read_transfer(m, t, state, &found, &is_known, err));
-    if (is_known) {
-        *out = found;
+    const incremental_phase *phase = &m->phase[which];
+    incremental_found *found = &m->found[phase->reader];
+    if (found->version != version) {
+        found->version = 0;
+        FAB_PASS(read_transfer(m, m->readers[phase->reader], state, found, err));
+        found->version = version;
+    }
+    if (found->is_known) {
+        say(phase, found, m->path_s, out);
         *out_answer = FAB_KNOWN_TIME;
     }
     return FAB_OK;

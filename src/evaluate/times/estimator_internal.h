@@ -14,6 +14,7 @@ typedef struct estimator_load {
     double bits;
     double weight; /* of a path: 1 / paths of its flow */
     double most;   /* largest bits / weight of a path, or more */
+    double limit;  /* with less than these bits, a little less than estimator.heavy_s takes, it is none of the heavy */
 } estimator_load;
 
 /* Links by the seconds that they need on the healthy fabric, the slowest first. */
@@ -22,6 +23,13 @@ typedef struct estimator_order {
     fab_link_id *link;
     double *s;
 } estimator_order;
+
+/* How many paths have which latency; of those in the network. */
+typedef struct estimator_latencies {
+    double *s; /* [n], descending */
+    uint32_t *n_with;
+    size_t n, s_capacity, with_capacity;
+} estimator_latencies;
 
 struct fab_estimator {
     fab_estimator_request request;
@@ -41,13 +49,20 @@ struct fab_estimator {
     estimator_order by_shares; /* weight x most / capacity; empty where flows are even */
     size_t *first;             /* [link + 1]: paths over it are crossing[first[l] ... ); NULL where flows are even */
     uint32_t *crossing;
-    double *latency_s; /* [n_latencies], descending, of paths in the network */
-    uint32_t *n_with;  /* paths that have it */
-    uint32_t n_latencies;
+    double heavy_s; /* few links need longer on the healthy fabric, by their bits or their shares */
+    estimator_latencies latencies;
     double *limit_bps;   /* [flow]: what its receiver's window lets it have; NULL: no windows */
     double most_limit_s; /* that one of them makes its flow last */
     double packets_s;    /* transfer_s of the healthy fabric with lossless queues */
 };
+
+/* Links that need longer than estimator.heavy_s, followed while loads change: no other need be looked at for the
+ * longest, as long as that is one of them. */
+typedef struct estimator_heavy {
+    uint32_t *at; /* [link]: place in `link`, + 1; 0: not there; NULL: they are not followed */
+    fab_link_id *link;
+    size_t n, capacity;
+} estimator_heavy;
 
 struct fab_estimator_reader {
     const fab_estimator *estimator;
@@ -57,6 +72,7 @@ struct fab_estimator_reader {
     bool is_renewed;      /* they were added up anew */
     fab_link_id *changed; /* may repeat */
     size_t n_changed, changed_capacity;
+    estimator_heavy heavy;
     uint32_t *gone; /* [latency]: paths that no longer have it */
     uint32_t *gone_list;
     size_t n_gone, gone_capacity;
@@ -107,8 +123,36 @@ typedef struct estimator_bounds {
 /* Of reader->load where only reader->changed and what the mask has differ from the healthy fabric. */
 estimator_bounds estimator_bound(const fab_estimator_reader *reader, const fab_mask *mask);
 
-/* Place of a latency that some path has on the healthy fabric. */
-uint32_t estimator_latency_place(const fab_estimator *estimator, double s);
+/* Puts a path of a flow on links of reader->load (takes it away, sign -1), and follows which are heavy. */
+fab_status estimator_shift(fab_estimator_reader *reader, uint32_t flow, const fab_link_id *link, size_t n, double sign,
+                           fab_error *err) FAB_MUST_USE;
+
+/* After another change of a link's load. */
+fab_status estimator_weigh(fab_estimator_reader *reader, fab_link_id link, fab_error *err) FAB_MUST_USE;
+
+/* Loads of the healthy fabric, and its heavy links. */
+fab_status estimator_clear(fab_estimator_reader *reader, fab_error *err) FAB_MUST_USE;
+
+/* Whether links that are not heavy need no longer than this. */
+static inline bool estimator_knows_longest(const fab_estimator_reader *t, double s) {
+    return t->heavy.at != NULL && s >= t->estimator->heavy_s;
+}
+
+/* So many paths more, or fewer, have a latency; below 0 it is none of the network. */
+fab_status estimator_count_latency(estimator_latencies *counts, double s, int32_t change, fab_error *err) FAB_MUST_USE;
+
+/* Those of the healthy fabric. */
+fab_status estimator_copy_latencies(estimator_latencies *to, const estimator_latencies *from,
+                                    fab_error *err) FAB_MUST_USE;
+
+/* Below 0: no path is in the network. */
+static inline double estimator_longest_latency(const estimator_latencies *counts) {
+    size_t i = 0;
+    while (i < counts->n && counts->n_with[i] == 0) {
+        i++;
+    }
+    return i < counts->n ? counts->s[i] : -1;
+}
 
 /* Whether all flows end within least_s x (1 + ESTIMATOR_CLOSE), found from the links where shares alone leave it open.
  * False: not known. */

@@ -15,7 +15,7 @@ fab_status fab_estimator_reader_new(const fab_estimator *estimator, fab_estimato
     fab_estimator_reader *t = NULL;
     FAB_TRY(FAB_NEW(t, 1, err));
     t->estimator = estimator;
-    FAB_TRY(FAB_NEW(t->gone, estimator->n_latencies, err));
+    FAB_TRY(FAB_NEW(t->gone, estimator->latencies.n, err));
     t->is_dirty = true;
     *out = t;
     t = NULL;
@@ -30,7 +30,8 @@ void fab_estimator_reader_free(fab_estimator_reader *t) {
     }
     fab_routes_release(&t->routes);
     FAB_FREE_ALL(t->load, t->relayed, t->changed, t->gone, t->gone_list, t->slot, t->candidate, t->part, t->path_bits,
-                 t->limit, t->limit_bps, t->finish_s, t->capacity, t->path_first, t->runner, t->path_list, t);
+                 t->heavy.at, t->heavy.link, t->limit, t->limit_bps, t->finish_s, t->capacity, t->path_first, t->runner,
+                 t->path_list, t);
 }
 
 /* Loads of the healthy fabric again. */
@@ -59,12 +60,12 @@ static fab_status estimator_restore(fab_estimator_reader *t, fab_error *err) {
 
 /* --- latency ------------------------------------------------------------------------------------------------------ */
 
-uint32_t estimator_latency_place(const fab_estimator *c, double s) {
+static uint32_t latency_place(const fab_estimator *c, double s) {
     uint32_t low = 0;
-    uint32_t high = c->n_latencies;
+    uint32_t high = (uint32_t)c->latencies.n;
     while (high - low > 1) { /* descending; s is one of them */
         uint32_t middle = low + (high - low) / 2;
-        if (c->latency_s[middle] < s) {
+        if (c->latencies.s[middle] < s) {
             high = middle;
         } else {
             low = middle;
@@ -74,7 +75,7 @@ uint32_t estimator_latency_place(const fab_estimator *c, double s) {
 }
 
 static fab_status lose_latency(fab_estimator_reader *t, double s, fab_error *err) {
-    const uint32_t low = estimator_latency_place(t->estimator, s);
+    const uint32_t low = latency_place(t->estimator, s);
     if (t->gone[low]++ == 0) {
         fab_status status = FAB_GROW(t->gone_list, t->gone_capacity, t->n_gone + 1, err);
         if (status != FAB_OK) {
@@ -106,8 +107,8 @@ static fab_status slowest_path(fab_estimator_reader *t, const fab_rerouted *r, b
             FAB_TRY(lose_latency(t, before_s, err));
         }
     }
-    for (uint32_t i = 0; i < c->n_latencies && c->latency_s[i] > most_s; i++) {
-        most_s = t->gone[i] < c->n_with[i] ? c->latency_s[i] : most_s;
+    for (uint32_t i = 0; i < c->latencies.n && c->latencies.s[i] > most_s; i++) {
+        most_s = t->gone[i] < c->latencies.n_with[i] ? c->latencies.s[i] : most_s;
     }
     *out_s = most_s;
 done:
@@ -212,8 +213,8 @@ static bool is_untouched(const fab_estimator_reader *t, const fab_mask *mask, fa
 estimator_bounds estimator_bound(const fab_estimator_reader *t, const fab_mask *mask) {
     const fab_estimator *c = t->estimator;
     estimator_bounds b = {0, 0};
-    for (size_t i = 0; i < t->n_changed; i++) {
-        consider(t, mask, t->changed[i], &b);
+    for (size_t i = 0; i < t->heavy.n; i++) {
+        consider(t, mask, t->heavy.link[i], &b);
     }
     for (uint32_t i = 0; i < mask->n_links; i++) {
         consider(t, mask, mask->link[i], &b);
@@ -229,6 +230,9 @@ estimator_bounds estimator_bound(const fab_estimator_reader *t, const fab_mask *
         if (is_untouched(t, mask, c->by_shares.link[i])) {
             break;
         }
+    }
+    for (size_t i = 0; i < t->n_changed && !estimator_knows_longest(t, b.least_s); i++) {
+        consider(t, mask, t->changed[i], &b);
     }
     return b;
 }

@@ -84,8 +84,10 @@ static bool add_open(run *s) {
     const fab_estimator_reader *t = s->t;
     const fab_estimator *c = t->estimator;
     bool all = true;
-    for (size_t i = 0; all && i < t->n_changed; i++) {
-        all = add_if_open(s, t->changed[i]);
+    const bool knows = estimator_knows_longest(t, s->least_s);
+    const fab_link_id *list = knows ? t->heavy.link : t->changed;
+    for (size_t i = 0; all && i < (knows ? t->heavy.n : t->n_changed); i++) {
+        all = add_if_open(s, list[i]);
     }
     for (uint32_t i = 0; all && i < s->mask->n_links; i++) {
         all = add_if_open(s, s->mask->link[i]);

@@ -16,7 +16,9 @@
 
 /* --- paths -------------------------------------------------------------------------------------------------------- */
 
+/* Rounded to 2^-50 s, a femtosecond, so that the same cables in another order are as long to the bit. */
 double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n) {
+    const double one_and_a_half = 6; /* times 2^2: numbers from 4 to 8 are multiples of 2^-50 */
     double sum_s = 0;
     bool leaves = false;
     for (size_t i = 0; i < n; i++) {
@@ -24,7 +26,7 @@ double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n)
         leaves = leaves || c->kind == FAB_LINK_ACCESS;
         sum_s += c->latency_s;
     }
-    return leaves ? sum_s : -1;
+    return leaves ? sum_s + one_and_a_half - one_and_a_half : -1;
 }
 
 void estimator_add_path(const fab_estimator *c, estimator_load *load, double *relayed, uint32_t flow,
@@ -127,6 +129,16 @@ done:
     return status;
 }
 
+#define N_HEAVY 64U
+
+/* From which time on links are heavy: so that few are. */
+static void find_heavy(fab_estimator *c) {
+    c->heavy_s = c->by_bits.n > 0 ? c->by_bits.s[(c->by_bits.n < N_HEAVY ? c->by_bits.n : N_HEAVY) - 1] : 0;
+    for (uint32_t l = 0; l < c->request.fabric->n_links; l++) {
+        c->load[l].limit = c->capacity[l] * c->heavy_s * (1 - SAME);
+    }
+}
+
 /* Bits of paths are multiples of one unit, and all of them together fit. */
 bool estimator_is_exact(const fab_estimator *c) {
     const uint32_t *first = c->request.routes->flow_first;
@@ -150,45 +162,13 @@ bool estimator_is_exact(const fab_estimator *c) {
 
 /* --- latencies ---------------------------------------------------------------------------------------------------- */
 
-/* Place of a latency among those that are known, or where it belongs. */
-static uint32_t place_of(const fab_estimator *c, double s) {
-    uint32_t low = 0;
-    for (uint32_t high = c->n_latencies; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->latency_s[middle] > s) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static fab_status count_latency(fab_estimator *c, double s, size_t *capacity, size_t *with_capacity, fab_error *err) {
-    const uint32_t at = place_of(c, s);
-    if (at == c->n_latencies || c->latency_s[at] != s) {
-        const size_t n_behind = c->n_latencies - at;
-        FAB_PASS(FAB_GROW(c->latency_s, *capacity, (size_t)c->n_latencies + 1, err));
-        FAB_PASS(FAB_GROW(c->n_with, *with_capacity, (size_t)c->n_latencies + 1, err));
-        memmove(c->latency_s + at + 1, c->latency_s + at, n_behind * sizeof *c->latency_s);
-        memmove(c->n_with + at + 1, c->n_with + at, n_behind * sizeof *c->n_with);
-        c->latency_s[at] = s;
-        c->n_with[at] = 0;
-        c->n_latencies++;
-    }
-    c->n_with[at]++;
-    return FAB_OK;
-}
-
 static fab_status count_latencies(fab_estimator *c, fab_error *err) {
     const fab_fabric *f = c->request.fabric;
     const fab_routes *r = c->request.routes;
-    size_t capacity = 0;
-    size_t with_capacity = 0;
     for (uint32_t path = 0; path < c->n_paths; path++) {
         size_t first = r->path_first[path];
         double s = estimator_latency(f, r->link + first, r->path_first[path + 1] - first);
-        FAB_PASS(s >= 0 ? count_latency(c, s, &capacity, &with_capacity, err) : FAB_OK);
+        FAB_PASS(estimator_count_latency(&c->latencies, s, 1, err));
     }
     return FAB_OK;
 }
@@ -295,6 +275,7 @@ fab_status fab_estimator_new(const fab_estimator_request *request, fab_estimator
     }
     FAB_TRY(add_paths(c, err));
     FAB_TRY(rank_links(c, estimator_bits_s, &c->by_bits, err));
+    find_heavy(c);
     if (!c->is_even) {
         FAB_TRY(rank_links(c, estimator_shares_s, &c->by_shares, err));
         FAB_TRY(index_links(c, err));
@@ -316,5 +297,6 @@ void fab_estimator_free(fab_estimator *c) {
         return;
     }
     FAB_FREE_ALL(c->flow_of, c->bits, c->capacity, c->load, c->relayed, c->by_bits.link, c->by_bits.s,
-                 c->by_shares.link, c->by_shares.s, c->first, c->crossing, c->latency_s, c->n_with, c->limit_bps, c);
+                 c->by_shares.link, c->by_shares.s, c->first, c->crossing, c->latencies.s, c->latencies.n_with,
+                 c->limit_bps, c);
 }

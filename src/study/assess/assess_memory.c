@@ -12,20 +12,31 @@
 #define BASELINE_LINK  48.0  /* loads, flows by link, links by load */
 #define BASELINE_PATH  120.0 /* record, key, ends, place among those to a leaf */
 #define BASELINE_HOP   12.0  /* route, flows by link */
-#define ESTIMATOR_LINK 28.0
+#define ESTIMATOR_LINK 36.0
 #define ESTIMATOR_PATH 44.0
 #define ESTIMATOR_HOP  4.0
 #define MASK_LINK      16.0
 #define REROUTE_LINK   12.0 /* by engine and phase: loads, changes */
 #define REROUTE_PATH   16.0
 #define TIMES_LINK     14.0 /* of the phase at hand; here by phase */
-#define MOVING_LINK    37.0 /* of a history, while ranks move: loads, and those of another reroute */
-#define MOVING_PATH    48.0
+#define MOVING_LINK    109.0 /* of a history, while ranks move: loads twice, and those of three reroutes */
+#define MOVING_PATH    100.0
+#define MOVING_BLOCKS  (double)((size_t)32 << 20) /* paths of servers in their places, at most */
 #define PACKETS_PATH   40.0 /* beside what packets take: shares, bits, limits, ends */
 #define LISTED_FLOW    56.0 /* of a phase, with its offer */
 
+/* Where a server may be: at home, or on a spare. */
+static double places_of(const fab_assessment *d) {
+    double places = 1;
+    for (uint32_t i = 0; d->taken != NULL && i < d->fabric->n_servers; i++) {
+        places += d->taken[i] == 0;
+    }
+    return places;
+}
+
 static void add_part(const fab_assessment *d, double n_links, const fab_router *router, size_t phase, double *kept,
                      double *scratch) {
+    const double places = places_of(d);
     bool timed = d->is_timed[phase];
     double paths = (double)d->traffic->phases[phase].n_flows * fab_router_facts_of(router)->paths_per_flow;
     double hops = paths * fab_path_links(d->what->design, d->fabric);
@@ -35,7 +46,10 @@ static void add_part(const fab_assessment *d, double n_links, const fab_router *
     }
     *kept += timed ? n_links * ESTIMATOR_LINK + paths * ESTIMATOR_PATH + hops * ESTIMATOR_HOP : 0;
     *scratch += timed ? n_links * TIMES_LINK : 0;
-    *scratch += timed && d->request.histories ? n_links * MOVING_LINK + paths * MOVING_PATH : 0;
+    if (timed && d->request.histories) {
+        *scratch += n_links * MOVING_LINK + paths * MOVING_PATH;
+        *scratch += d->duplicate[phase] == phase ? fmin(MOVING_BLOCKS, 2 * sizeof(fab_link_id) * hops * places) : 0;
+    }
 }
 
 /* What assess_share() looks at, one phase after the other; what was prepared for them stays. */
