@@ -34,7 +34,7 @@ export async function find(page, pattern) {
   return page.evaluate((source) => {
     const looked = new RegExp(source);
     const canvas = document.querySelector('canvas.fabric');
-    const tip = document.querySelector('.tip');
+    const tip = canvas.parentElement.querySelector('.tip');
     const box = canvas.getBoundingClientRect();
     for (let y = box.top + 12; y < box.bottom; y += 11) {
       for (let x = box.left + 60; x < box.right; x += 13) {

@@ -108,6 +108,31 @@ test('what is broken, in the picture and by its name', async () => {
   await context.close();
 });
 
+test('what helps a hot link, in seconds and dollars, is what the command line says', async () => {
+  const words = ['clos:gpus=128,radix=16,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp'];
+  const { page, context, complaints } = await open(browser, make('helps', ...words));
+  await unpacked(page);
+  await page.locator('#collisions-table').getByRole('link', { name: /^Show / }).first().click();
+  const helps = page.locator('#fabric-detail .helps');
+  const now = JSON.parse(run('run', ...words, '--json', '--quiet'));
+  for (const [name, ...more] of [['Adaptive routing instead', '--engine', 'adaptive'], ['No taper instead', '--set', 'fabric.taper=1'], ['Servers packed instead', '--set', 'job.placement=packed']]) {
+    const offered = more[0] === '--engine' ? [...words.slice(0, -2), ...more] : [...words, ...more];
+    const then = JSON.parse(run('run', ...offered, '--json', '--quiet'));
+    const row = helps.locator('li', { hasText: name });
+    await row.getByRole('button', { name }).click();
+    await row.getByRole('button', { name: 'take it' }).waitFor({ timeout: 120000 });
+    const shown = await row.locator('data').evaluateAll((all) => all.map((d) => Number(d.value)));
+    assert.deepEqual(shown, [then.iteration[0].time_s - now.iteration[0].time_s, then.cost.total_usd - now.cost.total_usd], name);
+  }
+  await page.screenshot({ path: join(pictures, 'explore-helps.png') });
+  await helps.locator('li', { hasText: 'No taper' }).getByRole('button', { name: 'take it' }).click();
+  await answered(page, 1);
+  assert.match(await page.locator('#explore-command').textContent(), /fabric\.taper=1/);
+  await agrees(page, 'what helps, taken');
+  assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
 test('an empty page completes what is written', async () => {
   const { page, context, complaints } = await open(browser, make('empty'));
   await page.waitForFunction(() => /Write a design/.test(document.getElementById('explore-status').textContent), null, { timeout: 120000 });

@@ -115,7 +115,7 @@ function startCore(onReady) {
 
 /**
  * The panel of knobs. `first`: the data that the page came with, or null; `show(data)` draws the page of an answer.
- * Gives `breakPart(name)`, for buttons beside what is selected.
+ * Gives what buttons beside what is selected can ask.
  */
 export function explore(first, show) {
   const asked = first?.asked;
@@ -210,5 +210,11 @@ export function explore(first, show) {
   const panel = h('section', { id: 'explore', 'aria-label': 'Knobs' }, design, knobs, h('div', { class: 'controls' }, key, broken), status, figures,
     h('p', { class: 'small' }, 'The same on a command line: ', command));
   document.body.insertBefore(panel, document.getElementById('page'));
-  return { breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };
+  /** What a change makes of it, beside the page: { report } or { said }; `take` turns to it. */
+  const withSets = (change) => (change.sets ? { ...change, sets: { ...q.sets, ...change.sets } } : change);
+  const tryOut = async (change) => {
+    const { code, answer, said } = await ask(['explore', ...wordsOf({ ...q, ...withSets(change) }), '--threads', '1', '--quiet'], files);
+    return code === 0 ? { report: JSON.parse(answer).report } : { said };
+  };
+  return { tryOut, take: (change) => turn(withSets(change)), breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };
 }
