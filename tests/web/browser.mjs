@@ -30,7 +30,7 @@ export async function open(browser, file, options = {}) {
 
 /** Moves over the canvas until its tip says what is looked for; the place in the window, or null. */
 export async function find(page, pattern) {
-  await page.locator('canvas.fabric').scrollIntoViewIfNeeded();
+  await page.locator('canvas.fabric').first().scrollIntoViewIfNeeded();
   return page.evaluate((source) => {
     const looked = new RegExp(source);
     const canvas = document.querySelector('canvas.fabric');

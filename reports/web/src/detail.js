@@ -1,7 +1,7 @@
 // What is selected in the picture, down to its cables.
 import { h, replace, table } from './dom.js';
 import { helps } from './helps.js';
-import { pathWords } from './slowest.js';
+import { pathWords, sharers } from './slowest.js';
 import { isCollided } from './model.js';
 import * as f from './format.js';
 
@@ -82,8 +82,9 @@ function ofCable(model, picture, { boundary, index }) {
   const hot = state.draw === 0 ? (model.phases[state.phase]?.engines[state.engine].hot_links ?? []) : [];
   const rows = [0, 1].map((d) => {
     const ratio = ratios?.[boundary][d][index];
-    const taper = tapers?.[boundary][d][index];
-    return { d, name: model.linkName(boundary, index, d === 1), direction: d ? b.down : b.up, ratio, taper, hash: taper > 0 ? ratio / taper : ratio, bytes: bytes?.[boundary][d][index], paused: pauses?.[boundary][d][index], hot: hot.find((link) => link.link_id === 2 * b.cable[index] + d) };
+    const found = hot.find((link) => link.link_id === 2 * b.cable[index] + d);
+    const taper = found?.taper_factor ?? tapers?.[boundary][d][index];
+    return { d, name: model.linkName(boundary, index, d === 1), direction: d ? b.down : b.up, ratio, taper, hash: taper > 0 ? ratio / taper : ratio, bytes: bytes?.[boundary][d][index], paused: pauses?.[boundary][d][index], hot: found };
   });
   const known = (v, format) => (v === undefined ? '-' : format(v));
   const end = (s) => h('button', { type: 'button', class: 'link', onclick: () => state.set({ selected: { kind: 'switch', id: s } }) }, model.switchName(s));
@@ -102,9 +103,8 @@ function ofCable(model, picture, { boundary, index }) {
       ],
       rows,
     }),
-    rows.filter((r) => r.hot).map((r) => [h('p', null, `${f.plural(r.hot.n_flows, 'flow')} share ${r.name}:`),
-      h('ul', { class: 'plain flows' }, r.hot.flows.map((flow) => h('li', null, `rank ${flow.src_rank} → ${flow.dst_rank}, ${f.percent(flow.share)} of it${flow.comm ? `, ${flow.comm}` : ''}`)))]),
-    why(rows), rows.some((r) => isCollided(r.ratio)) && helps(model, state, state.phase, state.engine)];
+    why(rows), rows.some((r) => isCollided(r.ratio)) && helps(model, state, state.phase, state.engine),
+    rows.filter((r) => r.hot).map((r) => sharers(`${f.plural(r.hot.n_flows, 'flow')} share ${r.name}`, r.hot.flows, r.hot.n_flows))];
 }
 
 function ofPath(model, picture, selected) {

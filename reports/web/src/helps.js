@@ -32,6 +32,10 @@ function offer(state, report, [text, change]) {
     }
     const seconds = secondsOf(answer.report) - secondsOf(report);
     const dollars = (answer.report.cost?.total_usd ?? NaN) - (report.cost?.total_usd ?? NaN);
+    if (Math.abs(seconds) < 1e-12 && Math.abs(dollars) < 1e-12) {
+      said.textContent = ' changes nothing';
+      return;
+    }
     replace(said, ' ', h('span', { class: seconds < 0 ? 'better' : seconds > 0 ? 'worse' : null }, h('data', { value: seconds }, signed(seconds, f.seconds))),
       ', ', h('span', { class: dollars < 0 ? 'better' : dollars > 0 ? 'worse' : null }, h('data', { value: dollars }, signed(dollars, f.money))), ' ',
       h('button', { type: 'button', class: 'link', onclick: () => state.asks.take(change) }, 'take it'));

@@ -21,6 +21,7 @@ import { picture } from './picture.js';
 import { study } from './study.js';
 import { timeline } from './timeline.js';
 import { optimum, sweep } from './sweep.js';
+import { pair, versus } from './versus.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
@@ -81,8 +82,8 @@ function controls(model, state) {
   return host;
 }
 
-/** Draws the page of a report; `kept`: what the reader had chosen on the page before it. */
-function build(data, kept, asks) {
+/** Draws the page of a report; `kept`: what the reader had chosen on the page before it; `beside`: another block of data. */
+function build(data, kept, asks, beside) {
   const model = new Model(data);
   const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null, time: null, under: null, asks });
   const chosen = kept ?? readAddress().chosen ?? {};
@@ -91,13 +92,14 @@ function build(data, kept, asks) {
     : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
   const has = model.phases.length > 0;
-  const linked = [timeline(model, state), drawn, has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
+  const linked = [timeline(model, state), drawn, beside && versus(model, state, beside, ['kept', 'now']), has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
   const parts = [
     report.iteration && time(model, state),
     ...(report.study ? study(model, state) : []),
     report.observe && observed(model),
     report.busbw && busbw(model),
     report.sweep && sweep(model),
+    report.sweep && pair(model),
     report.optimize && optimum(model),
     report.explain && explanation(model),
     ...(report.audit ? audit(model) : []),
@@ -142,7 +144,7 @@ function stillThere(model, { engine, phase, draw, colour, direction, time }) {
   if (['ratio', 'criticality', 'taper', 'bytes', 'paused'].includes(colour)) out.colour = colour;
   if (['both', 'up', 'down'].includes(direction)) out.direction = direction;
   const schedule = model.schedule(out.engine ?? 0);
-  if (schedule && time >= 0) Object.assign(out, { time: Math.min(time, schedule.time_s), under: schedule.at(time).phases });
+  if (schedule && typeof time === 'number' && time >= 0) Object.assign(out, { time: Math.min(time, schedule.time_s), under: schedule.at(time).phases });
   return out;
 }
 
@@ -169,8 +171,8 @@ export function start(explore) {
   let ask = null;
   const asks = explore && { breakPart: (name) => ask.breakPart(name), tryOut: (change) => ask.tryOut(change), take: (change) => ask.take(change) };
   let page = data && build(data, null, asks);
-  ask = explore?.(data, (next) => {
-    page = build(next, page?.chosen(), asks);
+  ask = explore?.(data, (next, beside) => {
+    page = build(next, page?.chosen(), asks, beside);
   });
   performance.mark('fabriscope-ready');
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -32,6 +32,7 @@ function decodeGraph(g) {
 
 export class Model {
   constructor(data) {
+    this.data = data;
     this.report = data.report;
     this.meta = data.report.meta;
     this.note = data.iteration_note;
