@@ -16,7 +16,8 @@ extern const fab_fields fab_job_fields, fab_memory_fields, fab_iteration_fields,
 /* phase_fields.c */
 extern const fab_fields fab_phase_fields;
 /* link_fields.c */
-extern const fab_fields fab_link_load_fields, fab_next_hops_fields, fab_hot_link_fields, fab_explanation_fields;
+extern const fab_fields fab_link_load_fields, fab_next_hops_fields, fab_hot_flow_fields, fab_hot_link_fields,
+    fab_explanation_fields;
 /* published_fields.c */
 extern const fab_fields fab_published_fields;
 /* verdict_fields.c */

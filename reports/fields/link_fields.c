@@ -75,7 +75,7 @@ static const fab_field HOT_FLOWS[] = {
     FIELD(share, "Part of the bytes of the flow that crosses the link."),
     FIELD(comm, "Its communicator.", FILLED),
 };
-static const fab_fields HOT_FLOW = TABLE("hot_flow", HOT_FLOWS, COLLIDING);
+const fab_fields fab_hot_flow_fields = TABLE("hot_flow", HOT_FLOWS, COLLIDING);
 
 #undef T
 #define T fab_hot_link
@@ -92,7 +92,8 @@ static const fab_field HOT_LINKS[] = {
     FIELD(hash_factor, "What the routing adds to the taper factor of the link.",
           .formula = "collision factor / taper_factor"),
     FIELD(n_flows, "Flows that share the link."),
-    ARRAY(flows, "flow", flows, n_listed, &HOT_FLOW, "Flows that share the link; the first ones where there are many."),
+    ARRAY(flows, "flow", flows, n_listed, &fab_hot_flow_fields,
+          "Flows that share the link; the first ones where there are many."),
 };
 const fab_fields fab_hot_link_fields = TABLE("hot_link", HOT_LINKS, COLLIDING);
 

@@ -64,6 +64,10 @@ static const fab_fields HELD = TABLE("bottlenecked_flows", HELD_FIELDS, RATES);
 
 #undef T
 #define T fab_last_flow
+static size_t count_path(const fab_at *at) {
+    return (size_t)((const T *)at->row)->n_path;
+}
+
 static const fab_field LAST_FLOW_FIELDS[] = {
     FIELD(flow, "Number of the flow in its phase."),
     FIELD(src_gpu, "GPU that sends."),
@@ -73,8 +77,13 @@ static const fab_field LAST_FLOW_FIELDS[] = {
     FIGURE(finish_s, "s",
            "When it ends: its bytes, what was relayed before, and the latency of its own longest path, once per step, "
            "with what hosts add."),
+    SCALARS(path, NULL, path, count_path,
+            "Links of its slowest path in order: 2 x cable, plus 1 in the direction down.", FILLED),
+    FIELD_OF(bottleneck_id, held.link, "Number of the bottleneck.", IF(held.n_flows)),
+    FIELD_OF(bottleneck_flows, held.n_flows, "Flows that cross the bottleneck, this one included.", FILLED),
     FIELD(bottleneck, "The link that holds it; missing where a window does.", FILLED),
     FIELD(comm, "Its communicator.", FILLED),
+    ARRAY(flows, "flow", held.flows, held.n_listed, &fab_hot_flow_fields, "They, or the first ones of many.", FILLED),
 };
 static const fab_fields LAST_FLOW = TABLE("last_flow", LAST_FLOW_FIELDS, TIMES);
 

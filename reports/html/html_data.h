@@ -12,6 +12,8 @@
 #define FAB_HTML_LOADS                                                                                                 \
     (UINT32_C(1) << 20) /**< characters that loads of links take, about; the first draw of all comes first */
 
+#define FAB_HTML_OPS (UINT32_C(1) << 15) /**< operations of schedules, of all engines together: some 400 kB */
+
 /** `"graph"`: nodes, cables and where they are plugged in. Nothing where the result has no graph, or too large a one.
  */
 fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
@@ -24,6 +26,10 @@ fab_status fab_html_loads(const fab_result *result, fab_str *out, fab_error *err
 
 /** `"criticality"`: what the loss of every network cable does, where a study or an overlay knows it. */
 fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/** `"schedules"`: what every stage of a pipeline does when, by engine (null: too much), and `"travels"`: which of it is
+ * whose phase (fab_travel). */
+fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 
 /** `"blocks"`: bytes between blocks of servers, by phase. */
 fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;

@@ -17,6 +17,7 @@ make run run preset:llama3-24k-roce
 make jobs run preset:p4d-ultracluster --job plan=given --engine ecmp --engine spray --seeds 3
 make route route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine optimal --bound
 make lossless route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --engine ecmp --transport pfc
+make moments run rail-spine:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,pp=4 --engine ecmp --engine spray
 make algorithms sweep clos:gpus=32,gpus-per-server=1,radix=8 --traffic pattern:all-gather,algorithm=all --vary traffic.bytes=16kB,1MB,64MB --engine ecmp --engine spray
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
 make busbw busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --engine spray --measured "$root/tests/data/busbw/h200.log"
@@ -50,5 +51,6 @@ mkdir "$work/histories"
 "$program" study show --store "$work/store" --variant 2 --format html --quiet >"$work/histories/report.html" || fail "the page of histories"
 code=0
 node "$root/tests/web/test_page.mjs" "$(dirname "$program")/../artefacts/html" "$work" || code=$?
+node --test-concurrency=1 "$root/tests/web/test_timeline.mjs" "$(dirname "$program")/../artefacts/html" "$work" || fail "the time machine"
 [[ $code -ne 77 || $failures -gt 0 ]] || exit 77
 [[ $code -eq 0 && $failures -eq 0 ]]

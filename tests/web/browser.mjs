@@ -30,11 +30,11 @@ export async function open(browser, file, options = {}) {
 
 /** Moves over the canvas until its tip says what is looked for; the place in the window, or null. */
 export async function find(page, pattern) {
-  await page.locator('canvas.fabric').scrollIntoViewIfNeeded();
+  await page.locator('canvas.fabric').first().scrollIntoViewIfNeeded();
   return page.evaluate((source) => {
     const looked = new RegExp(source);
     const canvas = document.querySelector('canvas.fabric');
-    const tip = document.querySelector('.tip');
+    const tip = canvas.parentElement.querySelector('.tip');
     const box = canvas.getBoundingClientRect();
     for (let y = box.top + 12; y < box.bottom; y += 11) {
       for (let x = box.left + 60; x < box.right; x += 13) {

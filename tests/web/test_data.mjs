@@ -7,6 +7,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { binOf, isCollided } from '../../reports/web/src/model.js';
 import { Scene } from '../../reports/web/src/scene.js';
+import { KINDS } from '../../reports/web/src/schedule.js';
+
 import { readGraphml, readJson, readModel } from './page.mjs';
 
 const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 6e-6 * Math.max(Math.abs(a), Math.abs(b)), `${what}: ${a} and ${b}`);
@@ -118,6 +120,74 @@ function checkScene(model, views) {
   return pictures;
 }
 
+/** Every stage's operations add up to the iteration, and those that the report lists are where it says. */
+function checkSchedules(model, report) {
+  let n = 0;
+  for (const [engine, iteration] of (report.iteration ?? []).entries()) {
+    const schedule = model.schedule(engine);
+    const told = iteration.schedule;
+    assert.ok(schedule, `no schedule of engine ${engine}`);
+    const room = 2 * schedule.n * schedule.tick_s;
+    const same = (a, b, what) => assert.ok(Math.abs(a - b) <= room, `${what}: ${a} and ${b}`);
+    same(schedule.time_s, told.time_s, 'makespan');
+    for (let stage = 0; stage < schedule.stages; stage++) {
+      const sums = schedule.sums(stage);
+      same(Object.values(sums).reduce((a, b) => a + b), told.time_s, `sums of stage ${stage}`);
+    }
+    for (const stage of told.stages) {
+      const sums = schedule.sums(stage.stage);
+      same(sums.compute_s, stage.compute_s, 'computation');
+      same(sums.exchange_s, stage.exchange_s, 'exchanges');
+      same(sums.wait_s + sums.optimizer_s, stage.bubble_s + stage.send_s + stage.replica_s + stage.optimizer_s, 'waits');
+      if (stage.stage === told.busiest_stage && iteration.seeds === undefined) {
+        same(sums.compute_s, iteration.compute_s, 'computation of the iteration');
+        same(sums.exchange_s, iteration.exposed_tp_s + iteration.exposed_cp_s + iteration.exposed_ep_s, 'exchanges of the iteration');
+        same(sums.wait_s + sums.optimizer_s, iteration.bubble_s + iteration.exposed_pp_s + iteration.exposed_dp_s + iteration.optimizer_s, 'waits of the iteration');
+      }
+      for (const { kind, ...op } of stage.operations) {
+        const now = schedule.at((op.start_s + op.end_s) / 2).ops.filter((i) => schedule.stage[i] === stage.stage && KINDS[schedule.kind[i]] === kind.replace('-', ' ') && schedule.chunk[i] === op.chunk && schedule.microbatch[i] === op.microbatch);
+        assert.ok(op.end_s - op.start_s < 4 * schedule.tick_s || now.length >= 1, `${kind} of stage ${stage.stage} at ${op.start_s}`);
+        n++;
+      }
+    }
+    const seen = new Set();
+    for (let i = 0; i < schedule.n; i++) for (const p of schedule.phasesOf(i)) seen.add(report.phases[p].name);
+    for (const phase of report.phases.filter((p) => /^(tp|cp|ep|pp|dp|edp)/.test(p.name) && p.engines[engine].time_s > 0)) assert.ok(seen.has(phase.name), `${phase.name} is in no operation among ${[...seen]}`);
+  }
+  return n;
+}
+
+/** The slowest flow's way leads from its sender to its receiver, over the bottleneck, with those that cross it. */
+function checkWays(model, report) {
+  let n = 0;
+  for (const phase of model.phases) {
+    for (const [e, { last_flow: last, hot_links: hot }] of phase.engines.entries()) {
+      if (!last?.path) continue;
+      const { path } = model.slowest(model.phases.indexOf(phase), e);
+      const ends = path.map((link) => model.linkName(link.boundary, link.index, link.down).split(' > ').map((end) => end.slice(0, end.lastIndexOf(':'))));
+      for (let i = 1; i < ends.length; i++) assert.equal(ends[i - 1][1], ends[i][0], `${phase.name}: ${ends}`);
+      if (path.length > 0 && !model.graph.names) {
+        const { gpus_per_server: gpus, nics_per_server: nics } = model.graph;
+        const serverOf = (name) => Math.floor(Number(name.split('-')[1]) / nics);
+        assert.deepEqual([serverOf(ends[0][0]), serverOf(ends.at(-1)[1])], [last.src_gpu, last.dst_gpu].map((gpu) => Math.floor(gpu / gpus)));
+      }
+      if (last.bottleneck_id !== undefined) {
+        assert.ok(last.path.includes(last.bottleneck_id));
+        assert.ok(last.flows.length === Math.min(16, last.bottleneck_flows));
+        assert.ok(last.bottleneck_flows > 16 || last.flows.some((flow) => flow.flow === last.flow));
+      }
+      const same = hot.find((link) => link.link_id === last.bottleneck_id);
+      if (!same) continue;
+      assert.equal(last.bottleneck, same.link);
+      assert.equal(last.bottleneck_flows, same.n_flows);
+      assert.deepEqual(last.flows, same.flows);
+      n++;
+    }
+  }
+  return n;
+}
+
+let ways = 0;
 for (const folder of process.argv.slice(2)) {
   const { data, model } = readModel(folder);
   let pictures = 0;
@@ -130,5 +200,8 @@ for (const folder of process.argv.slice(2)) {
     checkLoads(model);
     checkBlocks(folder, model);
   }
-  console.log(`${folder}: ${model.graph ? `${model.graph.boundaries.reduce((n, b) => n + b.n, 0)} cables` : 'no graph'}, ${model.loads?.draws.length ?? 0} draws, ${pictures} pictures`);
+  const operations = checkSchedules(model, data.report);
+  ways += model.graph ? checkWays(model, data.report) : 0;
+  console.log(`${folder}: ${operations} operations, ${model.graph ? `${model.graph.boundaries.reduce((n, b) => n + b.n, 0)} cables` : 'no graph'}, ${model.loads?.draws.length ?? 0} draws, ${pictures} pictures`);
 }
+assert.ok(ways > 0, 'no slowest flow is held by a link that the report lists');

@@ -8,6 +8,7 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { find, launch, open } from './browser.mjs';
+import { Model } from '../../reports/web/src/model.js';
 
 const [program, folder, pictures] = process.argv.slice(2);
 const browser = await launch();
@@ -104,6 +105,79 @@ test('what is broken, in the picture and by its name', async () => {
   await page.locator('#explore-break').press('Enter');
   await page.waitForFunction(() => document.getElementById('explore-status').dataset.code === '3', null, { timeout: 60000 });
   assert.match(await page.locator('#explore-status').textContent(), /leaf-99/);
+  assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+test('what helps a hot link, in seconds and dollars, is what the command line says', async () => {
+  const words = ['clos:gpus=128,radix=16,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp'];
+  const { page, context, complaints } = await open(browser, make('helps', ...words));
+  await unpacked(page);
+  await page.locator('#collisions-table').getByRole('link', { name: /^Show / }).first().click();
+  const helps = page.locator('#fabric-detail .helps');
+  const now = JSON.parse(run('run', ...words, '--json', '--quiet'));
+  for (const [name, ...more] of [['Adaptive routing instead', '--engine', 'adaptive'], ['No taper instead', '--set', 'fabric.taper=1'], ['Servers packed instead', '--set', 'job.placement=packed']]) {
+    const offered = more[0] === '--engine' ? [...words.slice(0, -2), ...more] : [...words, ...more];
+    const then = JSON.parse(run('run', ...offered, '--json', '--quiet'));
+    const row = helps.locator('li', { hasText: name });
+    await row.getByRole('button', { name }).click();
+    const differs = [then.iteration[0].time_s - now.iteration[0].time_s, then.cost.total_usd - now.cost.total_usd];
+    if (differs.every((x) => x === 0)) {
+      await row.getByText('changes nothing').waitFor({ timeout: 120000 });
+      continue;
+    }
+    await row.getByRole('button', { name: 'take it' }).waitFor({ timeout: 120000 });
+    const shown = await row.locator('data').evaluateAll((all) => all.map((d) => Number(d.value)));
+    assert.deepEqual(shown, differs, name);
+  }
+  await page.screenshot({ path: join(pictures, 'explore-helps.png') });
+  await helps.locator('li', { hasText: 'No taper' }).getByRole('button', { name: 'take it' }).click();
+  await answered(page, 1);
+  assert.match(await page.locator('#explore-command').textContent(), /fabric\.taper=1/);
+  await agrees(page, 'what helps, taken');
+  assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
+  await context.close();
+});
+
+/** Links between switches that collide, by name, of a block of data. */
+function collided(data, phase) {
+  const model = new Model(data);
+  const out = new Set();
+  for (const [boundary, directions] of model.ratios(phase, 0, 0).entries()) {
+    if (boundary > 0) directions.forEach((values, down) => values.forEach((ratio, i) => ratio > 1 + 1e-9 && out.add(model.linkName(boundary, i, down === 1))));
+  }
+  return out;
+}
+
+test('two designs stand side by side: heat, seconds, bills, what is newly collided', async () => {
+  const { page, context, complaints } = await open(browser, make('versus', 'clos:gpus=128,radix=16', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp'), { viewport: { width: 1440, height: 900 } });
+  await unpacked(page);
+  const block = async () => JSON.parse(await page.evaluate(() => document.getElementById('data').textContent));
+  const kept = await block();
+  assert.equal(await page.locator('#versus').count(), 0, 'it stands beside itself');
+  await page.locator('#explore').getByLabel('Taper', { exact: true }).selectOption('3');
+  await answered(page, 1);
+  const now = await block();
+  const phase = Number(await page.getByLabel('Phase', { exact: true }).inputValue());
+  const [a, b] = [collided(now, phase), collided(kept, phase)];
+  const added = [...a].filter((link) => !b.has(link)).length;
+  assert.ok(added > 0);
+  assert.match(await page.locator('#versus-links').textContent(), new RegExp(`${added} links? newly collided, ${[...b].filter((link) => !a.has(link)).length} no longer; ${a.size - added} collide`));
+  const rows = (id) => page.locator(`#${id} tbody tr`).evaluateAll((all) => all.map((r) => [r.cells[0].textContent, r.querySelector('data')?.value, r.cells[1].textContent]));
+  const bill = await rows('versus-bill');
+  assert.equal(Number(bill.at(-1)[1]), now.report.cost.total_usd);
+  assert.ok(Math.abs(bill.slice(0, -1).reduce((sum, [, value]) => sum + Number(value), 0) / now.report.cost.total_usd - 1) < 1e-9, 'lines add up');
+  const times = new Map((await rows('versus-phases')).map(([name, value]) => [name, Number(value)]));
+  for (const p of now.report.phases) assert.equal(times.get(p.name), p.engines[0].time_s);
+  assert.equal(times.get('iteration'), now.report.iteration[0].time_s);
+  const heat = () => page.locator('#versus-heat canvas').evaluateAll((all) => all.map((c) => c.toDataURL()));
+  const before = await heat();
+  assert.equal(new Set(before).size, 2, 'two pictures that differ');
+  await page.locator('#versus').screenshot({ path: join(pictures, 'versus-light.png') });
+  await page.getByLabel('Colour', { exact: true }).selectOption('taper');
+  assert.notDeepEqual(await heat(), before, 'the pictures follow what is chosen');
+  await page.getByRole('button', { name: 'Keep these to compare' }).click();
+  assert.equal(await page.locator('#versus').count(), 0);
   assert.deepEqual(complaints.filter((c) => !c.startsWith('asks for blob:')), []); // its own worker
   await context.close();
 });

@@ -29,6 +29,9 @@ const print = matchMedia('print');
 
 export const palette = () => (query.matches && !print.matches ? DARK : LIGHT);
 
+/** A colour of the style sheet. */
+export const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
+
 /** Calls when the page turns dark or light, and for printing. */
 export function onTheme(redraw) {
   query.addEventListener('change', redraw);

@@ -1,5 +1,8 @@
 // What is selected in the picture, down to its cables.
 import { h, replace, table } from './dom.js';
+import { helps } from './helps.js';
+import { pathWords, sharers } from './slowest.js';
+import { isCollided } from './model.js';
 import * as f from './format.js';
 
 const AT_MOST = 300; // cables listed
@@ -25,11 +28,19 @@ function cableTable(model, picture, caption, cables, from) {
   }), cables.length > AT_MOST && h('p', { class: 'note' }, `The first ${AT_MOST} of ${f.count(cables.length)}.`)];
 }
 
+/** Why a cable is too full: whether ideal spraying would fill it as well. */
+function why(rows) {
+  const worst = rows.reduce((a, b) => (b.ratio > a.ratio ? b : a));
+  if (!isCollided(worst.ratio) || worst.taper === undefined) return null;
+  return h('p', null, h('strong', null, isCollided(worst.taper) && worst.taper >= worst.hash ? 'The design is why: ' : 'The routing is why: '),
+    `spread evenly over all paths the same flows would fill it to ${f.factor(worst.taper)}; as they are routed it is ${f.factor(worst.ratio)}.`);
+}
+
 /** Where the page can ask again: what becomes of the rest without this part, or with half of it. */
 function breaking(state, name) {
-  if (!state.breakPart) return null;
-  return h('p', null, h('button', { type: 'button', onclick: () => state.breakPart(name) }, `Break ${name}`), ' ',
-    h('button', { type: 'button', onclick: () => state.breakPart(`${name}*0.5`) }, 'Halve its rate'));
+  if (!state.asks) return null;
+  return h('p', null, h('button', { type: 'button', onclick: () => state.asks.breakPart(name) }, `Break ${name}`), ' ',
+    h('button', { type: 'button', onclick: () => state.asks.breakPart(`${name}*0.5`) }, 'Halve its rate'));
 }
 
 function ofSwitch(model, picture, s) {
@@ -71,8 +82,9 @@ function ofCable(model, picture, { boundary, index }) {
   const hot = state.draw === 0 ? (model.phases[state.phase]?.engines[state.engine].hot_links ?? []) : [];
   const rows = [0, 1].map((d) => {
     const ratio = ratios?.[boundary][d][index];
-    const taper = tapers?.[boundary][d][index];
-    return { d, name: model.linkName(boundary, index, d === 1), direction: d ? b.down : b.up, ratio, taper, hash: taper > 0 ? ratio / taper : ratio, bytes: bytes?.[boundary][d][index], paused: pauses?.[boundary][d][index], hot: hot.find((link) => link.link_id === 2 * b.cable[index] + d) };
+    const found = hot.find((link) => link.link_id === 2 * b.cable[index] + d);
+    const taper = found?.taper_factor ?? tapers?.[boundary][d][index];
+    return { d, name: model.linkName(boundary, index, d === 1), direction: d ? b.down : b.up, ratio, taper, hash: taper > 0 ? ratio / taper : ratio, bytes: bytes?.[boundary][d][index], paused: pauses?.[boundary][d][index], hot: found };
   });
   const known = (v, format) => (v === undefined ? '-' : format(v));
   const end = (s) => h('button', { type: 'button', class: 'link', onclick: () => state.set({ selected: { kind: 'switch', id: s } }) }, model.switchName(s));
@@ -91,8 +103,20 @@ function ofCable(model, picture, { boundary, index }) {
       ],
       rows,
     }),
-    rows.filter((r) => r.hot).map((r) => [h('p', null, `${f.plural(r.hot.n_flows, 'flow')} share ${r.name}:`),
-      h('ul', { class: 'plain flows' }, r.hot.flows.map((flow) => h('li', null, `rank ${flow.src_rank} → ${flow.dst_rank}, ${f.percent(flow.share)} of it${flow.comm ? `, ${flow.comm}` : ''}`)))])];
+    why(rows), rows.some((r) => isCollided(r.ratio)) && helps(model, state, state.phase, state.engine),
+    rows.filter((r) => r.hot).map((r) => sharers(`${f.plural(r.hot.n_flows, 'flow')} share ${r.name}`, r.hot.flows, r.hot.n_flows))];
+}
+
+function ofPath(model, picture, selected) {
+  const { metric, state } = picture;
+  return [pathWords(model, selected), helps(model, state, selected.phase, selected.engine),
+    selected.path.length > 0 && table({
+      caption: 'Its way',
+      columns: [
+        { title: 'link', head: true, cell: (r) => h('button', { type: 'button', class: 'link', onclick: () => state.set({ selected: { kind: 'cable', boundary: r.boundary, index: r.index } }) }, model.linkName(r.boundary, r.index, r.down)) },
+        { title: 'of it', number: true, cell: (r) => (metric.known ? h('span', { class: `chip ${metric.css}-${metric.bin(metric.link(r.boundary, r.index, r.down ? 1 : 0))}` }, metric.text(metric.link(r.boundary, r.index, r.down ? 1 : 0))) : '-') }],
+      rows: selected.path.map((r) => ({ ...r, class: r.id === selected.bottleneck ? 'best' : null })),
+    })];
 }
 
 function ofGroup(model, picture, selected) {
@@ -113,11 +137,12 @@ export function detail(model, state, picture) {
       : selected.kind === 'switch' ? ofSwitch(model, picture, selected.id)
         : selected.kind === 'block' ? ofBlock(model, picture, selected.id)
           : selected.kind === 'cable' ? ofCable(model, picture, selected)
+            : selected.kind === 'path' ? ofPath(model, picture, selected)
             : selected.kind === 'bundle' ? [h('h3', null, 'Bundle'), h('p', null, selected.title),
               cableTable(model, picture, 'Its cables', pairs(selected.bundle.cables).sort((x, y) => picture.metric.cable(...y) - picture.metric.cable(...x)))]
               : ofGroup(model, picture, selected));
   };
-  state.onChange(draw);
+  state.onLinks(draw);
   draw();
   return host;
 }

@@ -2,7 +2,8 @@
 // what it answers. The question stands in the address, so that a finding can be sent.
 import { readAddress, writeAddress } from './address.js';
 import { completed } from './complete.js';
-import { h, replace, select, table } from './dom.js';
+import { h, replace, select } from './dom.js';
+import { against } from './versus.js';
 import * as f from './format.js';
 
 const UNTOUCHED = 'as it is';
@@ -76,22 +77,9 @@ function comparison(now, then) {
   const old = then ? figuresOf(then) : [];
   const rows = figuresOf(now).map(([name, value, format, less, instead]) => { // beside what was whole where nothing was broken
     const before = (old.find(([other]) => other === name) ?? old.find(([other]) => other === instead))?.[1];
-    const change = value / before - 1;
-    return { name, value, before, format, change, better: Number.isFinite(change) && Math.abs(change) > 1e-9 ? change < 0 === less : null };
+    return { name, now: value, then: before, format, less };
   });
-  const shown = (r, v) => (v === undefined || Number.isNaN(v) ? '-' : r.format(v));
-  return table({
-    caption: 'What it comes to',
-    hide: true,
-    id: 'explore-figures',
-    columns: [
-      { title: '', head: true, cell: (r) => r.name },
-      { title: 'now', number: true, cell: (r) => h('data', { value: r.value }, shown(r, r.value)) },
-      ...(then ? [{ title: 'kept', number: true, cell: (r) => shown(r, r.before) },
-        { title: 'change', number: true, cell: (r) => (r.better === null ? '-' : h('span', { class: r.better ? 'better' : 'worse' }, `${r.change > 0 ? '+' : '−'}${f.percent(Math.abs(r.change))}`)) }] : []),
-    ],
-    rows,
-  });
+  return against({ id: 'explore-figures', caption: 'What it comes to', hide: true, names: then ? ['kept', 'now'] : ['now'], rows });
 }
 
 /** The program in its worker: `ask(words, files)` gives { code, answer, said, ms }; a newer question drops older ones that wait. */
@@ -115,15 +103,15 @@ function startCore(onReady) {
 
 /**
  * The panel of knobs. `first`: the data that the page came with, or null; `show(data)` draws the page of an answer.
- * Gives `breakPart(name)`, for buttons beside what is selected.
+ * Gives what buttons beside what is selected can ask.
  */
 export function explore(first, show) {
   const asked = first?.asked;
   const { words: sent } = readAddress();
   const files = asked?.files ?? {};
   let q = questionOf(sent ?? asked?.words ?? []);
-  let report = sent ? null : (first?.report ?? null);
-  let kept = report;
+  let now = sent ? null : first; // what the page shows, and what it stands beside
+  let kept = now;
   let fields = [];
   let families = [];
   let newest = 0;
@@ -134,12 +122,14 @@ export function explore(first, show) {
 
   const learn = async (what) => JSON.parse((await ask(['list', what, '--json'], {})).answer);
   const ask = startCore(async () => {
-    if (q.design && !report) turn({});
+    if (q.design && !now) turn({});
     [fields, families] = [await learn('fields'), await learn('families')];
     if (newest > 0) return;
     if (q.design) status.textContent = 'Turn a knob, or break something in the picture.';
     else status.textContent = 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
   });
+
+  const present = () => show(now, kept === now ? null : kept);
 
   async function turn(change) {
     q = { ...q, ...change };
@@ -153,12 +143,11 @@ export function explore(first, show) {
       status.dataset.code = String(result.code);
       return;
     }
-    const data = JSON.parse(result.answer);
-    report = data.report;
-    kept ??= report;
+    now = JSON.parse(result.answer);
+    kept ??= now;
     writeAddress({ words: wordsOf(q) });
     document.getElementById('data').textContent = result.answer; // what a saved page begins with
-    show(data);
+    present();
     draw();
     status.textContent = `Answered in ${f.seconds(result.ms / 1e3)}, by this page alone.`;
     status.dataset.code = '0';
@@ -192,11 +181,11 @@ export function explore(first, show) {
     replace(knobs,
       KNOBS.map(([label, key, list]) => select(label, values(list, q.sets[key]), q.sets[key] ?? UNTOUCHED, (v) => set(key, v))),
       select('Routing', values(ENGINES, q.engine), q.engine || UNTOUCHED, (v) => turn({ engine: v === UNTOUCHED ? '' : v })),
-      report && h('button', { type: 'button', onclick: () => { kept = report; draw(); } }, 'Keep these figures to compare'),
+      now && h('button', { type: 'button', onclick: () => { kept = now; present(); draw(); } }, 'Keep these to compare'),
       Object.keys(q.sets).filter((key) => !KNOBS.some(([, known]) => known === key)).map((key) =>
         h('button', { type: 'button', class: 'chip-button', title: 'take it back', onclick: () => set(key, UNTOUCHED) }, `${key}=${q.sets[key]} ×`)),
       q.broken.map((name) => h('button', { type: 'button', class: 'chip-button', title: 'repair it', onclick: () => turn({ broken: q.broken.filter((b) => b !== name) }) }, `${name} broken ×`)));
-    replace(figures, report && comparison(report, kept === report ? null : kept));
+    replace(figures, now && comparison(now.report, kept === now ? null : kept.report));
     command.textContent = `fabriscope run ${wordsOf(q).map(quoted).join(' ')}`;
   }
   draw();
@@ -210,5 +199,11 @@ export function explore(first, show) {
   const panel = h('section', { id: 'explore', 'aria-label': 'Knobs' }, design, knobs, h('div', { class: 'controls' }, key, broken), status, figures,
     h('p', { class: 'small' }, 'The same on a command line: ', command));
   document.body.insertBefore(panel, document.getElementById('page'));
-  return { breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };
+  /** What a change makes of it, beside the page: { report } or { said }; `take` turns to it. */
+  const withSets = (change) => (change.sets ? { ...change, sets: { ...q.sets, ...change.sets } } : change);
+  const tryOut = async (change) => {
+    const { code, answer, said } = await ask(['explore', ...wordsOf({ ...q, ...withSets(change) }), '--threads', '1', '--quiet'], files);
+    return code === 0 ? { report: JSON.parse(answer).report } : { said };
+  };
+  return { tryOut, take: (change) => turn(withSets(change)), breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };
 }

@@ -19,7 +19,9 @@ import { listed, phases } from './phases.js';
 import { observed } from './observe.js';
 import { picture } from './picture.js';
 import { study } from './study.js';
+import { timeline } from './timeline.js';
 import { optimum, sweep } from './sweep.js';
+import { pair, versus } from './versus.js';
 import { time } from './time.js';
 import * as f from './format.js';
 
@@ -80,23 +82,24 @@ function controls(model, state) {
   return host;
 }
 
-/** Draws the page of a report; `kept`: what the reader had chosen on the page before it. */
-function build(data, kept, breakPart) {
+/** Draws the page of a report; `kept`: what the reader had chosen on the page before it; `beside`: another block of data. */
+function build(data, kept, asks, beside) {
   const model = new Model(data);
-  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null, breakPart });
+  const state = new State({ engine: 0, phase: worstPhase(model), draw: 0, colour: model.loads || !model.criticality ? 'ratio' : 'criticality', direction: 'both', view: 'tier', open: null, openRest: false, selected: null, time: null, under: null, asks });
   const chosen = kept ?? readAddress().chosen ?? {};
   Object.assign(state, stillThere(model, chosen));
   const drawn = model.graph && data.views ? picture(model, state, data.views)
     : model.leftOut > 0 ? section('fabric', 'The fabric', `${f.count(model.leftOut)} cables are too many to be drawn here, and their loads are not in this file: fabric.graphml has them.`) : null;
   const { report } = model;
   const has = model.phases.length > 0;
-  const linked = [drawn, has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
+  const linked = [timeline(model, state), drawn, beside && versus(model, state, beside, ['kept', 'now']), has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
   const parts = [
     report.iteration && time(model, state),
     ...(report.study ? study(model, state) : []),
     report.observe && observed(model),
     report.busbw && busbw(model),
     report.sweep && sweep(model),
+    report.sweep && pair(model),
     report.optimize && optimum(model),
     report.explain && explanation(model),
     ...(report.audit ? audit(model) : []),
@@ -121,26 +124,35 @@ function build(data, kept, breakPart) {
   if (drawn && data.views.some((v) => v.name === chosen.view)) state.set({ view: chosen.view });
   const selected = drawn && chosen.selected && model.findNamed(chosen.selected);
   if (selected) state.set({ selected });
-  state.onChange(() => writeAddress({ chosen: chosenOf(model, state) }));
+  // A cursor that is played would write too often.
+  let later = 0;
+  const write = () => writeAddress({ chosen: chosenOf(model, state) });
+  state.onChange((changed) => {
+    clearTimeout(later);
+    if (changed.has('time')) later = setTimeout(write, 250);
+    else write();
+  });
   return { chosen: () => chosenOf(model, state) };
 }
 
 /** Of what was chosen on another page, or stands in the address: what this page has too. */
-function stillThere(model, { engine, phase, draw, colour, direction }) {
+function stillThere(model, { engine, phase, draw, colour, direction, time }) {
   const out = {};
   if (engine >= 0 && engine < model.engines.length) out.engine = engine;
   if (phase >= 0 && phase < model.phases.length) out.phase = phase;
   if (model.drawsOf(out.phase ?? -1, out.engine ?? -1).some((d) => d.draw === draw)) out.draw = draw;
   if (['ratio', 'criticality', 'taper', 'bytes', 'paused'].includes(colour)) out.colour = colour;
   if (['both', 'up', 'down'].includes(direction)) out.direction = direction;
+  const schedule = model.schedule(out.engine ?? 0);
+  if (schedule && typeof time === 'number' && time >= 0) Object.assign(out, { time: Math.min(time, schedule.time_s), under: schedule.at(time).phases });
   return out;
 }
 
 /** What is chosen, by names: a switch or a cable keeps its own in another design. */
-function chosenOf(model, { engine, phase, draw, colour, direction, view, selected }) {
+function chosenOf(model, { engine, phase, draw, colour, direction, view, selected, time }) {
   const name = selected?.kind === 'switch' ? model.switchName(selected.id)
     : selected?.kind === 'cable' ? model.linkName(selected.boundary, selected.index, false) : undefined;
-  return { engine, phase, draw, colour, direction, view, selected: name };
+  return { engine, phase, draw, colour, direction, view, time, selected: name };
 }
 
 // Closed parts open for the printer, and close again.
@@ -157,10 +169,10 @@ addEventListener('afterprint', () => {
 export function start(explore) {
   const data = JSON.parse(document.getElementById('data').textContent);
   let ask = null;
-  const breakPart = explore && ((name) => ask.breakPart(name));
-  let page = data && build(data, null, breakPart);
-  ask = explore?.(data, (next) => {
-    page = build(next, page?.chosen(), breakPart);
+  const asks = explore && { breakPart: (name) => ask.breakPart(name), tryOut: (change) => ask.tryOut(change), take: (change) => ask.take(change) };
+  let page = data && build(data, null, asks);
+  ask = explore?.(data, (next, beside) => {
+    page = build(next, page?.chosen(), asks, beside);
   });
   performance.mark('fabriscope-ready');
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -14,19 +14,38 @@ export const CRITICALITY = ['criticality', 'what its loss costs'];
 export const PAUSES = ['paused', 'time that it is stopped'];
 export const DIRECTIONS = [['both', 'the worse of both'], ['0', 'up'], ['1', 'down']];
 
-/** The chosen figure of every link; `null` where the page does not have it. */
+/** A figure of every link in a phase; `null` where the page does not have it. */
+function figure(model, { engine, draw }, kind, phase) {
+  const ratios = model.ratios(phase, engine, draw);
+  const tapers = draw === 0 ? model.tapers(phase) : null;
+  switch (kind) {
+    case 'ratio': return ratios;
+    case 'taper': return tapers;
+    case 'hash': return ratios && tapers && ratios.map((b, i) => b.map((values, d) => values.map((v, c) => (tapers[i][d][c] > 0 ? v / tapers[i][d][c] : v))));
+    case 'paused': return draw === 0 ? model.pauses(phase, engine) : null;
+    case 'criticality': return model.decode('criticality', model.criticality.ratio);
+    default: return draw === 0 ? model.bytes(phase, engine) : null;
+  }
+}
+
+/** Of several phases the largest figure of every link; of none zeros. */
+function together(model, state, kind, phases) {
+  const all = phases.map((phase) => figure(model, state, kind, phase));
+  if (all.some((values) => !values)) return null;
+  if (all.length === 1) return all[0];
+  return model.graph.boundaries.map((b, i) => [0, 1].map((d) => {
+    const out = new Float64Array(b.n);
+    for (const values of all) for (let c = 0; c < b.n; c++) out[c] = Math.max(out[c], values[i][d][c]);
+    return out;
+  }));
+}
+
+/** The chosen figure of every link, in the chosen phase or in those that are under way at a moment. */
 export class Metric {
   constructor(model, state) {
     this.kind = state.colour;
     this.direction = state.direction;
-    const ratios = model.ratios(state.phase, state.engine, state.draw);
-    const tapers = state.draw === 0 ? model.tapers(state.phase) : null;
-    this.values = this.kind === 'ratio' ? ratios
-      : this.kind === 'taper' ? tapers
-        : this.kind === 'hash' ? ratios && tapers && ratios.map((b, i) => b.map((values, d) => values.map((v, c) => (tapers[i][d][c] > 0 ? v / tapers[i][d][c] : v))))
-          : this.kind === 'paused' ? (state.draw === 0 ? model.pauses(state.phase, state.engine) : null)
-          : this.kind === 'criticality' ? model.decode('criticality', model.criticality.ratio)
-            : state.draw === 0 ? model.bytes(state.phase, state.engine) : null;
+    this.values = together(model, state, this.kind, state.under ?? [state.phase]);
     this.isLinear = ['load', 'paused', 'criticality'].includes(this.kind);
     this.pauses = state.draw === 0 ? model.pauses(state.phase, state.engine) : null;
     this.most = this.isLinear && this.values ? this.values.reduce((m, b) => b.reduce((n, values) => values.reduce((x, y) => Math.max(x, y), n), m), 0) : 0;

@@ -1,5 +1,6 @@
 // What the page knows: the report (the same object as report.json), and the fabric and its loads, decoded when asked for.
 import { rows, series } from './decode.js';
+import { Schedule } from './schedule.js';
 
 export const EDGES = [0.25, 0.5, 0.75, 1, 1.5, 2, 3];
 const COLLIDED = 1 + 1e-9; // as the program counts
@@ -31,6 +32,7 @@ function decodeGraph(g) {
 
 export class Model {
   constructor(data) {
+    this.data = data;
     this.report = data.report;
     this.meta = data.report.meta;
     this.note = data.iteration_note;
@@ -41,6 +43,7 @@ export class Model {
     this.phases = (data.report.phases ?? []).filter((phase) => phase.engines); // `traffic` lists phases without routes
     this.engines = this.phases[0]?.engines.map((e) => e.options ?? e.engine) ?? [];
     this.criticality = this.graph ? (data.criticality ?? null) : null;
+    this.coded = { travels: data.travels, schedules: data.schedules ?? [] };
     this.cache = new Map();
     this.draws = new Map();
     for (const draw of this.loads?.draws ?? []) this.draws.set(`${draw.phase} ${draw.engine} ${draw.draw}`, draw);
@@ -92,6 +95,21 @@ export class Model {
         values.map((value, c) => (value * classes[b.kind[c]].capacity_bps * found.seconds) / 8))));
     }
     return this.cache.get(key);
+  }
+
+  /** What every stage does when, under an engine; null where the page does not have it. */
+  schedule(engine) {
+    const key = `s ${engine}`;
+    const { schedules, travels } = this.coded;
+    if (!this.cache.has(key)) this.cache.set(key, schedules[engine] ? new Schedule(schedules[engine], travels) : null);
+    return this.cache.get(key);
+  }
+
+  /** The flow of a phase that ends last with its way, to be selected; null where nobody knows which it is. */
+  slowest(phase, engine) {
+    const last = this.phases[phase]?.engines[engine]?.last_flow;
+    const path = (last?.path ?? []).map((id) => ({ id, ...this.findLink(id) })).filter((link) => link.index !== undefined);
+    return last ? { kind: 'path', phase, engine, path, bottleneck: last.bottleneck_id } : null;
   }
 
   /** "leaf-5" of a switch, "nic-3" of a NIC; or what is installed under that name. */
@@ -173,5 +191,9 @@ export class State {
     if (changed.length === 0) return;
     Object.assign(this, values);
     for (const listener of this.listeners) listener(new Set(changed));
+  }
+  /** For what shows links: a moment by itself changes none, but what is under way does. */
+  onLinks(listener) {
+    this.onChange((changed) => (changed.size > 1 || !changed.has('time')) && listener(changed));
   }
 }

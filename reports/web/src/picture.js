@@ -32,10 +32,10 @@ export class Picture {
     this.zoom = 1;
     this.pan = 0;
     this.listen();
-    state.onChange((changed) => {
+    state.onLinks((changed) => {
       if (['selected'].some((key) => changed.has(key))) this.reveal();
       if (['view', 'open', 'openRest'].some((key) => changed.has(key))) this.compose();
-      if (['phase', 'engine', 'draw', 'colour', 'direction'].some((key) => changed.has(key))) this.measure();
+      if (['phase', 'engine', 'draw', 'colour', 'direction', 'under'].some((key) => changed.has(key))) this.measure();
       this.draw();
     });
     onTheme(() => this.draw());
@@ -96,9 +96,9 @@ export class Picture {
     if (Object.keys(values).length > 0) this.state.set(values);
   }
 
-  selectedSwitches() {
-    const { selected } = this.state;
+  selectedSwitches(selected = this.state.selected) {
     if (selected?.kind === 'switch') return [selected.id];
+    if (selected?.kind === 'path') return selected.path.flatMap((link) => this.selectedSwitches({ kind: 'cable', ...link }));
     if (selected?.kind === 'cable') {
       const b = this.model.graph.boundaries[selected.boundary];
       return selected.boundary === 0 ? [b.upper[selected.index]] : [b.lower[selected.index], b.upper[selected.index]];
@@ -172,21 +172,27 @@ export class Picture {
     const { selected } = this.state;
     if (!selected) return null;
     const chosen = new Set();
-    if (selected.kind === 'cable') {
-      const b = this.model.graph.boundaries[selected.boundary];
-      const lower = selected.boundary === 0 ? this.now.nicBox[b.lower[selected.index]] : this.now.switchBox[b.lower[selected.index]];
-      const upper = this.now.switchBox[b.upper[selected.index]];
-      for (const bundle of this.now.bundles) if (bundle.a === lower && bundle.b === upper) chosen.add(bundle);
+    if (selected.kind === 'cable' || selected.kind === 'path') {
+      for (const cable of selected.path ?? [selected]) chosen.add(this.bundleOf(cable));
+      chosen.delete(undefined);
     } else {
       for (const bundle of this.now.bundles) if (this.isSelected(this.now.boxes[bundle.a]) || this.isSelected(this.now.boxes[bundle.b])) chosen.add(bundle);
     }
     return chosen.size > 0 ? chosen : null;
   }
 
+  /** The bundle that a cable is in; undefined: it runs inside a box. */
+  bundleOf({ boundary, index }) {
+    const b = this.model.graph.boundaries[boundary];
+    const lower = boundary === 0 ? this.now.nicBox[b.lower[index]] : this.now.switchBox[b.lower[index]];
+    const upper = this.now.switchBox[b.upper[index]];
+    return this.now.bundles.find((bundle) => bundle.a === lower && bundle.b === upper);
+  }
+
   isSelected(box) {
     const { selected } = this.state;
     if (!selected) return false;
-    if (selected.kind === 'cable') return box.kind === 'switch' && this.selectedSwitches().includes(box.id);
+    if (selected.kind === 'cable' || selected.kind === 'path') return box.kind === 'switch' && this.selectedSwitches().includes(box.id);
     return selected.kind === box.kind && selected.id === box.id && (box.kind !== 'group' || selected.level === box.level);
   }
 
@@ -199,6 +205,29 @@ export class Picture {
     g.globalAlpha = 1;
     for (const bundle of this.order) if (chosen?.has(bundle)) this.drawBundle(g, c, bundle, 1, true);
     g.globalAlpha = 1;
+    if (this.state.selected?.kind === 'path') this.drawWay(g, c, this.state.selected);
+  }
+
+  /** The way of a flow over its bundles: arrows, the bottleneck thick. */
+  drawWay(g, c, { path, bottleneck }) {
+    for (const link of path) {
+      const bundle = this.bundleOf(link);
+      if (!bundle) continue;
+      const points = this.path(bundle);
+      if (link.down !== points[0][1] < points.at(-1)[1]) points.reverse();
+      const isHeld = link.id === bottleneck;
+      g.strokeStyle = isHeld ? c.ratio[6] : c.focus;
+      g.lineWidth = isHeld ? 6 : 2.5;
+      g.beginPath();
+      points.forEach(([x, y], i) => (i === 0 ? g.moveTo(x, y) : g.lineTo(x, y)));
+      g.stroke();
+      const [[x0, y0], [x1, y1]] = points.slice(-2);
+      const turn = Math.atan2(y1 - y0, x1 - x0);
+      g.fillStyle = g.strokeStyle;
+      g.beginPath();
+      for (const [angle, far] of [[0, 0], [0.5, 12], [-0.5, 12]]) g.lineTo(x1 - far * Math.cos(turn + angle), y1 - far * Math.sin(turn + angle));
+      g.fill();
+    }
   }
 
   /** Where a bundle runs: straight between rows, in a bow within one and over a grid. */
@@ -454,7 +483,7 @@ function legend(picture) {
       metric.marks && h('p', { class: 'note' }, 'Dashed: a lossless queue stops this cable at times, in a chosen direction.'),
     ]);
   };
-  picture.state.onChange(draw);
+  picture.state.onLinks(draw);
   draw();
   return host;
 }

@@ -33,6 +33,11 @@ const iterate_role *iterate_role_of(const char *name) {
     return NULL;
 }
 
+fab_travel fab_iterate_travel(const char *name) {
+    const iterate_role *role = iterate_role_of(name);
+    return role != NULL ? role->travel : FAB_TRAVEL_N;
+}
+
 bool fab_iterate_is_shared(const char *name) {
     return iterate_role_of(name) != NULL;
 }

@@ -220,6 +220,30 @@ static void name_slowest(const fab_engine_run *run, uint64_t flow, double rate_b
     (void)fab_comm_name(s->traffic, s->phase, about.comm, r->last.comm);
 }
 
+/* The way of the flow that ends last, and who crosses its bottleneck. */
+static void follow_last(const fab_engine_run *run, const fab_routes *r, uint32_t path) {
+    fab_last_flow *last = &run->detail->rates.last;
+    const uint32_t held_at = run->scratch->rates->bottleneck[path];
+    const uint64_t n = r->path_first[path + 1] - r->path_first[path];
+    if (n > FAB_LAST_PATH) {
+        return;
+    }
+    last->n_path = n;
+    memcpy(last->path, r->link + r->path_first[path], n * sizeof *last->path);
+    last->held.link = held_at;
+    for (uint32_t flow = 0; held_at != FAB_NO_BOTTLENECK && flow < r->n_flows; flow++) {
+        uint64_t crossings = 0;
+        for (size_t i = r->path_first[r->flow_first[flow]]; i < r->path_first[r->flow_first[flow + 1]]; i++) {
+            crossings += r->link[i] == held_at;
+        }
+        if (crossings > 0) {
+            last->held.n_flows++;
+            fab_detail_add_flow(run->prepared, flow,
+                                (double)crossings / (r->flow_first[flow + 1] - r->flow_first[flow]), &last->held);
+        }
+    }
+}
+
 /* What comes on top of a transfer, of a run with a detail. */
 static double after_transfer_s(const fab_engine_run *run, uint64_t flow) {
     const fab_prepared_phase *s = run->prepared;
@@ -265,15 +289,16 @@ static fab_status keep_routes(const fab_engine_run *run, const fab_routes *r, fa
     return FAB_OK;
 }
 
-/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. */
-static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_figures *out) {
+/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the solver; first NULL: one each. Gives the path that ends
+ * last, for a run with a detail. */
+static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_figures *out) {
     const fab_rate_scratch *s = run->scratch->rates;
     double sum = 0;
     double least = INFINITY;
     uint64_t last = 0;
+    uint32_t last_path = 0;
     double last_rate = 0;
     double last_s = 0;
-    uint32_t bottlenecked_at = FAB_NO_BOTTLENECK;
     out->transfer_s = 0;
     for (uint64_t flow = 0; flow < n_flows; flow++) {
         uint32_t from = first != NULL ? first[flow] : (uint32_t)flow;
@@ -289,7 +314,7 @@ static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32
                 last_s = s->finish_s[i] + after_s;
                 last = flow;
                 last_rate = rate;
-                bottlenecked_at = s->bottleneck[i];
+                last_path = i;
             }
             if (run->detail != NULL) {
                 count_bottleneck(run, s->bottleneck[i], 1.0 / (to - from));
@@ -302,8 +327,9 @@ static void rates_take(const fab_engine_run *run, uint64_t n_flows, const uint32
     out->min_rate = n_flows > 0 ? least : 0;
     out->mean_rate = n_flows > 0 ? sum / (double)n_flows : 0;
     if (run->detail != NULL && n_flows > 0) {
-        name_slowest(run, last, last_rate, last_s, bottlenecked_at);
+        name_slowest(run, last, last_rate, last_s, last_s > 0 ? s->bottleneck[last_path] : FAB_NO_BOTTLENECK);
     }
+    return last_path;
 }
 
 /* Links of the paths as the solver has them: the routes' own, or a copy without what is relayed before. */
@@ -371,7 +397,10 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
         s->solved[2] = 0; /* ends become those of packets */
         FAB_PASS(fab_rate_lossless(run, r, &p, least_possible_s(run, bytes), out, err));
     }
-    rates_take(run, r->n_flows, r->flow_first, out);
+    const uint32_t last_path = rates_take(run, r->n_flows, r->flow_first, out);
+    if (run->detail != NULL && r->n_flows > 0) {
+        follow_last(run, r, last_path);
+    }
     out->transfer_s = isinf(out->transfer_s) ? NAN : out->transfer_s; /* a deadlock */
     if (run->detail != NULL && run->keep_flows) {
         FAB_PASS(keep_flows(run, r->n_flows, r->flow_first, err));

@@ -16,6 +16,9 @@ bool fab_iterates(const fab_traffic *traffic, const fab_result *result, const ch
 /** Whether phases of this name are in an iteration, and so may be under way beside others. */
 bool fab_iterate_is_shared(const char *name);
 
+/** What travels in phases of this name; FAB_TRAVEL_N: they are in no iteration. */
+fab_travel fab_iterate_travel(const char *name);
+
 /** Whether there are phases that may be under way beside each other. */
 bool fab_iterate_shares(const fab_traffic *traffic);
 

@@ -18,6 +18,7 @@
 #define FAB_HOT_LINKS   10 /**< worst links kept per engine */
 #define FAB_CYCLE_SHOWN 16 /**< links named of a cycle of dependencies */
 #define FAB_HOT_FLOWS   16 /**< flows listed per hot link */
+#define FAB_LAST_PATH   64 /**< links of a path that is kept */
 #define FAB_MAX_BLOCKS  64 /**< blocks of servers between which traffic is added up */
 #define FAB_HISTOGRAM                                                                                                  \
     8 /**< bins of link utilisation: [0,.25) [.25,.5) [.5,.75) [.75,1] (1,1.5] (1.5,2] (2,3] (3,inf) */
@@ -165,11 +166,13 @@ typedef struct fab_seed_figures {
 
 /** The flow of a phase that ends last. */
 typedef struct fab_last_flow {
-    uint64_t flow, bytes;
+    uint64_t flow, bytes, n_path; /**< n_path: links of its path; 0 where it is not known, or too long to be kept */
     uint32_t src_gpu, dst_gpu;
     double rate_bps, finish_s;           /**< rate while all flows of the phase are under way */
     char bottleneck[FAB_LINK_NAME_SIZE]; /**< name of its bottleneck; empty: its receiver's window */
     char comm[FAB_NAME_SIZE];
+    fab_link_id path[FAB_LAST_PATH]; /**< of several the slowest, in order */
+    fab_hot_link held;               /**< its bottleneck, with who crosses it; no flows where the path is not known */
 } fab_last_flow;
 
 /** One flow of a phase, of the first seed. */
