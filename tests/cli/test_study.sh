@@ -204,7 +204,7 @@ grep -q 'without a digest' err || fail "results of an earlier version: $(cat err
 study plan $design --scenarios links:2 --traffic pattern:all-to-all --figures loads --store gone --quiet >/dev/null
 "$program" study run --store gone --quiet >out 2>err &
 worker=$!
-for ((i = 0; i < 300; i++)); do [[ ! -s gone/shard-0-of-1.db.lock ]] || break; sleep 0.01; done
+for ((i = 0; i < 6000; i++)); do [[ ! -s gone/shard-0-of-1.db.lock ]] || break; sleep 0.01; done
 rm -rf gone
 code=0
 wait "$worker" || code=$?
@@ -220,8 +220,11 @@ for signal in INT:130 TERM:143; do
   if [[ $signal == INT:* ]]; then
     refused 5 "is being written by process $worker on " study run --store long
   fi
-  study gather --store long --partial --quiet >/dev/null || fail "a store that is being written cannot be gathered"
-  sleep 0.5
+  for ((i = 0; i < 240; i++)); do # until something is stored
+    study gather --store long --partial --quiet >found || fail "a store that is being written cannot be gathered"
+    grep -q '^0 of' found || break
+    sleep 0.25
+  done
   kill -${signal%:*} $worker
   code=0
   wait $worker || code=$?
