@@ -202,9 +202,9 @@ static void join_roles(tiers *t) {
             uint32_t own = tier[t->all[i].node] < MOST_TIERS ? tier[t->all[i].node] : 0;
             best = ++count[own] > count[best] ? own : best;
         }
-        bool moves = best > 0 && count[best] >= MOST_PART * (end - first) &&
-                     (is_tier(t, first, end, &direct) ||
-                      (t->all[first].name.role != NULL && is_level(t, first, end, best)));
+        bool moves =
+            best > 0 && count[best] >= MOST_PART * (end - first) &&
+            (is_tier(t, first, end, &direct) || (t->all[first].name.role != NULL && is_level(t, first, end, best)));
         for (uint32_t i = first; moves && i < end; i++) {
             tier[t->all[i].node] = best;
         }

@@ -14,6 +14,7 @@
  */
 #include "flight.h"
 
+#include "fab/collective.h"
 #include "fab/fnv.h"
 #include "fab/json_read.h"
 #include "fab/memory.h"
@@ -153,9 +154,10 @@ static uint8_t operation_of(const char *name) {
     static const struct {
         const char *word;
         uint8_t operation;
-    } WORDS[] = {{"barrier", FAB_FLIGHT_OTHER},        {"allreduce", FAB_ALL_REDUCE}, {"allgather", FAB_ALL_GATHER},
-                 {"reducescatter", FAB_REDUCE_SCATTER}, {"alltoall", FAB_ALL_TO_ALL},  {"broadcast", FAB_BROADCAST},
-                 {"reduce", FAB_REDUCE},               {"send", FAB_FLIGHT_SEND}};
+    } WORDS[] = {{"barrier", FAB_FLIGHT_OTHER}, {"allreduce", FAB_ALL_REDUCE},
+                 {"allgather", FAB_ALL_GATHER}, {"reducescatter", FAB_REDUCE_SCATTER},
+                 {"alltoall", FAB_ALL_TO_ALL},  {"broadcast", FAB_BROADCAST},
+                 {"reduce", FAB_REDUCE},        {"send", FAB_FLIGHT_SEND}};
     char plain[64];
     size_t n = 0;
     for (const char *at = name; *at != '\0' && n + 1 < sizeof plain; at++) {
@@ -176,9 +178,9 @@ static double size_of_type(const char *name) {
     static const struct {
         const char *name;
         double bytes;
-    } TYPES[] = {{"Float", 4},    {"Half", 2},   {"BFloat16", 2}, {"Double", 8},       {"Long", 8},
-                 {"Int", 4},      {"Short", 2},  {"Byte", 1},     {"Char", 1},         {"Bool", 1},
-                 {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2}, {"UInt32", 4}, {"UInt64", 8}};
+    } TYPES[] = {{"Float", 4},        {"Half", 2},           {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
+                 {"Int", 4},          {"Short", 2},          {"Byte", 1},     {"Char", 1},   {"Bool", 1},
+                 {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2},   {"UInt32", 4}, {"UInt64", 8}};
     for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++) {
         if (strcmp(TYPES[i].name, name) == 0) {
             return TYPES[i].bytes;

@@ -285,8 +285,9 @@ fab_status fab_nccl_traffic(fab_nccl_log *log, fab_nccl_bytes *bytes, void *cont
     FAB_TRY(assume_bytes(&r, err));
     FAB_TRY(put_all_rings(&r, err));
     if (r.builder.phase.n_flows == 0) {
-        status = bytes != NULL ? FAB_OK
-                               : fab_fail(err, FAB_EINPUT, log->in->path, "nothing moves between the ranks of this log");
+        status = bytes != NULL
+                     ? FAB_OK
+                     : fab_fail(err, FAB_EINPUT, log->in->path, "nothing moves between the ranks of this log");
         goto done;
     }
     r.builder.phase.n_comms = (uint32_t)log->n_comms;
