@@ -109,24 +109,23 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
     if (name[0] == '\0' || ports == FAB_JSON_NONE || strlen(name) >= NAME) {
         return fab_fail_in_file(err, r->path, 1, 1, "a system without system_name, of up to 255 bytes, or ports");
     }
-    for
-        FAB_JSON_EACH(json, i, ports) {
-            ufm_end e = end_of_name(json->values[i].kind == FAB_JSON_STRING ? json->values[i].text : "", "");
-            uint32_t v = e.n_guid > 0 ? fab_network_find(net, e.guid, e.n_guid) : FAB_NETWORK_NONE;
-            if (v == FAB_NETWORK_NONE) {
-                continue;
-            }
-            fab_network_node *node = &net->nodes[v];
-            bool is_host = strcmp(type, "host") == 0;
-            (void)fab_network_hexadecimal((fab_token){.text = guid + prefix, .length = strlen(guid) - prefix},
-                                          &node->system_guid);
-            if (node->kind == FAB_NETWORK_UNKNOWN && (is_host || strcmp(type, "switch") == 0)) {
-                node->kind = is_host ? FAB_NETWORK_ADAPTER : FAB_NETWORK_SWITCH;
-            }
-            if (is_host && node->host == NULL) {
-                FAB_PASS(fab_network_text(net, name, strlen(name), &node->host, err));
-            }
+    FAB_JSON_EACH(json, i, ports) {
+        ufm_end e = end_of_name(json->values[i].kind == FAB_JSON_STRING ? json->values[i].text : "", "");
+        uint32_t v = e.n_guid > 0 ? fab_network_find(net, e.guid, e.n_guid) : FAB_NETWORK_NONE;
+        if (v == FAB_NETWORK_NONE) {
+            continue;
         }
+        fab_network_node *node = &net->nodes[v];
+        bool is_host = strcmp(type, "host") == 0;
+        (void)fab_network_hexadecimal((fab_token){.text = guid + prefix, .length = strlen(guid) - prefix},
+                                      &node->system_guid);
+        if (node->kind == FAB_NETWORK_UNKNOWN && (is_host || strcmp(type, "switch") == 0)) {
+            node->kind = is_host ? FAB_NETWORK_ADAPTER : FAB_NETWORK_SWITCH;
+        }
+        if (is_host && node->host == NULL) {
+            FAB_PASS(fab_network_text(net, name, strlen(name), &node->host, err));
+        }
+    }
     return FAB_OK;
 }
 
@@ -137,34 +136,23 @@ static fab_status ufm_rows(const fab_network_json *r, fab_error *err) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no list of links, ports or systems");
     }
     r->net->keeps_contradictions = true;
-    for
-        FAB_JSON_EACH(json, i, 0) {
-            number++;
-            if (fab_json_member(json, i, "system_name") != FAB_JSON_NONE &&
-                fab_json_member(json, i, "ports") != FAB_JSON_NONE) {
-                FAB_PASS(ufm_system(r, i, err));
-            } else if (fab_json_member(json, i, "peer") != FAB_JSON_NONE) {
-                FAB_PASS(ufm_port(r, i, number, err));
-            } else {
-                const ufm_end ends[2] = {end_of_link(json, i, "source"), end_of_link(json, i, "destination")};
-                FAB_PASS(ufm_cable(r, ends, 0, number, err));
-            }
+    FAB_JSON_EACH(json, i, 0) {
+        number++;
+        if (fab_json_member(json, i, "system_name") != FAB_JSON_NONE &&
+            fab_json_member(json, i, "ports") != FAB_JSON_NONE) {
+            FAB_PASS(ufm_system(r, i, err));
+        } else if (fab_json_member(json, i, "peer") != FAB_JSON_NONE) {
+            FAB_PASS(ufm_port(r, i, number, err));
+        } else {
+            const ufm_end ends[2] = {end_of_link(json, i, "source"), end_of_link(json, i, "destination")};
+            FAB_PASS(ufm_cable(r, ends, 0, number, err));
         }
+    }
     return FAB_OK;
-}
-
-static bool is_ufm(const char *head) {
-    return fab_network_json_has(head, (const char *const[]){"source_guid", "destination_guid", NULL}) ||
-           fab_network_json_has(head, (const char *const[]){"peer_node_description", "node_description", NULL}) ||
-           fab_network_json_has(head, (const char *const[]){"system_name", "ports", NULL});
-}
-
-static fab_status ufm_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_json_read(path, net, ufm_rows, err);
 }
 
 const fab_network_format fab_network_ufm = {
     .name = "ufm",
     .summary = "links or ports of UFM, JSON of /ufmRest/resources; a folder with systems beside",
-    .recognise = is_ufm,
-    .read = ufm_read};
+    .words = "source_guid destination_guid|peer_node_description node_description|system_name ports",
+    .json = ufm_rows};

@@ -31,9 +31,6 @@
 #define MS          1e-3
 #define MOST_GROUPS 1000 /* of one rank */
 
-#define FLIGHT_EACH(json, i, list)                                                                                     \
-    (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
-
 /* A dump while it is read. */
 typedef struct dump {
     fab_flight *out;
@@ -90,11 +87,10 @@ static fab_status read_members(dump *d, uint32_t group, fab_error *err) {
         }
         return FAB_OK;
     }
-    for
-        FLIGHT_EACH(&d->json, i, list) {
-            double rank = d->json.values[i].number;
-            FAB_PASS(add_member(d->out, rank >= 0 && rank < MOST_RANKS ? (uint64_t)rank : MOST_RANKS, err));
-        }
+    FAB_JSON_EACH(&d->json, i, list) {
+        double rank = d->json.values[i].number;
+        FAB_PASS(add_member(d->out, rank >= 0 && rank < MOST_RANKS ? (uint64_t)rank : MOST_RANKS, err));
+    }
     return FAB_OK;
 }
 
@@ -200,23 +196,21 @@ static fab_status tensor_bytes(const dump *d, uint32_t entry, bool is_input, dou
     if (sizes == FAB_JSON_NONE) {
         return FAB_OK;
     }
-    for
-        FLIGHT_EACH(json, tensor, sizes) {
-            if (type != FAB_JSON_NONE) {
-                name = json->values[type].kind == FAB_JSON_STRING ? json->values[type].text : "";
-                type = json->values[type].next;
-            }
-            double bytes = size_of_type(name);
-            if (bytes == 0) {
-                return fab_fail(err, FAB_EUNSUPPORTED, d->path, "a tensor of '%.40s', of which the size is not known",
-                                name);
-            }
-            for
-                FLIGHT_EACH(json, i, tensor) {
-                    bytes *= json->values[i].number;
-                }
-            *out += bytes;
+    FAB_JSON_EACH(json, tensor, sizes) {
+        if (type != FAB_JSON_NONE) {
+            name = json->values[type].kind == FAB_JSON_STRING ? json->values[type].text : "";
+            type = json->values[type].next;
         }
+        double bytes = size_of_type(name);
+        if (bytes == 0) {
+            return fab_fail(err, FAB_EUNSUPPORTED, d->path, "a tensor of '%.40s', of which the size is not known",
+                            name);
+        }
+        FAB_JSON_EACH(json, i, tensor) {
+            bytes *= json->values[i].number;
+        }
+        *out += bytes;
+    }
     if (!(*out >= 0 && *out < 1e15)) {
         return fab_fail(err, FAB_EINPUT, d->path, "tensors of %g bytes", *out);
     }
@@ -279,17 +273,15 @@ static fab_status read_dump(dump *d, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, d->path,
                         "no dump of PyTorch's flight recorder of version 2 or later: it has no pg_config");
     }
-    for
-        FLIGHT_EACH(&d->json, i, groups) {
-            FAB_PASS(add_group(d, i, err));
-        }
+    FAB_JSON_EACH(&d->json, i, groups) {
+        FAB_PASS(add_group(d, i, err));
+    }
     if (entries == FAB_JSON_NONE) {
         return FAB_OK; /* nothing was recorded */
     }
-    for
-        FLIGHT_EACH(&d->json, i, entries) {
-            FAB_PASS(add_entry(d, i, err));
-        }
+    FAB_JSON_EACH(&d->json, i, entries) {
+        FAB_PASS(add_entry(d, i, err));
+    }
     return FAB_OK;
 }
 
