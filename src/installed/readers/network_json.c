@@ -7,8 +7,7 @@
 #define MOST_BYTES ((size_t)1 << 30)
 #define BOM        "\xef\xbb\xbf"
 
-fab_status fab_network_json_read(const fab_network_format *format, const char *path, fab_network *net,
-                                 fab_error *err) {
+fab_status fab_network_json_read(const fab_network_format *format, const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_network_json r = {.path = path, .net = net};
     bool is_json = format->json != NULL;

@@ -44,6 +44,11 @@ static ufm_end end_of_name(const char *name, const char *description) {
                      .description = description};
 }
 
+static void read_guid(const char *text, size_t n, uint64_t *out) {
+    fab_token t = {.text = text, .length = n};
+    (void)(fab_token_guid(t, out) || fab_token_hexadecimal(t, out));
+}
+
 /* "leaf-0:19" of port 19 is a switch called leaf-0. */
 static fab_status ufm_add(fab_network *net, const ufm_end *e, uint32_t *out, fab_error *err) {
     size_t n = strlen(e->description);
@@ -53,10 +58,8 @@ static fab_status ufm_add(fab_network *net, const ufm_end *e, uint32_t *out, fab
     fab_network_kind kind = is_switch                                   ? FAB_NETWORK_SWITCH
                             : fab_network_ib_names_host(e->description) ? FAB_NETWORK_ADAPTER
                                                                         : FAB_NETWORK_UNKNOWN;
-    size_t prefix = strncmp(e->guid, "0x", 2) == 0 ? 2 : 0;
     FAB_PASS(fab_network_add_node(net, e->guid, e->n_guid, 1, out, err));
-    (void)fab_network_hexadecimal((fab_token){.text = e->guid + prefix, .length = e->n_guid - prefix},
-                                  &net->nodes[*out].guid);
+    read_guid(e->guid, e->n_guid, &net->nodes[*out].guid);
     return fab_network_ib_describe(net, *out, kind, e->description, is_switch ? n - n_port - 1 : n, err);
 }
 
@@ -104,7 +107,6 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
     const char *name = fab_json_text_of(json, system, "system_name", "");
     const char *guid = fab_json_text_of(json, system, "guid", "");
     const char *type = fab_json_text_of(json, system, "type", "");
-    size_t prefix = strncmp(guid, "0x", 2) == 0 ? 2 : 0;
     uint32_t ports = fab_json_member(json, system, "ports");
     if (name[0] == '\0' || ports == FAB_JSON_NONE || strlen(name) >= NAME) {
         return fab_fail_in_file(err, r->path, 1, 1, "a system without system_name, of up to 255 bytes, or ports");
@@ -117,8 +119,7 @@ static fab_status ufm_system(const fab_network_json *r, uint32_t system, fab_err
         }
         fab_network_node *node = &net->nodes[v];
         bool is_host = strcmp(type, "host") == 0;
-        (void)fab_network_hexadecimal((fab_token){.text = guid + prefix, .length = strlen(guid) - prefix},
-                                      &node->system_guid);
+        read_guid(guid, strlen(guid), &node->system_guid);
         if (node->kind == FAB_NETWORK_UNKNOWN && (is_host || strcmp(type, "switch") == 0)) {
             node->kind = is_host ? FAB_NETWORK_ADAPTER : FAB_NETWORK_SWITCH;
         }

@@ -315,11 +315,8 @@ done:
 /* One of the first lines is NCCL's. */
 static bool is_nccl(fab_text *text) {
     for (int i = 0; i < 1000 && fab_text_next(text); i++) {
-        fab_token rest = fab_text_rest(text);
-        for (size_t k = 0; k + 11 <= rest.length; k++) {
-            if (memcmp(rest.text + k, " NCCL INFO ", 11) == 0) {
-                return true;
-            }
+        if (fab_token_find(fab_text_rest(text), " NCCL INFO ") != NULL) {
+            return true;
         }
     }
     return false;

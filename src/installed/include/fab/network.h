@@ -157,8 +157,8 @@ typedef struct fab_network_format {
     /** @retval FAB_EINPUT  file:line:column, what was expected */
     fab_status (*read)(const char *path, fab_network *net, fab_error *err);
     /** Instead of it, of a file that is one value of JSON, or of YAML. */
-    fab_status (*json)(const struct fab_network_json *r, fab_error *err), (*yaml)(const struct fab_network_json *r,
-                                                                                   fab_error *err);
+    fab_status (*json)(const struct fab_network_json *r, fab_error *err),
+        (*yaml)(const struct fab_network_json *r, fab_error *err);
 } fab_network_format;
 
 /** The first that recognises a file reads it; ended by an entry without a name. A new one: a file read_NAME.c and a row
