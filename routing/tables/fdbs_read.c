@@ -42,18 +42,6 @@ bool fab_fdbs_is_dump(fab_text in) {
     return fab_text_next(&in) && fab_text_take(&in, HEAD);
 }
 
-static bool fdb_hexadecimal(fab_token t, uint64_t *out) {
-    char digits[20];
-    char *behind = NULL;
-    if (t.length < 3 || t.length > 18 || memcmp(t.text, "0x", 2) != 0) {
-        return false;
-    }
-    memcpy(digits, t.text + 2, t.length - 2);
-    digits[t.length - 2] = '\0';
-    *out = strtoull(digits, &behind, 16);
-    return *behind == '\0' && strspn(digits, "0123456789abcdefABCDEF") == t.length - 2;
-}
-
 /* "osm_ucast_mgr_dump_ucast_routes: Switch 0x0002c9030068ec10" */
 static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
     uint64_t guid = 0;
@@ -61,7 +49,7 @@ static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
     (void)fab_text_take(r->in, HEAD);
     bool is_switch = fab_text_take(r->in, "Switch ");
     fab_token t = fab_text_token(r->in);
-    if (!is_switch || !fdb_hexadecimal(t, &guid)) {
+    if (!is_switch || !fab_token_guid(t, &guid)) {
         return fab_tables_wrong(r->in, t, FAB_EINPUT, err,
                                 "where a switch was expected, as in Switch 0x0002c9030068ec10");
     }
@@ -89,7 +77,7 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
     uint64_t lid = 0;
     uint64_t hops = 0;
     out->lid_text = fab_text_token(r->in);
-    if (!fdb_hexadecimal(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
+    if (!fab_token_guid(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
         return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
                                 FAB_IB_LIDS);
     }
@@ -237,7 +225,7 @@ static fab_status check_loops(fdb_reader *r, fab_error *err) {
     fab_text_rewind(r->in);
     while (!is_there && fab_text_next(r->in)) {
         uint64_t lid = 0;
-        is_there = r->in->line > head && fdb_hexadecimal(fab_text_token(r->in), &lid) && lid == r->lid[d];
+        is_there = r->in->line > head && fab_token_guid(fab_text_token(r->in), &lid) && lid == r->lid[d];
     }
     return fab_text_wrong(r->in, 1, FAB_EINPUT, fab_forwarding_spell_loop(r->router, r->out, v, d, what),
                           (fab_token){0}, err);

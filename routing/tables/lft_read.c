@@ -90,35 +90,16 @@ static fab_status lft_expected(const reader *r, const char *what, fab_error *err
     return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
 }
 
-static bool read_hex(fab_token t, uint64_t *out) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < t.length; i++) {
-        char c = t.text[i];
-        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10)
-                                                : 16;
-        if (digit > 15 || i > 15) {
-            return false;
-        }
-        n = n << 4 | digit;
-    }
-    *out = n;
-    return t.length > 0;
-}
-
 /* Takes `stop` and what stands before it off the line; false where there is none. */
 static bool take_until(fab_text *in, const char *stop, fab_token *out) {
-    size_t n = strlen(stop);
     *out = fab_text_rest(in);
-    for (const char *at = in->at; at + n <= in->behind; at++) {
-        if (memcmp(at, stop, n) == 0) {
-            out->length = (size_t)(at - out->text);
-            in->at = at + n;
-            return true;
-        }
+    const char *at = fab_token_find(*out, stop);
+    if (at == NULL) {
+        return false;
     }
-    return false;
+    out->length = (size_t)(at - out->text);
+    in->at = at + strlen(stop);
+    return true;
 }
 
 /* The text that ends the line but for `tail`, without quotes around it. False where the line ends otherwise. */
@@ -148,7 +129,7 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
     const fab_fabric *f = r->f;
     uint64_t guid = 0;
     uint32_t port = 0;
-    if (!read_hex(n->guid, &guid)) {
+    if (!fab_token_hexadecimal(n->guid, &guid)) {
         return fab_tables_wrong(r->in, n->guid, FAB_EINPUT, err, "%s",
                                 n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID");
     }
@@ -255,7 +236,7 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     fab_token digits = out->lid_text;
     digits.text += 2; /* 0x */
     digits.length -= 2;
-    if (!read_hex(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
+    if (!fab_token_hexadecimal(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
         return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
                                 FAB_IB_LIDS);
     }

@@ -81,8 +81,9 @@ fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reach
 bool fab_fdbs_is_dump(fab_text in);
 
 /**
- * Reads ibdiagnet2.fdbs, or those of several subnets one after the other. Its lines say no more than LID and port: a LID is of the NIC port that a leaf hands it over
- * to. Switches are found by GUID. An entry that is missing or UNREACHABLE is no route.
+ * Reads ibdiagnet2.fdbs, or those of several subnets one after the other. Its lines say no more than LID and port: a
+ * LID is of the NIC port that a leaf hands it over to. Switches are found by GUID. An entry that is missing or
+ * UNREACHABLE is no route.
  * @param[in] in  Read whole, before its first line.
  * @retval FAB_EINPUT        as of fab_lft_read(), or a LID that two leaves deliver
  * @retval FAB_EUNSUPPORTED  several LIDs per port (LMC), several tables of a switch

@@ -264,6 +264,48 @@ fab_status fab_text_expect_end(fab_text *text, fab_error *err) {
                : fab_text_refuse(text, more, FAB_EINPUT, err, "stands where the end of the line was expected");
 }
 
+bool fab_token_hexadecimal(fab_token t, uint64_t *out) {
+    uint64_t n = 0;
+    for (size_t i = 0; i < t.length; i++) {
+        char c = t.text[i];
+        bool is_digit = c >= '0' && c <= '9';
+        char letter = (char)(c | 0x20);
+        if (i > 15 || (!is_digit && (letter < 'a' || letter > 'f'))) {
+            return false;
+        }
+        n = n << 4 | (uint64_t)(is_digit ? c - '0' : letter - 'a' + 10);
+    }
+    *out = n;
+    return t.length > 0;
+}
+
+bool fab_token_guid(fab_token t, uint64_t *out) {
+    return t.length > 2 && t.text[0] == '0' && t.text[1] == 'x' &&
+           fab_token_hexadecimal((fab_token){.text = t.text + 2, .length = t.length - 2}, out);
+}
+
+fab_token fab_token_trim(fab_token t, const char *set) {
+    while (t.length > 0 && strchr(set, *t.text) != NULL) {
+        t.text++;
+        t.column++;
+        t.length--;
+    }
+    while (t.length > 0 && strchr(set, t.text[t.length - 1]) != NULL) {
+        t.length--;
+    }
+    return t;
+}
+
+const char *fab_token_find(fab_token t, const char *word) {
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= t.length; i++) {
+        if (t.text[i] == word[0] && memcmp(t.text + i, word, n) == 0) {
+            return t.text + i;
+        }
+    }
+    return NULL;
+}
+
 bool fab_token_is(fab_token t, const char *word) {
     return t.length == strlen(word) && memcmp(t.text, word, t.length) == 0;
 }

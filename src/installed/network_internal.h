@@ -7,9 +7,6 @@
 #include "fab/network.h"
 #include "fab/text.h"
 
-/** Up to 16 digits, either case; false where it is none. */
-bool fab_network_hexadecimal(fab_token t, uint64_t *out);
-
 /** "SW", "CA" or "RT", maybe with "-SM" behind. */
 bool fab_network_ib_kind(fab_token t, fab_network_kind *out);
 

@@ -58,6 +58,18 @@ with path("ufm.json") as out:
                         f"{side}_port_node_description": boxes[box][2] + (f":{port}" if boxes[box][0] else "")}
             rows.append(row)
     json.dump(rows, out)
+os.mkdir(os.path.join(folder, "ufm"))  # ports of both ends, and systems, which name the boxes that have no host in their description
+with path("ufm/ports.json") as out:
+    json.dump([{"name": f"{boxes[name][1]:016x}_{p}", "number": p, "systemID": f"{boxes[name][1]:016x}",
+                "node_description": boxes[name][2] + (f":{p}" if boxes[name][0] else ""), "peer": f"{boxes[other][1]:016x}_{q}",
+                "peer_node_description": boxes[other][2] + (f":{q}" if boxes[other][0] else ""), "active_width": f"{width}x", "active_speed": speed,
+                "physical_state": "Link Up"} for name, p, other, q, width, speed in links] + [{"name": "00000000000000ff_1", "node_description": "spare", "peer": ""}], out)
+systems = collections.defaultdict(list)
+for is_switch, guid, text, _ in boxes.values():
+    systems[is_switch, text.split(" ")[0]].append(guid)
+with path("ufm/systems.json") as out:
+    json.dump([{"system_name": name, "guid": f"{min(guids):016x}", "type": "switch" if is_switch else "host",
+                "ports": [f"{guid:016x}_1" for guid in guids]} for (is_switch, name), guids in systems.items()], out)
 rows = list(csv.DictReader(open(cables)))
 with path("minigraph.xml") as out:
     out.write('<?xml version="1.0"?>\n<DeviceMiniGraph xmlns="Microsoft.Search.Autopilot.Evolution"><PngDec><DeviceInterfaceLinks>\n')

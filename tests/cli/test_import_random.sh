@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# What is exported and imported again has the same servers, tiers, cables and bisection: random designs of the tree
-# families, in every format that is read back.
+# What is exported and imported again has the same servers, tiers, cables and bisection: random designs of all families,
+# in every format of cables that is written and read. htsim counts no servers; topologies of schedulers have no cables.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 /usr/bin/python3 - "$program" <<'END' || fail "imports differ"
-import json, random, subprocess, sys
+import json, os, random, shutil, subprocess, sys, tarfile
 
 program = sys.argv[1]
 rng = random.Random(22)
-FORMATS = ("ibnet", "cables", "graphml", "ptm")
+FORMATS = ("ibnet", "cables", "graphml", "yed", "gexf", "ptm", "netbox-csv", "containerlab", "simai", "sonic")
+BY_PORTS = ("ptm", "netbox-csv", "containerlab", "sonic")  # they know ports of servers, and not which are of one NIC
 
 
 def run(*arguments):
@@ -25,13 +26,21 @@ def draw():
     return f"{family}:{','.join(keys)}"
 
 
+def unpack(text):  # an archive of a folder for each switch's file
+    shutil.rmtree("tar", ignore_errors=True)
+    with open("again.tar", "wb") as out:
+        out.write(text.encode())
+    tarfile.open("again.tar").extractall("tar")
+    return next(os.path.join("tar", name) for name in sorted(os.listdir("tar")) if os.path.isdir(os.path.join("tar", name)) and "config" in name)
+
+
 def figures(text):
-    f = json.loads(text)["fabric"]
-    tiers = [(t["switches"], t["cables"], t.get("built_taper")) for t in f["tiers"]]
+    f = json.loads(text)["fabric"]  # cables of a dragonfly or torus are those of a graph when they are read again
+    tiers = [(t["switches"], t["cables"], t.get("built_taper")) for t in f["tiers"]] if "switches" in f["tiers"][0] and "switches" in f["tiers"][-1] else []
     return {**{k: f.get(k) for k in ("servers", "nics", "domains", "planes", "switches", "cables", "bisection_bps")}, "tiers": tiers}
 
 
-designs = ["fat-tree:gpus-per-server=6,gpus=18,radix=16", "clos:gpus=92,gpus-per-server=4,radix=64,taper=0.5", "clos:gpus=16,gpus-per-server=1,radix=8"]
+designs = ["dragonfly:dragonfly=2,4,2", "dragonfly:gpus=144,dragonfly=4,4,2,9", "torus:gpus=64,gpus-per-server=4,torus=4,4", "fat-tree:gpus-per-server=6,gpus=18,radix=16", "clos:gpus=92,gpus-per-server=4,radix=64,taper=0.5", "clos:gpus=16,gpus-per-server=1,radix=8"]
 tried = differ = 0
 while tried < 45:
     design = designs.pop() if designs else draw()
@@ -41,14 +50,19 @@ while tried < 45:
     tried += 1
     wanted = figures(built)
     for form in FORMATS:
-        if form == "ptm" and "planes" in design:  # it knows ports of servers, and not which are of one NIC
+        if form in BY_PORTS and "planes" in design:
             continue
         text = run("build", design, "--format", form)
         if text is None:
             continue
-        with open(f"again.{form}", "w") as out:
-            out.write(text)
-        again = run("build", f"installed:again.{form}", "--json")
+        name = f"again.{form}"
+        if form == "sonic":
+            name = unpack(text)
+        else:
+            with open(name, "w") as out:
+                out.write(text)
+        more = f",gpus-per-server={json.loads(built)['fabric']['gpus'] // json.loads(built)['fabric']['servers']}" if design.startswith("dragonfly") or design.startswith("torus") else ""
+        again = run("build", f"installed:{name}{more}", "--json")
         got = figures(again) if again else {}
         if got != wanted:
             differ += 1

@@ -27,7 +27,7 @@ for design in clos:gpus=64,radix=16 fat-tree:k=4 rail-spine:gpus=64,gpus-per-ser
   "$program" build $design --format cables --quiet >cables.csv
   python3 "$root/tests/cli/site_files.py" net cables.csv files 2>err || fail "$design: $(tail -n 1 err)"
   figures net >wanted
-  for file in iblinkinfo iblinkinfo-line iblinkinfo-switches ibdiagnet2.net_dump; do
+  for file in iblinkinfo iblinkinfo-line iblinkinfo-switches ibdiagnet2.net_dump ufm; do
     same files/$file net
     same net files/$file
     figures files/$file >out
@@ -40,6 +40,18 @@ for design in clos:gpus=64,radix=16 fat-tree:k=4 rail-spine:gpus=64,gpus-per-ser
   same files/snmp cables.csv no-rate rate
   same cables.csv files/snmp no-rate rate
 done
+# Adapters that say nothing of their host are those of UFM's systems; these alone have no cables.
+mkdir bare
+sed -E 's/"(server-[0-9]+) HCA-[0-9]+"/"MT4129 ConnectX7 Mellanox Technologies"/g' files/ufm/ports.json >bare/ports.json
+cp files/ufm/systems.json bare
+"$program" import bare --json --quiet >report.json 2>err || fail "systems of UFM: $(<err)"
+"$program" import net --json --quiet >net.json
+python3 -c 'import json
+a, b = (json.load(open(name + ".json"))["import"] for name in ("report", "net"))
+assert a["servers"] == b["servers"] and a["nics_per_server"] == b["nics_per_server"], (a["servers"], b["servers"])' 2>err || fail "systems of UFM: $(<err)"
+code=0
+"$program" import files/ufm/systems.json --quiet >out 2>err || code=$?
+[[ $code -eq 3 ]] && grep -q 'holds no cable' err || fail "systems alone: $code: $(<err)"
 # Captures with prompts and warnings around and between, of several runs one behind the other.
 { echo 'user@head:~$ iblinkinfo' && echo 'ibwarn: [4711] _do_madrpc: recv failed: Connection timed out' && cat files/iblinkinfo && echo 'user@head:~$ exit'; } >capture
 same capture net

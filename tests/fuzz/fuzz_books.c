@@ -1,6 +1,8 @@
-/* Price books (first byte even), GPUs (first byte G), published figures (first byte P) and catalogs (else) as files. */
+/* Price books (first byte even), GPUs (first byte G), published figures (first byte P), what nccl-tests print (first
+ * byte N) and catalogs (else) as files. */
 #include "fab/catalog.h"
 #include "fab/gpu.h"
+#include "fab/nccl_tests.h"
 #include "fab/prices.h"
 #include "fab/published.h"
 #include "fuzz.h"
@@ -50,6 +52,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                        published.n_rows);
         }
         fab_published_release(&published);
+    } else if (data[0] == 'N') {
+        fab_nccl_tests tests = {.path = NULL};
+        if (fuzz_accepts(fab_nccl_tests_read(path, &tests, &err), &err)) {
+            fuzz_check(tests.n_rows > 0 && tests.rows[0].bytes > 0 && isfinite(tests.rows[0].busbw), "%zu rows",
+                       tests.n_rows);
+        }
+        fab_nccl_tests_release(&tests);
     } else if (data[0] % 2 == 0) {
         fab_prices *prices = calloc(1, sizeof *prices);
         if (fuzz_accepts(fab_prices_read(path, prices, &err), &err)) {

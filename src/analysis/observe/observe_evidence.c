@@ -12,13 +12,10 @@
 
 #define MUCH_WAIT 3.0 /* times the median of its peers */
 
-const char *const fab_suspect_kinds[FAB_SUSPECT_N] = {[FAB_SUSPECT_HOST] = "late-host",
-                                                      [FAB_SUSPECT_LINK] = "slow-link",
-                                                      [FAB_SUSPECT_MORE] = "overloaded-link",
-                                                      [FAB_SUSPECT_ENDS] = "unequal-ends",
-                                                      [FAB_SUSPECT_ERRORS] = "errors",
-                                                      [FAB_SUSPECT_RANK] = "late-rank",
-                                                      [FAB_SUSPECT_STUCK] = "stuck-rank"};
+const char *const fab_suspect_kinds[FAB_SUSPECT_N] = {
+    [FAB_SUSPECT_HOST] = "late-host",    [FAB_SUSPECT_LINK] = "slow-link", [FAB_SUSPECT_MORE] = "overloaded-link",
+    [FAB_SUSPECT_ENDS] = "unequal-ends", [FAB_SUSPECT_ERRORS] = "errors",  [FAB_SUSPECT_RANK] = "late-rank",
+    [FAB_SUSPECT_STUCK] = "stuck-rank"};
 
 /* --- findings of a link by itself --------------------------------------------------------------------------------- */
 

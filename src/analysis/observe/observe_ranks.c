@@ -145,8 +145,8 @@ static void add_stuck(observation *o) {
         s->score = stuck->waiting;
         (void)snprintf(s->ranks, sizeof s->ranks, "%" PRIu32, stuck->rank);
         (void)snprintf(s->name, sizeof s->name, "rank %" PRIu32 " (GPU %" PRIu32 " of %.80s%s)", stuck->rank,
-                       r->gpu[stuck->rank] % o->fabric->gpus_per_server,
-                       fab_server_name(o->fabric, s->server, server), r->is_assumed ? ", assumed" : "");
+                       r->gpu[stuck->rank] % o->fabric->gpus_per_server, fab_server_name(o->fabric, s->server, server),
+                       r->is_assumed ? ", assumed" : "");
         fab_append(s->evidence, sizeof s->evidence,
                    "flight recorders: it has not entered %s %" PRIu64 " of group %s, in which %" PRIu32 " of %" PRIu32
                    " ranks wait; or its dump was written before",

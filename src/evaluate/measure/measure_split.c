@@ -153,8 +153,8 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
     }
     if (run->detail != NULL) {
         FAB_TRY(add_crossing_flows(run, split, err));
-        FAB_TRY(fab_path_figures_of_split(run->router, dag, split, s->demand, s->phase, s->offer,
-                                          &run->detail->paths, err));
+        FAB_TRY(fab_path_figures_of_split(run->router, dag, split, s->demand, s->phase, s->offer, &run->detail->paths,
+                                          err));
     }
     if (run->detail != NULL && run->dependencies != NULL) {
         FAB_TRY(fab_dependencies_add_minimal(run->dependencies, fab_router_next_hops(run->router),

@@ -137,9 +137,8 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
                      .other = fab_audit_label(a, two->node),
                      .other_guid = a->net->nodes[two->node].guid,
                      .line = near->end[0].line != 0 ? near->end[0].line : near->end[1].line};
-    const char *lacks = fab_audit_label(a, a->boundary[s->tier - 1].member[a->boundary[s->tier - 1]
-                                                                               .block[one->lacks]
-                                                                               .first_upper]);
+    const char *lacks =
+        fab_audit_label(a, a->boundary[s->tier - 1].member[a->boundary[s->tier - 1].block[one->lacks].first_upper]);
     if (cable != NULL) {
         uint32_t k = cable->end[0].node == one->node ? 0 : 1;
         f.port = fab_audit_port(&cable->end[k]);
@@ -148,8 +147,9 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
                                 "this cable leads to a cell that both switches have %u cable%s to beside; %s lacks one "
                                 "to the cell of %s",
                                 (unsigned)s->usual, s->usual == 1 ? "" : "s", f.node, lacks));
-        FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange its end with that of a cable which is crossed with it: %s "
-                                                 "belongs on the cell of %s.",
+        FAB_PASS(fab_audit_text(a, &f.work, err,
+                                "Exchange its end with that of a cable which is crossed with it: %s "
+                                "belongs on the cell of %s.",
                                 f.node, lacks));
     } else {
         FAB_PASS(fab_audit_text(a, &f.text, err,
@@ -169,8 +169,7 @@ static fab_status report_crossings(cells *s, fab_error *err) {
                 crossing *two = &s->list[k];
                 bool joins = one->has == s->of[two->node] && two->has == s->of[one->node] &&
                              cable_between(s, one->node, two->node, NONE) != NULL;
-                bool is_pair =
-                    s->of[one->node] == s->of[two->node] && one->has == two->lacks && one->lacks == two->has;
+                bool is_pair = s->of[one->node] == s->of[two->node] && one->has == two->lacks && one->lacks == two->has;
                 if (!one->is_told && !two->is_told && (pass == 0 ? joins : is_pair)) {
                     one->is_told = two->is_told = true;
                     FAB_PASS(report(s, one, two, err));

@@ -2,6 +2,7 @@
  * PortXmitData, port_xmit_data and port-xmit-data are one. */
 #include "counters_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const fab_counter_about fab_counter_abouts[FAB_COUNTER_N] = {
@@ -21,93 +22,35 @@ const fab_counter_about fab_counter_abouts[FAB_COUNTER_N] = {
     [FAB_COUNTER_OUT_OF_SEQUENCE] = {"out-of-sequence", "packets received out of sequence", true},
 };
 
-/* Scale 4: counted in words of four bytes. */
+/* What tools call them: perfquery, ibdiagnet and sysfs; exporters of InfiniBand; node_exporter; SONiC, gNMI
+ * (OpenConfig) and SNMP; this program. Scale 4: counted in words of four bytes. */
 static const struct counter_name {
-    const char *name;
     fab_counter counter;
     uint8_t scale;
+    const char *names;
 } NAMES[] = {
-    /* perfquery, ibdiagnet, sysfs */
-    {"portxmitdata", FAB_COUNTER_SENT, 4},
-    {"portrcvdata", FAB_COUNTER_RECEIVED, 4},
-    {"portxmitdata64", FAB_COUNTER_SENT, 4},
-    {"portrcvdata64", FAB_COUNTER_RECEIVED, 4},
-    {"portxmitwait", FAB_COUNTER_WAIT, 1},
-    {"symbolerrorcounter", FAB_COUNTER_SYMBOL_ERRORS, 1},
-    {"symbolerror", FAB_COUNTER_SYMBOL_ERRORS, 1},
-    {"symbolerrors", FAB_COUNTER_SYMBOL_ERRORS, 1},
-    {"linkerrorrecoverycounter", FAB_COUNTER_LINK_RECOVERED, 1},
-    {"linkerrorrecovery", FAB_COUNTER_LINK_RECOVERED, 1},
-    {"linkdownedcounter", FAB_COUNTER_LINK_DOWNED, 1},
-    {"linkdowncounter", FAB_COUNTER_LINK_DOWNED, 1},
-    {"linkdowned", FAB_COUNTER_LINK_DOWNED, 1},
-    {"portrcverrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
-    {"portxmitdiscards", FAB_COUNTER_DISCARDS, 1},
-    {"portxmitdiscard", FAB_COUNTER_DISCARDS, 1},
-    {"feccorrectableblockcounter", FAB_COUNTER_FEC_CORRECTED, 1},
-    {"fecuncorrectableblockcounter", FAB_COUNTER_FEC_LOST, 1},
-    {"portfeccorrectableblockcounter", FAB_COUNTER_FEC_CORRECTED, 1},
-    {"portfecuncorrectableblockcounter", FAB_COUNTER_FEC_LOST, 1},
-    {"outofsequence", FAB_COUNTER_OUT_OF_SEQUENCE, 1},
-    {"packetseqerr", FAB_COUNTER_OUT_OF_SEQUENCE, 1},
-    {"npecnmarkedrocepackets", FAB_COUNTER_CONGESTION, 1},
-    /* exporters of InfiniBand: bytes */
-    {"transmitdatabytes", FAB_COUNTER_SENT, 1},
-    {"receivedatabytes", FAB_COUNTER_RECEIVED, 1},
-    {"transmitwait", FAB_COUNTER_WAIT, 1},
-    {"receiveerrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
-    {"transmitdiscards", FAB_COUNTER_DISCARDS, 1},
-    /* node_exporter: InfiniBand, Ethernet */
-    {"portdatatransmittedbytes", FAB_COUNTER_SENT, 1},
-    {"portdatareceivedbytes", FAB_COUNTER_RECEIVED, 1},
-    {"porttransmitwait", FAB_COUNTER_WAIT, 1},
-    {"porterrorsreceived", FAB_COUNTER_RECEIVE_ERRORS, 1},
-    {"portdiscardstransmitted", FAB_COUNTER_DISCARDS, 1},
-    {"transmitbytes", FAB_COUNTER_SENT, 1},
-    {"receivebytes", FAB_COUNTER_RECEIVED, 1},
-    {"receiveerrs", FAB_COUNTER_RECEIVE_ERRORS, 1},
-    {"transmitdrop", FAB_COUNTER_DISCARDS, 1},
-    /* SONiC, gNMI (OpenConfig), SNMP */
-    {"ifoutoctets", FAB_COUNTER_SENT, 1},
-    {"ifinoctets", FAB_COUNTER_RECEIVED, 1},
-    {"ifhcoutoctets", FAB_COUNTER_SENT, 1},
-    {"ifhcinoctets", FAB_COUNTER_RECEIVED, 1},
-    {"outoctets", FAB_COUNTER_SENT, 1},
-    {"inoctets", FAB_COUNTER_RECEIVED, 1},
-    {"ifinerrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
-    {"inerrors", FAB_COUNTER_RECEIVE_ERRORS, 1},
-    {"ifoutdiscards", FAB_COUNTER_DISCARDS, 1},
-    {"outdiscards", FAB_COUNTER_DISCARDS, 1},
-    {"ifinfeccorrectableframes", FAB_COUNTER_FEC_CORRECTED, 1},
-    {"ifinfecnotcorrectableframes", FAB_COUNTER_FEC_LOST, 1},
-    {"ifinfecsymbolerrors", FAB_COUNTER_SYMBOL_ERRORS, 1},
-    {"fecuncorrectableblocks", FAB_COUNTER_FEC_LOST, 1},
-    {"feccorrectedblocks", FAB_COUNTER_FEC_CORRECTED, 1},
-    {"fecuncorrectablewords", FAB_COUNTER_FEC_LOST, 1},
-    {"feccorrectedwords", FAB_COUNTER_FEC_CORRECTED, 1},
-    {"insymbolerrors", FAB_COUNTER_SYMBOL_ERRORS, 1},
-    {"carriertransitions", FAB_COUNTER_LINK_DOWNED, 1},
-    {"outmacpauseframes", FAB_COUNTER_PAUSES_SENT, 1},
-    {"inmacpauseframes", FAB_COUNTER_PAUSES_RECEIVED, 1},
-    {"ecnmarkedpackets", FAB_COUNTER_CONGESTION, 1},
-    /* the names of this program, and what a list of one's own is likely to have */
-    {"sent", FAB_COUNTER_SENT, 1},
-    {"sentbytes", FAB_COUNTER_SENT, 1},
-    {"txbytes", FAB_COUNTER_SENT, 1},
-    {"xmitbytes", FAB_COUNTER_SENT, 1},
-    {"received", FAB_COUNTER_RECEIVED, 1},
-    {"receivedbytes", FAB_COUNTER_RECEIVED, 1},
-    {"rxbytes", FAB_COUNTER_RECEIVED, 1},
-    {"rcvbytes", FAB_COUNTER_RECEIVED, 1},
-    {"wait", FAB_COUNTER_WAIT, 1},
-    {"xmitwait", FAB_COUNTER_WAIT, 1},
-    {"feccorrected", FAB_COUNTER_FEC_CORRECTED, 1},
-    {"feclost", FAB_COUNTER_FEC_LOST, 1},
-    {"discards", FAB_COUNTER_DISCARDS, 1},
-    {"linkrecovered", FAB_COUNTER_LINK_RECOVERED, 1},
-    {"pausessent", FAB_COUNTER_PAUSES_SENT, 1},
-    {"pausesreceived", FAB_COUNTER_PAUSES_RECEIVED, 1},
-    {"congestion", FAB_COUNTER_CONGESTION, 1},
+    {FAB_COUNTER_SENT, 4, " portxmitdata portxmitdata64 "},
+    {FAB_COUNTER_RECEIVED, 4, " portrcvdata portrcvdata64 "},
+    {FAB_COUNTER_WAIT, 1, " portxmitwait transmitwait porttransmitwait wait xmitwait "},
+    {FAB_COUNTER_SYMBOL_ERRORS, 1, " symbolerrorcounter symbolerror symbolerrors ifinfecsymbolerrors insymbolerrors "},
+    {FAB_COUNTER_LINK_RECOVERED, 1, " linkerrorrecoverycounter linkerrorrecovery linkrecovered "},
+    {FAB_COUNTER_LINK_DOWNED, 1, " linkdownedcounter linkdowncounter linkdowned carriertransitions "},
+    {FAB_COUNTER_RECEIVE_ERRORS, 1, " portrcverrors receiveerrors porterrorsreceived receiveerrs ifinerrors inerrors "},
+    {FAB_COUNTER_DISCARDS, 1, " portxmitdiscards portxmitdiscard transmitdiscards portdiscardstransmitted "},
+    {FAB_COUNTER_DISCARDS, 1, " transmitdrop ifoutdiscards outdiscards discards "},
+    {FAB_COUNTER_FEC_CORRECTED, 1, " feccorrectableblockcounter portfeccorrectableblockcounter "},
+    {FAB_COUNTER_FEC_CORRECTED, 1, " ifinfeccorrectableframes feccorrectedblocks feccorrectedwords feccorrected "},
+    {FAB_COUNTER_FEC_LOST, 1, " fecuncorrectableblockcounter portfecuncorrectableblockcounter "},
+    {FAB_COUNTER_FEC_LOST, 1, " ifinfecnotcorrectableframes fecuncorrectableblocks fecuncorrectablewords "},
+    {FAB_COUNTER_FEC_LOST, 1, " feclost "},
+    {FAB_COUNTER_OUT_OF_SEQUENCE, 1, " outofsequence packetseqerr "},
+    {FAB_COUNTER_CONGESTION, 1, " npecnmarkedrocepackets ecnmarkedpackets congestion "},
+    {FAB_COUNTER_SENT, 1, " transmitdatabytes portdatatransmittedbytes transmitbytes ifoutoctets "},
+    {FAB_COUNTER_SENT, 1, " ifhcoutoctets outoctets sent sentbytes txbytes xmitbytes "},
+    {FAB_COUNTER_RECEIVED, 1, " receivedatabytes portdatareceivedbytes receivebytes ifinoctets ifhcinoctets "},
+    {FAB_COUNTER_RECEIVED, 1, " inoctets received receivedbytes rxbytes rcvbytes "},
+    {FAB_COUNTER_PAUSES_SENT, 1, " outmacpauseframes pausessent "},
+    {FAB_COUNTER_PAUSES_RECEIVED, 1, " inmacpauseframes pausesreceived "},
 };
 
 #define NAME 80 /* letters and digits of a name that are looked at */
@@ -168,8 +111,10 @@ bool fab_counter_find(const char *name, size_t n, fab_counter *out, uint8_t *out
     if (find_pause(at, length, out)) {
         return true;
     }
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        if (strlen(NAMES[i].name) == length && memcmp(NAMES[i].name, at, length) == 0) {
+    char word[NAME + 3];
+    (void)snprintf(word, sizeof word, " %.*s ", (int)length, at);
+    for (size_t i = 0; length > 0 && i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strstr(NAMES[i].names, word) != NULL) {
             *out = NAMES[i].counter;
             *out_scale = (uint8_t)(NAMES[i].scale | is_long);
             return true;

@@ -17,6 +17,11 @@ typedef enum list_column {
     COLUMN_COUNTER
 } list_column;
 
+static const char *const NAMES[] = {[COLUMN_NODE] = " node switch host device ",
+                                    [COLUMN_GUID] = " guid node_guid ",
+                                    [COLUMN_PORT] = " port interface ",
+                                    [COLUMN_TIME] = " time_s timestamp "};
+
 typedef struct counted_column {
     list_column kind;
     fab_counter counter;
@@ -53,8 +58,10 @@ static const char *csv_cell(const char **at, const char *behind, char separator,
     return cell;
 }
 
-static bool is_name(const char *cell, size_t n, const char *name) {
-    return strlen(name) == n && memcmp(cell, name, n) == 0;
+static bool is_name(const char *cell, size_t n, const char *names) {
+    char word[24];
+    (void)snprintf(word, sizeof word, " %.*s ", (int)(n < 20 ? n : 20), cell);
+    return n > 0 && n < 20 && memchr(cell, ' ', n) == NULL && strstr(names, word) != NULL;
 }
 
 static size_t read_heading(const char *text, size_t n, char separator, counted_column *columns) {
@@ -65,16 +72,10 @@ static size_t read_heading(const char *text, size_t n, char separator, counted_c
         const char *cell = csv_cell(&at, text + n, separator, &length);
         counted_column *c = &columns[i++];
         *c = (counted_column){.kind = COLUMN_OTHER, .scale = 1};
-        if (is_name(cell, length, "node") || is_name(cell, length, "switch") || is_name(cell, length, "host") ||
-            is_name(cell, length, "device")) {
-            c->kind = COLUMN_NODE;
-        } else if (is_name(cell, length, "guid") || is_name(cell, length, "node_guid")) {
-            c->kind = COLUMN_GUID;
-        } else if (is_name(cell, length, "port") || is_name(cell, length, "interface")) {
-            c->kind = COLUMN_PORT;
-        } else if (is_name(cell, length, "time_s") || is_name(cell, length, "timestamp")) {
-            c->kind = COLUMN_TIME;
-        } else if (fab_counter_find(cell, length, &c->counter, &c->scale)) {
+        for (list_column kind = COLUMN_NODE; kind < COLUMN_COUNTER; kind++) {
+            c->kind = is_name(cell, length, NAMES[kind]) ? kind : c->kind;
+        }
+        if (c->kind == COLUMN_OTHER && fab_counter_find(cell, length, &c->counter, &c->scale)) {
             c->kind = COLUMN_COUNTER;
         }
     }

@@ -46,10 +46,9 @@ fab_status fab_names_below_read(fab_names_below *b, uint32_t list, fab_error *er
     if (b->from->json.values[list].kind != FAB_JSON_ARRAY) {
         return read_names(b, list, err);
     }
-    for
-        FAB_JSON_EACH(&b->from->json, i, list) {
-            FAB_PASS(read_names(b, i, err));
-        }
+    FAB_JSON_EACH(&b->from->json, i, list) {
+        FAB_PASS(read_names(b, i, err));
+    }
     return FAB_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "network_internal.h"
+#include "network_json.h"
 
 #include "format_options.h"
 
@@ -73,8 +73,8 @@ static fab_status formats_match(const fab_network_format *f, const char *head, b
     int states[STATES];
     int code = 0;
     size_t at = 0;
-    if (f->recognise != NULL) {
-        *out = f->recognise(head);
+    if (f->recognise != NULL || f->words != NULL) {
+        *out = f->recognise != NULL ? f->recognise(head) : fab_network_json_has(head, f->words);
         return FAB_OK;
     }
     begins = pcre2_compile((PCRE2_SPTR)f->begins, PCRE2_ZERO_TERMINATED,
@@ -186,7 +186,7 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
         FAB_PASS(formats_choose(path, format, &f, err));
         net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
-        return f->read(path, net, err);
+        return (f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err));
     }
     if (depth == FAB_FOLDER_DEPTH) {
         return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);

@@ -7,20 +7,19 @@
 #define MOST_BYTES ((size_t)1 << 30)
 #define BOM        "\xef\xbb\xbf"
 
-typedef fab_status network_parse(const char *text, const char *where, fab_json *out, fab_error *err);
-
-static fab_status read_whole(const char *path, fab_network *net, network_parse *parse,
-                             fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
+fab_status fab_network_json_read(const fab_network_format *format, const char *path, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
     fab_network_json r = {.path = path, .net = net};
+    bool is_json = format->json != NULL;
     uint32_t n_before = net->n_cables;
     FAB_TRY(fab_read_file(path, MOST_BYTES, &r.bytes, err));
     if (strlen(r.bytes.data) != r.bytes.length) {
         status = fab_fail_in_file(err, r.path, 1, 1, "a zero byte: this is no text");
         goto done;
     }
-    FAB_TRY(parse(r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0), path, &r.json, err));
-    FAB_TRY(read(&r, err));
+    const char *text = r.bytes.data + (strncmp(r.bytes.data, BOM, 3) == 0 ? 3 : 0);
+    FAB_TRY(is_json ? fab_json_parse(text, path, &r.json, err) : fab_yaml_parse(text, path, &r.json, err));
+    FAB_TRY(is_json ? format->json(&r, err) : format->yaml(&r, err));
     if (net->n_cables == 0 && n_before == 0 && !net->is_tree_of_names) {
         status = fab_fail_in_file(err, r.path, 1, 1, "holds no cable");
     }
@@ -30,29 +29,24 @@ done:
     return status;
 }
 
-fab_status fab_network_json_read(const char *path, fab_network *net,
-                                 fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
-    return read_whole(path, net, fab_json_parse, read, err);
-}
-
-fab_status fab_network_yaml_read(const char *path, fab_network *net,
-                                 fab_status (*read)(const fab_network_json *r, fab_error *err), fab_error *err) {
-    return read_whole(path, net, fab_yaml_parse, read, err);
-}
-
-bool fab_network_json_has(const char *head, const char *const *words) {
+bool fab_network_json_has(const char *head, const char *words) {
+    bool has_all = true;
     head += strspn(head, " \t\r\n");
     if (*head != '{' && *head != '[') {
         return false;
     }
-    for (size_t i = 0; words[i] != NULL; i++) {
+    for (const char *at = words; *at != '\0';) {
         char quoted[64];
-        (void)snprintf(quoted, sizeof quoted, "\"%.60s\"", words[i]);
-        if (strstr(head, quoted) == NULL) {
-            return false;
+        size_t n = strcspn(at, " |");
+        (void)snprintf(quoted, sizeof quoted, "\"%.*s\"", (int)n, at);
+        has_all = has_all && strstr(head, quoted) != NULL;
+        if (has_all && at[n] != ' ') {
+            return true;
         }
+        has_all = has_all || at[n] == '|';
+        at += n + (at[n] != '\0' ? 1 : 0);
     }
-    return true;
+    return false;
 }
 
 static fab_status plug_node(fab_network *net, const fab_network_plug *p, size_t line, uint32_t *out, fab_error *err) {

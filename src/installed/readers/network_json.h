@@ -10,9 +10,6 @@
 #include "fab/json_read.h"
 #include "fab/str.h"
 
-#define FAB_JSON_EACH(json, i, list)                                                                                   \
-    (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
-
 /** A file that is read as one JSON value. */
 typedef struct fab_network_json {
     const char *path;
@@ -21,18 +18,15 @@ typedef struct fab_network_json {
     fab_json json;
 } fab_network_json;
 
-/** Reads the file and calls `read` with it. @retval FAB_EINPUT  no JSON: file:line:column; or it ends within it, ... */
-fab_status fab_network_json_read(const char *path, fab_network *net,
-                                 fab_status (*read)(const fab_network_json *r, fab_error *err),
+/**
+ * Reads a file of a format that has `json` or `yaml`.
+ * @retval FAB_EINPUT  no JSON, or no YAML: file:line:column; or it ends within it, ...
+ */
+fab_status fab_network_json_read(const fab_network_format *format, const char *path, fab_network *net,
                                  fab_error *err) FAB_MUST_USE;
 
-/** The same of YAML. */
-fab_status fab_network_yaml_read(const char *path, fab_network *net,
-                                 fab_status (*read)(const fab_network_json *r, fab_error *err),
-                                 fab_error *err) FAB_MUST_USE;
-
-/** Whether the head is JSON that has all of the words, each in quotes; ended by NULL. */
-bool fab_network_json_has(const char *head, const char *const *words);
+/** Whether the head is JSON with all of the words, each in quotes: "a b", or "a b|c" for other ones. */
+bool fab_network_json_has(const char *head, const char *words);
 
 /** A cable end by names: a box, and its port or NULL. */
 typedef struct fab_network_plug {

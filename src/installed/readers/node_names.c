@@ -46,7 +46,7 @@ static fab_status read_name(fab_text *in, fab_network *net, const guid_node *all
         return FAB_OK;
     }
     fab_token digits = {.text = t.text + 2, .length = t.length > 2 ? t.length - 2 : 0};
-    if (digits.length == 0 || memcmp(t.text, "0x", 2) != 0 || !fab_network_hexadecimal(digits, &guid)) {
+    if (digits.length == 0 || memcmp(t.text, "0x", 2) != 0 || !fab_token_hexadecimal(digits, &guid)) {
         return fab_text_refuse(in, t, FAB_EINPUT, err, "is no GUID such as 0x2c5eab0300b87b40");
     }
     (void)fab_text_take(in, "");

@@ -26,31 +26,21 @@ static fab_status config_db_neighbors(const fab_network_json *r, fab_error *err)
     if (neighbors == FAB_JSON_NONE) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no table DEVICE_NEIGHBOR, which says what is plugged where");
     }
-    for
-        FAB_JSON_EACH(json, i, neighbors) {
-            fab_network_plug other = {.box = fab_network_json_text(json, i, (const char *const[]){"name", NULL}),
-                                      .port = fab_network_json_text(json, i, (const char *const[]){"port", NULL})};
-            local.port = json->values[i].key;
-            if (other.box == NULL || other.port == NULL || local.port == NULL) {
-                return fab_fail_in_file(err, r->path, 1, 1, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
-                                        local.port != NULL ? local.port : "");
-            }
-            FAB_PASS(fab_network_plug_in(r->net, &local, &other, speed_of(json, ports, local.port), 1, err));
+    FAB_JSON_EACH(json, i, neighbors) {
+        fab_network_plug other = {.box = fab_network_json_text(json, i, (const char *const[]){"name", NULL}),
+                                  .port = fab_network_json_text(json, i, (const char *const[]){"port", NULL})};
+        local.port = json->values[i].key;
+        if (other.box == NULL || other.port == NULL || local.port == NULL) {
+            return fab_fail_in_file(err, r->path, 1, 1, "DEVICE_NEIGHBOR: '%.60s' has no name or no port",
+                                    local.port != NULL ? local.port : "");
         }
+        FAB_PASS(fab_network_plug_in(r->net, &local, &other, speed_of(json, ports, local.port), 1, err));
+    }
     return FAB_OK;
-}
-
-static bool is_config_db(const char *head) {
-    return fab_network_json_has(head, (const char *const[]){"DEVICE_NEIGHBOR", NULL}) ||
-           fab_network_json_has(head, (const char *const[]){"DEVICE_METADATA", NULL});
-}
-
-static fab_status config_db_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_json_read(path, net, config_db_neighbors, err);
 }
 
 const fab_network_format fab_network_config_db = {.name = "sonic",
                                                   .summary =
                                                       "config_db.json of SONiC switches: a file or a folder of them",
-                                                  .recognise = is_config_db,
-                                                  .read = config_db_read};
+                                                  .words = "DEVICE_NEIGHBOR|DEVICE_METADATA",
+                                                  .json = config_db_neighbors};

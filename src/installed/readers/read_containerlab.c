@@ -73,19 +73,17 @@ static fab_status lab_links(const fab_network_json *r, fab_error *err) {
     if (nodes == FAB_JSON_NONE || links == FAB_JSON_NONE) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no topology with nodes and links");
     }
-    for
-        FAB_JSON_EACH(json, i, nodes) {
-            uint32_t node = 0;
-            const char *name = json->values[i].key;
-            if (name == NULL || name[0] == '\0') {
-                return fab_fail_in_file(err, r->path, 1, 1, "a node without a name");
-            }
-            FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
+    FAB_JSON_EACH(json, i, nodes) {
+        uint32_t node = 0;
+        const char *name = json->values[i].key;
+        if (name == NULL || name[0] == '\0') {
+            return fab_fail_in_file(err, r->path, 1, 1, "a node without a name");
         }
-    for
-        FAB_JSON_EACH(json, i, links) {
-            FAB_PASS(lab_link(r, i, err));
-        }
+        FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
+    }
+    FAB_JSON_EACH(json, i, links) {
+        FAB_PASS(lab_link(r, i, err));
+    }
     return FAB_OK;
 }
 
@@ -95,9 +93,5 @@ static bool is_lab(const char *head) {
     return topology != NULL && (topology == head || topology[-1] == '\n') && strstr(topology, "nodes:") != NULL;
 }
 
-static fab_status lab_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_yaml_read(path, net, lab_links, err);
-}
-
 const fab_network_format fab_network_lab = {
-    .name = "containerlab", .summary = "topology of containerlab, YAML", .recognise = is_lab, .read = lab_read};
+    .name = "containerlab", .summary = "topology of containerlab, YAML", .recognise = is_lab, .yaml = lab_links};

@@ -7,6 +7,7 @@
 #include "fab/text.h"
 #include "fab/units.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -18,62 +19,19 @@ enum { A_NODE, A_PORT, Z_NODE, Z_PORT, RATE, LENGTH, N_KNOWN };
 
 /* What the columns may be called; letter case, blanks, - and _ make no difference. */
 static const struct {
-    const char *name;
     int column;
+    const char *names;
 } NAMES[] = {
-    {"anode", A_NODE},
-    {"adevice", A_NODE},
-    {"a", A_NODE},
-    {"source", A_NODE},
-    {"aport", A_PORT},
-    {"znode", Z_NODE},
-    {"zdevice", Z_NODE},
-    {"z", Z_NODE},
-    {"bnode", Z_NODE},
-    {"bdevice", Z_NODE},
-    {"b", Z_NODE},
-    {"target", Z_NODE},
-    {"zport", Z_PORT},
-    {"bport", Z_PORT},
-    {"sourceport", A_PORT},
-    {"rate", RATE},
-    {"speed", RATE},
-    {"length", LENGTH},
-    {"lengthm", LENGTH},
-    {"targetport", Z_PORT},
-    {"from", A_NODE},
-    {"fromport", A_PORT},
-    {"to", Z_NODE},
-    {"toport", Z_PORT},
-    {"local", A_NODE},
-    {"localport", A_PORT},
-    {"remote", Z_NODE},
-    {"remoteport", Z_PORT},
-    {"localdevice", A_NODE},
-    {"remotedevice", Z_NODE},
-    {"startdevice", A_NODE},
-    {"startport", A_PORT},
-    {"enddevice", Z_NODE},
-    {"endport", Z_PORT},
-    {"bandwidth", RATE},
-    {"sideadevice", A_NODE},
-    {"sideaname", A_PORT},
-    {"sidebdevice", Z_NODE},
-    {"sidebname", Z_PORT},
-    {"terminationadevice", A_NODE},
-    {"terminationaname", A_PORT},
-    {"terminationbdevice", Z_NODE},
-    {"terminationbname", Z_PORT},
-    {"deviceA", A_NODE},
-    {"deviceB", Z_NODE},
-    {"interfaceA", A_PORT},
-    {"interfaceB", Z_PORT},
-    {"sourcedevice", A_NODE},
-    {"destinationdevice", Z_NODE},
-    {"destination", Z_NODE},
-    {"destinationport", Z_PORT},
-    {"localinterface", A_PORT},
-    {"remoteinterface", Z_PORT},
+    {A_NODE, " anode adevice a source from local localdevice startdevice sideadevice "},
+    {A_NODE, " terminationadevice devicea sourcedevice "},
+    {A_PORT, " aport sourceport fromport localport startport sideaname terminationaname "},
+    {A_PORT, " interfacea localinterface "},
+    {Z_NODE, " znode zdevice z bnode bdevice b target to remote remotedevice enddevice "},
+    {Z_NODE, " sidebdevice terminationbdevice deviceb destinationdevice destination "},
+    {Z_PORT, " zport bport targetport toport remoteport endport sidebname terminationbname "},
+    {Z_PORT, " interfaceb destinationport remoteinterface "},
+    {RATE, " rate speed bandwidth "},
+    {LENGTH, " length lengthm "},
 };
 
 static const char *const KEYS[N_KNOWN] = {"a-node", "a-port", "z-node", "z-port", "rate", "length"};
@@ -95,16 +53,17 @@ typedef struct reader {
 } reader;
 
 static int known_column(const char *title) {
-    char plain[CELL];
-    size_t n = 0;
+    char plain[CELL + 2] = " ";
+    size_t n = 1;
     for (const char *c = title; *c != '\0'; c++) {
         if (*c != ' ' && *c != '-' && *c != '_' && *c != '\t') {
-            plain[n++] = *c;
+            plain[n++] = (char)tolower((unsigned char)*c);
         }
     }
+    plain[n++] = ' ';
     plain[n] = '\0';
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        if (strcasecmp(plain, NAMES[i].name) == 0) {
+    for (size_t i = 0; n > 2 && i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strstr(NAMES[i].names, plain) != NULL) {
             return NAMES[i].column;
         }
     }

@@ -16,23 +16,16 @@ static fab_status layer1_edges(const fab_network_json *r, fab_error *err) {
     if (edges == FAB_JSON_NONE) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no list edges");
     }
-    for
-        FAB_JSON_EACH(&r->json, i, edges) {
-            fab_network_plug ends[2] = {{.box = NULL}};
-            FAB_PASS(layer1_plug(r, i, "node1", &ends[0], err));
-            FAB_PASS(layer1_plug(r, i, "node2", &ends[1], err));
-            FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], 0, 1, err));
-        }
+    FAB_JSON_EACH(&r->json, i, edges) {
+        fab_network_plug ends[2] = {{.box = NULL}};
+        FAB_PASS(layer1_plug(r, i, "node1", &ends[0], err));
+        FAB_PASS(layer1_plug(r, i, "node2", &ends[1], err));
+        FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], 0, 1, err));
+    }
     return FAB_OK;
 }
 
-static bool is_layer1(const char *head) {
-    return fab_network_json_has(head, (const char *const[]){"edges", "interfaceName", NULL});
-}
-
-static fab_status layer1_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_json_read(path, net, layer1_edges, err);
-}
-
-const fab_network_format fab_network_layer1 = {
-    .name = "layer1", .summary = "layer-1 topology of Batfish, JSON", .recognise = is_layer1, .read = layer1_read};
+const fab_network_format fab_network_layer1 = {.name = "layer1",
+                                               .summary = "layer-1 topology of Batfish, JSON",
+                                               .words = "edges interfaceName",
+                                               .json = layer1_edges};

@@ -103,23 +103,14 @@ static bool value_of(fab_token line, const char *key, const char **out, size_t *
     if (line.length < n || memcmp(line.text, key, n) != 0) {
         return false;
     }
-    const char *at = line.text + n;
-    const char *behind = line.text + line.length;
-    while (at < behind && (*at == ' ' || *at == '\t')) {
-        at++;
-    }
-    if (at == behind || *at != ':') {
+    fab_token rest = {.text = line.text + n, .length = line.length - n};
+    rest = fab_token_trim(rest, " \t\r");
+    if (rest.length == 0 || *rest.text != ':') {
         return false;
     }
-    at++;
-    while (at < behind && (*at == ' ' || *at == '"')) {
-        at++;
-    }
-    while (behind > at && (behind[-1] == ' ' || behind[-1] == '"' || behind[-1] == '\r')) {
-        behind--;
-    }
-    *out = at;
-    *out_n = (size_t)(behind - at);
+    rest = fab_token_trim((fab_token){.text = rest.text + 1, .length = rest.length - 1}, " \"\r");
+    *out = rest.text;
+    *out_n = rest.length;
     return *out_n > 0;
 }
 
@@ -128,15 +119,12 @@ static fab_status read_detail(lldp_reader *r, fab_token line, bool *out_is, fab_
     const char *at = NULL;
     size_t n = 0;
     static const char INTERFACE[] = "Interface ";
-    const char *detected = NULL;
     *out_is = true;
     if (line.length > 2 && memcmp(line.text, "- ", 2) == 0) {
         line.text += 2;
         line.length -= 2;
     }
-    for (size_t i = 0; i + 9 < line.length && detected == NULL; i++) {
-        detected = memcmp(line.text + i, " detected", 9) == 0 ? line.text + i : NULL;
-    }
+    const char *detected = fab_token_find(line, " detected");
     if (line.length > 10 && memcmp(line.text, INTERFACE, 10) == 0 && detected != NULL) {
         FAB_PASS(end_neighbor(r, err));
         keep_port(r->local, line.text + 10, (size_t)(detected - line.text) - 10);
@@ -279,11 +267,7 @@ static lldp_table table_of(fab_token line) {
 }
 
 static fab_status lldp_line(lldp_reader *r, fab_error *err) {
-    fab_token line = fab_text_rest(r->in);
-    while (line.length > 0 && (*line.text == ' ' || *line.text == '\t')) {
-        line.text++;
-        line.length--;
-    }
+    fab_token line = fab_token_trim(fab_text_rest(r->in), " \t");
     lldp_table table = table_of(line);
     bool is_detail = false;
     if (take_prompt(r, line)) {

@@ -33,14 +33,13 @@ static fab_status read_neighbor(const fab_network_json *r, const fab_network_plu
 
 /* {"swp1": {...}} */
 static fab_status read_interfaces(const fab_network_json *r, fab_network_plug local, uint32_t object, fab_error *err) {
-    for
-        FAB_JSON_EACH(&r->json, i, object) {
-            local.port = r->json.values[i].key;
-            if (local.port == NULL || r->json.values[i].kind != FAB_JSON_OBJECT) {
-                return fab_fail_in_file(err, r->path, 1, 1, "an interface that has no name");
-            }
-            FAB_PASS(read_neighbor(r, &local, i, err));
+    FAB_JSON_EACH(&r->json, i, object) {
+        local.port = r->json.values[i].key;
+        if (local.port == NULL || r->json.values[i].kind != FAB_JSON_OBJECT) {
+            return fab_fail_in_file(err, r->path, 1, 1, "an interface that has no name");
         }
+        FAB_PASS(read_neighbor(r, &local, i, err));
+    }
     return FAB_OK;
 }
 
@@ -52,10 +51,9 @@ static fab_status read_host(const fab_network_json *r, const fab_network_plug *l
     if (r->json.values[list].kind == FAB_JSON_OBJECT) {
         return read_interfaces(r, *local, list, err);
     }
-    for
-        FAB_JSON_EACH(&r->json, i, list) {
-            FAB_PASS(read_interfaces(r, *local, i, err));
-        }
+    FAB_JSON_EACH(&r->json, i, list) {
+        FAB_PASS(read_interfaces(r, *local, i, err));
+    }
     return FAB_OK;
 }
 
@@ -66,28 +64,19 @@ static fab_status lldpctl_hosts(const fab_network_json *r, fab_error *err) {
         local.n_box = fab_path_box(r->path, &local.box);
         return read_host(r, &local, lldp, err);
     }
-    for
-        FAB_JSON_EACH(&r->json, i, 0) {
-            lldp = fab_json_member(&r->json, i, "lldp");
-            if (lldp == FAB_JSON_NONE || r->json.values[i].key == NULL || r->json.values[i].key[0] == '\0') {
-                return fab_fail_in_file(err, r->path, 1, 1, "has no member lldp, nor hosts that have one");
-            }
-            local = (fab_network_plug){.box = r->json.values[i].key};
-            FAB_PASS(read_host(r, &local, lldp, err));
+    FAB_JSON_EACH(&r->json, i, 0) {
+        lldp = fab_json_member(&r->json, i, "lldp");
+        if (lldp == FAB_JSON_NONE || r->json.values[i].key == NULL || r->json.values[i].key[0] == '\0') {
+            return fab_fail_in_file(err, r->path, 1, 1, "has no member lldp, nor hosts that have one");
         }
+        local = (fab_network_plug){.box = r->json.values[i].key};
+        FAB_PASS(read_host(r, &local, lldp, err));
+    }
     return FAB_OK;
-}
-
-static bool is_lldpctl(const char *head) {
-    return fab_network_json_has(head, (const char *const[]){"lldp", "interface", NULL});
-}
-
-static fab_status lldpctl_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_json_read(path, net, lldpctl_hosts, err);
 }
 
 const fab_network_format fab_network_lldpctl = {
     .name = "lldpctl",
     .summary = "neighbors that lldpd has heard, lldpctl -f json: a file or a folder of hosts",
-    .recognise = is_lldpctl,
-    .read = lldpctl_read};
+    .words = "lldp interface",
+    .json = lldpctl_hosts};

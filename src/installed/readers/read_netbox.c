@@ -49,20 +49,19 @@ static fab_status netbox_cables(const fab_network_json *r, fab_error *err) {
     if (list == FAB_JSON_NONE) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no list of cables, results");
     }
-    for
-        FAB_JSON_EACH(json, i, list) {
-            fab_network_plug ends[2] = {{.box = NULL}};
-            if (!termination(json, i, "a_terminations", "termination_a", &ends[0]) ||
-                !termination(json, i, "b_terminations", "termination_b", &ends[1])) {
-                n_left++; /* power, circuits, or a cable with several ends */
-                continue;
-            }
-            uint32_t before = r->net->n_cables;
-            FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], 0, 1, err));
-            if (r->net->n_cables > before) {
-                r->net->cables[before].length_m = length_of(json, i);
-            }
+    FAB_JSON_EACH(json, i, list) {
+        fab_network_plug ends[2] = {{.box = NULL}};
+        if (!termination(json, i, "a_terminations", "termination_a", &ends[0]) ||
+            !termination(json, i, "b_terminations", "termination_b", &ends[1])) {
+            n_left++; /* power, circuits, or a cable with several ends */
+            continue;
         }
+        uint32_t before = r->net->n_cables;
+        FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], 0, 1, err));
+        if (r->net->n_cables > before) {
+            r->net->cables[before].length_m = length_of(json, i);
+        }
+    }
     if (n_left > 0) {
         r->net->n_left_out += n_left;
         r->net->left_out = "cables that do not lead from one port of a device to another";
@@ -70,16 +69,7 @@ static fab_status netbox_cables(const fab_network_json *r, fab_error *err) {
     return FAB_OK;
 }
 
-static bool is_netbox(const char *head) {
-    return fab_network_json_has(head, (const char *const[]){"a_terminations", NULL}) ||
-           fab_network_json_has(head, (const char *const[]){"termination_a", NULL});
-}
-
-static fab_status netbox_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_json_read(path, net, netbox_cables, err);
-}
-
 const fab_network_format fab_network_netbox = {.name = "netbox",
                                                .summary = "cables of NetBox or Nautobot, JSON of /api/dcim/cables/",
-                                               .recognise = is_netbox,
-                                               .read = netbox_read};
+                                               .words = "a_terminations|termination_a",
+                                               .json = netbox_cables};

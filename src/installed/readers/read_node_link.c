@@ -21,21 +21,20 @@ static const char *name_of(const fab_json *json, uint32_t object, const char *ke
 }
 
 static fab_status node_link_nodes(const fab_network_json *r, uint32_t nodes, fab_error *err) {
-    for
-        FAB_JSON_EACH(&r->json, i, nodes) {
-            char room[32];
-            uint32_t node = 0;
-            const char *name = name_of(&r->json, i, "id", room, sizeof room);
-            const char *label = fab_json_text_of(&r->json, i, "label", fab_json_text_of(&r->json, i, "name", ""));
-            if (name == NULL) {
-                return fab_fail_in_file(err, r->path, 1, 1, "a node without id");
-            }
-            FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
-            if (label[0] != '\0') {
-                FAB_PASS(fab_network_text(r->net, label, strlen(label), &r->net->nodes[node].label, err));
-            }
-            FAB_PASS(fab_network_ib_host(r->net, node, err));
+    FAB_JSON_EACH(&r->json, i, nodes) {
+        char room[32];
+        uint32_t node = 0;
+        const char *name = name_of(&r->json, i, "id", room, sizeof room);
+        const char *label = fab_json_text_of(&r->json, i, "label", fab_json_text_of(&r->json, i, "name", ""));
+        if (name == NULL) {
+            return fab_fail_in_file(err, r->path, 1, 1, "a node without id");
         }
+        FAB_PASS(fab_network_add_node(r->net, name, strlen(name), 1, &node, err));
+        if (label[0] != '\0') {
+            FAB_PASS(fab_network_text(r->net, label, strlen(label), &r->net->nodes[node].label, err));
+        }
+        FAB_PASS(fab_network_ib_host(r->net, node, err));
+    }
     return FAB_OK;
 }
 
@@ -48,40 +47,28 @@ static fab_status node_link_links(const fab_network_json *r, fab_error *err) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no lists nodes and links");
     }
     FAB_PASS(node_link_nodes(r, nodes, err));
-    for
-        FAB_JSON_EACH(json, i, links) {
-            char room[2][32];
-            fab_network_plug ends[2] = {{.box = name_of(json, i, "source", room[0], sizeof room[0])},
-                                        {.box = name_of(json, i, "target", room[1], sizeof room[1])}};
-            double rate = fab_json_number_of(json, i, "rate_bps", 0);
-            ends[0].port = fab_network_json_text(json, i, (const char *const[]){"source_port", NULL});
-            ends[1].port = fab_network_json_text(json, i, (const char *const[]){"target_port", NULL});
-            for (int k = 0; k < 2; k++) {
-                if (ends[k].box == NULL ||
-                    fab_network_find(r->net, ends[k].box, strlen(ends[k].box)) == FAB_NETWORK_NONE) {
-                    return fab_fail_in_file(err, r->path, 1, 1, "a link whose %s is no node",
-                                            k == 0 ? "source" : "target");
-                }
+    FAB_JSON_EACH(json, i, links) {
+        char room[2][32];
+        fab_network_plug ends[2] = {{.box = name_of(json, i, "source", room[0], sizeof room[0])},
+                                    {.box = name_of(json, i, "target", room[1], sizeof room[1])}};
+        double rate = fab_json_number_of(json, i, "rate_bps", 0);
+        ends[0].port = fab_network_json_text(json, i, (const char *const[]){"source_port", NULL});
+        ends[1].port = fab_network_json_text(json, i, (const char *const[]){"target_port", NULL});
+        for (int k = 0; k < 2; k++) {
+            if (ends[k].box == NULL || fab_network_find(r->net, ends[k].box, strlen(ends[k].box)) == FAB_NETWORK_NONE) {
+                return fab_fail_in_file(err, r->path, 1, 1, "a link whose %s is no node", k == 0 ? "source" : "target");
             }
-            if ((ends[0].port == NULL) != (ends[1].port == NULL)) {
-                return fab_fail_in_file(err, r->path, 1, 1, "a link with a port at one end alone");
-            }
-            FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], rate > 0 ? rate : 0, 1, err));
         }
+        if ((ends[0].port == NULL) != (ends[1].port == NULL)) {
+            return fab_fail_in_file(err, r->path, 1, 1, "a link with a port at one end alone");
+        }
+        FAB_PASS(fab_network_plug_in(r->net, &ends[0], &ends[1], rate > 0 ? rate : 0, 1, err));
+    }
     return FAB_OK;
-}
-
-static bool is_node_link(const char *head) {
-    return fab_network_json_has(head, (const char *const[]){"nodes", "links", NULL}) ||
-           fab_network_json_has(head, (const char *const[]){"nodes", "edges", NULL});
-}
-
-static fab_status node_link_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_json_read(path, net, node_link_links, err);
 }
 
 const fab_network_format fab_network_node_link = {.name = "node-link",
                                                   .summary =
                                                       "graph as JSON: nodes and links, as networkx and d3 have it",
-                                                  .recognise = is_node_link,
-                                                  .read = node_link_read};
+                                                  .words = "nodes links|nodes edges",
+                                                  .json = node_link_links};

@@ -10,19 +10,18 @@ static fab_status yaml_tree(fab_names_below *b, uint32_t tree, fab_error *err) {
     if (switches == FAB_JSON_NONE) {
         return fab_fail_in_file(err, b->from->path, 1, 1, "a tree without switches");
     }
-    for
-        FAB_JSON_EACH(json, i, switches) {
-            uint32_t children = fab_json_member(json, i, "children");
-            uint32_t nodes = fab_json_member(json, i, "nodes");
-            bool has_children = children != FAB_JSON_NONE && json->values[children].kind != FAB_JSON_NULL;
-            if (!has_children && (nodes == FAB_JSON_NONE || json->values[nodes].kind == FAB_JSON_NULL)) {
-                return fab_fail_in_file(err, b->from->path, 1, 1, "switch '%.60s' has neither children nor nodes",
-                                        fab_json_text_of(json, i, "switch", ""));
-            }
-            FAB_PASS(fab_names_below_join(b, fab_json_text_of(json, i, "switch", NULL),
-                                          has_children ? FAB_NETWORK_SWITCH : FAB_NETWORK_HOST,
-                                          has_children ? children : nodes, err));
+    FAB_JSON_EACH(json, i, switches) {
+        uint32_t children = fab_json_member(json, i, "children");
+        uint32_t nodes = fab_json_member(json, i, "nodes");
+        bool has_children = children != FAB_JSON_NONE && json->values[children].kind != FAB_JSON_NULL;
+        if (!has_children && (nodes == FAB_JSON_NONE || json->values[nodes].kind == FAB_JSON_NULL)) {
+            return fab_fail_in_file(err, b->from->path, 1, 1, "switch '%.60s' has neither children nor nodes",
+                                    fab_json_text_of(json, i, "switch", ""));
         }
+        FAB_PASS(fab_names_below_join(b, fab_json_text_of(json, i, "switch", NULL),
+                                      has_children ? FAB_NETWORK_SWITCH : FAB_NETWORK_HOST,
+                                      has_children ? children : nodes, err));
+    }
     return FAB_OK;
 }
 
@@ -33,29 +32,27 @@ static fab_status yaml_blocks(fab_names_below *b, uint32_t block, fab_error *err
         return fab_fail_in_file(err, b->from->path, 1, 1, "a block topology without blocks");
     }
     b->kind = FAB_NETWORK_HOST;
-    for
-        FAB_JSON_EACH(json, i, blocks) {
-            uint32_t nodes = fab_json_member(json, i, "nodes");
-            const char *name = fab_json_text_of(json, i, "block", NULL);
-            if (nodes == FAB_JSON_NONE || name == NULL) {
-                return fab_fail_in_file(err, b->from->path, 1, 1, "a block without a name or without nodes");
-            }
-            FAB_PASS(fab_names_below_read(b, nodes, err));
-            FAB_PASS(fab_network_add_group(b->from->net, name, strlen(name), b->members, (uint32_t)b->n_members, err));
+    FAB_JSON_EACH(json, i, blocks) {
+        uint32_t nodes = fab_json_member(json, i, "nodes");
+        const char *name = fab_json_text_of(json, i, "block", NULL);
+        if (nodes == FAB_JSON_NONE || name == NULL) {
+            return fab_fail_in_file(err, b->from->path, 1, 1, "a block without a name or without nodes");
         }
+        FAB_PASS(fab_names_below_read(b, nodes, err));
+        FAB_PASS(fab_network_add_group(b->from->net, name, strlen(name), b->members, (uint32_t)b->n_members, err));
+    }
     return FAB_OK;
 }
 
 /* The default of the cluster, else the first. */
 static uint32_t choose_topology(const fab_json *json) {
     uint32_t found = json->values[0].first;
-    for
-        FAB_JSON_EACH(json, i, 0) {
-            const char *is_default = fab_json_text_of(json, i, "cluster_default", "");
-            if (strcmp(is_default, "true") == 0 || strcmp(is_default, "yes") == 0) {
-                return i;
-            }
+    FAB_JSON_EACH(json, i, 0) {
+        const char *is_default = fab_json_text_of(json, i, "cluster_default", "");
+        if (strcmp(is_default, "true") == 0 || strcmp(is_default, "yes") == 0) {
+            return i;
         }
+    }
     return found;
 }
 
@@ -92,11 +89,7 @@ static bool is_slurm_yaml(const char *head) {
     return at != NULL && (at == head || at[-1] == '\n');
 }
 
-static fab_status slurm_yaml_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_yaml_read(path, net, yaml_topologies, err);
-}
-
 const fab_network_format fab_network_slurm_yaml = {.name = "slurm-yaml",
                                                    .summary = "Slurm's topology.yaml (tree, block)",
                                                    .recognise = is_slurm_yaml,
-                                                   .read = slurm_yaml_read};
+                                                   .yaml = yaml_topologies};

@@ -110,11 +110,8 @@ static size_t index_of(fab_token t, uint64_t out[3]) {
 /* "STRING: \"spine-0\"", "INTEGER: 5", "INTEGER: interfaceName(5)", "Hex-STRING: 2C C2 60", or the text alone (-Oq). */
 static fab_token value_of(fab_token rest) {
     static const char *const KINDS[] = {"STRING: ", "INTEGER: ", "Hex-STRING: "};
-    const char *at = rest.text;
     const char *behind = rest.text + rest.length;
-    while (at < behind && *at == ' ') {
-        at++;
-    }
+    const char *at = fab_token_trim(rest, " ").text;
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         size_t n = strlen(KINDS[i]);
         if ((size_t)(behind - at) >= n && memcmp(at, KINDS[i], n) == 0) {
@@ -122,13 +119,8 @@ static fab_token value_of(fab_token rest) {
             break;
         }
     }
-    while (at < behind && (*at == ' ' || *at == '"')) {
-        at++;
-    }
-    while (behind > at && (behind[-1] == ' ' || behind[-1] == '"')) {
-        behind--;
-    }
-    return (fab_token){.text = at, .length = (size_t)(behind - at)};
+    rest = (fab_token){.text = at, .length = (size_t)(behind - at)};
+    return fab_token_trim(rest, " \"");
 }
 
 /* Rows of a column come in the order of those before it: the one behind the last is tried first. */

@@ -53,15 +53,14 @@ static fab_status model_read(const fab_network_json *r, fab_error *err) {
             FAB_TRY(fab_names_below_join(&b, json->values[i].key, FAB_NETWORK_SWITCH, below, err));
         }
     }
-    for
-        FAB_JSON_EACH(json, i, blocks) {
-            const char *domain = domain_of(json, i);
-            b.has_parts = true; /* blocks of several domains */
-            FAB_TRY(model_block(&b, i, err));
-            FAB_TRY(domain != NULL
-                        ? fab_network_add_group(r->net, domain, strlen(domain), b.members, (uint32_t)b.n_members, err)
-                        : FAB_OK);
-        }
+    FAB_JSON_EACH(json, i, blocks) {
+        const char *domain = domain_of(json, i);
+        b.has_parts = true; /* blocks of several domains */
+        FAB_TRY(model_block(&b, i, err));
+        FAB_TRY(domain != NULL
+                    ? fab_network_add_group(r->net, domain, strlen(domain), b.members, (uint32_t)b.n_members, err)
+                    : FAB_OK);
+    }
     for (uint32_t i = 0; i < r->net->n_nodes; i++) {
         r->net->nodes[i].n_ports = 0;
     }
@@ -79,9 +78,5 @@ static bool is_model(const char *head) {
     return begins_line(head, "switches:") && (strstr(head, "    switches:") != NULL || begins_line(head, "blocks:"));
 }
 
-static fab_status topograph_read(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_yaml_read(path, net, model_read, err);
-}
-
 const fab_network_format fab_network_topograph = {
-    .name = "topograph", .summary = "model of topograph, YAML", .recognise = is_model, .read = topograph_read};
+    .name = "topograph", .summary = "model of topograph, YAML", .recognise = is_model, .yaml = model_read};

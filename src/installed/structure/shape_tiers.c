@@ -202,9 +202,9 @@ static void join_roles(tiers *t) {
             uint32_t own = tier[t->all[i].node] < MOST_TIERS ? tier[t->all[i].node] : 0;
             best = ++count[own] > count[best] ? own : best;
         }
-        bool moves = best > 0 && count[best] >= MOST_PART * (end - first) &&
-                     (is_tier(t, first, end, &direct) ||
-                      (t->all[first].name.role != NULL && is_level(t, first, end, best)));
+        bool moves =
+            best > 0 && count[best] >= MOST_PART * (end - first) &&
+            (is_tier(t, first, end, &direct) || (t->all[first].name.role != NULL && is_level(t, first, end, best)));
         for (uint32_t i = first; moves && i < end; i++) {
             tier[t->all[i].node] = best;
         }
@@ -236,13 +236,23 @@ static bool has_one_neighbour(const fab_shape *s, uint32_t v) {
     return true;
 }
 
-/* A switch without hosts that is joined to what a leaf is joined to is a leaf that is empty; names did not tell. */
+static uint32_t first_switch_beside(const fab_shape *s, uint32_t v) {
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        uint32_t w = fab_network_far(s->net, s->side[k])->node;
+        if (s->net->nodes[w].kind == FAB_NETWORK_SWITCH && w != v) {
+            return w;
+        }
+    }
+    return FAB_NETWORK_NONE;
+}
+
+/* A switch with few hosts or none that is joined to what a leaf is joined to is a leaf too; names did not tell. */
 static void find_empty_leaves(tiers *t) {
     fab_shape *s = t->s;
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t v = t->all[i].node;
         uint32_t up = s->tier[v] == 3 && s->first[v] < s->first[v + 1] && !has_one_neighbour(s, v)
-                          ? fab_network_far(s->net, s->side[s->first[v]])->node
+                          ? first_switch_beside(s, v)
                           : FAB_NETWORK_NONE;
         for (uint32_t k = up != FAB_NETWORK_NONE ? s->first[up] : 0;
              up != FAB_NETWORK_NONE && s->tier[v] == 3 && k < s->first[up + 1]; k++) {

@@ -18,7 +18,8 @@ const fab_pattern_info fab_traffic_files[] = {
     {"htsim-cm", "traffic: connections of htsim that start together"},
     {"simai-workload", "traffic: collectives of the layers of SimAI's and ASTRA-sim 1's workloads"},
     {"nccl-log", "traffic: rings and collectives that NCCL has logged; a file, or a folder of them"},
-    {"flight-recorder", "traffic: collectives of PyTorch's flight recorder as JSON; a folder, with logs of NCCL or without"},
+    {"flight-recorder",
+     "traffic: collectives of PyTorch's flight recorder as JSON; a folder, with logs of NCCL or without"},
     {NULL, NULL},
 };
 

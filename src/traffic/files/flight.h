@@ -6,13 +6,11 @@
 #pragma once
 
 #include "file_formats.h"
-#include "nccl_log.h"
 
-#include "fab/collective.h"
 #include "fab/ranks.h"
 
-#define FAB_FLIGHT_SEND  ((uint8_t)FAB_N_OPERATIONS) /* beside fab_operation */
-#define FAB_FLIGHT_OTHER ((uint8_t)(FAB_N_OPERATIONS + 1))
+#define FAB_FLIGHT_SEND  0xfe /* beside fab_operation */
+#define FAB_FLIGHT_OTHER 0xff
 
 typedef struct fab_flight_group {
     char name[FAB_NAME_SIZE], about[FAB_NAME_SIZE];
@@ -26,7 +24,7 @@ typedef struct fab_flight_entry {
     uint8_t operation;          /* fab_operation, FAB_FLIGHT_SEND or FAB_FLIGHT_OTHER */
     bool is_done, is_peer_to_peer;
     uint64_t sequence;
-    double bytes; /* S, as nccl-tests count */
+    double bytes;                                    /* S, as nccl-tests count */
     double created_s, started_s, done_s, duration_s; /* NAN: not known */
 } fab_flight_entry;
 

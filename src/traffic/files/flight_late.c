@@ -5,6 +5,7 @@
  */
 #include "flight.h"
 
+#include "fab/collective.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 
@@ -147,10 +148,9 @@ static fab_status find_stuck(late_reader *r, const fab_flight_entry *e, size_t n
         if (has_dump[members[i]] && !is_in[members[i]] && !waits[members[i]]) {
             fab_stuck_rank made = {
                 .rank = members[i], .waiting = (uint32_t)n, .members = g->n, .sequence = e->sequence};
-            static const char *const NAMES[] = {"send", "collective"};
             (void)snprintf(made.collective, sizeof made.collective, "%.60s",
                            e->operation < FAB_N_OPERATIONS ? fab_operation_name((fab_operation)e->operation)
-                                                           : NAMES[e->operation - FAB_N_OPERATIONS]);
+                                                           : "collective");
             (void)snprintf(made.group, sizeof made.group, "%.30s %.30s", g->name, g->about);
             FAB_PASS(FAB_GROW(r->ranks->stuck, r->stuck_capacity, (size_t)r->ranks->n_stuck + 1, err));
             r->ranks->stuck[r->ranks->n_stuck++] = made;
@@ -181,9 +181,9 @@ static fab_status each_collective(late_reader *r, fab_error *err) {
     }
     for (size_t first = 0, behind = 0; first < f->n_entries; first = behind) {
         const fab_flight_entry *e = &f->entries[first];
-        for (behind = first; behind < f->n_entries && f->entries[behind].group == e->group &&
-                             f->entries[behind].is_peer_to_peer == e->is_peer_to_peer &&
-                             f->entries[behind].sequence == e->sequence;
+        for (behind = first;
+             behind < f->n_entries && f->entries[behind].group == e->group &&
+             f->entries[behind].is_peer_to_peer == e->is_peer_to_peer && f->entries[behind].sequence == e->sequence;
              behind++) {
         }
         FAB_TRY(compare_entries(r, e, behind - first, err));
@@ -208,8 +208,8 @@ fab_status fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fa
     for (size_t g = 0; g < flight->n_groups; g++) {
         const uint32_t *members = flight->members + flight->groups[g].first;
         for (uint32_t i = 1; i < flight->groups[g].n; i++) {
-            r.is_wide[g] |= fab_server_of(fabric, ranks->gpu[members[i]]) !=
-                            fab_server_of(fabric, ranks->gpu[members[0]]);
+            r.is_wide[g] |=
+                fab_server_of(fabric, ranks->gpu[members[i]]) != fab_server_of(fabric, ranks->gpu[members[0]]);
         }
     }
     ranks->n_dumps = (uint32_t)flight->n_ranks;

@@ -14,6 +14,7 @@
  */
 #include "flight.h"
 
+#include "fab/collective.h"
 #include "fab/fnv.h"
 #include "fab/json_read.h"
 #include "fab/memory.h"
@@ -29,9 +30,6 @@
 #define NS          1e-9
 #define MS          1e-3
 #define MOST_GROUPS 1000 /* of one rank */
-
-#define FLIGHT_EACH(json, i, list)                                                                                     \
-    (uint32_t i = (json)->values[list].first; i != FAB_JSON_NONE; i = (json)->values[i].next)
 
 /* A dump while it is read. */
 typedef struct dump {
@@ -89,11 +87,10 @@ static fab_status read_members(dump *d, uint32_t group, fab_error *err) {
         }
         return FAB_OK;
     }
-    for
-        FLIGHT_EACH(&d->json, i, list) {
-            double rank = d->json.values[i].number;
-            FAB_PASS(add_member(d->out, rank >= 0 && rank < MOST_RANKS ? (uint64_t)rank : MOST_RANKS, err));
-        }
+    FAB_JSON_EACH(&d->json, i, list) {
+        double rank = d->json.values[i].number;
+        FAB_PASS(add_member(d->out, rank >= 0 && rank < MOST_RANKS ? (uint64_t)rank : MOST_RANKS, err));
+    }
     return FAB_OK;
 }
 
@@ -153,9 +150,10 @@ static uint8_t operation_of(const char *name) {
     static const struct {
         const char *word;
         uint8_t operation;
-    } WORDS[] = {{"barrier", FAB_FLIGHT_OTHER},        {"allreduce", FAB_ALL_REDUCE}, {"allgather", FAB_ALL_GATHER},
-                 {"reducescatter", FAB_REDUCE_SCATTER}, {"alltoall", FAB_ALL_TO_ALL},  {"broadcast", FAB_BROADCAST},
-                 {"reduce", FAB_REDUCE},               {"send", FAB_FLIGHT_SEND}};
+    } WORDS[] = {{"barrier", FAB_FLIGHT_OTHER}, {"allreduce", FAB_ALL_REDUCE},
+                 {"allgather", FAB_ALL_GATHER}, {"reducescatter", FAB_REDUCE_SCATTER},
+                 {"alltoall", FAB_ALL_TO_ALL},  {"broadcast", FAB_BROADCAST},
+                 {"reduce", FAB_REDUCE},        {"send", FAB_FLIGHT_SEND}};
     char plain[64];
     size_t n = 0;
     for (const char *at = name; *at != '\0' && n + 1 < sizeof plain; at++) {
@@ -176,9 +174,9 @@ static double size_of_type(const char *name) {
     static const struct {
         const char *name;
         double bytes;
-    } TYPES[] = {{"Float", 4},    {"Half", 2},   {"BFloat16", 2}, {"Double", 8},       {"Long", 8},
-                 {"Int", 4},      {"Short", 2},  {"Byte", 1},     {"Char", 1},         {"Bool", 1},
-                 {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2}, {"UInt32", 4}, {"UInt64", 8}};
+    } TYPES[] = {{"Float", 4},        {"Half", 2},           {"BFloat16", 2}, {"Double", 8}, {"Long", 8},
+                 {"Int", 4},          {"Short", 2},          {"Byte", 1},     {"Char", 1},   {"Bool", 1},
+                 {"ComplexFloat", 8}, {"ComplexDouble", 16}, {"UInt16", 2},   {"UInt32", 4}, {"UInt64", 8}};
     for (size_t i = 0; i < sizeof TYPES / sizeof TYPES[0]; i++) {
         if (strcmp(TYPES[i].name, name) == 0) {
             return TYPES[i].bytes;
@@ -198,23 +196,21 @@ static fab_status tensor_bytes(const dump *d, uint32_t entry, bool is_input, dou
     if (sizes == FAB_JSON_NONE) {
         return FAB_OK;
     }
-    for
-        FLIGHT_EACH(json, tensor, sizes) {
-            if (type != FAB_JSON_NONE) {
-                name = json->values[type].kind == FAB_JSON_STRING ? json->values[type].text : "";
-                type = json->values[type].next;
-            }
-            double bytes = size_of_type(name);
-            if (bytes == 0) {
-                return fab_fail(err, FAB_EUNSUPPORTED, d->path, "a tensor of '%.40s', of which the size is not known",
-                                name);
-            }
-            for
-                FLIGHT_EACH(json, i, tensor) {
-                    bytes *= json->values[i].number;
-                }
-            *out += bytes;
+    FAB_JSON_EACH(json, tensor, sizes) {
+        if (type != FAB_JSON_NONE) {
+            name = json->values[type].kind == FAB_JSON_STRING ? json->values[type].text : "";
+            type = json->values[type].next;
         }
+        double bytes = size_of_type(name);
+        if (bytes == 0) {
+            return fab_fail(err, FAB_EUNSUPPORTED, d->path, "a tensor of '%.40s', of which the size is not known",
+                            name);
+        }
+        FAB_JSON_EACH(json, i, tensor) {
+            bytes *= json->values[i].number;
+        }
+        *out += bytes;
+    }
     if (!(*out >= 0 && *out < 1e15)) {
         return fab_fail(err, FAB_EINPUT, d->path, "tensors of %g bytes", *out);
     }
@@ -277,17 +273,15 @@ static fab_status read_dump(dump *d, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, d->path,
                         "no dump of PyTorch's flight recorder of version 2 or later: it has no pg_config");
     }
-    for
-        FLIGHT_EACH(&d->json, i, groups) {
-            FAB_PASS(add_group(d, i, err));
-        }
+    FAB_JSON_EACH(&d->json, i, groups) {
+        FAB_PASS(add_group(d, i, err));
+    }
     if (entries == FAB_JSON_NONE) {
         return FAB_OK; /* nothing was recorded */
     }
-    for
-        FLIGHT_EACH(&d->json, i, entries) {
-            FAB_PASS(add_entry(d, i, err));
-        }
+    FAB_JSON_EACH(&d->json, i, entries) {
+        FAB_PASS(add_entry(d, i, err));
+    }
     return FAB_OK;
 }
 

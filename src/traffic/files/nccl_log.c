@@ -28,19 +28,9 @@
 
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
-static const char *find(fab_token t, const char *word) {
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= t.length; i++) {
-        if (t.text[i] == word[0] && memcmp(t.text + i, word, n) == 0) {
-            return t.text + i;
-        }
-    }
-    return NULL;
-}
-
 /* The number behind " word ", decimal, or hexadecimal behind "0x" or where it is so by its nature. */
 static bool number_behind(fab_token t, const char *word, int base, uint64_t *out) {
-    const char *at = find(t, word);
+    const char *at = fab_token_find(t, word);
     char text[24] = "";
     char *behind = NULL;
     if (at == NULL) {
@@ -139,13 +129,14 @@ static fab_status read_ring(fab_nccl_log *r, const fab_nccl_thread *by, uint32_t
 /* "0[0] -> 8[0] [send] via NET/IB/1/GDRDMA" */
 static fab_status read_edge(fab_nccl_log *r, const fab_nccl_thread *by, uint32_t channel, fab_token rest,
                             fab_error *err) {
-    fab_nccl_note made = {
-        .by = *by, .kind = find(rest, "[send]") != NULL ? FAB_NCCL_SEND : FAB_NCCL_RECEIVE, .channel = channel};
+    fab_nccl_note made = {.by = *by,
+                          .kind = fab_token_find(rest, "[send]") != NULL ? FAB_NCCL_SEND : FAB_NCCL_RECEIVE,
+                          .channel = channel};
     uint64_t to = 0;
-    const char *net = find(rest, " via NET/");
+    const char *net = fab_token_find(rest, " via NET/");
     const char *slash = net != NULL ? memchr(net + 9, '/', (size_t)(rest.text + rest.length - net - 9)) : NULL;
     if (slash == NULL || !number_behind(rest, " -> ", 10, &to) ||
-        (made.kind == FAB_NCCL_RECEIVE && find(rest, "[receive]") == NULL)) {
+        (made.kind == FAB_NCCL_RECEIVE && fab_token_find(rest, "[receive]") == NULL)) {
         return FAB_OK; /* within the host */
     }
     made.from = (uint32_t)strtoul(rest.text, NULL, 10);
@@ -180,7 +171,7 @@ static double edge_bytes_of(fab_token rest, uint64_t count, uint64_t n_ranks, do
                  {"Broadcast:", FAB_BROADCAST, false},
                  {"Reduce:", FAB_REDUCE, false}};
     for (size_t i = 0; i < sizeof CALLS / sizeof CALLS[0]; i++) {
-        if (find(rest, CALLS[i].name) == rest.text) {
+        if (fab_token_find(rest, CALLS[i].name) == rest.text) {
             double bytes = (double)count * size * (CALLS[i].is_of_rank ? (double)n_ranks : 1);
             return bytes * fab_ring_share(CALLS[i].operation, (uint32_t)n_ranks);
         }
@@ -201,11 +192,11 @@ static fab_status read_call(fab_nccl_log *r, const fab_nccl_thread *by, fab_toke
         type >= sizeof SIZES / sizeof SIZES[0]) {
         return fab_text_refuse(r->in, rest, FAB_EINPUT, err, "does not say count, datatype, comm and nranks");
     }
-    if (find(rest, "Recv:") == rest.text) {
+    if (fab_token_find(rest, "Recv:") == rest.text) {
         return FAB_OK; /* told by who sends */
     }
     made.edge_bytes = edge_bytes_of(rest, count, n_ranks, SIZES[type]);
-    if (find(rest, "Send:") == rest.text && number_behind(rest, " root ", 10, &root)) {
+    if (fab_token_find(rest, "Send:") == rest.text && number_behind(rest, " root ", 10, &root)) {
         made.peer = root < FAB_NONE ? (uint32_t)root : FAB_NONE - 1;
         made.edge_bytes = (double)count * SIZES[type];
     }
@@ -217,7 +208,7 @@ static fab_status read_call(fab_nccl_log *r, const fab_nccl_thread *by, fab_toke
 static fab_status nccl_read_line(fab_nccl_log *r, fab_error *err) {
     static const char INFO[] = " NCCL INFO ";
     fab_token all = fab_text_rest(r->in);
-    const char *info = find(all, INFO);
+    const char *info = fab_token_find(all, INFO);
     fab_nccl_thread by = {.host = NULL};
     uint64_t channel = 0;
     uint64_t next = 0;
@@ -228,21 +219,21 @@ static fab_status nccl_read_line(fab_nccl_log *r, fab_error *err) {
     const char *at = info + sizeof INFO - 1;
     fab_token rest = {
         .text = at, .length = (size_t)(all.text + all.length - at), .column = all.column + (size_t)(at - all.text)};
-    const char *colon = find(rest, " : ");
+    const char *colon = fab_token_find(rest, " : ");
     fab_token behind = {.text = colon != NULL ? colon + 3 : at,
                         .length = colon != NULL ? (size_t)(rest.text + rest.length - colon - 3) : 0};
     bool has_channel = number_behind(rest, "Channel ", 10, &channel) || number_behind(rest, "Ring ", 10, &channel);
-    if (find(rest, " - Init COMPLETE") != NULL && find(rest, "comm ") != NULL) {
+    if (fab_token_find(rest, " - Init COMPLETE") != NULL && fab_token_find(rest, "comm ") != NULL) {
         return read_member(r, &by, rest, err);
     }
-    if (find(rest, ": opCount ") != NULL) {
+    if (fab_token_find(rest, ": opCount ") != NULL) {
         return read_call(r, &by, rest, err);
     }
     if (!has_channel || colon == NULL || channel >= FAB_NCCL_CHANNELS) {
         return FAB_OK;
     }
-    if (find(rest, "Ring ") == rest.text) {
-        const char *arrow = find(behind, " -> ");
+    if (fab_token_find(rest, "Ring ") == rest.text) {
+        const char *arrow = fab_token_find(behind, " -> ");
         fab_token two = {.text = arrow != NULL ? arrow + 4 : at,
                          .length = arrow != NULL ? (size_t)(behind.text + behind.length - arrow - 4) : 0};
         fab_nccl_note made = {.by = by,
@@ -252,7 +243,7 @@ static fab_status nccl_read_line(fab_nccl_log *r, fab_error *err) {
         made.to = number_behind(two, " -> ", 10, &next) ? (uint32_t)next : FAB_NONE;
         return made.to != FAB_NONE ? add_note(r, &made, err) : FAB_OK;
     }
-    bool is_edge = find(behind, " -> ") != NULL;
+    bool is_edge = fab_token_find(behind, " -> ") != NULL;
     return is_edge ? read_edge(r, &by, (uint32_t)channel, behind, err)
                    : read_ring(r, &by, (uint32_t)channel, behind, err);
 }

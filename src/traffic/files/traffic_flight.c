@@ -2,6 +2,7 @@
  * has rings, over those. */
 #include "flight.h"
 #include "collectives/collectives.h"
+#include "nccl_log.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
@@ -260,9 +261,9 @@ static void flight_summarise(const flight_reader *r, const char *path) {
         bytes += (double)t->phases[i].total_bytes;
     }
     (void)snprintf(t->summary, sizeof t->summary,
-                   "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s", fab_traffic_file_name(path),
-                   r->flight->n_ranks, t->logged.n, r->flight->n_groups, r->flight->n_groups == 1 ? "" : "s",
-                   fab_quantity_format(amount, bytes, FAB_UNIT_BYTES),
+                   "flight recorders %.60s: %zu of %" PRIu32 " ranks, %zu process group%s, %s%s",
+                   fab_traffic_file_name(path), r->flight->n_ranks, t->logged.n, r->flight->n_groups,
+                   r->flight->n_groups == 1 ? "" : "s", fab_quantity_format(amount, bytes, FAB_UNIT_BYTES),
                    t->logged.is_assumed ? "; assumed: rank r runs on GPU r (a log of NCCL beside the dumps says where)"
                                         : ", places and rings of ranks by the log of NCCL");
     if (r->n_other > 0) {

@@ -285,8 +285,9 @@ fab_status fab_nccl_traffic(fab_nccl_log *log, fab_nccl_bytes *bytes, void *cont
     FAB_TRY(assume_bytes(&r, err));
     FAB_TRY(put_all_rings(&r, err));
     if (r.builder.phase.n_flows == 0) {
-        status = bytes != NULL ? FAB_OK
-                               : fab_fail(err, FAB_EINPUT, log->in->path, "nothing moves between the ranks of this log");
+        status = bytes != NULL
+                     ? FAB_OK
+                     : fab_fail(err, FAB_EINPUT, log->in->path, "nothing moves between the ranks of this log");
         goto done;
     }
     r.builder.phase.n_comms = (uint32_t)log->n_comms;
@@ -314,11 +315,8 @@ done:
 /* One of the first lines is NCCL's. */
 static bool is_nccl(fab_text *text) {
     for (int i = 0; i < 1000 && fab_text_next(text); i++) {
-        fab_token rest = fab_text_rest(text);
-        for (size_t k = 0; k + 11 <= rest.length; k++) {
-            if (memcmp(rest.text + k, " NCCL INFO ", 11) == 0) {
-                return true;
-            }
+        if (fab_token_find(fab_text_rest(text), " NCCL INFO ") != NULL) {
+            return true;
         }
     }
     return false;

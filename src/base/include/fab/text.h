@@ -73,7 +73,18 @@ fab_token fab_text_rest(const fab_text *text);
 /** Decimal digits only, up to 18; false where it is none or too large. */
 bool fab_token_number(fab_token t, uint64_t *out);
 
+/** Up to 16 digits, either case; false where it is none. */
+bool fab_token_hexadecimal(fab_token t, uint64_t *out);
+/** The same behind 0x. */
+bool fab_token_guid(fab_token t, uint64_t *out);
+
 bool fab_token_is(fab_token t, const char *word);
+
+/** Without the characters of `set`, none of which is NUL, at its ends. */
+fab_token fab_token_trim(fab_token t, const char *set);
+
+/** Where a word that is not empty stands first; NULL. */
+const char *fab_token_find(fab_token t, const char *word);
 
 /** FAB_EINPUT where the line has another word. */
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;

@@ -144,6 +144,8 @@ fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, c
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
+struct fab_network_json;
+
 typedef struct fab_network_format {
     const char *name;    /**< "ibnetdiscover", "slurm", ... */
     const char *summary; /**< one line for `list formats` */
@@ -151,8 +153,12 @@ typedef struct fab_network_format {
     const char *begins;
     bool ignores_case;                   /**< of `begins` */
     bool (*recognise)(const char *head); /**< instead of it */
+    const char *words;                   /**< instead of both: JSON that has all these members, or these: "a b|c" */
     /** @retval FAB_EINPUT  file:line:column, what was expected */
     fab_status (*read)(const char *path, fab_network *net, fab_error *err);
+    /** Instead of it, of a file that is one value of JSON, or of YAML. */
+    fab_status (*json)(const struct fab_network_json *r, fab_error *err),
+        (*yaml)(const struct fab_network_json *r, fab_error *err);
 } fab_network_format;
 
 /** The first that recognises a file reads it; ended by an entry without a name. A new one: a file read_NAME.c and a row

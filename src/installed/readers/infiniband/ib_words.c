@@ -12,21 +12,6 @@ static const struct {
 } SPEEDS[] = {{"SDR", 2.5e9}, {"DDR", 5e9},  {"QDR", 10e9},  {"FDR10", 10.3125e9}, {"FDR", 14e9},
               {"EDR", 25e9},  {"HDR", 50e9}, {"NDR", 100e9}, {"XDR", 200e9}};
 
-bool fab_network_hexadecimal(fab_token t, uint64_t *out) {
-    uint64_t n = 0;
-    for (size_t i = 0; i < t.length; i++) {
-        char c = t.text[i];
-        bool is_digit = c >= '0' && c <= '9';
-        char letter = (char)(c | 0x20);
-        if (i > 15 || (!is_digit && (letter < 'a' || letter > 'f'))) {
-            return false;
-        }
-        n = n << 4 | (uint64_t)(is_digit ? c - '0' : letter - 'a' + 10);
-    }
-    *out = n;
-    return t.length > 0;
-}
-
 bool fab_network_ib_kind(fab_token t, fab_network_kind *out) {
     if (t.length < 2 || (t.length > 2 && t.text[2] != '-')) { /* "CA-SM" is one that runs a subnet manager */
         return false;
@@ -101,13 +86,9 @@ fab_status fab_network_ib_describe(fab_network *net, uint32_t index, fab_network
                                    fab_error *err) {
     fab_network_node *node = &net->nodes[index];
     const char *blank = NULL;
-    while (n > 0 && text[n - 1] == ' ') {
-        n--;
-    }
-    while (n > 0 && text[0] == ' ') {
-        text++;
-        n--;
-    }
+    fab_token t = fab_token_trim((fab_token){.text = text, .length = n}, " ");
+    text = t.text;
+    n = t.length;
     node->kind = kind;
     bool is_known = strlen(node->label) == n && memcmp(node->label, text, n) == 0; /* a port's line repeats it */
     if (n > 0 && !is_known) {

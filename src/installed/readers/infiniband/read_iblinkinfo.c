@@ -33,23 +33,11 @@ typedef struct link_reader {
 } link_reader;
 
 static fab_token trimmed(const char *from, const char *behind) {
-    while (from < behind && *from == ' ') {
-        from++;
-    }
-    while (behind > from && (behind[-1] == ' ' || behind[-1] == '\r')) {
-        behind--;
-    }
-    return (fab_token){.text = from, .length = (size_t)(behind - from)};
+    return fab_token_trim((fab_token){.text = from, .length = (size_t)(behind - from)}, " \r");
 }
 
 static const char *find_text(const char *from, const char *behind, const char *word) {
-    size_t n = strlen(word);
-    for (const char *at = from; n <= (size_t)(behind - from) && at + n <= behind; at++) {
-        if (memcmp(at, word, n) == 0) {
-            return at;
-        }
-    }
-    return NULL;
+    return fab_token_find((fab_token){.text = from, .length = (size_t)(behind - from)}, word);
 }
 
 static const char *find_last(const char *from, const char *behind, char c) {
@@ -142,8 +130,8 @@ static bool take_block(link_reader *r, fab_token line) {
         const char *at = rest.text + n;
         const char *behind = rest.text + rest.length - 1;
         r->block_guid = 0;
-        if (KINDS[i].kind == FAB_NETWORK_SWITCH && behind - at > 18 && memcmp(at, "0x", 2) == 0 &&
-            fab_network_hexadecimal((fab_token){.text = at + 2, .length = 16}, &r->block_guid)) {
+        if (KINDS[i].kind == FAB_NETWORK_SWITCH && behind - at > 18 &&
+            fab_token_guid((fab_token){.text = at, .length = 18}, &r->block_guid)) {
             at += 18;
         }
         rest = trimmed(at, behind);
@@ -174,9 +162,7 @@ static fab_status read_end(const link_reader *r, const char *at, const char *beh
         words[n] = (fab_token){.text = word, .length = (size_t)(end - word)};
         word = end;
     }
-    bool has_guid =
-        n == 3 && words[0].length > 2 && memcmp(words[0].text, "0x", 2) == 0 &&
-        fab_network_hexadecimal((fab_token){.text = words[0].text + 2, .length = words[0].length - 2}, &out->guid);
+    bool has_guid = n == 3 && fab_token_guid(words[0], &out->guid);
     if (n != (has_guid ? 3 : 2) || !fab_token_number(words[n - 2], &out->lid) || out->lid >= N_LIDS ||
         !fab_token_number(words[n - 1], &out->port) || out->port == 0 || out->port > MOST_PORTS) {
         return link_wrong(r, at, "expected the LID and the port of an end, as in 2 17[  ]", err);
@@ -222,8 +208,7 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
         const char *last = find_last(quote + 1, arrow, '"');
         uint64_t guid = 0;
         fab_token word = trimmed(line.text, quote);
-        if (last == NULL || word.length < 3 || memcmp(word.text, "0x", 2) != 0 ||
-            !fab_network_hexadecimal((fab_token){.text = word.text + 2, .length = word.length - 2}, &guid)) {
+        if (last == NULL || !fab_token_guid(word, &guid)) {
             return link_wrong(r, line.text, "expected a GUID and a description in quotes", err);
         }
         FAB_PASS(read_end(r, last + 1, arrow, &sides[0], err));

@@ -35,7 +35,7 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
         digits.text += 2;
         digits.length = (bracket != NULL ? (size_t)(bracket - t.text) : t.length) - 2;
     }
-    if (digits.length == t.length || !fab_network_hexadecimal(digits, out)) {
+    if (digits.length == t.length || !fab_token_hexadecimal(digits, out)) {
         return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number such as 0x2c9");
     }
     return FAB_OK;

@@ -37,9 +37,8 @@ static fab_status read_side(const fab_network_lines *r, side *out, fab_error *er
 }
 
 static fab_status add_side(const fab_network_lines *r, const side *s, fab_token label, uint32_t *out, fab_error *err) {
-    fab_token digits = {.text = s->guid.text + 2, .length = s->guid.length - 2};
     FAB_PASS(fab_network_add_node(r->net, s->guid.text, s->guid.length, r->in->line, out, err));
-    (void)fab_network_hexadecimal(digits, &r->net->nodes[*out].guid); /* anonymised ones are none */
+    (void)fab_token_guid(s->guid, &r->net->nodes[*out].guid); /* anonymised ones are none */
     return fab_network_ib_describe(r->net, *out, s->kind, label.text, label.length, err);
 }
 
@@ -50,11 +49,7 @@ static fab_token take_quoted(fab_text *in, const char *stop) {
     if (open == NULL) {
         return (fab_token){.text = "", .length = 0};
     }
-    size_t n = strlen(stop);
-    const char *close = NULL;
-    for (const char *at = open + 1; at + n <= in->behind && close == NULL; at++) {
-        close = memcmp(at, stop, n) == 0 ? at : NULL;
-    }
+    const char *close = fab_token_find((fab_token){.text = open + 1, .length = (size_t)(in->behind - open) - 1}, stop);
     if (close == NULL) { /* the last one of the line */
         for (const char *at = open + 1; at < in->behind; at++) {
             close = *at == '\'' ? at : close;

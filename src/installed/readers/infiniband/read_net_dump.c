@@ -70,8 +70,8 @@ static fab_status net_dump_block(dump_reader *r, fab_error *err) {
     while (at != NULL && at + 2 + digits < behind && at[2 + digits] != ',') {
         digits++;
     }
-    bool is_block = at != NULL && behind - at > 3 && memcmp(at, "0x", 2) == 0 && at + 2 + digits < behind &&
-                    fab_network_hexadecimal((fab_token){.text = at + 2, .length = digits}, &guid) && guid != 0;
+    bool is_block = at != NULL && at + 2 + digits < behind &&
+                    fab_token_guid((fab_token){.text = at, .length = digits + 2}, &guid) && guid != 0;
     if (!is_block) {
         return fab_text_refuse(r->in, (fab_token){.column = line.column}, FAB_EINPUT, err,
                                "expected a switch, as in \"leaf-0\", Mellanox, 0x1070fd03001adeb4, LID 17");
@@ -87,15 +87,9 @@ static size_t columns_of(fab_token line, fab_token out[COLUMNS]) {
     while (n < COLUMNS) {
         const char *colon = n + 1 < COLUMNS ? memchr(at, ':', (size_t)(behind - at)) : NULL;
         const char *end = colon != NULL ? colon : behind;
-        const char *from = at;
-        while (from < end && *from == ' ') {
-            from++;
-        }
-        while (end > from && end[-1] == ' ') {
-            end--;
-        }
-        out[n++] = (fab_token){
-            .text = from, .length = (size_t)(end - from), .column = line.column + (size_t)(from - line.text)};
+        out[n++] = fab_token_trim(
+            (fab_token){.text = at, .length = (size_t)(end - at), .column = line.column + (size_t)(at - line.text)},
+            " ");
         if (colon == NULL) {
             break;
         }
@@ -127,8 +121,7 @@ static fab_status net_dump_port(dump_reader *r, fab_error *err) {
     port_row row = {.node = r->node, .line = r->in->line};
     fab_token guid = c[OTHER_GUID];
     if (guid.length > 2 && memcmp(guid.text, "0x", 2) == 0) {
-        guid = (fab_token){.text = guid.text + 2, .length = guid.length - 2};
-        if (!fab_network_hexadecimal(guid, &row.other)) {
+        if (!fab_token_guid(guid, &row.other)) {
             return fab_text_refuse(r->in, c[OTHER_GUID], FAB_EINPUT, err, "is no GUID such as 0x7cfe9003009ce5b0");
         }
     } else if (fab_token_is(c[STATE], "ACT")) {

@@ -30,7 +30,7 @@ static fab_status subnet_take(const fab_network_lines *r, const char *word, fab_
 static fab_status read_field(const fab_network_lines *r, const char *key, uint64_t *out, fab_error *err) {
     FAB_PASS(subnet_take(r, key, err));
     fab_token t = fab_text_token(r->in);
-    if (!fab_network_hexadecimal(t, out)) {
+    if (!fab_token_hexadecimal(t, out)) {
         return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no hexadecimal number");
     }
     return FAB_OK;
@@ -42,7 +42,7 @@ static bool ends_label(const char *at, const char *behind) {
     for (size_t i = 0; i < sizeof FORM - 1; i++) {
         uint64_t digit = 0;
         bool fits = (size_t)(behind - at) > i &&
-                    (FORM[i] == 'X' ? fab_network_hexadecimal((fab_token){.text = at + i, .length = 1}, &digit)
+                    (FORM[i] == 'X' ? fab_token_hexadecimal((fab_token){.text = at + i, .length = 1}, &digit)
                                     : at[i] == FORM[i]);
         if (!fits) {
             return false;

@@ -1,6 +1,7 @@
 /**
  * @file ranks.h
- * Where the ranks of a job run, and which of them are late: what logs of NCCL and dumps of PyTorch's flight recorder say.
+ * Where the ranks of a job run, and which of them are late: what logs of NCCL and dumps of PyTorch's flight recorder
+ * say.
  */
 #pragma once
 
