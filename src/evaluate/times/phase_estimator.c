@@ -16,9 +16,7 @@
 
 /* --- paths -------------------------------------------------------------------------------------------------------- */
 
-/* Rounded to 2^-60 s, an attosecond, so that the same cables in another order are as long to the bit. */
 double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n) {
-    const double coarse = 0x1.8p-8; /* numbers from 2^-8 to 2^-7 are multiples of 2^-60 */
     double sum_s = 0;
     bool leaves = false;
     for (size_t i = 0; i < n; i++) {
@@ -26,7 +24,7 @@ double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n)
         leaves = leaves || c->kind == FAB_LINK_ACCESS;
         sum_s += c->latency_s;
     }
-    return leaves ? sum_s + coarse - coarse : -1;
+    return leaves ? sum_s : -1;
 }
 
 void estimator_add_path(const fab_estimator *c, estimator_load *load, double *relayed, uint32_t flow,
