@@ -72,7 +72,8 @@ static fab_status open_classes(const char *folder, fab_study_results *r, fab_err
                                       .seed = plan->seed};
     FAB_TRY(fab_context_new(&what, &context, err));
     FAB_TRY(fab_scenarios_new(plan->scenarios, r->fabric, r->floor, NULL, plan->seed, &r->classes, err));
-    FAB_TRY(study_find_classes(context, restored->policies, restored->n_policies, r->classes, err));
+    FAB_TRY(study_find_classes(context, restored->policies, restored->n_policies, plan->figures != FAB_FIGURES_LOADS,
+                               r->classes, err));
     if (r->classes->count != plan->n_scenarios || r->classes->n != plan->n_components) {
         FAB_FAIL(err, FAB_EINPUT, NULL,
                  "the store is damaged, or was planned by another program: %" PRIu64 " classes of %" PRIu32

@@ -85,7 +85,7 @@ static fab_status collect_components(study_scene *scene, fab_error *err) {
     return class ? collect_class(scene, err) : collect_used(scene, err);
 }
 
-fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies,
+fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
                               fab_scenarios *s, fab_error *err) {
     fab_status status = FAB_OK;
     fab_permutations alike = {.n = 0};
@@ -97,8 +97,13 @@ fab_status study_find_classes(const fab_context *context, const fab_policy *poli
     for (uint32_t j = 0; j < s->n; j++) {
         part[j] = scenario_component(s, s->kind, j);
     }
-    const symmetry_request request = {
-        .context = context, .policies = policies, .n_policies = n_policies, .part = part, .n = s->n, .k = s->k};
+    const symmetry_request request = {.context = context,
+                                      .policies = policies,
+                                      .n_policies = n_policies,
+                                      .part = part,
+                                      .n = s->n,
+                                      .k = s->k,
+                                      .times = times};
     FAB_TRY(symmetry_find(&request, &alike, err));
     FAB_TRY(scenario_fold(s, &alike, err));
 done:
@@ -170,7 +175,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     FAB_TRY(find_hot(what->design->failures.throttle_halls, &s, err));
     placed.fabric = s.fabric;
     FAB_TRY(fab_context_new(&placed, &s.context, err));
-    FAB_TRY(study_find_classes(s.context, request->policies, request->n_policies, s.scenarios, err));
+    FAB_TRY(study_find_classes(s.context, request->policies, request->n_policies, request->times, s.scenarios, err));
     *out = s;
     s = (study_scene){.fabric = NULL};
     out->request.context = out->context;

@@ -13,7 +13,7 @@ typedef struct fab_design fab_design;
 
 /** Finds the classes of equal sets of a source that looks at one of each; nothing to do for others. Errors of
  * symmetry_find(). */
-fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies,
+fab_status study_find_classes(const fab_context *context, const fab_policy *policies, size_t n_policies, bool times,
                               fab_scenarios *scenarios, fab_error *err) FAB_MUST_USE;
 
 /** What is read from a plan, with the copies of files in place of those that were given. */

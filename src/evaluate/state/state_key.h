@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "fab/evaluate.h"
+#include "fab/state.h"
 
 /** Copy of a state. Zero-initialise; release with fab_state_key_release(). */
 typedef struct fab_state_key {

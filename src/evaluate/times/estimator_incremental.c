@@ -6,6 +6,7 @@
 #include "incremental_internal.h"
 
 #include "fab/memory.h"
+#include "fab/path_figures.h"
 
 #include <math.h>
 #include <stdlib.h>

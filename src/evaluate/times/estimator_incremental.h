@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "fab/evaluate.h"
+#include "fab/phase_estimator.h"
+#include "fab/state.h"
 
 /** Paths as they were in the last state, and what they put on links. Scratch of one thread. */
 typedef struct fab_incremental fab_incremental;

@@ -16,9 +16,7 @@
 
 /* --- paths -------------------------------------------------------------------------------------------------------- */
 
-/* Rounded to 2^-50 s, a femtosecond, so that the same cables in another order are as long to the bit. */
 double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n) {
-    const double one_and_a_half = 6; /* times 2^2: numbers from 4 to 8 are multiples of 2^-50 */
     double sum_s = 0;
     bool leaves = false;
     for (size_t i = 0; i < n; i++) {
@@ -26,7 +24,7 @@ double estimator_latency(const fab_fabric *f, const fab_link_id *link, size_t n)
         leaves = leaves || c->kind == FAB_LINK_ACCESS;
         sum_s += c->latency_s;
     }
-    return leaves ? sum_s + one_and_a_half - one_and_a_half : -1;
+    return leaves ? sum_s : -1;
 }
 
 void estimator_add_path(const fab_estimator *c, estimator_load *load, double *relayed, uint32_t flow,

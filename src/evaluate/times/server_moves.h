@@ -7,7 +7,7 @@
 
 #include "estimator_internal.h"
 
-#include "fab/evaluate.h"
+#include "fab/state.h"
 
 /** Where servers are, and what that puts on links. Scratch of one thread. */
 typedef struct server_moves server_moves;

@@ -18,12 +18,12 @@
 #define MASK_LINK      16.0
 #define REROUTE_LINK   12.0 /* by engine and phase: loads, changes */
 #define REROUTE_PATH   16.0
-#define TIMES_LINK     14.0 /* of the phase at hand; here by phase */
+#define TIMES_LINK     14.0  /* of the phase at hand; here by phase */
 #define MOVING_LINK    109.0 /* of a history, while ranks move: loads twice, and those of three reroutes */
 #define MOVING_PATH    100.0
 #define MOVING_BLOCKS  (double)((size_t)32 << 20) /* paths of servers in their places, at most */
-#define PACKETS_PATH   40.0 /* beside what packets take: shares, bits, limits, ends */
-#define LISTED_FLOW    56.0 /* of a phase, with its offer */
+#define PACKETS_PATH   40.0                       /* beside what packets take: shares, bits, limits, ends */
+#define LISTED_FLOW    56.0                       /* of a phase, with its offer */
 
 /* Where a server may be: at home, or on a spare. */
 static double places_of(const fab_assessment *d) {

@@ -17,6 +17,7 @@ typedef struct symmetry_request {
     size_t n_policies;
     const fab_component *part; /**< shape [n]: all of one kind, dead when they fail; links by one of their two ids */
     uint32_t n, k;             /**< parts; of a set */
+    bool times;                /**< are looked at: cables of another length have another latency; loads know of none */
 } symmetry_request;
 
 /**

@@ -176,6 +176,18 @@ static fab_status colour_gpus(scene_graph *g, fab_error *err) {
     return FAB_OK;
 }
 
+/* The first class whose cables do the same: of another length where only loads are looked at. */
+static uint32_t class_like(const scene_graph *g, uint32_t class) {
+    const fab_link_class *is = &g->f->classes[class];
+    uint32_t like = 0;
+    for (bool same = false; like < class && !same; like += !same) {
+        const fab_link_class *x = &g->f->classes[like];
+        same = !g->request->times && x->kind == is->kind && x->tier == is->tier &&
+               x->capacity_bps == is->capacity_bps && x->usable_bps == is->usable_bps;
+    }
+    return like;
+}
+
 static void colour_fabric(scene_graph *g) {
     const fab_fabric *f = g->f;
     for (uint32_t v = f->first[FAB_NODE_NIC]; v < f->n_nodes; v++) {
@@ -185,7 +197,7 @@ static void colour_fabric(scene_graph *g) {
     }
     g->n_colours += FAB_NODE_N_KINDS + FAB_FABRIC_TIERS + 1;
     for (uint32_t c = 0; c < f->n_cables; c++) {
-        g->colour[vertex_of_cable(g, c)] = g->n_colours + f->cable_class[c];
+        g->colour[vertex_of_cable(g, c)] = g->n_colours + class_like(g, f->cable_class[c]);
     }
     g->n_colours += f->n_classes;
     for (uint32_t s = 0; s < f->n_servers; s++) {
