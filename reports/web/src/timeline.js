@@ -164,7 +164,7 @@ class Timeline {
       g.fillStyle = colours.tp;
       if (exchange > 0) g.fillRect(x, y + work * (1 - share - exchange), width - edge, work * exchange);
       if (width > 18 && work > 13 && isPass(s.kind[op])) {
-        g.fillStyle = s.kind[op] === 2 ? c.paper : c.ink;
+        g.fillStyle = c.ink;
         g.textAlign = 'center';
         g.fillText(String(s.microbatch[op]), x + width / 2, y + work * (1 - share / 2));
       }
