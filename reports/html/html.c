@@ -73,6 +73,7 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
     FAB_PASS(fab_html_criticality(result, out, err));
     FAB_PASS(fab_html_blocks(result, out, err));
     FAB_PASS(fab_html_schedules(result, out, err));
+    FAB_PASS(fab_html_ranks(result, out, err));
     fab_str_add(out, "}");
     return fab_str_status(out, err);
 }

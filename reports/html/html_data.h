@@ -31,5 +31,8 @@ fab_status fab_html_criticality(const fab_result *result, fab_str *out, fab_erro
  * whose phase (fab_travel). */
 fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 
+/** `"ranks"`: the GPU of every rank. */
+fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
 /** `"blocks"`: bytes between blocks of servers, by phase. */
 fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;

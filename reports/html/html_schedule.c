@@ -1,10 +1,12 @@
-/* The schedule of an iteration in the data block of the HTML report: every operation of one pipeline, by engine. */
+/* The schedule of an iteration in the data block of the HTML report, every operation of one pipeline by engine; and
+ * where ranks are. */
 #include "html_code.h"
 #include "html_data.h"
 #include "data/json_text.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/schedule.h"
+#include "fab/traffic.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -62,6 +64,22 @@ static fab_status put_schedule(const fab_schedule *s, fab_str *out, fab_error *e
     FAB_PASS(put_ops(s, tick_s, out, err));
     fab_str_add(out, "\"}");
     return FAB_OK;
+}
+
+fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) {
+    const fab_traffic *t = result->placed;
+    fab_code_rows rows = {.out = out, .width = 1};
+    if (t == NULL || t->gpu_of_rank == NULL || result->graph == NULL) {
+        return FAB_OK;
+    }
+    fab_str_printf(out, ",\"n_ranks\":%" PRIu64 ",\"ranks\":\"", (uint64_t)t->n_ranks);
+    for (uint64_t i = 0; i < t->n_ranks; i++) {
+        const int64_t gpu = t->gpu_of_rank[i];
+        fab_code_rows_add(&rows, &gpu);
+    }
+    fab_code_rows_end(&rows);
+    fab_str_add(out, "\"");
+    return fab_str_status(out, err);
 }
 
 fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error *err) {

@@ -426,6 +426,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
         status = fab_replay_run(&replay, &s->result, err);
     }
     if (status == FAB_OK) {
+        status = fab_context_traffic(s->context, &s->result.placed, err);
+    }
+    if (status == FAB_OK) {
         status = cli_advise(options, &replay, &s->result, &advice, err);
     }
     if (status == FAB_OK) {

@@ -34,6 +34,24 @@ PY
   $(explain --engine ecmp,qp=4 --explain "$link") ]] || fail "number and name of a link are told apart"
 explain --engine ecmp,qp=4 --explain "$link" | awk 'length > 80 {exit 1}' || fail "a line is too wide"
 
+# The slowest flow of the report takes the decisions that the explanation of its bottleneck traces.
+held=$(python3 -c 'import json; print(json.load(open("report.json"))["phases"][0]["engines"][0]["last_flow"]["bottleneck_id"])')
+explain --engine ecmp,qp=4 --explain "$held" --json >held.json
+python3 - <<'PY' || fail "the way of the slowest flow differs from its explanation"
+import json
+last = json.load(open("report.json"))["phases"][0]["engines"][0]["last_flow"]
+found = json.load(open("held.json"))["explain"]
+phase = found["phases"][0]
+assert found["link_id"] == last["bottleneck_id"] and found["link"] == last["bottleneck"]
+assert phase["n_flows"] == last["bottleneck_flows"] and len(last["flows"]) == min(16, phase["n_flows"])
+share = {flow["flow"]: flow["share"] for flow in phase["flows"]}
+for flow in last["flows"]:
+    assert abs(share[flow["flow"]] - flow["share"]) < 1e-9, flow
+mine = next(flow for flow in phase["flows"] if flow["flow"] == last["flow"])
+ways = [[d["link_id"] for d in path["decisions"]] for path in mine["paths"]]
+assert any(set(way) <= set(last["path"]) and len(way) > 1 for way in ways), (ways, last["path"])
+PY
+
 if python3 -c 'import jsonschema' 2>/dev/null; then
   "$program" schema result >schema.json
   python3 -W ignore -c 'import json, jsonschema

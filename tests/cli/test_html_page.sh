@@ -52,5 +52,6 @@ mkdir "$work/histories"
 code=0
 node "$root/tests/web/test_page.mjs" "$(dirname "$program")/../artefacts/html" "$work" || code=$?
 node --test-concurrency=1 "$root/tests/web/test_timeline.mjs" "$(dirname "$program")/../artefacts/html" "$work" || fail "the time machine"
+node --test-concurrency=1 "$root/tests/web/test_walk.mjs" "$program" "$(dirname "$program")/../artefacts/html" "$work" || fail "three clicks"
 [[ $code -ne 77 || $failures -gt 0 ]] || exit 77
 [[ $code -eq 0 && $failures -eq 0 ]]

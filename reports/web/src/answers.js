@@ -81,7 +81,14 @@ function boundByPhase(model, engineIndex) {
     h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Under the others: ${rest}. ` : ''}`, h('a', { href: '#phases' }, 'All phases')));
 }
 
-function collisions(model, engineIndex) {
+/** Of the report's worst link the cable, to be selected. */
+function worstLink(model, hot) {
+  const found = hot && model.findLink(hot.link_id);
+  return found ? { kind: 'cable', ...found } : null;
+}
+
+function collisions(model, state) {
+  const engineIndex = state.engine;
   const rows = model.phases.map((phase) => ({ phase, engine: phase.engines[engineIndex] })).filter(({ engine }) => engine);
   const crossing = rows.filter(({ phase }) => phase.fabric_flows > 0);
   if (crossing.length === 0) {
@@ -103,7 +110,7 @@ function collisions(model, engineIndex) {
     factor > 1 ? [h('strong', null, `${f.factor(factor)} × its rate`), ' is offered to the worst link', many ? ' (mean over seeds)' : ''] : [h('strong', null, 'No link collides'), `: the fullest is offered ${f.factor(factor)} of its rate`],
     factor > 1 && h('p', null, `Phase ${phase.name}${split}. ${cause}`),
     factor > 1 && h('p', null, `${f.count(flows)} of ${f.count(phase.fabric_flows)} flows that leave their switch cross a collided link${engine.time_s !== undefined && ratio > 1.005 ? `, and the phase takes ${f.digits(ratio, 3)} times what every routing needs` : ''}.${hidden}`),
-    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Worst link under the others: ${rest}. ` : ''}`, h('a', { href: '#collisions' }, 'The worst links')));
+    h('p', { class: 'small' }, `Under ${engine.options ?? engine.engine}. ${rest ? `Worst link under the others: ${rest}. ` : ''}`, model.loads && hot && [h('a', { href: '#fabric', id: 'show-worst', onclick: () => state.set({ phase: model.phases.indexOf(phase), draw: 0, time: null, under: null, colour: 'ratio', direction: 'both', selected: worstLink(model, hot) }) }, 'Show the worst one'), ', '], h('a', { href: '#collisions' }, 'all of them')));
 }
 
 const KINDS = { switch: 'switches', transceiver: 'transceivers', cable: 'cables', nic: 'NICs', installation: 'installation' };
@@ -318,7 +325,7 @@ export function answers(model, state) {
     if (report.advice) cards.push(...adviceAnswers(report.advice));
     if (report.iteration?.[state.engine]) cards.push(boundByIteration(report.iteration, state.engine));
     else if (model.phases.length > 0) cards.push(boundByPhase(model, state.engine));
-    if (model.phases.length > 0) cards.push(collisions(model, state.engine));
+    if (model.phases.length > 0) cards.push(collisions(model, state));
     if (report.mix) cards.push(...mixAnswers(report.mix));
     if (report.study) cards.push(...studyAnswers(report.study));
     if (report.sweep) cards.push(...sweepAnswers(report.sweep));

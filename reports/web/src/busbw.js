@@ -35,9 +35,8 @@ function curves(b, engines) {
     key: keyOf(lines.map((line, i) => [`stroke dash-${line.label === 'measured' ? 1 : 0} hue-${hue(i)}`, line.label])),
     height: 280,
     data: [sizes, ...values],
+    tell: { x: (i) => size(sizes[i]), y: (v) => `${f.digits(v)} GB/s` },
     options: (c) => ({
-      legend: { show: false },
-      cursor: { show: false },
       scales: { x: { time: false, distr: 3, log: 2 }, y: { distr: 3, log: 10 } },
       axes: [axis(c, { label: 'size', space: 70, values: (_, list) => list.map((v) => (v === null ? '' : size(v))) }), axis(c, { label: 'GB/s', size: 64 })],
       series: [{}, ...lines.map((line, i) => ({ label: line.label, stroke: HUES(c)[hue(i)], dash: line.label === 'measured' ? [6, 4] : [], width: 2, spanGaps: true, points: { show: true, size: 6, fill: HUES(c)[hue(i)] } }))],

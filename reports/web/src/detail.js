@@ -95,7 +95,7 @@ function ofCable(model, picture, { boundary, index }) {
       caption: 'Its two links',
       columns: [
         { title: 'direction', head: true, cell: (r) => r.direction },
-        { title: boundary > 0 ? 'collision factor' : 'utilisation', number: true, cell: (r) => known(r.hot?.factor ?? r.ratio, f.factor) },
+        { title: boundary > 0 ? 'factor' : 'used', number: true, cell: (r) => known(r.hot?.factor ?? r.ratio, f.factor) },
         { title: 'taper', number: true, cell: (r) => known(r.taper, f.factor) },
         { title: 'hash', number: true, cell: (r) => known(r.taper === undefined ? undefined : r.hash, f.factor) },
         { title: 'bytes', number: true, cell: (r) => known(r.bytes, f.bytes) },

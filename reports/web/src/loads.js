@@ -24,15 +24,14 @@ function histogram(up, down) {
     title: `${up.boundary}: links by utilisation`,
     label,
     key,
-    height: 190,
+    height: 210,
     data: [x, up.histogram, down.histogram],
+    tell: { x: (i) => BINS[i], y: (n) => f.plural(n, 'link') },
     options: (c) => ({
-      legend: { show: false },
-      cursor: { show: false },
       scales: { x: { time: false, range: [-0.6, BINS.length - 0.4] }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
       axes: [
-        axis(c, { size: 30, splits: () => x, values: () => ['0', '¼', '½', '¾', '1', '1½', '2', '3+'], grid: { show: false } }),
-        axis(c, { size: 58, values: (_, list) => list.map((v) => (Number.isInteger(v) ? f.count(v) : '')) }),
+        axis(c, { label: 'utilisation, from', size: 30, splits: () => x, values: () => ['0', '¼', '½', '¾', '1', '1½', '2', '3+'], grid: { show: false } }),
+        axis(c, { label: 'links', size: 58, values: (_, list) => list.map((v) => (Number.isInteger(v) ? f.count(v) : '')) }),
       ],
       series: [
         {},

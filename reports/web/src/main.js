@@ -61,6 +61,7 @@ function controls(model, state) {
   if (model.phases.length === 0) return null;
   const host = h('div', { class: 'controls', role: 'group', 'aria-label': 'What the links show' });
   const draw = () => {
+    const focused = [...host.querySelectorAll('select')].indexOf(document.activeElement);
     const draws = model.drawsOf(state.phase, state.engine);
     const seeds = draws.length > 0 ? draws.map((d) => [d.draw, d.seed]) : [[0, model.phases[state.phase].engines[state.engine].seed]];
     host.replaceChildren(...[
@@ -69,15 +70,14 @@ function controls(model, state) {
       select('Seed', seeds, state.draw, (v) => change({ draw: Number(v) })),
       missing(model, seeds.length) && h('p', { class: 'note' }, missing(model, seeds.length)),
     ].filter(Boolean));
+    host.querySelectorAll('select')[focused]?.focus();
   };
   const change = (values) => {
-    const focused = [...host.querySelectorAll('select')].indexOf(document.activeElement);
     const next = { ...state, ...values };
     const known = model.drawsOf(next.phase, next.engine).some((d) => d.draw === next.draw);
     state.set(known ? values : { ...values, draw: 0 });
-    draw();
-    host.querySelectorAll('select')[focused]?.focus();
   };
+  state.onChange((changed) => ['engine', 'phase', 'draw'].some((key) => changed.has(key)) && draw());
   draw();
   return host;
 }

@@ -43,6 +43,7 @@ export class Model {
     this.phases = (data.report.phases ?? []).filter((phase) => phase.engines); // `traffic` lists phases without routes
     this.engines = this.phases[0]?.engines.map((e) => e.options ?? e.engine) ?? [];
     this.criticality = this.graph ? (data.criticality ?? null) : null;
+    this.ranks = data.ranks === undefined ? null : rows(data.ranks, 1, data.n_ranks)[0]; // their GPUs; null: rank and GPU are one
     this.coded = { travels: data.travels, schedules: data.schedules ?? [] };
     this.cache = new Map();
     this.draws = new Map();

@@ -4,7 +4,9 @@ import { h, replace, section, select } from './dom.js';
 import { onTheme, palette } from './colour.js';
 import { COLOURS, CRITICALITY, DIRECTIONS, Metric, PAUSES } from './metric.js';
 import { detail } from './detail.js';
+import { Painted } from './paint.js';
 import { Scene } from './scene.js';
+import { hottest, search } from './search.js';
 import { tree } from './tree.js';
 import * as f from './format.js';
 
@@ -12,7 +14,8 @@ const MARGIN = { top: 26, bottom: 14 };
 const GUTTER = 52; // for the names of the tiers
 const ROW = { group: 40, switch: 22, block: 18 };
 const REACH = 5; // pixels from a line
-const PARALLEL = 8; // cables of a bundle that are drawn one by one
+const MOST_ZOOM = 200;
+const OPENS = 2; // zoom at which the group under the pointer opens
 
 /** Distance of a point from a piece of a line. */
 function toSegment(x, y, [x0, y0], [x1, y1]) {
@@ -21,8 +24,21 @@ function toSegment(x, y, [x0, y0], [x1, y1]) {
   return Math.hypot(x - x0 - t * dx, y - y0 - t * dy);
 }
 
-export class Picture {
+/** A canvas that is empty, in pixels of the page. */
+function cleared(canvas, width, height) {
+  const scale = devicePixelRatio || 1;
+  const [w, t] = [Math.round(width * scale), Math.round(height * scale)];
+  if (canvas.width !== w || canvas.height !== t) Object.assign(canvas, { width: w, height: t });
+  const g = canvas.getContext('2d');
+  g.setTransform(1, 0, 0, 1, 0, 0);
+  g.clearRect(0, 0, w, t);
+  g.scale(scale, scale);
+  return g;
+}
+
+export class Picture extends Painted {
   constructor(model, state, views) {
+    super();
     this.model = model;
     this.state = state;
     this.scene = new Scene(model, views);
@@ -86,9 +102,8 @@ export class Picture {
   /** Opens what a selected switch or cable is in. */
   reveal() {
     const { selected, view } = this.state;
-    const s = this.selectedSwitches();
-    if (!selected || s.length === 0) return;
-    const groups = s.map((one) => this.scene.groupOfSwitch(view, one));
+    const groups = selected?.kind === 'block' ? [this.scene.groupOfBlock(view, selected.id) ?? -1] : this.selectedSwitches().map((one) => this.scene.groupOfSwitch(view, one));
+    if (groups.length === 0) return;
     const inside = groups.find((g) => g >= 0);
     const values = {};
     if (inside !== undefined && !groups.includes(this.state.open)) values.open = inside;
@@ -113,7 +128,8 @@ export class Picture {
     const { grid, nRows } = this.now;
     const gutter = width < 600 || grid ? 0 : GUTTER;
     const inner = width - gutter;
-    const rows = grid ? Math.min(900, Math.max(160, (grid.height * inner) / grid.width)) : (nRows - 1) * (width < 600 ? 105 : 150);
+    const room = document.fullscreenElement?.contains(this.canvas) ? innerHeight - 190 : 0; // below buttons and legend
+    const rows = grid ? Math.min(Math.max(900, room), Math.max(160, (grid.height * inner) / grid.width)) : Math.max(room, (nRows - 1) * (width < 600 ? 105 : 150));
     return { width, gutter, inner, rows, height: MARGIN.top + MARGIN.bottom + rows + 40 };
   }
 
@@ -126,7 +142,8 @@ export class Picture {
     const { grid, nRows } = this.now;
     const height = ROW[box.kind];
     const room = box.room * size.inner * this.zoom;
-    const width = Math.max(1.5, Math.min(box.kind === 'group' ? 128 : 72, room - Math.min(8, room * 0.25)));
+    const most = box.kind === 'group' ? 128 : box.kind === 'switch' && room > 200 ? 420 : 72; // with so much room it shows its ports
+    const width = Math.max(1.5, Math.min(most, room - Math.min(8, room * 0.25)));
     const y = MARGIN.top + 20 + (grid ? box.y / grid.height : box.row / Math.max(1, nRows - 1)) * size.rows;
     return { x: this.at(box.x, size), y, width, height };
   }
@@ -134,218 +151,35 @@ export class Picture {
   draw() {
     const size = this.size();
     if (size.width <= 0) return;
-    const { canvas } = this;
-    const scale = devicePixelRatio || 1;
-    canvas.width = Math.round(size.width * scale);
-    canvas.height = Math.round(size.height * scale);
-    canvas.style.height = `${size.height}px`;
-    const g = canvas.getContext('2d');
-    g.scale(scale, scale);
-    const c = palette();
+    this.wide = null;
+    const g = cleared(this.canvas, size.width, size.height);
+    this.canvas.style.height = `${size.height}px`;
+    this.paint(g, palette(), size, [0, size.width]);
+    this.drawLevels(g, palette(), size);
+  }
+
+  /** Everything whose x is in a range. */
+  paint(g, c, size, range) {
     this.places = this.now.boxes.map((box) => this.place(box, size));
     this.drawBands(g, c, size);
-    this.drawBundles(g, c);
-    this.drawBoxes(g, c);
-    this.drawLevels(g, c, size);
+    this.drawBundles(g, c, range);
+    this.drawBoxes(g, c, range);
   }
 
-  drawBands(g, c, size) {
-    g.textBaseline = 'top';
-    g.textAlign = 'center';
-    for (const { group, range } of this.now.bands) {
-      const [x0, x1] = range.map((x) => this.at(x, size));
-      const isOpen = group === this.state.open;
-      g.font = `${isOpen ? '600 ' : ''}12px system-ui, sans-serif`;
-      if (isOpen) {
-        g.fillStyle = c.box;
-        g.fillRect(x0, 0, x1 - x0, size.height);
-      }
-      g.fillStyle = c.ink;
-      const long = `${this.scene.groupName(this.state.view)} ${group}`;
-      const text = g.measureText(long).width < x1 - x0 - 4 ? long : String(group);
-      if (g.measureText(text).width < x1 - x0) g.fillText(text, (x0 + x1) / 2, 6);
+  /** The picture moves under a pointer: three widths are drawn once, and shifted. */
+  shift() {
+    const size = this.size();
+    const beside = size.width;
+    if (!this.wide || Math.abs(this.pan - this.wide.pan) > beside) {
+      const canvas = h('canvas');
+      const g = cleared(canvas, 3 * beside, size.height);
+      g.translate(beside, 0);
+      this.paint(g, palette(), size, [-beside, 2 * beside]);
+      this.wide = { canvas, pan: this.pan };
     }
-  }
-
-  /** Bundles that end at what is selected; null: nothing is. */
-  chosen() {
-    const { selected } = this.state;
-    if (!selected) return null;
-    const chosen = new Set();
-    if (selected.kind === 'cable' || selected.kind === 'path') {
-      for (const cable of selected.path ?? [selected]) chosen.add(this.bundleOf(cable));
-      chosen.delete(undefined);
-    } else {
-      for (const bundle of this.now.bundles) if (this.isSelected(this.now.boxes[bundle.a]) || this.isSelected(this.now.boxes[bundle.b])) chosen.add(bundle);
-    }
-    return chosen.size > 0 ? chosen : null;
-  }
-
-  /** The bundle that a cable is in; undefined: it runs inside a box. */
-  bundleOf({ boundary, index }) {
-    const b = this.model.graph.boundaries[boundary];
-    const lower = boundary === 0 ? this.now.nicBox[b.lower[index]] : this.now.switchBox[b.lower[index]];
-    const upper = this.now.switchBox[b.upper[index]];
-    return this.now.bundles.find((bundle) => bundle.a === lower && bundle.b === upper);
-  }
-
-  isSelected(box) {
-    const { selected } = this.state;
-    if (!selected) return false;
-    if (selected.kind === 'cable' || selected.kind === 'path') return box.kind === 'switch' && this.selectedSwitches().includes(box.id);
-    return selected.kind === box.kind && selected.id === box.id && (box.kind !== 'group' || selected.level === box.level);
-  }
-
-  drawBundles(g, c) {
-    const chosen = this.chosen();
-    const thin = this.order.length > 1000 ? 0.7 : 1;
-    for (const bundle of this.order) {
-      if (!chosen?.has(bundle)) this.drawBundle(g, c, bundle, chosen ? 0.15 : 1, false, thin);
-    }
-    g.globalAlpha = 1;
-    for (const bundle of this.order) if (chosen?.has(bundle)) this.drawBundle(g, c, bundle, 1, true);
-    g.globalAlpha = 1;
-    if (this.state.selected?.kind === 'path') this.drawWay(g, c, this.state.selected);
-  }
-
-  /** The way of a flow over its bundles: arrows, the bottleneck thick. */
-  drawWay(g, c, { path, bottleneck }) {
-    for (const link of path) {
-      const bundle = this.bundleOf(link);
-      if (!bundle) continue;
-      const points = this.path(bundle);
-      if (link.down !== points[0][1] < points.at(-1)[1]) points.reverse();
-      const isHeld = link.id === bottleneck;
-      g.strokeStyle = isHeld ? c.ratio[6] : c.focus;
-      g.lineWidth = isHeld ? 6 : 2.5;
-      g.beginPath();
-      points.forEach(([x, y], i) => (i === 0 ? g.moveTo(x, y) : g.lineTo(x, y)));
-      g.stroke();
-      const [[x0, y0], [x1, y1]] = points.slice(-2);
-      const turn = Math.atan2(y1 - y0, x1 - x0);
-      g.fillStyle = g.strokeStyle;
-      g.beginPath();
-      for (const [angle, far] of [[0, 0], [0.5, 12], [-0.5, 12]]) g.lineTo(x1 - far * Math.cos(turn + angle), y1 - far * Math.sin(turn + angle));
-      g.fill();
-    }
-  }
-
-  /** Where a bundle runs: straight between rows, in a bow within one and over a grid. */
-  path(bundle) {
-    const a = this.places[bundle.a];
-    const b = this.places[bundle.b];
-    const { grid } = this.now;
-    if (!grid && a.y !== b.y) {
-      const [lower, upper] = a.y >= b.y ? [a, b] : [b, a];
-      return [[lower.x, lower.y - lower.height / 2], [upper.x, upper.y + upper.height / 2]];
-    }
-    const long = Math.hypot(b.x - a.x, b.y - a.y);
-    const bow = grid ? (long > 140 ? Math.min(50, long * 0.12) : 0) : -Math.min(60, long / 3 + 10);
-    const [nx, ny] = grid && long > 0 ? [(b.y - a.y) / long, -(b.x - a.x) / long] : [0, 1];
-    const top = grid ? 0 : a.height / 2;
-    const points = [];
-    for (let i = 0; i <= 12; i++) {
-      const t = i / 12;
-      const lift = 4 * t * (1 - t) * bow;
-      points.push([a.x + (b.x - a.x) * t + nx * lift, a.y - top + (b.y - a.y) * t + ny * lift]);
-    }
-    return points;
-  }
-
-  drawBundle(g, c, bundle, alpha, isChosen = false, thin = 1) {
-    const a = this.places[bundle.a];
-    const b = this.places[bundle.b];
-    const n = bundle.cables.length / 2;
-    const points = this.path(bundle);
-    g.globalAlpha = alpha;
-    const line = (offset, width, colour) => {
-      g.strokeStyle = colour;
-      g.lineWidth = width;
-      g.beginPath();
-      points.forEach(([x, y], i) => (i === 0 ? g.moveTo(x + offset, y) : g.lineTo(x + offset, y)));
-      g.stroke();
-    };
-    const dash = (offset, width) => {
-      g.setLineDash([2, 6]);
-      line(offset, width, c.ink);
-      g.setLineDash([]);
-    };
-    const single = n === 1 || this.now.boxes[bundle.a].kind !== 'group' && this.now.boxes[bundle.b].kind !== 'group' && n <= PARALLEL && isChosen;
-    if (single) {
-      for (let i = 0; i < n; i++) {
-        const value = this.metric.cable(bundle.cables[2 * i], bundle.cables[2 * i + 1]);
-        const emphasis = this.state.selected?.kind === 'cable' && this.state.selected.boundary === bundle.cables[2 * i] && this.state.selected.index === bundle.cables[2 * i + 1];
-        const strong = emphasis ? 5 : isChosen ? 2 : thin;
-        line((i - (n - 1) / 2) * 3.5, strong, this.metric.colour(value, c));
-        if (this.metric.marks && this.metric.isStopped(bundle.cables[2 * i], bundle.cables[2 * i + 1])) dash((i - (n - 1) / 2) * 3.5, Math.max(1.5, strong));
-      }
-      return;
-    }
-    // A band of stripes: how many cables are how full.
-    const room = Math.min(a.width, b.width) * 0.8;
-    const width = Math.min(Math.max(room, thin), 14, 1 + 1.6 * Math.log2(n));
-    let at = -width / 2;
-    for (let i = 0; i < 9; i++) {
-      if (bundle.counts[i] === 0) continue;
-      const stripe = Math.max(0.75, (width * bundle.counts[i]) / n);
-      const colours = this.metric.isLinear ? c.load : c.ratio;
-      line(at + stripe / 2, stripe, i === 0 ? c.idle : colours[i - 1]);
-      at += stripe;
-    }
-    if (this.metric.marks && bundle.stopped > 0) dash(0, Math.max(1.5, Math.min(width, 3)));
-  }
-
-  drawBoxes(g, c) {
-    g.textAlign = 'center';
-    g.textBaseline = 'middle';
-    for (const [i, box] of this.now.boxes.entries()) {
-      const p = this.places[i];
-      const selected = this.isSelected(box);
-      g.fillStyle = box.kind === 'group' ? c.paper : box.kind === 'block' ? c.box : c.paper;
-      g.strokeStyle = selected ? c.focus : c.faint;
-      g.lineWidth = selected ? 3 : 1;
-      const [x, y] = [p.x - p.width / 2, p.y - p.height / 2];
-      if (p.width < 5) {
-        g.fillStyle = selected ? c.focus : c.faint;
-        g.fillRect(x, y, selected ? Math.max(p.width, 4) : p.width, p.height);
-        continue;
-      }
-      g.beginPath();
-      g.roundRect(x, y, p.width, p.height, box.kind === 'group' ? 6 : 3);
-      g.fill();
-      g.stroke();
-      this.label(g, c, box, p);
-    }
-  }
-
-  label(g, c, box, p) {
-    const { scene } = this;
-    const what = box.level > 0 ? scene.tierName(box.level) : this.state.view === 'rail' ? 'GPUs' : 'servers';
-    const number = box.level > 0 ? box.n : this.state.view === 'rail' ? box.gpus : box.gpus / this.model.graph.gpus_per_server;
-    const lines = box.kind === 'group' ? [f.count(number), what] : [this.name(box).replace(/^servers? /, '').replace(' to ', '-')];
-    g.fillStyle = c.ink;
-    g.font = `${box.kind === 'group' ? 12 : 11}px system-ui, sans-serif`;
-    const short = box.kind === 'switch' ? [String(box.id - this.model.tierOf(box.id).first)] : box.kind === 'group' ? [f.count(number)] : [];
-    for (const text of [lines, short]) {
-      if (text.length > 0 && text.every((t) => g.measureText(t).width <= p.width - 4)) {
-        text.forEach((t, i) => g.fillText(t, p.x, p.y + (i - (text.length - 1) / 2) * 14));
-        return;
-      }
-    }
-  }
-
-  drawLevels(g, c, size) {
-    if (size.gutter === 0) return;
-    g.fillStyle = c.paper;
-    g.fillRect(0, 0, size.gutter - 2, size.height);
-    g.fillStyle = c.faint;
-    g.font = '12px system-ui, sans-serif';
-    g.textAlign = 'left';
-    g.textBaseline = 'middle';
-    for (const level of this.now.levels) {
-      const box = this.now.boxes.findIndex((b) => b.level === level);
-      if (box >= 0) g.fillText(this.scene.tierName(level), 6, this.places[box].y);
-    }
+    const g = cleared(this.canvas, size.width, size.height);
+    g.drawImage(this.wide.canvas, this.pan - this.wide.pan - beside, 0, 3 * beside, size.height);
+    this.drawLevels(g, palette(), size);
   }
 
   /* --- pointing --- */
@@ -385,31 +219,37 @@ export class Picture {
   listen() {
     const { canvas } = this;
     let drag = null;
+    const end = () => {
+      if (drag?.moved) this.draw();
+      drag = null;
+    };
     canvas.addEventListener('pointerdown', (event) => {
       drag = { x: event.clientX, pan: this.pan, moved: false };
     });
     canvas.addEventListener('pointermove', (event) => {
-      if (drag && this.zoom > 1 && Math.abs(event.clientX - drag.x) > 4) {
+      if (!drag) {
+        this.hover(event.offsetX, event.offsetY);
+      } else if (this.zoom > 1 && (drag.moved || Math.abs(event.clientX - drag.x) > 4)) {
         drag.moved = true;
+        this.tip.hidden = true;
         this.pan = drag.pan + event.clientX - drag.x;
         this.limit();
-        this.draw();
+        this.shift();
       }
-      this.hover(event.offsetX, event.offsetY);
     });
     canvas.addEventListener('pointerleave', () => {
       this.tip.hidden = true;
-      drag = null;
+      end();
     });
     canvas.addEventListener('click', (event) => {
       const moved = drag?.moved;
-      drag = null;
+      end();
       if (!moved) this.click(event.offsetX, event.offsetY);
     });
     canvas.addEventListener('wheel', (event) => {
-      if (!event.ctrlKey) return;
+      if (!event.ctrlKey && !document.fullscreenElement) return;
       event.preventDefault();
-      this.zoomBy(event.deltaY < 0 ? 1.3 : 1 / 1.3, event.offsetX);
+      this.zoomInto(event.deltaY < 0 ? 1.3 : 1 / 1.3, event.offsetX);
     }, { passive: false });
   }
 
@@ -418,10 +258,21 @@ export class Picture {
     this.pan = Math.min(room, Math.max(-room, this.pan));
   }
 
+  /** Zoom that opens what it comes to, and closes what it leaves: groups, their switches, ports of these. */
+  zoomInto(by, x) {
+    const size = this.size();
+    const { open, view } = this.state;
+    const next = this.zoom * by;
+    const band = this.now.bands.find(({ range: [a, b] }) => x >= this.at(a, size) && x <= this.at(b, size));
+    if (by > 1 && open === null && band && next > OPENS) this.state.set({ open: band.group });
+    else if (by < 1 && open !== null && next < 1 && this.scene.groups(view).length > 1) this.state.set({ open: null });
+    else this.zoomBy(by, x);
+  }
+
   zoomBy(by, x) {
     const { gutter, inner } = this.size();
     const middle = gutter + inner / 2;
-    const next = Math.min(40, Math.max(1, this.zoom * by));
+    const next = Math.min(MOST_ZOOM, Math.max(1, this.zoom * by));
     const from = (x ?? middle) - middle;
     this.pan = from - ((from - this.pan) * next) / this.zoom;
     this.zoom = next;
@@ -500,15 +351,24 @@ export function picture(model, state, views) {
   state.onChange((changed) => {
     if (changed.has('view')) views_.querySelector('select').value = state.view;
   });
+  const hot = h('button', { type: 'button', id: 'fabric-hottest', onclick: () => {
+    state.set({ selected: hottest(model, shown.metric) });
+    place.scrollIntoView({ block: 'nearest' });
+  } }, 'Fullest link');
+  state.onLinks(() => { hot.disabled = !shown.metric.known; });
+  hot.disabled = !shown.metric.known;
   const place = h('div', { class: 'canvas' }, shown.canvas, shown.tip);
+  const full = document.fullscreenEnabled && h('button', { type: 'button', onclick: () => (document.fullscreenElement ? document.exitFullscreen() : part.requestFullscreen()) }, 'Full screen');
   new ResizeObserver(() => shown.draw()).observe(place);
-  return section('fabric', 'The fabric',
-    'Click a box to open it, a switch or a cable for what it carries; a wide band stands for many cables, striped by how full they are. Ctrl and the wheel widen.',
+  const part = section('fabric', 'The fabric',
+    'Click a box to open it, a switch or a cable for what it carries; a wide band stands for many cables, striped by how many of them are how full. Ctrl and the wheel zoom: from groups to their switches, and to the ports of these.',
     h('div', { class: 'filters' },
       colours.length > 0 && select('Colour', colours, state.colour, (colour) => state.set({ colour })),
       model.loads && select('Direction', DIRECTIONS, state.direction, (direction) => state.set({ direction })),
-      scene.choices.length > 1 && views_, open, all, zoomOut, zoomIn),
+      scene.choices.length > 1 && views_, hot, open, all, zoomOut, zoomIn, full, search(model, state, shown)),
     legend(shown),
     h('div', { class: 'fabric-view' }, place, detail(model, state, shown)),
     tree(model, state, shown));
+  part.addEventListener('fullscreenchange', () => shown.draw());
+  return part;
 }

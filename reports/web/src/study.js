@@ -42,13 +42,12 @@ function distribution(study) {
   return chart({
     title: `Scenarios by how many times longer the same work takes, under ${v.engine}, ${v.policy}`,
     label: `Scenarios by factor: ${names.map((name, i) => [name, counts[i]]).filter(([, n]) => n > 0).map(([name, n]) => `${f.count(n)} ${name}`).join(', ')}`,
-    height: 240,
+    height: 260,
     data: [x, counts],
+    tell: { x: (i) => names[i], y: (n) => f.plural(n, 'scenario') },
     options: (c) => ({
-      legend: { show: false },
-      cursor: { show: false },
       scales: { x: { time: false, range: [-0.6, names.length - 0.4] }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
-      axes: [axis(c, { size: 64, rotate: -35, splits: () => x, values: () => names, grid: { show: false } }), axis(c, { size: 58, values: (_, list) => list.map((n) => (Number.isInteger(n) ? f.count(n) : '')) })],
+      axes: [axis(c, { label: 'times as long', size: 64, rotate: -35, splits: () => x, values: () => names, grid: { show: false } }), axis(c, { label: 'scenarios', size: 58, values: (_, list) => list.map((n) => (Number.isInteger(n) ? f.count(n) : '')) })],
       series: [{}, { fill: c.ratio[5], stroke: c.ratio[5], width: 0, paths: bars(0.75, 0), points: { show: false } }],
     }),
   });

@@ -10,7 +10,7 @@ const ROWS = 340; // pixels that all stages take at most
 const PLAY_S = 20; // an iteration, played
 const MOST_ZOOM = 4000;
 const COLOUR = { forward: 'bin-2', backward: 'bin-3', weights: 'bin-1', optimizer: 'optimizer', gather: 'dp', reduce: 'dp', 'send forward': 'pp', 'send backward': 'pp' };
-const KEY = [['bin-fill-2', 'forward'], ['bin-fill-3', 'backward'], ['fill tp', 'exchange in line, by its part of the pass'], ['fill bubble', 'waits'], ['fill pp', 'sends between stages'], ['fill dp', 'parameters, gradients'], ['fill optimizer', 'optimizer']];
+const KEY = [['bin-fill-2', 'forward'], ['bin-fill-3', 'backward'], ['fill tp', 'exchange in line, by its part of the pass'], ['idle', 'waits'], ['fill pp', 'sends between stages'], ['fill dp', 'parameters, gradients'], ['fill optimizer', 'optimizer']];
 
 class Timeline {
   constructor(model, state) {
@@ -110,7 +110,7 @@ class Timeline {
     const g = canvas.getContext('2d');
     g.scale(scale, scale);
     const c = palette();
-    const colours = Object.fromEntries([...new Set([...Object.values(COLOUR), 'bubble', 'tp'])].map((name) => [name, token(name)]));
+    const colours = Object.fromEntries([...new Set([...Object.values(COLOUR), 'idle', 'tp'])].map((name) => [name, token(name)]));
     g.font = '12px system-ui, sans-serif';
     this.drawAxis(g, c, height);
     g.save();
@@ -152,7 +152,7 @@ class Timeline {
       const x = this.x(s.start[op] * s.tick_s);
       return [x, Math.max(0.4, (s.length[op] / (to - from)) * this.inner)];
     };
-    g.fillStyle = colours.bubble;
+    g.fillStyle = colours.idle;
     g.fillRect(MARGIN.left, y, this.inner, work);
     for (const op of s.within(stage, 'work', from, to)) {
       const [x, width] = place(op);
@@ -164,7 +164,7 @@ class Timeline {
       g.fillStyle = colours.tp;
       if (exchange > 0) g.fillRect(x, y + work * (1 - share - exchange), width - edge, work * exchange);
       if (width > 18 && work > 13 && isPass(s.kind[op])) {
-        g.fillStyle = s.kind[op] === 2 ? c.paper : c.ink;
+        g.fillStyle = c.ink;
         g.textAlign = 'center';
         g.fillText(String(s.microbatch[op]), x + width / 2, y + work * (1 - share / 2));
       }

@@ -124,23 +124,22 @@ export function pair(model) {
   const points = sweep.points.filter((p) => p.engines);
   if (points.length < 2) return null;
   const chosen = [0, 1];
+  let engine = 0;
   const host = h('div');
   const draw = () => {
     const [then, now] = chosen.map((i) => points[i]);
     const row = (name, get, format, less) => ({ name, now: get(now), then: get(then), format, less });
-    const engines = now.engines.map((e, i) => row(`time under ${e.label}`, (p) => p.engines[i]?.compared_s, f.seconds, true));
-    const tokens = now.engines.map((e, i) => row(`$ per 1e9 tokens under ${e.label}`, (p) => p.engines[i]?.usd_per_1e9_tokens, f.dollars, true)).filter((r) => r.now !== undefined);
-    const phases = (now.phases ?? []).flatMap((phase) => phase.engines.flatMap((e, i) => {
-      const of = (p) => p.phases?.find((x) => x.name === phase.name)?.engines[i];
-      return [row(`${phase.name} under ${e.label}`, (p) => f.mean(of(p)?.time_s), f.seconds, true), row(`${phase.name} under ${e.label}: worst collision factor`, (p) => f.mean(of(p)?.max_collision_factor), f.factor, true)];
-    }));
-    replace(host, against({
-      id: 'pair-table', caption: 'Two of them', names: [pointName(sweep, then), pointName(sweep, now)],
-      rows: [...engines, ...tokens, row('network', (p) => p.total_usd, f.money, true), row('power', (p) => p.power_w, f.power, true), row('switches', (p) => p.switches, f.count, true), row('cables', (p) => p.cables, f.count, true),
-        row('bisection, for any traffic', (p) => p.bisection_ratio, f.percent, false), row('bought and run', (p) => p.ownership?.total_usd, f.money, true), ...phases],
-    }));
+    const phases = (now.phases ?? []).flatMap(({ name }) => {
+      const of = (p) => p.phases?.find((x) => x.name === name)?.engines[engine];
+      return [row(name, (p) => f.mean(of(p)?.time_s), f.seconds, true), row(`${name}: worst collision factor`, (p) => f.mean(of(p)?.max_collision_factor), f.factor, true)];
+    });
+    const rows = [row('time', (p) => p.engines[engine]?.compared_s, f.seconds, true), row('$ per 1e9 tokens', (p) => p.engines[engine]?.usd_per_1e9_tokens, f.dollars, true),
+      row('network', (p) => p.total_usd, f.money, true), row('power', (p) => p.power_w, f.power, true), row('switches', (p) => p.switches, f.count, true), row('cables', (p) => p.cables, f.count, true),
+      row('bisection, for any traffic', (p) => p.bisection_ratio, f.percent, false), row('bought and run', (p) => p.ownership?.total_usd, f.money, true), ...phases];
+    replace(host, against({ id: 'pair-table', caption: 'Two of them', names: [pointName(sweep, then), pointName(sweep, now)], rows: rows.filter((r) => r.now !== undefined || r.then !== undefined) }));
   };
   const choice = (which, label) => select(label, points.map((p, i) => [i, pointName(sweep, p)]), chosen[which], (v) => { chosen[which] = Number(v); draw(); });
   draw();
-  return section('pair', 'Side by side', null, h('div', { class: 'filters' }, choice(0, 'This'), choice(1, 'beside')), host);
+  return section('pair', 'Side by side', null, h('div', { class: 'filters' }, choice(0, 'This'), choice(1, 'beside'),
+    select('under', points[0].engines.map((e, i) => [i, e.label]), engine, (v) => { engine = Number(v); draw(); })), host);
 }

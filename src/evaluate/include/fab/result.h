@@ -393,6 +393,7 @@ typedef struct fab_result {
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
     const char *audited;                       /**< with audit: the file, borrowed */
     const struct fab_observed *observed;       /**< borrowed; NULL unless counters were looked at (observe.h) */
+    const struct fab_traffic *placed;          /**< borrowed; whose ranks have GPUs; NULL: not told */
     const fab_asked *asked;                    /**< borrowed; NULL unless the page can ask again */
     const struct fab_imported *imported;       /**< borrowed; NULL unless a file was imported (imported.h) */
     const struct fab_overlay *overlay;         /**< borrowed; NULL where nothing is known of failures (overlay.h) */
