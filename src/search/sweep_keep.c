@@ -168,6 +168,9 @@ fab_status fab_sweep_keep_draws(const fab_sweep_request *request, const fab_repl
     for (size_t e = 0; e < out->n_engines; e++) {
         is_drawn = is_drawn || (out->engines[e].is_drawn && out->engines[e].has_time);
     }
+    if (request->scenarios != NULL) { /* goodput is of the first seed, and means nothing beside others */
+        return FAB_OK;
+    }
     if (!request->compares_designs || request->n_seeds != 1 || !is_drawn || flows * again.n_seeds > MOST_DRAWN_FLOWS) {
         return FAB_OK;
     }
