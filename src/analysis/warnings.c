@@ -108,6 +108,20 @@ static fab_status look_at_experts(fab_result *result, uint64_t n_experts, fab_er
                                         n_experts);
 }
 
+bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
+    return job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep > 1 && domain > 1 && job->pp > 1 &&
+           strcmp(job->order, "tp-cp-pp-dp") == 0 && job->tp * job->cp * job->pp % domain == 0;
+}
+
+static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, fab_error *err) {
+    return !keeps_rails || strcmp(family, "rail-only") != 0
+               ? FAB_OK
+               : add_warning(result, err,
+                             "experts are exchanged within rails, since order=tp-cp-pp-dp puts those of a group on the "
+                             "same GPU of their servers; with order=tp-cp-dp-pp the all-to-all changes rails, which "
+                             "rail-only relays: compare that too");
+}
+
 static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domain, fab_error *err) {
     return domain == 0 || tp <= domain ? FAB_OK
                                        : add_warning(result, err,
@@ -120,6 +134,7 @@ static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domai
 static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, fab_error *err) {
     const fab_job_spec *job = &result->job;
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
+    FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, err));
     }
@@ -142,6 +157,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
     FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
+    FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }

@@ -31,6 +31,11 @@ warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only
 warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
+moe=(--job model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16,memory-check=off --engine spray)
+warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
+warns 1 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
+warns 0 "" run rail-spine:gpus=128 "${moe[@]}"
+warns 0 "" run rail-only:gpus=128 "${moe[@]}" --set job.order=tp-cp-dp-pp
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
 warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3
