@@ -4,6 +4,7 @@
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/traffic.h"
+#include "fab/verdict.h"
 #include "fab/warnings.h"
 
 #include "fab/memory.h"
@@ -12,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAB_VERDICT_SEEDS 8          /* of what is drawn */
-#define MOST_DRAWN_FLOWS  (1U << 21) /* times seeds: of more a verdict is of one draw, and says so */
+#define MOST_DRAWN_FLOWS (1U << 21) /* times seeds: of more a verdict is of one draw, and says so */
 
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
