@@ -63,6 +63,21 @@ static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fa
 }
 
 /* given: [tier - 1]. */
+/* Of ports that are split; what is not is a link of look_at_rates(). */
+static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, fab_error *err) {
+    for (uint32_t t = 0; t < f->counts.tiers; t++) {
+        const fab_tier_spec *tier = &f->spec.tier[t];
+        char rate[40];
+        if (tier->breakout > 1 && tier->port_bps > 0 && !is_sold(tier->port_bps)) {
+            FAB_PASS(add_warning(result, err,
+                                 "ports of tier %" PRIu32 " run at %s before their breakout in %" PRIu64
+                                 ", which no switch of the market has",
+                                 t + 1, fab_quantity_format(rate, tier->port_bps, FAB_UNIT_RATE), tier->breakout));
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status look_at_tiers(fab_result *result, const fab_counts *counts, const double *given, fab_error *err) {
     for (uint64_t t = counts->tiers; counts->wiring == FAB_WIRING_TREE && t > 0 && t <= FAB_MAX_TIERS; t++) {
         double taper = given[t - 1];
@@ -147,6 +162,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
         taper[t] = f->spec.tier[t].taper;
     }
     FAB_PASS(look_at_rates(result, &f->counts, err));
+    FAB_PASS(look_at_ports(result, f, err));
     FAB_PASS(look_at_tiers(result, &f->counts, taper, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
         FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));

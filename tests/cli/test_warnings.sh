@@ -20,6 +20,7 @@ ring=(--traffic pattern:ring --engine ecmp)
 warns 1 "links nic-leaf run at 133.3 Gb/s" build clos:gpus=64,planes=3
 warns 1 "links leaf-spine run at 266.7 Gb/s" build clos:gpus=256,radix=32,port=400Gb/s/800Gb/s,breakout=1/3
 warns 0 "" build clos:gpus=256,radix=32,planes=2,breakout=2
+warns 1 "ports of tier 1 run at 1.2 Tb/s before their breakout in 3" build clos:gpus=64,breakout=3
 warns 0 "" build clos:gpus=256,radix=32,nic=200Gb/s
 warns 1 "taper.3=4 has no effect: the fabric has 2 tiers" build clos:gpus=256,radix=32,tiers=2,taper=2/1/4
 warns 0 "" build clos:gpus=256,radix=32,tiers=2,taper=2
