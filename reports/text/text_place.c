@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SAME   1e-6 /* part of a time by which placements differ */
+#define SAME   5e-4 /* part of a time that three digits do not show */
 #define LITTLE 1e-3 /* part of it that is no gain over other seeds */
 
 static void place_put_list(fab_page *page, const fab_place_search *s, const char *word, const fab_placed *placed,

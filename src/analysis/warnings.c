@@ -63,6 +63,21 @@ static fab_status look_at_rates(fab_result *result, const fab_counts *counts, fa
 }
 
 /* given: [tier - 1]. */
+/* Of ports that are split; what is not is a link of look_at_rates(). */
+static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, fab_error *err) {
+    for (uint32_t t = 0; t < f->counts.tiers; t++) {
+        const fab_tier_spec *tier = &f->spec.tier[t];
+        char rate[40];
+        if (tier->breakout > 1 && tier->port_bps > 0 && !is_sold(tier->port_bps)) {
+            FAB_PASS(add_warning(result, err,
+                                 "ports of tier %" PRIu32 " run at %s before their breakout in %" PRIu64
+                                 ", which no switch of the market has",
+                                 t + 1, fab_quantity_format(rate, tier->port_bps, FAB_UNIT_RATE), tier->breakout));
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status look_at_tiers(fab_result *result, const fab_counts *counts, const double *given, fab_error *err) {
     for (uint64_t t = counts->tiers; counts->wiring == FAB_WIRING_TREE && t > 0 && t <= FAB_MAX_TIERS; t++) {
         double taper = given[t - 1];
@@ -108,6 +123,20 @@ static fab_status look_at_experts(fab_result *result, uint64_t n_experts, fab_er
                                         n_experts);
 }
 
+bool fab_experts_keep_rails(const fab_job_spec *job, uint64_t domain) {
+    return job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep > 1 && domain > 1 && job->pp > 1 &&
+           strcmp(job->order, "tp-cp-pp-dp") == 0 && job->tp * job->cp * job->pp % domain == 0;
+}
+
+static fab_status look_at_rails(fab_result *result, const char *family, bool keeps_rails, fab_error *err) {
+    return !keeps_rails || strcmp(family, "rail-only") != 0
+               ? FAB_OK
+               : add_warning(result, err,
+                             "experts are exchanged within rails, since order=tp-cp-pp-dp puts those of a group on the "
+                             "same GPU of their servers; with order=tp-cp-dp-pp the all-to-all changes rails, which "
+                             "rail-only relays: compare that too");
+}
+
 static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domain, fab_error *err) {
     return domain == 0 || tp <= domain ? FAB_OK
                                        : add_warning(result, err,
@@ -120,6 +149,7 @@ static fab_status look_at_domain(fab_result *result, uint64_t tp, uint64_t domai
 static fab_status look_at_job(fab_result *result, const fab_fabric_spec *spec, fab_error *err) {
     const fab_job_spec *job = &result->job;
     FAB_PASS(look_at_domain(result, job->tp, spec->domain, err));
+    FAB_PASS(look_at_rails(result, spec->family, fab_experts_keep_rails(job, spec->domain), err));
     if (job->kind == FAB_JOB_TRAINING && job->experts > 1 && job->ep == 1) {
         FAB_PASS(look_at_experts(result, job->experts, err));
     }
@@ -132,6 +162,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
         taper[t] = f->spec.tier[t].taper;
     }
     FAB_PASS(look_at_rates(result, &f->counts, err));
+    FAB_PASS(look_at_ports(result, f, err));
     FAB_PASS(look_at_tiers(result, &f->counts, taper, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
         FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));
@@ -142,6 +173,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
     FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
+    FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
     if (!p->is_built || strcmp(p->family, "installed") == 0) {
         return FAB_OK;
     }

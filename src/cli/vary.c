@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 #include "fab/place_run.h"
 #include "fab/goodput_run.h"
+#include "fab/str.h"
 #include "fab/sweep_run.h"
 #include "fab/warnings.h"
 
@@ -42,23 +43,43 @@ static bool is_path(const char *path, const char *name) {
     return strncmp(path, name, n) == 0 && (path[n] == '\0' || path[n] == '.');
 }
 
-/* End of the value at `text`. */
-static char *value_end(const cli_vary *v, char *text, bool by_bar) {
-    char *end = text + strcspn(text, by_bar ? "|" : ",");
-    while (!by_bar && is_path(v->path, "engine") && *end == ',') {
-        char *next = end + 1 + strcspn(end + 1, ",");
-        if (memchr(end + 1, '=', (size_t)(next - end - 1)) == NULL) {
-            break;
+/* "engine=ecmp,qp=1,4" as "engine=ecmp,qp=1|ecmp,qp=4": no engine is called by a number. */
+static void add_numbered(const char *text, fab_str *out) {
+    const size_t head = strcspn(text, "=") + (strchr(text, '=') != NULL);
+    const char *value = text + head; /* begin of the last that names an engine, and its length to the last '=' */
+    size_t to_equals = 0;
+    fab_str_append(out, text, head);
+    for (const char *at = value; *at != '\0'; at += *at == ',') {
+        const size_t n = strcspn(at, ",");
+        const bool is_number = n > 0 && strspn(at, "0123456789") == n && to_equals > 0;
+        const char *equals = memchr(at, '=', n);
+        if (is_number) {
+            fab_str_add(out, "|");
+            fab_str_append(out, value, to_equals);
+        } else if (at != value && equals == NULL) {
+            fab_str_add(out, "|");
+            value = at;
+            to_equals = 0;
+        } else if (equals != NULL) {
+            fab_str_add(out, at != value ? "," : "");
+            to_equals = (size_t)(equals + 1 - value);
         }
-        end = next;
+        fab_str_append(out, at, n);
+        at += n;
     }
-    return end;
+    fab_str_add(out, text[strlen(text) - 1] == ',' ? "|" : ""); /* an empty value is said to be one */
 }
 
 fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_vary v = {.n_values = 0};
+    fab_str numbered = FAB_STR_INIT;
     size_t capacity = 0;
+    if (strncmp(text, "engine=", 7) == 0 && strchr(text, '|') == NULL) {
+        add_numbered(text, &numbered);
+        FAB_TRY(fab_str_status(&numbered, err));
+        text = numbered.data;
+    }
     FAB_TRY((v.text = fab_strdup(text, err)) != NULL ? FAB_OK : FAB_ENOMEM);
     v.path = v.text;
     char *at = strchr(v.text, '=');
@@ -67,9 +88,9 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
                  text);
     }
     *at++ = '\0';
-    bool by_bar = strchr(at, '|') != NULL;
+    const char *between = strchr(at, '|') != NULL || numbered.length > 0 ? "|" : ",";
     for (bool more = true; more;) {
-        char *end = value_end(&v, at, by_bar);
+        char *end = at + strcspn(at, between);
         more = *end != '\0';
         *end = '\0';
         if (*at == '\0') {
@@ -82,6 +103,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     *out = v;
     v = (cli_vary){.n_values = 0};
 done:
+    fab_str_release(&numbered);
     cli_vary_release(&v);
     return status;
 }

@@ -4,6 +4,8 @@
 #include "fab/design.h"
 #include "fab/goodput_run.h"
 #include "fab/traffic.h"
+#include "fab/verdict.h"
+#include "fab/warnings.h"
 
 #include "fab/memory.h"
 
@@ -11,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAB_VERDICT_SEEDS 8          /* of what is drawn */
-#define MOST_DRAWN_FLOWS  (1U << 21) /* times seeds: of more a verdict is of one draw, and says so */
+#define MOST_DRAWN_FLOWS (1U << 21) /* times seeds: of more a verdict is of one draw, and says so */
 
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
@@ -146,6 +147,7 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
     }
     if (traffic->has_job && traffic->job.kind == FAB_JOB_TRAINING) {
         out->batch = traffic->job.batch;
+        out->keeps_rails = fab_experts_keep_rails(&traffic->job, fabric->spec.domain);
         out->n_kept_experts = traffic->job.experts > 1 && traffic->job.ep == 1 ? traffic->job.experts : 0;
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
     }
@@ -167,6 +169,9 @@ fab_status fab_sweep_keep_draws(const fab_sweep_request *request, const fab_repl
     }
     for (size_t e = 0; e < out->n_engines; e++) {
         is_drawn = is_drawn || (out->engines[e].is_drawn && out->engines[e].has_time);
+    }
+    if (request->scenarios != NULL) { /* goodput is of the first seed, and means nothing beside others */
+        return FAB_OK;
     }
     if (!request->compares_designs || request->n_seeds != 1 || !is_drawn || flows * again.n_seeds > MOST_DRAWN_FLOWS) {
         return FAB_OK;

@@ -30,6 +30,28 @@ says 'Means of 4 seeds: they lie up to' compare clos:gpus=128,radix=16,taper=2 c
 silent 'One draw' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --job model=gpt-7.5b,tp=8 --engine spray --quiet
 "$program" compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4 --json >seeds.json
 
+# A verdict without --seeds is that of --seeds 8, and says where the first seed alone is in favour of another.
+taper3=(clos:gpus=256 clos:gpus=256,taper=3)
+says 'Over 8 seeds [1] costs least' compare "${taper3[@]}" --quiet
+says 'The first seed alone, which the tables show, is in favour of [2].' compare "${taper3[@]}" --quiet
+silent 'seeds' compare "${taper3[@]}" --engine spray --quiet
+silent 'Over 8 seeds' compare "${taper3[@]}" --seeds 2 --quiet
+says 'By one draw' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpus=1024,gpus-per-server=1,radix=64,taper=2 \
+  --traffic pattern:all-to-all --engine ecmp --quiet
+"$program" compare "${taper3[@]}" --quiet --json >one.json
+"$program" compare "${taper3[@]}" --quiet --json --seeds 8 >eight.json
+says 'are even' compare rail-spine:gpus=256 rail-spine:gpus=256,taper=1.1 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
+python3 - <<'PYTHON' || fail "a verdict is not that of eight seeds"
+import json
+one, eight = (json.load(open(name))["sweep"]["verdicts"][0] for name in ("one.json", "eight.json"))
+assert one.pop("draws") == 8 and "draws" not in eight
+assert one.keys() == eight.keys(), (one, eight)
+for key in one:
+    same = abs(one[key] - eight[key]) < 1e-9 if isinstance(one[key], float) else one[key] == eight[key]
+    assert same, (key, one[key], eight[key])
+assert one["best"] == 1 and one["margin_ratio"] > one["uncertainty_ratio"] > 0
+PYTHON
+
 # --- what the network has of time and cost, by the figures of the report ---
 "$program" compare clos:gpus=256,taper=2 rail-only:gpus=256 "${quick[@]}" --json >network.json
 "$program" compare clos:gpus=256,taper=2 rail-only:gpus=256 "${quick[@]}" | tr -s ' \n' '  ' >network.txt

@@ -20,6 +20,7 @@ ring=(--traffic pattern:ring --engine ecmp)
 warns 1 "links nic-leaf run at 133.3 Gb/s" build clos:gpus=64,planes=3
 warns 1 "links leaf-spine run at 266.7 Gb/s" build clos:gpus=256,radix=32,port=400Gb/s/800Gb/s,breakout=1/3
 warns 0 "" build clos:gpus=256,radix=32,planes=2,breakout=2
+warns 1 "ports of tier 1 run at 1.2 Tb/s before their breakout in 3" build clos:gpus=64,breakout=3
 warns 0 "" build clos:gpus=256,radix=32,nic=200Gb/s
 warns 1 "taper.3=4 has no effect: the fabric has 2 tiers" build clos:gpus=256,radix=32,tiers=2,taper=2/1/4
 warns 0 "" build clos:gpus=256,radix=32,tiers=2,taper=2
@@ -31,6 +32,11 @@ warns 1 "every GPU keeps all 8 experts" compare clos:gpus=128,radix=32 rail-only
 warns 0 "" compare clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2
 warns 1 "every GPU keeps all 8 experts" mix clos:gpus=128,radix=32 rail-only:gpus=128 --job model=mixtral-8x7b,tp=2,ep=1
 warns 0 "" route clos:gpus=128,radix=32 --job model=mixtral-8x7b,ep=8
+moe=(--job model=mixtral-8x7b,tp=1,pp=8,ep=8,dp=16,memory-check=off --engine spray)
+warns 1 "experts are exchanged within rails" run rail-only:gpus=128 "${moe[@]}"
+warns 1 "experts are exchanged within rails" compare rail-spine:gpus=128 rail-only:gpus=128 "${moe[@]}"
+warns 0 "" run rail-spine:gpus=128 "${moe[@]}"
+warns 0 "" run rail-only:gpus=128 "${moe[@]}" --set job.order=tp-cp-dp-pp
 warns 1 "engine ecmp takes shortest paths alone" route dragonfly:gpus=64,radix=16 "${ring[@]}"
 warns 0 "" route dragonfly:gpus=64,radix=16 --traffic pattern:ring --engine updn
 warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes=3 clos:gpus=32,planes=3

@@ -451,13 +451,13 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *widest = NULL;
     size_t engine = 0;
     double most = 0;
-    uint64_t n_draws = 0; /* that a verdict has looked at */
     bool is_one = false;
+    bool has_means = false; /* a verdict of compared designs goes by them */
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
             const fab_sweep_engine *x = &s->points[i].engines[e];
             is_one = is_one || (x->is_drawn && x->n_seeds == 1);
-            n_draws = x->n_draws > n_draws ? x->n_draws : n_draws;
+            has_means = has_means || x->n_draws > 0;
             if (x->is_drawn && x->least_s > 0 && x->most_s / x->least_s - 1 > most) {
                 most = x->most_s / x->least_s - 1;
                 widest = &s->points[i];
@@ -465,15 +465,13 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
             }
         }
     }
-    if (is_one && n_draws > 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "Tables have the first of these seeds (paths by hashing, random placements); --seeds %" PRIu64
-                       " has the means and how far seeds lie apart.",
-                       n_draws);
-    } else if (is_one) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "One draw: what the seed picks (paths by hashing, random placements) gives other times under "
-                       "another; --seeds 20 has means and how far seeds lie apart.");
+    if (is_one) {
+        fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
+                      has_means
+                          ? "Tables have the first of these seeds (paths by hashing, random placements); --seeds "
+                            "has the means and how far seeds lie apart."
+                          : "One draw: what the seed picks (paths by hashing, random placements) gives other times "
+                            "under another; --seeds 20 has means and how far seeds lie apart.");
     } else if (widest != NULL) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "Means of %" PRIu64 " seeds: they lie up to %.3g %% apart, %s under %.*s.",

@@ -90,6 +90,7 @@ typedef struct fab_sweep_point {
     fab_job_kind kind;       /**< of the job, meaningful with has_ownership */
     double work;             /**< tokens of an iteration, samples ranked, or tokens generated, in time_s; 0: no job */
     double gpu_ratio;        /**< GPUs of the job over those that are there for all */
+    bool keeps_rails;        /**< fab_experts_keep_rails() of the job */
     uint64_t n_kept_experts; /**< that every GPU keeps, so that none are exchanged with; 0: none */
     bool has_plan;           /**< the job left open how it is run: */
     fab_job_plan plan;       /**< the fastest under the first engine */
