@@ -199,6 +199,20 @@ least = 2 * 2**20 * 8 / 400e9 * (1 + 26 / 4096)
 assert least < chosen["transfer_s"] < 1.5 * least < hashed["transfer_s"], (least, chosen["transfer_s"], hashed["transfer_s"])
 CHECK
 
+# Advice weighs queue pairs, spraying, pinning, larger buffers and priorities, each by the time that a run with it has.
+"$program" route $small --traffic pattern:permutation,bytes=1MB --engine ecmp --transport pfc --advise --json --quiet >advice || fail "advice"
+/usr/bin/python3 - "$program" $small <<'CHECK' || fail "advice under a transport of packets"
+import json, subprocess, sys
+rows = {row["change"]: row for row in json.load(open("advice", encoding="utf-8"))["advice"]["candidates"]}
+wanted = ("--engine ecmp,qp=16", "--engine ecmp,qp=64 --set fabric.transport=spray-ack", "--engine pinned,slices=4", "--set fabric.xoff=960000B", "--set fabric.priority=receiver")
+assert all(change in rows for change in wanted), rows.keys()
+for change in wanted:
+    run = [sys.argv[1], "route", sys.argv[2], "--traffic", "pattern:permutation,bytes=1MB", "--transport", "pfc", "--seeds", "8", "--json", "--quiet", *change.split()]
+    engine = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["phases"][0]["engines"][0]
+    alone_s = engine["transfer_s"]["mean"] if isinstance(engine["transfer_s"], dict) else engine["transfer_s"]
+    assert abs(rows[change]["time_s"] / alone_s - 1) < 1e-9, (change, rows[change], alone_s)
+CHECK
+
 # A ring of switches that stop each other.
 "$program" route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --engine ecmp --transport pfc --quiet >text || fail "torus"
 grep -q "Deadlock: .* waits for itself" text || fail "a deadlock is not told: $(cat text)"
