@@ -183,8 +183,7 @@ static const fab_field ENGINE_FIELDS[] = {
            .source = TIMES, .labels = "latency"),
     FIGURE(host_s, "s", "What the software of hosts adds to a phase in one iteration, a part of latency_s.",
            .only = has_host_s,
-           .formula =
-               "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead))",
+           .formula = "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead))",
            .source = "src/doc/hosts.md", .labels = "host software"),
     FIELD_OF(time_is_lower_bound, blocks_elsewhere,
              "Whether flows of one path each collide under transport fluid: on a network of lossless queues (RoCE with "

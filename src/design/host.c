@@ -13,18 +13,17 @@ typedef struct host_kind {
 
 /* In the order of fab_host_kind. NCCL over EFA: step and NIC fitted by scripts/fit_hosts.py on nccl-tests of 2 to 16
  * p5.48xlarge (src/doc/hosts.md); call: `launch` of the GPU in topologies/gpus, fitted on single nodes; slots:
- * NCCL_BUFFSIZE of 4 MiB in NCCL_STEPS of 8 parts, which NCCL_P2P_NET_CHUNKSIZE of 128 KiB at each of 4 adapters is too;
- * message: half of what the smallest of those rows leave at most, an assumption. */
+ * NCCL_BUFFSIZE of 4 MiB in NCCL_STEPS of 8 parts, which NCCL_P2P_NET_CHUNKSIZE of 128 KiB at each of 4 adapters is
+ * too; message: half of what the smallest of those rows leave at most, an assumption. */
 static const host_kind KINDS[] = {
     [FAB_HOST_IDEAL] = {.nic_part = 1},
     /* Step and NIC fitted on all-reduces of 4 such servers (ADR 89), the rest that of the generation before. */
-    [FAB_HOST_NCCL_EFA_B200] =
-        {.call_s = 36e-6,
-         .step_s = 4.9e-6,
-         .message_s = 2.5e-6,
-         .nic_part = 0.975,
-         .slot_bytes = 524288,
-         .takes_rings = true},
+    [FAB_HOST_NCCL_EFA_B200] = {.call_s = 36e-6,
+                                .step_s = 4.9e-6,
+                                .message_s = 2.5e-6,
+                                .nic_part = 0.975,
+                                .slot_bytes = 524288,
+                                .takes_rings = true},
     [FAB_HOST_NCCL_EFA_H100] =
         {.call_s = 24e-6, .step_s = 6.5e-6, .message_s = 2.5e-6, .nic_part = 0.87, .slot_bytes = 524288},
 };

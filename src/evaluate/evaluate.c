@@ -228,7 +228,8 @@ static fab_status find_figures(fab_workspace *w, const fab_case *at, const fab_n
                           .dependencies = needs->dependencies,
                           .trace = needs->trace,
                           .proof = needs->proof,
-                          .transport = needs->fluid ? NULL : transport_of(w)};
+                          .transport = needs->fluid ? NULL : transport_of(w),
+                          .repeats = needs->repeats};
     if (!is_healthy(state)) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                         "collisions and rates of flows are found on the healthy fabric; ask for loads and times");

@@ -9,6 +9,7 @@
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
 #include "measure/measure.h"
+#include "replay_items.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -17,12 +18,6 @@
 #include <string.h>
 
 #define ITEM_TICKS (UINT64_C(1) << 24)
-typedef struct item {
-    uint32_t phase, engine;
-    uint64_t draw; /* 0 ... n_seeds - 1 */
-    size_t place;  /* of its figures: by phase, engine, draw */
-} item;
-
 /* The phases of an iteration under an engine with a draw, which are compared when the last of them is measured. */
 typedef struct shared_draw {
     atomic_size_t n_open;
@@ -40,7 +35,7 @@ typedef struct run {
     const fab_traffic *traffic;      /* of the first seed */
     const fab_router **routers;      /* [engine] */
     fab_workspace **workers;         /* [thread] */
-    item *items;
+    fab_item *items;
     size_t n_items;
     fab_figures *figures; /* [place] */
     shared_draw *shared;  /* [engine][seed]; NULL: of no iteration */
@@ -121,7 +116,7 @@ static fab_status copy_links(const double *from, size_t n, double **out, fab_err
     return FAB_OK;
 }
 
-static fab_status keep_item(const run *c, const item *it, const fab_evaluated *found, fab_error *err) {
+static fab_status keep_item(const run *c, const fab_item *it, const fab_evaluated *found, fab_error *err) {
     const size_t n_links = c->what->fabric->n_links;
     const fab_router *router = c->routers[it->engine];
     fab_engine_result *result = &c->phases[it->phase].engines[it->engine];
@@ -142,7 +137,7 @@ static fab_status keep_item(const run *c, const item *it, const fab_evaluated *f
 }
 
 /* The last phase of a draw tells what they do to each other. */
-static fab_status share_item(run *c, const item *it, const fab_evaluated *found, fab_error *err) {
+static fab_status share_item(run *c, const fab_item *it, const fab_evaluated *found, fab_error *err) {
     fab_status status = FAB_OK;
     shared_draw *draw = &c->shared[it->engine * c->replay->n_seeds + it->draw];
     draw->transfer_s[it->phase] = found->figures.transfer_s;
@@ -167,25 +162,25 @@ static fab_status share_item(run *c, const item *it, const fab_evaluated *found,
     return status;
 }
 
-static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
-    run *c = argument;
+static fab_status run_alone(run *c, size_t index, size_t worker, fab_error *err) {
     const fab_replay *replay = c->replay;
-    const item *it = &c->items[index];
+    const fab_item *it = &c->items[index];
     item_progress progress = {.all = c};
     fab_evaluated found;
     fab_dependencies *dependencies = &c->dependencies[it->phase * c->what->n_engines + it->engine];
     const fab_case at = {.phase = it->phase, .engine = it->engine, .draw = it->draw};
-    const fab_needs needs = {.what = FAB_NEED_FIGURES | (replay->rates ? FAB_NEED_RATES : 0U) |
-                                     (replay->bound ? FAB_NEED_GAP : 0U) | (replay->keep_flows ? FAB_NEED_FLOWS : 0U) |
-                                     (replay->keep_routes ? FAB_NEED_PATHS : 0U) |
-                                     (replay->times_only ? FAB_NEED_LINKS_ALONE : 0U),
-                             .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
-                             .dependencies = replay->times_only ? NULL : dependencies,
-                             .kept_paths = replay->kept_paths,
-                             .fluid = replay->fluid,
-                             .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
-                             .advance = advance_item,
-                             .advance_context = &progress};
+    const fab_needs needs = {
+        .what = FAB_NEED_FIGURES | (replay->rates ? FAB_NEED_RATES : 0U) | (replay->bound ? FAB_NEED_GAP : 0U) |
+                (replay->keep_flows ? FAB_NEED_FLOWS : 0U) | (replay->keep_routes ? FAB_NEED_PATHS : 0U) |
+                (replay->times_only ? FAB_NEED_LINKS_ALONE : 0U),
+        .detail = it->draw == 0 ? &c->phases[it->phase].engines[it->engine] : NULL,
+        .dependencies = replay->times_only ? NULL : dependencies,
+        .kept_paths = replay->kept_paths,
+        .fluid = replay->fluid,
+        .repeats = fab_item_is_again(c->items, c->n_items, index) || fab_item_is_again(c->items, c->n_items, index + 1),
+        .n_threads = c->n_items < replay->n_threads ? replay->n_threads / c->n_items : 1,
+        .advance = advance_item,
+        .advance_context = &progress};
     atomic_init(&progress.done, 0);
     if (it->draw == 0 && !replay->times_only) {
         FAB_PASS(fab_dependencies_init(c->what->fabric, dependencies, err));
@@ -203,6 +198,17 @@ static fab_status run_item(void *argument, size_t index, size_t worker, fab_erro
     return FAB_OK;
 }
 
+/* Those whose packets are alike one after the other, by the worker that comes to the first of them. */
+static fab_status run_item(void *argument, size_t index, size_t worker, fab_error *err) {
+    run *c = argument;
+    bool goes_on = !fab_item_is_again(c->items, c->n_items, index);
+    for (size_t i = index; goes_on; i++) {
+        FAB_PASS(run_alone(c, i, worker, err));
+        goes_on = fab_item_is_again(c->items, c->n_items, i + 1);
+    }
+    return FAB_OK;
+}
+
 static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_result *out, fab_error *err) {
     uint64_t n = n_draws < c->replay->keep_seeds ? n_draws : c->replay->keep_seeds;
     FAB_PASS(n > 1 ? FAB_NEW(out->more_utilisation, (n - 1) * c->what->fabric->n_links, err) : FAB_OK);
@@ -210,28 +216,22 @@ static fab_status reserve_draws(const run *c, uint64_t n_draws, fab_engine_resul
     return FAB_OK;
 }
 
-static int item_order(const void *a, const void *b) {
-    const item *x = a;
-    const item *y = b;
-    return x->draw != y->draw ? (x->draw > y->draw) - (x->draw < y->draw)
-                              : (x->place > y->place) - (x->place < y->place);
-}
-
 /* One draw after the other, so that its loads are soon free. */
 static fab_status list_items(run *c, fab_error *err) {
     size_t capacity = 0;
     for (uint32_t phase = 0; phase < c->traffic->n_phases; phase++) {
+        const uint32_t like = sends_packets(c) ? fab_first_like(c->traffic, phase) : phase;
         for (uint32_t engine = 0; engine < c->what->n_engines; engine++) {
             uint64_t n = draws_of(c, engine);
             FAB_PASS(reserve_draws(c, n, &c->phases[phase].engines[engine], err));
             FAB_PASS(FAB_GROW(c->items, capacity, c->n_items + n, err));
             for (uint64_t draw = 0; draw < n; draw++, c->n_items++) {
-                c->items[c->n_items] = (item){phase, engine, draw, c->n_items};
+                c->items[c->n_items] = (fab_item){phase, engine, like, draw, c->n_items};
             }
         }
     }
     if (c->n_items > 1) {
-        qsort(c->items, c->n_items, sizeof *c->items, item_order);
+        qsort(c->items, c->n_items, sizeof *c->items, fab_item_order);
     }
     return FAB_NEW(c->figures, c->n_items, err);
 }

@@ -9,7 +9,7 @@
 #define PACKET_LINKS    2e6 /* cells times links that are packets one by one */
 #define SPREAD_LINKS    4e6 /* of flows over several paths: of 4 packets a cell, phases were up to 8 % short */
 #define CELLS           64  /* of a mean flow with one path, beyond */
-#define RATED_LINKS     8e6 /* cells times links at most, so that marks and pauses keep their order under DCQCN */
+#define RATED_LINKS     8e6 /* under DCQCN: in cells marks come at other times than in packets */
 #define EVENTS_PER_DAY  32
 #define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
 #define CACHE_LINE      64
@@ -90,13 +90,12 @@ static void cut_flows(fab_lossless_state *s) {
         n_hops += hops;
     }
     double paths = p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1;
-    double most = s->spray != NULL || paths > 1 ? SPREAD_LINKS : PACKET_LINKS;
+    double most = s->transport->dcqcn != NULL     ? RATED_LINKS
+                  : s->spray != NULL || paths > 1 ? SPREAD_LINKS
+                                                  : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
     double cell_bytes = sum / fmax(most, CELLS / sqrt(paths) * n_hops);
-    if (s->transport->dcqcn != NULL) {
-        cell_bytes = fmin(cell_bytes, fmax(s->transport->xoff_bytes / FAB_LEAST_CELLS, sum / RATED_LINKS));
-    }
     if (s->spray != NULL) {
         s->spray->in_steps = sum / most > s->packet_bytes;
         cell_bytes = 0;

@@ -170,6 +170,19 @@ fab_status fab_phase_check(const fab_phase *phase, fab_error *err) {
     return FAB_OK;
 }
 
+static bool are_equal(const void *a, const void *b, size_t bytes) {
+    return a == NULL || b == NULL ? a == b : memcmp(a, b, bytes) == 0;
+}
+
+bool fab_phase_is_like(const fab_phase *a, const fab_phase *b) {
+    return a->n_flows == b->n_flows && a->all.first == b->all.first && a->all.n == b->all.n &&
+           a->all.bytes == b->all.bytes && a->first_comm == b->first_comm &&
+           are_equal(a->src, b->src, a->n_flows * sizeof *a->src) &&
+           are_equal(a->dst, b->dst, a->n_flows * sizeof *a->dst) &&
+           are_equal(a->bytes, b->bytes, a->n_flows * sizeof *a->bytes) &&
+           are_equal(a->comm, b->comm, a->n_flows * sizeof *a->comm);
+}
+
 double fab_phase_bus_factor(const fab_phase *p) {
     for (int operation = 0; operation < FAB_N_OPERATIONS; operation++) {
         if (strcmp(p->collective, fab_operation_name((fab_operation)operation)) == 0) {

@@ -145,6 +145,28 @@ failed = json.load(open("cut", encoding="utf-8"))["failures"]
 assert failed
 CHECK
 
+# Phases of the same flows are sent once: a halving is undone by a doubling between the same pairs, under every engine, draw and number of threads, and each phase is what
+# it is on the way where it comes alone.
+for threads in 1 2; do
+  "$program" route $small --traffic pattern:all-reduce,algorithm=halving-doubling,bytes=64MB --engine ecmp --engine dmodk --transport pfc --threads $threads --json --quiet >"halves-$threads" || fail "halving-doubling"
+done
+"$program" route $small --traffic pattern:all-reduce,algorithm=halving-doubling,bytes=64MB --engine ecmp --transport pfc --seeds 3 --json --quiet >halves-drawn || fail "halving-doubling by seeds"
+"$program" route $small --traffic pattern:all-gather,algorithm=doubling,bytes=64MB --engine ecmp --transport pfc --json --quiet >half || fail "doubling"
+cmp halves-1 halves-2 || fail "phases that are alike depend on threads"
+/usr/bin/python3 - <<'CHECK' || fail "phases that are alike"
+import json
+phases, drawn, half = (json.load(open(name, encoding="utf-8"))["phases"] for name in ("halves-1", "halves-drawn", "half"))
+assert len(phases) == 12 and phases[0]["engines"][0]["lossless"]["pauses"] > 0
+for p, q in zip(phases, reversed(phases)):
+    assert p["engines"] == q["engines"], (p["name"], q["name"])
+assert len({p["engines"][0]["transfer_s"] for p in phases}) >= 4  # and not all are alike
+for p, d in zip(phases, drawn):
+    assert d["engines"][0]["transfer_s"]["min"] <= p["engines"][0]["transfer_s"] <= d["engines"][0]["transfer_s"]["max"]
+alone = {p["bytes"]: p["engines"][0]["transfer_s"] for p in half}
+seen = [abs(p["engines"][0]["transfer_s"] / alone[p["bytes"]] - 1) < 1e-9 for p in phases if p["bytes"] in alone]
+assert len(seen) >= 6 and all(seen), seen
+CHECK
+
 # Several jobs: each alone as a run of one has it, together no faster, the same for any number of threads.
 for transport in pfc spray-ack,entropies=8; do
   "$program" run "$root/tests/data/two_jobs.xml" --transport $transport --threads 1 --json --quiet >"jobs-${transport%%,*}" || fail "several jobs under $transport"
@@ -197,6 +219,20 @@ import json
 chosen, hashed = (json.load(open(name, encoding="utf-8"))["phases"][0]["engines"][0] for name in ("adaptive-1", "hashed"))
 least = 2 * 2**20 * 8 / 400e9 * (1 + 26 / 4096)
 assert least < chosen["transfer_s"] < 1.5 * least < hashed["transfer_s"], (least, chosen["transfer_s"], hashed["transfer_s"])
+CHECK
+
+# Advice weighs queue pairs, spraying, pinning, larger buffers and priorities, each by the time that a run with it has.
+"$program" route $small --traffic pattern:permutation,bytes=1MB --engine ecmp --transport pfc --advise --json --quiet >advice || fail "advice"
+/usr/bin/python3 - "$program" $small <<'CHECK' || fail "advice under a transport of packets"
+import json, subprocess, sys
+rows = {row["change"]: row for row in json.load(open("advice", encoding="utf-8"))["advice"]["candidates"]}
+wanted = ("--engine ecmp,qp=16", "--engine ecmp,qp=64 --set fabric.transport=spray-ack", "--engine pinned,slices=4", "--set fabric.xoff=960000B", "--set fabric.priority=receiver")
+assert all(change in rows for change in wanted), rows.keys()
+for change in wanted:
+    run = [sys.argv[1], "route", sys.argv[2], "--traffic", "pattern:permutation,bytes=1MB", "--transport", "pfc", "--seeds", "8", "--json", "--quiet", *change.split()]
+    engine = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["phases"][0]["engines"][0]
+    alone_s = engine["transfer_s"]["mean"] if isinstance(engine["transfer_s"], dict) else engine["transfer_s"]
+    assert abs(rows[change]["time_s"] / alone_s - 1) < 1e-9, (change, rows[change], alone_s)
 CHECK
 
 # A ring of switches that stop each other.

@@ -116,6 +116,7 @@ typedef struct fab_engine_run {
     const struct fab_trace *trace;       /**< with rates: filled where they are found; NULL: not wanted */
     struct fab_proof *proof;             /**< with rates: gets lines of a certificate; NULL: not wanted */
     const fab_transport_spec *transport; /**< NULL: fluid */
+    bool repeats; /**< others like it run with this scratch: what its packets come to is kept for them */
 } fab_engine_run;
 
 /**

@@ -21,7 +21,7 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
     }
     fab_max_min_free(s->solver);
     FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->latency_s,
-                 s->bottleneck, s->first, s->link, s->share, s);
+                 s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s, s);
 }
 
 static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {
@@ -123,7 +123,7 @@ static bool in_proportion(const fab_sharing *p, const double *bits) {
     return true;
 }
 
-static void hash_words(const void *data, size_t bytes, uint64_t h[2]) {
+void fab_hash_words(const void *data, size_t bytes, uint64_t h[2]) {
     const char *at = data;
     for (size_t i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
         uint64_t x = 0;
@@ -146,14 +146,14 @@ static void hash_sharing(const fab_sharing *p, const double *bits, uint64_t out[
     out[1] = p->n_flows;
     out[2] = p->n_flows;
     (void)frexp(p->n_flows > 0 ? bits[0] : 0, &first);
-    hash_words(p->capacity, p->n_links * sizeof *p->capacity, out);
-    hash_words(p->first, (p->n_flows + (size_t)1) * sizeof *p->first, out);
-    hash_words(p->link + p->first[0], (size_t)(p->first[p->n_flows] - p->first[0]) * sizeof *p->link, out);
-    hash_words(p->weight, p->weight != NULL ? p->n_flows * sizeof *p->weight : 0, out);
-    hash_words(p->limit, p->limit != NULL ? p->n_flows * sizeof *p->limit : 0, out);
+    fab_hash_words(p->capacity, p->n_links * sizeof *p->capacity, out);
+    fab_hash_words(p->first, (p->n_flows + (size_t)1) * sizeof *p->first, out);
+    fab_hash_words(p->link + p->first[0], (size_t)(p->first[p->n_flows] - p->first[0]) * sizeof *p->link, out);
+    fab_hash_words(p->weight, p->weight != NULL ? p->n_flows * sizeof *p->weight : 0, out);
+    fab_hash_words(p->limit, p->limit != NULL ? p->n_flows * sizeof *p->limit : 0, out);
     for (uint32_t i = 0; i < p->n_flows; i++) {
         const double scaled = ldexp(bits[i], -first);
-        hash_words(&scaled, sizeof scaled, out);
+        fab_hash_words(&scaled, sizeof scaled, out);
     }
 }
 

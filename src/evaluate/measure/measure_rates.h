@@ -10,6 +10,15 @@
 #include "fab/max_min.h"
 #include "fab/trace.h"
 
+/** What packets of a phase came to. */
+typedef struct fab_sent_phase {
+    uint64_t hash[2]; /**< of all that it depends on; both 0: nothing */
+    double *finish_s; /**< shape [n_paths] */
+    double *paused_s; /**< shape [n_links]; NULL without a detail */
+    double fluid_s, deadlocks;
+    fab_pauses pauses;
+} fab_sent_phase;
+
 /** A problem for the solver, and its memory. */
 typedef struct fab_rate_scratch {
     fab_max_min *solver;
@@ -25,7 +34,11 @@ typedef struct fab_rate_scratch {
     uint32_t *link;
     double *share;
     size_t first_capacity, link_capacity, share_capacity;
+    fab_sent_phase sent; /**< the last one that repeats */
 } fab_rate_scratch;
+
+/** Two hashes of more bytes: equal ones are of the same problem. */
+void fab_hash_words(const void *data, size_t bytes, uint64_t hash[2]);
 
 void fab_rate_scratch_free(fab_rate_scratch *scratch);
 

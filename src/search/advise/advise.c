@@ -55,7 +55,7 @@ static fab_status advise_add_up(const advisor *a, const fab_result *result, advi
 }
 
 static bool changes_packets(const advise_packets *p) {
-    return p->xoff_bytes > 0 || p->queue_bytes > 0 || p->balancing != NULL || p->priority != NULL;
+    return p->xoff_bytes > 0 || p->queue_bytes > 0 || p->balancing != NULL || p->priority != NULL || p->sprays;
 }
 
 /* The design with a configuration laid over it; NULL: the request's own. */
@@ -76,6 +76,7 @@ static fab_status lay_over(advisor *a, const advise_config *config, const fab_de
     if (packets->priority != NULL) {
         t->priority = strcmp(packets->priority, "receiver") == 0 ? FAB_PRIORITY_RECEIVER : FAB_PRIORITY_COMMUNICATOR;
     }
+    t->kind = packets->sprays ? FAB_TRANSPORT_SPRAY_ACK : t->kind;
     if (config->order[0] != '\0') {
         FAB_PASS(fab_design_set_job(a->design, 0, "order", config->order, "--job", err));
     }
@@ -166,11 +167,16 @@ bool advise_is_better(const fab_advice_figures *x, const fab_advice_figures *y) 
 
 /* --- one at a time ------------------------------------------------------------------------------------------------ */
 
-static void describe_bytes(fab_str *text, const char *key, double bytes, const char *space) {
-    char quantity[40];
-    if (bytes > 0) {
-        fab_str_printf(text, "--set fabric.%s=%s%s", key, fab_quantity_exact(quantity, bytes, FAB_UNIT_BYTES), space);
+/* NULL: as the fabric has it. */
+static void describe_key(fab_str *text, const char *key, const char *value) {
+    if (value != NULL) {
+        fab_str_printf(text, "%s--set fabric.%s=%s", text->length > 0 ? " " : "", key, value);
     }
+}
+
+static void describe_bytes(fab_str *text, const char *key, double bytes) {
+    char quantity[40];
+    describe_key(text, key, bytes > 0 ? fab_quantity_exact(quantity, bytes, FAB_UNIT_BYTES) : NULL);
 }
 
 /* The options that turn the base into a configuration. */
@@ -180,18 +186,17 @@ static fab_status advise_describe(const advisor *a, const advise_config *config,
     bool servers = strcmp(config->servers, a->base.servers) != 0;
     const advise_packets *p = &config->packets;
     if (strcmp(config->engine, a->base.engine) != 0) {
-        fab_str_printf(&text, "--engine %s%s", config->engine, order || servers || changes_packets(p) ? " " : "");
+        fab_str_printf(&text, "--engine %s", config->engine);
     }
-    const char *space = order || servers ? " " : "";
-    describe_bytes(&text, "xoff", p->xoff_bytes, p->priority != NULL ? " " : space); /* queues are not lossless */
-    describe_bytes(&text, "queue", p->queue_bytes, p->balancing != NULL ? " " : space);
-    if (p->balancing != NULL || p->priority != NULL) {
-        fab_str_printf(&text, "--set fabric.%s=%s%s", p->balancing != NULL ? "balancing" : "priority",
-                       p->balancing != NULL ? p->balancing : p->priority, space);
-    }
+    describe_key(&text, "transport", p->sprays ? "spray-ack" : NULL);
+    describe_bytes(&text, "xoff", p->xoff_bytes);
+    describe_bytes(&text, "queue", p->queue_bytes);
+    describe_key(&text, "balancing", p->balancing);
+    describe_key(&text, "priority", p->priority);
     if (order || servers) {
-        fab_str_printf(&text, "--job %s%s%s%s%s", order ? "order=" : "", order ? config->order : "",
-                       order && servers ? "," : "", servers ? "servers=" : "", servers ? config->servers : "");
+        fab_str_printf(&text, "%s--job %s%s%s%s%s", text.length > 0 ? " " : "", order ? "order=" : "",
+                       order ? config->order : "", order && servers ? "," : "", servers ? "servers=" : "",
+                       servers ? config->servers : "");
     }
     fab_status status = fab_str_status(&text, err);
     if (status == FAB_OK && text.length >= FAB_ADVICE_TEXT) {

@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 #include "fab/routing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +78,7 @@ bool advise_apply(const advise_change *change, const advise_config *config, bool
     out->packets.queue_bytes = packets->queue_bytes > 0 ? packets->queue_bytes : out->packets.queue_bytes;
     out->packets.balancing = packets->balancing != NULL ? packets->balancing : out->packets.balancing;
     out->packets.priority = packets->priority != NULL ? packets->priority : out->packets.priority;
+    out->packets.sprays = packets->sprays || out->packets.sprays;
     if (!change->sets_engine) {
         return true;
     }
@@ -177,7 +179,7 @@ static fab_status add_priorities(const advisor *a, advise_list *list, fab_error 
     return FAB_OK;
 }
 
-/* Lossless queues: switches whose ports hold more before they stop who sends. */
+/* Lossless queues: switches whose ports hold more before they stop who sends, and networks that spray and trim. */
 static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *err) {
     static const double TIMES[] = {4, 16};
     const fab_transport_spec *t = &a->what->design->fabric.transport;
@@ -187,7 +189,10 @@ static fab_status add_buffers(const advisor *a, advise_list *list, fab_error *er
             .kind = FAB_ADVICE_BUFFERS, .needs_switch_support = true, .packets.xoff_bytes = TIMES[i] * t->xoff_bytes};
         FAB_PASS(changes_add(list, &change, err));
     }
-    return FAB_OK;
+    advise_change other = {
+        .kind = FAB_ADVICE_ADAPTIVE, .needs_switch_support = true, .sets_engine = true, .packets.sprays = true};
+    (void)snprintf(other.engine, sizeof other.engine, "qp=%" PRIu64, t->entropies);
+    return is_lossless ? changes_add(list, &other, err) : FAB_OK;
 }
 
 /* Sprayed packets: queues of a quarter and of four times the bytes, and the other way to choose paths. A queue of a

@@ -10,6 +10,7 @@
 typedef struct advise_packets {
     double xoff_bytes, queue_bytes;
     const char *balancing, *priority;
+    bool sprays; /* by NICs and switches of spray-ack in place of lossless queues */
 } advise_packets;
 
 /** What the advisor varies. Empty texts leave the design's value. */

@@ -45,6 +45,7 @@ typedef struct fab_needs {
     uint64_t kept_paths; /**< phases of more paths are routed a chunk at a time; 0: FAB_KEPT_PATHS (loads.h) */
     size_t n_threads;    /**< that may be used; 0 counts as 1 */
     bool fluid;          /**< with RATES: by fair shares, whatever the design's transport is */
+    bool repeats;        /**< under a transport of packets: phases like this one come before or behind it */
     /** After each of `n` parts of equal work, by the thread that did it: others may call at the same time. NULL: not
      * wanted */
     void (*advance)(void *context, uint64_t n);

@@ -44,7 +44,7 @@ typedef struct fab_lossless {
                                xoff_bytes; xon in proportion */
     bool adapts;            /**< a switch sends a packet to the shortest queue that lies on a path of its flow */
     double packet_links;    /**< packets times links that are simulated one by one; of more, cells; 0: 2
-                               million, or 4 where flows have several paths */
+                               million, 4 where flows have several paths, 8 with dcqcn */
     const fab_dcqcn *dcqcn; /**< NULL: senders send as their links let them */
     const fab_spray *spray; /**< not NULL: no port stops its sender, and flows are sprayed over their paths */
 } fab_lossless;
@@ -104,18 +104,16 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * when one packet of it is there.
  *
  * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
- * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. With DCQCN cells
- * are at most a third of xoff, as long as that makes at most 8 million cells times links. Acknowledgements
- * take their part of the links' rates. Where
- * switches choose, a flow is one sender for all of its paths that begin with the same link; a cell that comes to a
- * switch joins the shortest queue, by bytes that wait or are being sent, of those that its flow's paths with the same
- * links so far go on with; the paths take turns at being looked at first. Of several
- * classes each has its queue, its count and its stops; those that have a cell and may send it take turns at a link.
- * With pools, whether a port asks to stop or to go on is looked at when a cell comes by it, and when one has left.
- * With DCQCN a cell is marked by the bytes that wait in the egress queue of a
- * switch when it comes, each of its packets by itself; its receiver tells the sender, over links that are free for it;
- * a flow's next cell leaves no sooner than its rate, as it changes, has let the last one through. Of cells of several
- * packets kmin is at least one, kmax at least four.
+ * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements
+ * take their part of the links' rates. Where switches choose, a flow is one sender for all of its paths that begin with
+ * the same link; a cell that comes to a switch joins the shortest queue, by bytes that wait or are being sent, of those
+ * that its flow's paths with the same links so far go on with; the paths take turns at being looked at first. Of
+ * several classes each has its queue, its count and its stops; those that have a cell and may send it take turns at a
+ * link. With pools, whether a port asks to stop or to go on is looked at when a cell comes by it, and when one has
+ * left. With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it comes, each of its
+ * packets by itself; its receiver tells the sender, over links that are free for it; a flow's next cell leaves no
+ * sooner than its rate, as it changes, has let the last one through. Of cells of several packets kmin is at least one,
+ * kmax at least four.
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.

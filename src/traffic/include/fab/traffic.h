@@ -148,6 +148,9 @@ fab_status fab_traffic_front_end(const char *text, const fab_design *design, con
 /** Bus bandwidth over algorithm bandwidth; a reduce-scatter and an all-gather make an all-reduce. */
 double fab_phase_bus_factor(const fab_phase *phase);
 
+/** The same flows in the same order, with the same bytes and communicators. */
+bool fab_phase_is_like(const fab_phase *a, const fab_phase *b);
+
 /** Seconds that the software of hosts adds to a phase in one iteration: executions x (call-overhead, unless it is
  * continued, + steps x (step-overhead + further_messages x message-overhead)); a further message takes its first slot's
  * time at the NICs where that is longer, a step one slot's more where messages have four or more. */
