@@ -141,12 +141,13 @@ function sweepAnswers(sweep) {
   const dearest = rows.reduce((a, b) => (b.p.total_usd > a.p.total_usd ? b : a));
   const front = rows.filter(({ e }) => e.pareto);
   const verdict = (sweep.verdicts ?? []).find((v) => v.best);
+  const isEven = verdict && (verdict.margin_ratio < 0.01 || verdict.margin_ratio <= (verdict.uncertainty_ratio ?? 0)); // as compare says it in text
   const next = verdict && sweep.points[verdict.next - 1].values[0];
   const isFlat = slowest.e.compared_s <= fastest.e.compared_s * 1.0005;
   return [
     verdict && card('answer-best', 'Which is best?',
-      [h('strong', null, breakable(verdict.design)), verdict.margin_ratio < 0.01 ? `, even with ${next}` : `, ${f.percent(verdict.margin_ratio)} ahead of ${next}`],
-      h('p', null, verdict.by_price ? 'By dollars per token: GPU hours, network and energy.' : 'By time.', verdict.turning_ratio > 0 && verdict.margin_ratio >= 0.01 ? (verdict.turning_ratio > 1 ? ' Not even a network for nothing would bring the next one level.' : ` The next one draws level if its network costs ${f.percent(verdict.turning_ratio)} less.`) : ''),
+      [h('strong', null, breakable(verdict.design)), isEven ? `, even with ${next}` : `, ${f.percent(verdict.margin_ratio)} ahead of ${next}`],
+      h('p', null, verdict.by_price ? 'By dollars per token: GPU hours, network and energy.' : 'By time.', verdict.turning_ratio > 0 && !isEven ? (verdict.turning_ratio > 1 ? ' Not even a network for nothing would bring the next one level.' : ` The next one draws level if its network costs ${f.percent(verdict.turning_ratio)} less.`) : ''),
       h('p', { class: 'small' }, `Under ${verdict.label}.`)),
     card('answer-bound', 'How much time is in it?',
       [h('strong', null, f.seconds(fastest.e.compared_s)), isFlat ? ' at every point' : ` at ${name(fastest)}`],
