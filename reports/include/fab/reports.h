@@ -44,7 +44,8 @@ typedef struct fab_report_style {
     fab_view view;             /**< graphs */
     fab_picture picture;       /**< drawings */
     const char *picture_phase; /**< of FAB_PICTURE_LOAD: that phase alone; NULL: all */
-    const char *table;         /**< csv: "phases.engines", FAB_TABLE_LIST or FAB_TABLE_ALL; NULL: what the command has rows for */
+    const char
+        *table; /**< csv: "phases.engines", FAB_TABLE_LIST or FAB_TABLE_ALL; NULL: what the command has rows for */
 } fab_report_style;
 
 #define FAB_TABLE_LIST "list" /**< names and sizes of the tables of a report */
