@@ -113,6 +113,12 @@ shifts = [engine(f"{name}-shift") for name in ("pfc", "dcqcn")]
 assert shifts[0] == shifts[1] and shifts[0]["lossless"]["pauses"] == 0
 CHECK
 
+# Cells are rough under DCQCN, and the verdict says so; packets are not.
+for bytes in 100MB:1 1MB:0; do
+  "$program" route fat-tree:k=16,gpus-per-server=1 --traffic pattern:permutation,bytes=${bytes%:*} --transport dcqcn --quiet >said || fail "dcqcn ${bytes%:*}"
+  [[ $(tr '\n' ' ' <said | tr -s ' ' | grep -c 'in cells, for which the rates of DCQCN are rough') -eq ${bytes#*:} ]] || fail "dcqcn ${bytes%:*}: $(sed -n 1,12p said)"
+done
+
 # Many paths: more of them are better, marks steer around collisions, several engines give them, changes and threads keep the time.
 spray() { # spray FILE TRANSPORT ARGUMENT...
   local file=$1 transport=$2
