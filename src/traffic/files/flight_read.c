@@ -97,7 +97,7 @@ static fab_status read_members(dump *d, uint32_t group, fab_error *err) {
 /* Letters, digits and dashes: it names phases. */
 static void copy_about(const char *about, char *out) {
     size_t n = 0;
-    for (; about[n] != '\0' && n < 40; n++) {
+    for (; n < 40 && about[n] != '\0'; n++) {
         out[n] = isalnum((unsigned char)about[n]) ? (char)tolower((unsigned char)about[n]) : '-';
     }
     out[n] = '\0';
