@@ -57,7 +57,9 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, cons
     }
     const fab_sweep_engine *fast = &x.fastest->engines[e];
     double margin = x.slowest->engines[e].compared_s / fast->compared_s;
-    fab_page_say(page, "Under %.*s ", (int)strcspn(label, ","), label);
+    const fab_sweep_engine *slow = &x.slowest->engines[e];
+    bool is_one_draw = (fast->is_drawn && fast->n_seeds == 1) || (slow->is_drawn && slow->n_seeds == 1);
+    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, is_one_draw ? ", by one draw," : "");
     if (margin < 1 + SAME) {
         fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "named placements" : "points",
                      answer_speed(page, fast));
