@@ -35,7 +35,7 @@ STUDIES = {
     "packets": "clos:gpus=32,gpus-per-server=4,radix=8,transport=pfc --scenarios links:1@20 --traffic pattern:permutation",
     "histories": "clos:gpus=64,spares=2,radix=16 --scenarios time:60d@50 --policy none --policy first-spare",
 }
-MUTANTS = 1000
+MUTANTS = 300
 SMALL = 80_000  # bytes of a certificate that is changed and checked often
 
 

@@ -6,7 +6,7 @@ job=model=llama3-8b,tp=4,pp=2,memory-check=off
 
 "$program" run $small --job $job --transport pfc,xoff=20kB --fail spine-0 --degrade leaf-1=0.5 --json --quiet >failed || fail "--fail"
 "$program" run $small --job $job --fail spine-0 --degrade leaf-1=0.5 --json --quiet >fluid || fail "--fail, fluid"
-"$program" study plan $small,transport=pfc,xoff=20kB --job $job --scenarios fabric-links:1 --store one --quiet >/dev/null || fail "plan"
+"$program" study plan $small,transport=pfc,xoff=20kB --job $job --scenarios fabric-links:1@16 --store one --quiet >/dev/null || fail "plan"
 cp -r one two
 "$program" study run --store one --threads 1 --quiet >/dev/null || fail "run"
 "$program" study run --store two --threads 2 --quiet >/dev/null || fail "run on two threads"
@@ -15,7 +15,7 @@ for store in one two; do
   "$program" study show --store $store --json --quiet >$store.json || fail "show"
 done
 cmp one.json two.json || fail "two threads give something else than one"
-"$program" study plan $small --job $job --transport pfc,xoff=20kB --scenarios fabric-links:1 --store three --quiet >/dev/null || fail "plan with the option"
+"$program" study plan $small --job $job --transport pfc,xoff=20kB --scenarios fabric-links:1@16 --store three --quiet >/dev/null || fail "plan with the option"
 "$program" route $small --traffic pattern:permutation --transport pfc,xoff=20kB --advise --json --quiet >advice || fail "--advise"
 sprayed=(route $small --traffic pattern:permutation,bytes=1MiB --transport spray-ack,entropies=16 --seeds 8 --quiet --json)
 "$program" "${sprayed[@]}" --advise >sprayed || fail "--advise of sprays"
