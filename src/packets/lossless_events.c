@@ -12,14 +12,18 @@
 
 enum event_kind { ARRIVES, IS_SENT, IS_STOPPED, GOES_ON, WAKES, IS_TOLD }; /* the last one names a flow, not a link */
 
-static fab_status lossless_push(fab_lossless_state *s, double at_s, enum event_kind kind, uint32_t link,
-                                uint32_t number, fab_error *err) {
+/* What is more than paths that are given, one class and thresholds that stay. Most phases have none of it: what is
+ * called for each event is compiled for those alone as well. */
+typedef enum features { PLAIN, MORE } features;
+
+FAB_INLINE fab_status lossless_push(fab_lossless_state *s, double at_s, enum event_kind kind, uint32_t link,
+                                    uint32_t number, fab_error *err) {
     return fab_event_push(&s->events, &(fab_event){at_s, link, (uint32_t)kind * FAB_MOST_NUMBERS + number}, err);
 }
 
 /* --- cells -------------------------------------------------------------------------------------------------------- */
 
-static fab_status take_cell(fab_lossless_state *s, uint32_t *out, fab_error *err) {
+FAB_INLINE fab_status take_cell(const features has, fab_lossless_state *s, uint32_t *out, fab_error *err) {
     if (s->free_cell != FAB_NO_CELL) {
         *out = s->free_cell;
         s->free_cell = s->cells[*out].next;
@@ -30,14 +34,18 @@ static fab_status take_cell(fab_lossless_state *s, uint32_t *out, fab_error *err
     }
     FAB_PASS(FAB_GROW(s->cells, s->cells_capacity, s->n_cells + 1, err));
     *out = (uint32_t)s->n_cells++;
-    return s->rates != NULL ? FAB_GROW(s->marked, s->marked_capacity, s->n_cells, err) : FAB_OK;
+    return has == MORE && s->rates != NULL ? FAB_GROW(s->marked, s->marked_capacity, s->n_cells, err) : FAB_OK;
 }
 
 /* Whether a flow that begins at a link may send: it is the next in turn then. Else the link is woken when one may. */
-static fab_status find_source(fab_lossless_state *s, uint32_t link, double now_s, bool *found, fab_error *err) {
+FAB_INLINE fab_status find_source(const features has, fab_lossless_state *s, uint32_t link, double now_s, bool *found,
+                                  fab_error *err) {
     fab_turns *t = &s->turns[link];
     double soonest_s = INFINITY;
-    *found = s->ports[link].has_sources && s->rates == NULL;
+    *found = s->ports[link].has_sources && (has == PLAIN || s->rates == NULL);
+    if (has == PLAIN) {
+        return FAB_OK;
+    }
     for (uint32_t i = 0; !*found && i < t->n; i++) {
         uint32_t at = t->next + i < t->n ? t->next + i : t->next + i - t->n;
         double send_s = s->rates[s->source[t->first + at]].send_s;
@@ -54,11 +62,12 @@ static fab_status find_source(fab_lossless_state *s, uint32_t link, double now_s
 }
 
 /* The next cell of the flows that begin at a link, each in turn. A flow that is through leaves the list. */
-static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *out, fab_error *err) {
+FAB_INLINE fab_status source_cell(const features has, fab_lossless_state *s, uint32_t link, uint32_t *out,
+                                  fab_error *err) {
     fab_turns *t = &s->turns[link];
     uint32_t *mine = &s->source[t->first];
     uint32_t flow = mine[t->next];
-    FAB_PASS(take_cell(s, out, err));
+    FAB_PASS(take_cell(has, s, out, err));
     fab_cut_flow *cut = &s->flows[flow];
     s->cells[*out] =
         (fab_cell){.bytes = cut->cell_bytes, .flow = flow, .at = cut->at, .in = FAB_NO_LINK, .next = FAB_NO_CELL};
@@ -75,10 +84,10 @@ static fab_status source_cell(fab_lossless_state *s, uint32_t link, uint32_t *ou
     return FAB_OK;
 }
 
-static uint32_t queued_cell(fab_lossless_state *s, uint32_t link) {
+FAB_INLINE uint32_t queued_cell(const features has, fab_lossless_state *s, uint32_t link) {
     fab_port *at = &s->ports[link];
     uint32_t c = at->head;
-    if (s->waiting_bytes != NULL) {
+    if (has == MORE && s->waiting_bytes != NULL) {
         s->waiting_bytes[link] -= s->cells[c].bytes;
     }
     at->head = s->cells[c].next;
@@ -99,8 +108,9 @@ static void chosen_arrives(fab_lossless_state *s, const fab_cell *c) {
     uint32_t lead = s->lead[c->flow];
     const uint32_t *of = &s->phase->sprayed[s->group[lead]];
     double end_s = c->tail_s - s->flows[c->flow].latency_s;
+    uint32_t *missing = &s->link[s->first[lead + 1] - 1];
     s->last_s[lead] = end_s > s->last_s[lead] ? end_s : s->last_s[lead];
-    if (--s->flows[lead].missing > 0) {
+    if (--*missing > 0) {
         return;
     }
     for (uint32_t i = of[0]; i < of[1]; i++) {
@@ -141,25 +151,25 @@ static uint32_t choose_queue(fab_lossless_state *s, fab_cell *c) {
 }
 
 /* A queue that is free and may send takes its next cell and one of the flows that begin here by turns. */
-static fab_status send_of(fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
+FAB_INLINE fab_status send_of(const features has, fab_lossless_state *s, uint32_t link, double now_s, fab_error *err) {
     fab_port *at = &s->ports[link];
     if (at->sending != FAB_NO_CELL || at->is_stopped || (at->head == FAB_NO_CELL && !at->has_sources)) {
         return FAB_OK;
     }
     bool from_source = at->has_sources && (at->head == FAB_NO_CELL || at->turn_of_source);
     if (from_source) {
-        FAB_PASS(find_source(s, link, now_s, &from_source, err));
+        FAB_PASS(find_source(has, s, link, now_s, &from_source, err));
     }
     if (from_source) {
-        FAB_PASS(source_cell(s, link, &at->sending, err));
+        FAB_PASS(source_cell(has, s, link, &at->sending, err));
     } else if (at->head != FAB_NO_CELL) {
-        at->sending = queued_cell(s, link);
+        at->sending = queued_cell(has, s, link);
     } else {
         return FAB_OK;
     }
     at->turn_of_source = !from_source;
     fab_cell *c = &s->cells[at->sending];
-    if (from_source && s->rates != NULL) {
+    if (has == MORE && from_source && s->rates != NULL) {
         s->marked[at->sending] = false;
         fab_dcqcn_sends(&s->dcqcn, &s->rates[c->flow], c->bytes, now_s);
         spread_packets(s, c, at->s_per_byte, now_s);
@@ -172,21 +182,22 @@ static fab_status send_of(fab_lossless_state *s, uint32_t link, double now_s, fa
     at->busy_s += sent_s - now_s;
     FAB_PASS(lossless_push(s, sent_s, IS_SENT, link, 0, err));
     c->tail_s = sent_s + at->latency_s;
-    uint32_t next = s->link[c->at + 1];
-    if (next != FAB_NO_LINK) {
+    uint32_t *next = &s->link[c->at + 1];
+    if (*next != FAB_NO_LINK) {
         c->at++;
         c->in = link;
-        return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, next, at->sending, err);
+        return lossless_push(s, now_s + packet_s + at->latency_s, ARRIVES, *next, at->sending, err);
     }
-    if (s->lead != NULL) {
+    if (has == MORE && s->lead != NULL) {
         chosen_arrives(s, c);
-    } else if (--s->flows[c->flow].missing == 0) {
-        double spread_s = s->rates != NULL ? s->rates[c->flow].spread_s : 0;
+    } else if (--next[1] == 0) {
+        double spread_s = has == MORE && s->rates != NULL ? s->rates[c->flow].spread_s : 0;
         s->out->finish_s[c->flow] = c->tail_s - s->flows[c->flow].latency_s + spread_s;
     }
     c->next = s->free_cell;
     s->free_cell = at->sending;
-    if (s->rates != NULL && s->marked[at->sending] && fab_dcqcn_tells(&s->dcqcn, &s->rates[c->flow], c->tail_s)) {
+    if (has == MORE && s->rates != NULL && s->marked[at->sending] &&
+        fab_dcqcn_tells(&s->dcqcn, &s->rates[c->flow], c->tail_s)) {
         s->out->n_notices++;
         return lossless_push(s, c->tail_s + s->flows[c->flow].latency_s, IS_TOLD, c->flow, 0, err);
     }
@@ -194,17 +205,18 @@ static fab_status send_of(fab_lossless_state *s, uint32_t link, double now_s, fa
 }
 
 /* Classes that have a cell and may send it take turns at their link. */
-static fab_status send_next(fab_lossless_state *s, uint32_t queue, double now_s, fab_error *err) {
+FAB_INLINE fab_status send_next(const features has, fab_lossless_state *s, uint32_t queue, double now_s,
+                                fab_error *err) {
     const uint32_t n_links = s->phase->n_links;
     const uint32_t n_classes = s->n_queues / n_links;
-    if (s->lines == NULL) {
-        return send_of(s, queue, now_s, err);
+    if (has == PLAIN || s->lines == NULL) {
+        return send_of(has, s, queue, now_s, err);
     }
     fab_line *line = &s->lines[queue % n_links];
     for (uint32_t i = 0, first = line->turn; i < n_classes && !line->is_sending; i++) {
         uint32_t class = (first + i) % n_classes;
         queue = queue % n_links + class * n_links;
-        FAB_PASS(send_of(s, queue, now_s, err));
+        FAB_PASS(send_of(has, s, queue, now_s, err));
         line->is_sending = s->ports[queue].sending != FAB_NO_CELL;
         line->turn = (uint8_t)(line->is_sending ? class + 1 : line->turn);
     }
@@ -222,9 +234,9 @@ static void mark_cell(fab_lossless_state *s, uint32_t link, uint32_t number) {
 }
 
 /* The ingress port at the end of `in` holds so many bytes more. Returned: how many it may, now. */
-static double hold_bytes(fab_lossless_state *s, uint32_t in, double bytes) {
-    s->ports[in].held_bytes += bytes;
-    uint32_t pool = s->left_bytes != NULL ? s->phase->pool[in % s->phase->n_links] : FAB_NO_LINK;
+FAB_INLINE double hold_bytes(const features has, fab_lossless_state *s, uint32_t in, double bytes) {
+    s->held_bytes[in] += bytes;
+    uint32_t pool = has == MORE && s->left_bytes != NULL ? s->phase->pool[in % s->phase->n_links] : FAB_NO_LINK;
     if (pool == FAB_NO_LINK) {
         return s->xoff_bytes;
     }
@@ -234,56 +246,56 @@ static double hold_bytes(fab_lossless_state *s, uint32_t in, double bytes) {
 }
 
 /* The ingress port at the end of `in` holds what goes out by `held_by`. */
-static fab_status stop_sender(fab_lossless_state *s, uint32_t in, uint32_t held_by, double now_s, fab_error *err) {
-    s->ports[in].asks_to_stop = true;
+FAB_INLINE fab_status stop_sender(fab_lossless_state *s, uint32_t in, uint32_t held_by, double now_s, fab_error *err) {
+    s->asks_to_stop[in] = true;
     s->out->n_pauses++;
     return lossless_push(s, now_s + s->ports[in].latency_s, IS_STOPPED, in, held_by, err);
 }
 
-static fab_status cell_arrives(fab_lossless_state *s, const fab_event *e, fab_error *err) {
+FAB_INLINE fab_status cell_arrives(const features has, fab_lossless_state *s, const fab_event *e, uint32_t *out,
+                                   fab_error *err) {
     uint32_t number = e->what % FAB_MOST_NUMBERS;
     fab_cell *c = &s->cells[number];
-    fab_port *from = &s->ports[c->in];
-    uint32_t queue = s->lead != NULL ? choose_queue(s, c) : e->link;
+    const uint32_t queue = has == MORE && s->lead != NULL ? choose_queue(s, c) : e->link;
     fab_port *to = &s->ports[queue];
     c->next = FAB_NO_CELL;
-    double xoff_bytes = hold_bytes(s, c->in, c->bytes);
-    if (from->held_bytes > xoff_bytes && !from->asks_to_stop) {
+    double xoff_bytes = hold_bytes(has, s, c->in, c->bytes);
+    if (s->held_bytes[c->in] > xoff_bytes && !s->asks_to_stop[c->in]) {
         FAB_PASS(stop_sender(s, c->in, queue, e->at_s, err));
     }
-    if (s->rates != NULL) {
+    if (has == MORE && s->rates != NULL) {
         mark_cell(s, queue, number);
-    } else if (s->lead != NULL) {
+    } else if (has == MORE && s->lead != NULL) {
         s->waiting_bytes[queue] += c->bytes;
     }
     *(to->tail == FAB_NO_CELL ? &to->head : &s->cells[to->tail].next) = number;
     to->tail = number;
-    return send_next(s, queue, e->at_s, err);
+    *out = queue;
+    return FAB_OK;
 }
 
 /* The cell has left the switch: its ingress port holds less. */
-static fab_status cell_is_sent(fab_lossless_state *s, const fab_event *e, fab_error *err) {
+FAB_INLINE fab_status cell_is_sent(const features has, fab_lossless_state *s, const fab_event *e, fab_error *err) {
     fab_port *at = &s->ports[e->link];
     uint32_t in = at->sending_in;
     at->sending = FAB_NO_CELL;
-    if (s->lines != NULL) {
+    if (has == MORE && s->lines != NULL) {
         s->lines[e->link % s->phase->n_links].is_sending = false;
     }
     if (in != FAB_NO_LINK) {
-        fab_port *from = &s->ports[in];
-        double xon_bytes = hold_bytes(s, in, -at->sending_bytes) * s->xon_part;
-        if (from->asks_to_stop && from->held_bytes <= xon_bytes * (1 + 1e-12) + ROUNDING) {
-            from->asks_to_stop = false;
-            FAB_PASS(lossless_push(s, e->at_s + from->latency_s, GOES_ON, in, 0, err));
+        double xon_bytes = hold_bytes(has, s, in, -at->sending_bytes) * s->xon_part;
+        if (s->asks_to_stop[in] && s->held_bytes[in] <= xon_bytes * (1 + 1e-12) + ROUNDING) {
+            s->asks_to_stop[in] = false;
+            FAB_PASS(lossless_push(s, e->at_s + s->ports[in].latency_s, GOES_ON, in, 0, err));
         }
     }
-    return send_next(s, e->link, e->at_s, err);
+    return FAB_OK;
 }
 
 /* --- stops -------------------------------------------------------------------------------------------------------- */
 
 /* The cause that leads by time: a majority is found for certain [Boyer, Moore, 1981], else one of the larger. */
-static void count_cause(fab_stops *at, double seconds) {
+FAB_INLINE void count_cause(fab_stops *at, double seconds) {
     at->sum_s += seconds;
     if (at->cause == at->held_by) {
         at->lead_s += seconds;
@@ -295,16 +307,15 @@ static void count_cause(fab_stops *at, double seconds) {
     }
 }
 
-static fab_status sender_changes(fab_lossless_state *s, const fab_event *e, fab_error *err) {
-    bool is_stopped = e->what / FAB_MOST_NUMBERS == IS_STOPPED;
-    s->ports[e->link].is_stopped = is_stopped;
-    if (is_stopped) {
-        s->stops[e->link].since_s = e->at_s;
-        s->stops[e->link].held_by = e->what % FAB_MOST_NUMBERS;
-        return FAB_OK;
-    }
+static void sender_stops(fab_lossless_state *s, const fab_event *e) {
+    s->ports[e->link].is_stopped = true;
+    s->stops[e->link].since_s = e->at_s;
+    s->stops[e->link].held_by = e->what % FAB_MOST_NUMBERS;
+}
+
+static void sender_goes_on(fab_lossless_state *s, const fab_event *e) {
+    s->ports[e->link].is_stopped = false;
     count_cause(&s->stops[e->link], e->at_s - s->stops[e->link].since_s);
-    return send_next(s, e->link, e->at_s, err);
 }
 
 /* Nothing moves any more, and some links are stopped: from any of them on, each waits for a stopped link whose queue
@@ -354,24 +365,42 @@ static fab_status name_deadlock(fab_lossless_state *s, double now_s, fab_error *
  * they name, then what those name, then where the next cells of queues go. Inline: calls of functions that do nothing
  * but fetch are dropped, as calls without effect. */
 FAB_INLINE void fetch_named(const fab_lossless_state *s, const fab_event *e) {
-    __builtin_prefetch(e->what / FAB_MOST_NUMBERS != IS_TOLD ? (void *)&s->ports[e->link] : &s->rates[e->link], 1);
-    if (e->what / FAB_MOST_NUMBERS == ARRIVES) {
+    const enum event_kind kind = e->what / FAB_MOST_NUMBERS;
+    __builtin_prefetch(kind != IS_TOLD ? (void *)&s->ports[e->link] : &s->rates[e->link], 1);
+    if (kind == ARRIVES) {
         __builtin_prefetch(&s->cells[e->what % FAB_MOST_NUMBERS], 1);
+    } else if (kind == IS_STOPPED || kind == GOES_ON) {
+        __builtin_prefetch(&s->stops[e->link], 1);
     }
 }
 
 FAB_INLINE void fetch_further(const fab_lossless_state *s, const fab_event *e) {
-    if (e->what / FAB_MOST_NUMBERS == ARRIVES) {
+    const enum event_kind kind = e->what / FAB_MOST_NUMBERS;
+    if (kind == ARRIVES) {
         const fab_cell *c = &s->cells[e->what % FAB_MOST_NUMBERS];
-        __builtin_prefetch(&s->ports[c->in], 1);
-        __builtin_prefetch(&s->link[c->at + 1]);
-    } else if (e->what / FAB_MOST_NUMBERS == IS_SENT) {
+        const fab_port *to = &s->ports[e->link];
+        __builtin_prefetch(&s->held_bytes[c->in], 1);
+        __builtin_prefetch(to->tail == FAB_NO_CELL ? (void *)&s->link[c->at + 1] : &s->cells[to->tail], 1);
+    } else if (kind == IS_SENT || kind == GOES_ON) {
         const fab_port *at = &s->ports[e->link];
-        __builtin_prefetch(&s->ports[at->sending_in != FAB_NO_LINK ? at->sending_in : e->link], 1);
-        __builtin_prefetch(&s->cells[at->head != FAB_NO_CELL ? at->head : 0], 1);
-        if (at->has_sources) {
-            __builtin_prefetch(&s->turns[e->link], 1);
+        __builtin_prefetch(&s->held_bytes[at->sending_in != FAB_NO_LINK ? at->sending_in : e->link], 1);
+        if (at->head != FAB_NO_CELL || at->has_sources) {
+            __builtin_prefetch(at->head != FAB_NO_CELL ? (void *)&s->cells[at->head] : &s->turns[e->link], 1);
         }
+    }
+}
+
+FAB_INLINE void fetch_next(const fab_lossless_state *s, const fab_event *e) {
+    const enum event_kind kind = e->what / FAB_MOST_NUMBERS;
+    const fab_port *at = &s->ports[e->link];
+    if (kind != IS_SENT && kind != GOES_ON) {
+        return;
+    }
+    if (at->head != FAB_NO_CELL) {
+        __builtin_prefetch(&s->link[s->cells[at->head].at + 1], 1);
+    } else if (at->has_sources) {
+        const fab_turns *t = &s->turns[e->link];
+        __builtin_prefetch(&s->flows[s->source[t->first + t->next]], 1);
     }
 }
 
@@ -385,21 +414,28 @@ FAB_INLINE void fetch_day(const fab_lossless_state *s) {
         fetch_further(s, &now[i]);
     }
     for (size_t i = 0; i < q->n_now; i++) {
-        const fab_event *e = &now[i];
-        uint32_t head = e->what / FAB_MOST_NUMBERS == IS_SENT ? s->ports[e->link].head : FAB_NO_CELL;
-        if (head != FAB_NO_CELL) {
-            __builtin_prefetch(&s->link[s->cells[head].at + 1]);
-        } else if (e->what / FAB_MOST_NUMBERS == IS_SENT && s->ports[e->link].has_sources) {
-            const fab_turns *t = &s->turns[e->link];
-            __builtin_prefetch(&s->flows[s->source[t->first + t->next]], 1);
-        }
+        fetch_next(s, &now[i]);
     }
 }
 
-static fab_status run_events(fab_lossless_state *s, fab_error *err) {
+FAB_INLINE fab_status take_event(const features has, fab_lossless_state *s, const fab_event *e, fab_error *err) {
+    uint32_t queue = e->link; /* that may send now */
+    s->now_s = e->at_s;
+    switch (e->what / FAB_MOST_NUMBERS) {
+    case ARRIVES: FAB_PASS(cell_arrives(has, s, e, &queue, err)); break;
+    case IS_SENT: FAB_PASS(cell_is_sent(has, s, e, err)); break;
+    case IS_STOPPED: sender_stops(s, e); return FAB_OK;
+    case GOES_ON: sender_goes_on(s, e); break;
+    case IS_TOLD: fab_dcqcn_is_told(&s->dcqcn, &s->rates[e->link], e->at_s); return FAB_OK;
+    default: break; /* WAKES */
+    }
+    return send_next(has, s, queue, e->at_s, err);
+}
+
+FAB_INLINE fab_status take_events(const features has, fab_lossless_state *s, fab_error *err) {
     fab_event_queue *q = &s->events;
     for (uint32_t queue = 0; queue < s->n_queues; queue++) {
-        FAB_PASS(send_next(s, queue, 0, err));
+        FAB_PASS(send_next(has, s, queue, 0, err));
     }
     if (q->n_now == 0 && s->out->n_cells > 0) {
         FAB_PASS(fab_event_next_day(q, err));
@@ -407,19 +443,21 @@ static fab_status run_events(fab_lossless_state *s, fab_error *err) {
     while (q->n_now > 0) {
         while (q->next < q->n_now) {
             fab_event e = ((const fab_event *)(const void *)q->now)[q->next++];
-            s->now_s = e.at_s;
-            switch (e.what / FAB_MOST_NUMBERS) {
-            case ARRIVES: FAB_PASS(cell_arrives(s, &e, err)); break;
-            case IS_SENT: FAB_PASS(cell_is_sent(s, &e, err)); break;
-            case WAKES: FAB_PASS(send_next(s, e.link, e.at_s, err)); break;
-            case IS_TOLD: fab_dcqcn_is_told(&s->dcqcn, &s->rates[e.link], e.at_s); break;
-            default: FAB_PASS(sender_changes(s, &e, err));
-            }
+            FAB_PASS(take_event(has, s, &e, err));
         }
         FAB_PASS(fab_event_next_day(q, err));
         fetch_day(s);
     }
     return FAB_OK;
+}
+
+static fab_status run_plain(fab_lossless_state *s, fab_error *err) {
+    return take_events(PLAIN, s, err);
+}
+
+static fab_status run_events(fab_lossless_state *s, fab_error *err) {
+    bool is_plain = s->rates == NULL && s->lead == NULL && s->lines == NULL && s->left_bytes == NULL;
+    return is_plain ? run_plain(s, err) : take_events(MORE, s, err);
 }
 
 /* Of several classes of a link the one that was stopped longest. */

@@ -8,15 +8,21 @@
 #define BITS            8.0
 #define PACKET_LINKS    2e6 /* cells times links that are packets one by one */
 #define SPREAD_LINKS    4e6 /* of flows over several paths: of 4 packets a cell, phases were up to 8 % short */
-#define CELLS           64  /* of a mean flow with one path, beyond */
+#define CELLS           48  /* of a mean flow with one path, beyond */
+#define RATED_CELLS     64
 #define RATED_LINKS     8e6 /* under DCQCN: in cells marks come at other times than in packets */
 #define EVENTS_PER_DAY  32
 #define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
 #define CACHE_LINE      64
 
+/* Words behind the end of a path: the cells that have not arrived, or what a sprayed packet asks for. */
+static uint64_t behind_path(const fab_lossless_state *s) {
+    return s->spray != NULL ? FAB_SPRAY_BEHIND : 1;
+}
+
 static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    const uint64_t behind = s->spray != NULL ? FAB_SPRAY_BEHIND : 0;
+    const uint64_t behind = behind_path(s);
     uint64_t n = 0;
     FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
     FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows * (1 + behind), err));
@@ -39,7 +45,7 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
 }
 
 static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
-    return s->first[flow + 1] - s->first[flow] - 1 - (s->spray != NULL ? FAB_SPRAY_BEHIND : 0);
+    return s->first[flow + 1] - s->first[flow] - 1 - behind_path(s);
 }
 
 /* A path's part of them, where flows are sprayed. */
@@ -75,7 +81,9 @@ static void count_cells(fab_lossless_state *s, uint32_t flow) {
     }
     bool moves = bytes > 0 && n_links_of(s, flow) > 0;
     s->flows[flow].left = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
-    s->flows[flow].missing = s->flows[flow].left;
+    if (s->spray == NULL) {
+        s->link[s->first[flow + 1] - 1] = s->flows[flow].left;
+    }
     s->flows[flow].cell_bytes = moves ? bytes / s->flows[flow].left : 0;
     s->out->n_cells += s->flows[flow].left * n_links_of(s, flow);
 }
@@ -95,7 +103,8 @@ static void cut_flows(fab_lossless_state *s) {
                                                   : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
-    double cell_bytes = sum / fmax(most, CELLS / sqrt(paths) * n_hops);
+    double cells = s->transport->dcqcn != NULL ? RATED_CELLS : CELLS;
+    double cell_bytes = sum / fmax(most, cells / sqrt(paths) * n_hops);
     if (s->spray != NULL) {
         s->spray->in_steps = sum / most > s->packet_bytes;
         cell_bytes = 0;
@@ -143,6 +152,8 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
     FAB_PASS(FAB_NEW(s->turns, s->n_queues, err));
     FAB_PASS(FAB_NEW(s->stops, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->held_bytes, s->n_queues, err));
+    FAB_PASS(FAB_NEW(s->asks_to_stop, s->n_queues, err));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         if (s->flows[f].left > 0) {
@@ -265,14 +276,15 @@ static double sprayed_bytes(double n_flows, double n_links, double n_flow_links,
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
                           double n_senders) {
-    double of_flow = sizeof(uint64_t) + sizeof(uint32_t) + sizeof(fab_cut_flow);
+    double of_flow = sizeof(uint64_t) + 2 * sizeof(uint32_t) + sizeof(fab_cut_flow);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
     of_flow += transport->adapts ? 3 * sizeof(uint32_t) + sizeof(double) : 0;
     n_links *= fmax(1, transport->n_classes);
-    double of_link = sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + 2 * sizeof(double) + sizeof(fab_line);
+    double of_link =
+        sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + sizeof(bool) + 3 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
-    double cells =
-        fmin(n_links * waiting, fmax(transport->dcqcn != NULL ? RATED_LINKS : SPREAD_LINKS, CELLS * n_flow_links));
+    double cells = fmin(n_links * waiting,
+                        fmax(transport->dcqcn != NULL ? RATED_LINKS : SPREAD_LINKS, RATED_CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
     events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_flow_links, n_senders) : 0;
     cells = transport->spray != NULL ? 0 : cells;
@@ -346,5 +358,6 @@ void fab_lossless_close(fab_lossless_state *s) {
     }
     FAB_FREE_ALL(s->lead, s->group, s->turn, s->last_s);
     FAB_FREE_ALL(s->lines, s->left_bytes, s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
-    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->first, s->link, s->source, s->flows, s->cells);
+    FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->held_bytes, s->asks_to_stop, s->first, s->link, s->source,
+                 s->flows, s->cells);
 }

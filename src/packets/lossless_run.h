@@ -24,13 +24,12 @@ typedef struct fab_cell {
 /** What every event reads of a link: one line of a cache. */
 typedef struct fab_port {
     double s_per_byte, latency_s;
-    double held_bytes; /**< by the ingress port at its end */
     double sending_bytes;
     double busy_s;
     uint32_t head, tail; /**< queue of cells that go out by the link */
     uint32_t sending;    /**< cell, or FAB_NO_CELL: its head may be further on already */
     uint32_t sending_in; /**< link by which that came */
-    bool is_stopped, asks_to_stop, has_sources, turn_of_source;
+    bool is_stopped, has_sources, turn_of_source;
 } fab_port;
 
 /** Flows that begin at a link, in turn: source[first] ... */
@@ -52,7 +51,6 @@ typedef struct fab_cut_flow {
     double latency_s;  /**< of all its links */
     uint32_t at;       /**< place of its first link in the list */
     uint32_t left;     /**< cells that have not been sent */
-    uint32_t missing;  /**< that have not arrived */
 } fab_cut_flow;
 
 /** A link whose classes take turns. */
@@ -73,8 +71,11 @@ typedef struct fab_lossless_state {
     fab_port *ports;    /**< [n_queues], in it, a line of a cache each; the next two alike */
     fab_turns *turns;
     fab_stops *stops;
-    uint64_t
-        *first; /**< [n_flows + 1]: as in the phase, less the links that take no time; each ends with FAB_NO_LINK */
+    double *held_bytes; /**< [n_queues]: by the ingress port at its end */
+    bool *asks_to_stop; /**< [n_queues]: that port has */
+    /** [n_flows + 1]: as in the phase, less the links that take no time; each ends with FAB_NO_LINK, and what stands
+     * behind: the number of cells that have not arrived. */
+    uint64_t *first;
     uint32_t *link;
     uint32_t *source;    /**< flows by their first link */
     fab_cut_flow *flows; /**< [n_flows] */

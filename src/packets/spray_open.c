@@ -71,7 +71,7 @@ static void open_sender(const fab_lossless_state *s, fab_spray_sender *x, fab_sp
     double scale = product * BITS / (REFERENCE_S * REFERENCE_BPS);
     *origin = (fab_spray_origin){s->flows[flow].cell_bytes, s->link[s->first[flow]]};
     x->left = s->flows[flow].left;
-    x->missing = s->flows[flow].missing;
+    x->missing = s->flows[flow].left;
     x->rtt_s = rtt_s;
     x->target_s = TARGET * rtt_s;
     x->prompt_s = PROMPT_S;

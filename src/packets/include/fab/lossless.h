@@ -103,17 +103,17 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
  * stops after the cell that it is sending, at or below xon it goes on, each a latency later. The head of a cell goes on
  * when one packet of it is there.
  *
- * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 64 of them
- * to a mean flow, or 64 / sqrt(n) to each of n paths, and thresholds are then at least three cells. Acknowledgements
- * take their part of the links' rates. Where switches choose, a flow is one sender for all of its paths that begin with
- * the same link; a cell that comes to a switch joins the shortest queue, by bytes that wait or are being sent, of those
- * that its flow's paths with the same links so far go on with; the paths take turns at being looked at first. Of
- * several classes each has its queue, its count and its stops; those that have a cell and may send it take turns at a
- * link. With pools, whether a port asks to stop or to go on is looked at when a cell comes by it, and when one has
- * left. With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it comes, each of its
- * packets by itself; its receiver tells the sender, over links that are free for it; a flow's next cell leaves no
- * sooner than its rate, as it changes, has let the last one through. Of cells of several packets kmin is at least one,
- * kmax at least four.
+ * A cell is a packet while that makes at most packet_links cells times links, else as large as gives 48 of them
+ * to a mean flow (64 with DCQCN), or 48 / sqrt(n) to each of n paths, and thresholds are then at least three cells.
+ * Acknowledgements take their part of the links' rates. Where switches choose, a flow is one sender for all of its
+ * paths that begin with the same link; a cell that comes to a switch joins the shortest queue, by bytes that wait or
+ * are being sent, of those that its flow's paths with the same links so far go on with; the paths take turns at being
+ * looked at first. Of several classes each has its queue, its count and its stops; those that have a cell and may send
+ * it take turns at a link. With pools, whether a port asks to stop or to go on is looked at when a cell comes by it,
+ * and when one has left. With DCQCN a cell is marked by the bytes that wait in the egress queue of a switch when it
+ * comes, each of its packets by itself; its receiver tells the sender, over links that are free for it; a flow's next
+ * cell leaves no sooner than its rate, as it changes, has let the last one through. Of cells of several packets kmin is
+ * at least one, kmax at least four.
  * @retval FAB_EINPUT  a latency or size that is below 0, xon not below xoff
  * Deterministic: events at the same instant in the order in which they were caused. A deadlock is no error: finish_s of
  * what never arrives is INFINITY.
