@@ -226,7 +226,9 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
                                                    strstr(options->traffic, ",servers=") == NULL &&
                                                    strstr(options->traffic, ",placement=") == NULL,
                                  .seed = options->seed,
-                                 .n_seeds = options->n_seeds,
+                                 .n_seeds = cli_is_given(options, &cli_option_seeds) || command == FAB_COMMAND_PLACE
+                                                ? options->n_seeds
+                                                : 0,
                                  .n_threads = (size_t)options->n_threads,
                                  .progress = shows ? cli_progress_step : NULL,
                                  .progress_context = &progress};
