@@ -510,9 +510,8 @@ static const fab_field COMPARED[] = {
           .formula = "figure of the next / figure of the best - 1"),
     FIELD(
         uncertainty_ratio,
-        "What seeds alone make of that margin: the 95 % intervals of both mean times, added up. A smaller margin says "
-        "nothing.",
-        FILLED, .formula = "ci95 / mean of the best + ci95 / mean of the next"),
+        "What seeds alone make of that margin, from the 95 % intervals of both mean times. A smaller margin says nothing.",
+        FILLED, .formula = "root of the sum of the squares of ci95_ratio of the best and of the next"),
     COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
     FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
     FIELD(turning_ratio,

@@ -53,7 +53,7 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
             continue;
         }
         double above = figure(&p->engines[e]) / figure(&x.best->engines[e]) - 1;
-        if (above < fmax(SAME, p->engines[e].ci95_ratio + x.best->engines[e].ci95_ratio)) {
+        if (above < fmax(SAME, fab_sweep_uncertainty(&p->engines[e], &x.best->engines[e]))) {
             x.n_even++;
             x.even = p;
             x.even_ratio = fmax(x.even_ratio, above);
@@ -72,17 +72,15 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
                     x->even_ratio < SAME ? "" : ", within what seeds make");
 }
 
-/* "over 8 seeds, " where paths are drawn */
-static const char *answer_seeds(fab_page *page, const fab_sweep *s, size_t e) {
-    uint64_t n_seeds = 0;
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        if (e < p->n_engines && p->engines[e].has_time && fab_sweep_is_one_draw(&p->engines[e])) {
-            return ", by one draw,";
-        }
-        n_seeds = e < p->n_engines && p->engines[e].is_drawn ? p->engines[e].n_seeds : n_seeds;
+/* ", over 8 seeds," where paths of what is named are drawn */
+static const char *answer_seeds(fab_page *page, const extremes *x, size_t e) {
+    const fab_sweep_engine *best = &x->best->engines[e];
+    const fab_sweep_engine *worst = &x->worst->engines[e];
+    const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
+    if (fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst)) {
+        return ", by one draw,";
     }
-    return n_seeds > 1 ? fab_show(page, ", over %" PRIu64 " seeds,", n_seeds) : "";
+    return drawn->is_drawn ? fab_show(page, ", over %" PRIu64 " seeds,", drawn->n_seeds) : "";
 }
 
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, const char *label) {
@@ -92,7 +90,7 @@ static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, cons
     }
     const fab_sweep_engine *fast = &x.best->engines[e];
     double margin = x.worst->engines[e].compared_s / fast->compared_s;
-    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, answer_seeds(page, s, e));
+    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, answer_seeds(page, &x, e));
     if (margin < 1 + SAME) {
         fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "named placements" : "points",
                      answer_speed(page, fast));

@@ -3,6 +3,7 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
@@ -199,7 +200,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
         size_t n_even = 0;
         for (size_t i = 0; i < o->n_runners_up; i++) {
             const fab_optimum_point *p = &o->runners_up[i];
-            n_even += p->token_difference_ratio < p->ci95_ratio + o->winner.ci95_ratio;
+            n_even += p->token_difference_ratio < hypot(p->ci95_ratio, o->winner.ci95_ratio);
         }
         fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,
                        "The engine hashes: times are means over %s seeds; %s.", fab_show_count(page, o->winner.draws),

@@ -74,7 +74,7 @@ static const char *even_plans(fab_page *page, const fab_plans *p) {
     size_t n = 0;
     for (size_t i = 1; p->draws > 0 && i < p->n_plans_listed; i++) {
         const fab_stat *its = &p->plans[i].draws_s;
-        bool is_even = its->mean > 0 && its->mean - best->mean <= best->ci95 + its->ci95;
+        bool is_even = its->mean > 0 && its->mean - best->mean <= hypot(best->ci95, its->ci95);
         first = is_even && n == 0 ? &p->plans[i] : first;
         n += is_even;
     }

@@ -80,7 +80,7 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
 }
 
 static double uncertainty_of(const fab_sweep *sweep, const measure *m, size_t a, size_t b) {
-    return sweep->points[a].engines[m->engine].ci95_ratio + sweep->points[b].engines[m->engine].ci95_ratio;
+    return fab_sweep_uncertainty(&sweep->points[a].engines[m->engine], &sweep->points[b].engines[m->engine]);
 }
 
 /* Beside two that are even a reader wants the first that is not. */

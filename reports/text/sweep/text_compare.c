@@ -58,7 +58,7 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     double usd = engine->owned_usd_per_1e9_tokens;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
-    const double seeds_ratio = engine->ci95_ratio + s->points[v->owned_next].engines[e].ci95_ratio;
+    const double seeds_ratio = fab_sweep_uncertainty(engine, &s->points[v->owned_next].engines[e]);
     return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)

@@ -467,6 +467,7 @@ static fab_status order_by_draws(search *s, size_t n_asked, fab_error *err) {
         }
         FAB_PASS(has_more ? widen(s, 2 * n, &has_more, err) : FAB_OK);
     }
+    n_asked = n_asked > 0 ? n_asked : 1;
     s->found->n_plans_listed = s->found->n_plans_listed < n_asked ? s->found->n_plans_listed : n_asked;
     return FAB_OK;
 }

@@ -10,6 +10,7 @@
 #include "fab/plans.h"
 #include "fab/result.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -69,6 +70,11 @@ static inline bool fab_sweep_is_one_draw(const fab_sweep_engine *engine) {
     return engine->is_drawn && engine->n_seeds == 1;
 }
 
+/** The 95 % interval of the ratio of two means: seeds of one say nothing of those of the other. */
+static inline double fab_sweep_uncertainty(const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    return hypot(a->ci95_ratio, b->ci95_ratio);
+}
+
 /** What a price per token, or a time, is with failures in it; the same where they were not asked for. */
 static inline double fab_with_failures(const fab_sweep_engine *engine, double figure) {
     return engine->has_goodput ? figure / engine->goodput.mean : figure;
@@ -121,7 +127,7 @@ typedef struct fab_verdict {
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
-    double uncertainty_ratio; /**< what seeds alone make of it: the 95 % intervals of both, added up */
+    double uncertainty_ratio; /**< what seeds alone make of it: fab_sweep_uncertainty() */
     size_t behind;            /**< the best of those that are not even with `best`; that one where all are */
     double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
