@@ -64,7 +64,8 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
     FIELD(untimed_note, "Why these have none.", FILLED),
-    LIST(plans, "plan", plans, n_plans_listed, &PLAN, "The fastest plan of its sizes each, fastest first; before all others those with means."),
+    LIST(plans, "plan", plans, n_plans_listed, &PLAN,
+         "The fastest plan of its sizes each, fastest first; before all others those with means."),
     LIST(front, "plan", front, n_front, &PLAN,
          "The fastest plans within less and less memory; each has at most seven tenths of the one before.", FILLED),
 };

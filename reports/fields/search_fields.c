@@ -393,10 +393,11 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(goodput_ci95_ratio, goodput.ci95, "Half width of its 95 % confidence interval.", IF(has_goodput)),
     FIELD(is_drawn, "Whether another seed gives another time: some phase hashes.", IF(has_time)),
     FIELD_OF(draws, n_seeds, "Seeds that times, and what goes by them, are means of.", IF(is_drawn)),
-    FIELD(ci95_ratio,
-          "Half width of the 95 % interval of the mean time, over that mean: what seeds make of it. Of phases one after "
-          "the other at most so much.",
-          FILLED),
+    FIELD(
+        ci95_ratio,
+        "Half width of the 95 % interval of the mean time, over that mean: what seeds make of it. Of phases one after "
+        "the other at most so much.",
+        FILLED),
     FIGURE(least_s, "s", "Least time of an iteration, or of the only phase, over the seeds.", IF(most_s)),
     FIGURE(most_s, "s", "Longest time of it over the seeds.", FILLED),
     FIGURE(owned_usd_per_1e9_tokens, "USD", "Cost of ownership of the job's part of the cluster, per 1e9 tokens.",
@@ -508,10 +509,10 @@ static const fab_field COMPARED[] = {
     COUNT_BY(next, next_point, "The number of the next best; the same where no other has a figure.", IF(is_known)),
     FIELD(margin_ratio, "How much more the next best costs or takes. Below 0.01 the two are even.", IF(is_known),
           .formula = "figure of the next / figure of the best - 1"),
-    FIELD(
-        uncertainty_ratio,
-        "What seeds alone make of that margin, from the 95 % intervals of both mean times. A smaller margin says nothing.",
-        FILLED, .formula = "root of the sum of the squares of ci95_ratio of the best and of the next"),
+    FIELD(uncertainty_ratio,
+          "What seeds alone make of that margin, from the 95 % intervals of both mean times. A smaller margin says "
+          "nothing.",
+          FILLED, .formula = "root of the sum of the squares of ci95_ratio of the best and of the next"),
     COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
     FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
     FIELD(turning_ratio,

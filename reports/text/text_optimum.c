@@ -204,9 +204,9 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
         }
         fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,
                        "The engine hashes: times are means over %s seeds; %s.", fab_show_count(page, o->winner.draws),
-                       n_even > 0 ? fab_show(page, "%zu of the next are even with the winner within what these make",
-                                             n_even)
-                                  : "the next are dearer by more than these make");
+                       n_even > 0
+                           ? fab_show(page, "%zu of the next are even with the winner within what these make", n_even)
+                           : "the next are dearer by more than these make");
     } else if (t->is_drawn) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The engine hashes: every design has one draw of its paths, and the best may be the luckiest. "

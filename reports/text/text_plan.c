@@ -101,12 +101,11 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     char text[192];
-    const char *seeds = p->draws > 0     ? fab_show(page, ", over %" PRIu64 " seeds", p->draws)
+    const char *seeds = p->draws > 0  ? fab_show(page, ", over %" PRIu64 " seeds", p->draws)
                         : p->is_drawn ? ", by one draw of its paths"
-                                         : "";
+                                      : "";
     fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest under %s%s: %s: %s%s.", p->engine, seeds,
-                   fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)),
-                   even_plans(page, p));
+                   fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
         "%s%s of %s ways to run it: %s do not fit, %s cannot be faster than %s, %s evaluated%s%s.",
@@ -139,9 +138,11 @@ void fab_text_plans(fab_page *page, const fab_plans *p) {
     if (p->n_front > 0) {
         fab_text_heading(page, "TIME AGAINST MEMORY", NULL);
         plan_put_rows(page, p->front, p->n_front, 0);
-        fab_text_note(page, p->draws > 0 ? "each the fastest under the first seed that takes at most seven tenths of the memory of "
-                                            "the one above it"
-                                          : "each the fastest that takes at most seven tenths of the memory of the one "
-                                            "above it");
+        fab_text_note(page,
+                      p->draws > 0
+                          ? "each the fastest under the first seed that takes at most seven tenths of the memory of "
+                            "the one above it"
+                          : "each the fastest that takes at most seven tenths of the memory of the one "
+                            "above it");
     }
 }

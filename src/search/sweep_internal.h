@@ -13,8 +13,7 @@ fab_status fab_sweep_traffic(const fab_sweep_request *r, const fab_design *desig
                              fab_str *out, fab_error *err);
 
 /* Seeds that a point is replayed under. */
-fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,
-                           fab_error *err);
+fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out, fab_error *err);
 
 /* Each fills a part of `out`, which the caller releases, after a failure too: figures of fabric, phases, algorithms and
  * engines, once the job is kept; the job; what failures leave of it. `is_asked`: the user gave a number of seeds, so

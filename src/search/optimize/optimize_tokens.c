@@ -290,7 +290,9 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     fab_plan_request request = plan_request(t, fabric);
     /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
      * says of drawn paths leaves none out. */
-    request.below_s = isfinite(below_usd) && !t->out->tokens.is_drawn ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s : 0;
+    request.below_s = isfinite(below_usd) && !t->out->tokens.is_drawn
+                          ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s
+                          : 0;
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);

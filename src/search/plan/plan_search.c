@@ -15,8 +15,8 @@
 #define FRONT_STEP    0.7  /* of the memory of the plan before */
 #define MOST_OF_FRONT 5
 
-#define LEADERS       3 /* that are looked for where paths are drawn, and means may put another first */
-#define MOST_LISTED   20
+#define LEADERS     3 /* that are looked for where paths are drawn, and means may put another first */
+#define MOST_LISTED 20
 
 #define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
 

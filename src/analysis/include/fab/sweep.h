@@ -55,7 +55,7 @@ typedef struct fab_sweep_engine {
     bool has_goodput;                /**< failures were asked for, and every history is known: */
     fab_stat goodput;                /**< useful part of the time, over the histories */
     bool is_drawn;                   /**< some phase hashes: another seed gives another time */
-    uint64_t n_seeds;       /**< that times and prices are means of, where something is drawn */
+    uint64_t n_seeds;                /**< that times and prices are means of, where something is drawn */
     double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
     double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
@@ -121,8 +121,8 @@ typedef struct fab_sweep_point {
 /** What compared designs come to under an engine: by dollars per token where all have a price, else by time. */
 typedef struct fab_verdict {
     bool is_known, by_price;
-    bool has_failures;        /**< prices and times are those with failures in them (fab_with_failures()) */
-    uint64_t n_draws;         /**< seeds that figures are means of; 0: nothing is drawn, or some figure is one draw: */
+    bool has_failures; /**< prices and times are those with failures in them (fab_with_failures()) */
+    uint64_t n_draws;  /**< seeds that figures are means of; 0: nothing is drawn, or some figure is one draw: */
     bool is_one_draw;
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
