@@ -99,8 +99,8 @@ done:
 
 static const char *const ENGINE_HEADINGS[] = {
     "label",     "time_s",  "phases_s",        "iteration_s", "tokens_per_s", "usd_per_1e9_tokens", "batch", "gpus",
-    "total_usd", "power_w", "bisection_ratio", "pareto",      "error"};
-#define N_NUMBERS 11
+    "total_usd", "power_w", "bisection_ratio", "pareto",      "draws",        "ci95_ratio",         "error"};
+#define N_NUMBERS 13
 
 static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p, const fab_sweep_engine *e) {
     const struct {
@@ -118,6 +118,8 @@ static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_poin
         {p->is_built, p->power_w},
         {p->is_built, p->bisection_ratio},
         {e->has_time, e->is_on_front},
+        {e->is_drawn, (double)e->n_seeds},
+        {e->ci95_ratio > 0, e->ci95_ratio},
     };
     const char *cells[FAB_SWEEP_PATHS + N_NUMBERS + 2];
     char room[N_NUMBERS][32];

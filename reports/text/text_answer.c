@@ -1,6 +1,7 @@
 /* Text report: what a sweep comes to, in a sentence for each engine, before the points. */
 #include "text_sections.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -25,53 +26,88 @@ static double answer_price(const fab_sweep_engine *e) {
     return e->has_iteration && e->iteration.usd_per_1e9_tokens > 0 ? e->iteration.usd_per_1e9_tokens : INFINITY;
 }
 
-/* Fastest, slowest, and fewest dollars per token; NULL where no point has such a figure. */
+/* Points with a figure: least, most, and others that are as good as the least, within what seeds make. */
 typedef struct extremes {
-    const fab_sweep_point *fastest, *slowest, *cheapest;
-    double most_usd; /* per 1e9 tokens, of any point */
-    size_t n;
+    const fab_sweep_point *best, *worst, *even; /* NULL: there is none */
+    size_t n, n_even;
+    double even_ratio; /* by which those that are even lie above the best, at most */
 } extremes;
 
-static extremes answer_find(const fab_sweep *s, size_t e) {
+static double answer_time(const fab_sweep_engine *e) {
+    return e->has_time ? e->compared_s : INFINITY;
+}
+
+static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *)) {
     extremes x = {.n = 0};
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        if (e >= p->n_engines || !p->engines[e].has_time) {
+        if (e < p->n_engines && isfinite(figure(&p->engines[e]))) {
+            x.n++;
+            x.best = x.best == NULL || figure(&p->engines[e]) < figure(&x.best->engines[e]) ? p : x.best;
+            x.worst = x.worst == NULL || figure(&p->engines[e]) > figure(&x.worst->engines[e]) ? p : x.worst;
+        }
+    }
+    for (size_t i = 0; x.n > 0 && i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        if (p == x.best || e >= p->n_engines || !isfinite(figure(&p->engines[e]))) {
             continue;
         }
-        const fab_sweep_engine *q = &p->engines[e];
-        x.n++;
-        x.fastest = x.fastest == NULL || q->compared_s < x.fastest->engines[e].compared_s ? p : x.fastest;
-        x.slowest = x.slowest == NULL || q->compared_s > x.slowest->engines[e].compared_s ? p : x.slowest;
-        x.most_usd = answer_price(q) < INFINITY ? fmax(x.most_usd, answer_price(q)) : x.most_usd;
-        bool is_cheaper = x.cheapest == NULL || answer_price(q) < answer_price(&x.cheapest->engines[e]);
-        x.cheapest = answer_price(q) < INFINITY && is_cheaper ? p : x.cheapest;
+        double above = figure(&p->engines[e]) / figure(&x.best->engines[e]) - 1;
+        if (above < fmax(SAME, fab_sweep_uncertainty(&p->engines[e], &x.best->engines[e]))) {
+            x.n_even++;
+            x.even = p;
+            x.even_ratio = fmax(x.even_ratio, above);
+        }
     }
     return x;
 }
 
+/* " (even with taper=2, within what seeds make)", or nothing */
+static const char *answer_even(fab_page *page, const fab_sweep *s, const extremes *x) {
+    if (x->n_even == 0) {
+        return "";
+    }
+    return fab_show(page, " (even with %s%s)",
+                    x->n_even == 1 ? answer_point(page, s, x->even) : fab_show(page, "%zu others", x->n_even),
+                    x->even_ratio < SAME ? "" : ", within what seeds make");
+}
+
+/* ", over 8 seeds," where paths of what is named are drawn */
+static const char *answer_seeds(fab_page *page, const extremes *x, size_t e) {
+    const fab_sweep_engine *best = &x->best->engines[e];
+    const fab_sweep_engine *worst = &x->worst->engines[e];
+    const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
+    if (fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst)) {
+        return ", by one draw,";
+    }
+    return drawn->is_drawn ? fab_show(page, ", over %" PRIu64 " seeds,", drawn->n_seeds) : "";
+}
+
 static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, const char *label) {
-    const extremes x = answer_find(s, e);
+    const extremes x = answer_find(s, e, answer_time);
     if (x.n < 2) {
         return;
     }
-    const fab_sweep_engine *fast = &x.fastest->engines[e];
-    double margin = x.slowest->engines[e].compared_s / fast->compared_s;
-    const fab_sweep_engine *slow = &x.slowest->engines[e];
-    bool is_one_draw = (fast->is_drawn && fast->n_seeds == 1) || (slow->is_drawn && slow->n_seeds == 1);
-    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, is_one_draw ? ", by one draw," : "");
+    const fab_sweep_engine *fast = &x.best->engines[e];
+    double margin = x.worst->engines[e].compared_s / fast->compared_s;
+    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, answer_seeds(page, &x, e));
     if (margin < 1 + SAME) {
         fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "named placements" : "points",
                      answer_speed(page, fast));
+    } else if (x.n_even + 1 == x.n) {
+        fab_page_say(page, "all %zu %s are even: %s, up to %.2g %% apart, less than seeds make", x.n,
+                     s->compares_placements ? "named placements" : "points", answer_speed(page, fast),
+                     100 * (margin - 1));
     } else {
-        fab_page_say(page, "%s is fastest: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.fastest),
-                     answer_speed(page, fast), answer_point(page, s, x.slowest), margin,
+        fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
+                     answer_even(page, s, &x), answer_speed(page, fast), answer_point(page, s, x.worst), margin,
                      fast->has_iteration ? " per token" : "");
     }
-    if (x.cheapest != NULL && !s->compares_placements &&
-        x.most_usd > answer_price(&x.cheapest->engines[e]) * (1 + SAME)) {
-        fab_page_say(page, "; %s has the fewest dollars: $%s per 1e9 tokens", answer_point(page, s, x.cheapest),
-                     fab_show_whole(page, answer_price(&x.cheapest->engines[e]) + 0.5));
+    const extremes usd = answer_find(s, e, answer_price);
+    if (usd.n > 1 && !s->compares_placements &&
+        answer_price(&usd.worst->engines[e]) > answer_price(&usd.best->engines[e]) * (1 + SAME)) {
+        fab_page_say(page, "; %s has the fewest dollars%s: $%s per 1e9 tokens", answer_point(page, s, usd.best),
+                     answer_even(page, s, &usd), fab_show_whole(page, answer_price(&usd.best->engines[e]) + 0.5));
     }
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);

@@ -2,6 +2,7 @@
 #include "fab/units.h"
 #include "text_sections.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -107,17 +108,53 @@ static void put_units(fab_page *page, const fab_mix *m, size_t e) {
     fab_table_end(&table, 2, NULL, NULL);
 }
 
-/* "Under ecmp [1] clos:gpus=64 serves the mix best: most speed for its cost." */
-static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
-    const char *label = first->job[0].engines[e].label;
+/* What seeds make of a design's speed. */
+static double mix_uncertainty(const fab_mix *m, const fab_mix_design *d, size_t e) {
+    double ratio = 0;
+    for (size_t j = 0; j < m->n_jobs; j++) {
+        ratio += m->share[j] * d->job[j].engines[e].ci95_ratio;
+    }
+    return ratio;
+}
+
+/* ", over 8 seeds," where paths are drawn */
+static const char *mix_seeds(fab_page *page, const fab_mix *m, size_t e) {
+    uint64_t n_seeds = 0;
     for (size_t i = 0; i < m->n_designs; i++) {
-        if (e < m->designs[i].n_engines && m->designs[i].engines[e].is_best) {
-            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                           "Under %.*s [%zu] %s serves the mix best: most speed for its cost.",
-                           (int)strcspn(label, ","), label, i + 1, m->designs[i].name);
-            return;
+        for (size_t j = 0; e < m->designs[i].n_engines && j < m->n_jobs; j++) {
+            const fab_sweep_engine *engine = &m->designs[i].job[j].engines[e];
+            if (fab_sweep_is_one_draw(engine)) {
+                return ", by one draw,";
+            }
+            n_seeds = engine->is_drawn ? engine->n_seeds : n_seeds;
         }
     }
+    return n_seeds > 1 ? fab_show(page, ", over %" PRIu64 " seeds,", n_seeds) : "";
+}
+
+/* "Under ecmp, over 8 seeds, [1] clos:gpus=64 serves the mix best: most speed for its cost." */
+static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_design *first, size_t e) {
+    const char *label = first->job[0].engines[e].label;
+    const char *even = "";
+    size_t best = 0;
+    while (best < m->n_designs && !(e < m->designs[best].n_engines && m->designs[best].engines[e].is_best)) {
+        best++;
+    }
+    if (best == m->n_designs) {
+        return;
+    }
+    for (size_t i = 0; i < m->n_designs; i++) {
+        const fab_mix_design *d = &m->designs[i];
+        if (i != best && e < d->n_engines && d->engines[e].has_time &&
+            1 - d->engines[e].speed_per_usd <
+                hypot(mix_uncertainty(m, d, e), mix_uncertainty(m, &m->designs[best], e))) {
+            even = fab_show(page, "%s%s[%zu]", even,
+                            even[0] != '\0' ? ", " : " Even with it, within what seeds make: ", i + 1);
+        }
+    }
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %.*s%s [%zu] %s serves the mix best: most speed for its cost.%s%s",
+                   (int)strcspn(label, ","), label, mix_seeds(page, m, e), best + 1, m->designs[best].name, even,
+                   even[0] != '\0' ? "." : "");
 }
 
 /* Which fabrics serve all jobs, and what the others lose most of. */

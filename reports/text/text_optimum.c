@@ -3,6 +3,7 @@
 #include "text_sections.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define MAX_FRONT_ROWS 20
@@ -195,7 +196,18 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
                        fab_show_count(page, t->n_refused), t->refused_note);
     }
-    if (t->is_drawn) {
+    if (o->winner.draws > 0) {
+        size_t n_even = 0;
+        for (size_t i = 0; i < o->n_runners_up; i++) {
+            const fab_optimum_point *p = &o->runners_up[i];
+            n_even += p->token_difference_ratio < hypot(p->ci95_ratio, o->winner.ci95_ratio);
+        }
+        fab_page_wrapf(page, n_even > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 4,
+                       "The engine hashes: times are means over %s seeds; %s.", fab_show_count(page, o->winner.draws),
+                       n_even > 0
+                           ? fab_show(page, "%zu of the next are even with the winner within what these make", n_even)
+                           : "the next are dearer by more than these make");
+    } else if (t->is_drawn) {
         fab_page_wrap(page, FAB_INK_BAD, 2, 4,
                       "The engine hashes: every design has one draw of its paths, and the best may be the luckiest. "
                       "Compare the first ones with --seeds.");

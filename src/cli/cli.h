@@ -186,6 +186,9 @@ extern const cli_option cli_option_set, cli_option_job, cli_option_traffic, cli_
 /** Of every command, behind its own; --help is the last. Ended by NULL. */
 extern const cli_option *const CLI_COMMON_OPTIONS[];
 
+/** Whether the user gave an option of the command's own. */
+bool cli_is_given(const cli_options *options, const cli_option *option);
+
 /** Options of a command, then those of all; NULL behind them. */
 const cli_option *cli_option_at(const cli_command *command, size_t i);
 

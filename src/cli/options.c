@@ -191,6 +191,14 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return o;
 }
 
+bool cli_is_given(const cli_options *options, const cli_option *option) {
+    size_t i = 0;
+    while (options->command->options[i] != NULL && options->command->options[i] != option) {
+        i++;
+    }
+    return options->command->options[i] != NULL && (options->given >> i & 1) != 0;
+}
+
 typedef struct field_search {
     const char *name;
     bool is_of_design, is_of_job;

@@ -20,37 +20,23 @@ static bool compare_takes_part(const fab_sweep_point *p, size_t e) {
 typedef struct measure {
     size_t engine;
     bool by_price, has_failures;
-    uint64_t n_draws; /* means over so many seeds; 0: as they were asked for */
 } measure;
-
-static double draws_of(const fab_sweep_point *p, const measure *m) {
-    const fab_sweep_engine *e = &p->engines[m->engine];
-    return m->n_draws > 0 && e->n_draws > 0 ? e->draws_ratio : 1;
-}
 
 static double figure_of(const fab_sweep_point *p, const measure *m) {
     const fab_sweep_engine *e = &p->engines[m->engine];
-    const double figure = (m->by_price ? e->iteration.usd_per_1e9_tokens : e->compared_s) * draws_of(p, m);
+    const double figure = m->by_price ? e->iteration.usd_per_1e9_tokens : e->compared_s;
     return m->has_failures ? fab_with_failures(e, figure) : figure;
-}
-
-static bool hangs_on_a_seed(const fab_sweep_engine *e) {
-    return e->is_drawn && e->n_seeds == 1 && e->n_draws == 0;
 }
 
 static measure choose_measure(const fab_sweep *sweep, size_t engine) {
     measure m = {.engine = engine, .by_price = true, .has_failures = true};
-    bool is_one_draw = false;
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
         if (compare_takes_part(p, engine)) {
             m.by_price = m.by_price && p->engines[engine].iteration.usd_per_1e9_tokens > 0;
             m.has_failures = m.has_failures && p->engines[engine].has_goodput;
-            m.n_draws = p->engines[engine].n_draws > 0 ? p->engines[engine].n_draws : m.n_draws;
-            is_one_draw = is_one_draw || hangs_on_a_seed(&p->engines[engine]);
         }
     }
-    m.n_draws = is_one_draw ? 0 : m.n_draws; /* all of them or none */
     return m;
 }
 
@@ -58,8 +44,7 @@ static measure choose_measure(const fab_sweep *sweep, size_t engine) {
 static double turning(const fab_sweep_point *p, const measure *m, double usd) {
     const fab_iteration *it = &p->engines[m->engine].iteration;
     double goodput = m->has_failures ? p->engines[m->engine].goodput.mean : 1;
-    double tokens_per_s = it->tokens_per_s / draws_of(p, m) * goodput;
-    double excess = (figure_of(p, m) - usd) * tokens_per_s / 1e9 * SECONDS_PER_YEAR;
+    double excess = (figure_of(p, m) - usd) * it->tokens_per_s * goodput / 1e9 * SECONDS_PER_YEAR;
     double network = it->network_share_ratio * (p->capital_usd_per_year + p->energy_usd_per_year);
     return network > 0 ? excess / network : INFINITY;
 }
@@ -74,7 +59,7 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
         if (!compare_takes_part(p, m->engine)) {
             continue;
         }
-        double usd = p->engines[m->engine].owned_usd_per_1e9_tokens * draws_of(p, m);
+        double usd = p->engines[m->engine].owned_usd_per_1e9_tokens;
         v->is_owned = v->is_owned && usd > 0;
         usd = m->has_failures ? fab_with_failures(&p->engines[m->engine], usd) : usd;
         if (usd < least) {
@@ -95,7 +80,7 @@ static void judge_ownership(const fab_sweep *sweep, const measure *m, fab_verdic
 }
 
 static double uncertainty_of(const fab_sweep *sweep, const measure *m, size_t a, size_t b) {
-    return sweep->points[a].engines[m->engine].ci95_ratio + sweep->points[b].engines[m->engine].ci95_ratio;
+    return fab_sweep_uncertainty(&sweep->points[a].engines[m->engine], &sweep->points[b].engines[m->engine]);
 }
 
 /* Beside two that are even a reader wants the first that is not. */
@@ -111,22 +96,19 @@ static void find_behind(const fab_sweep *sweep, const measure *m, double least, 
     }
 }
 
-static double time_of(const fab_sweep_point *p, const measure *m) {
-    return p->engines[m->engine].compared_s * draws_of(p, m);
+/* Whether the verdict hangs on one draw of some design, or else how many seeds it is of. */
+static void note_draws(const fab_sweep_engine *engine, fab_verdict *v) {
+    v->is_one_draw = v->is_one_draw || fab_sweep_is_one_draw(engine);
+    v->n_draws = v->is_one_draw ? 0 : engine->is_drawn ? engine->n_seeds : v->n_draws;
 }
 
-static void note_draw(const fab_sweep *sweep, const measure *m, size_t i, fab_verdict *v) {
-    measure first = *m;
-    first.n_draws = 0;
-    v->is_one_draw = v->is_one_draw || (m->n_draws == 0 && sweep->points[i].engines[m->engine].is_drawn &&
-                                        sweep->points[i].engines[m->engine].n_seeds == 1);
-    v->draw_best =
-        figure_of(&sweep->points[i], &first) < figure_of(&sweep->points[v->draw_best], &first) ? i : v->draw_best;
+static double compared_of(const fab_sweep *sweep, size_t i, size_t e) {
+    return sweep->points[i].engines[e].compared_s;
 }
 
 static fab_verdict judge(const fab_sweep *sweep, size_t e) {
     const measure m = choose_measure(sweep, e);
-    fab_verdict v = {.by_price = m.by_price, .n_draws = m.n_draws};
+    fab_verdict v = {.by_price = m.by_price};
     for (size_t i = 0; i < sweep->n_points; i++) {
         const fab_sweep_point *p = &sweep->points[i];
         if (!compare_takes_part(p, e)) {
@@ -137,8 +119,6 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
             v = (fab_verdict){.is_known = true,
                               .by_price = m.by_price,
                               .has_failures = m.has_failures,
-                              .n_draws = m.n_draws,
-                              .draw_best = i,
                               .best = i,
                               .next = i,
                               .fastest = i,
@@ -149,15 +129,15 @@ static fab_verdict judge(const fab_sweep *sweep, size_t e) {
         } else if (v.next == v.best || mine < figure_of(&sweep->points[v.next], &m)) {
             v.next = i;
         }
-        note_draw(sweep, &m, i, &v);
-        v.fastest = time_of(p, &m) < time_of(&sweep->points[v.fastest], &m) ? i : v.fastest;
+        note_draws(&p->engines[e], &v);
+        v.fastest = compared_of(sweep, i, e) < compared_of(sweep, v.fastest, e) ? i : v.fastest;
         v.cheapest = p->total_usd < sweep->points[v.cheapest].total_usd ? i : v.cheapest;
     }
     v.behind = v.best;
     if (v.is_known && v.next != v.best) {
         double least = figure_of(&sweep->points[v.best], &m);
         v.margin_ratio = least > 0 ? figure_of(&sweep->points[v.next], &m) / least - 1 : 0;
-        v.uncertainty_ratio = sweep->points[v.best].engines[e].ci95_ratio + sweep->points[v.next].engines[e].ci95_ratio;
+        v.uncertainty_ratio = uncertainty_of(sweep, &m, v.best, v.next);
         v.turning_ratio = v.by_price ? turning(&sweep->points[v.next], &m, least) : 0;
         find_behind(sweep, &m, least, &v);
     }

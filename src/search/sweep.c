@@ -96,6 +96,18 @@ done:
     return status;
 }
 
+/* Seeds that nobody asked for may take no memory that one does not. */
+static fab_status replay_point(fab_replay *replay, bool is_asked, fab_result *result, fab_error *err) {
+    fab_error why = {.code = FAB_OK};
+    fab_status status = fab_replay_run(replay, result, &why);
+    if (status == FAB_ELIMIT && !is_asked && replay->n_seeds > 1) {
+        why = (fab_error){.code = FAB_OK};
+        result->n_seeds = replay->n_seeds = 1;
+        status = fab_replay_run(replay, result, &why);
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
 /* `value` is that of each path; NULL: none is varied. */
 static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                  point_progress *progress, fab_sweep_point *out, fab_error *err) {
@@ -106,7 +118,7 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_design *chunked = NULL;
     fab_design *open = NULL;
     char *settled = NULL;
-    fab_result result = {.seed = request->seed, .n_seeds = request->n_seeds, .n_fabrics = 1};
+    fab_result result = {.seed = request->seed, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     fab_str traffic = FAB_STR_INIT;
     FAB_TRY(fab_sweep_traffic(request, design, value, &traffic, err));
@@ -122,8 +134,9 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
                                       .seed = request->seed};
     FAB_TRY(fab_context_new(&what, &context, err));
     FAB_TRY(fab_sweep_keep_job(context, design, &result.fabrics[0], &kept, err));
+    FAB_TRY(fab_sweep_seeds(request, context, &result.n_seeds, err));
     fab_replay replay = {.context = context,
-                         .n_seeds = request->n_seeds,
+                         .n_seeds = result.n_seeds,
                          .n_threads = request->n_threads,
                          .rates = true,
                          .times_only = true,
@@ -132,12 +145,11 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     status = fab_replay_choose_chunks(&replay, &result, &chunked, &chosen, err);
     if (status == FAB_OK) {
         replay.context = chosen != NULL ? chosen : context;
-        status = fab_replay_run(&replay, &result, err);
+        status = replay_point(&replay, request->n_seeds > 0, &result, err);
     }
     fab_blame_design(design, status, err);
     FAB_TRY(status);
-    FAB_TRY(fab_sweep_keep(&result, design->n_engines, &kept, err));
-    FAB_TRY(fab_sweep_keep_draws(request, &replay, &result, &kept, err));
+    FAB_TRY(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
     FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};

@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MOST_DRAWN_FLOWS (1U << 21) /* times seeds: of more a verdict is of one draw, and says so */
+/* Flows times seeds of a point, and of all: of more a point is one draw, and says so. */
+#define MOST_OF_POINT (1U << 22)
+#define MOST_OF_ALL   (1U << 24)
 
 static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     (void)snprintf(out->digest, sizeof out->digest, "%s", f->digest);
@@ -32,7 +34,26 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     out->energy_usd_per_year = f->cost.energy_usd_per_year;
 }
 
-static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out, fab_error *err) {
+fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,
+                           fab_error *err) {
+    const fab_traffic *traffic = NULL;
+    uint64_t n_points = 1;
+    uint64_t flows = 0;
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    for (size_t k = 0; k < request->n_paths; k++) {
+        n_points *= request->n_values[k];
+    }
+    for (size_t p = 0; p < traffic->n_phases; p++) {
+        flows += traffic->phases[p].n_flows;
+    }
+    const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
+    /* Goodput is of the first seed, and means nothing beside others. */
+    const bool are_few = request->scenarios == NULL && flows <= most / FAB_VERDICT_SEEDS;
+    *out = request->n_seeds > 0 ? request->n_seeds : are_few ? FAB_VERDICT_SEEDS : 1;
+    return FAB_OK;
+}
+
+static fab_status keep_phase(const fab_phase_result *phase, bool is_asked, fab_sweep_phase *out, fab_error *err) {
     FAB_PASS(FAB_NEW(out->times, phase->n_engines, err));
     (void)snprintf(out->name, sizeof out->name, "%s", phase->name);
     (void)snprintf(out->collective, sizeof out->collective, "%s", phase->collective);
@@ -43,7 +64,7 @@ static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out
     memcpy(out->crossing_flows, phase->crossing_flows, sizeof out->crossing_flows);
     for (size_t e = 0; e < phase->n_engines; e++) {
         const fab_engine_result *r = &phase->engines[e];
-        out->times[e] = (fab_sweep_time){.n_seeds = r->n_seeds,
+        out->times[e] = (fab_sweep_time){.n_seeds = is_asked ? r->n_seeds : 1,
                                          .has_time = r->has_time,
                                          .time_s = r->time_s,
                                          .max_collision_factor = r->max_collision_factor};
@@ -67,6 +88,7 @@ static fab_status keep_algorithms(const fab_result *result, size_t n_engines, fa
 }
 
 void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine *out) {
+    double ci95_s = 0;
     out->has_phases = result->n_phases > 0;
     for (size_t p = 0; p < result->n_phases; p++) {
         const fab_phase_result *phase = &result->phases[p];
@@ -75,8 +97,15 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
         (void)snprintf(out->label, sizeof out->label, "%s", r->label);
         out->has_phases = out->has_phases && r->has_time && follows;
         out->is_drawn = out->is_drawn || (r->seeded && phase->fabric_flows > 0);
-        out->n_seeds = r->n_seeds;
+        out->n_seeds = r->n_seeds > out->n_seeds ? r->n_seeds : out->n_seeds;
         out->phases_s += r->has_time ? r->time_s.mean : 0;
+        ci95_s += r->has_time && r->n_seeds > 1 ? r->time_s.ci95 : 0; /* at most, whatever phases have in common */
+    }
+    if (ci95_s > 0 && out->has_phases) {
+        const fab_stat *only = &result->phases[0].engines[e].time_s;
+        out->ci95_ratio = ci95_s / out->phases_s;
+        out->least_s = result->n_phases == 1 ? only->min : 0;
+        out->most_s = result->n_phases == 1 ? only->max : 0;
     }
     out->has_iteration = e < result->n_iterations;
     if (out->has_iteration) {
@@ -97,13 +126,14 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
                                           : out->phases_s;
 }
 
-fab_status fab_sweep_keep(const fab_result *result, size_t n_engines, fab_sweep_point *out, fab_error *err) {
+fab_status fab_sweep_keep(const fab_result *result, bool is_asked, size_t n_engines, fab_sweep_point *out,
+                          fab_error *err) {
     keep_fabric(&result->fabrics[0], out);
     (void)snprintf(out->traffic, sizeof out->traffic, "%s", result->traffic);
     FAB_PASS(FAB_NEW(out->phases, result->n_phases, err));
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
-        FAB_PASS(keep_phase(&result->phases[p], &out->phases[p], err));
+        FAB_PASS(keep_phase(&result->phases[p], is_asked, &out->phases[p], err));
     }
     FAB_PASS(keep_algorithms(result, n_engines, out, err));
     FAB_PASS(FAB_NEW(out->engines, n_engines, err));
@@ -152,50 +182,6 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
         out->tokens = (double)traffic->job.batch * (double)traffic->job.seq;
     }
     return FAB_OK;
-}
-
-fab_status fab_sweep_keep_draws(const fab_sweep_request *request, const fab_replay *replay, const fab_result *result,
-                                fab_sweep_point *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_replay again = *replay;
-    fab_result found = {.seed = result->seed, .n_seeds = FAB_VERDICT_SEEDS, .n_fabrics = 1};
-    fab_error inner = {.code = FAB_OK};
-    uint64_t flows = 0;
-    bool is_drawn = false;
-    again.n_seeds = FAB_VERDICT_SEEDS;
-    again.progress = NULL;
-    for (size_t p = 0; p < result->n_phases; p++) {
-        flows += result->phases[p].flows;
-    }
-    for (size_t e = 0; e < out->n_engines; e++) {
-        is_drawn = is_drawn || (out->engines[e].is_drawn && out->engines[e].has_time);
-    }
-    if (request->scenarios != NULL) { /* goodput is of the first seed, and means nothing beside others */
-        return FAB_OK;
-    }
-    if (!request->compares_designs || request->n_seeds != 1 || !is_drawn || flows * again.n_seeds > MOST_DRAWN_FLOWS) {
-        return FAB_OK;
-    }
-    FAB_TRY(FAB_NEW(found.fabrics, 1, err));
-    found.fabrics[0] = result->fabrics[0];
-    status = fab_replay_run(&again, &found, &inner);
-    if (fab_is_refusal(status)) { /* one draw, then, and the report says so */
-        status = FAB_OK;
-        goto done;
-    }
-    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text));
-    for (size_t e = 0; e < out->n_engines; e++) {
-        fab_sweep_engine mean = {.n_seeds = 0};
-        fab_sweep_keep_engine(&found, e, &mean);
-        if (out->engines[e].is_drawn && mean.has_time && out->engines[e].time_s > 0) {
-            out->engines[e].n_draws = again.n_seeds;
-            out->engines[e].draws_ratio = mean.time_s / out->engines[e].time_s;
-            out->engines[e].ci95_ratio = mean.ci95_ratio;
-        }
-    }
-done:
-    fab_result_release(&found);
-    return status;
 }
 
 /* What failures leave, where they are asked for. */

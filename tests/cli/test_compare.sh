@@ -24,32 +24,52 @@ says 'Not the taper alone: a leaf has 16 cables to NICs at 1' sweep clos:gpus=25
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --set down.1=16 "${quick[@]}"
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary nic=200Gb/s,400Gb/s "${quick[@]}"
 
-# --- draws ---
-says 'One draw: what the seed picks' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
+# --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
+says 'Under ecmp, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 says 'Means of 4 seeds: they lie up to' compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4
-silent 'One draw' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --job model=gpt-7.5b,tp=8 --engine spray --quiet
+silent 'seeds' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --job model=gpt-7.5b,tp=8 --engine spray --quiet
 "$program" compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4 --json >seeds.json
-
-# A verdict without --seeds is that of --seeds 8, and says where the first seed alone is in favour of another.
 taper3=(clos:gpus=256 clos:gpus=256,taper=3)
+swept=(sweep clos:gpus=256 --vary taper=1,3 --quiet)
+says 'Under ecmp, over 8 seeds, taper=1 is fastest' "${swept[@]}"
+says 'Under ecmp, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
+says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
 says 'Over 8 seeds [1] costs least' compare "${taper3[@]}" --quiet
-says 'The first seed alone, which the tables show, is in favour of [2].' compare "${taper3[@]}" --quiet
+says 'By one draw [2] costs least' compare "${taper3[@]}" --quiet --seeds 1
 silent 'seeds' compare "${taper3[@]}" --engine spray --quiet
-silent 'Over 8 seeds' compare "${taper3[@]}" --seeds 2 --quiet
+says 'Over 2 seeds' compare "${taper3[@]}" --seeds 2 --quiet
 says 'By one draw' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpus=1024,gpus-per-server=1,radix=64,taper=2 \
   --traffic pattern:all-to-all --engine ecmp --quiet
-"$program" compare "${taper3[@]}" --quiet --json >one.json
-"$program" compare "${taper3[@]}" --quiet --json --seeds 8 >eight.json
+says 'One draw of 1024: it has too many flows' sweep clos:gpus=64,gpus-per-server=1,radix=16 --vary gpus=64,1024 \
+  --traffic pattern:all-to-all --engine ecmp --quiet
 says 'are even' compare rail-spine:gpus=256 rail-spine:gpus=256,taper=1.1 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
-python3 - <<'PYTHON' || fail "a verdict is not that of eight seeds"
-import json
-one, eight = (json.load(open(name))["sweep"]["verdicts"][0] for name in ("one.json", "eight.json"))
-assert one.pop("draws") == 8 and "draws" not in eight
-assert one.keys() == eight.keys(), (one, eight)
-for key in one:
-    same = abs(one[key] - eight[key]) < 1e-9 if isinstance(one[key], float) else one[key] == eight[key]
-    assert same, (key, one[key], eight[key])
-assert one["best"] == 1 and one["margin_ratio"] > one["uncertainty_ratio"] > 0
+says '(even with taper=1.1)' sweep clos:gpus=256,radix=32 --vary taper=1,1.1,4 --job model=gpt-7.5b,tp=8 --engine ecmp --quiet
+"$program" "${swept[@]}" --json >one.json
+"$program" "${swept[@]}" --json --threads 1 | grep -v '"threads"' | cmp - <(grep -v '"threads"' one.json) || fail "draws depend on the threads"
+"$program" "${swept[@]}" --json --seeds 8 >eight.json
+"$program" "${swept[@]}" --json --seeds 1 >first.json
+"$program" "${swept[@]}" --format csv >swept.csv
+for seed in 1 2 3 4 5 6 7 8; do "$program" "${swept[@]}" --job batch=1024,tp=8,pp=1 --json --seeds 1 --seed "$seed" >"seed-$seed.json"; done
+"$program" "${swept[@]}" --job batch=1024,tp=8,pp=1 --json >mean.json
+python3 - <<'PYTHON' || fail "a sweep is not that of eight seeds"
+import csv, json
+def engines(name):
+    return [p["engines"][0] for p in json.load(open(name))["sweep"]["points"]]
+one, eight, first = engines("one.json"), engines("eight.json"), engines("first.json")
+assert one == eight and [e["draws"] for e in one] == [8, 8] and [e["draws"] for e in first] == [1, 1]
+assert one[0]["slowdown_ratio"] == 1 < one[1]["slowdown_ratio"] and first[1]["slowdown_ratio"] == 1 < first[0]["slowdown_ratio"]
+assert all(e["least_s"] <= e["time_s"] <= e["most_s"] and e["ci95_ratio"] > 0 for e in one)
+phase = json.load(open("one.json"))["sweep"]["points"][0]["phases"][-1]["engines"][0]
+many = json.load(open("eight.json"))["sweep"]["points"][0]["phases"][-1]["engines"][0]
+assert phase["time_s"] == many["time_s"]["mean"], (phase, many)
+rows = list(csv.DictReader(open("swept.csv")))
+assert [float(r["draws"]) for r in rows] == [8, 8] and all(abs(float(r["time_s"]) / e["time_s"] - 1) < 1e-5 for r, e in zip(rows, one))
+# The mean is that of eight runs, each of one seed.
+for point in (0, 1):
+    runs = [engines(f"seed-{seed}.json")[point]["time_s"] for seed in range(1, 9)]
+    mean = engines("mean.json")[point]
+    assert abs(sum(runs) / 8 / mean["time_s"] - 1) < 1e-9 and abs(min(runs) / mean["least_s"] - 1) < 1e-9, (runs, mean)
+    assert abs(max(runs) / mean["most_s"] - 1) < 1e-9, (runs, mean)
 PYTHON
 
 # --- what the network has of time and cost, by the figures of the report ---

@@ -18,7 +18,6 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
     const fab_sweep_point *best = &s->points[v->best];
     const fab_sweep_engine *engine = &best->engines[e];
     double value = v->by_price ? engine->iteration.usd_per_1e9_tokens : engine->compared_s;
-    value *= v->n_draws > 0 && engine->n_draws > 0 ? engine->draws_ratio : 1;
     value = v->has_failures ? fab_with_failures(engine, value) : value;
     const char *figure = v->by_price ? fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, value + 0.5))
                                      : fab_show_time(page, value);
@@ -57,10 +56,9 @@ static const char *bought_show(fab_page *page, const fab_sweep *s, const fab_ver
     }
     const fab_sweep_engine *engine = &s->points[v->owned_best].engines[e];
     double usd = engine->owned_usd_per_1e9_tokens;
-    usd *= v->n_draws > 0 && engine->n_draws > 0 ? engine->draws_ratio : 1;
     usd = v->has_failures ? fab_with_failures(engine, usd) : usd;
     const char *figure = fab_show(page, "$%.4g per 1e9 tokens", usd);
-    const double seeds_ratio = engine->ci95_ratio + s->points[v->owned_next].engines[e].ci95_ratio;
+    const double seeds_ratio = fab_sweep_uncertainty(engine, &s->points[v->owned_next].engines[e]);
     return v->owned_margin_ratio < fmax(FAB_EVEN_RATIO, seeds_ratio)
                ? fab_show(page, " Bought for %.3g years, [%zu] and [%zu] are even: %s.",
                           s->points[v->owned_best].ownership.years, v->owned_best + 1, v->owned_next + 1, figure)
@@ -93,10 +91,6 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                    s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "", seeds,
                    verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
                    cheapest_show(page, s, v));
-    if (v->n_draws > 0 && v->draw_best != v->best && !is_even(v)) {
-        fab_page_wrapf(page, FAB_INK_BAD, 2, 2, "The first seed alone, which the tables show, is in favour of [%zu].",
-                       v->draw_best + 1);
-    }
 }
 
 static bool same_traffic(const fab_sweep *s) {

@@ -449,15 +449,15 @@ static bool all_times(const fab_sweep *s) {
 /* How much of the answer is one draw of the seed. */
 static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *widest = NULL;
+    const fab_sweep_point *drawn_once = NULL; /* while others have means */
     size_t engine = 0;
+    size_t n_means = 0;
     double most = 0;
-    bool is_one = false;
-    bool has_means = false; /* a verdict of compared designs goes by them */
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
             const fab_sweep_engine *x = &s->points[i].engines[e];
-            is_one = is_one || (x->is_drawn && x->n_seeds == 1);
-            has_means = has_means || x->n_draws > 0;
+            n_means += x->is_drawn && x->n_seeds > 1;
+            drawn_once = drawn_once == NULL && fab_sweep_is_one_draw(x) ? &s->points[i] : drawn_once;
             if (x->is_drawn && x->least_s > 0 && x->most_s / x->least_s - 1 > most) {
                 most = x->most_s / x->least_s - 1;
                 widest = &s->points[i];
@@ -465,14 +465,17 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
             }
         }
     }
-    if (is_one) {
+    if (drawn_once != NULL && n_means == 0) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
-                      has_means
-                          ? "Tables have the first of these seeds (paths by hashing, random placements); --seeds "
-                            "has the means and how far seeds lie apart."
-                          : "One draw: what the seed picks (paths by hashing, random placements) gives other times "
-                            "under another; --seeds 20 has means and how far seeds lie apart.");
-    } else if (widest != NULL) {
+                      "One draw: what the seed picks (paths by hashing, random placements) gives other times under "
+                      "another; --seeds 20 has means and how far seeds lie apart.");
+    } else if (drawn_once != NULL) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "One draw of %s: it has too many flows for several unasked. The others are means; --seeds N has "
+                       "those of all.",
+                       fab_text_sweep_point(page, s, drawn_once));
+    }
+    if (widest != NULL) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "Means of %" PRIu64 " seeds: they lie up to %.3g %% apart, %s under %.*s.",
                        widest->engines[engine].n_seeds, 100 * most, fab_text_sweep_point(page, s, widest),

@@ -80,7 +80,7 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
                                      .read = read_job,
                                      .read_context = options,
                                      .seed = options->seed,
-                                     .n_seeds = options->n_seeds,
+                                     .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                      .n_threads = (size_t)options->n_threads,
                                      .progress = shows ? cli_progress_step : NULL,
                                      .progress_context = &progress};

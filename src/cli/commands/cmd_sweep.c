@@ -46,7 +46,9 @@ const cli_command cli_command_sweep = {
         "Builds, prices and replays the design at every value. Shows phase times, iteration time and dollars per "
         "token under every engine, how many flows cross each tier boundary, and which points nothing beats in "
         "both cost and time. taper.1 is the boundary of leaf and spine. A value that holds commas: separate the "
-        "values by '|' instead. A point that cannot be built is listed with the reason. With --scenarios also what "
+        "values by '|' instead. A point that cannot be built is listed with the reason. Where paths are drawn figures "
+        "are means of "
+        "eight seeds, unless there are too many flows or --seeds says how many. With --scenarios also what "
         "failures leave at each value: what a key of failures.* is worth.",
     .examples = EXAMPLES,
     .options = OPTIONS,

@@ -16,6 +16,7 @@
 #include "fab/plan_run.h"
 #include "fab/prices.h"
 #include "fab/sweep_run.h"
+#include "fab/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,8 +85,12 @@ static double token_price(const token_search *t, const ranked *r, double share, 
 
 static fab_plan_request plan_request(const token_search *t, const fab_fabric *fabric) {
     const fab_optimize_request *q = t->s->request;
-    return (fab_plan_request){
-        .design = t->design, .fabric = fabric, .seed = q->seed, .n_threads = q->n_threads, .n_best = 1};
+    return (fab_plan_request){.design = t->design,
+                              .fabric = fabric,
+                              .seed = q->seed,
+                              .n_threads = q->n_threads,
+                              .n_best = 1,
+                              .draws_leaders = true};
 }
 
 static void note_refusal(token_search *t, const fab_error *why) {
@@ -121,6 +126,7 @@ static fab_status measure_floor(token_search *t, const ranked *r, token_floor *o
         status = FAB_OK;
         goto done;
     }
+    o->is_drawn = plans->is_drawn;
     out->iteration_s = plans->lower_bound_s;
     out->tokens_per_iteration = (double)plans->batch * (double)plans->seq;
     out->share = (double)plans->gpus / (double)t->s->request->gpus;
@@ -241,7 +247,8 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
                               fab_optimum_point *point, fab_error *err) {
     const fab_iteration *it = &planned->iteration;
     const double bound_usd = r->candidate->token_usd;
-    const double usd = token_price(t, r, it->network_share_ratio, it->tokens_per_s) / goodput->mean;
+    const double tokens_per_s = it->tokens_per_s * (it->time_s / fab_planned_s(planned));
+    const double usd = token_price(t, r, it->network_share_ratio, tokens_per_s) / goodput->mean;
     if (t->s->request->scenarios != NULL) {
         point->goodput_ratio = goodput->mean;
         point->goodput_ci95 = goodput->ci95;
@@ -252,8 +259,10 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
     }
     point->owned_usd = r->candidate->owned_usd;
     point->usd_per_1e9_tokens = usd;
-    point->tokens_per_s = it->tokens_per_s;
-    point->iteration_s = it->time_s;
+    point->tokens_per_s = tokens_per_s;
+    point->iteration_s = fab_planned_s(planned);
+    point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
+    point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
     (void)fab_job_plan_text(&planned->plan, point->plan);
     r->candidate->token_usd = usd;
     r->candidate->is_replayed = true;
@@ -279,8 +288,11 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
     FAB_TRY(FAB_NEW(point, 1, err));
     FAB_TRY(tokens_open(t, r, point, &fabric, err));
     fab_plan_request request = plan_request(t, fabric);
-    /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. */
-    request.below_s = isfinite(below_usd) ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s : 0;
+    /* Above the rounding, so that a design as cheap as the last of the list is not left out for it. What the first seed
+     * says of drawn paths leaves none out. */
+    request.below_s = isfinite(below_usd) && !t->out->tokens.is_drawn
+                          ? below_usd * (1 + ROUNDING) / r->candidate->token_usd * f->iteration_s
+                          : 0;
     status = fab_plan_search(&request, &plans, &why);
     if (fab_is_refusal(status)) {
         refuse(t, r, &why);
@@ -406,7 +418,7 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
     const fab_optimize_request *q = t->s->request;
     const fab_sweep_request request = {.traffic = "job",
                                        .seed = q->seed,
-                                       .n_seeds = 1,
+                                       .n_seeds = p->draws > 0 ? p->draws : 1,
                                        .n_threads = q->n_threads,
                                        .scenarios = q->scenarios,
                                        .policy = q->policy};
@@ -419,7 +431,6 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
         FAB_FAIL(err, FAB_EINTERNAL, p->design, "1e9 tokens cost %.10g USD in the search and %.10g in a run",
                  p->usd_per_1e9_tokens, usd);
     }
-    t->out->tokens.is_drawn = evaluated.engines[0].is_drawn;
 done:
     fab_sweep_point_release(&evaluated);
     fab_fabric_free(fabric);

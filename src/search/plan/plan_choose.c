@@ -51,6 +51,7 @@ fab_status fab_plan_choose(const fab_plan_request *request, fab_design *design, 
     fab_plans *plans = NULL;
     fab_job_space *space = NULL;
     fab_plan_request within = *request;
+    within.draws_leaders = true;
     fab_error why = {.code = FAB_OK};
     bool asked = request->design->n_jobs > 0 && fab_job_plan_open(&request->design->jobs[0]) != 0;
     if (!asked) {

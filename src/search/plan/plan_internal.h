@@ -9,6 +9,7 @@
 #include "fab/plan_run.h"
 #include "fab/result.h"
 #include "fab/timed_phases.h"
+#include "fab/verdict.h"
 
 /** What a job may use: all its NICs together, and the scale-up link of a GPU. */
 typedef struct plan_rates {
@@ -30,7 +31,7 @@ typedef struct plan_network {
     fab_fabric_result *about;   /**< scratch */
     struct plan_phases *phases; /**< cache: by sizes, sharing and what is repeated */
     size_t n_phases, capacity;
-    fab_timed_memo memo;
+    fab_timed_memo memo[FAB_VERDICT_SEEDS]; /**< of each draw */
     plan_rates rates;
     bool paths_are_fixed; /**< they depend on no other flow */
     bool is_too_large;    /**< for the memory that a run may take */
@@ -58,7 +59,14 @@ bool plan_is_routed(const plan_network *network, const fab_job_plan *plan);
 
 /**
  * Evaluates a plan as a run of the design does.
+ * @param[in]  draw  Of the first seed 0, and below FAB_VERDICT_SEEDS.
  * @param[out] note  Of `size` bytes: why it has no time; empty where it has one.
  */
-fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, fab_iteration *out, char *note, size_t size,
-                         fab_error *err) FAB_MUST_USE;
+fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
+                         size_t size, fab_error *err) FAB_MUST_USE;
+
+/**
+ * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell
+ * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
+ */
+fab_status plan_draw_leaders(plan_network *network, fab_plans *plans, fab_error *err) FAB_MUST_USE;

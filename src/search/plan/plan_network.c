@@ -52,19 +52,22 @@ fab_status plan_network_open(const fab_plan_request *request, fab_job_space *spa
 void plan_network_close(plan_network *network) {
     fab_context_free(network->base);
     FAB_FREE_ALL(network->design, network->about, network->phases);
-    fab_timed_memo_release(&network->memo);
+    for (size_t i = 0; i < FAB_VERDICT_SEEDS; i++) {
+        fab_timed_memo_release(&network->memo[i]);
+    }
     *network = (plan_network){.request = NULL};
 }
 
 /* A context of the design with this plan. */
-static fab_status open_plan(plan_network *n, const fab_job_plan *plan, bool checks, fab_context **out, fab_error *err) {
+static fab_status open_plan(plan_network *n, const fab_job_plan *plan, bool checks, uint64_t draw, fab_context **out,
+                            fab_error *err) {
     fab_job_spec *job = &n->design->jobs[0];
     if (n->request->design->n_jobs > 0) {
         *job = n->request->design->jobs[0];
     }
     fab_job_plan_apply(n->space, plan, job);
     job->memory_check = checks ? job->memory_check : FAB_MEMORY_CHECK_OFF;
-    const fab_context_request what = {.base = n->base, .design = n->design};
+    const fab_context_request what = {.base = n->base, .design = n->design, .draw = draw};
     return fab_context_new(&what, out, err);
 }
 
@@ -129,7 +132,7 @@ static fab_status find_paths(plan_network *n, const fab_context *context, plan_p
     fab_timed_place *timed = NULL;
     FAB_TRY(fab_context_traffic(context, &traffic, err));
     FAB_TRY(FAB_NEW(timed, traffic->n_phases + 1, err));
-    FAB_TRY(fab_time_phases(&n->memo, context, n->request->n_threads, false, timed, err));
+    FAB_TRY(fab_time_phases(&n->memo[0], context, n->request->n_threads, false, timed, err));
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];
         if (timed[i].phase != NULL) {
@@ -217,7 +220,7 @@ static fab_status find_phases(plan_network *n, const fab_job_plan *plan, bool re
         fab_job_plan whole = *plan;
         whole.microbatch = 1;
         whole.interleave = 1;
-        FAB_TRY(open_plan(n, &whole, false, &context, err));
+        FAB_TRY(open_plan(n, &whole, false, 0, &context, err));
         FAB_TRY(found->depth < PLAN_ENDS ? find_ends(n, context, found, err) : FAB_OK);
         FAB_TRY(depth == PLAN_LINKS ? find_links(n, context, found, err) : FAB_OK);
     }
@@ -272,18 +275,18 @@ static fab_status replay_plan(plan_network *n, const fab_context *context, fab_r
     return FAB_OK;
 }
 
-fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, fab_iteration *out, char *note, size_t size,
-                         fab_error *err) {
+fab_status plan_evaluate(plan_network *n, const fab_job_plan *plan, uint64_t draw, fab_iteration *out, char *note,
+                         size_t size, fab_error *err) {
     fab_status status = FAB_OK;
     fab_context *context = NULL;
     fab_error why = {0};
     fab_result result = {.n_fabrics = 1, .fabrics = n->about};
     bool is_known = false;
     note[0] = '\0';
-    FAB_TRY(open_plan(n, plan, true, &context, err));
+    FAB_TRY(open_plan(n, plan, true, draw, &context, err));
     status = fab_transfer_is_known(context, 0, &is_known, &why);
     if (status == FAB_OK) {
-        status = is_known ? fab_timed_iteration(&n->memo, context, n->request->n_threads, n->about, out, &why)
+        status = is_known ? fab_timed_iteration(&n->memo[draw], context, n->request->n_threads, n->about, out, &why)
                           : replay_plan(n, context, &result, out, &why);
     }
     if (fab_is_refusal(status)) {

@@ -15,6 +15,9 @@
 #define FRONT_STEP    0.7  /* of the memory of the plan before */
 #define MOST_OF_FRONT 5
 
+#define LEADERS     3 /* that are looked for where paths are drawn, and means may put another first */
+#define MOST_LISTED 20
+
 #define STEPS_OF_A_ROUTE 1000 /* of a schedule, which take as long as the routes of a GPU */
 
 void fab_plans_free(fab_plans *plans) {
@@ -242,7 +245,7 @@ static fab_status know_plan(search *s, const plan_node *node, size_t *out, fab_e
     fab_planned *added = &s->known[s->n_known++];
     char note[sizeof s->found->untimed_note];
     *added = (fab_planned){.plan = node->plan, .memory_bytes = node->memory_bytes};
-    FAB_PASS(plan_evaluate(&s->network, &node->plan, &added->iteration, note, sizeof note, err));
+    FAB_PASS(plan_evaluate(&s->network, &node->plan, 0, &added->iteration, note, sizeof note, err));
     if (note[0] != '\0') {
         added->iteration.time_s = INFINITY;
         if (s->found->untimed_note[0] == '\0') {
@@ -366,7 +369,11 @@ static int by_planned_time(const void *a, const void *b) {
 
 static fab_status keep_best(search *s, fab_error *err) {
     fab_plans *found = s->found;
-    FAB_PASS(FAB_NEW(found->plans, s->n_shapes, err));
+    fab_planned *listed = NULL;
+    FAB_PASS(FAB_NEW(listed, s->n_shapes, err));
+    free(found->plans);
+    found->plans = listed;
+    found->n_plans_listed = 0;
     for (size_t i = 0; i < s->n_shapes; i++) {
         if (s->best_s[i] < s->below_s) {
             found->plans[found->n_plans_listed++] = s->known[s->best[i]];
@@ -384,11 +391,20 @@ static fab_status keep_best(search *s, fab_error *err) {
     return FAB_OK;
 }
 
+/* Under the first seed. */
+static const fab_planned *fastest_known(const search *s) {
+    size_t least = 0;
+    for (size_t i = 1; i < s->n_shapes; i++) {
+        least = s->best_s[i] < s->best_s[least] ? i : least;
+    }
+    return &s->known[s->best[least]];
+}
+
 /* The same search with less memory, again and again. */
 static fab_status find_front(search *s, fab_error *err) {
     fab_plans counted = *s->found;
     fab_status status = FAB_OK;
-    fab_planned last = counted.plans[0];
+    fab_planned last = *fastest_known(s);
     FAB_PASS(FAB_NEW(s->found->front, MOST_OF_FRONT, err));
     counted.front = s->found->front;
     s->n_best = 1;
@@ -400,11 +416,60 @@ static fab_status find_front(search *s, fab_error *err) {
         for (size_t i = 0; i < s->n_shapes; i++) {
             last = more && s->best_s[i] == s->limit_s ? s->known[s->best[i]] : last;
         }
-        last.slower_ratio = last.iteration.time_s / counted.plans[0].iteration.time_s - 1;
+        last.slower_ratio = last.iteration.time_s / counted.front[0].iteration.time_s - 1;
     }
     (void)snprintf(counted.untimed_note, sizeof counted.untimed_note, "%s", s->found->untimed_note);
     *s->found = counted;
     return status;
+}
+
+/* The list again with more sizes. False: the search would end without a proof, and nothing has changed. */
+static fab_status widen(search *s, size_t n_best, bool *out, fab_error *err) {
+    const fab_plans before = *s->found;
+    *out = false;
+    if (is_spent(s, 1)) {
+        return FAB_OK;
+    }
+    s->n_best = n_best;
+    s->found->n_evaluated = s->found->n_unfit = s->found->n_bounded = s->found->n_untimed = 0;
+    s->found->lower_bound_s = INFINITY;
+    FAB_PASS(run_search(s, err));
+    if (!s->found->is_proven && before.is_proven) {
+        *s->found = before;
+        return FAB_OK;
+    }
+    *out = true;
+    return keep_best(s, err);
+}
+
+/* A longer list has them again. */
+static void keep_draws(search *s, const fab_plans *found) {
+    for (size_t i = 0; i < found->n_plans_listed; i++) {
+        for (size_t k = 0; k < s->n_known; k++) {
+            if (same_plan(&s->known[k].plan, &found->plans[i].plan)) {
+                s->known[k].draws_s = found->plans[i].draws_s;
+            }
+        }
+    }
+}
+
+/* The first of the list by means; while all that are listed were faster under the first seed than the best mean is,
+ * others may be as well. */
+static fab_status order_by_draws(search *s, size_t n_asked, fab_error *err) {
+    bool has_more = true;
+    for (size_t n = s->n_best; has_more; n *= 2) {
+        FAB_PASS(plan_draw_leaders(&s->network, s->found, err));
+        const fab_plans *f = s->found;
+        keep_draws(s, f);
+        has_more = f->draws > 0 && f->n_plans_listed == n && n < MOST_LISTED;
+        for (size_t i = 0; has_more && i < n; i++) {
+            has_more = f->plans[i].iteration.time_s < f->plans[0].draws_s.mean;
+        }
+        FAB_PASS(has_more ? widen(s, 2 * n, &has_more, err) : FAB_OK);
+    }
+    n_asked = n_asked > 0 ? n_asked : 1;
+    s->found->n_plans_listed = s->found->n_plans_listed < n_asked ? s->found->n_plans_listed : n_asked;
+    return FAB_OK;
 }
 
 static fab_status fail_memory(const search *s, fab_error *err) {
@@ -436,6 +501,10 @@ static fab_status open_search(search *s, fab_error *err) {
     FAB_PASS(fab_job_space_new(design, s->request->fabric, &s->space, err));
     FAB_PASS(plan_network_open(s->request, s->space, &s->network, err));
     FAB_PASS(fab_context_router(s->network.base, 0, &router, err));
+    s->found->is_drawn = fab_router_facts_of(router)->is_seeded;
+    if (s->request->draws_leaders && s->found->is_drawn && s->n_best < LEADERS) {
+        s->n_best = LEADERS;
+    }
     FAB_PASS(list_groups(s, err));
     FAB_PASS(FAB_NEW(s->best_s, s->n_shapes, err));
     FAB_PASS(FAB_NEW(s->best, s->n_shapes, err));
@@ -479,6 +548,7 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     FAB_TRY(keep_best(&s, err));
     s.found->n_networks = s.network.n_routed;
     FAB_TRY(s.found->n_plans_listed == 0 && !(request->below_s > 0) ? fail_memory(&s, err) : FAB_OK);
+    FAB_TRY(request->draws_leaders ? order_by_draws(&s, request->n_best, err) : FAB_OK);
     FAB_TRY(request->wants_front ? find_front(&s, err) : FAB_OK);
     *out = s.found;
     s.found = NULL;

@@ -42,6 +42,8 @@ typedef struct fab_optimum_point {
     double difference_ratio; /**< total_usd / that of the winner - 1 */
     /* By tokens; 0 where the design was not replayed. */
     double owned_usd, usd_per_1e9_tokens, tokens_per_s, iteration_s;
+    uint64_t draws;                     /**< seeds that these are means of; 0: nothing is drawn */
+    double ci95_ratio;                  /**< 95 % interval of the mean time over that mean */
     double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
     double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */
     char plan[192];                     /**< how the job runs fastest on it */
@@ -82,7 +84,7 @@ typedef struct fab_token_search {
     double lower_bound_usd_per_1e9_tokens;     /**< of all that are not refused */
     double gap_ratio;                          /**< winner / lower bound - 1; 0: proven */
     char scenarios[96], policy[FAB_NAME_SIZE]; /**< histories of failures that tokens are judged with; empty: none */
-    bool is_drawn;                             /**< the engine hashes: one draw for every design */
+    bool is_drawn;                             /**< the engine hashes: designs are judged by several seeds */
 } fab_token_search;
 
 typedef struct fab_optimum {

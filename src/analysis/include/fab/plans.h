@@ -11,10 +11,16 @@
 /** A plan that was evaluated: what a run of the design with these keys gives. */
 typedef struct fab_planned {
     fab_job_plan plan;
-    fab_iteration iteration;
-    double memory_bytes; /**< on a GPU of the fullest stage */
-    double slower_ratio; /**< time over that of the first, less 1 */
+    fab_iteration iteration; /**< under the first seed */
+    double memory_bytes;     /**< on a GPU of the fullest stage */
+    double slower_ratio;     /**< time over that of the first, less 1; of means where both have one */
+    fab_stat draws_s;        /**< its time over `draws` seeds; mean 0: not known */
 } fab_planned;
+
+/** The time that a plan is judged by. */
+static inline double fab_planned_s(const fab_planned *planned) {
+    return planned->draws_s.mean > 0 ? planned->draws_s.mean : planned->iteration.time_s;
+}
 
 /**
  * What the search found. Every plan of the space is either evaluated, or does not fit, or has a lower bound of its time
@@ -29,14 +35,17 @@ typedef struct fab_plans {
     double capacity_bytes; /**< of a GPU */
     double room_bytes;     /**< that a plan may take of it */
     bool is_proven;        /**< the search went to its end */
-    fab_planned *plans;    /**< the fastest for its sizes each, fastest first */
+    uint64_t draws;        /**< seeds that the first plans were evaluated under; 0: the first alone, as all others */
+    bool is_drawn;         /**< the engine draws paths */
+    fab_planned *plans;    /**< the fastest for its sizes each, fastest first: before others those with means */
     size_t n_plans_listed;
     fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
     uint64_t n_networks;    /**< plans whose phases were routed, for a bound or for their time */
     char untimed_note[256]; /**< why a plan could not be timed; empty: all could */
-    double lower_bound_s;   /**< no plan that was not evaluated takes less; at least the time of the best */
+    double lower_bound_s;   /**< under the first seed no plan that was not evaluated takes less; at least the least time
+                               of the list */
 } fab_plans;
 
 void fab_plans_free(fab_plans *plans);

@@ -10,6 +10,7 @@
 #include "fab/plans.h"
 #include "fab/result.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,17 +55,25 @@ typedef struct fab_sweep_engine {
     bool has_goodput;                /**< failures were asked for, and every history is known: */
     fab_stat goodput;                /**< useful part of the time, over the histories */
     bool is_drawn;                   /**< some phase hashes: another seed gives another time */
-    uint64_t n_seeds;
-    uint64_t n_draws;   /**< of compared designs: seeds that the verdict goes by, where `n_seeds` is 1; else 0 */
-    double draws_ratio; /**< meaningful with n_draws: mean time over these seeds, over that of the first */
-    double ci95_ratio;  /**< 95 % interval of the mean time over the seeds, over the mean; 0: one seed, or not known */
-    double least_s, most_s; /**< of an iteration, over the seeds; 0: one seed, or not known */
+    uint64_t n_seeds;                /**< that times and prices are means of, where something is drawn */
+    double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
+    double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
     bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
 } fab_sweep_engine;
+
+/** Whether the time is that of one draw, which another seed makes another. */
+static inline bool fab_sweep_is_one_draw(const fab_sweep_engine *engine) {
+    return engine->is_drawn && engine->n_seeds == 1;
+}
+
+/** The 95 % interval of the ratio of two means: seeds of one say nothing of those of the other. */
+static inline double fab_sweep_uncertainty(const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    return hypot(a->ci95_ratio, b->ci95_ratio);
+}
 
 /** What a price per token, or a time, is with failures in it; the same where they were not asked for. */
 static inline double fab_with_failures(const fab_sweep_engine *engine, double figure) {
@@ -112,14 +121,13 @@ typedef struct fab_sweep_point {
 /** What compared designs come to under an engine: by dollars per token where all have a price, else by time. */
 typedef struct fab_verdict {
     bool is_known, by_price;
-    bool has_failures;        /**< prices and times are those with failures in them (fab_with_failures()) */
-    uint64_t n_draws;         /**< figures are means over so many seeds; 0: of the seeds that were asked for */
-    bool is_one_draw;         /**< figures hang on one seed */
-    size_t draw_best;         /**< by the first seed alone; that of the means where nothing is drawn */
+    bool has_failures; /**< prices and times are those with failures in them (fab_with_failures()) */
+    uint64_t n_draws;  /**< seeds that figures are means of; 0: nothing is drawn, or some figure is one draw: */
+    bool is_one_draw;
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */
-    double uncertainty_ratio; /**< what seeds alone make of it: the 95 % intervals of both, added up */
+    double uncertainty_ratio; /**< what seeds alone make of it: fab_sweep_uncertainty() */
     size_t behind;            /**< the best of those that are not even with `best`; that one where all are */
     double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to

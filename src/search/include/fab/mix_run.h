@@ -20,7 +20,8 @@ typedef struct fab_mix_request {
     double share;              /**< of the training job, within [0, 1]; the others have equal parts of the rest */
     fab_mix_read *read;
     const void *read_context;
-    uint64_t seed, n_seeds;
+    uint64_t seed;
+    uint64_t n_seeds; /**< as of fab_sweep_request */
     size_t n_threads;
     void (*progress)(void *context, double done, size_t total); /**< in replays; may be NULL */
     void *progress_context;

@@ -13,7 +13,8 @@ typedef struct fab_plan_request {
     uint64_t seed;
     size_t n_threads;
     size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
-    bool wants_front;     /**< time against memory */
+    bool wants_front;     /**< time against memory, by the first seed */
+    bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
     uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */
     double below_s;       /**< only plans that take less are looked for; 0: all. There may be none then */
     void (*progress)(void *context, double done, size_t total); /**< of what is bounded so far; may be NULL */

@@ -25,7 +25,8 @@ typedef struct fab_sweep_request {
     fab_sweep_read *read;
     const void *read_context;
     const char *traffic; /**< as for fab_traffic_make */
-    uint64_t seed, n_seeds;
+    uint64_t seed;
+    uint64_t n_seeds; /**< 0: FAB_VERDICT_SEEDS where paths are drawn, few enough of them; else one */
     size_t n_threads;
     bool places_pattern;   /**< the traffic is a pattern, and goes by the placement of the design's job */
     const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
