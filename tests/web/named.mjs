@@ -25,7 +25,7 @@ let more = 0;
 for (const line of text.split('\n')) {
   heading = /^[A-Z]+ ?[A-Z]*(?=  )/.exec(line)?.[0] ?? heading;
   if (!['CRITICAL LINKS', 'CRITICAL PARTS'].includes(heading)) continue;
-  const row = /^ {2}(\S+(?: > \S+)?) +([\d.]+) %/.exec(line);
+  const row = /^ {2}(\w+-\d+\S*(?: > \S+)?) +([\d.]+) %/.exec(line);
   if (row && Number(row[2]) > 0) rows.add(row[1]);
   more += count(/^ {2}and ([\d,]+) more/.exec(line)?.[1] ?? '0');
 }
