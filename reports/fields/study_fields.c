@@ -93,7 +93,8 @@ static const fab_field CRITICALS[] = {
     FIELD_OF(
         credited, n_alone,
         "Scenarios among them that are credited to it: of sets of several those in which the other parts cost next to "
-        "nothing together, a tenth of the impact at most, as other scenarios with them show."),
+        "nothing together, a tenth of the impact at most, as other scenarios with them show, a tenth of these left "
+        "out."),
     FIELD_OF(
         clear, is_clear,
         "What chance does not explain. Of sets: its impact is above its interval, and the sets that are credited to it "
@@ -214,6 +215,9 @@ static const fab_field VARIANTS[] = {
         "Sets that cost something though each of their parts alone costs next to nothing: a tenth of that at most, "
         "as another scenario shows."),
     FIELD(worst_interaction, "The scenario with the largest impact of those.", .only = interacts),
+    FIELD_OF(undecided, n_undecided,
+             "Parts that cost something in all sets they are in, beside others that do as well: what one costs alone "
+             "no set says."),
     FIELD_OF(critical_tied, critical.n_tied,
              "Components that have the impact of the last of `critical`, where that leaves some of them out; else 0."),
     FIELD_OF(links_tied, links.n_tied, "Links that have the impact of the last of `links`, likewise."),

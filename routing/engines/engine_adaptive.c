@@ -4,7 +4,10 @@
  * arrive one after the other in an order that the seed draws. A part takes at every switch the next hop with the least
  * utilisation, itself included: of its own ports (view=local), or the largest over the rest of the best minimal path
  * behind that port (view=downstream; equal ones by the own port). Equal ones are told apart by a draw of seed, part and
- * link. What was placed stays: it is the state that a flow finds, and no optimum. */
+ * link. What was placed stays: it is the state that a flow finds, and no optimum.
+ *
+ * Parts go round the NICs and planes of a flow. Those of a NIC in a plane that has no way left go round the others. */
+#include "demand/demand.h"
 #include "engines.h"
 #include "fab/memory.h"
 #include "fab/offer.h"
@@ -95,6 +98,7 @@ typedef struct placing {
     record *records;             /* shape [records of a flow][n_flows] */
     fab_host_segments *segments; /* shape [records of a flow]: of the flow at hand */
     uint32_t *hops;              /* shape [records of a flow]: cables between its leaves */
+    uint8_t *is_lost;            /* shape [records of a flow]: of the flow at hand */
     uint32_t *record_of;         /* shape [n_paths] */
     uint32_t *order;             /* shape [n_paths]: paths as they arrive */
     size_t n_paths;
@@ -102,7 +106,7 @@ typedef struct placing {
 } placing;
 
 static void release_placing(placing *p) {
-    FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->record_of, p->order, p->prospects);
+    FAB_FREE_ALL(p->ports, p->records, p->segments, p->hops, p->is_lost, p->record_of, p->order, p->prospects);
 }
 
 static fab_status count_paths(const fab_router *router, const fab_phase *phase, size_t *out, fab_error *err) {
@@ -129,6 +133,7 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
     FAB_PASS(FAB_NEW(p->segments, n_records, err));
     FAB_PASS(FAB_NEW(p->hops, n_records, err));
+    FAB_PASS(FAB_NEW(p->is_lost, n_records, err));
     FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
     FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
     if (looks_downstream(p->router)) {
@@ -185,6 +190,40 @@ done:
     return status;
 }
 
+/* For every record of a flow whether it has a way; false where all have. */
+static bool find_lost(const fab_router *router, const fab_flow *flow, uint64_t seed, uint32_t n, uint8_t *is_lost) {
+    const uint32_t nics = router->ports.nics_per_gpu;
+    const fab_demand_source source = {.fabric = router->fabric,
+                                      .ports = &router->ports,
+                                      .next_hops = router->next_hops,
+                                      .dead_link = router->dead_link};
+    bool some = false;
+    for (uint32_t i = 0; i < n && router->dead_link != NULL; i++) {
+        is_lost[i] = !fab_part_has_way(&source, flow, i % nics, fab_plane_of(router, flow, i / nics, seed));
+        some = some || is_lost[i] != 0;
+    }
+    return some;
+}
+
+/* The record that path `k` of a flow takes: its own, or those that are left in turn, other planes of its NIC first. */
+static uint32_t record_left(const fab_router *router, const uint8_t *is_lost, uint32_t n, uint32_t k) {
+    const uint32_t nics = router->ports.nics_per_gpu;
+    const uint32_t planes = router->ports.n_planes;
+    const uint32_t own = k % n;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        left += is_lost[i] == 0;
+    }
+    uint32_t skip = left > 0 ? k / n % left : 0;
+    for (uint32_t step = 1; is_lost[own] != 0 && step < n; step++) {
+        uint32_t at = (own / nics + step % planes) % planes * nics + (own + step / planes) % nics;
+        if (is_lost[at] == 0 && skip-- == 0) {
+            return at;
+        }
+    }
+    return own; /* of a flow that is cut off whoever asks is told so */
+}
+
 /* Returns where the next link goes. */
 static size_t copy_links(fab_link_id *links, size_t at, const fab_link_id *from, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
@@ -202,10 +241,11 @@ static fab_status adaptive_add_flow(placing *p, const fab_phase *phase, uint32_t
     uint32_t n_records = in_domain ? 1 : most;
     uint32_t n_paths = in_domain ? 1 : p->router->facts.paths_per_flow;
     uint32_t path = routes->flow_first[i];
+    const bool has_lost = n_records > 1 && find_lost(p->router, &flow, p->seed, n_records, p->is_lost);
     for (uint32_t k = 0; k < n_paths; k++, path++) {
-        uint32_t at = k % n_records;
+        uint32_t at = has_lost ? record_left(p->router, p->is_lost, n_records, k) : k % n_records;
         fab_host_segments *segments = &p->segments[at];
-        if (k < n_records) {
+        if (k < n_records || has_lost) {
             FAB_PASS(find_record(p, &flow, at, rate / n_paths, &p->records[(size_t)most * i + at], err));
             if (routes->between_switches) {
                 segments->n_head = 0;

@@ -86,6 +86,8 @@ struct fab_router {
     fab_read_groups groups;         /**< that option tables= or engine file has read. Owned */
     const fab_next_hops *healthy;   /**< of the same fabric without dead links: the groups that resilient hashing keeps;
                                        NULL: the same as next_hops. Borrowed, set by the caller after init */
+    const uint64_t *dead_link; /**< set over links, those of NICs as well, that `route` avoids; NULL: none is dead. As
+                                  healthy */
     fab_ports ports;
     uint32_t queue_pairs;                   /**< paths per flow and NIC */
     uint32_t port_stride;                   /**< destination number = leaf * port_stride + port - 1 */

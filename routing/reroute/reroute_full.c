@@ -93,9 +93,8 @@ done:
     return status;
 }
 
-/* Flows that have lost every part. Of those that have some left, engines that split spread them over these; one that
- * routes whole phases does not know how. */
-static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gone, fab_error *err) {
+/* Flows that have lost every part. Those that have some left are spread over these. */
+static void find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gone) {
     const fab_baseline *b = r->b;
     const fab_ports *ports = &b->router->ports;
     const uint32_t n_ways = fab_n_ways(b->router);
@@ -107,19 +106,12 @@ static fab_status find_gone(fab_reroute *r, const fab_next_hops *t, uint8_t *gon
         for (uint32_t way = 0; way < n_ways; way++) {
             n += fab_part_has_way(&source, &flow, way / ports->n_planes, way % ports->n_planes);
         }
-        if (n > 0 && n < n_ways && !b->router->facts.splits) {
-            return fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                            "gpu-%u reaches gpu-%u by %u of %u ways (NICs and planes); engine %s spreads flows over "
-                            "all of them",
-                            flow.src, flow.dst, n, n_ways, b->router->engine->name);
-        }
         gone[i] = n == 0;
         if (n == 0) {
             uint32_t n_paths = b->router->facts.splits ? 1 : r->flow_first[i + 1] - r->flow_first[i];
             fab_reroute_lose(r, i, r->part[i] * n_paths);
         }
     }
-    return FAB_OK;
 }
 
 /* The next path, lost or not, whose links are those of r->link up to `end`; puts it on. */
@@ -222,6 +214,7 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
     FAB_TRY(fab_next_hops_new(b->fabric, r->mask->dead_link, &t, err));
     router.next_hops = t;
     router.minimal = t;
+    router.dead_link = r->mask->dead_link;
     fab_baseline_request what = r->what;
     what.router = &router;
     what.dag = NULL;
@@ -232,7 +225,7 @@ fab_status fab_reroute_in_full(fab_reroute *r, fab_error *err) {
         goto done;
     }
     FAB_TRY(FAB_NEW(gone, b->n_flows, err));
-    FAB_TRY(find_gone(r, t, gone, err));
+    find_gone(r, t, gone);
     if (router.facts.splits) {
         FAB_TRY(fab_baseline_split(&what, gone, r->mask->dead_link, r->load, err));
     } else if (engine->route != NULL) {

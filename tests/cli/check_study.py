@@ -140,11 +140,15 @@ def credits(store, rows):
     damage = {s: store.damage(row) for s, row in by_scenario.items()}
     ceiling = {}
     for name, scenarios in store.parts.items():
-        known = [max(0, damage[s]) for s in scenarios if damage.get(s) is not None]
-        ceiling[name] = min([1] + known)
+        known = sorted(max(0, damage[s]) for s in scenarios if damage.get(s) is not None)
+        ceiling[name] = known[len(known) // 10] if known else 1
 
     def together(names):
         return 1 - math.prod(1 - ceiling[name] for name in names)
+
+    def due_to(name, others, impact):
+        stops = impact >= 1 and ceiling[name] >= 1 and all(ceiling[other] < 1 for other in others)
+        return stops or together(others) <= max(1e-9, 0.1 * impact)
 
     single = all(len(store.failed[s]) == 1 for s in by_scenario)
     out = {}
@@ -152,23 +156,28 @@ def credits(store, rows):
         mine = [by_scenario[s] for s in scenarios if s in by_scenario]
         mine_known = [r for r in mine if damage[r["scenario"]] is not None]
         own = [damage[r["scenario"]] for r in mine_known
-               if single or together(set(store.failed[r["scenario"]]) - {name}) <=
-               max(1e-9, 0.1 * damage[r["scenario"]])]
+               if single or due_to(name, set(store.failed[r["scenario"]]) - {name}, damage[r["scenario"]])]
         if mine:
             out[name] = (mine, own)
     known = [(s, d) for s, d in damage.items() if d is not None]
     meets = [d for s, d in known if d > 1e-9 and together(store.failed[s]) <= 0.1 * d]
     draws = sum(d <= 1e-9 for _, d in known) + len(meets)
-    return single, out, meets, draws
+    sizes = {len(store.failed[s]) for s in by_scenario}
+    whole = len(sizes) == 1 and len(by_scenario) == math.comb(len(store.kind), *sizes)
+    return single, whole, out, meets, draws
 
 
-def is_clear(single, own, meets, draws, n_parts):
+def is_clear(single, whole, own, meets, draws, n_parts):
     if not own:
         return False
     mean = exact_mean(own)
     if single:
         return mean > 1e-9
     half = half_width(own) or 0
+    if 2 * sum(d > 1e-9 for d in own) <= len(own):
+        return False
+    if whole:
+        return mean - half > 1e-9
     chance = (sum(d >= mean / 2 for d in meets) + 3) / (draws + 3)
     return mean - half > 1e-9 and chance ** len(own) * n_parts <= 0.01
 
@@ -183,12 +192,12 @@ def half_width(values):
 
 def check_ranking(store, variant, rows, top, links):
     """Every component, by its name; of sets of several what is credited, and those alone that are clear."""
-    single, of, meets, draws = credits(store, rows)
+    single, whole, of, meets, draws = credits(store, rows)
     ranking = {}
     for name, (mine, own) in of.items():
         if links and store.kind[name] not in ("link", "port"):
             continue
-        if own and (single or is_clear(single, own, meets, draws, len(store.kind))):
+        if own and (single or is_clear(single, whole, own, meets, draws, len(store.kind))):
             ranking[name] = (exact_mean(own), mine, own)
     listed = variant["links" if links else "critical"]
     need(len(listed) == min(top, len(ranking)), "%d components named, not %d", len(listed), len(ranking))
@@ -199,7 +208,7 @@ def check_ranking(store, variant, rows, top, links):
         need(part["credited"] == len(own), "%s: credited", part["name"])
         need(part["stopped"] == sum(row["state"] for row in mine), "%s: stopped", part["name"])
         need(part["kind"] == store.kind[part["name"]], "%s: kind", part["name"])
-        need(part["clear"] == is_clear(single, own, meets, draws, len(store.kind)), "%s: clear", part["name"])
+        need(part["clear"] == is_clear(single, whole, own, meets, draws, len(store.kind)), "%s: clear", part["name"])
         half = half_width(own)
         need((half is None) == ("impact_ci95_ratio" not in part), "%s: interval", part["name"])
         need(half is None or abs(part["impact_ci95_ratio"] - half) <= 1e-3 * half + 1e-7, "%s: interval %r, not %r",
@@ -215,7 +224,7 @@ def check_ranking(store, variant, rows, top, links):
     left_out = [d for name, (d, _, _) in ranking.items() if name not in {part["name"] for part in listed}]
     need(not left_out or max(left_out) <= listed[-1]["impact_ratio"] + 1e-12, "a worse component is left out")
     if not links:
-        n = sum(is_clear(single, own, meets, draws, len(store.kind)) for _, own in of.values())
+        n = sum(is_clear(single, whole, own, meets, draws, len(store.kind)) for _, own in of.values())
         need(sum(c["clear"] for c in variant["classes"]) == n, "classes: not %d clear", n)
         need(variant["interactions"] == (0 if single else len(meets)), "%d interactions", len(meets))
 

@@ -39,6 +39,11 @@ jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load
   "$python" -c 'import sys; sys.exit(max(len(line.rstrip("\n")) for line in open(sys.argv[1], encoding="utf-8")) > 80)' \
     "$store.txt" || fail "$store: wide lines"
   show "$store" | cmp -s - "$store.txt" || fail "$store: another text the second time"
+  named "$store" >/dev/null
+}
+named() { # named STORE: how many parts are, in text, page and picture alike
+  show "$1" --top 1000 --out "$1.named" --force >"$1.named.txt" || fail "$1: no reports"
+  ! command -v node >/dev/null || node "$root/tests/web/named.mjs" "$1.named" "$1.named.txt" 2>log || { cat log; fail "$1: other parts"; }
 }
 says() { # says STORE TEXT: however the text is wrapped
   tr -s ' \n' ' ' <"$1.txt" | grep -F -- "$2" >/dev/null || { cat "$1.txt"; fail "$1 does not say: $2"; }
@@ -85,6 +90,24 @@ done
 code=0; "$program" study show --quiet >out 2>log || code=$?; [[ $code == 2 ]] || fail "exit $code without --store"
 code=0; show nowhere >out 2>log || code=$?; [[ $code != 0 ]] || fail "a store that is not there"
 code=0; show links --format csv >/dev/full 2>log || code=$?; [[ $code == 5 ]] || fail "exit $code on a full disk"
+
+# --- pairs of links: the links that stop the job are named, or what chance draws is not, in text, page and picture ---
+rail=rail-spine:gpus=64,radix=16,gpus-per-server=4
+study weak $rail --scenarios links:2@1500
+check weak
+says weak "64 of 128 parts stand out, such as nic-0:2 > leaf-0:1 (the job stops)"
+study chance $rail --scenarios fabric-links:2@1500
+check chance
+says chance "Nothing stands out"
+study classes $rail --traffic pattern:shift,by=24 --scenarios links:2@classes --engine spray # a parallel cable makes up for a loss
+show classes >classes.txt
+says classes "What 64 parts cost alone these scenarios do not say"
+study leaves clos:gpus=64,radix=16 --scenarios switches:2
+check leaves
+if command -v node >/dev/null; then
+  of=$(for store in weak chance classes leaves; do named $store; done | paste -sd' ')
+  [[ $of == "64 0 64 8" ]] || fail "named are $of"
+fi
 
 # --- switches by their loads alone: nodes of graphs ---
 study loads clos:gpus=64,gpus-per-server=4,radix=8 --scenarios switches:1 --figures loads

@@ -1,5 +1,6 @@
 /* Adaptive routing against the oracle that lists every path, link by link. */
 #include "fabric_fixture.h"
+#include "demand/demand.h"
 #include "fab/rng.h"
 #include "fab/routing.h"
 #include "fab/topologies.h"
@@ -67,12 +68,38 @@ static bool prepare(setup *s, const char *pattern, uint32_t one_in, uint64_t see
     return is_as_connected(s);
 }
 
+/* Only flows that some NIC in some plane has a way for. */
+static void leave_connected(setup *s) {
+    fab_phase *phase = &s->traffic.phases[0];
+    fab_ports ports;
+    uint32_t n = 0;
+    cr_assert_eq(fab_ports_init(s->fabric, &ports, NULL), FAB_OK);
+    const fab_demand_source source = {
+        .fabric = s->fabric, .ports = &ports, .next_hops = s->next_hops, .dead_link = s->dead};
+    for (uint32_t i = 0; i < phase->n_flows; i++) {
+        const fab_flow flow = fab_phase_flow(phase, i);
+        bool has_way = false;
+        for (uint32_t nic = 0; nic < ports.nics_per_gpu; nic++) {
+            for (uint32_t plane = 0; plane < ports.n_planes; plane++) {
+                has_way = has_way || fab_part_has_way(&source, &flow, nic, plane);
+            }
+        }
+        phase->src[n] = phase->src[i];
+        phase->dst[n] = phase->dst[i];
+        phase->bytes[n] = phase->bytes[i];
+        n += has_way;
+    }
+    phase->n_flows = n;
+    fab_ports_release(&ports);
+}
+
 static uint32_t compare(const setup *s, const char *engine, const oracle_adaptive_rule *rule) {
     fab_routes routes = {0};
     fab_error err = {0};
     uint32_t n = 0;
     const fab_phase *phase = &s->traffic.phases[0];
     fab_router router = fixture_router(engine, s->fabric, s->next_hops);
+    router.dead_link = s->dead;
     cr_assert_eq(fab_route_flows(&router, phase, 0, (uint32_t)phase->n_flows, s->rate, rule->seed, &routes, &err),
                  FAB_OK, "%s: %s", s->design.origin, err.text);
     oracle_path *slow = oracle_adaptive(s->fabric, s->is_dead, phase, s->rate, rule, &n);
@@ -81,6 +108,9 @@ static uint32_t compare(const setup *s, const char *engine, const oracle_adaptiv
         uint32_t k = 0;
         for (size_t i = routes.path_first[path]; i < routes.path_first[path + 1]; i++) {
             fab_link_id link = routes.link[i];
+            bool is_access = fab_class_of(s->fabric, link)->kind == FAB_LINK_ACCESS;
+            cr_assert(!is_access || link == slow[path].up || link == slow[path].down || slow[path].up == FAB_NONE,
+                      "%s, %s: path %u by link %u", s->design.origin, engine, path, link);
             if (fab_class_of(s->fabric, link)->kind == FAB_LINK_FABRIC) {
                 cr_assert(k < slow[path].n && slow[path].link[k] == link, "%s, %s: path %u, hop %u", s->design.origin,
                           engine, path, k);
@@ -164,4 +194,46 @@ Test(oracle_adaptive, random_fabrics_with_dead_cables) {
     }
     cr_assert_eq(n_fabrics, 60);
     cr_assert_gt(n_paths, 10000);
+}
+
+/* NICs in planes that are lost, of some flows and not of others: their parts go by those that are left. */
+Test(oracle_adaptive, parts_of_lost_ways) {
+    static const char *const DESIGNS[] = {"rail-spine:gpus=32,gpus-per-server=4,radix=8,planes=2",
+                                          "rail-spine:gpus=32,gpus-per-server=4,radix=8,planes=3",
+                                          "clos:gpus=32,gpus-per-server=4,nics-per-server=8,radix=16",
+                                          "clos:gpus=16,gpus-per-server=2,nics-per-server=4,radix=8,planes=2"};
+    static const struct {
+        const char *engine;
+        uint32_t parts; /* of a NIC */
+        int downstream;
+    } LOSSES[] = {{"adaptive,granularity=flow", 1, 0},
+                  {"adaptive,granularity=flow,qp=3", 3, 0},
+                  {"adaptive,granularity=flowlet,view=downstream", 8, 1},
+                  {"adaptive,granularity=packet,parts=20", 20, 0}};
+    uint32_t n_left = 0;
+    for (size_t i = 0; i < sizeof DESIGNS / sizeof DESIGNS[0]; i++) {
+        for (uint64_t seed = 1; seed <= 6; seed++) {
+            setup s = {0};
+            s.fabric = fixture_build(DESIGNS[i], &s.design, NULL);
+            uint32_t nics = fab_n_of(s.fabric, FAB_NODE_NIC) / fab_n_gpus(s.fabric);
+            uint32_t planes = s.fabric->n_planes;
+            (void)prepare(&s, "pattern:permutation", 12, seed);
+            fab_rng rng = fab_rng_make(seed, i);
+            for (uint32_t c = 0; c < s.fabric->n_cables; c++) {
+                if (s.fabric->classes[s.fabric->cable_class[c]].kind == FAB_LINK_ACCESS &&
+                    fab_rng_below(&rng, 5) == 0) {
+                    s.dead[2 * c / 64] |= (uint64_t)3 << (2 * c % 64);
+                    s.is_dead[2 * c] = s.is_dead[2 * c + 1] = 1;
+                }
+            }
+            leave_connected(&s);
+            for (size_t row = 0; row < sizeof LOSSES / sizeof LOSSES[0]; row++) {
+                uint32_t parts = (LOSSES[row].parts + planes - 1) / planes * planes * nics; /* as many in each plane */
+                oracle_adaptive_rule rule = {seed, parts, LOSSES[row].downstream};
+                n_left += compare(&s, LOSSES[row].engine, &rule);
+            }
+            discard(&s);
+        }
+    }
+    cr_assert_gt(n_left, 10000);
 }

@@ -98,8 +98,14 @@ static const fab_critical_class *clear_class(const fab_study_variant *v) {
     return NULL;
 }
 
-/* Sets of which no part explains the impact. */
+/* Sets of which no part explains the impact, and parts whose own no set explains. */
 static void study_say_interactions(fab_page *page, const fab_study_variant *v) {
+    if (v->n_undecided > 0) {
+        fab_page_say(page,
+                     " What %s cost%s alone these scenarios do not say, for the others in them cost something as "
+                     "well; a study of single losses does.",
+                     fab_show_counted(page, v->n_undecided, "part", "parts"), v->n_undecided == 1 ? "s" : "");
+    }
     if (v->n_interactions > 0) {
         fab_page_say(page,
                      " In %s parts that cost next to nothing alone cost something together, most in #%" PRIu64 ".",
@@ -120,10 +126,8 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
         fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
         return;
     }
-    if (c == NULL && v->critical.n == 0 && s->n_looked_at > 0) { /* all there are: chance has no part in it */
-        fab_page_say(page,
-                     "Nothing stands out: no set is due to one of its parts alone. What each costs by itself says "
-                     "a study of single losses.");
+    if (c == NULL && v->critical.n == 0 && v->is_whole) {
+        fab_page_say(page, "Nothing stands out: no set is due to one of its parts alone.");
     } else if (c == NULL && v->critical.n == 0) {
         fab_page_say(page, "Nothing stands out: so many scenarios tell none of %s from chance.", parts);
     } else {

@@ -13,7 +13,8 @@ const binNames = (edges) => [`below ${edges[0]}`, ...edges.slice(1).map((edge, i
 
 export function studyAnswers(study) {
   const v = shown(study);
-  const [worst] = study.critical;
+  const costly = study.critical.filter((c) => c.impact_ratio > 1e-9); // of single losses all are listed
+  const [worst] = costly;
   const ran = v.done - v.stopped;
   const bad = v.goodput_ratio
     ? [[h('strong', null, f.percent(v.goodput_ratio.mean, 4)), ' of the work gets done'], `Mean of ${f.plural(v.goodput_ratio.n, 'history').replace('historys', 'histories')} of ${f.digits(study.span_s / 86400)} days; 99 % of them reach ${f.percent(v.goodput_ratio.p99, 4)}, the worst ${f.percent(v.goodput_ratio.min, 4)}.`]
@@ -27,7 +28,7 @@ export function studyAnswers(study) {
       v.stopped > 0 && h('p', null, `The job stops in ${f.count(v.stopped)} of ${f.plural(v.done, 'scenario')}${ran > 0 ? ` (${f.percent(v.stopped / v.done)})` : ''}.`),
       h('p', { class: 'small' }, `Under ${v.engine}, ${v.policy}. `, h('a', { href: '#study' }, 'The distribution'))),
     worst && card('answer-critical', 'What must not fail?', [h('strong', null, worst.name), `: ${impact(worst.impact_ratio)} of the speed is lost`],
-      h('ul', { class: 'plain' }, study.critical.slice(1, 4).map((c) => h('li', null, `${c.name}: ${impact(c.impact_ratio)}`))),
+      h('ul', { class: 'plain' }, costly.slice(1, 4).map((c) => h('li', null, `${c.name}: ${impact(c.impact_ratio)}`))),
       h('p', { class: 'small' }, h('a', { href: '#critical' }, 'The ranking'))),
     choice && card('answer-policy', 'What is a policy worth?', [h('strong', null, impact(choice.baseline_impact_ratio - choice.impact_ratio)), ' of the speed, chosen scenario by scenario'],
       h('p', null, `Lost on average ${impact(choice.baseline_impact_ratio)} under ${choice.baseline}, ${impact(choice.impact_ratio)} under the best of ${study.policy.length}; they differ in ${f.count(choice.differ)} of ${f.plural(choice.compared, 'scenario')}${choice.rescued > 0 ? `, and ${f.count(choice.rescued)} that stop would run` : ''}.`)),
@@ -142,12 +143,13 @@ export function study(model, state) {
           { title: 'that failed', number: true, cell: (c) => f.count(c.components) },
           { title: 'always stop the job', number: true, cell: (c) => f.count(c.stopping) },
           { title: 'speed lost, mean', number: true, cell: (c) => impact(c.impact_ratio) },
+          { title: 'stand out', number: true, cell: (c) => f.count(c.clear) },
           { title: 'most', number: true, cell: (c) => impact(c.max_impact_ratio) },
           { title: 'by', cell: (c) => `${c.worst}${c.worst_components > 1 ? ` and ${f.count(c.worst_components - 1)} more` : ''}` },
         ],
         rows: v.classes,
       }),
-      ranking(model, state, s),
+      s.critical.length > 0 ? ranking(model, state, s) : h('p', { class: 'note' }, 'No part stands out.'),
       [v, ...v.classes, ...s.critical].some((x) => x.impact_ratio < -1e-9) && h('p', { class: 'note' }, `Speed lost below 0: the job runs faster than where nothing failed. ${RELIEF}`)),
   ];
 }

@@ -83,8 +83,6 @@ typedef enum fab_reroute_when {
  * notice a flow is lost with any of its paths; what the others carry stays. Where the router splits or routes whole
  * phases at once everything is computed again.
  * @param[in] mask  Of the same fabric. Borrowed until the next call.
- * @retval FAB_EUNSUPPORTED  the router splits or routes whole phases, and a flow has a way left by some of its NICs and
- *                           planes, and none by others
  * Complexity: O(paths touched * their length + what the masked next hops cost); in full where the engine reconverges.
  * Threads: concurrent calls with different scratch are safe; the same bytes in any order.
  */

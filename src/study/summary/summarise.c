@@ -490,6 +490,8 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         FAB_TRY(summary_credit(s, i, err));
         summary->variants[i].n_interactions = s->sets.n_interactions;
         summary->variants[i].worst_interaction = s->sets.worst_interaction;
+        summary->variants[i].n_undecided = s->sets.n_undecided;
+        summary->variants[i].is_whole = s->sets.is_whole;
         FAB_TRY(summary_rank(s, i, &summary->variants[i], err));
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
         FAB_TRY(summary_rollouts(s, i, &summary->variants[i], err));

@@ -1,8 +1,10 @@
 /* Who causes what a set of failures costs.
  *
- * A part can cost no more alone than in any set that it is in: the least impact of its sets is its ceiling. A set says
- * what a part does where the ceilings of all others in it are next to nothing beside the impact; the mean over such
- * sets is the part's own effect. A set whose parts all have ceilings next to nothing, and that costs something, is an
+ * A part costs no more alone than in the sets that it is in, but for few in which another loss makes up for it (a
+ * parallel cable, whose loss evens out what a spray sends): its ceiling is the least impact of its sets when the lowest
+ * tenth of them is left out. A set says what a part does where the ceilings of all others in it are next to nothing
+ * beside the impact, or where the job stops, as in all sets of this part and of no other in it; the mean over such sets
+ * is the part's own effect. A set whose parts all have ceilings next to nothing, and that costs something, is an
  * interaction. So a cable that was drawn beside those that stop the job is credited with nothing. */
 #include "summarise_internal.h"
 
@@ -14,6 +16,7 @@
 #include <string.h>
 
 #define NEXT_TO_NOTHING 0.1  /* of the impact of a set */
+#define ONE_OF          10   /* sets of a part may be ones in which another loss makes up for it */
 #define BY_CHANCE       0.01 /* expected parts that are called clear and are not */
 #define RULE_OF_THREE   3    /* what none of n draws showed is at most 3/n, at 95 % */
 
@@ -40,6 +43,7 @@ static void add_credit(record *r, double impact, uint64_t n_sets) {
     r->impact += (double)n_sets * impact;
     r->squares += (double)n_sets * (impact * impact);
     r->n_known += n_sets;
+    r->n_costing += impact > FAB_SAME_FACTOR ? n_sets : 0;
 }
 
 /* What the parts of a set but one may cost together: 1 - product of (1 - ceiling). */
@@ -52,18 +56,63 @@ static double cost_of_others(const fab_summariser *s, const double *ceiling, con
     return 1 - left;
 }
 
-static void find_ceilings(const fab_summariser *s, size_t variant, double *ceiling) {
+/* The others cost next to nothing; or the job stops, as it does in the sets of this part, and of no other in it. */
+static bool is_due_to(const fab_summariser *s, const double *ceiling, const uint32_t *component, size_t n, size_t i,
+                      double impact) {
+    bool stops = impact >= 1 && ceiling[summary_first(s, component[i])] >= 1;
+    for (size_t k = 0; k < n && stops; k++) {
+        stops = k == i || ceiling[summary_first(s, component[k])] < 1;
+    }
+    return stops || cost_of_others(s, ceiling, component, n, i) <= fmax(FAB_SAME_FACTOR, NEXT_TO_NOTHING * impact);
+}
+
+typedef struct ranked_set {
+    double impact;
+    size_t set;
+} ranked_set;
+
+static int by_impact_of_set(const void *a, const void *b) {
+    return fab_order_double(&((const ranked_set *)a)->impact, &((const ranked_set *)b)->impact);
+}
+
+static fab_status find_ceilings(const fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
+    fab_status status = FAB_OK;
     const set_list *l = &s->sets;
+    ranked_set *ranked = NULL;
+    uint64_t *n_sets = NULL; /* in which the part fails */
+    uint64_t *n_below = NULL;
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(ranked, l->n, err));
+    FAB_TRY(FAB_NEW(n_sets, s->table.n, err));
+    FAB_TRY(FAB_NEW(n_below, s->table.n, err));
     for (size_t i = 0; i < s->table.n; i++) {
         ceiling[i] = 1;
     }
     for (size_t k = 0; k < l->n; k++) {
-        double impact = fmax(l->impact[k * s->n_variants + variant], 0); /* NAN counts as 0 for fmax: left out below */
-        for (size_t i = l->first[k]; i < l->first[k + 1] && !isnan(l->impact[k * s->n_variants + variant]); i++) {
-            const uint32_t first = summary_first(s, l->component[i]);
-            ceiling[first] = fmin(ceiling[first], impact);
+        const double impact = l->impact[k * s->n_variants + variant];
+        if (!isnan(impact)) {
+            ranked[n++] = (ranked_set){.impact = fmax(impact, 0), .set = k};
         }
     }
+    qsort(ranked, n, sizeof *ranked, by_impact_of_set);
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t *count = pass == 0 ? n_sets : n_below;
+        for (size_t at = 0; at < n; at++) {
+            const size_t first = l->first[ranked[at].set];
+            const size_t n_parts = l->first[ranked[at].set + 1] - first;
+            const uint64_t weight = summary_weight(s, l->scenario[ranked[at].set]);
+            for (size_t i = 0; i < n_parts; i++) {
+                const uint32_t part = summary_first(s, l->component[first + i]);
+                if (pass == 1 && n_below[part] <= n_sets[part] / ONE_OF) {
+                    ceiling[part] = ranked[at].impact;
+                }
+                count[part] += summary_share(s, &l->component[first], n_parts, i, weight);
+            }
+        }
+    }
+done:
+    FAB_FREE_ALL(ranked, n_sets, n_below);
+    return status;
 }
 
 static fab_status add_interaction(fab_summariser *s, const double *ceiling, size_t set, double impact, fab_error *err) {
@@ -100,6 +149,32 @@ static void sort_interactions(set_list *l) {
     }
 }
 
+/* Whether there are as many sets as can be made of so many parts: chance has no part in them. */
+static bool holds_all_sets(const fab_summariser *s) {
+    const set_list *l = &s->sets;
+    const size_t size = l->n > 0 ? l->first[1] : 0;
+    double all = 1;
+    for (size_t k = 1; k < l->n; k++) {
+        if (l->first[k + 1] - l->first[k] != size) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        all *= (double)(s->table.n - i) / (double)(i + 1);
+    }
+    return l->n > 0 && (double)s->n_done == round(all);
+}
+
+/* Parts that cost something in all their sets, beside others that do as well. */
+static void count_undecided(fab_summariser *s, const double *ceiling) {
+    s->sets.n_undecided = 0;
+    for (uint32_t i = 0; i < s->table.n; i++) {
+        const uint32_t first = summary_first(s, i);
+        s->sets.n_undecided +=
+            s->table.n_scenarios[first] > 0 && s->sets.part[first].n_known == 0 && ceiling[first] > FAB_SAME_FACTOR;
+    }
+}
+
 fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
     fab_status status = FAB_OK;
     set_list *l = &s->sets;
@@ -116,7 +191,8 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
     FAB_TRY(l->class != NULL ? FAB_OK : FAB_NEW(l->class, CLASSES_MOST, err));
     memset(l->part, 0, t->n * sizeof *l->part);
     memset(l->class, 0, CLASSES_MOST * sizeof *l->class);
-    find_ceilings(s, variant, ceiling);
+    FAB_TRY(find_ceilings(s, variant, ceiling, err));
+    l->is_whole = holds_all_sets(s);
     for (size_t k = 0; k < l->n; k++) {
         double impact = l->impact[k * s->n_variants + variant];
         const uint32_t *component = &l->component[l->first[k]];
@@ -125,18 +201,21 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
             continue;
         }
         for (size_t i = 0; i < n; i++) {
-            if (cost_of_others(s, ceiling, component, n, i) <= fmax(FAB_SAME_FACTOR, NEXT_TO_NOTHING * impact)) {
+            if (is_due_to(s, ceiling, component, n, i, impact)) {
                 const uint64_t n_sets = summary_weight(s, l->scenario[k]);
                 const uint64_t share = summary_share(s, component, n, i, n_sets);
                 if (share > 0) {
                     add_credit(&l->part[summary_first(s, component[i])], impact, share);
                 }
-                add_credit(&l->class[t->class_of[component[i]]], impact, n_sets);
+                record *class = &l->class[t->class_of[component[i]]];
+                add_credit(class, impact, n_sets);
+                class->n_costing = class->n_known; /* few of a class may cost something */
             }
         }
         FAB_TRY(add_interaction(s, ceiling, k, impact, err));
     }
     sort_interactions(l);
+    count_undecided(s, ceiling);
 done:
     free(ceiling);
     return status;
@@ -163,6 +242,12 @@ bool summary_is_credited(const fab_summariser *s, const record *r) {
     double half = summary_half_interval(r);
     if (r->n_known == 0 || !(mean > FAB_SAME_FACTOR) || (r->n_known > 1 && !(mean - half > FAB_SAME_FACTOR))) {
         return false;
+    }
+    if (2 * r->n_costing <= r->n_known) {
+        return false; /* by itself it costs nothing: a few of its sets are interactions */
+    }
+    if (l->is_whole) {
+        return true;
     }
     double draws = (double)(l->n_harmless + l->n_interactions);
     double chance = ((double)interactions_from(l, mean) + RULE_OF_THREE) / (draws + RULE_OF_THREE);

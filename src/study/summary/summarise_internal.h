@@ -32,6 +32,7 @@ enum {
 typedef struct record {
     uint64_t n_stopped, n_disconnected;
     uint64_t n_known, n_times, n_ratios; /* scenarios whose impact, slowdown, ratio is known */
+    uint64_t n_costing;                  /* of credited sets: that cost something */
     double impact, squares;              /* sums */
     double least, most;                  /* impact */
     uint64_t most_scenario;
@@ -99,6 +100,8 @@ typedef struct set_list {
     size_t n_entries, interaction_capacity;
     uint64_t n_interactions; /* sets */
     uint64_t n_harmless;
+    uint64_t n_undecided; /* parts of which no set says what they cost alone */
+    bool is_whole;        /* all sets that there are */
     double most_interaction;
     uint64_t worst_interaction; /* its scenario, the first of those */
     uint64_t *scenario;         /* shape [n] */

@@ -92,6 +92,64 @@ static void run(state *s, traveller *travellers, const uint32_t *order, uint32_t
     }
 }
 
+/* The j-th NIC with a cable to a GPU, and that NIC's access link, upwards, in a plane. */
+static fab_link_id way_up(const fab_fabric *f, uint32_t gpu, uint32_t j, uint32_t plane) {
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        fab_node_id nic = f->end[l ^ 1];
+        bool is_its = f->end[l] == gpu && nic >= f->first[FAB_NODE_NIC] && nic < f->first[FAB_NODE_DOMAIN];
+        if (!is_its || j-- > 0) {
+            continue;
+        }
+        for (uint32_t up = 0; up < f->n_links; up++) {
+            fab_node_id leaf = f->end[up ^ 1];
+            if (f->end[up] == nic && leaf >= f->first[FAB_NODE_SWITCH] &&
+                f->switch_plane[leaf - f->first[FAB_NODE_SWITCH]] == plane) {
+                return up;
+            }
+        }
+    }
+    abort();
+}
+
+/* Whether way (NIC j, plane) of a flow is left; fills where it begins and ends. */
+static int is_left(state *s, uint32_t src, uint32_t dst, uint32_t j, uint32_t plane, fab_link_id *up,
+                   fab_link_id *down) {
+    fab_link_id next[4096];
+    *up = way_up(s->f, src, j, plane);
+    *down = way_up(s->f, dst, j, plane) ^ 1;
+    fab_node_id from = s->f->end[*up ^ 1];
+    fab_node_id to = s->f->end[*down];
+    return (s->is_dead == NULL || (!s->is_dead[*up] && !s->is_dead[*down])) &&
+           (from == to || ways_on(s, from, to, next) > 0);
+}
+
+/* By which way part k goes. */
+static void choose_way(state *s, const fab_phase *phase, uint32_t i, uint32_t k, fab_link_id *up, fab_link_id *down) {
+    uint32_t nics = (s->f->first[FAB_NODE_DOMAIN] - s->f->first[FAB_NODE_NIC]) / s->f->first[FAB_NODE_NIC];
+    uint32_t planes = s->f->n_planes;
+    uint32_t src = phase->src[i];
+    uint32_t dst = phase->dst[i];
+    uint64_t draw = fab_draw(s->seed, (uint64_t)src << 32 | dst, phase->ordinal != NULL ? phase->ordinal[i] : 0);
+    uint32_t j = k % nics;
+    uint32_t plane = (planes > 1 ? fab_scale32((uint32_t)(draw >> 32), planes) : 0) + k / nics % planes;
+    uint32_t turn = k / (nics * planes); /* such parts before it */
+    if (is_left(s, src, dst, j, plane % planes, up, down)) {
+        return;
+    }
+    for (;;) {
+        uint32_t before = turn;
+        for (uint32_t step = 1; step < nics * planes; step++) {
+            if (is_left(s, src, dst, (j + step / planes) % nics, (plane + step % planes) % planes, up, down) &&
+                turn-- == 0) {
+                return;
+            }
+        }
+        if (turn == before) {
+            abort(); /* it is cut off */
+        }
+    }
+}
+
 oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const fab_phase *phase, const double *rate,
                              const oracle_adaptive_rule *rule, uint32_t *out_n) {
     uint32_t n_switches = f->n_nodes - f->first[FAB_NODE_SWITCH];
@@ -108,12 +166,20 @@ oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const 
     uint32_t n = 0;
     for (uint32_t i = 0; i < phase->n_flows; i++) {
         int inside = f->gpus_per_domain > 1 && phase->src[i] / f->gpus_per_domain == phase->dst[i] / f->gpus_per_domain;
-        fab_link_id up = oracle_access_link(f, oracle_sending_nic(f, phase->src[i], phase->dst[i]));
-        fab_link_id down = oracle_access_link(f, phase->dst[i]);
+        bool relays = f->forwards_in_domain;
         for (uint32_t part = 0; part < (inside ? 1 : rule->parts); part++) {
+            fab_link_id up = inside || relays
+                                 ? oracle_access_link(f, oracle_sending_nic(f, phase->src[i], phase->dst[i]))
+                                 : FAB_NONE;
+            fab_link_id down = inside ? up ^ 1 : relays ? oracle_access_link(f, phase->dst[i]) ^ 1 : FAB_NONE;
+            if (up == FAB_NONE) {
+                choose_way(&s, phase, i, part, &up, &down);
+            }
             order[n] = n;
+            paths[n].up = inside ? FAB_NONE : up;
+            paths[n].down = inside ? FAB_NONE : down;
             travellers[n] = (traveller){.at = f->end[up ^ 1],
-                                        .to = f->end[(inside ? up : down) ^ 1],
+                                        .to = f->end[down],
                                         .number = n,
                                         .rate = rate[i] / rule->parts,
                                         .path = &paths[n]};

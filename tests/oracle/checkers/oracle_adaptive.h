@@ -17,14 +17,18 @@ typedef struct oracle_adaptive_rule {
 
 /** Links between switches that a part takes, in their order. */
 typedef struct oracle_path {
+    fab_link_id up, down; /**< NIC to leaf and leaf to NIC; FAB_NONE inside a domain */
     uint32_t n;
     fab_link_id link[ORACLE_HOPS];
 } oracle_path;
 
 /**
- * Paths of all parts, flow by flow; one empty path for a flow inside a scale-up domain. One NIC per GPU and one plane.
- * @param[in] is_dead  Shape [n_links]: links whose byte is set are not used, and every pair stays connected. NULL:
- * none.
+ * Paths of all parts, flow by flow; one empty path for a flow inside a scale-up domain. Where a GPU has several NICs
+ * or planes none relays for another: part k of a flow goes by NIC k mod NICs in the plane that comes k / NICs after the
+ * one that is drawn; where that has no way, by those that have one in turn: the other planes of the NIC, then the next
+ * NIC's, the m-th such part by the m-th of them.
+ * @param[in] is_dead  Shape [n_links]: links whose byte is set are not used, and every pair stays connected in some
+ * plane. NULL: none.
  * @param[in] rate  Shape [n_flows].
  */
 oracle_path *oracle_adaptive(const fab_fabric *f, const uint8_t *is_dead, const fab_phase *phase, const double *rate,

@@ -59,15 +59,28 @@ static bool is_same(fab_component a, fab_component b) {
 void oracle_find_ceilings(const oracle_study *s, double *out) {
     for (size_t i = 0; i < s->n; i++) {
         for (size_t k = 0; k < s->drawn[i].n_components && k < ORACLE_SET; k++) {
-            double least = 1;
+            static double impacts[4096];
+            size_t n = 0;
             for (size_t j = 0; j < s->n; j++) {
+                bool fails = false;
                 for (size_t m = 0; m < s->drawn[j].n_components; m++) {
-                    if (is_same(s->drawn[i].component[k], s->drawn[j].component[m])) {
-                        least = fmin(least, fmax(0, oracle_impact(s, &s->rows[j])));
-                    }
+                    fails = fails || is_same(s->drawn[i].component[k], s->drawn[j].component[m]);
+                }
+                if (fails && !isnan(oracle_impact(s, &s->rows[j]))) {
+                    impacts[n++] = fmax(0, oracle_impact(s, &s->rows[j]));
                 }
             }
-            out[i * ORACLE_SET + k] = least;
+            double *ceiling = &out[i * ORACLE_SET + k];
+            *ceiling = 1;
+            for (size_t a = 0; a < n; a++) { /* the one that a tenth of them is below */
+                size_t n_below = 0;
+                size_t n_equal = 0;
+                for (size_t b = 0; b < n; b++) {
+                    n_below += impacts[b] < impacts[a];
+                    n_equal += impacts[b] == impacts[a];
+                }
+                *ceiling = n_below <= n / 10 && n / 10 < n_below + n_equal ? impacts[a] : *ceiling;
+            }
         }
     }
 }
@@ -103,20 +116,41 @@ static bool is_chance(const oracle_study *s, size_t n_parts, size_t n_alone, dou
     return pow(((double)n_as_large + 3) / ((double)n_draws + 3), (double)n_alone) * (double)n_parts > 0.01;
 }
 
+/* Where the job stops: as in the sets of this part, and in those of no other that fails here. */
+static bool alone_stops(const oracle_study *s, size_t i, const char *name) {
+    bool own = false;
+    for (size_t k = 0; k < s->drawn[i].n_components; k++) {
+        char other[FAB_COMPONENT_NAME_SIZE];
+        fab_component c = s->drawn[i].component[k];
+        c.id &= c.kind == FAB_COMPONENT_LINK ? ~1U : ~0U;
+        (void)fab_component_name(s->fabric, &c, other);
+        bool is_own = strcmp(other, name) == 0;
+        if (s->ceiling[i * ORACLE_SET + k] >= 1 && !is_own) {
+            return false;
+        }
+        own = own || (is_own && s->ceiling[i * ORACLE_SET + k] >= 1);
+    }
+    return own;
+}
+
 /* Of single losses and histories everything counts. */
 static bool is_credited(const oracle_study *s, size_t i, const char *name) {
     double impact = oracle_impact(s, &s->rows[i]);
-    return s->ceiling == NULL || others_cost(s, i, name) <= fmax(1e-9, 0.1 * impact);
+    return s->ceiling == NULL || others_cost(s, i, name) <= fmax(1e-9, 0.1 * impact) ||
+           (impact >= 1 && alone_stops(s, i, name));
 }
 
 static bool stands_out(const oracle_study *s, const oracle_component *c, const double *impact, size_t n_parts) {
     double sum = 0;
+    size_t n_costing = 0;
     for (size_t i = 0; i < c->n_alone; i++) {
+        n_costing += impact[i] > 1e-9;
         sum += (impact[i] - c->impact) * (impact[i] - c->impact);
     }
     double half =
         c->n_alone > 1 ? fab_student_t(c->n_alone - 1) * sqrt(sum / (double)(c->n_alone - 1) / (double)c->n_alone) : 0;
-    return c->n_alone > 0 && c->impact - half > 1e-9 && !is_chance(s, n_parts, c->n_alone, c->impact);
+    return c->n_alone > 0 && 2 * n_costing > c->n_alone && c->impact - half > 1e-9 &&
+           !is_chance(s, n_parts, c->n_alone, c->impact);
 }
 
 oracle_component oracle_component_of(const oracle_study *s, const char *name, size_t n_parts) {

@@ -24,7 +24,7 @@ typedef struct oracle_study {
 
 #define ORACLE_SET 8 /* most parts of a set */
 
-/** Fills ceiling: over all sets with the part, the least impact, at least 0. */
+/** Fills ceiling: over all sets with the part, the least impact when the lowest tenth is left out, at least 0. */
 void oracle_find_ceilings(const oracle_study *s, double *out);
 
 double oracle_impact(const oracle_study *s, const fab_outcome *row);

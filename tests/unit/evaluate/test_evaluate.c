@@ -58,9 +58,7 @@ static void check_states(scene *s, const char *engine, uint64_t seed, fab_rng *r
         const fab_needs figures = {.what = FAB_NEED_FIGURES | (i % 2 == 0 ? FAB_NEED_RATES : 0U)};
         fab_needs needs = {.what = FAB_NEED_LOADS};
         fab_status status = fab_evaluate(workspace, &at, &needs, &found, &err);
-        cr_assert(status == FAB_OK ||
-                      (status == FAB_EUNSUPPORTED && whole && !s->router.facts.splits && has_other_ways(s)),
-                  "%s: %s", s->what, err.text);
+        cr_assert_eq(status, FAB_OK, "%s: %s", s->what, err.text);
         check_alone(s, &spec, seed, &at, needs.what, status, &found);
         if (status == FAB_OK && !whole) {
             check_flows(s, engine, seed, found.loads, sum);

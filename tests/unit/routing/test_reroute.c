@@ -60,9 +60,6 @@ static void check_masks(scene *s, const char *engine, uint32_t n_masks, uint64_t
             draw_mask(s, rng, MOST[i % 4]);
         }
         fab_status status = fab_reroute_apply(s->reroute, &s->mask, FAB_WHEN_CONVERGED, &out, &err);
-        if (status == FAB_EUNSUPPORTED && healthy && !s->router.facts.splits && has_other_ways(s)) {
-            continue;
-        }
         cr_assert_eq(status, FAB_OK, "%s: %s", s->what, err.text);
         sum->masks++;
         if (healthy && out.in_full) {

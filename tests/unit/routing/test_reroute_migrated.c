@@ -86,10 +86,6 @@ static void check_without(scene *s, const moves *m) {
     fab_rerouted none;
     double *load = calloc((size_t)s->f->n_links + 1, sizeof *load);
     fab_status status = fab_reroute_apply(s->reroute, &s->mask, FAB_WHEN_CONVERGED, &plain, NULL);
-    if (status == FAB_EUNSUPPORTED && !s->router.facts.splits && has_other_ways(s)) {
-        free(load);
-        return;
-    }
     cr_assert_eq(status, FAB_OK, "%s", s->what);
     memcpy(load, plain.load, s->f->n_links * sizeof *load);
     fab_rerouted before = plain;
@@ -112,8 +108,6 @@ static void check_moves(scene *s, const char *engine, uint64_t seed, fab_rng *rn
     fab_status status = fab_reroute_migrated(s->reroute, &s->mask, m.moved, m.n, m.new_gpu, &out, &err);
     if (!reaches) {
         cr_assert_eq(status, FAB_EUNREACHABLE, "%s", s->what);
-    } else if (status == FAB_EUNSUPPORTED && healthy && !s->router.facts.splits && has_other_ways(s)) {
-        sum->planes++;
     } else {
         cr_assert_eq(status, FAB_OK, "%s: %s", s->what, err.text);
         sum->masks++;

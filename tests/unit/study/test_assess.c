@@ -145,11 +145,6 @@ Test(assess, counts_what_every_link_is_asked_for) {
                 fab_error err = {0};
                 draw(&s, &rng, i < 2 ? 3 : 20);
                 fab_status status = fab_assess(s.assessor, 7, &s.scenario, 0, &got, &err);
-                bool has_other_ways = strcmp(s.engine.text, "spray") != 0;
-                has_other_ways = has_other_ways && (s.f->n_planes > 1 || s.f->nics_per_server > s.f->gpus_per_server);
-                if (status == FAB_EUNSUPPORTED && has_other_ways) {
-                    continue;
-                }
                 cr_assert_eq(status, FAB_OK, "%s: %s", s.what, err.text);
                 fab_outcome want = expected_loads(&s, traffic);
                 cr_assert_eq(got.scenario, 7);

@@ -163,6 +163,8 @@ typedef struct fab_study_variant {
     size_t n_rollouts;
     uint64_t n_interactions;    /**< of sets: those that cost something though each part alone costs next to nothing */
     uint64_t worst_interaction; /**< the scenario with the largest impact of those, the first of them */
+    uint64_t n_undecided;       /**< of sets: parts that cost something in all of them, beside others that do as well */
+    bool is_whole;              /**< of sets: all that there are, so that chance has no part in them */
     double *cable_impact; /**< shape [n_cables]: impact of the link's loss; 0: none that is clear; NAN: in no scenario.
                              NULL unless asked for */
     double *node_impact;  /**< shape [n_nodes]: of GPUs, NICs and switches, likewise */
