@@ -263,7 +263,19 @@ static fab_status report_crossings(cells *s, fab_error *err) {
     return FAB_OK;
 }
 
-fab_status fab_audit_cells(auditor *a, uint32_t tier, fab_error *err) {
+/* Cables to other switches that its place in its group asks for. */
+static void tell_degrees(const cells *s, uint32_t *should) {
+    for (uint32_t i = 0; s->most > 0 && i < n_switches(s); i++) {
+        uint32_t v = switch_at(s, i);
+        uint32_t sum = 0;
+        for (uint32_t cell = 0; has_rule(s, v) && cell < s->n_cells; cell++) {
+            sum += *rule_at(s, v, cell);
+        }
+        should[v] = sum > 0 ? sum : should[v];
+    }
+}
+
+fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err) {
     fab_status status = FAB_OK;
     cells s = {.a = a, .tier = tier};
     uint32_t *of = NULL;
@@ -284,6 +296,7 @@ fab_status fab_audit_cells(auditor *a, uint32_t tier, fab_error *err) {
         find_usual(&s);
     } else {
         FAB_TRY(learn_rule(&s, err));
+        tell_degrees(&s, should);
     }
     FAB_TRY(FAB_NEW(s.list, n_switches(&s), err));
     for (uint32_t i = 0; i < n_switches(&s); i++) {

@@ -146,8 +146,9 @@ fab_status fab_audit_sideways(auditor *a, fab_error *err) FAB_MUST_USE;
  * FAB_NETWORK_NONE; *out_n 0 where there are none. Complexity: O(sum of degree^2). */
 fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint32_t *out_n,
                             fab_error *err) FAB_MUST_USE;
-/** Crossed cables between the cells or groups that switches of a tier are in. */
-fab_status fab_audit_cells(auditor *a, uint32_t tier, fab_error *err) FAB_MUST_USE;
+/** Crossed cables between the cells or groups that switches of a tier are in. should [n_nodes] gets the cables to
+ * others that a switch of a group should have, where a rule says so. */
+fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_hosts(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;
