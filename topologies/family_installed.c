@@ -107,7 +107,9 @@ static fab_status cable_class(const fab_installed_build *b, uint32_t cable, uint
     double bps = c->rate_bps > 0      ? c->rate_bps
                  : tier->port_bps > 0 ? tier->port_bps
                                       : b->spec->nic_bps / (double)b->ends.planes;
-    double length_m = c->length_m > 0 ? c->length_m : fab_tier_length_m(b->spec, boundary);
+    double length_m = fab_shape_is_inside(&b->net->shape, c) ? 0 /* no cable */
+                      : c->length_m > 0                      ? c->length_m
+                                                             : fab_tier_length_m(b->spec, boundary);
     fab_link_class link_class = fab_cable_class(b->spec, boundary, b->net->is_tree, bps, length_m);
     if (c->latency_s > 0) {
         link_class.latency_s = c->latency_s; /* whole: a default for switches would come on top of what the file says */

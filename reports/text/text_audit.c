@@ -91,6 +91,12 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
                        a->n_services, fab_plural(a->n_services), a->n_services == 1 ? "is" : "are",
                        fab_plural(a->n_services));
     }
+    if (a->n_boxes > 0) {
+        fab_page_wrapf(page, a->n_inside_missing > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
+                       "%" PRIu32 " of the switches are chips of %" PRIu32 " director%s: %" PRIu32 " of %" PRIu32
+                       " links inside are there, which are no cables",
+                       a->n_chips, a->n_boxes, fab_plural(a->n_boxes), a->n_inside, a->n_inside + a->n_inside_missing);
+    }
     for (uint32_t i = 0; i < a->n_boundaries; i++) {
         uint32_t planned = a->boundary[i].planned;
         uint32_t present = a->boundary[i].present;

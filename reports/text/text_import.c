@@ -50,6 +50,13 @@ static void import_put_structure(fab_page *page, const fab_imported *in) {
                        "%" PRIu32 " parts that no cable joins: a flow from one to another is an error.",
                        net->n_networks);
     }
+    if (net->shape.n_boxes > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                       "%" PRIu32 " of the switches are chips of %" PRIu32
+                       " director%s: links inside are no cables, and "
+                       "cost nothing; a chip costs what a switch of its ports does.",
+                       net->shape.n_chips, net->shape.n_boxes, fab_plural(net->shape.n_boxes));
+    }
     if (net->n_pods > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%" PRIu32 " pod%s.", net->n_pods, fab_plural(net->n_pods));
     }

@@ -97,6 +97,11 @@ static void add_modules(bill *b, const fab_cable_kind *kind, const fab_price_mod
     (void)snprintf(line->medium, sizeof line->medium, "%s", module->name);
 }
 
+/* Links inside a box have no length: no cable, no modules. */
+static bool is_cable(const fab_cable_kind *kind) {
+    return kind->length_m > 0;
+}
+
 /* Boundary 1 has a NIC at one end; every other end is at a switch. */
 static void add_transceivers(bill *b, const fab_cable_kind *kind, const fab_link_price *link) {
     bool to_nic = kind->tier == 1;
@@ -118,7 +123,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
     uint64_t n_cables = 0;
     for (size_t i = 0; i < b->counts->n_kinds; i++) {
         const fab_cable_kind *kind = &b->counts->kinds[i];
-        if (kind->tier == t && counted) {
+        if (kind->tier == t && counted && is_cable(kind)) {
             FAB_PASS(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
             add_transceivers(b, kind, &link);
         }
@@ -129,7 +134,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
             continue;
         }
         link = (fab_link_price){0}; /* what is not counted costs nothing, and has no medium */
-        if (counted) {
+        if (counted && is_cable(kind)) {
             FAB_PASS(fab_prices_link(b->prices, kind->rate_bps, kind->length_m, &link, err));
         }
         fab_cost_line *line =
@@ -138,7 +143,7 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
         line->length_m = kind->length_m;
         b->cost->cable_each_usd[i] += link.cable.usd;
         (void)snprintf(line->medium, sizeof line->medium, "%s", link.medium != NULL ? link.medium : "");
-        (void)snprintf(line->part, sizeof line->part, "cable %s %.6g m",
+        (void)snprintf(line->part, sizeof line->part, is_cable(kind) ? "cable %s %.6g m" : "link %s inside a switch",
                        fab_quantity_format(rate, kind->rate_bps, FAB_UNIT_RATE), kind->length_m);
         n_cables += kind->count;
     }
@@ -152,12 +157,16 @@ static fab_status add_boundary(bill *b, uint32_t t, fab_error *err) {
 /* --- sums --------------------------------------------------------------------------------------------------------- */
 
 static void add_installation(bill *b) {
+    uint64_t n_cables = 0;
+    for (size_t i = 0; i < b->counts->n_kinds; i++) {
+        n_cables += is_cable(&b->counts->kinds[i]) ? b->counts->kinds[i].count : 0;
+    }
     const struct {
         const char *part;
         uint64_t quantity;
         double usd;
     } rows[] = {{"installation of switches", b->counts->switches, b->prices->install_usd_per_switch},
-                {"installation of cables", b->counts->cables, b->prices->install_usd_per_cable}};
+                {"installation of cables", n_cables, b->prices->install_usd_per_cable}};
     for (size_t i = 0; i < 2; i++) {
         if (rows[i].quantity > 0 && rows[i].usd > 0) {
             fab_cost_line *line = add_line(b, FAB_PART_INSTALLATION, "", rows[i].quantity, (fab_price){rows[i].usd, 0});
@@ -168,7 +177,7 @@ static void add_installation(bill *b) {
         b->cost->switch_each_usd[t] += b->counts->switches_by_tier[t] > 0 ? b->prices->install_usd_per_switch : 0;
     }
     for (size_t i = 0; i < b->counts->n_kinds; i++) {
-        b->cost->cable_each_usd[i] += b->prices->install_usd_per_cable;
+        b->cost->cable_each_usd[i] += is_cable(&b->counts->kinds[i]) ? b->prices->install_usd_per_cable : 0;
     }
 }
 

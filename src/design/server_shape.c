@@ -2,43 +2,29 @@
  * NCCL's topology [NVIDIA nccl, src/graph/xml.cc, topo.cc]: elements cpu > pci > pci ... > gpu or nic > net. Files that
  * people write leave out what NCCL detects, so that a PCI device is a GPU or NIC by its class too.
  */
-#include "fab/server_shape.h"
+#include "server_reader.h"
 
 #include "fab/memory.h"
-#include "fab/xml_reader.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct reader {
-    const char *path;
-    fab_server_shape *shape;
-    const fab_xml_element *gpu[FAB_SERVER_GPUS], *nic[FAB_SERVER_NICS];
-    uint32_t n_loose; /* NICs that are on no PCI bus: they stand for those of the server where it has no others */
-    const fab_xml_element *loose[FAB_SERVER_NICS];
-} reader;
-
-static fab_status server_wrong(const reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
-                               fab_error *err) {
+fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, fab_status code, const char *text,
+                        fab_error *err) {
     char where[FAB_XML_PLACE_SIZE];
     return fab_fail(err, code, fab_xml_place(where, r->path, line, column), "%s", text);
 }
 
-static fab_status wrong_value(const reader *r, const fab_xml_attribute *a, const char *expected, fab_error *err) {
+fab_status server_wrong_value(const server_reader *r, const fab_xml_attribute *a, const char *expected,
+                              fab_error *err) {
     char text[200];
     (void)snprintf(text, sizeof text, "%.30s: '%.60s' is no %s", a->name, a->value, expected);
     return server_wrong(r, a->line, a->column, FAB_EINPUT, text, err);
 }
 
-static const char *value_of(const fab_xml_element *e, const char *name) {
-    const fab_xml_attribute *a = fab_xml_find(e, name);
-    return a != NULL ? a->value : "";
-}
-
-/* A number with one of the endings; NULL ending: none. */
-static bool parse_number(const char *text, const char *ending, double most, double *out) {
+bool server_parse_number(const char *text, const char *ending, double most, double *out) {
     char *end = NULL;
     double value = strtod(text, &end);
     bool starts = *text >= '0' && *text <= '9';
@@ -53,21 +39,25 @@ static bool parse_number(const char *text, const char *ending, double most, doub
 
 /* bit/s of a PCIe link, 0 where the file does not say. PCI Express Base Specification: 8b/10b up to 5 GT/s, 128b/130b
  * up to 32, FLITs of 242 in 256 bytes at 64. */
-static fab_status read_pcie(const reader *r, const fab_xml_element *e, double *out_bps, fab_error *err) {
+static fab_status read_pcie(const server_reader *r, const fab_xml_element *e, double *out_bps, fab_error *err) {
     const fab_xml_attribute *speed = fab_xml_find(e, "link_speed");
     const fab_xml_attribute *width = fab_xml_find(e, "link_width");
     double gt = 0;
     double lanes = 0;
     *out_bps = 0;
+    if (r->is_hwloc) {
+        return server_hwloc_pcie(r, e, out_bps, err);
+    }
     if (speed == NULL || width == NULL || speed->value[0] == '\0' || strncmp(speed->value, "Unknown", 7) == 0) {
         return FAB_OK;
     }
-    if (!parse_number(speed->value, " GT/s", 1000, &gt) && !parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
-        !parse_number(speed->value, "GT/s", 1000, &gt)) {
-        return wrong_value(r, speed, "speed such as \"16 GT/s\"", err);
+    if (!server_parse_number(speed->value, " GT/s", 1000, &gt) &&
+        !server_parse_number(speed->value, " GT/s PCIe", 1000, &gt) &&
+        !server_parse_number(speed->value, "GT/s", 1000, &gt)) {
+        return server_wrong_value(r, speed, "speed such as \"16 GT/s\"", err);
     }
-    if (!parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes)) {
-        return wrong_value(r, width, "number of lanes up to 64", err);
+    if (!server_parse_number(width->value, "", 64, &lanes) || lanes != floor(lanes)) {
+        return server_wrong_value(r, width, "number of lanes up to 64", err);
     }
     double share = gt <= 5 ? 0.8 : gt <= 32 ? 128.0 / 130 : 242.0 / 256;
     *out_bps = floor(gt * 1e3 * lanes * share) * 1e6; /* whole Mb/s: what follows can be written down */
@@ -81,7 +71,7 @@ static double nvlink_rate(double sm) {
 }
 
 /* Sum over <nvlink count=...> below <gpu sm=...>. AMD's <xgmi> have no rate in the file. */
-static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, double *out_bps, fab_error *err) {
+static fab_status read_nvlinks(const server_reader *r, const fab_xml_element *gpu, double *out_bps, fab_error *err) {
     const fab_xml_attribute *sm = fab_xml_find(gpu, "sm");
     double links = 0;
     double capability = 0;
@@ -95,13 +85,13 @@ static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, doub
         if (count == NULL) {
             return server_wrong(r, e->line, e->column, FAB_EINPUT, "an nvlink without a count", err);
         }
-        if (!parse_number(count->value, "", 1000, &n)) {
-            FAB_PASS(wrong_value(r, count, "number of links up to 1000", err));
+        if (!server_parse_number(count->value, "", 1000, &n)) {
+            FAB_PASS(server_wrong_value(r, count, "number of links up to 1000", err));
         }
         links += n;
     }
-    if (links > 0 && sm != NULL && !parse_number(sm->value, "", 1e6, &capability)) {
-        FAB_PASS(wrong_value(r, sm, "compute capability such as 90", err));
+    if (links > 0 && sm != NULL && !server_parse_number(sm->value, "", 1e6, &capability)) {
+        FAB_PASS(server_wrong_value(r, sm, "compute capability such as 90", err));
     }
     *out_bps = links * nvlink_rate(capability);
     return FAB_OK;
@@ -111,7 +101,7 @@ static fab_status read_nvlinks(const reader *r, const fab_xml_element *gpu, doub
 
 /* First byte of a PCI class such as 0x030200, or -1. */
 static int class_of(const fab_xml_element *e) {
-    const char *text = value_of(e, "class");
+    const char *text = server_value(e, "class");
     char *end = NULL;
     if (strncmp(text, "0x", 2) != 0 || strlen(text) != 8) {
         return -1;
@@ -137,38 +127,43 @@ static bool is_nic(const fab_xml_element *pci) {
     return child(pci, "nic") != NULL || class_of(pci) == 0x02;
 }
 
-static void copy_name(char out[FAB_SERVER_NAME], const char *text) {
+void server_copy_name(char out[FAB_SERVER_NAME], const char *text) {
     (void)snprintf(out, FAB_SERVER_NAME, "%.*s", FAB_SERVER_NAME - 1, text);
 }
 
-static void find_numa(const fab_xml_element *e, char out[FAB_SERVER_NAME]) {
+static void find_numa(const server_reader *r, const fab_xml_element *e, char out[FAB_SERVER_NAME]) {
+    if (r->is_hwloc) {
+        server_hwloc_numa(e, out);
+        return;
+    }
     while (e != NULL && strcmp(e->name, "cpu") != 0) {
         e = e->parent;
     }
-    copy_name(out, e != NULL ? value_of(e, "numaid") : "");
+    server_copy_name(out, e != NULL ? server_value(e, "numaid") : "");
 }
 
 /* Speeds of <net> are Mb/s. */
-static fab_status describe_nic(const reader *r, const fab_xml_element *nic, fab_server_nic *out, fab_error *err) {
+static fab_status describe_nic(const server_reader *r, const fab_xml_element *nic, fab_server_nic *out,
+                               fab_error *err) {
     for (const fab_xml_element *net = nic != NULL ? nic->first_child : NULL; net != NULL; net = net->next) {
         const fab_xml_attribute *speed = fab_xml_find(net, "speed");
         double mbps = 0;
-        if (strcmp(net->name, "net") != 0) {
+        if (strcmp(net->name, r->is_hwloc ? "object" : "net") != 0) {
             continue;
         }
-        if (speed != NULL && !parse_number(speed->value, "", 1e9, &mbps)) {
-            FAB_PASS(wrong_value(r, speed, "speed in Mb/s", err));
+        if (speed != NULL && !server_parse_number(speed->value, "", 1e9, &mbps)) {
+            FAB_PASS(server_wrong_value(r, speed, "speed in Mb/s", err));
         }
         out->bps += mbps * 1e6;
-        if (value_of(net, "name")[0] != '\0') {
-            copy_name(out->name, value_of(net, "name"));
+        if (server_value(net, "name")[0] != '\0') {
+            server_copy_name(out->name, server_value(net, "name"));
         }
     }
     return FAB_OK;
 }
 
-static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_error *err) {
-    const fab_xml_attribute *bus = fab_xml_find(pci, "busid");
+static fab_status check_bus(const server_reader *r, const fab_xml_element *pci, fab_error *err) {
+    const fab_xml_attribute *bus = fab_xml_find(pci, server_bus_key(r));
     if (bus == NULL || bus->value[0] == '\0') {
         return server_wrong(r, pci->line, pci->column, FAB_EINPUT, "a GPU or NIC without a busid", err);
     }
@@ -176,7 +171,7 @@ static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_err
     const uint32_t n[] = {r->shape->n_gpus, r->shape->n_nics};
     for (int kind = 0; kind < 2; kind++) {
         for (uint32_t i = 0; i < n[kind]; i++) {
-            if (lists[kind][i] != NULL && strcmp(value_of(lists[kind][i], "busid"), bus->value) == 0) {
+            if (lists[kind][i] != NULL && strcmp(server_value(lists[kind][i], server_bus_key(r)), bus->value) == 0) {
                 char text[120];
                 (void)snprintf(text, sizeof text, "busid '%.40s' is taken: line %u has it already", bus->value,
                                (unsigned)lists[kind][i]->line);
@@ -187,9 +182,8 @@ static fab_status check_bus(const reader *r, const fab_xml_element *pci, fab_err
     return FAB_OK;
 }
 
-static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *err) {
+fab_status server_add(server_reader *r, const fab_xml_element *pci, bool gpu, fab_error *err) {
     fab_server_shape *s = r->shape;
-    bool gpu = is_gpu(pci);
     FAB_PASS(check_bus(r, pci, err));
     if (gpu ? s->n_gpus == FAB_SERVER_GPUS : s->n_nics == FAB_SERVER_NICS) {
         FAB_PASS(
@@ -198,8 +192,8 @@ static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *e
     if (gpu) {
         fab_server_gpu *g = &s->gpu[s->n_gpus];
         r->gpu[s->n_gpus++] = pci;
-        copy_name(g->name, value_of(pci, "busid"));
-        find_numa(pci, g->numa);
+        server_copy_name(g->name, server_value(pci, server_bus_key(r)));
+        find_numa(r, pci, g->numa);
         const fab_xml_element *inner = child(pci, "gpu");
         if (inner != NULL) {
             FAB_PASS(read_nvlinks(r, inner, &g->nvlink_bps, err));
@@ -207,19 +201,19 @@ static fab_status add_device(reader *r, const fab_xml_element *pci, fab_error *e
     } else {
         fab_server_nic *n = &s->nic[s->n_nics];
         r->nic[s->n_nics++] = pci;
-        copy_name(n->name, value_of(pci, "busid"));
-        find_numa(pci, n->numa);
-        FAB_PASS(describe_nic(r, child(pci, "nic"), n, err));
+        server_copy_name(n->name, server_value(pci, server_bus_key(r)));
+        find_numa(r, pci, n->numa);
+        FAB_PASS(describe_nic(r, r->is_hwloc ? pci : child(pci, "nic"), n, err));
     }
     return FAB_OK;
 }
 
 /* The reader bounds the depth. */
-static fab_status server_walk(reader *r, const fab_xml_element *parent, fab_error *err) {
+static fab_status server_walk(server_reader *r, const fab_xml_element *parent, fab_error *err) {
     for (const fab_xml_element *e = parent->first_child; e != NULL; e = e->next) {
         bool is_pci = strcmp(e->name, "pci") == 0;
         if (is_pci && (is_gpu(e) || is_nic(e))) {
-            FAB_PASS(add_device(r, e, err));
+            FAB_PASS(server_add(r, e, is_gpu(e), err));
         } else if (is_pci || strcmp(e->name, "cpu") == 0) {
             FAB_PASS(server_walk(r, e, err)); /* NOLINT(misc-no-recursion) */
         } else if (strcmp(e->name, "nic") == 0 && r->n_loose < FAB_SERVER_NICS) {
@@ -230,13 +224,13 @@ static fab_status server_walk(reader *r, const fab_xml_element *parent, fab_erro
 }
 
 /* NICs on no bus, as in virtual machines, count where there are no others. */
-static fab_status take_loose(reader *r, fab_error *err) {
+static fab_status take_loose(server_reader *r, fab_error *err) {
     fab_server_shape *s = r->shape;
     for (uint32_t i = 0; i < r->n_loose && s->n_nics == i; i++) {
         fab_server_nic *n = &s->nic[s->n_nics];
         r->nic[s->n_nics++] = r->loose[i];
-        copy_name(n->name, "nic");
-        find_numa(r->loose[i], n->numa);
+        server_copy_name(n->name, "nic");
+        find_numa(r, r->loose[i], n->numa);
         FAB_PASS(describe_nic(r, r->loose[i], n, err));
     }
     return FAB_OK;
@@ -267,12 +261,16 @@ static const fab_xml_element *common(const fab_xml_element *a, const fab_xml_ele
     return a;
 }
 
+static bool is_pci(const server_reader *r, const fab_xml_element *e) {
+    return r->is_hwloc ? server_value(e, "pci_busid")[0] != '\0' : strcmp(e->name, "pci") == 0;
+}
+
 /* The slowest PCIe link from a device up to what it shares with another. */
-static fab_status slowest(const reader *r, const fab_xml_element *from, const fab_xml_element *top, double *bps,
+static fab_status slowest(const server_reader *r, const fab_xml_element *from, const fab_xml_element *top, double *bps,
                           fab_error *err) {
     for (const fab_xml_element *e = from; e != top; e = e->parent) {
         double link_bps = 0;
-        FAB_PASS(strcmp(e->name, "pci") == 0 ? read_pcie(r, e, &link_bps, err) : FAB_OK);
+        FAB_PASS(is_pci(r, e) ? read_pcie(r, e, &link_bps, err) : FAB_OK);
         if (link_bps > 0 && (*bps == 0 || link_bps < *bps)) {
             *bps = link_bps;
         }
@@ -280,7 +278,7 @@ static fab_status slowest(const reader *r, const fab_xml_element *from, const fa
     return FAB_OK;
 }
 
-static fab_status find_nearest(const reader *r, uint32_t i, fab_error *err) {
+static fab_status find_nearest(const server_reader *r, uint32_t i, fab_error *err) {
     fab_server_gpu *g = &r->shape->gpu[i];
     const fab_xml_element *best = NULL;
     for (uint32_t n = 0; n < r->shape->n_nics; n++) {
@@ -295,7 +293,7 @@ static fab_status find_nearest(const reader *r, uint32_t i, fab_error *err) {
             g->n_nics++;
         }
     }
-    copy_name(g->below, best != NULL && strcmp(best->name, "pci") == 0 ? value_of(best, "busid") : "");
+    server_copy_name(g->below, best != NULL && is_pci(r, best) ? server_value(best, server_bus_key(r)) : "");
     for (uint32_t n = 0; n < r->shape->n_nics && best != NULL; n++) {
         if ((g->nics >> n & 1) != 0) {
             FAB_PASS(slowest(r, r->gpu[i], best, &g->pcie_bps, err));
@@ -343,22 +341,27 @@ fab_status fab_server_read(const char *path, fab_server_shape *out, fab_error *e
     fab_status status = FAB_OK;
     fab_xml *xml = NULL;
     fab_server_shape *shape = NULL;
-    reader r = {.path = path};
+    server_reader r = {.path = path};
     FAB_TRY(FAB_NEW(shape, 1, err));
     r.shape = shape;
     FAB_TRY(fab_xml_read(path, &xml, err));
     const fab_xml_element *root = fab_xml_root(xml);
-    if (strcmp(root->name, "system") != 0) {
-        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT, "expected NCCL's <system>", err));
+    r.is_hwloc = strcmp(root->name, "topology") == 0;
+    if (strcmp(root->name, "system") != 0 && !r.is_hwloc) {
+        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT,
+                             "expected NCCL's <system>, or hwloc's <topology>", err));
     }
-    FAB_TRY(server_walk(&r, root, err));
+    FAB_TRY(r.is_hwloc ? server_hwloc_walk(&r, root, err) : server_walk(&r, root, err));
     FAB_TRY(take_loose(&r, err));
     if (shape->n_gpus == 0 || shape->n_nics == 0) {
-        FAB_TRY(server_wrong(&r, root->line, root->column, FAB_EINPUT,
-                             shape->n_gpus == 0
-                                 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
+        FAB_TRY(server_wrong(
+            &r, root->line, root->column, FAB_EINPUT,
+            r.is_hwloc           ? shape->n_gpus == 0 ? "no GPU in it: lstopo keeps devices with --whole-io or "
+                                                        "--filter io:important"
+                                                      : "no NIC in it: lstopo keeps devices with --filter io:important"
+            : shape->n_gpus == 0 ? "no GPU in it: expected <gpu>, or a <pci> of class 0x03.... or 0x12...."
                                  : "no NIC in it: expected <nic>, or a <pci> of class 0x02....",
-                             err));
+            err));
     }
     for (uint32_t i = 0; i < shape->n_gpus; i++) {
         FAB_TRY(find_nearest(&r, i, err));

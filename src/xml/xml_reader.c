@@ -94,13 +94,20 @@ static void reader_on_error(void *user, xmlErrorPtr error) {
 }
 
 static void on_doctype(void *user, const xmlChar *name, const xmlChar *external, const xmlChar *system) {
-    (void)name;
     (void)external;
-    (void)system;
     parser *p = user;
     size_t at = consumed(p);
     while (at > 0 && (at + 9 > p->size || memcmp(p->data + at, "<!DOCTYPE", 9) != 0)) {
         at--;
+    }
+    size_t behind = at;
+    while (behind < p->size && p->data[behind] != '>' && p->data[behind] != '[') {
+        behind++;
+    }
+    bool is_named =
+        xmlStrEqual(name, BAD_CAST "topology") && system != NULL && behind < p->size && p->data[behind] == '>';
+    if (is_named) { /* hwloc names a file, which nobody opens */
+        return;
     }
     xml_cursor cursor = XML_CURSOR_START;
     xml_cursor_move(&cursor, p->data, at);

@@ -30,6 +30,7 @@ EXPORTS = ["html", "svg", "graphml", "yed.graphml", "gexf", "dot", "json", "cabl
 FORMATS = ["ibnet", "cables", "slurm-tree"]
 COUNTERS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "data", "counters", "csv")
 PERMUTATION = ["--traffic", "pattern:permutation"]
+SNAPSHOTS = ["before.csv", "after.csv"]  # of a hundred thousand ports, those of leaves and others
 
 
 class Case:
@@ -57,6 +58,7 @@ def quick():
     yield Case("route", FAMILIES["rail-spine"](64), *PERMUTATION, "--seeds", "20000")
     yield Case("run", FAMILIES["clos"](4096))
     yield Case("observe", FAMILIES["clos"](16384), *PERMUTATION, "--engine", "ecmp", "--counters", COUNTERS, "--seeds", "48")
+    yield Case("observe", FAMILIES["clos"](16384), *PERMUTATION, "--engine", "ecmp", "--counters", *SNAPSHOTS, "--seeds", "2", "--interval", "10s")
     yield Case("route", FAMILIES["rail-spine"](1024), "--traffic", "pattern:all-to-all", "--format", "flows", "--engine", "ecmp")
     yield Case("build", FAMILIES["rail-spine"](4096) + ",planes=8", "--export", "fabric.graphml")
     yield Case("mix", "rail-spine:gpus=1024,radix=64", "rail-spine:gpus=1024,radix=64,taper=2")
@@ -135,6 +137,9 @@ class Runner:
         for path in os.listdir(self.folder):
             path = os.path.join(self.folder, path)
             shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        for k, path in enumerate(SNAPSHOTS if SNAPSHOTS[0] in case.arguments else []):
+            with open(os.path.join(self.folder, path), "w", encoding="utf-8") as out:
+                out.write("node,port,tx_bytes,rx_bytes\n" + "".join(f"leaf-{i // 64},{i % 64 + 1},{1000 * i * k},{i * k}\n" for i in range(100000)))
         for command in case.before:
             code, _, said = self.run(command)
             assert code == 0, (command, said)

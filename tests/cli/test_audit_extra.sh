@@ -109,4 +109,45 @@ grep -v '^c1-spine2,.*,c3-spine2,' cells.csv >now.csv
 sed -E 's/"(spine|core)-([0-9])"/"director-1"/; s/"(spine|core)-([0-9]+)"/"director-2"/' plain.net >director.net
 [[ -z $(findings director.net) ]] || fail "a director: $(findings director.net)"
 [[ $("$program" import director.net --json --quiet | python3 -c 'import json, sys; print([[b["switches"], b["cables"]] for b in json.load(sys.stdin)["import"]["boundaries"]])') == '[[16, 64], [16, 64], [8, 64]]' ]] || fail "tiers of a director"
+# Boards of a director: its links are no cables, an empty slot is a choice, and a board that others have is absent.
+directors() { # directors LAYOUT [CHANGE...]: what is found
+  python3 "$root/tests/cli/directors.py" "$@" >now.net
+  findings now.net
+}
+first="MF0;ib-core-1:CS8500"
+for layout in spines whole partly chips; do
+  [[ -z $(directors "$layout") ]] || fail "directors, $layout: $(findings now.net)"
+done
+while IFS='|' read -r change expected; do
+  read -ra words <<<"$change"
+  [[ $(directors "${words[@]}") == "$expected" ]] || fail "directors, $change: $(findings now.net)"
+done <<EOF
+spines link:L02:S1|backplane $first/L02/U1 $first/S1/U1
+partly link:L02:S3 link:L02:S3|backplane $first/L02/U1 $first/S3/U1
+whole slow:L01:S3|wrong-speed $first/L01/U1 $first/S3/U1
+spines link:leaf-03:L04|missing-cable MF0;ib-leaf-03:MQM8700/U1 $first/L04/U1
+spines board:S1|absent-switch $first/S1/U1 -
+spines board:S2|absent-switch $first/S2/U1 -
+spines board:S4|absent-switch $first/S4/U1 -
+spines board:L01|absent-switch $first/L01/U1 -
+spines board:L03|absent-switch $first/L03/U1 -
+chips board:S3|absent-switch $first/S3/U1 -
+whole board:L03|
+EOF
+directors spines link:L02:S1 link:L02:S1 link:L03:S2 >/dev/null
+"$program" audit now.net --json --quiet >out.json
+"$program" audit now.net --quiet >out
+python3 - <<'PY' || fail "counts of directors: $(head -c 600 out)"
+import json
+audit = json.load(open("out.json"))["audit"]
+got = [audit[k] for k in ("switches", "directors", "chips", "inside_links", "missing_inside_links", "cables")]
+assert got == [36, 2, 24, 189, 3, 384], got
+assert all(f["cables"] == 0 for f in audit["findings"])
+assert "24 of the switches are chips of 2 directors: 189 of 192 links inside are" in open("out").read()
+PY
+cp now.net today.net && directors spines >/dev/null
+"$program" audit today.net --against now.net --json --quiet >out.json
+python3 -c 'import json; assert [f["finding"] for f in json.load(open("out.json"))["audit"]["findings"]] == 3 * ["backplane"]' || fail "links inside, against yesterday"
+"$program" cost "installed:$PWD/now.net" >out && grep -q 'link 200 Gb/s inside a switch *192 *\$0.00' out || fail "links inside a director cost something: $(cat out)"
+"$program" import now.net --quiet >out && tr -s ' \n' ' ' <out | grep -qF '24 of the switches are chips of 2 directors' || fail "import of directors: $(cat out)"
 exit $((failures > 0))

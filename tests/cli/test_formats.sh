@@ -43,7 +43,8 @@ import json, os, sys
 missing = []
 for row in json.load(open("formats.json")):
     if row["direction"] == "in":
-        kind = "traffic" if row["summary"].startswith("traffic:") else "network"
+        kind = row["summary"].split(":")[0] if ":" in row["summary"] else ""
+        kind = {"traffic": "traffic", "counters": "counters", "server": "server", "forwarding tables": "tables"}.get(kind, "network")
         seeds = [name.replace("_", "-") for name in os.listdir(os.path.join(sys.argv[1], kind))]
         missing += [row["name"]] * (not any(row["name"] in name for name in seeds))
 print(missing)

@@ -84,6 +84,27 @@ sed 's/0000:83:00.0" class="0x120000"/0000:83:00.0" class="0x010000"/; s/<gpu de
 "$program" build clos:gpus=64,server=three.xml --quiet >out 2>err || code=$?
 [[ $code -eq 3 ]] && grep -q 'server three.xml: 3 GPUs and 2 NICs' err || fail "three GPUs: $code $(<err)"
 
+# The same server as hwloc exports it: the same table, without what NICs run at; and NICs of storage and consoles left out.
+python3 "$root/tests/cli/hwloc_files.py" >hwloc.xml
+python3 "$root/tests/cli/hwloc_files.py" nccl >nccl.xml
+"$program" explain server:hwloc.xml >out || fail "hwloc: not read"
+"$program" explain server:nccl.xml | diff - <(grep -v 'left out' out) >log || fail "hwloc tells something else than NCCL: $(<log)"
+grep -q '^3 more NICs are left out: no RDMA, or behind no PCIe switch of a GPU' out || fail "hwloc, NICs: $(<out)"
+grep -qE '^0000:4b:00.0 +1 +0000:40:00.0 +mlx5_4 mlx5_5 +2 +252.1 Gb/s +2.4 Tb/s' out || fail "hwloc: $(<out)"
+same clos:gpus=64,radix=32,server=hwloc.xml clos:gpus=64,radix=32,gpus-per-server=8,nics-per-server=8,pcie=252.061Gb/s,domain-rate=2400Gb/s
+gzip -c hwloc.xml >hwloc.xml.gz
+"$program" explain server:hwloc.xml.gz | cmp - out || fail "hwloc, packed"
+hwloc() { sed "$1" hwloc.xml; }
+hwloc '/u64values/{s/50000/many/}' | wrong ':[0-9]+:[0-9]+: ' 'fewer numbers'
+hwloc '0,/<u64values/{/<u64values/d}' | wrong ':[0-9]+:[0-9]+: ' 'fewer numbers'
+hwloc 's/pci_link_speed="31[^"]*"/pci_link_speed="fast"/' | wrong ':[0-9]+:[0-9]+: ' "'fast' is no speed in GB/s"
+hwloc 's/0302 /0100 /' | wrong ':[0-9]+:1: ' 'no GPU in it: lstopo keeps'
+hwloc 's/020[07] /0100 /' | wrong ':[0-9]+:1: ' 'no NIC in it: lstopo keeps'
+hwloc 's/SYSTEM "hwloc2.dtd"/[<!ENTITY a "b">]/' | wrong ':2:' 'DOCTYPE'
+head -c 3000 hwloc.xml | wrong ':' ''
+"$program" audit hwloc.xml >out 2>err && fail "an audit of a server"
+grep -q 'explain server:FILE, and in designs server=FILE' err || fail "an audit of a server: $(<err)"
+
 if [[ -z ${FABRISCOPE_SAMPLES-} ]]; then
   echo "FABRISCOPE_SAMPLES is unset: servers of clouds are skipped" >&2
 else

@@ -17,6 +17,7 @@ typedef struct subject {
     bool ports_are_sorted;  /**< hosts stand at the ports of a leaf in the order of their names */
     bool leaves_are_sorted; /**< hosts of a leaf follow each other */
     unsigned n_planes;
+    unsigned group; /**< switches of a group of a dragonfly, by number; 0: there are none */
 } subject;
 
 static inline uint32_t mutation_tier(const mutant *m, uint32_t v) {
@@ -255,6 +256,8 @@ static inline subject subject_make(const char *text) {
     for (uint32_t v = 0; v < s.whole.n_nodes; v++) {
         s.tier[v] = mutation_tier(&s.whole, v);
     }
+    const char *groups = strstr(text, "dragonfly="); /* p, a, h, g */
+    s.group = groups != NULL ? (unsigned)strtoul(groups + strcspn(groups, ",") + 1, NULL, 10) : 0;
     const char *planes = strstr(text, "planes=");
     s.n_planes = planes != NULL ? (unsigned)strtoul(planes + 7, NULL, 10) : 1;
     subject_look_at_names(&s);

@@ -256,9 +256,19 @@ static inline bool mutation_stays_irregular(const subject *s, const mutant *m, u
            mutation_n_between(m, y[0], x[1]) + mutation_n_between(m, y[1], x[1]) == 1;
 }
 
-/** Upper ends of two uplinks. In a graph without tiers it is free which of the switches of two groups are joined. */
+/** Whether two cables of a dragonfly join the same two groups, whatever their ends: which of the switches of two groups
+ * are joined is free, and of a group all are joined to all. */
+static inline bool mutation_joins_same_groups(const subject *s, const mutant *m, uint32_t c, uint32_t d) {
+    unsigned long of[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        of[i] = mutation_number(m->nodes[m->cables[i < 2 ? c : d].node[i & 1]].label) / s->group;
+    }
+    return (of[0] == of[2] && of[1] == of[3]) || (of[0] == of[3] && of[1] == of[2]);
+}
+
+/** Upper ends of two uplinks; of a dragonfly ends of any two that join others. */
 static inline bool mutate_crossed(const subject *s, fab_rng *rng, mutant *m, truth *t) {
-    for (unsigned tries = 0; tries < 4000 && !s->is_direct; tries++) {
+    for (unsigned tries = 0; tries < 4000 && (!s->is_direct || s->group > 0); tries++) {
         uint32_t c = mutation_pick(s, m, rng, m->n_cables, fits_trunk);
         uint32_t d = mutation_pick(s, m, rng, m->n_cables, fits_trunk);
         if (c == FAB_NETWORK_NONE || d == FAB_NETWORK_NONE) {
@@ -268,8 +278,9 @@ static inline bool mutate_crossed(const subject *s, fab_rng *rng, mutant *m, tru
         uint32_t k = s->tier[m->cables[d].node[1]] > s->tier[m->cables[d].node[0]];
         const uint32_t *x = m->cables[c].node;
         const uint32_t *y = m->cables[d].node;
-        if (s->tier[x[e]] != s->tier[y[k]] || x[e] == y[k] || x[e ^ 1] == y[k ^ 1] ||
-            mutation_stays_irregular(s, m, c, d)) {
+        if (s->tier[x[e]] != s->tier[y[k]] || x[e] == y[k] || x[e ^ 1] == y[k ^ 1] || x[e ^ 1] == y[k] ||
+            y[k ^ 1] == x[e] || mutation_stays_irregular(s, m, c, d) ||
+            (s->group > 0 && mutation_joins_same_groups(s, m, c, d))) {
             continue;
         }
         t->kinds = "crossed-uplinks miswired missing-cable extra-cable";

@@ -76,7 +76,13 @@ static fab_status observe_begin(observation *o, const fab_observe_request *reque
     return FAB_OK;
 }
 
-/* Before anything is allocated: tables, paths of the phases, and what is kept of every link and draw. */
+/* Of a snapshot that has been read. */
+static double snapshot_bytes(const fab_counters *c) {
+    return c == NULL ? 0 : (double)(c->capacity * sizeof *c->ports + c->text_capacity + c->n_slots * sizeof *c->slots);
+}
+
+/* Before anything more is allocated: snapshots, tables, paths of the phases, and what is kept of every link and draw.
+ */
 static fab_status check_memory(const observation *o, fab_error *err) {
     const fab_observe_request *request = o->request;
     const fab_context_request *what = fab_context_what(request->context);
@@ -88,7 +94,8 @@ static fab_status check_memory(const observation *o, fab_error *err) {
     FAB_PASS(fab_replay_check_paths(&replay, err));
     fab_replay_sizes_of(o->fabric, &s);
     double bytes =
-        fab_graph_bytes(&s) + fab_next_hops_bytes(&s) + fab_dags_bytes(&s) + fab_routers_bytes(what, &s) +
+        snapshot_bytes(request->before) + snapshot_bytes(request->after) + fab_graph_bytes(&s) +
+        fab_next_hops_bytes(&s) + fab_dags_bytes(&s) + fab_routers_bytes(what, &s) +
         s.n_links * ((double)o->out->draws * sizeof *o->drawn + LINK_BYTES + DRAW_BYTES * (double)request->n_threads);
     (void)snprintf(more, sizeof more, " with %" PRIu64 " draw%s of the load of every link", o->out->draws,
                    o->out->draws == 1 ? "" : "s");

@@ -145,7 +145,8 @@ const cli_command cli_command_explain = {
     .details = "Fields are named as in JSON and XML reports, or as text reports print them: MFU, bubble, 'hash "
                "factor'. Without a "
                "name all of them are listed. server:FILE shows the "
-               "inside of a server as NCCL's topology file has it: which GPU shares which PCIe switch and NIC, at what "
+               "inside of a server as NCCL's topology file, or hwloc's, has it: which GPU shares which PCIe switch and "
+               "NIC, at what "
                "rates; a design takes it by server=FILE. model:NAME[,gpu=NAME], or a number of parameters for NAME, "
                "says how many GPUs hold a model at least.",
     .examples = EXAMPLES,

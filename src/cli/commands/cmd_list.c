@@ -8,6 +8,7 @@
 #include "fab/prices.h"
 #include "fab/published.h"
 #include "fab/routing.h"
+#include "fab/counters.h"
 #include "fab/network.h"
 #include "fab/units.h"
 
@@ -212,12 +213,26 @@ static fab_status fill_fields(cli_table *table, fab_error *err) {
     return cli_table_status(table, err);
 }
 
+/* What other commands read than audit, import and traffic. */
+static const char *const OTHER_FORMATS[][2] = {
+    {"lft", "forwarding tables: dump_lfts, dump_fts and opensm-lfts.dump of InfiniBand"},
+    {"fdbs", "forwarding tables: ibdiagnet2.fdbs"},
+    {"routes", "forwarding tables: show ip route json of FRR and SONiC, a file of each switch"},
+    {"nccl-topo", "server: its inside as NCCL has it, NCCL_TOPO_DUMP_FILE"},
+    {"hwloc", "server: its inside as hwloc has it, lstopo server.xml"}};
+
 static fab_status fill_formats(cli_table *table, fab_error *err) {
     for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
         add_texts(table, (const char *[]){fab_network_formats[i]->name, "in", NULL, fab_network_formats[i]->summary});
     }
     for (size_t i = 0; fab_traffic_files[i].name != NULL; i++) {
         add_texts(table, (const char *[]){fab_traffic_files[i].name, "in", NULL, fab_traffic_files[i].summary});
+    }
+    for (size_t i = 0; i < sizeof OTHER_FORMATS / sizeof OTHER_FORMATS[0]; i++) {
+        add_texts(table, (const char *[]){OTHER_FORMATS[i][0], "in", NULL, OTHER_FORMATS[i][1]});
+    }
+    for (size_t i = 0; fab_counters_formats[i] != NULL; i++) {
+        add_texts(table, (const char *[]){fab_counters_formats[i]->name, "in", NULL, fab_counters_formats[i]->summary});
     }
     for (size_t i = 0; fab_report_formats[i] != NULL; i++) {
         const fab_report_format *f = fab_report_formats[i];

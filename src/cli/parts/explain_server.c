@@ -69,6 +69,11 @@ fab_status cli_explain_server(const char *path, FILE *out, fab_error *err) {
         "\nPCIe: the slowest link between the GPU and its nearest NICs; NVLink: all links of the GPU; both per\n"
         "direction.\n",
         out);
+    if (s->n_left_out > 0) {
+        (void)fprintf(out,
+                      "%" PRIu32 " more NIC%s left out: no RDMA, or behind no PCIe switch of a GPU, as others are.\n",
+                      s->n_left_out, s->n_left_out == 1 ? " is" : "s are");
+    }
     if (!s->is_even) {
         (void)fprintf(out, "No server of a design: %s.\n", s->uneven);
         goto done;

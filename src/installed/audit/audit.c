@@ -12,10 +12,10 @@
 #include <string.h>
 
 const char *const fab_finding_kinds[FAB_FINDING_N] = {
-    "unreachable",  "absent-switch", "missing-cable",   "extra-cable",     "missing-port",
-    "dead-port",    "miswired",      "crossed-uplinks", "swapped-rails",   "swapped-hosts",
-    "mixed-planes", "wrong-rail",    "wrong-leaf",      "same-tier-cable", "loop",
-    "wrong-speed",  "one-sided",     "contradiction",   "single-point"};
+    "unreachable",   "absent-switch", "missing-cable", "backplane",       "extra-cable",
+    "missing-port",  "dead-port",     "miswired",      "crossed-uplinks", "swapped-rails",
+    "swapped-hosts", "mixed-planes",  "wrong-rail",    "wrong-leaf",      "same-tier-cable",
+    "loop",          "wrong-speed",   "one-sided",     "contradiction",   "single-point"};
 
 /* Findings grow here; texts live in a network of their own, whose arena they use. */
 struct fab_audit_memory {
@@ -46,6 +46,13 @@ fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err)
         FAB_PASS(fab_network_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
     }
     return FAB_OK;
+}
+
+void fab_audit_make_inside(fab_finding *f) {
+    f->kind = f->kind == FAB_FINDING_MISSING_CABLE ? FAB_FINDING_BACKPLANE : f->kind;
+    f->cables = 0;
+    f->work =
+        "No cable makes this link: reseat the two boards of the box, and replace the one that stays silent or slow.";
 }
 
 fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) {
@@ -180,6 +187,8 @@ static void count(auditor *a) {
         a->out->n_services += net->nodes[v].kind == FAB_NETWORK_SERVICE;
     }
     a->out->n_servers = a->shape->n_servers;
+    a->out->n_boxes = a->shape->n_boxes;
+    a->out->n_chips = a->shape->n_chips;
     a->out->has_rails = a->shape->has_rails;
     a->out->n_boundaries = a->shape->n_tiers < FAB_AUDIT_BOUNDARIES ? a->shape->n_tiers : FAB_AUDIT_BOUNDARIES;
     for (uint32_t t = 0; t < a->out->n_boundaries; t++) {
@@ -216,15 +225,17 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) {
     FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
-        bool is_inside =
+        bool is_service =
             net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
+        bool is_inside = fab_shape_is_inside(a->shape, &net->cables[c]);
         uint32_t t = fab_audit_boundary_of(a, c);
-        if (is_inside) {
+        if (is_service) {
             continue;
         }
-        a->out->n_cables++;
-        a->out->n_ruled += a->ruled[c];
-        if (t > 0 && t <= a->out->n_boundaries) {
+        a->out->n_inside += is_inside;
+        a->out->n_cables += !is_inside;
+        a->out->n_ruled += a->ruled[c] && !is_inside;
+        if (!is_inside && t > 0 && t <= a->out->n_boundaries) {
             a->out->boundary[t - 1].cables++;
             a->out->boundary[t - 1].with_rule += a->ruled[c];
         }

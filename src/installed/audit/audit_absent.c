@@ -32,8 +32,8 @@ typedef struct grid {
     uint32_t tier;
     const coordinates *switches; /* by number */
     const char *prefix;          /* before the role, where all have the same; NULL */
-    uint32_t n, axes;
-    uint64_t *value[AXES]; /* [axis]: those that occur, ascending */
+    uint32_t n, axes, runs;      /* runs: the axis whose numbers are counted: boards of a box, else the last */
+    uint64_t *value[AXES];       /* [axis]: those that occur, ascending */
     uint32_t n_values[AXES], cells;
     uint8_t *there; /* [cells] */
     double capacity_bps;
@@ -76,7 +76,16 @@ static uint32_t index_of(const grid *g, uint32_t axis, uint64_t value) {
     return found != NULL ? (uint32_t)(found - g->value[axis]) : 0; /* it is one of them */
 }
 
-/* Values of an axis; of the only one all between the least and the largest. */
+static bool is_boards(const grid *g) {
+    return g->switches[0].name.is_board;
+}
+
+/* Whether one number counts its switches. */
+static bool has_one_axis(const grid *g) {
+    return g->axes == 1 || (is_boards(g) && g->axes == 2 && g->n_values[1] == 1);
+}
+
+/* Values of an axis; of the only one, and of boards, all between the least and the largest. */
 static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     FAB_PASS(FAB_NEW(g->value[axis], g->n, err));
     for (uint32_t i = 0; i < g->n; i++) {
@@ -92,7 +101,7 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     g->n_values[axis] = n;
     uint64_t least = g->value[axis][0];
     uint64_t span = g->value[axis][n - 1] - least + 1;
-    if (g->axes == 1 && span > n && span < 2 * (uint64_t)n) {
+    if ((g->axes == 1 || (is_boards(g) && axis == 0)) && span > n && span < 2 * (uint64_t)n) {
         free(g->value[axis]);
         g->value[axis] = NULL;
         FAB_PASS(FAB_NEW(g->value[axis], span, err));
@@ -123,113 +132,6 @@ static void find_capacity(const auditor *a, grid *g) {
     }
 }
 
-/* --- ports -------------------------------------------------------------------------------------------------------- */
-
-static bool port_of(const fab_network_end *end, uint64_t *out) {
-    const char *digits = end->port != NULL ? strpbrk(end->port, "0123456789") : NULL;
-    *out = digits != NULL ? strtoul(digits, NULL, 10) : 0;
-    return digits != NULL;
-}
-
-#define MOST_PORTS 64
-
-/* Ports of a box that lead to a switch, ascending. */
-static uint32_t ports_towards(const auditor *a, uint32_t box, uint32_t to, uint64_t out[MOST_PORTS]) {
-    uint32_t n = 0;
-    for (uint32_t k = a->shape->first[box]; k < a->shape->first[box + 1] && n < MOST_PORTS; k++) {
-        n += fab_network_far(a->net, a->shape->side[k])->node == to &&
-             port_of(fab_network_near(a->net, a->shape->side[k]), &out[n]);
-    }
-    if (n > 0) {
-        qsort(out, n, sizeof *out, fab_order_u64);
-    }
-    return n;
-}
-
-static uint32_t far_end_of(const auditor *a, uint32_t box, uint64_t wanted) {
-    for (uint32_t k = a->shape->first[box]; k < a->shape->first[box + 1]; k++) {
-        uint64_t port = 0;
-        if (port_of(fab_network_near(a->net, a->shape->side[k]), &port) && port == wanted) {
-            return fab_network_far(a->net, a->shape->side[k])->node;
-        }
-    }
-    return NONE;
-}
-
-/* Whether a box leaves ports free between those of two switches; `before` NONE: just before those of `behind`. */
-static bool box_leaves_ports(const auditor *a, uint32_t box, uint32_t before, uint32_t behind) {
-    uint64_t one[MOST_PORTS];
-    uint64_t two[MOST_PORTS];
-    uint32_t n = ports_towards(a, box, behind, two);
-    uint32_t n_before = before != NONE ? ports_towards(a, box, before, one) : n;
-    for (uint32_t i = 0; i < n && i < n_before; i++) {
-        uint64_t low = before == NONE ? two[i] - 2 : one[i] < two[i] ? one[i] : two[i];
-        uint64_t high = before != NONE && one[i] > two[i] ? one[i] : two[i];
-        bool is_free = false;
-        if (before == NONE && (two[i] < 2 || (i > 0 && two[i] == two[i - 1] + 1))) {
-            is_free = two[i] >= 2; /* its own ports stand in a row: the first one tells */
-        }
-        for (uint64_t port = low + 1; !is_free && low + 1 > low && port < high && port < low + 256; port++) {
-            is_free = far_end_of(a, box, port) == NONE;
-        }
-        if (!is_free) {
-            return false;
-        }
-    }
-    return n > 0 && n_before > 0;
-}
-
-/* Least and largest number of the adapters of a leaf. */
-static bool slots_of(const auditor *a, uint32_t leaf, uint32_t *out_least, uint32_t *out_most) {
-    *out_least = NONE;
-    *out_most = 0;
-    for (uint32_t k = a->shape->first[leaf]; k < a->shape->first[leaf + 1]; k++) {
-        uint32_t slot = a->shape->slot[fab_network_far(a->net, a->shape->side[k])->node];
-        *out_least = slot < *out_least ? slot : *out_least;
-        *out_most = slot != NONE && slot > *out_most ? slot : *out_most;
-    }
-    return *out_least != NONE;
-}
-
-/* Whether no adapter has the numbers between those of two leaves; `before` NONE: or those before the first. */
-static bool slots_lack(const auditor *a, uint32_t before, uint32_t behind) {
-    uint32_t least[2] = {0, 0};
-    uint32_t most[2] = {0, 0};
-    if (a->shape->tier[behind] != 1 || !slots_of(a, behind, &least[1], &most[1]) ||
-        (before != NONE && !slots_of(a, before, &least[0], &most[0]))) {
-        return false;
-    }
-    uint32_t from = before != NONE ? most[0] + 1 : 0;
-    for (uint32_t v = 0; v < a->net->n_nodes && from < least[1]; v++) {
-        if (a->shape->slot[v] != NONE && a->shape->slot[v] >= from && a->shape->slot[v] < least[1]) {
-            return false;
-        }
-    }
-    return from < least[1];
-}
-
-/* Whether the boxes that a switch shares with another, of the tier above or of that below, leave ports free between
- * those of the two, or before those of one. */
-static bool ports_are_free(const auditor *a, uint32_t before, uint32_t behind) {
-    uint32_t n_free[2] = {0, 0};
-    uint32_t n_all[2] = {0, 0};
-    uint32_t last = NONE;
-    for (uint32_t k = a->shape->first[behind]; k < a->shape->first[behind + 1]; k++) {
-        uint32_t box = fab_network_far(a->net, a->shape->side[k])->node;
-        uint64_t port[MOST_PORTS];
-        if (!fab_audit_is_switch(a, box) || box == last ||
-            (before != NONE && ports_towards(a, box, before, port) == 0)) {
-            continue;
-        }
-        bool above = a->shape->tier[box] > a->shape->tier[behind];
-        last = box;
-        n_all[above]++;
-        n_free[above] += box_leaves_ports(a, box, before, behind);
-    }
-    return slots_lack(a, before, behind) || (n_all[0] > 0 && n_free[0] >= FAB_AUDIT_NEARLY * n_all[0]) ||
-           (n_all[1] > 0 && n_free[1] >= FAB_AUDIT_NEARLY * n_all[1]);
-}
-
 /* --- what is absent ----------------------------------------------------------------------------------------------- */
 
 static void put_name(const grid *g, const uint64_t *at, char *out, size_t size) {
@@ -243,8 +145,11 @@ static void put_name(const grid *g, const uint64_t *at, char *out, size_t size) 
     n += (size_t)snprintf(out + n, size - n, "%.*s", (int)(like->n_role < 40 ? like->n_role : 40), like->role);
     for (uint32_t axis = 0; axis < g->axes && n < size; axis++) {
         bool joined = axis == 0 && isdigit((unsigned char)like->role[like->n_role]);
-        n += (size_t)snprintf(out + n, size - n, "%.*s%0*" PRIu64, joined ? 0 : 1, separator, like->width[axis],
-                              at[axis]);
+        n += (size_t)snprintf(out + n, size - n, "%s%0*" PRIu64,
+                              joined           ? ""
+                              : like->is_board ? "/U"
+                                               : separator,
+                              like->width[axis], at[axis]);
     }
 }
 
@@ -324,13 +229,12 @@ static bool has_orphans(const auditor *a, uint32_t tier) {
 static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
     uint32_t before = NONE;
     uint32_t behind = NONE;
-    uint32_t last = g->axes - 1;
     for (uint32_t i = 0; i < g->n; i++) {
         bool same = true;
-        for (uint32_t axis = 0; axis < last; axis++) {
-            same = same && g->switches[i].name.at[axis] == at[axis];
+        for (uint32_t axis = 0; axis < g->axes; axis++) {
+            same = same && (axis == g->runs || g->switches[i].name.at[axis] == at[axis]);
         }
-        if (same && g->switches[i].name.at[last] < at[last]) {
+        if (same && g->switches[i].name.at[g->runs] < at[g->runs]) {
             before = g->switches[i].node;
         } else if (same && behind == NONE) {
             behind = g->switches[i].node;
@@ -344,7 +248,7 @@ static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
     }
     const audit_boundary *below = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
     uint32_t block = below != NULL ? block_beside(a, g, at, g->tier - 1, false) : NONE;
-    return ports_are_free(a, before, behind) ||
+    return fab_audit_ports_are_free(a, before, behind) ||
            (block != NONE && below->usual_upper > 0 && below->block[block].n_upper < below->usual_upper);
 }
 
@@ -356,7 +260,8 @@ static fab_status report_gaps(auditor *a, const grid *g, uint32_t n_present, fab
         for (uint32_t axis = g->axes, rest = cell; axis-- > 0; rest /= g->n_values[axis]) {
             at[axis] = g->value[axis][rest % g->n_values[axis]];
         }
-        if (g->there[cell] != 0 || (n_present < NEARLY * g->cells && !is_told(a, g, at))) {
+        bool is_slot = is_boards(g) && g->switches[0].name.role[0] == 'L'; /* which may be empty */
+        if (g->there[cell] != 0 || ((is_slot || n_present < NEARLY * g->cells) && !is_told(a, g, at))) {
             continue;
         }
         absent_switch s = place(a, g, at, g->switches[0].node);
@@ -370,10 +275,12 @@ static fab_status report_gaps(auditor *a, const grid *g, uint32_t n_present, fab
 
 /* The one before the first: other roles count from a smaller number, and its ports are free. */
 static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fab_error *err) {
-    uint64_t at[AXES] = {g->switches[0].name.at[0]};
+    uint64_t at[AXES] = {g->switches[0].name.at[0], g->switches[0].name.at[1]};
     char name[128];
-    bool slots = at[0] > 0 && g->axes == 1 && slots_lack(a, NONE, g->switches[0].node);
-    if (g->axes != 1 || g->n < 2 || !(slots || (at[0] > from && ports_are_free(a, NONE, g->switches[0].node)))) {
+    bool slots = at[0] > 0 && has_one_axis(g) && fab_audit_slots_lack(a, NONE, g->switches[0].node);
+    from = is_boards(g) ? 1 : from;
+    if (!has_one_axis(g) || g->n < 2 ||
+        !(slots || (at[0] > from && fab_audit_ports_are_free(a, NONE, g->switches[0].node)))) {
         return FAB_OK;
     }
     at[0]--;
@@ -399,11 +306,12 @@ static fab_status look_behind_last(auditor *a, const grid *g, fab_error *err) {
     uint64_t at[AXES] = {0};
     char name[128];
     const char *why = NULL;
-    if (g->axes != 1 || block == NONE || b->usual_upper == 0 ||
+    if (!has_one_axis(g) || block == NONE || b->usual_upper == 0 ||
         b->block[block].n_upper + 1 != b->usual_upper - n_absent_in(a, g->tier, block)) {
         return FAB_OK;
     }
     at[0] = last->name.at[0] + 1;
+    at[1] = last->name.at[1];
     absent_switch s = place(a, g, at, last->node);
     put_name(g, at, name, sizeof name);
     FAB_PASS(fab_audit_text(a, &why, err, "the switches below have %u switches above them, their peers %u",
@@ -506,7 +414,8 @@ static fab_status look_at_role(auditor *a, coordinates *all, uint32_t n, uint32_
                   .switches = all + i,
                   .n = next - i,
                   .axes = all[i].name.n,
-                  .prefix = collides && (by_number || is_plain) ? all[i].label : NULL};
+                  .runs = all[i].name.is_board ? 0 : all[i].name.n - 1,
+                  .prefix = (collides && (by_number || is_plain)) || all[i].name.is_board ? all[i].label : NULL};
         FAB_PASS(g.n > 1 ? look_at_grid(a, &g, from, err) : FAB_OK);
     }
     return FAB_OK;

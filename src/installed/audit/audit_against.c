@@ -142,6 +142,9 @@ static fab_status report_missing(comparison *c, uint32_t cable, fab_error *err) 
     f.text = "this cable is planned and not there";
     FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Plug a cable from %s:%s to %s:%s.", f.node, f.port, f.other,
                             f.other_port));
+    if (fab_shape_is_inside(c->plan_shape, p)) {
+        fab_audit_make_inside(&f);
+    }
     return fab_audit_add(&c->a, &f, err);
 }
 
@@ -167,7 +170,7 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
     return FAB_OK;
 }
 
-static bool is_inside(const fab_network *net, uint32_t cable) {
+static bool is_service(const fab_network *net, uint32_t cable) {
     const fab_network_end *end = net->cables[cable].end;
     return net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
 }
@@ -199,7 +202,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
         uint32_t i = 0;
-        for (; done_with[cable] == 0 && !is_inside(c->plan, cable) && side == FAB_NETWORK_NONE && i < 2;
+        for (; done_with[cable] == 0 && !is_service(c->plan, cable) && side == FAB_NETWORK_NONE && i < 2;
              i++) { /* an end that leads elsewhere */
             uint32_t node = c->there[p->end[i].node];
             side = node != FAB_NETWORK_NONE && p->end[i].port != NULL
@@ -208,7 +211,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         }
         if (side != FAB_NETWORK_NONE) {
             FAB_TRY(report_miswired(c, cable, i - 1, side, err));
-        } else if (done_with[cable] == 0 && !is_inside(c->plan, cable) && is_planned(c, cable)) {
+        } else if (done_with[cable] == 0 && !is_service(c->plan, cable) && is_planned(c, cable)) {
             FAB_TRY(report_missing(c, cable, err));
         }
     }
@@ -220,7 +223,7 @@ done:
 static fab_status look_for_more(comparison *c, fab_error *err) {
     for (uint32_t cable = 0; cable < c->a.net->n_cables; cable++) {
         const fab_network_cable *p = &c->a.net->cables[cable];
-        if (c->found[cable] != 0 || is_inside(c->a.net, cable)) {
+        if (c->found[cable] != 0 || is_service(c->a.net, cable)) {
             continue;
         }
         fab_finding f = fab_audit_finding(&c->a, FAB_FINDING_EXTRA_CABLE, &p->end[0], &p->end[1]);

@@ -128,6 +128,9 @@ static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, double
     f.damage_bps = meant > c->rate_bps ? meant - c->rate_bps : 0;
     f.line = c->end[0].line != 0 ? c->end[0].line : c->end[1].line;
     f.work = work_on_speed(c->rate_bps, meant);
+    if (fab_shape_is_inside(a->shape, c)) {
+        fab_audit_make_inside(&f);
+    }
     if (c->rate_bps == meant || meant <= 0) {
         return FAB_OK;
     }
@@ -175,6 +178,9 @@ static fab_status look_at_ends(auditor *a, uint32_t cable, fab_error *err) {
     f.line = here->line;
     f.text = "the other end alone reports this cable";
     f.work = "Look at both ports: the end that is silent may be down, or be another box.";
+    if (fab_shape_is_inside(a->shape, c)) {
+        fab_audit_make_inside(&f);
+    }
     return fab_audit_add(a, &f, err);
 }
 

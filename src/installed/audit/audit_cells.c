@@ -1,18 +1,19 @@
-/* Cables between cells (Dragonfly+): cells are blocks of the boundary below, and where nearly every switch has as many
- * cables to every other cell, one that has one less to a cell and one more to another has a cable that is crossed. */
+/* Cables between cells (Dragonfly+) and groups (dragonfly). Cells are blocks of the boundary below, groups are found
+ * from who is joined to whom. Where nearly every switch has as many cables to each cell as a rule says, one that has
+ * one less to a cell and one more to another has a cable that is crossed. The rule of cells is one number; that of
+ * groups is learned: what the r-th switch of a group has to the group d places behind its own, or to the d-th of the
+ * others. */
 #include "audit_internal.h"
 
 #include "fab/memory.h"
 #include "fab/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define NONE FAB_NETWORK_NONE
-
-/* Cables of a switch to another cell. */
-typedef struct reach {
-    uint32_t node, cell, n;
-} reach;
+#define NONE       FAB_NETWORK_NONE
+#define MOST_PAIRS ((size_t)1 << 27) /* of a switch and a cell */
+#define LEARNED    0.85              /* of these that a learned rule tells */
 
 /* A switch that has one cable less to a cell than it should, and one more to another. */
 typedef struct crossing {
@@ -25,88 +26,167 @@ typedef struct cells {
     uint32_t tier;
     const uint32_t *of; /* [n_nodes] */
     uint32_t n_cells;
-    reach *reach;
+    uint16_t *count;         /* [switch of the tier][cell]: cables */
+    uint32_t *index, *place; /* [n_nodes]: of a switch of the tier among all, and in its cell, by name */
+    uint32_t *size, *first;  /* [cell]: its switches, and one of them */
     crossing *list;
-    uint32_t n_reach, n, usual;
+    uint32_t n, usual; /* usual: of every pair; 0: the rule is learned */
+    uint32_t most;     /* switches of a cell, as nearly all have */
+    bool by_distance;  /* cells count from the own one; else from the first, without the own one */
+    uint16_t *rule;    /* [place][number of a cell] */
     double confidence;
 } cells;
 
-static int by_node_and_cell(const void *x, const void *y) {
-    const reach *a = x;
-    const reach *b = y;
-    FAB_ORDER_BY(a->node, b->node);
-    return FAB_ORDER(a->cell, b->cell);
+static uint32_t switch_at(const cells *s, uint32_t i) {
+    return s->a->in_tier[s->a->tier_first[s->tier] + i];
 }
 
-static bool is_between(const cells *s, uint32_t cable) {
-    const fab_network_end *end = s->a->net->cables[cable].end;
-    bool is_here = true;
-    for (int k = 0; k < 2; k++) {
-        uint32_t v = end[k].node;
-        is_here = is_here && fab_audit_is_switch(s->a, v) && s->a->shape->tier[v] == s->tier && s->of[v] != NONE;
-    }
-    return is_here && s->of[end[0].node] != s->of[end[1].node];
+static uint32_t n_switches(const cells *s) {
+    return s->a->tier_first[s->tier + 1] - s->a->tier_first[s->tier];
+}
+
+static bool is_member(const cells *s, uint32_t v) {
+    return fab_audit_is_switch(s->a, v) && s->a->shape->tier[v] == s->tier && s->of[v] != NONE;
 }
 
 static fab_status count_cables(cells *s, fab_error *err) {
     const fab_network *net = s->a->net;
-    uint32_t n = 0;
-    FAB_PASS(FAB_NEW(s->reach, 2 * (size_t)net->n_cables, err));
+    FAB_PASS(FAB_NEW(s->count, (size_t)n_switches(s) * s->n_cells, err));
+    FAB_PASS(FAB_NEW(s->index, net->n_nodes, err));
+    FAB_PASS(FAB_NEW(s->place, net->n_nodes, err));
+    FAB_PASS(FAB_NEW(s->size, s->n_cells, err));
+    FAB_PASS(FAB_NEW(s->first, s->n_cells, err));
+    for (uint32_t i = 0; i < n_switches(s); i++) {
+        uint32_t v = switch_at(s, i);
+        s->index[v] = i;
+        if (s->of[v] != NONE) {
+            s->first[s->of[v]] = s->size[s->of[v]] == 0 ? v : s->first[s->of[v]];
+            s->place[v] = s->size[s->of[v]]++;
+        }
+    }
     for (uint32_t c = 0; c < net->n_cables; c++) {
-        for (int k = 0; k < 2 && is_between(s, c); k++) {
-            s->reach[s->n_reach++] = (reach){net->cables[c].end[k].node, s->of[net->cables[c].end[k ^ 1].node], 1};
+        const fab_network_end *end = net->cables[c].end;
+        for (int k = 0; k < 2 && is_member(s, end[0].node) && is_member(s, end[1].node) && end[0].node != end[1].node;
+             k++) {
+            s->count[(size_t)s->index[end[k].node] * s->n_cells + s->of[end[k ^ 1].node]]++;
         }
     }
-    if (s->n_reach > 0) {
-        qsort(s->reach, s->n_reach, sizeof *s->reach, by_node_and_cell);
-    }
-    for (uint32_t i = 0; i < s->n_reach; i++) {
-        if (n > 0 && by_node_and_cell(&s->reach[n - 1], &s->reach[i]) == 0) {
-            s->reach[n - 1].n++;
-        } else {
-            s->reach[n++] = s->reach[i];
-        }
-    }
-    s->n_reach = n;
     return FAB_OK;
 }
 
+static uint16_t count_of(const cells *s, uint32_t v, uint32_t cell) {
+    return s->count[(size_t)s->index[v] * s->n_cells + cell];
+}
+
+/* --- one number for all ------------------------------------------------------------------------------------------- */
+
 /* Cables that nearly every switch has to every other cell; 0: there is no such rule. */
 static void find_usual(cells *s) {
-    const auditor *a = s->a;
-    uint64_t n_pairs = (uint64_t)(a->tier_first[s->tier + 1] - a->tier_first[s->tier]) * (s->n_cells - 1);
+    uint64_t n_pairs = (uint64_t)n_switches(s) * (s->n_cells - 1);
     uint32_t votes = 0;
     uint64_t same = 0;
-    for (uint32_t i = 0; i < s->n_reach; i++) {
-        s->usual = votes == 0 ? s->reach[i].n : s->usual;
-        votes += s->reach[i].n == s->usual ? 1 : UINT32_MAX;
-    }
-    for (uint32_t i = 0; i < s->n_reach; i++) {
-        same += s->reach[i].n == s->usual;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < n_switches(s); i++) {
+            uint32_t v = switch_at(s, i);
+            for (uint32_t cell = 0; s->of[v] != NONE && cell < s->n_cells; cell++) {
+                uint32_t n = count_of(s, v, cell);
+                if (cell != s->of[v] && n > 0 && pass == 0) {
+                    s->usual = votes == 0 ? n : s->usual;
+                    votes += n == s->usual ? 1 : UINT32_MAX;
+                }
+                same += pass == 1 && cell != s->of[v] && n > 0 && n == s->usual;
+            }
+        }
     }
     s->usual = (double)same >= FAB_AUDIT_NEARLY * (double)n_pairs ? s->usual : 0;
     s->confidence = fab_audit_confidence((double)same, (double)n_pairs);
 }
 
-/* Of the reaches [first, behind) of one switch. */
-static void look_at_switch(cells *s, uint32_t first, uint32_t behind) {
-    crossing found = {.node = s->reach[first].node, .lacks = NONE, .has = NONE};
-    uint32_t n_less = 0;
-    uint32_t n_more = 0;
-    uint32_t at = first;
-    for (uint32_t cell = 0; cell < s->n_cells; cell++) {
-        uint32_t n = 0;
-        if (at < behind && s->reach[at].cell == cell) {
-            n = s->reach[at++].n;
-        }
-        if (cell != s->of[found.node] && n != s->usual) {
-            n_less += n + 1 == s->usual ? 1 : 0;
-            n_more += n == s->usual + 1 ? 1 : 0;
-            found.lacks = n < s->usual ? cell : found.lacks;
-            found.has = n > s->usual ? cell : found.has;
+/* --- a rule that groups share ------------------------------------------------------------------------------------- */
+
+/* Number of a cell as a switch counts them; 0: its own. */
+static uint32_t number_of(const cells *s, uint32_t v, uint32_t cell) {
+    uint32_t own = s->of[v];
+    return s->by_distance ? (cell + s->n_cells - own) % s->n_cells : cell == own ? 0 : cell < own ? cell + 1 : cell;
+}
+
+static uint16_t *rule_at(const cells *s, uint32_t v, uint32_t cell) {
+    return &s->rule[(size_t)s->place[v] * s->n_cells + number_of(s, v, cell)];
+}
+
+static bool has_rule(const cells *s, uint32_t v) {
+    return s->of[v] != NONE && s->size[s->of[v]] == s->most;
+}
+
+/* What most groups have, by Boyer and Moore's vote. Returns the part of the cables that it tells. */
+static double learn(cells *s, int32_t *votes) {
+    double same = 0;
+    double all = 0;
+    memset(votes, 0, (size_t)s->most * s->n_cells * sizeof *votes);
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < n_switches(s); i++) {
+            uint32_t v = switch_at(s, i);
+            for (uint32_t cell = 0; has_rule(s, v) && cell < s->n_cells; cell++) {
+                uint16_t *rule = rule_at(s, v, cell);
+                uint16_t n = count_of(s, v, cell);
+                int32_t *vote = &votes[rule - s->rule];
+                if (pass == 0) {
+                    *rule = *vote == 0 ? n : *rule;
+                    *vote += n == *rule ? 1 : -1;
+                } else {
+                    all += n > *rule ? n : *rule;
+                    same += n < *rule ? n : *rule;
+                }
+            }
         }
     }
-    if (n_less == 1 && n_more == 1) {
+    return all > 0 ? same / all : 0;
+}
+
+static fab_status learn_rule(cells *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    int32_t *votes = NULL;
+    uint32_t n_most = 0;
+    double part = 0;
+    for (uint32_t cell = 0; cell < s->n_cells; cell++) {
+        uint32_t same = 0;
+        for (uint32_t other = 0; other < s->n_cells; other++) {
+            same += s->size[other] == s->size[cell];
+        }
+        s->most = same > n_most ? s->size[cell] : s->most;
+        n_most = same > n_most ? same : n_most;
+    }
+    FAB_TRY(FAB_NEW(s->rule, (size_t)s->most * s->n_cells, err));
+    FAB_TRY(FAB_NEW(votes, (size_t)s->most * s->n_cells, err));
+    for (int kind = 0; kind < 2 && part < LEARNED; kind++) {
+        s->by_distance = kind == 0;
+        part = n_most >= FAB_AUDIT_NEARLY * s->n_cells ? learn(s, votes) : 0;
+    }
+    s->confidence = fab_audit_confidence(part * n_switches(s), n_switches(s));
+    s->most = part >= LEARNED ? s->most : 0;
+done:
+    free(votes);
+    return status;
+}
+
+/* --- deviations --------------------------------------------------------------------------------------------------- */
+
+static void look_at_switch(cells *s, uint32_t v) {
+    crossing found = {.node = v, .lacks = NONE, .has = NONE};
+    uint32_t n_less = 0;
+    uint32_t n_more = 0;
+    uint32_t n_other = 0;
+    for (uint32_t cell = 0; cell < s->n_cells; cell++) {
+        uint32_t n = count_of(s, v, cell);
+        bool is_own = cell == s->of[v];
+        uint32_t should = s->usual == 0 ? *rule_at(s, v, cell) : is_own ? n : s->usual;
+        n_less += n + 1 == should;
+        n_more += n == should + 1;
+        n_other += n + 1 < should || n > should + 1;
+        found.lacks = n < should ? cell : found.lacks;
+        found.has = n > should ? cell : found.has;
+    }
+    if (n_less == 1 && n_more == 1 && n_other == 0) {
         s->list[s->n++] = found;
     }
 }
@@ -137,24 +217,27 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
                      .other = fab_audit_label(a, two->node),
                      .other_guid = a->net->nodes[two->node].guid,
                      .line = near->end[0].line != 0 ? near->end[0].line : near->end[1].line};
-    const char *lacks =
-        fab_audit_label(a, a->boundary[s->tier - 1].member[a->boundary[s->tier - 1].block[one->lacks].first_upper]);
+    const char *what = s->usual > 0 ? "cell" : "group";
+    const char *lacks = NULL;
+    FAB_PASS(one->lacks == s->of[one->node]
+                 ? fab_audit_text(a, &lacks, err, "its own %s", what)
+                 : fab_audit_text(a, &lacks, err, "the %s of %s", what, fab_audit_label(a, s->first[one->lacks])));
     if (cable != NULL) {
         uint32_t k = cable->end[0].node == one->node ? 0 : 1;
         f.port = fab_audit_port(&cable->end[k]);
         f.other_port = fab_audit_port(&cable->end[k ^ 1]);
-        FAB_PASS(fab_audit_text(a, &f.text, err,
-                                "this cable leads to a cell that both switches have %u cable%s to beside; %s lacks one "
-                                "to the cell of %s",
-                                (unsigned)s->usual, s->usual == 1 ? "" : "s", f.node, lacks));
+        FAB_PASS(
+            fab_audit_text(a, &f.text, err,
+                           "by this cable both switches have one more to each other's %s than their peers; %s lacks "
+                           "one to %s",
+                           what, f.node, lacks));
         FAB_PASS(fab_audit_text(a, &f.work, err,
                                 "Exchange its end with that of a cable which is crossed with it: %s "
-                                "belongs on the cell of %s.",
+                                "belongs on %s.",
                                 f.node, lacks));
     } else {
         FAB_PASS(fab_audit_text(a, &f.text, err,
-                                "their cables to two cells are crossed: %s lacks one to the cell of %s, %s has one too "
-                                "many",
+                                "their cables to two %ss are crossed: %s lacks one to %s, %s has one too many", what,
                                 f.node, lacks, f.other));
         FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the ends of the two at %s and %s.", f.node, f.other));
     }
@@ -180,24 +263,50 @@ static fab_status report_crossings(cells *s, fab_error *err) {
     return FAB_OK;
 }
 
-fab_status fab_audit_cells(auditor *a, uint32_t tier, fab_error *err) {
+/* Cables to other switches that its place in its group asks for. */
+static void tell_degrees(const cells *s, uint32_t *should) {
+    for (uint32_t i = 0; s->most > 0 && i < n_switches(s); i++) {
+        uint32_t v = switch_at(s, i);
+        uint32_t sum = 0;
+        for (uint32_t cell = 0; has_rule(s, v) && cell < s->n_cells; cell++) {
+            sum += *rule_at(s, v, cell);
+        }
+        should[v] = sum > 0 ? sum : should[v];
+    }
+}
+
+fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err) {
     fab_status status = FAB_OK;
     cells s = {.a = a, .tier = tier};
-    if (tier < 2 || a->boundary[tier - 1].n_blocks < 3) {
-        return FAB_OK;
+    uint32_t *of = NULL;
+    bool has_blocks = tier > 1 && a->boundary[tier - 1].n_blocks >= 3;
+    if (has_blocks) {
+        s.of = a->boundary[tier - 1].of;
+        s.n_cells = a->boundary[tier - 1].n_blocks;
+    } else {
+        FAB_TRY(FAB_NEW(of, a->net->n_nodes, err));
+        FAB_TRY(fab_audit_groups(a, tier, of, &s.n_cells, err));
+        s.of = of;
     }
-    s.of = a->boundary[tier - 1].of;
-    s.n_cells = a->boundary[tier - 1].n_blocks;
+    if (s.n_cells < 3 || (size_t)n_switches(&s) * s.n_cells > MOST_PAIRS) {
+        goto done;
+    }
     FAB_TRY(count_cables(&s, err));
-    find_usual(&s);
-    FAB_TRY(FAB_NEW(s.list, s.n_reach, err));
-    for (uint32_t first = 0, behind = 0; s.usual > 0 && first < s.n_reach; first = behind) {
-        for (behind = first; behind < s.n_reach && s.reach[behind].node == s.reach[first].node; behind++) {
+    if (has_blocks) {
+        find_usual(&s);
+    } else {
+        FAB_TRY(learn_rule(&s, err));
+        tell_degrees(&s, should);
+    }
+    FAB_TRY(FAB_NEW(s.list, n_switches(&s), err));
+    for (uint32_t i = 0; i < n_switches(&s); i++) {
+        uint32_t v = switch_at(&s, i);
+        if (s.usual > 0 ? s.of[v] != NONE : s.most > 0 && has_rule(&s, v)) {
+            look_at_switch(&s, v);
         }
-        look_at_switch(&s, first, behind);
     }
     FAB_TRY(report_crossings(&s, err));
 done:
-    FAB_FREE_ALL(s.reach, s.list);
+    FAB_FREE_ALL(s.count, s.index, s.place, s.size, s.first, s.list, s.rule, of);
     return status;
 }

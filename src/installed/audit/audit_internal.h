@@ -86,6 +86,14 @@ static inline const char *fab_audit_port(const fab_network_end *end) {
     return end->port != NULL ? end->port : "";
 }
 
+/** Whether two switches are chips of one box. */
+static inline bool fab_audit_same_box(const auditor *a, uint32_t v, uint32_t w) {
+    return a->shape->box[v] != FAB_NETWORK_NONE && a->shape->box[v] == a->shape->box[w];
+}
+
+/** Of a link inside a box: no cable is missing, and none can be plugged. */
+void fab_audit_make_inside(fab_finding *f);
+
 /** How sure a rule is that k of n peers follow: Laplace's rule of succession. */
 static inline double fab_audit_confidence(double k, double n) {
     return (k + 1) / (n + 2);
@@ -119,14 +127,28 @@ void fab_audit_blocks_release(auditor *a);
 /** Name of a switch whose number is `step` larger. */
 fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const char **out, fab_error *err) FAB_MUST_USE;
 
+/** Whether no adapter has the numbers between those of two leaves; `before` FAB_NETWORK_NONE: or those before the
+ * first.
+ */
+bool fab_audit_slots_lack(const auditor *a, uint32_t before, uint32_t behind);
+
+/** Whether the boxes that a switch shares with another, of the tier above or of that below, leave ports free between
+ * those of the two, or before those of one; or fab_audit_slots_lack(). */
+bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind);
+
 /** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
 fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
 
 fab_status fab_audit_absent(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_sideways(auditor *a, fab_error *err) FAB_MUST_USE;
-/** Crossed cables between the cells that switches of a tier are in. */
-fab_status fab_audit_cells(auditor *a, uint32_t tier, fab_error *err) FAB_MUST_USE;
+/** Groups of a tier whose switches are joined among themselves: of [n_nodes] is the group of a switch, by name, or
+ * FAB_NETWORK_NONE; *out_n 0 where there are none. Complexity: O(sum of degree^2). */
+fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint32_t *out_n,
+                            fab_error *err) FAB_MUST_USE;
+/** Crossed cables between the cells or groups that switches of a tier are in. should [n_nodes] gets the cables to
+ * others that a switch of a group should have, where a rule says so. */
+fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_hosts(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cables(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_cuts(auditor *a, fab_error *err) FAB_MUST_USE;

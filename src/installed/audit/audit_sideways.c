@@ -20,6 +20,7 @@ typedef struct sideways {
     auditor *a;
     uint32_t tier;
     uint32_t *degree; /* [n_nodes]: cables to switches of its tier */
+    uint32_t *should; /* [n_nodes]: what its place in a group asks for, or what most have */
     peer_cable *list; /* of the tier: by switches */
     uint32_t n;
 } sideways;
@@ -106,8 +107,9 @@ static fab_status report_all(sideways *s, double confidence, fab_error *err) {
     return FAB_OK;
 }
 
-/* The number of cables that most switches of the tier have; *out_share: how many. */
-static uint32_t usual_of_tier(const sideways *s, double *out_share) {
+/* The number of cables that most switches of the tier have, where groups do not say. Returns the share of those that
+ * have what they should. */
+static double find_should(const sideways *s, uint32_t *out_usual) {
     const auditor *a = s->a;
     const uint32_t *nodes = a->in_tier + a->tier_first[s->tier];
     uint32_t n = a->tier_first[s->tier + 1] - a->tier_first[s->tier];
@@ -119,18 +121,19 @@ static uint32_t usual_of_tier(const sideways *s, double *out_share) {
         votes += s->degree[nodes[i]] == candidate ? 1 : UINT32_MAX;
     }
     for (uint32_t i = 0; i < n; i++) {
-        same += s->degree[nodes[i]] == candidate;
+        uint32_t *should = &s->should[nodes[i]];
+        *should = *should == NONE ? candidate : *should;
+        same += s->degree[nodes[i]] == *should;
     }
-    *out_share = (double)same / n;
-    return candidate;
+    *out_usual = candidate;
+    return (double)same / n;
 }
 
-static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, uint32_t usual, double confidence,
-                               fab_error *err) {
+static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, double confidence, fab_error *err) {
     auditor *a = s->a;
-    bool is_pair = n == 2 && s->degree[node[0]] == s->degree[node[1]];
+    bool is_pair = n == 2 && s->degree[node[0]] == s->degree[node[1]] && s->should[node[0]] == s->should[node[1]];
     for (uint32_t i = 0; i < n; i += is_pair ? 2 : 1) {
-        uint32_t lacks = usual - s->degree[node[i]];
+        uint32_t lacks = s->should[node[i]] - s->degree[node[i]];
         fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
                          .confidence = confidence,
                          .cables = lacks,
@@ -142,7 +145,8 @@ static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, ui
             f.other_guid = a->net->nodes[node[1]].guid;
         }
         FAB_PASS(fab_audit_text(a, &f.text, err, "%s %u cables to other switches; nearly all have %u",
-                                is_pair ? "both have" : "it has", (unsigned)s->degree[node[i]], (unsigned)usual));
+                                is_pair ? "both have" : "it has", (unsigned)s->degree[node[i]],
+                                (unsigned)s->should[node[i]]));
         FAB_PASS(fab_audit_text(a, &f.work, err, "Look for the cable of %s%s%s.", f.node, is_pair ? " and " : "",
                                 is_pair ? f.other : ""));
         FAB_PASS(fab_audit_add(a, &f, err));
@@ -151,7 +155,7 @@ static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, ui
 }
 
 /* A cable too many stands between two switches that have more than others, or beside another one. */
-static fab_status look_for_more(sideways *s, uint32_t usual, double confidence, fab_error *err) {
+static fab_status look_for_more(sideways *s, bool has_rule, double confidence, fab_error *err) {
     auditor *a = s->a;
     uint32_t n_double = 0;
     for (uint32_t i = 1; i < s->n; i++) {
@@ -161,8 +165,8 @@ static fab_status look_for_more(sideways *s, uint32_t usual, double confidence, 
         const peer_cable *p = &s->list[i];
         bool again = i > 0 && p->one == s->list[i - 1].one && p->two == s->list[i - 1].two;
         bool last = i + 1 == s->n || p->one != s->list[i + 1].one || p->two != s->list[i + 1].two;
-        bool more = usual > 0 && s->degree[p->one] > usual && s->degree[p->two] > usual;
-        if ((more && last && (n_double == 0 || again)) || (usual == 0 && again && n_double <= 2)) {
+        bool more = has_rule && s->degree[p->one] > s->should[p->one] && s->degree[p->two] > s->should[p->two];
+        if ((more && last && (n_double == 0 || again)) || (!has_rule && again && n_double <= 2)) {
             fab_finding f = finding_of(a, FAB_FINDING_EXTRA_CABLE, p->cable);
             f.confidence = confidence;
             f.work = "Remove it, or find where its ends belong.";
@@ -198,34 +202,34 @@ static fab_status report_absent(sideways *s, uint32_t n_short, fab_error *err) {
 static fab_status look_at_degrees(sideways *s, fab_error *err) {
     fab_status status = FAB_OK;
     auditor *a = s->a;
-    double share = 0;
     uint32_t *shorts = NULL;
     uint32_t n_short = 0;
     uint32_t lacks = 0;
-    uint32_t usual = usual_of_tier(s, &share);
+    uint32_t usual = 0;
     const uint32_t *nodes = a->in_tier + a->tier_first[s->tier];
     uint32_t n = a->tier_first[s->tier + 1] - a->tier_first[s->tier];
+    double share = find_should(s, &usual);
     FAB_TRY(FAB_NEW(shorts, n, err));
     if (share < FAB_AUDIT_NEARLY) {
-        FAB_TRY(look_for_more(s, 0, 0.75, err));
+        FAB_TRY(look_for_more(s, false, 0.75, err));
         goto done;
     }
     for (uint32_t i = 0; i < s->n; i++) {
         a->ruled[s->list[i].cable] = true;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (s->degree[nodes[i]] < usual) {
+        if (s->degree[nodes[i]] < s->should[nodes[i]]) {
             shorts[n_short++] = nodes[i];
-            lacks += usual - s->degree[nodes[i]];
+            lacks += s->should[nodes[i]] - s->degree[nodes[i]];
         }
     }
     bool is_told = count_absent(a, s->tier) > 0;
     if (!is_told && n_short > 2 && lacks == n_short && n_short == usual) {
         FAB_TRY(report_absent(s, n_short, err));
     } else if (!is_told) {
-        FAB_TRY(report_short(s, shorts, n_short, usual, fab_audit_confidence(share * n, n), err));
+        FAB_TRY(report_short(s, shorts, n_short, fab_audit_confidence(share * n, n), err));
     }
-    FAB_TRY(look_for_more(s, usual, fab_audit_confidence(share * n, n), err));
+    FAB_TRY(look_for_more(s, usual > 0, fab_audit_confidence(share * n, n), err));
 done:
     free(shorts);
     return status;
@@ -236,6 +240,8 @@ fab_status fab_audit_sideways(auditor *a, fab_error *err) {
     sideways s = {.a = a};
     FAB_TRY(look_at_single_cables(a, err));
     FAB_TRY(FAB_NEW(s.degree, a->net->n_nodes, err));
+    FAB_TRY(FAB_NEW(s.should, a->net->n_nodes, err));
+    memset(s.should, 0xff, a->net->n_nodes * sizeof *s.should);
     FAB_TRY(FAB_NEW(s.list, a->net->n_cables, err));
     for (s.tier = 1; s.tier <= a->n_tiers; s.tier++) {
         uint32_t n = a->tier_first[s.tier + 1] - a->tier_first[s.tier];
@@ -247,11 +253,11 @@ fab_status fab_audit_sideways(auditor *a, fab_error *err) {
         if (s.n > 0 && n_with < BUILT_PART * n) {
             FAB_TRY(report_all(&s, fab_audit_confidence(n - n_with, n), err));
         } else if (s.n > 0) {
+            FAB_TRY(fab_audit_cells(a, s.tier, s.should, err));
             FAB_TRY(look_at_degrees(&s, err));
-            FAB_TRY(fab_audit_cells(a, s.tier, err));
         }
     }
 done:
-    FAB_FREE_ALL(s.degree, s.list);
+    FAB_FREE_ALL(s.degree, s.should, s.list);
     return status;
 }

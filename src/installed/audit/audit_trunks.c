@@ -127,15 +127,19 @@ static fab_status report_missing(trunks *t, const deviation *d, fab_error *err) 
                      .node = fab_audit_label(a, d->lower),
                      .guid = a->net->nodes[d->lower].guid};
     if (is_known) {
+        bool is_inside = fab_audit_same_box(a, d->lower, d->upper);
         f.port = free_ports(t, d->lower, d->upper, usual, here, sizeof here);
         f.other = fab_audit_label(a, d->upper);
         f.other_guid = a->net->nodes[d->upper].guid;
         f.other_port = free_ports(t, d->upper, d->lower, usual, far, sizeof far);
-        FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u cables of this trunk are missing", (unsigned)d->n,
-                                (unsigned)d->should));
+        FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u %s are missing", (unsigned)d->n, (unsigned)d->should,
+                                is_inside ? "links between these chips of one box" : "cables of this trunk"));
         FAB_PASS(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)d->n,
                                 d->n > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
                                 f.other_port[0] != '\0' ? ", port " : "", f.other_port));
+        if (is_inside) {
+            fab_audit_make_inside(&f);
+        }
     } else {
         FAB_PASS(fab_audit_text(a, &f.text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
                                 (unsigned)d->should));
@@ -320,7 +324,9 @@ static fab_status look_at_lower(trunks *t, const audit_trunk *trunk, uint32_t n,
     if (wrong > 2 && wrong >= OTHER_DESIGN * k->n_upper) {
         return FAB_OK;
     }
-    if (counts) {
+    if (fab_audit_same_box(t->a, v, b->member[k->first_upper])) {
+        t->a->out->n_inside_missing += planned - present;
+    } else if (counts) {
         sum->planned += planned;
         sum->present += present;
     }

@@ -193,6 +193,6 @@ static fab_status csv_read(const char *path, const char *bytes, fab_counters *ou
 
 const fab_counters_format fab_counters_csv = {
     .name = "csv",
-    .summary = "list of ports: node (or guid), port, counters by any tool's names, time_s",
+    .summary = "counters: a list of ports: node (or guid), port, counters by any tool's names, time_s",
     .recognise = csv_recognise,
     .read = csv_read};

@@ -230,6 +230,6 @@ done:
 
 const fab_counters_format fab_counters_json = {
     .name = "json",
-    .summary = "JSON: COUNTERS_DB of SONiC, updates or events of gNMI, OpenConfig's interfaces",
+    .summary = "counters: JSON of COUNTERS_DB of SONiC, updates or events of gNMI, OpenConfig's interfaces",
     .recognise = json_recognise,
     .read = json_read};

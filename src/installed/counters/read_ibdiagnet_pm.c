@@ -157,6 +157,7 @@ static fab_status ibdiagnet_read(const char *path, const char *bytes, fab_counte
 
 const fab_counters_format fab_counters_ibdiagnet = {
     .name = "ibdiagnet",
-    .summary = "counters of InfiniBand ports as ibdiagnet2 writes them: ibdiagnet2.pm, or PM_INFO of ibdiagnet2.db_csv",
+    .summary =
+        "counters: of InfiniBand ports as ibdiagnet2 writes them: ibdiagnet2.pm, or PM_INFO of ibdiagnet2.db_csv",
     .recognise = ibdiagnet_recognise,
     .read = ibdiagnet_read};

@@ -103,6 +103,6 @@ static fab_status perfquery_read(const char *path, const char *bytes, fab_counte
 
 const fab_counters_format fab_counters_perfquery = {
     .name = "perfquery",
-    .summary = "counters of InfiniBand ports as perfquery -x prints them, one port behind the other",
+    .summary = "counters: of InfiniBand ports as perfquery -x prints them, one port behind the other",
     .recognise = perfquery_recognise,
     .read = perfquery_read};

@@ -173,6 +173,6 @@ static fab_status prometheus_read(const char *path, const char *bytes, fab_count
 
 const fab_counters_format fab_counters_prometheus = {
     .name = "prometheus",
-    .summary = "text of Prometheus: node_exporter, exporters of InfiniBand fabrics",
+    .summary = "counters: text of Prometheus: node_exporter, exporters of InfiniBand fabrics",
     .recognise = prometheus_recognise,
     .read = prometheus_read};

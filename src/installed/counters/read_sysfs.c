@@ -123,6 +123,6 @@ static fab_status sysfs_read(const char *path, const char *bytes, fab_counters *
 
 const fab_counters_format fab_counters_sysfs = {
     .name = "sysfs",
-    .summary = "/sys/class/infiniband of hosts: a copy of the folder, or what grep -r . says of it",
+    .summary = "counters: /sys/class/infiniband of hosts: a copy of the folder, or what grep -r . says of it",
     .recognise = sysfs_recognise,
     .read = sysfs_read};

@@ -105,10 +105,12 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
         {"PK\x03\x04", "an archive or a spreadsheet: save it as CSV", true},
         {"SQLite format 3", "a database: the folder of a study is read by fabriscope study show --store", true},
         {"<design", "a design: fabriscope run and route take it", false},
-        {"<system version", "the inside of a server from NCCL: fabriscope explain server:FILE", false},
-        {"<topology version",
-         "the inside of one server from hwloc, which knows no cable between boxes; what NCCL says of "
-         "it (NCCL_TOPO_DUMP_FILE) is taken by fabriscope explain server:FILE",
+        {"<system version",
+         "the inside of a server from NCCL: fabriscope explain server:FILE, and in designs server=FILE", false},
+        {"<topology",
+         "the inside of one server from hwloc, which knows no cable between boxes: fabriscope explain server:FILE, and "
+         "in "
+         "designs server=FILE",
          false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},

@@ -69,21 +69,36 @@ uint64_t fab_name_pattern(const char *name) {
     return pattern_of(name, strlen(name));
 }
 
+const char *fab_board_of(const char *label) {
+    const char *chip = strrchr(label, '/');
+    const char *at = chip;
+    if (chip == NULL || chip[1] != 'U' || !isdigit((unsigned char)chip[2])) {
+        return NULL;
+    }
+    while (at > label && isdigit((unsigned char)at[-1])) {
+        at--;
+    }
+    return at < chip && at - label > 1 && (at[-1] == 'L' || at[-1] == 'S') && at[-2] == '/' ? at - 1 : NULL;
+}
+
 void fab_box_name_read(const char *label, fab_box_name *out) {
-    *out = (fab_box_name){.role = NULL};
-    out->role = role_of(label, &out->n_role);
+    const char *board = fab_board_of(label);
+    *out = (fab_box_name){.role = board, .n_role = 1, .is_board = board != NULL};
+    if (board == NULL) {
+        out->role = role_of(label, &out->n_role);
+    }
     out->before = out->role != NULL ? pattern_of(label, (size_t)(out->role - label)) : 0;
     const char *at = out->role != NULL ? out->role + out->n_role : "";
     while (out->n < FAB_NAME_NUMBERS) {
         char *end = NULL;
-        at += is_joint(*at);
+        at += out->is_board && *at == '/' ? 2 : is_joint(*at);
         if (!isdigit((unsigned char)*at)) {
             break;
         }
         out->at[out->n] = strtoul(at, &end, 10);
         out->width[out->n++] = (int)(end - at);
         at = end;
-        if (!is_joint(*at)) {
+        if (!is_joint(*at) && !(out->is_board && *at == '/')) {
             break;
         }
     }
@@ -92,5 +107,8 @@ void fab_box_name_read(const char *label, fab_box_name *out) {
 int fab_box_role_compare(const fab_box_name *a, const fab_box_name *b) {
     size_t n = a->n_role < b->n_role ? a->n_role : b->n_role;
     int order = n > 0 ? strncmp(a->role, b->role, n) : 0;
-    return order != 0 ? order : FAB_ORDER(a->n_role, b->n_role);
+    if (order != 0 || a->n_role != b->n_role) {
+        return order != 0 ? order : FAB_ORDER(a->n_role, b->n_role);
+    }
+    return a->is_board ? FAB_ORDER(a->before, b->before) : 0;
 }

@@ -16,11 +16,15 @@ typedef struct fab_box_name {
     uint32_t n;      /**< numbers behind it, joined by - or _ */
     uint64_t at[FAB_NAME_NUMBERS];
     int width[FAB_NAME_NUMBERS]; /**< digits, with leading zeros */
+    bool is_board; /**< "MF0;core-1:CS8500/L02/U1", of a director: L, 2 and 1; role is L or S, leaf or spine board */
 } fab_box_name;
 
 void fab_box_name_read(const char *label, fab_box_name *out);
 
-/** Below 0, 0, above 0: by role; what has none stands first. */
+/** "L02/U1" of the chip of a board of a director; NULL. */
+const char *fab_board_of(const char *label);
+
+/** Below 0, 0, above 0: by role, of boards also by their boxes without numbers; what has none stands first. */
 int fab_box_role_compare(const fab_box_name *a, const fab_box_name *b);
 
 /** The same for names that differ in their numbers alone: "b08-dgx-02" and "b11-dgx-17". */

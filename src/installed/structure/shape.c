@@ -1,3 +1,4 @@
+#include "box_names.h"
 #include "shape_internal.h"
 
 #include "fab/memory.h"
@@ -198,8 +199,69 @@ static fab_status find_rails(fab_shape *s, fab_error *err) {
     return FAB_OK;
 }
 
+/* --- boxes of several chips --------------------------------------------------------------------------------------- */
+
+typedef struct chip {
+    const char *label;
+    size_t n; /* of it is the name of the box */
+    uint64_t guid;
+    uint32_t node;
+} chip;
+
+static int by_box(const void *x, const void *y) {
+    const chip *a = x;
+    const chip *b = y;
+    int differ = strncmp(a->label, b->label, a->n < b->n ? a->n : b->n);
+    if (differ != 0) {
+        return differ;
+    }
+    FAB_ORDER_BY(a->n, b->n);
+    FAB_ORDER_BY(a->guid, b->guid);
+    return FAB_ORDER(a->node, b->node);
+}
+
+/* Chips of a director have its system GUID, and its name: with their boards behind it, or none of their own. Either
+ * alone does not tell: anonymised dumps have one GUID for all, and lists of cables have none. */
+static fab_status find_boxes(fab_shape *s, fab_error *err) {
+    const fab_network *net = s->net;
+    chip *all = NULL;
+    uint32_t n = 0;
+    FAB_PASS(FAB_NEW(s->box, net->n_nodes, err));
+    FAB_PASS(FAB_NEW(all, net->n_nodes, err));
+    for (uint32_t v = 0; v < net->n_nodes; v++) {
+        const fab_network_node *node = &net->nodes[v];
+        const char *board = fab_board_of(node->label);
+        s->box[v] = FAB_NETWORK_NONE;
+        if (node->kind == FAB_NETWORK_SWITCH && (board != NULL || node->system_guid != 0)) {
+            size_t length = board != NULL ? (size_t)(board - node->label) : strlen(node->label);
+            all[n++] = (chip){node->label, length, node->system_guid, v};
+        }
+    }
+    qsort(all, n, sizeof *all, by_box);
+    for (uint32_t i = 0; i < n; i++) {
+        bool same = i > 0 && all[i].n == all[i - 1].n && all[i].guid == all[i - 1].guid &&
+                    strncmp(all[i].label, all[i - 1].label, all[i].n) == 0;
+        s->box[all[i].node] = same ? s->box[all[i - 1].node] : all[i].node;
+    }
+    bool *joined = NULL; /* the chips of a box are joined; others share a case alone */
+    fab_status status = FAB_NEW(joined, net->n_nodes, err);
+    for (uint32_t c = 0; status == FAB_OK && c < net->n_cables; c++) {
+        const fab_network_end *end = net->cables[c].end;
+        if (fab_shape_is_inside(s, &net->cables[c]) && end[0].node != end[1].node) {
+            joined[s->box[end[0].node]] = true;
+        }
+    }
+    for (uint32_t v = 0; status == FAB_OK && v < net->n_nodes; v++) {
+        s->box[v] = s->box[v] != FAB_NETWORK_NONE && joined[s->box[v]] ? s->box[v] : FAB_NETWORK_NONE;
+        s->n_boxes += s->box[v] == v;
+        s->n_chips += s->box[v] != FAB_NETWORK_NONE;
+    }
+    FAB_FREE_ALL(all, joined);
+    return status;
+}
+
 void fab_shape_release(fab_shape *s) {
-    FAB_FREE_ALL(s->first, s->side, s->tier, s->server, s->server_name, s->slot, s->rail);
+    FAB_FREE_ALL(s->first, s->side, s->tier, s->server, s->server_name, s->slot, s->rail, s->box);
     *s = (fab_shape){.net = NULL};
 }
 
@@ -211,6 +273,7 @@ fab_status fab_shape_find(fab_network *net, fab_shape *out, fab_error *err) {
     FAB_TRY(fab_shape_find_tiers(&s, err));
     FAB_TRY(find_servers(&s, err));
     FAB_TRY(find_rails(&s, err));
+    FAB_TRY(find_boxes(&s, err));
     *out = s;
     s = (fab_shape){.net = NULL};
 done:

@@ -15,7 +15,7 @@ typedef struct score {
 
 typedef struct scores {
     score kind[MUTATIONS], all;
-    char missed[60][360];
+    char missed[60][600];
     unsigned n_missed;
     char wrong[60][800];
     unsigned n_wrong;
@@ -80,8 +80,9 @@ static void try_mutant(const subject *s, const mutant *m, const truth *t, scores
         }
     }
     if (one.found == 0 && out->n_missed < 60) {
-        (void)snprintf(out->missed[out->n_missed++], sizeof out->missed[0], "%s, %s: %s - %s (%u findings)", s->name,
-                       mutation_names[t->kind], t->culprit[0], t->n > 1 ? t->culprit[1] : "", one.findings);
+        (void)snprintf(out->missed[out->n_missed++], sizeof out->missed[0], "%s, %s: %s - %s, %s - %s (%u findings)",
+                       s->name, mutation_names[t->kind], t->culprit[0], t->n > 1 ? t->culprit[1] : "",
+                       t->n > 2 ? t->culprit[2] : "", t->n > 3 ? t->culprit[3] : "", one.findings);
     }
     score *sums[] = {&out->kind[t->kind], &out->all, by_fabric};
     for (size_t i = 0; i < 3; i++) {

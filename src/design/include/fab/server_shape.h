@@ -1,7 +1,7 @@
 /**
  * @file server_shape.h
- * The inside of a server as NCCL sees it: which GPU shares which PCIe switch and NIC, at what rates. Read from the XML
- * that NCCL takes by NCCL_TOPO_FILE and writes by NCCL_TOPO_DUMP_FILE (RCCL's as well).
+ * The inside of a server: which GPU shares which PCIe switch and NIC, at what rates. Read from the XML that NCCL takes
+ * by NCCL_TOPO_FILE and writes by NCCL_TOPO_DUMP_FILE (RCCL's as well), or that of hwloc (lstopo server.xml).
  */
 #pragma once
 
@@ -32,6 +32,7 @@ typedef struct fab_server_nic {
 
 typedef struct fab_server_shape {
     uint32_t n_gpus, n_nics;
+    uint32_t n_left_out; /**< of hwloc's NICs: without RDMA, or behind no switch of a GPU, where others are */
     fab_server_gpu gpu[FAB_SERVER_GPUS]; /**< in the order of the file */
     fab_server_nic nic[FAB_SERVER_NICS];
     bool is_even;      /**< every GPU shares as many NICs with as many GPUs */

@@ -11,6 +11,7 @@ typedef enum fab_finding_kind {
     FAB_FINDING_UNREACHABLE,   /**< hosts in parts that no cable joins */
     FAB_FINDING_ABSENT_SWITCH, /**< a gap in the numbers of the switches, or in what their peers have */
     FAB_FINDING_MISSING_CABLE, /**< fewer cables of a trunk than its peers have */
+    FAB_FINDING_BACKPLANE,     /**< fewer links between two chips of one box than between their peers */
     FAB_FINDING_EXTRA_CABLE,   /**< more than that, or where peers have none */
     FAB_FINDING_MISSING_PORT,  /**< a host with fewer adapters in the network than others */
     FAB_FINDING_DEAD_PORT,     /**< an adapter of which one port is in the network, where both are of others */
@@ -56,7 +57,7 @@ typedef struct fab_finding {
 /** Cables between two tiers: what there should be and what is there. */
 typedef struct fab_audit_boundary {
     uint32_t tier;              /**< upper tier; 1: hosts and leaves */
-    uint32_t planned, present;  /**< present counts the planned ones only */
+    uint32_t planned, present;  /**< present counts the planned ones only; links inside boxes are none of them */
     uint32_t cables, with_rule; /**< all that are there, and those that some rule speaks of */
 } fab_audit_boundary;
 
@@ -89,6 +90,8 @@ typedef struct fab_audit {
     uint32_t n_boundaries;
     fab_audit_boundary boundary[FAB_AUDIT_BOUNDARIES];
     uint32_t n_hosts, n_switches, n_services, n_servers;
+    uint32_t n_boxes, n_chips;                /**< boxes of several chips, and these */
+    uint32_t n_inside, n_inside_missing;      /**< links inside boxes, which are no cables, and those that lack */
     uint32_t n_cables, n_ruled;               /**< between boxes; and those that some rule speaks of */
     uint32_t n_ruled_hosts, n_ruled_switches; /**< adapters and switches with such a cable */
     bool has_rails;

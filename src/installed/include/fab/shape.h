@@ -21,7 +21,10 @@ typedef struct fab_shape {
                        5); FAB_NETWORK_NONE */
     uint32_t *rail; /**< of a leaf: the slot that most of its adapters have, where that is nearly all of them;
                        FAB_NETWORK_NONE */
-    bool has_rails; /**< nearly all leaves have one, and there are several */
+    uint32_t *box;  /**< of a switch that is a chip of a box of several, joined inside (a director): the first of them;
+                       FAB_NETWORK_NONE */
+    uint32_t n_boxes, n_chips; /**< such boxes, and their chips */
+    bool has_rails;            /**< nearly all leaves have one, and there are several */
 } fab_shape;
 
 /**
@@ -36,6 +39,12 @@ void fab_shape_release(fab_shape *shape);
 
 static inline bool fab_network_is_host(const fab_network *net, uint32_t node) {
     return net->nodes[node].kind == FAB_NETWORK_ADAPTER || net->nodes[node].kind == FAB_NETWORK_HOST;
+}
+
+/** Whether a link runs inside a box: no cable. */
+static inline bool fab_shape_is_inside(const fab_shape *shape, const fab_network_cable *cable) {
+    uint32_t box = shape->box[cable->end[0].node];
+    return box != FAB_NETWORK_NONE && box == shape->box[cable->end[1].node];
 }
 
 /** The other end of a cable end. */
