@@ -44,6 +44,7 @@ fab_host fab_design_host(const fab_fabric_spec *spec) {
                   .step_s = or_else(spec->host.step_s, kind->step_s),
                   .message_s = or_else(spec->host.message_s, kind->message_s),
                   .slot_bytes = or_else(spec->host.slot_bytes, kind->slot_bytes),
+                  .copy_bps = spec->host.copy_bps,
                   .tuner = kind->tuner,
                   .nic_part = or_else(spec->host.nic_part, kind->nic_part)};
     double nics_bps = spec->nic_bps * (double)spec->nics_per_server / (double)spec->gpus_per_server;

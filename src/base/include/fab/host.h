@@ -18,6 +18,7 @@ typedef struct fab_host {
                           first slot takes longer */
     double slot_bytes; /**< of a buffer; 0: messages are sent on as they come */
     double slot_s;     /**< that the NICs of a GPU take for one at their full rate */
+    double copy_bps;   /**< of what a GPU sends on for others of its domain; 0: that of the GPU */
     double nic_part;   /**< of the rate of a NIC that bytes get; 0 counts as 1 */
     fab_host_tuner tuner;
 } fab_host;
