@@ -460,7 +460,7 @@ test('serving and ranking: every figure of every engine, as in the report', asyn
     for (const [k, key] of ['first_token_p50_s', 'first_token_p99_s', 'token_p50_s', 'token_p99_s'].entries()) near(waits[i][3 + k], row[key]);
     assert.ok(row.first_token_p99_s > row.first_token_p50_s);
   }
-  assert.equal(await page.locator('#serving .chart canvas').count(), 2);
+  assert.equal(await page.locator('#serving .chart').count(), 2);
   assert.deepEqual(complaints, []);
   await context.close();
   const { ranking, phases } = json('ranking');
