@@ -4,30 +4,28 @@ import { axis, bars, chart } from './chart.js';
 import { waterfall } from './time.js';
 import * as f from './format.js';
 
-const WAITS = [['p99', '99 of 100 requests stay within', 0.8], ['p50', 'median', 0.55], ['alone', 'alone', 0.3], ['network', 'network', 0.12]];
-const BINS = [1, 3, 5, 7];
 const PARTS = [['lookup_s', 'lookups', 'optimizer'], ['dense_s', 'dense part', 'compute'], ['exchange_s', 'exchange of vectors', 'tp'], ['reduction_s', 'reduction of gradients', 'dp']];
 const usd = (v) => (v === undefined ? '-' : `$${f.digits(v, 4)}`);
 const seconds = (v) => (v === undefined ? '-' : f.seconds(v));
 const head = { title: 'engine', head: true, cell: (r) => r.engine };
 
-/** Percentiles behind what a request takes alone, by engine; `key`: first_token or token. */
+/** A request alone and among others, under every engine; `key`: first_token or token. */
 function waits(list, key, title) {
-  const has = list.some((r) => r[`${key}_p99_s`] !== undefined);
-  const values = { p99: (r) => r[`${key}_p99_s`] ?? null, p50: (r) => r[`${key}_p50_s`] ?? null, alone: (r) => r[`${key}_s`], network: (r) => r[`${key}_network_s`] };
-  const shown = WAITS.map((wait, i) => [...wait, BINS[i]]).filter(([name]) => has || name === 'alone' || name === 'network');
-  const x = list.map((_, i) => i);
+  const all = list.flatMap((r) => [['alone', r[`${key}_s`], r[`${key}_network_s`]], ['median', r[`${key}_p50_s`]], ['99 %', r[`${key}_p99_s`]]]
+    .filter(([, time]) => time !== undefined).map(([name, time, network]) => ({ name: `${r.engine}, ${name}`, time, network: network ?? null })));
+  const x = all.map((_, i) => i);
+  const bar = (fill) => ({ fill, stroke: fill, width: 0, paths: bars(0.7, 0), points: { show: false } });
   return chart({
     title,
-    label: `${title}. ${list.map((r) => `${r.engine}: ${shown.map(([name, text]) => `${text} ${seconds(values[name](r) ?? undefined)}`).join(', ')}`).join('; ')}`,
-    key: keyOf(shown.map(([, text, , bin]) => [`swatch bin-fill-${bin}`, text])),
+    label: `${title}. ${all.map((b) => `${b.name}: ${f.seconds(b.time)}${b.network === null ? '' : `, network ${f.seconds(b.network)}`}`).join('; ')}`,
+    key: keyOf([['swatch bin-fill-3', 'time'], ['swatch bin-fill-5', 'of it the network, alone']]),
     height: 240,
-    data: [x, ...shown.map(([name]) => list.map(values[name]))],
-    tell: { x: (i) => list[i].engine, y: f.seconds },
+    data: [x, all.map((b) => b.time), all.map((b) => b.network)],
+    tell: { x: (i) => all[i].name, y: f.seconds },
     options: (c) => ({
-      scales: { x: { time: false, range: [-0.6, list.length - 0.4] }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
-      axes: [axis(c, { label: 'engine', splits: () => x, values: () => list.map((r) => r.engine), grid: { show: false } }), axis(c, { label: 'time', size: 76, values: (_, ticks) => ticks.map((v) => f.seconds(v)) })],
-      series: [{}, ...shown.map(([, text, size, bin]) => ({ label: text, fill: c.ratio[bin], stroke: c.ratio[bin], width: 0, paths: bars(size, 0), points: { show: false } }))],
+      scales: { x: { time: false, range: [-0.6, all.length - 0.4] }, y: { range: (_, __, max) => [0, max * 1.08 || 1] } },
+      axes: [axis(c, { label: 'engine, request', splits: () => x, values: () => all.map((b) => b.name), grid: { show: false } }), axis(c, { label: 'time', size: 76, values: (_, ticks) => ticks.map((v) => f.seconds(v)) })],
+      series: [{}, { label: 'time', ...bar(c.ratio[3]) }, { label: 'network', ...bar(c.ratio[5]) }],
     }),
   });
 }
@@ -40,18 +38,18 @@ export function serving(model) {
     waits(list, 'first_token', 'Time to first token'), waits(list, 'token', 'Time per token'),
     table({
       id: 'serving-table',
-      caption: 'Alone: the batch is full, nobody waits',
+      caption: 'Alone, in a full batch; of a token: reading weights, keys and values (cache)',
       columns: [head,
         { title: 'first token', number: true, cell: (r) => f.seconds(r.first_token_s) },
-        { title: 'of it network', number: true, cell: (r) => f.percent(r.first_token_network_s / r.first_token_s) },
+        { title: 'network', number: true, cell: (r) => f.percent(r.first_token_network_s / r.first_token_s) },
         { title: 'per token', number: true, cell: (r) => f.seconds(r.token_s) },
-        { title: 'of it network', number: true, cell: (r) => f.percent(r.token_network_s / r.token_s) },
-        { title: 'reading weights', number: true, cell: (r) => f.seconds(r.weights_s) },
-        { title: 'keys and values', number: true, cell: (r) => f.seconds(r.cache_s) },
-        { title: 'an all-reduce', number: true, cell: (r) => seconds(r.all_reduce_s) },
-        { title: 'to the other pool', number: true, cell: (r) => seconds(r.kv_transfer_s) },
+        { title: 'network', number: true, cell: (r) => f.percent(r.token_network_s / r.token_s) },
+        { title: 'weights', number: true, cell: (r) => f.seconds(r.weights_s) },
+        { title: 'cache', number: true, cell: (r) => f.seconds(r.cache_s) },
+        { title: 'all-reduce', number: true, cell: (r) => seconds(r.all_reduce_s) },
+        { title: 'hand-over', number: true, cell: (r) => seconds(r.kv_transfer_s) },
         { title: 'tokens/s', number: true, cell: (r) => f.count(Math.round(r.tokens_per_s)) },
-        { title: '$ per 1e6 tokens', number: true, cell: (r) => usd(r.usd_per_1e6_tokens) }],
+        { title: '$/1e6 tokens', number: true, cell: (r) => usd(r.usd_per_1e6_tokens) }],
       rows: list,
     }),
     waiting.length > 0 && table({
