@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define TIMES     "0028-rates-and-times.md"
+#define ESTIMATED "0111-hashes-of-many-flows.md"
 #define COLLIDING "0009-collisions.md"
 #define OPTIMUM   "0019-certified-optimum.md"
 #define ADAPTIVE  "0020-adaptive.md"
@@ -143,6 +144,8 @@ static const fab_fields PAUSES = TABLE("lossless", PAUSES_FIELDS, LOSSLESS,
 GIVES(bool, is_of_seeds, here->n_seeds > 1);
 GIVES(bool, takes_turns, here->n_rounds > 1);
 GIVES(bool, has_host_s, here->has_time && here->host_s > 0);
+GIVES(bool, has_copy_s, here->has_time && here->copy_s > 0);
+GIVES(bool, is_estimated, here->has_time && here->longest_s > 0);
 GIVES(bool, has_rates, here->has_time && here->has_rates);
 GIVES(bool, is_lossless, here->has_pauses);
 GIVES(bool, has_fluid_time, here->has_pauses && here->has_time);
@@ -181,10 +184,25 @@ static const fab_field ENGINE_FIELDS[] = {
            .formula =
                "steps * executions * (max over paths of sum of device and cable latencies + nic-latency) + host_s",
            .source = TIMES, .labels = "latency"),
-    FIGURE(host_s, "s", "What the software of hosts adds to a phase in one iteration, a part of latency_s.",
+    FIGURE(host_s, "s", "What the software of hosts and copies add to a phase in one iteration, a part of latency_s.",
            .only = has_host_s,
-           .formula = "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead))",
+           .formula =
+               "executions * (call-overhead + steps * (step-overhead + further messages * message-overhead)) + copy_s",
            .source = "src/doc/hosts.md", .labels = "host software"),
+    FIGURE_OF(
+        shortest_time_s, shortest_s, "s",
+        "Where a hash has more than 2^29 flows, which are not walked, its loads and times are estimates: those of "
+        "the mean fullest link of so many. No draw takes less than this.",
+        .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
+    FIGURE_OF(longest_time_s, longest_s, "s", "One draw in a thousand takes more, at most: Bernstein's inequality.",
+              .only = is_estimated,
+              .formula = "(N + x) / N of the time of the N flows of a link, links * P(more than N + x) <= 0.001",
+              .source = ESTIMATED),
+    FIGURE(copy_s, "s",
+           "Of host_s: what GPUs send on for others of their scale-up domain (rail-aligned, pxn) is written to their "
+           "memory and read again. An exchange that goes straight to its ends is zero copy.",
+           .only = has_copy_s, .formula = "bytes that a GPU sends on * 8 / copy-rate",
+           .source = "NCCL 2.12, PXN; data sheets of GPUs", .labels = "copies"),
     FIELD_OF(time_is_lower_bound, blocks_elsewhere,
              "Whether flows of one path each collide under transport fluid: on a network of lossless queues (RoCE with "
              "PFC, InfiniBand) they also hold up others, and the phase takes longer. Told where it is so.",

@@ -330,7 +330,20 @@ static void times_put_sum(fab_page *page, const fab_engine_result *e) {
         fab_page_say(page, ", the least that any routing needs");
     }
     fab_page_say(page, ", and %s of latency", fab_show_time(page, e->latency_s));
-    fab_page_say(page, e->host_s > 0 ? ", of which %s of the hosts' software." : ".", fab_show_time(page, e->host_s));
+    if (e->host_s > e->copy_s) {
+        fab_page_say(page, ", of which %s of the hosts' software", fab_show_time(page, e->host_s - e->copy_s));
+    }
+    if (e->copy_s > 0) {
+        fab_page_say(page, "; %s of it copies through the GPUs that send on", fab_show_time(page, e->copy_s));
+    }
+    fab_page_say(page, ".");
+    if (e->longest_s > 0) {
+        fab_page_say(
+            page,
+            " An estimate, as what is said of links and collisions: so many flows are not walked. Draws of the "
+            "hash lie between %s and %s, but for one in a thousand.",
+            fab_show_time(page, e->shortest_s), fab_show_time(page, e->longest_s));
+    }
     fab_page_paragraph(page, FAB_INK_PLAIN, 4, 4);
     if (e->algbw.mean > 0) {
         fab_page_line(page, FAB_INK_PLAIN, "    Algorithm bandwidth %s, bus bandwidth %s.",

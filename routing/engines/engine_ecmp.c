@@ -15,7 +15,17 @@
 #include <string.h>
 
 /* Options, as in the table. */
-enum { ECMP_HASH, ECMP_QP, ECMP_OFFSET, ECMP_FIELDS, ECMP_SEED, ECMP_SPREAD, ECMP_WEIGHTS, ECMP_MEMBER_LOSS };
+enum {
+    ECMP_HASH,
+    ECMP_QP,
+    ECMP_OFFSET,
+    ECMP_FIELDS,
+    ECMP_SEED,
+    ECMP_SPREAD,
+    ECMP_WEIGHTS,
+    ECMP_MEMBER_LOSS,
+    ECMP_FLOWS
+};
 
 typedef struct tier_options {
     fab_hash_family family;
@@ -336,6 +346,11 @@ static const fab_engine_option OPTIONS[] = {
                           "when links die: modulo (over the remaining next hops: nearly all flows move) or resilient "
                           "(fixed buckets: only flows of the dead member move)",
                           true, .kind = FAB_OPTION_CHOICE, .choices = "modulo resilient"},
+    [ECMP_FLOWS] =
+        {"flows", "auto",
+         "of an all-to-all of equal flows: walked, or estimated (how full the fullest link is expected to be, "
+         "with its range); auto estimates above 2^29 flows",
+         true, .kind = FAB_OPTION_CHOICE, .choices = "auto walked estimated"},
     FAB_TABLES_OPTION,
     {.key = NULL},
 };

@@ -374,12 +374,26 @@ static bool is_rough(const fab_result *r, size_t engine) {
     return has_cells;
 }
 
+/* By how much the phases may take longer than their estimates; 0: none is estimated. */
+static double estimated_part(const fab_result *r, size_t engine) {
+    double most = 0;
+    for (size_t i = 0; i < r->n_phases; i++) {
+        const fab_engine_result *e = &r->phases[i].engines[engine];
+        most = e->longest_s > 0 ? fmax(most, e->longest_s / e->time_s.mean - 1) : most;
+    }
+    return most;
+}
+
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     bool is_drawn = false;
     bool is_bound = false;
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
     certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
-    if (!is_drawn) {
+    const double part = estimated_part(r, v->engine);
+    if (part > 0) {
+        fab_append(v->certainty, FAB_VERDICT_TEXT,
+                   "an estimate: the hash of so many flows is not walked; at most %.2g %% longer", 100 * part);
+    } else if (!is_drawn) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "every seed gives the same");
     } else if (r->n_seeds > 1) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);

@@ -83,19 +83,20 @@ static fab_status list_overrides(const cli_options *options, fab_str *room, cons
     } KEYS[] = {{"nic-latency", ANY},       {"host", ANY},
                 {"call-overhead", ANY},     {"step-overhead", ANY},
                 {"message-overhead", ANY},  {"slot", ANY},
-                {"nic-efficiency", ANY},    {"mtu", PACKETS},
-                {"header", PACKETS},        {"ack", PACKETS},
-                {"wire", PACKETS},          {"buffer", LOSSLESS},
-                {"buffer-alpha", LOSSLESS}, {"priority", LOSSLESS},
-                {"priorities", LOSSLESS},   {"xoff", LOSSLESS},
-                {"xon", LOSSLESS},          {"kmin", MARKED},
-                {"kmax", MARKED},           {"pmax", MARKED},
-                {"cnp-interval", MARKED},   {"alpha-gain", MARKED},
-                {"alpha-timer", MARKED},    {"rate-timer", MARKED},
-                {"rate-bytes", MARKED},     {"recovery-steps", MARKED},
-                {"rate-ai", MARKED},        {"rate-hai", MARKED},
-                {"rate-min", MARKED},       {"entropies", SPRAYED},
-                {"balancing", SPRAYED},     {"queue", SPRAYED}};
+                {"nic-efficiency", ANY},    {"copy-rate", ANY},
+                {"mtu", PACKETS},           {"header", PACKETS},
+                {"ack", PACKETS},           {"wire", PACKETS},
+                {"buffer", LOSSLESS},       {"buffer-alpha", LOSSLESS},
+                {"priority", LOSSLESS},     {"priorities", LOSSLESS},
+                {"xoff", LOSSLESS},         {"xon", LOSSLESS},
+                {"kmin", MARKED},           {"kmax", MARKED},
+                {"pmax", MARKED},           {"cnp-interval", MARKED},
+                {"alpha-gain", MARKED},     {"alpha-timer", MARKED},
+                {"rate-timer", MARKED},     {"rate-bytes", MARKED},
+                {"recovery-steps", MARKED}, {"rate-ai", MARKED},
+                {"rate-hai", MARKED},       {"rate-min", MARKED},
+                {"entropies", SPRAYED},     {"balancing", SPRAYED},
+                {"queue", SPRAYED}};
     const char *text = options->transport;
     const size_t kind = transport_of(text);
     size_t n = 0;

@@ -119,6 +119,7 @@ const field design_fields[] = {
     FABRIC_TIME("step-overhead", host.step_s, "for every dependent step that leaves the domains [src/doc/hosts.md]"),
     FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other; the time of its first slot where that is longer [src/doc/hosts.md]"),
     FABRIC_BYTES("slot", host.slot_bytes, 1, 1e12, true, "auto", "of the buffers in GPUs: further messages wait until one is full, or all of them is there, and steps where messages have four slots or more [NCCL_BUFFSIZE / NCCL_STEPS]"),
+    QUANTITY(SCOPE_FABRIC, "copy-rate", FAB_UNIT_RATE, fab_fabric_spec, host.copy_bps, 1e6, 1e18, true, "auto", "at which a GPU copies what it sends on for others of its scale-up domain, in all-to-alls by rail-aligned and pxn; auto: half the rate of its memory, which is written and read [its data sheet]"),
     QUANTITY(SCOPE_FABRIC, "nic-efficiency", FAB_UNIT_RATIO, fab_fabric_spec, host.nic_part, 1e-3, 1, true, "auto", "part of a NIC's rate that bytes get, under every transport [src/doc/hosts.md]"),
     FABRIC_BYTES("kmin", transport.kmin_bytes, 0, 1e12, false, "5kB", "a queue that holds no more marks nothing, under transport dcqcn as the keys that follow; defaults as published for 40 Gb/s [Zhu et al.]"),
     FABRIC_BYTES("kmax", transport.kmax_bytes, 1, 1e12, false, "200kB", "a queue that holds more marks every packet [Zhu et al.]"),

@@ -85,6 +85,7 @@ fab_status fab_gpu_read(const char *text, const char *where, fab_gpu *out, fab_e
     gpu_file g = {.precision = 0};
     FAB_PASS(book_read(&GPU, text, where, &g, err));
     *out = g.gpu;
+    out->nccl.copy_bps = g.gpu.memory_bits_per_s / 2;
     return FAB_OK;
 }
 

@@ -59,10 +59,16 @@ done:
     return status;
 }
 
+double fab_phase_copy_s(const fab_fabric *f, const fab_phase *p) {
+    double bps = f->host.copy_bps > 0 ? f->host.copy_bps : p->copy_bps;
+    return p->copied_bytes > 0 && bps > 0 ? p->copied_bytes * 8 / bps : 0;
+}
+
 double fab_phase_host_s(const fab_fabric *f, const fab_phase *p) {
     const fab_host *h = &f->host;
     double slots = h->slot_bytes > 0 ? p->message_bytes / h->slot_bytes : 0;
     double message_s = fmax(h->message_s, fmin(slots, 1) * h->slot_s);
     double step_s = h->step_s + (slots >= FAB_SLOTS_OF_CHUNK ? h->slot_s : 0) + (double)p->further_messages * message_s;
-    return p->n_flows > 0 ? (double)p->executions * ((p->is_continued ? 0 : h->call_s) + (double)p->steps * step_s) : 0;
+    double software_s = (double)p->executions * ((p->is_continued ? 0 : h->call_s) + (double)p->steps * step_s);
+    return p->n_flows > 0 ? software_s + fab_phase_copy_s(f, p) : 0;
 }

@@ -71,4 +71,21 @@ assert len(names) == 2, f"one algorithm for 1 kB and 1 GB: {names}"
 second = json.load(open("compared.json"))["sweep"]["points"][1]
 assert second["engines"][0]["iteration_s"] == json.load(open("ran.json"))["iteration"][0]["time_s"], "iterations differ"
 END
+
+# Hashes of many flows are estimated: all draws that are walked lie in the range, their mean near the estimate; 65,536 GPUs end in seconds.
+for fabric in clos:gpus=512,radix=16 rail-spine:gpus=256,radix=32 clos:gpus=256,radix=16,planes=2; do
+  "$program" route $fabric --traffic pattern:all-to-all,bytes=1MB --engine ecmp --engine ecmp,flows=estimated --engine spray --seeds 10 --json --quiet >hashed.json || fail "an estimate on $fabric"
+  python3 - <<'END' || fail "an estimate on $fabric"
+import json
+walked, estimated, spray = json.load(open("hashed.json"))["phases"][0]["engines"]
+time, guess = walked["time_s"], estimated["time_s"]["mean"]
+assert "shortest_time_s" not in walked and estimated["shortest_time_s"] <= guess <= estimated["longest_time_s"]
+assert estimated["shortest_time_s"] <= time["min"] and time["max"] <= estimated["longest_time_s"], (time, estimated)
+assert abs(time["mean"] / guess - 1) < 0.03 and abs(walked["max_collision_factor"]["mean"] / estimated["max_collision_factor"]["mean"] - 1) < 0.03, (time, guess)
+assert abs(walked["collided_flows"]["mean"] / estimated["collided_flows"]["mean"] - 1) < 0.05 and not estimated.get("hot_links")
+END
+done
+"$program" route rail-spine:gpus=65536,radix=128 --job kind=ranking --traffic job --quiet >many || fail "an all-to-all of 65,536 GPUs by a hash"
+grep -q "how sure    an estimate" many && grep -q "Draws of the hash lie between" many || fail "an estimate that does not say so: $(head -8 many)"
+"$program" route clos:gpus=256,radix=16 --traffic pattern:all-to-all --engine ecmp,offset=0,flows=estimated --json --quiet | grep -q shortest_time_s && fail "a hash that polarizes is estimated"
 [[ $failures -eq 0 ]]

@@ -21,6 +21,8 @@ make moments run rail-spine:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,pp=4 --en
 make algorithms sweep clos:gpus=32,gpus-per-server=1,radix=8 --traffic pattern:all-gather,algorithm=all --vary traffic.bytes=16kB,1MB,64MB --engine ecmp --engine spray
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
 make busbw busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --engine spray --measured "$root/tests/data/busbw/h200.log"
+make serving run rail-spine:gpus=64 --job kind=serving,model=llama3-70b,tp=8,batch=120,prefill-replicas=3,request-rate=20 --engine ecmp --engine spray
+make ranking run rail-spine:gpus=64 --job kind=ranking,table-sharding=tables --engine ecmp --engine spray
 make observe observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$root/src/doc/manual/before.csv" "$root/src/doc/manual/after.csv"
 make compare compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 clos:gpus=1024 --engine ecmp --engine spray
 make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256

@@ -382,6 +382,13 @@ Test(collective, rail_aligned_moves_everything_once_over_its_rail) {
     }
     cr_assert_eq(t.phases[0].n_flows, 32 * 7);
     cr_assert_eq(t.phases[1].n_flows, 32 * 3);
+    /* A GPU sends 24 MB on, 3 MB of them its own; half the 3,350 GB/s of an H100 copy the rest, or what copy-rate says.
+     */
+    cr_assert(t.phases[0].copied_bytes == 0 && t.phases[1].copied_bytes == 24e6 - 3e6);
+    cr_assert_float_eq(fab_phase_copy_s(fabric, &t.phases[1]), 21e6 * 2 / 3350e9, 1e-12);
+    fab_fabric slower = *fabric;
+    slower.host.copy_bps = 8e9;
+    cr_assert_float_eq(fab_phase_host_s(&slower, &t.phases[1]) - fab_phase_host_s(fabric, &t.phases[0]), 21e-3, 1e-12);
     fab_traffic_release(&t);
     fab_fabric_free(fabric);
 }

@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER [PART OF A NAME]        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, observe, cost, study, histories, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER [PART OF A NAME]        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, serving, ranking, observe, cost, study, histories, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ test('what is chosen stands in the address, and whoever gets it sees the same', 
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['algorithms', 2], ['busbw', 2], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['algorithms', 2], ['busbw', 2], ['serving', 2], ['ranking', 2], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -442,6 +442,37 @@ test('busbw: every size under every engine, as in the report', async () => {
   }
   assert.deepEqual(complaints, []);
   await context.close();
+});
+
+const UNITS = { ns: 1e-9, us: 1e-6, 'µs': 1e-6, ms: 1e-3, s: 1 };
+const secondsOf = (text) => Number(text.split(/\s/)[0].replace(/,/g, '')) * UNITS[text.split(/\s/)[1]];
+
+test('serving and ranking: every figure of every engine, as in the report', async () => {
+  const near = (shown, value) => assert.ok(Math.abs(secondsOf(shown) / value - 1) < 6e-3, `${shown} is not ${value} s`);
+  const { serving } = json('serving');
+  const { page, context, complaints } = await open(browser, file('serving'));
+  const [alone, waits] = [await cells(page, 'serving-table'), await cells(page, 'waits-table')];
+  assert.equal(alone.length, 2);
+  for (const [i, row] of serving.entries()) {
+    near(alone[i][1], row.first_token_s);
+    near(alone[i][3], row.token_s);
+    assert.ok(Math.abs(Number(alone[i][10].replace(/[$,]/g, '')) / row.usd_per_1e6_tokens - 1) < 1e-3);
+    for (const [k, key] of ['first_token_p50_s', 'first_token_p99_s', 'token_p50_s', 'token_p99_s'].entries()) near(waits[i][3 + k], row[key]);
+    assert.ok(row.first_token_p99_s > row.first_token_p50_s);
+  }
+  assert.equal(await page.locator('#serving .chart').count(), 2);
+  assert.deepEqual(complaints, []);
+  await context.close();
+  const { ranking, phases } = json('ranking');
+  const other = await open(browser, file('ranking'));
+  for (const [i, row] of ranking.entries()) {
+    const parts = await cells(other.page, `batch-${i}`);
+    near(parts.at(-1)[1], row.batch_s);
+    near(parts.find((r) => r[0] === 'exchange of vectors')[1], row.exchange_s);
+  }
+  assert.equal((await cells(other.page, 'exchange-table')).length, phases.filter((p) => p.name.startsWith('embedding')).length);
+  assert.deepEqual(other.complaints, []);
+  await other.context.close();
 });
 
 test('observe: who is suspected stands first, with the evidence', async () => {

@@ -12,6 +12,7 @@ import { difference } from './diff.js';
 import { explanation } from './explain.js';
 import { failures } from './failures.js';
 import { growth } from './growth.js';
+import { ranking, serving } from './requests.js';
 import { loads } from './loads.js';
 import { matrices } from './matrix.js';
 import { others } from './other.js';
@@ -95,6 +96,8 @@ function build(data, kept, asks, beside) {
   const linked = [timeline(model, state), drawn, beside && versus(model, state, beside, ['kept', 'now']), has && collisions(model, state), has && loads(model, state), has && matrices(model, state)].filter(Boolean);
   const parts = [
     report.iteration && time(model, state),
+    report.serving && serving(model),
+    report.ranking && ranking(model),
     ...(report.study ? study(model, state) : []),
     report.observe && observed(model),
     report.busbw && busbw(model),

@@ -7,7 +7,7 @@ const TITLES = {
   mix: 'Two kinds of job', front_end: 'The front-end network', job: 'The job', memory: 'Memory of the fullest GPU',
 };
 // With a section of their own, or told in the header.
-const SHOWN = ['fabric', 'cost', 'designs', 'phases', 'iteration', 'study', 'sweep', 'optimize', 'explain', 'audit', 'diff', 'failures', 'growth', 'traffic', 'verdict', 'busbw', 'observe', 'meta'];
+const SHOWN = ['fabric', 'cost', 'designs', 'phases', 'iteration', 'study', 'sweep', 'optimize', 'explain', 'audit', 'diff', 'failures', 'growth', 'traffic', 'verdict', 'busbw', 'serving', 'ranking', 'observe', 'meta'];
 const FEW = 2; // items whose parts are open at once
 const UNITS = [[/_s$/, f.seconds], [/_bps$/, f.rate], [/(_|^)usd(_|$)/, f.money], [/bytes$/, f.bytes], [/_w$/, f.power], [/_m$/, f.metres]];
 

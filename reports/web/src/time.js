@@ -3,14 +3,15 @@ import { h, replace, section, table } from './dom.js';
 import { PARTS } from './answers.js';
 import * as f from './format.js';
 
-function waterfall(iteration) {
+/** Parts of a time, each where it begins: [key, name, kind] of `of`, which `what` of `time_s` is. */
+export function waterfall(of, parts, { id, caption, what, time_s: whole }) {
   let start = 0;
-  const rows = PARTS.map(([key, name, kind]) => ({ name, kind, s: iteration[key] })).filter(({ s }) => s > 0)
+  const rows = parts.map(([key, name, kind]) => ({ name, kind, s: of[key] })).filter(({ s }) => s > 0)
     .map((row) => ({ ...row, start: (start += row.s) - row.s }));
-  const share = (s) => s / iteration.time_s;
+  const share = (s) => s / whole;
   return table({
-    id: 'waterfall',
-    caption: `Iteration of ${f.seconds(iteration.time_s)} under ${iteration.engine}`,
+    id,
+    caption,
     columns: [
       { title: 'part', head: true, cell: (r) => r.name },
       { title: 'time', number: true, cell: (r) => f.seconds(r.s) },
@@ -21,7 +22,7 @@ function waterfall(iteration) {
           h('span', { class: `fill ${r.kind}`, style: { 'margin-left': `${100 * share(r.start)}%`, width: `max(${100 * share(r.s)}%, 2px)` } })),
       },
     ],
-    rows: [...rows, { name: 'iteration', kind: 'whole', s: iteration.time_s, start: 0, class: 'total' }],
+    rows: [...rows, { name: what, kind: 'whole', s: whole, start: 0, class: 'total' }],
   });
 }
 
@@ -57,7 +58,10 @@ function memory(job) {
 export function time(model, state) {
   const { iteration, job } = model.report;
   const host = h('div');
-  const draw = () => replace(host, waterfall(iteration[state.engine] ?? iteration[0]));
+  const draw = () => {
+    const it = iteration[state.engine] ?? iteration[0];
+    replace(host, waterfall(it, PARTS, { id: 'waterfall', caption: `Iteration of ${f.seconds(it.time_s)} under ${it.engine}`, what: 'iteration', time_s: it.time_s }));
+  };
   state.onChange((changed) => changed.has('engine') && draw());
   draw();
   return section('time', 'Iteration', 'Communication counts here only as far as computation does not hide it.', host,

@@ -28,7 +28,7 @@ void fab_scratch_release(fab_scratch *s) {
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
 /* Off every minimal path there is nothing that the design causes: all of it is the routing's. */
-static double hash_factor(double factor, double taper_factor) {
+double fab_hash_factor(double factor, double taper_factor) {
     return taper_factor > 0 ? factor / taper_factor : factor;
 }
 
@@ -58,7 +58,7 @@ fab_status fab_sample_loads(const fab_engine_run *run, double *use, const double
         if (between_switches && use[l] > 0) {
             out->collided_links += use[l] > COLLIDED;
             out->max_collision = fmax(out->max_collision, use[l]);
-            out->max_hash = fmax(out->max_hash, hash_factor(use[l], spray[l]));
+            out->max_hash = fmax(out->max_hash, fab_hash_factor(use[l], spray[l]));
         }
     }
     out->throughput = out->max_utilisation > 0 ? 1 / out->max_utilisation : 0;
@@ -114,7 +114,7 @@ fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_erro
     if (run->rates && fab_is_lossless(run->transport)) {
         FAB_PASS(fab_check_lossless(run->router, run->transport, err));
     }
-    if (fab_router_facts_of(run->router)->splits) {
+    if (fab_router_facts_of(run->router)->splits || fab_is_estimated(run)) {
         FAB_PASS(fab_measure_split(run, &sample, err));
     } else {
         FAB_PASS(fab_measure_paths(run, &sample, err));
@@ -189,7 +189,7 @@ static void find_hot(const fab_prepared_phase *prepared, const double *use, fab_
         hot->tier = fab_class_of(f, hot->link)->tier;
         hot->up = fab_is_up(hot->link);
         hot->taper_factor = prepared->spray[hot->link];
-        hot->hash_factor = hash_factor(hot->factor, hot->taper_factor);
+        hot->hash_factor = fab_hash_factor(hot->factor, hot->taper_factor);
     }
 }
 

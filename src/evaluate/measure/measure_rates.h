@@ -19,6 +19,19 @@ typedef struct fab_sent_phase {
     fab_pauses pauses;
 } fab_sent_phase;
 
+/** Loads of a hash that are estimated, in measure_hashed.c: its flows are more than are walked. */
+bool fab_is_estimated(const fab_engine_run *run);
+
+/**
+ * Turns figures of what a hash is expected to put on every link into those of what it puts there.
+ * @param[in] use, bytes  Shape [n_links]: under an even split.
+ */
+fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
+                             fab_figures *out, fab_error *err) FAB_MUST_USE;
+
+/** Of a collision factor what the design does not cause. */
+double fab_hash_factor(double factor, double taper_factor);
+
 /** A problem for the solver, and its memory. */
 typedef struct fab_rate_scratch {
     fab_max_min *solver;

@@ -131,8 +131,12 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
     const fab_dag *dag = dag_of(run);
     fab_scratch *scratch = run->scratch;
     size_t size = s->fabric->n_links * sizeof *scratch->use;
-    fab_split *split = NULL;
-    FAB_TRY(fab_router_split(run->router, dag, s->demand, run->bound, &split, err));
+    fab_split *own = NULL;
+    const fab_split *split = fab_split_even();
+    if (fab_router_facts_of(run->router)->splits) {
+        FAB_TRY(fab_router_split(run->router, dag, s->demand, run->bound, &own, err));
+        split = own;
+    }
     FAB_TRY(FAB_GROW(scratch->worst, scratch->worst_capacity, s->demand->n_pairs, err));
     if (s->bisection) {
         FAB_TRY(effective_bisection(run, split, &out->effective_bisection, err));
@@ -149,7 +153,11 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
         fab_detail_loads(run, scratch->use, scratch->bytes);
     }
     if (run->rates) {
-        FAB_TRY(fab_rate_split(run, split, scratch->bytes, out, err));
+        FAB_TRY(own != NULL ? fab_rate_split(run, split, scratch->bytes, out, err)
+                            : fab_rate_loads(run, scratch->bytes, out, err));
+    }
+    if (own == NULL) {
+        FAB_TRY(fab_estimate_hash(run, dag, scratch->use, scratch->bytes, out, err));
     }
     if (run->detail != NULL) {
         FAB_TRY(add_crossing_flows(run, split, err));
@@ -161,6 +169,6 @@ fab_status fab_measure_split(const fab_engine_run *run, fab_figures *out, fab_er
                                              fab_phase_switch_classes(s, run->router), s->demand, err));
     }
 done:
-    fab_split_free(split);
+    fab_split_free(own);
     return status;
 }

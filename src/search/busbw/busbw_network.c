@@ -97,13 +97,14 @@ static fab_status add_phase(const fab_phase *p, const fab_engine_result *e, doub
     return FAB_OK;
 }
 
-/* Steps of a pipeline that hosts add to: up the tree and down again. */
-static uint64_t tree_steps(uint32_t domains) {
+/* Steps that hosts add to, up a tree of domains and down again. One in k steps of a ring leaves its domain, and what a
+ * step of a ring takes was fitted as their mean: a hop between domains counts as k. */
+static uint64_t tree_steps(uint32_t domains, uint32_t k) {
     uint64_t depth = 0;
     while ((UINT64_C(1) << depth) < domains) {
         depth++;
     }
-    return 2 * depth;
+    return 2 * depth * k;
 }
 
 /* The replay of an algorithm; too large for a stack. */
@@ -129,12 +130,15 @@ static fab_status take_network(const flows_replay *w, const flows_of *of, size_t
         FAB_PASS(add_phase(&w->traffic.phases[i], &w->result.phases[i].engines[engine], BYTES_OF_RANK * ranks, &network,
                            err));
     }
+    const uint32_t k = fab_context_what(w->context)->fabric->gpus_per_domain;
     if (of->algorithm == FAB_NCCL_COLLNET) { /* to the switches and back */
-        network.network.steps = 2;
+        network.network.steps = 2 * (uint64_t)k;
     }
     if (of->algorithm == FAB_NCCL_TREE) {
-        network.network.steps = tree_steps(ranks / fab_context_what(w->context)->fabric->gpus_per_domain);
+        network.network.steps = tree_steps(ranks / k, k);
+        network.network.further_messages = 0; /* of other trees and directions: other channels, at the same time */
         out[FAB_NCCL_NVLS_TREE] = network;
+        network.network.steps += 2 * (k - UINT64_C(1)); /* the chain of GPUs in a domain */
     }
     out[of->algorithm] = network;
     return FAB_OK;

@@ -184,6 +184,7 @@ static void describe_rail_aligned(const fab_collective *c, uint32_t part, fab_pa
     uint32_t k = k_of(c);
     uint32_t m = m_of(c);
     out->steps = is_pxn(c) ? 2 : 1;
+    out->copied = is_pxn(c) || part == 1 ? (k - 1.0) * (m - 1.0) / c->r : 0;
     if (is_pxn(c)) {
         out->copies = (k - 1.0) * m + (m - 1.0) * k;
         (void)snprintf(out->text, sizeof out->text,

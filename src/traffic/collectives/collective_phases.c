@@ -148,7 +148,7 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
                             fab_error *err) {
     const fab_collective_set *set = r->set;
     char name[FAB_NAME_SIZE];
-    fab_part shape;
+    fab_part shape = {.copied = 0};
     r->algorithm->rules->part(c, part, &shape);
     name_phase(r, part, name);
     if (shape.copies * r->sum > FAB_PHASE_MAX_BYTES) {
@@ -170,6 +170,8 @@ static fab_status open_part(const run *r, const fab_collective *c, uint32_t part
     phase->expected_bytes = shape.copies * r->sum;
     phase->run = r->number;
     phase->ranks = set->r;
+    phase->copied_bytes = shape.copied * r->most;
+    phase->copy_bps = set->library != NULL ? set->library->copy_bps : 0;
     phase->result_bytes = r->most / (double)set->executions;
     phase->alternative = set->alternative;
     (void)snprintf(phase->algorithm, sizeof phase->algorithm, "%s", r->algorithm->name);

@@ -62,6 +62,7 @@ typedef struct fab_collective {
 typedef struct fab_part {
     uint64_t steps;
     double copies;  /* bytes that all ranks send, in units of S */
+    double copied;  /* that one rank sends on from a buffer for others, in units of S */
     char text[128]; /* bytes of a rank, in words */
 } fab_part;
 

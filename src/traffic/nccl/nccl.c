@@ -14,6 +14,7 @@
 #define TREE_LL128_PART  (120.0 / 128)
 #define COLLNET_PART     0.85 /* of the scale-up rate; Hopper and later */
 #define PAT_PART         0.75
+#define LL128_CHUNK      0.25 /* of that of Simple: one of the slots of a buffer, where Simple takes four */
 
 const char *const fab_nccl_algorithms[FAB_NCCL_N_ALGORITHMS + 1] = {"ring",      "tree", "collnet", "nvls",
                                                                     "nvls-tree", "pat",  "p2p",     NULL};
@@ -54,7 +55,7 @@ static bool is_algorithm_possible(const fab_nccl_case *c, fab_nccl_algorithm a) 
 bool fab_nccl_is_possible(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_protocol p) {
     bool has_all = a == FAB_NCCL_RING || a == FAB_NCCL_TREE;
     return is_algorithm_possible(c, a) && has_network(c, a) && (p == FAB_NCCL_SIMPLE || has_all) &&
-           (p != FAB_NCCL_LL128 || c->gpu->ll128_ratio > 0);
+           (p != FAB_NCCL_LL128 || (c->gpu->ll128_ratio > 0 && (c->domains > 1 || c->gpu->nvls_from_bytes == 0)));
 }
 
 uint32_t fab_nccl_channels(const fab_nccl_case *c, fab_nccl_algorithm a) {
@@ -195,7 +196,7 @@ void fab_nccl_time_of(const fab_nccl_case *c, fab_nccl_algorithm a, fab_nccl_pro
     const rates r = rates_of(c, a, p);
     const double below = fmin(r.inside, r.across);
     const double rate = fmin(below * r.protocol, r.most);
-    const double buffers = fab_nccl_channels(c, a) * BUFFER_BYTES;
+    const double buffers = fab_nccl_channels(c, a) * BUFFER_BYTES * (p == FAB_NCCL_LL128 ? LL128_CHUNK : 1);
     fab_nccl_time t = {
         .latency_s = c->gpu->launch_s + fmax(nccl_latency_us(c, a, p) * 1e-6, host_s_of(c, a, bytes)),
         .fill_s = r.stages * c->gpu->fill_ratio * fmin(bytes, buffers) / rate,

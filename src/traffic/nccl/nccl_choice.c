@@ -71,9 +71,6 @@ static bool is_seen(const fab_nccl_case *c, fab_nccl_algorithm a, double bytes) 
     bool is_small = c->domains == 1 && c->ranks <= SMALL_DOMAIN && c->gpu->nvls_from_bytes > 0;
     bool takes_nvls =
         is_small && bytes >= c->gpu->nvls_from_bytes && fab_nccl_is_possible(c, FAB_NCCL_NVLS, FAB_NCCL_SIMPLE);
-    if (c->host.takes_rings && c->domains > 2 && c->operation == FAB_ALL_REDUCE) {
-        return a == FAB_NCCL_RING;
-    }
     return !is_small || (a == FAB_NCCL_NVLS) == takes_nvls;
 }
 
@@ -81,6 +78,9 @@ bool fab_nccl_choose(const fab_nccl_case *c, fab_nccl_choice how, fab_nccl_algor
                      fab_nccl_algorithm *out_algorithm, fab_nccl_protocol *out_protocol) {
     double least_s = INFINITY;
     bool is_any = only == FAB_NCCL_N_ALGORITHMS;
+    if (is_any && how == FAB_NCCL_AS_NCCL && nccl_tuner_choose(c, bytes, out_algorithm, out_protocol)) {
+        return true;
+    }
     for (int a = 0; a < FAB_NCCL_N_ALGORITHMS; a++) {
         for (int p = 0; p < FAB_NCCL_N_PROTOCOLS; p++) {
             fab_nccl_algorithm algorithm = (fab_nccl_algorithm)a;

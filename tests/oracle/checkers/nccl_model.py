@@ -13,9 +13,9 @@ import sys
 
 US = 1e-6
 GPUS = {  # launch us, ring, nvls, fill, ll GB/s, ll as chosen by, ll128, fewest ranks of nvls, from
-    "a100-80gb": (29, 0.783, 0, 0.22, 26, 60, 0.92, 2, 0, 300),
+    "a100-80gb": (29, 0.785, 0, 0.28, 30.5, 60, 0.92, 2, 0, 300),
     "h100-80gb": (24, 0.817, 1.075, 0.41, 141, 141, 0.92, 5, 0, 450),
-    "b200-180gb": (36, 0.827, 0.945, 0.63, 282, 107, 0, 6, 8 << 30, 900),
+    "b200-180gb": (36, 0.827, 0.945, 0.73, 282, 107, 0.92, 6, 8 << 30, 900),
 }
 LATENCY = {  # base, inside, across; us
     ("ring", "LL"): (6.6, 0.6, 2.7), ("ring", "LL128"): (14, 1.9, 4), ("ring", "Simple"): (8.4, 3.4, 14),
@@ -66,7 +66,8 @@ def seconds(case, algorithm, protocol, size):
     network = case["network"][algorithm] * {"tree": 0.92 * (0.85 if k > 1 else 1), "pat": 0.75}.get(algorithm, 1) if m > 1 else math.inf
     rate = min(min(in_domain, network) * parts[protocol], most) * 1e9
     channels = (24 if m == 1 else min(2 * k, 64)) if algorithm == "ring" else k
-    filled = stages * fill * min(size, channels * 4 * 2**20) / rate if stages else 0
+    slots = 1 if protocol == "LL128" else 4  # of a chunk
+    filled = stages * fill * min(size, channels * slots * 2**20) / rate if stages else 0
     return (launch + latency(case, algorithm, protocol)) * US + filled + size / rate
 
 
@@ -101,7 +102,7 @@ def expected(case, algorithm, protocol, size):
 def choices(case):
     _, _, nvls, _, _, _, ll128, least, _, _ = case["gpu"]
     m, k, collective = case["m"], case["k"], case["collective"]
-    protocols = ["LL"] + (["LL128"] if ll128 > 0 else []) + ["Simple"]
+    protocols = ["LL"] + (["LL128"] if ll128 > 0 and (m > 1 or case["gpu"][8] == 0) else []) + ["Simple"]
     found = [("p2p", "Simple")] if collective == "all-to-all" else [("ring", p) for p in protocols]
     reduces = collective == "all-reduce"
     if reduces and m > 1:

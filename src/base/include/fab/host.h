@@ -4,10 +4,11 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 /** A chunk: that many slots of a sender's buffer. NCCL posts a message of a chunk or more slot by slot. */
 #define FAB_SLOTS_OF_CHUNK 4
+
+/** A plugin that chooses algorithms in place of NCCL. */
+typedef enum fab_host_tuner { FAB_TUNER_NONE, FAB_TUNER_EFA_P5, FAB_TUNER_EFA_P6 } fab_host_tuner;
 
 typedef struct fab_host {
     double nic_s;      /**< both NICs together, of every step that leaves the scale-up domains */
@@ -17,6 +18,7 @@ typedef struct fab_host {
                           first slot takes longer */
     double slot_bytes; /**< of a buffer; 0: messages are sent on as they come */
     double slot_s;     /**< that the NICs of a GPU take for one at their full rate */
+    double copy_bps;   /**< of what a GPU sends on for others of its domain; 0: that of the GPU */
     double nic_part;   /**< of the rate of a NIC that bytes get; 0 counts as 1 */
-    bool takes_rings;  /**< all-reduces of more than two domains were seen to be rings, whatever NCCL expects */
+    fab_host_tuner tuner;
 } fab_host;

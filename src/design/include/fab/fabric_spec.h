@@ -141,7 +141,7 @@ typedef enum fab_host_kind { FAB_HOST_IDEAL, FAB_HOST_NCCL_EFA_H100, FAB_HOST_NC
 /** What else is given of them; 0 = that of the kind. */
 typedef struct fab_host_spec {
     fab_host_kind kind;
-    double call_s, step_s, message_s, slot_bytes, nic_part;
+    double call_s, step_s, message_s, slot_bytes, copy_bps, nic_part;
 } fab_host_spec;
 
 typedef struct fab_fabric_spec {

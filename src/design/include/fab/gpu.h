@@ -36,6 +36,7 @@ typedef struct fab_gpu_library {
     double ll_bps;          /**< most that protocol LL carries */
     double ll_seen_bps;     /**< what NCCL takes it to be when it chooses */
     double ll128_ratio;     /**< part of a ring's rate that LL128 gets; 0: it is not used */
+    double copy_bps;        /**< half the rate of the memory: a copy is written and read */
     uint64_t nvls_ranks;    /**< fewest GPUs of a domain that use its switches, as measured */
     double nvls_from_bytes; /**< in domains of at most 8 GPUs: from this size on, as measured */
     char source[FAB_FILE_SIZE];

@@ -262,7 +262,10 @@ typedef struct fab_engine_result {
     bool
         blocks_elsewhere; /**< flows with a path each collide under fluid: in lossless queues time_s is a lower bound */
     double latency_s;     /**< steps x executions x latency of the slowest path, and host_s */
-    double host_s;        /**< what the software of hosts adds */
+    double host_s;        /**< what the software of hosts adds, and copies */
+    double shortest_s, longest_s; /**< between which time_s lies, where a hash has more flows than are walked: its loads
+                                       are estimated; 0: they are not */
+    double copy_s;                /**< of that: through the memory of GPUs that send on for others */
     fab_rate_figures rates;
     fab_wiring wiring; /**< of the fabric: what the boundaries below are called */
     uint32_t n_cycle;  /**< links of a shortest cycle through the first link that lies on one; 0: none */

@@ -50,6 +50,8 @@ typedef struct fab_phase {
     uint64_t further_messages;     /**< of the GPU that sends most within a step, beyond its first inside its scale-up
                                       domain     and its first outside; 0 where hosts take no time, as the next */
     double message_bytes;          /**< of the largest message between domains */
+    double copied_bytes;           /**< that a GPU sends on for others of its domain, from a buffer: not zero copy */
+    double copy_bps;               /**< at which its memory takes and gives them */
     bool is_continued;             /**< a phase before it, of the same run, has left the domains: one call for both */
     bool alternative;              /**< the runs are ways to do the same, side by side: compare them, do not add them */
 } fab_phase;
@@ -153,8 +155,13 @@ bool fab_phase_is_like(const fab_phase *a, const fab_phase *b);
 
 /** Seconds that the software of hosts adds to a phase in one iteration: executions x (call-overhead, unless it is
  * continued, + steps x (step-overhead + further_messages x message-overhead)); a further message takes its first slot's
- * time at the NICs where that is longer, a step one slot's more where messages have four or more. */
+ * time at the NICs where that is longer, a step one slot's more where messages have four or more. And
+ * fab_phase_copy_s().
+ */
 double fab_phase_host_s(const fab_fabric *fabric, const fab_phase *phase);
+
+/** Of that: bytes that GPUs send on for others, over copy-rate or half the rate of their memory. */
+double fab_phase_copy_s(const fab_fabric *fabric, const fab_phase *phase);
 
 /** Who a communicator is: "dp group tp=3 pp=5", "pipeline tp=3 dp=7", "pair 17", "group 3", "all". `out` holds at least
  * 64 bytes. Returns out. */

@@ -1,0 +1,154 @@
+/* A hash of more flows than are walked. Every flow of an all-to-all is as long as any other, and switches choose for
+ * each by itself and evenly: a link carries N of them on average, those of an even split, and its variance is at most
+ * N. So the fullest of L such links carries about N + g sqrt(N), g the mean of the largest of L normal deviates, and
+ * none more than Bernstein's bound, but once in a thousand draws. See src/doc/adr/0111-hashes-of-many-flows.md. */
+#include "fab/memory.h"
+#include "measure_rates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_WALKED (UINT64_C(1) << 29) /* half a minute */
+#define RARE        1e-3                /* that a link carries more than it is said to */
+#define BYTE_BITS   8.0
+#define FOUR_PI     12.566370614359172
+#define ROOT_OF_TWO 1.4142135623730951
+
+/* A hash of all fields whose tiers choose by other bits of it: it does not polarize. */
+static bool hashes_evenly(const char *label) {
+    static const char *const FAMILIES[] = {"ecmp,hash=crc32,qp=", "ecmp,hash=ideal,qp="};
+    static const char OFFSETS[] = ",offset=0/8/16/24";
+    bool is_plain = false;
+    for (size_t i = 0; i < 2; i++) {
+        const size_t n = strlen(FAMILIES[i]);
+        if (strncmp(label, FAMILIES[i], n) == 0) {
+            const char *rest = label + n + strspn(label + n, "0123456789");
+            is_plain = strncmp(rest, OFFSETS, strlen(OFFSETS)) == 0;
+            rest += is_plain ? strlen(OFFSETS) : 0;
+            is_plain =
+                is_plain && (*rest == '\0' || strncmp(rest, ",flows=", 7) == 0 || strncmp(rest, ",seed=", 6) == 0);
+        }
+    }
+    return is_plain;
+}
+
+bool fab_is_estimated(const fab_engine_run *run) {
+    const fab_phase *phase = run->prepared->phase;
+    const char *label = fab_router_facts_of(run->router)->label;
+    const bool is_asked = strstr(label, ",flows=estimated") != NULL;
+    const bool is_much = phase->n_flows > MOST_WALKED && strstr(label, ",flows=walked") == NULL;
+    return phase->all.n > 0 && (is_much || is_asked) && hashes_evenly(label) && !fab_is_lossless(run->transport) &&
+           fab_router_dag(run->router, NULL) == NULL;
+}
+
+typedef struct spread {
+    double largest, rare; /* of L links: g; ln (L / RARE) */
+} spread;
+
+static spread spread_of(double links) {
+    double root = sqrt(2 * log(fmax(links, 2)));
+    return (spread){.largest = root - (log(root * root / 2) + log(FOUR_PI)) / (2 * root), .rare = log(links / RARE)};
+}
+
+/* What the fullest link carries over what it carries on average. */
+static double most_expected(const spread *s, double n) {
+    return 1 + fmax(s->largest, 0) / sqrt(n);
+}
+
+static double most_possible(const spread *s, double n) {
+    return 1 + (s->rare / 3 + sqrt(s->rare * s->rare / 9 + 2 * n * s->rare)) / n;
+}
+
+/* The part of draws in which a link of that mean utilisation is offered more than it has. */
+static double collided_part(double use, double n) {
+    return 0.5 * erfc((1 / use - 1) * sqrt(n) / ROOT_OF_TWO);
+}
+
+static void take_link(const fab_engine_run *run, const spread *s, uint32_t link, double use, double flows,
+                      fab_figures *out) {
+    const double factor = most_expected(s, flows);
+    const double full_s = out->min_rate > 0
+                              ? flows * (double)run->prepared->phase->all.bytes * BYTE_BITS /
+                                    run->prepared->demand->n_parts / fab_prepared_capacity(run->prepared, link)
+                              : 0;
+    out->max_collision = fmax(out->max_collision, use * factor);
+    out->max_hash = fmax(out->max_hash, fab_hash_factor(use * factor, run->prepared->spray[link]));
+    out->busiest_link_s = fmax(out->busiest_link_s, full_s * factor);
+    out->transfer_s = fmax(out->transfer_s, full_s * factor);
+    out->longest_s = fmax(out->longest_s, full_s * most_possible(s, flows));
+}
+
+/* Flows of a class meet a collided link with 1 - exp(-sum of hazards). */
+static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, const double *hazard, fab_figures *out,
+                                 fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_flow_classes *c = &run->prepared->classes;
+    double *sum = NULL;
+    FAB_TRY(FAB_NEW(sum, run->prepared->demand->n_pairs, err));
+    FAB_TRY(fab_split_fold(dag, fab_split_even(), FAB_FOLD_EXPECTED, hazard, run->prepared->demand, sum, err));
+    out->collided_flows = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        double worst = 0;
+        for (uint32_t p = 0; p < c->n_parts; p++) {
+            uint32_t pair = c->pair[i * c->n_parts + p];
+            worst += pair != FAB_NONE ? sum[pair] : 0;
+        }
+        out->collided_flows += (c->count != NULL ? (double)c->count[i] : 1) * -expm1(-worst);
+    }
+    out->collided_flows = floor(out->collided_flows + 0.5);
+done:
+    free(sum);
+    return status;
+}
+
+fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
+                             fab_figures *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_prepared_phase *p = run->prepared;
+    const fab_fabric *f = p->fabric;
+    const double part_bytes = (double)p->phase->all.bytes / p->demand->n_parts;
+    double links = 0;
+    double collided[2 * FAB_MAX_TIERS] = {0};
+    double *hazard = NULL;
+    FAB_TRY(FAB_NEW(hazard, f->n_links, err));
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        links += fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0;
+    }
+    const spread s = spread_of(links);
+    out->shortest_s = out->transfer_s;
+    out->longest_s = out->transfer_s;
+    out->collided_links = 0;
+    for (uint32_t l = 0; l < f->n_links; l++) {
+        const fab_link_class *k = fab_class_of(f, l);
+        const double flows = bytes[l] / part_bytes;
+        if (k->kind != FAB_LINK_FABRIC || bytes[l] <= 0) {
+            continue;
+        }
+        const double part = collided_part(use[l], flows);
+        const size_t tier = 2 * (k->tier - 1) + (fab_is_up(l) ? 0 : 1);
+        take_link(run, &s, l, use[l], flows, out);
+        hazard[l] = -log1p(-fmin(part, 1 - RARE));
+        collided[tier] += part;
+        out->collided_links += part;
+        if (run->detail != NULL) {
+            fab_tier_load *row = &run->detail->tiers[tier];
+            row->max_utilisation = fmax(row->max_utilisation, use[l] * most_expected(&s, flows));
+        }
+    }
+    out->collided_links = floor(out->collided_links + 0.5);
+    out->max_utilisation = fmax(out->max_utilisation, out->max_collision);
+    out->throughput = 1 / out->max_utilisation;
+    out->min_rate = out->transfer_s > 0 ? (double)p->phase->all.bytes * BYTE_BITS / out->transfer_s : out->min_rate;
+    FAB_TRY(count_collided(run, dag, hazard, out, err));
+    FAB_TRY(fab_sample_bound(run, true, out, err));
+    if (run->detail != NULL) { /* which links are full is not known */
+        run->detail->n_hot = 0;
+        for (size_t i = 0; i < run->detail->n_tiers; i++) {
+            run->detail->tiers[i].collided = (uint64_t)(collided[i] + 0.5);
+        }
+    }
+done:
+    free(hazard);
+    return status;
+}
