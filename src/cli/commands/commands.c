@@ -6,4 +6,4 @@ const cli_command *const CLI_COMMANDS[] = {
     &cli_command_sweep,   &cli_command_compare, &cli_command_diff,     &cli_command_place,   &cli_command_plan,
     &cli_command_busbw,   &cli_command_mix,     &cli_command_optimize, &cli_command_study,   &cli_command_audit,
     &cli_command_observe, &cli_command_import,  &cli_command_validate, &cli_command_list,    &cli_command_schema,
-    &cli_command_explain, &cli_command_explore, &cli_command_version,  &cli_command_help,    NULL};
+    &cli_command_explain, &cli_command_explore, &cli_command_top, &cli_command_version,  &cli_command_help,    NULL};

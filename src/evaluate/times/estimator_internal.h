@@ -112,6 +112,9 @@ static inline const double *estimator_limits(const fab_estimator_reader *t) {
     return t->is_renewed ? t->limit_bps : t->estimator->limit_bps;
 }
 
+/* What windows let flows have over reader->routes. */
+fab_status estimator_renew_limits(fab_estimator_reader *reader, fab_error *err) FAB_MUST_USE;
+
 /* Whether what links carry is the same in whichever order it is added up. */
 bool estimator_is_exact(const fab_estimator *estimator);
 

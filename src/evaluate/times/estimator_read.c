@@ -266,20 +266,27 @@ static double relay_s(const fab_estimator_reader *t, const fab_mask *mask, bool 
     return s;
 }
 
+fab_status estimator_renew_limits(fab_estimator_reader *t, fab_error *err) {
+    const fab_estimator *c = t->estimator;
+    const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
+    if (t->limit_bps == NULL) {
+        FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
+    }
+    FAB_PASS(fab_flow_latencies_of_routes(c->request.router, &chunk, t->limit_bps, err));
+    fab_flow_limits(c->request.router, t->limit_bps, c->request.routes->n_flows, t->limit_bps);
+    t->is_renewed = true;
+    return FAB_OK;
+}
+
 /* Adds what windows make flows last. */
 static fab_status bound_windows(fab_estimator_reader *t, estimator_bounds *b, fab_error *err) {
     const fab_estimator *c = t->estimator;
-    const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
     double most_s = c->most_limit_s;
     if (c->limit_bps == NULL) {
         return FAB_OK;
     }
     if (t->is_renewed) {
-        if (t->limit_bps == NULL) {
-            FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
-        }
-        FAB_PASS(fab_flow_latencies_of_routes(c->request.router, &chunk, t->limit_bps, err));
-        fab_flow_limits(c->request.router, t->limit_bps, c->request.routes->n_flows, t->limit_bps);
+        FAB_PASS(estimator_renew_limits(t, err));
         most_s = 0;
         for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
             most_s = fmax(most_s, c->bits[flow] / t->limit_bps[flow]);
