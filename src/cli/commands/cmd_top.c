@@ -2,12 +2,17 @@
 
 #include "top/top_screen.h"
 
+#include <string.h>
+
 static fab_status run_top(const cli_options *options, FILE *out, fab_error *err) {
     if (!cli_has_terminal()) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "command top needs a terminal for input and output; without one, "
                         "'fabriscope run %.200s --fail COMPONENT' tells what a failure does",
                         options->operands.items[0]);
+    }
+    if (strcmp(options->operands.items[0], "-") == 0) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "command top: keys come from standard input: give the design as a file");
     }
     return top_screen_run(options, out, err);
 }

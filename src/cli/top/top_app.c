@@ -27,7 +27,7 @@ static fab_status take_error(top_app *a, fab_status status, const fab_error *inn
 }
 
 /* Lists that are open, in the state that is now. Only what is seen is found anew at once. */
-static fab_status refresh(top_app *a, fab_error *err) {
+static fab_status refresh_list(top_app *a, fab_error *err) {
     return top_view_refresh(&a->model, shown(a), err);
 }
 
@@ -36,7 +36,7 @@ fab_status top_app_open(const cli_options *options, top_app *a, fab_error *err) 
     a->parts.kind = TOP_PARTS;
     a->broken.kind = TOP_BROKEN;
     a->rows = 1;
-    return refresh(a, err);
+    return refresh_list(a, err);
 }
 
 void top_app_release(top_app *a) {
@@ -71,7 +71,7 @@ static fab_status open_row(top_app *a, fab_error *err) {
     to->link = kind == TOP_FLOWS ? from->item[from->row] : FAB_NONE;
     to->at = FAB_NONE;
     a->depth++;
-    return refresh(a, err);
+    return refresh_list(a, err);
 }
 
 static fab_status go_back(top_app *a, fab_error *err) {
@@ -80,7 +80,7 @@ static fab_status go_back(top_app *a, fab_error *err) {
     } else if (a->depth > 0) {
         a->depth--;
     }
-    return refresh(a, err);
+    return refresh_list(a, err);
 }
 
 /* The next row whose name has the text, from behind the selected one around. */
@@ -102,7 +102,7 @@ static void find_next(top_app *a) {
 
 static fab_status after_change(top_app *a, fab_status status, const fab_error *inner, fab_error *err) {
     FAB_PASS(take_error(a, status, inner, err));
-    FAB_PASS(refresh(a, err));
+    FAB_PASS(refresh_list(a, err));
     if (status == FAB_OK && a->model.passed[0] != '\0') {
         say(a, true, a->model.passed);
     } else if (status == FAB_OK && top_model_note(&a->model)[0] != '\0') {
@@ -200,7 +200,7 @@ static fab_status change_key(top_app *a, int key, fab_error *err) {
 
 static fab_status switch_list(top_app *a, fab_error *err) {
     a->list = a->list == TOP_PHASES ? TOP_PARTS : a->list == TOP_PARTS ? TOP_BROKEN : TOP_PHASES;
-    return refresh(a, err);
+    return refresh_list(a, err);
 }
 
 bool top_app_is_slow(const top_app *a, int key) {
@@ -232,7 +232,7 @@ fab_status top_app_key(top_app *a, int key, fab_error *err) {
     case TOP_KEY_ERASE:
     case TOP_KEY_ESCAPE: return go_back(a, err);
     case '\t': return switch_list(a, err);
-    case 'o': top_view_next_order(v); return refresh(a, err);
+    case 'o': top_view_next_order(v); return refresh_list(a, err);
     case 'k': return change_selected(a, 0, err);
     case 'r': return change_selected(a, 1, err);
     case 's': ask_for(a, key, "0.5"); break;

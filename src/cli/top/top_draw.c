@@ -52,6 +52,11 @@ static void draw_time(const top_model *m, fab_page *page) {
     const fab_failed_state *now = top_model_state(m);
     const fab_failed_state *was = top_model_healthy(m);
     const bool timed = isfinite(now->time_s) && was->time_s > 0;
+    if (!top_model_is_known(m)) {
+        put(page, FAB_INK_BAD, fab_show(page, "not known: %.110s", top_model_note(m)));
+        fab_page_end_line(page);
+        return;
+    }
     put(page, FAB_INK_PLAIN, m->answer->iterates ? "iteration " : "all phases ");
     put(page, timed ? ink_of(now->time_s, was->time_s) : FAB_INK_BAD,
         timed                   ? fab_show_time(page, now->time_s)
@@ -111,7 +116,11 @@ static void draw_above(const top_app *a, const top_view *v, fab_page *page) {
                  fab_policies[m->now.policy]));
     fab_page_end_line(page);
     draw_time(m, page);
-    draw_sums(m, page);
+    if (top_model_is_known(m)) {
+        draw_sums(m, page);
+    } else {
+        fab_page_end_line(page);
+    }
     draw_broken(m, page);
     fab_page_end_line(page);
     put(page, FAB_INK_BOLD, top_view_title(m, v, title));

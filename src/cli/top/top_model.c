@@ -307,9 +307,13 @@ const fab_failed_state *top_model_healthy(const top_model *m) {
     return &m->answer->engines[0].healthy;
 }
 
+bool top_model_is_known(const top_model *m) {
+    return m->answer->engines[0].note[0] == '\0';
+}
+
 const fab_failed_state *top_model_state(const top_model *m) {
     const fab_failed_engine *e = &m->answer->engines[0];
-    return m->answer->n_failed == 0 || e->note[0] != '\0' ? &e->healthy : &e->policies[0].state;
+    return m->answer->n_failed == 0 || !top_model_is_known(m) ? &e->healthy : &e->policies[0].state;
 }
 
 const char *top_model_note(const top_model *m) {

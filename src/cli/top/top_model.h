@@ -73,7 +73,9 @@ double top_model_left(const top_model *model, const fab_component *part);
 /** Where nothing is broken, and where `now` is; both the same where nothing is broken. */
 const fab_failed_state *top_model_healthy(const top_model *model);
 const fab_failed_state *top_model_state(const top_model *model);
-/** Why there is no state; else empty. */
+/** Else the engine does not say what happens: the note has why, top_model_state() is the healthy one, and there are no
+ * loads and flows. */
+bool top_model_is_known(const top_model *model);
 const char *top_model_note(const top_model *model);
 const char *top_model_engine_name(const top_model *model);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE (2 * FAB_LINK_NAME_SIZE)
+#define NAME_SIZE ((size_t)2 * FAB_LINK_NAME_SIZE)
 #define GAP       2
 
 /* A column: on the left with the given width, or on the right. The first takes what the others leave. */
@@ -168,6 +168,11 @@ static void row_phase(const top_model *m, const top_view *v, uint32_t p, fab_pag
     const fab_failed_phase *now = &top_model_state(m)->phases[p];
     const fab_failed_phase *was = &top_model_healthy(m)->phases[p];
     const bool timed = isfinite(now->time_s) && was->time_s > 0;
+    if (!top_model_is_known(m)) {
+        put_cell(v, page, 1, FAB_INK_PLAIN, "-");
+        put_cell(v, page, 2, FAB_INK_PLAIN, show_time(page, was->time_s));
+        return;
+    }
     put_cell(v, page, 1, FAB_INK_PLAIN, now->n_disconnected > 0 ? "cut" : show_time(page, now->time_s));
     put_cell(v, page, 2, FAB_INK_PLAIN, show_time(page, was->time_s));
     put_cell(v, page, 3, timed ? ink_of(now->time_s, was->time_s) : FAB_INK_PLAIN,
@@ -208,7 +213,7 @@ static void row_part(const top_model *m, const top_view *v, size_t row, fab_page
     fab_link_id link = FAB_NONE;
     (void)top_view_part(m, v, row, &part);
     put_cell(v, page, 1, FAB_INK_BAD, show_left(page, top_model_left(m, &part)));
-    if (v->kind == TOP_PARTS) {
+    if (v->kind == TOP_PARTS && top_model_is_known(m)) {
         const double ratio = top_part_fullest(m, v->item[row], &link);
         put_cell(v, page, 2, ratio > 1 + 1e-9 ? FAB_INK_BAD : FAB_INK_PLAIN, fab_show_factor(page, ratio));
         put_cell(v, page, 3, FAB_INK_PLAIN, link != FAB_NONE ? fab_link_name(top_fabric(m), link, name) : "");
@@ -239,7 +244,7 @@ void top_view_detail(const top_model *m, const top_view *v, fab_page *page) {
     } else {
         fab_str_add(&text, top_view_name(m, v, v->row, name));
     }
-    if (v->n > 0 && v->kind == TOP_PHASES) {
+    if (v->n > 0 && v->kind == TOP_PHASES && top_model_is_known(m)) {
         const fab_failed_phase *now = &top_model_state(m)->phases[v->item[v->row]];
         fab_str_printf(&text, now->worst_link[0] != '\0' ? ": fullest is %s" : ": nothing in the network",
                        now->worst_link);

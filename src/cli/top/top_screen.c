@@ -135,7 +135,7 @@ static fab_status open_screen(top_screen *s, const cli_options *options, fab_err
     (void)setlocale(LC_CTYPE, "");
     s->ascii = style.ascii;
     s->screen = newterm(NULL, stdout, stdin);
-    if (s->screen == NULL || tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
+    if (s->screen == NULL || cursor_address == NULL) {
         return fab_fail(
             err, FAB_EUSAGE, NULL,
             "command top: the terminal (TERM) cannot move its cursor; 'run DESIGN --fail COMPONENT' tells the same");

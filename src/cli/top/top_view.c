@@ -83,7 +83,7 @@ double top_part_fullest(const top_model *m, uint32_t item, fab_link_id *out_link
 uint32_t top_gpu_now(const top_model *m, uint32_t gpu) {
     const fab_fabric *f = top_fabric(m);
     const fab_failed_policy *p =
-        m->answer->n_failed > 0 && top_model_note(m)[0] == '\0' ? &m->answer->engines[0].policies[0] : NULL;
+        m->answer->n_failed > 0 && top_model_is_known(m) ? &m->answer->engines[0].policies[0] : NULL;
     for (size_t i = 0; p != NULL && i < p->n_moves; i++) {
         if (p->moves[i].from == fab_server_of(f, gpu)) {
             return p->moves[i].to * f->gpus_per_server + gpu % f->gpus_per_server;
@@ -197,7 +197,7 @@ static size_t rank_parts(const top_model *m, const top_view *v, fab_ranked *list
     const uint32_t n = f->n_servers + fab_n_switches(f) + fab_n_of(f, FAB_NODE_NIC);
     for (uint32_t i = 0; i < n; i++) {
         fab_link_id link = FAB_NONE;
-        list[i] = (fab_ranked){v->order == 1 ? top_part_fullest(m, i, &link) : 0, i};
+        list[i] = (fab_ranked){v->order == 1 && top_model_is_known(m) ? top_part_fullest(m, i, &link) : 0, i};
     }
     return n;
 }
@@ -222,6 +222,11 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
     v->item = NULL;
     v->n = 0;
     v->note[0] = '\0';
+    const bool of_loads = v->kind == TOP_LINKS || v->kind == TOP_FLOWS;
+    if (of_loads && !top_model_is_known(m)) {
+        (void)snprintf(v->note, sizeof v->note, "not known: %.200s", top_model_note(m));
+        return FAB_OK;
+    }
     if (v->kind == TOP_FLOWS) {
         FAB_TRY(find_flows(m, v, err));
     }
