@@ -170,6 +170,7 @@ fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask
                               fab_error *err) FAB_MUST_USE;
 
 /* Of other routes than the estimator's, in which flows may have other numbers of paths, or none: by an estimator of its
- * own. */
+ * own. `flows`, where it is not NULL, in place of `out`. */
 fab_status estimator_read_routes(const fab_estimator *estimator, const fab_mask *mask, const fab_routes *routes,
-                                 double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
+                                 double *ends_s, fab_state_flows *flows, fab_phase_seconds *out,
+                                 fab_error *err) FAB_MUST_USE;

@@ -342,7 +342,7 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
 }
 
 fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes, double *ends_s,
-                                 fab_phase_seconds *out, fab_error *err) {
+                                 fab_state_flows *flows, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_estimator_request request = c->request;
     fab_estimator *estimator = NULL;
@@ -352,8 +352,12 @@ fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, c
     request.routes = routes;
     FAB_TRY(fab_estimator_new(&request, &estimator, err));
     FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
-    FAB_TRY(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
-                           : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+    if (flows != NULL) {
+        FAB_TRY(fab_estimator_flows(reader, mask, &as_it_is, flows, err));
+    } else {
+        FAB_TRY(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
+                               : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+    }
 done:
     fab_estimator_reader_free(reader);
     fab_estimator_free(estimator);
@@ -384,7 +388,7 @@ fab_status fab_estimator_ends(fab_estimator_reader *t, const fab_mask *mask, con
                               double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return estimator_read_routes(t->estimator, mask, r->routes, ends_s, out, err);
+        return estimator_read_routes(t->estimator, mask, r->routes, ends_s, NULL, out, err);
     }
     FAB_PASS(read_loads(t, mask, r, has_moved, ends_s, &found, err));
     FAB_PASS(add_latency(t, r, has_moved, &found, err));
@@ -397,7 +401,7 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     const fab_estimator *c = t->estimator;
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return estimator_read_routes(c, mask, r->routes, NULL, out, err);
+        return estimator_read_routes(c, mask, r->routes, NULL, NULL, out, err);
     }
     if (fab_is_lossless(c->request.transport) && !has_moved && is_as_before(c, mask, r)) {
         found.transfer_s = c->packets_s;

@@ -175,25 +175,6 @@ static fab_status take_flows(const fab_estimator_reader *t, const double *rate, 
     return FAB_OK;
 }
 
-/* Of other routes, in which flows may have other numbers of paths. */
-static fab_status flows_of_routes(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes,
-                                  fab_state_flows *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_estimator_request request = c->request;
-    fab_estimator *estimator = NULL;
-    fab_estimator_reader *reader = NULL;
-    static const size_t NO_LINKS = 0;
-    const fab_rerouted as_it_is = {.path_first = &NO_LINKS};
-    request.routes = routes;
-    FAB_TRY(fab_estimator_new(&request, &estimator, err));
-    FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
-    FAB_TRY(fab_estimator_flows(reader, mask, &as_it_is, out, err));
-done:
-    fab_estimator_reader_free(reader);
-    fab_estimator_free(estimator);
-    return status;
-}
-
 fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r,
                                fab_state_flows *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -203,7 +184,7 @@ fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, co
     uint32_t *bottleneck = NULL;
     fab_state_flows found = {.n_flows = 0};
     if (r->routes != NULL) {
-        return flows_of_routes(c, mask, r->routes, out, err);
+        return estimator_read_routes(c, mask, r->routes, NULL, out, NULL, err);
     }
     FAB_TRY(estimator_assemble(t, r, err));
     FAB_TRY(open_arrays(t, err));
