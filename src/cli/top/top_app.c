@@ -10,9 +10,9 @@ static top_view *shown(top_app *a) {
     return a->list == TOP_PARTS ? &a->parts : a->list == TOP_BROKEN ? &a->broken : &a->drill[a->depth];
 }
 
-static void say(top_app *a, bool is_bad, const char *text) {
+static void complain(top_app *a, const char *text) {
     (void)snprintf(a->message, sizeof a->message, "%s", text);
-    a->is_bad = is_bad;
+    a->is_bad = true;
 }
 
 /* Errors of a change are told, and the state is as before; without memory nothing goes on. */
@@ -21,7 +21,7 @@ static fab_status take_error(top_app *a, fab_status status, const fab_error *inn
         return fab_fail(err, status, inner->where, "%s", inner->text);
     }
     if (status != FAB_OK) {
-        say(a, true, inner->text);
+        complain(a, inner->text);
     }
     return FAB_OK;
 }
@@ -104,9 +104,14 @@ static fab_status after_change(top_app *a, fab_status status, const fab_error *i
     FAB_PASS(take_error(a, status, inner, err));
     FAB_PASS(refresh_list(a, err));
     if (status == FAB_OK && a->model.passed[0] != '\0') {
-        say(a, true, a->model.passed);
+        complain(a, a->model.passed);
     } else if (status == FAB_OK && top_model_note(&a->model)[0] != '\0') {
-        say(a, true, top_model_note(&a->model));
+        complain(a, top_model_note(&a->model));
+    } else if (status == FAB_OK && a->message[0] == '\0') {
+        char time[40];
+        (void)snprintf(a->message, sizeof a->message, "answered in %s",
+                       fab_quantity_format(time, a->model.asked_s, FAB_UNIT_TIME));
+        a->is_bad = false;
     }
     a->model.passed[0] = '\0';
     return FAB_OK;
@@ -122,7 +127,7 @@ static fab_status change_selected(top_app *a, double fraction, fab_error *err) {
     fab_component part;
     fab_error inner = {0};
     if (!top_view_part(&a->model, shown(a), shown(a)->row, &part)) {
-        say(a, true, "a phase cannot be broken: open it for its links, or Tab for switches and servers");
+        complain(a, "a phase cannot be broken: open it for its links, or Tab for switches and servers");
         return FAB_OK;
     }
     part.fraction = fraction;
@@ -147,7 +152,7 @@ static fab_status take_input(top_app *a, fab_error *err) {
         char *end = NULL;
         const double fraction = strtod(a->input, &end);
         if (*end != '\0' || !(fraction > 0) || !(fraction < 1)) {
-            say(a, true, "a fraction above 0 and below 1, such as 0.5; k kills");
+            complain(a, "a fraction above 0 and below 1, such as 0.5; k kills");
             return FAB_OK;
         }
         return change_selected(a, fraction, err);
@@ -186,7 +191,7 @@ static fab_status change_key(top_app *a, int key, fab_error *err) {
     switch (key) {
     case 'u':
         if (m->n_before == 0) {
-            say(a, true, "nothing to undo");
+            complain(a, "nothing to undo");
         }
         status = top_model_undo(m, &inner);
         break;
