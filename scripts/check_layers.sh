@@ -45,6 +45,7 @@ complaints=$(
   only_in src/graph igraph igraph 2>&1
   only_in src/solve 'glpk' GLPK 2>&1
   only_in src/store 'sqlite3' SQLite 2>&1
+  only_in src/cli/top 'n?curses|<term\.h' ncurses 2>&1
   bare "${headers[@]}" | matches '\b(igraph_|glp_|sqlite3_|xml[A-Z])[A-Za-z_0-9]*' |
     complain_about "a public header has a name of a third-party library" 2>&1
 

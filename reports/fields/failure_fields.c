@@ -26,9 +26,14 @@ static const fab_fields FIGURES = VIEW("failed_figures", FAILED_FIGURES, OUTCOME
 GIVES(const char *, failed_phase_name, fab_at_result(at)->failures->phases[at->index]);
 
 GIVES(bool, is_waited_for, here->requests.n > 0);
+GIVES(bool, is_timed, isfinite(here->time_s));
 static const fab_field FAILED_PHASES[] = {
     TEXT_BY(phase, failed_phase_name, "Name of the phase."),
     GROUP_HERE(&FIGURES),
+    FIGURE(time_s, "s",
+           "Time of all that an iteration has of the phase, latency included; missing where the job has stopped, times "
+           "are not known, or the phase has no part in them.",
+           .only = is_timed),
     FIELD_OF(requests, requests.n,
              "GPUs that wait for an execution of the phase; where its steps depend on each other, communicators. Of "
              "serving and of all-to-alls (ranking, experts).",

@@ -152,7 +152,7 @@ struct cli_command {
 extern const cli_command cli_command_run, cli_command_explore, cli_command_build, cli_command_cost, cli_command_traffic,
     cli_command_route, cli_command_sweep, cli_command_compare, cli_command_place, cli_command_mix, cli_command_plan,
     cli_command_diff, cli_command_busbw, cli_command_optimize, cli_command_validate, cli_command_list,
-    cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit,
+    cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_top,
     cli_command_observe, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
 
@@ -438,6 +438,9 @@ fab_report_style cli_style(const cli_options *options);
 
 /** FAB_EUSAGE where standard output is a terminal and what would be printed is a page, a picture or a packed file. */
 fab_status cli_check_terminal(const cli_options *options, fab_error *err) FAB_MUST_USE;
+
+/** Standard input and output are one, or two. */
+bool cli_has_terminal(void);
 
 /** Progress on stderr: one line that is written over in a terminal, else whole lines, ever more rarely. */
 typedef struct cli_progress {

@@ -69,6 +69,10 @@ fab_status cli_check_terminal(const cli_options *options, fab_error *err) {
                     format->suffix);
 }
 
+bool cli_has_terminal(void) {
+    return is_terminal(STDIN_FILENO) && is_terminal(STDOUT_FILENO);
+}
+
 double cli_now_s(void) {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);

@@ -134,13 +134,41 @@ done:
     return status;
 }
 
+/* What became of the paths of a phase, and who reads times from that. */
+static fab_status find_reader(fab_workspace *w, const fab_case *at, const fab_state *state, const fab_rerouted **loads,
+                              fab_estimator_reader **out, fab_error *err) {
+    const fab_estimator *estimator = NULL;
+    workspace_place *place = NULL;
+    FAB_PASS(find_loads(w, at, state, loads, err));
+    FAB_PASS(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
+    FAB_PASS(find_place(w, at, at->phase, &place, err));
+    if (place->reader == NULL) {
+        FAB_PASS(fab_estimator_reader_new(estimator, &place->reader, err));
+    }
+    *out = place->reader;
+    return FAB_OK;
+}
+
+fab_status fab_evaluate_flows(fab_workspace *w, const fab_case *at, fab_state_flows *out, fab_error *err) {
+    const fab_router *router = NULL;
+    const fab_rerouted *loads = NULL;
+    fab_estimator_reader *reader = NULL;
+    FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
+    if (fab_router_facts_of(router)->splits) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "engine %s spreads every flow over all its paths",
+                        fab_router_facts_of(router)->engine);
+    }
+    FAB_PASS(fab_state_key_take(&w->key, at->state, err));
+    FAB_PASS(find_reader(w, at, at->state, &loads, &reader, err));
+    return fab_estimator_flows(reader, at->state->mask, loads, out, err);
+}
+
 static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_state *state, double *ends_s,
                             fab_phase_seconds *out, fab_error *err) {
     const fab_router *router = NULL;
-    const fab_estimator *estimator = NULL;
     const fab_rerouted *loads = NULL;
+    fab_estimator_reader *reader = NULL;
     const fab_traffic *traffic = NULL;
-    workspace_place *place = NULL;
     FAB_PASS(fab_context_router(w->context, at->engine, &router, err));
     FAB_PASS(fab_context_traffic(w->context, &traffic, err));
     if (fab_is_lossless(transport_of(w))) {
@@ -149,15 +177,10 @@ static fab_status find_time(fab_workspace *w, const fab_case *at, const fab_stat
     if (fab_router_facts_of(router)->splits) {
         FAB_PASS(time_split(w, at, router, state, ends_s, out, err));
     } else {
-        FAB_PASS(find_loads(w, at, state, &loads, err));
-        FAB_PASS(fab_context_estimator(w->context, at->engine, at->phase, &estimator, err));
-        FAB_PASS(find_place(w, at, at->phase, &place, err));
-        if (place->reader == NULL) {
-            FAB_PASS(fab_estimator_reader_new(estimator, &place->reader, err));
-        }
+        FAB_PASS(find_reader(w, at, state, &loads, &reader, err));
         const bool has_moved = state->n_moved > 0;
-        FAB_PASS(ends_s != NULL ? fab_estimator_ends(place->reader, state->mask, loads, has_moved, ends_s, out, err)
-                                : fab_estimator_read(place->reader, state->mask, loads, has_moved, out, err));
+        FAB_PASS(ends_s != NULL ? fab_estimator_ends(reader, state->mask, loads, has_moved, ends_s, out, err)
+                                : fab_estimator_read(reader, state->mask, loads, has_moved, out, err));
     }
     if (isnan(out->transfer_s)) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "phase %s is too large for its time to be computed",

@@ -60,7 +60,7 @@ list formats
 END
 sed -i "s#ROOT#$root#" lines
 while read -r command; do
-  grep -qE "^$command( |\$)" lines || [[ $command =~ ^(schema|explore)$ ]] || fail "no line for command $command"
+  grep -qE "^$command( |\$)" lines || [[ $command =~ ^(schema|explore|top)$ ]] || fail "no line for command $command"
 done < <("$program" help | sed -nE '/^Commands:/,/^DESIGN/s/^  ([a-z]+).*/\1/p')
 
 # show NAME COLUMNS ENVIRONMENT...: all of them in a terminal of so many columns; NAME.plain and NAME.ansi are what it showed
@@ -138,4 +138,61 @@ done
 [[ -n $seen ]] || fail "no progress was shown"
 grep -q '^exit 0' screen && ! grep -q 'per second' screen || fail "progress stays: $(<screen)"
 [[ -s out ]] && ! grep -q 'per second' out || fail "progress in the output"
+
+# `top` in a terminal of its own: what the pane shows is what the command that it prints reports, whatever size it has.
+# top_starts NAME ENVIRONMENT...: with the job of the talk's racks
+top_starts() {
+  local name=$1
+  shift
+  echo "'$program' top preset:llama3-talk-racks --engine pinned; echo \"exit \$?\"" >"$name.sh"
+  tmux -L fab new-session -d -s "$name" -x 80 -y 24 "env $* sh -c '. ./$name.sh; sleep 60'"
+  top_shows "$name" '^iteration 23.65 s   healthy 23.65 s   x1.000$'
+}
+# top_shows NAME PATTERN: until the pane has such a line, which is then in `screen`
+top_shows() {
+  for _ in {1..100}; do
+    tmux -L fab capture-pane -p -t "$1" | sed 's/ *$//' >screen
+    if grep -qE "$2" screen; then return 0; fi
+    sleep 0.05
+  done
+  fail "$1: no '$2' in: $(<screen)"
+}
+top_starts top LC_ALL=C.UTF-8 TERM=screen-256color
+tmux -L fab send-keys -t top b server-3 Enter
+top_shows top '^broken server-3   lost server-3'
+cp screen broken
+tmux -L fab capture-pane -p -e -t top >broken.ansi
+tmux -L fab resize-window -t top -x 50 -y 13
+top_shows top '^tp: nothing'
+[[ $(wc -l <screen) -le 13 && $(widest screen) == "50 "* || $(widest screen) == [1-4]?" "* ]] || fail "50x13: $(<screen)"
+tmux -L fab resize-window -t top -x 132 -y 40
+tmux -L fab send-keys -t top /dp-rs Enter Enter
+top_shows top '^links of dp-rs   by load, 1 of' # those of the dead server come first
+tmux -L fab send-keys -t top /leaf-0:17 Enter Enter
+top_shows top '^flows of dp-rs on .*   by rate here, 1 of'
+grep -qE 'this link$' screen || fail "no flow is held by the fullest link: $(<screen)"
+tmux -L fab send-keys -t top '?'
+top_shows top '^q  *quit'
+tmux -L fab send-keys -t top x q
+top_shows top '^exit 0'
+command=$(grep -m 1 '^fabriscope run' screen)
+[[ $command == "fabriscope run preset:llama3-talk-racks --engine pinned --fail server-3 --policy first-spare" ]] || fail "command: $command"
+"$program" ${command#fabriscope } --quiet >reported
+read -r _ cut collisions fullest time unit slower _ < <(grep -E '^ +first-spare ' reported)
+grep -qxE "iteration $time $unit   healthy [0-9.]+ s   $slower" broken || fail "time: $time $unit $slower in: $(<broken)"
+grep -qE "^collisions $collisions \(0\)   cut flows $cut   fullest $fullest \(x1.000\) " broken || fail "sums: $(<broken)"
+[[ $(sed -n 2p broken) == "pinned,"*", seed 1, policy first-spare" ]] || fail "second line: $(<broken)"
+grep -q "${escape}3[14]m\|${escape}1;3[14]m\|;3[14]m" broken.ansi || fail "top has no colour"
+top_starts plain LC_ALL=C TERM=screen NO_COLOR=1
+tmux -L fab send-keys -t plain b server-3 Enter
+top_shows plain '^broken server-3   lost server-3'
+tmux -L fab capture-pane -p -e -t plain >plain.ansi
+! grep -qE "$escape([0-9;]*;)?[34][0-7]m" plain.ansi || fail "NO_COLOR: $(grep -m 1 "$escape" plain.ansi)"
+diff <(sed '/^answered in/d' broken) <(sed '/^answered in/d' screen) || fail "colour and locale change the text of top"
+tmux -L fab send-keys -t plain u q
+top_shows plain '^exit 0'
+grep -qx 'fabriscope run preset:llama3-talk-racks --engine pinned' screen || fail "undo: $(<screen)"
+echo "'$program' top clos:gpus=64; echo \"exit \$?\"" >none.sh
+tmux -L fab new-session -d -s none -x 80 -y 24 "env TERM=dumb sh -c '. ./none.sh; sleep 60'"
+top_shows none '^exit 2'
 exit $((failures > 0))

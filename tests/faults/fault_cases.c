@@ -45,6 +45,7 @@ const fault_case fault_cases[] = {
     PRINTS("help-all", "help"),
     PRINTS("help-study", "study run --help"),
     PRINTS("man", "help route --man"),
+    PRINTS("top", "top --help"), /* which needs a terminal; tests/unit/cli runs the rest of it */
     PRINTS("completion", "help --completion bash"),
     PRINTS("completion-zsh", "help --completion zsh"),
     PRINTS("completion-fish", "help --completion fish"),

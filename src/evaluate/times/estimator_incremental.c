@@ -407,7 +407,7 @@ static fab_status read_transfer(fab_incremental *m, fab_estimator_reader *t, con
     found->is_known = agree || state->is_out != NULL;
     if (!agree && found->is_known) {
         FAB_PASS(estimator_assemble(t, &r, err));
-        FAB_PASS(estimator_read_routes(t->estimator, state->mask, &t->routes, NULL, &all, err));
+        FAB_PASS(estimator_read_routes(t->estimator, state->mask, &t->routes, NULL, NULL, &all, err));
     }
     found->transfer_s = all.transfer_s;
     return FAB_OK;

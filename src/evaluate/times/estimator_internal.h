@@ -112,6 +112,9 @@ static inline const double *estimator_limits(const fab_estimator_reader *t) {
     return t->is_renewed ? t->limit_bps : t->estimator->limit_bps;
 }
 
+/* What windows let flows have over reader->routes. */
+fab_status estimator_renew_limits(fab_estimator_reader *reader, fab_error *err) FAB_MUST_USE;
+
 /* Whether what links carry is the same in whichever order it is added up. */
 bool estimator_is_exact(const fab_estimator *estimator);
 
@@ -167,6 +170,7 @@ fab_status estimator_simulate(fab_estimator_reader *reader, const fab_mask *mask
                               fab_error *err) FAB_MUST_USE;
 
 /* Of other routes than the estimator's, in which flows may have other numbers of paths, or none: by an estimator of its
- * own. */
+ * own. `flows`, where it is not NULL, in place of `out`. */
 fab_status estimator_read_routes(const fab_estimator *estimator, const fab_mask *mask, const fab_routes *routes,
-                                 double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
+                                 double *ends_s, fab_state_flows *flows, fab_phase_seconds *out,
+                                 fab_error *err) FAB_MUST_USE;

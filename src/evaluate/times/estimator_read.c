@@ -266,20 +266,27 @@ static double relay_s(const fab_estimator_reader *t, const fab_mask *mask, bool 
     return s;
 }
 
+fab_status estimator_renew_limits(fab_estimator_reader *t, fab_error *err) {
+    const fab_estimator *c = t->estimator;
+    const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
+    if (t->limit_bps == NULL) {
+        FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
+    }
+    FAB_PASS(fab_flow_latencies_of_routes(c->request.router, &chunk, t->limit_bps, err));
+    fab_flow_limits(c->request.router, t->limit_bps, c->request.routes->n_flows, t->limit_bps);
+    t->is_renewed = true;
+    return FAB_OK;
+}
+
 /* Adds what windows make flows last. */
 static fab_status bound_windows(fab_estimator_reader *t, estimator_bounds *b, fab_error *err) {
     const fab_estimator *c = t->estimator;
-    const fab_path_chunk chunk = {.routes = &t->routes, .phase = c->request.phase};
     double most_s = c->most_limit_s;
     if (c->limit_bps == NULL) {
         return FAB_OK;
     }
     if (t->is_renewed) {
-        if (t->limit_bps == NULL) {
-            FAB_PASS(FAB_NEW(t->limit_bps, c->request.routes->n_flows, err));
-        }
-        FAB_PASS(fab_flow_latencies_of_routes(c->request.router, &chunk, t->limit_bps, err));
-        fab_flow_limits(c->request.router, t->limit_bps, c->request.routes->n_flows, t->limit_bps);
+        FAB_PASS(estimator_renew_limits(t, err));
         most_s = 0;
         for (uint32_t flow = 0; flow < c->request.routes->n_flows; flow++) {
             most_s = fmax(most_s, c->bits[flow] / t->limit_bps[flow]);
@@ -335,7 +342,7 @@ static fab_status read_loads(fab_estimator_reader *t, const fab_mask *mask, cons
 }
 
 fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, const fab_routes *routes, double *ends_s,
-                                 fab_phase_seconds *out, fab_error *err) {
+                                 fab_state_flows *flows, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_estimator_request request = c->request;
     fab_estimator *estimator = NULL;
@@ -345,8 +352,12 @@ fab_status estimator_read_routes(const fab_estimator *c, const fab_mask *mask, c
     request.routes = routes;
     FAB_TRY(fab_estimator_new(&request, &estimator, err));
     FAB_TRY(fab_estimator_reader_new(estimator, &reader, err));
-    FAB_TRY(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
-                           : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+    if (flows != NULL) {
+        FAB_TRY(fab_estimator_flows(reader, mask, &as_it_is, flows, err));
+    } else {
+        FAB_TRY(ends_s != NULL ? fab_estimator_ends(reader, mask, &as_it_is, true, ends_s, out, err)
+                               : fab_estimator_read(reader, mask, &as_it_is, true, out, err));
+    }
 done:
     fab_estimator_reader_free(reader);
     fab_estimator_free(estimator);
@@ -377,7 +388,7 @@ fab_status fab_estimator_ends(fab_estimator_reader *t, const fab_mask *mask, con
                               double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return estimator_read_routes(t->estimator, mask, r->routes, ends_s, out, err);
+        return estimator_read_routes(t->estimator, mask, r->routes, ends_s, NULL, out, err);
     }
     FAB_PASS(read_loads(t, mask, r, has_moved, ends_s, &found, err));
     FAB_PASS(add_latency(t, r, has_moved, &found, err));
@@ -390,7 +401,7 @@ fab_status fab_estimator_read(fab_estimator_reader *t, const fab_mask *mask, con
     const fab_estimator *c = t->estimator;
     fab_phase_seconds found = {0};
     if (r->routes != NULL) {
-        return estimator_read_routes(c, mask, r->routes, NULL, out, err);
+        return estimator_read_routes(c, mask, r->routes, NULL, NULL, out, err);
     }
     if (fab_is_lossless(c->request.transport) && !has_moved && is_as_before(c, mask, r)) {
         found.transfer_s = c->packets_s;

@@ -2,6 +2,7 @@
 #include "estimator_internal.h"
 
 #include "fab/fluid.h"
+#include "fab/max_min.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
 #include "relay.h"
@@ -109,19 +110,23 @@ static fab_status simulate_packets(fab_estimator_reader *t, double least_s, fab_
     return FAB_OK;
 }
 
+static fab_sharing estimator_sharing(const fab_estimator_reader *t) {
+    return (fab_sharing){.n_flows = t->estimator->n_paths,
+                         .n_links = t->estimator->request.fabric->n_links,
+                         .capacity = t->capacity,
+                         .first = t->path_first,
+                         .link = t->routes.link,
+                         .weight = t->part,
+                         .limit = t->limit};
+}
+
 fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, double least_s, double *out_s,
                               fab_error *err) {
     const fab_estimator *c = t->estimator;
     double last_s = 0;
     FAB_PASS(open_arrays(t, err));
     estimator_prepare(t, mask);
-    const fab_sharing sharing = {.n_flows = c->n_paths,
-                                 .n_links = c->request.fabric->n_links,
-                                 .capacity = t->capacity,
-                                 .first = t->path_first,
-                                 .link = t->routes.link,
-                                 .weight = t->part,
-                                 .limit = t->limit};
+    const fab_sharing sharing = estimator_sharing(t);
     FAB_PASS(fab_fluid_finish(&sharing, t->path_bits, t->finish_s, err));
     if (fab_is_lossless(c->request.transport)) {
         FAB_PASS(simulate_packets(t, least_s, err));
@@ -131,4 +136,71 @@ fab_status estimator_simulate(fab_estimator_reader *t, const fab_mask *mask, dou
     }
     *out_s = last_s;
     return FAB_OK;
+}
+
+/* --- flows of a state --------------------------------------------------------------------------------------------- */
+
+void fab_state_flows_release(fab_state_flows *x) {
+    FAB_FREE_ALL(x->flow_first, x->path_first, x->link, x->rate_bps, x->bottleneck);
+    *x = (fab_state_flows){.n_flows = 0};
+}
+
+/* Paths as the solver has them, and of every flow what they get together. */
+static fab_status take_flows(const fab_estimator_reader *t, const double *rate, const uint32_t *bottleneck,
+                             fab_state_flows *out, fab_error *err) {
+    const uint32_t n_paths = t->estimator->n_paths;
+    const uint32_t n_flows = t->routes.n_flows;
+    const uint64_t n_links = t->path_first[n_paths];
+    FAB_PASS(FAB_NEW(out->flow_first, (size_t)n_flows + 1, err));
+    FAB_PASS(FAB_NEW(out->path_first, (size_t)n_paths + 1, err));
+    FAB_PASS(FAB_NEW(out->link, n_links, err));
+    FAB_PASS(FAB_NEW(out->rate_bps, n_flows, err));
+    FAB_PASS(FAB_NEW(out->bottleneck, n_flows, err));
+    memcpy(out->flow_first, t->routes.flow_first, ((size_t)n_flows + 1) * sizeof *out->flow_first);
+    memcpy(out->path_first, t->path_first, ((size_t)n_paths + 1) * sizeof *out->path_first);
+    memcpy(out->link, t->routes.link, n_links * sizeof *out->link);
+    out->n_flows = n_flows;
+    for (uint32_t flow = 0; flow < n_flows; flow++) {
+        double least = INFINITY;
+        out->bottleneck[flow] = FAB_NONE;
+        for (uint32_t path = out->flow_first[flow]; path < out->flow_first[flow + 1]; path++) {
+            const bool is_lost = out->path_first[path] == out->path_first[path + 1];
+            out->rate_bps[flow] += is_lost ? 0 : rate[path];
+            if (!is_lost && rate[path] < least) {
+                least = rate[path];
+                out->bottleneck[flow] = bottleneck[path] != FAB_NO_BOTTLENECK ? bottleneck[path] : FAB_NONE;
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, const fab_rerouted *r,
+                               fab_state_flows *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_estimator *c = t->estimator;
+    fab_max_min *solver = NULL;
+    double *rate = NULL;
+    uint32_t *bottleneck = NULL;
+    fab_state_flows found = {.n_flows = 0};
+    if (r->routes != NULL) {
+        return estimator_read_routes(c, mask, r->routes, NULL, out, NULL, err);
+    }
+    FAB_TRY(estimator_assemble(t, r, err));
+    FAB_TRY(open_arrays(t, err));
+    FAB_TRY(c->limit_bps != NULL ? estimator_renew_limits(t, err) : FAB_OK);
+    estimator_prepare(t, mask);
+    FAB_TRY(FAB_NEW(rate, c->n_paths, err));
+    FAB_TRY(FAB_NEW(bottleneck, c->n_paths, err));
+    FAB_TRY(fab_max_min_new(&solver, err));
+    const fab_sharing sharing = estimator_sharing(t);
+    FAB_TRY(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));
+    FAB_TRY(take_flows(t, rate, bottleneck, &found, err));
+    *out = found;
+    found = (fab_state_flows){.n_flows = 0};
+done:
+    fab_max_min_free(solver);
+    FAB_FREE_ALL(rate, bottleneck);
+    fab_state_flows_release(&found);
+    return status;
 }

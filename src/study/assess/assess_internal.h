@@ -106,6 +106,7 @@ struct fab_assessor {
     uint32_t *seen;              /* [link]: the count that looked at it last */
     uint32_t stamp;
     fab_iteration iteration; /* of the last assess_time() that looked for it */
+    double *phase_s;         /* [phase]: seconds of those that are timed, of the last assess_time() */
     assess_key times_key;
     bool forgets;            /* nothing is kept: for tests */
     assess_history *history; /* NULL before the first */

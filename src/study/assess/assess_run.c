@@ -45,6 +45,7 @@ fab_status fab_assessor_new(const fab_assessment *d, fab_assessor **out, fab_err
     FAB_TRY(fab_mask_init(d->fabric, d->request.racks, &a->mask, err));
     FAB_TRY(FAB_NEW(a->seen, d->fabric->n_links, err));
     FAB_TRY(fab_allocate(d->n_phases, sizeof(const fab_rerouted *), &a->now, err));
+    FAB_TRY(FAB_NEW(a->phase_s, d->n_phases, err));
     FAB_TRY(fab_workspace_new(d->request.context, &a->workspace, err));
     FAB_TRY(FAB_NEW(a->has_rank, fab_n_gpus(d->fabric), err));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(d->fabric); gpu++) {
@@ -68,7 +69,7 @@ void fab_assessor_free(fab_assessor *a) {
     fab_workspace_free(a->workspace);
     fab_mask_release(&a->mask);
     assess_history_free(a->history);
-    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->times_key.word, a);
+    FAB_FREE_ALL(a->relocators, a->phases, a->has_rank, a->now, a->seen, a->phase_s, a->times_key.word, a);
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ typedef struct time_sum {
 
 static fab_status add_phase(fab_assessor *a, size_t p, const fab_phase_seconds *seconds, time_sum *sum,
                             fab_error *err) {
-    sum->sum_s += seconds->transfer_s + seconds->latency_s;
+    a->phase_s[p] = seconds->transfer_s + seconds->latency_s;
+    sum->sum_s += a->phase_s[p];
     FAB_PASS(assess_key_add_double(&a->times_key, seconds->transfer_s, err));
     FAB_PASS(
         assess_key_add_double(&a->times_key, seconds->in_network ? seconds->latency_s : -1 - seconds->latency_s, err));

@@ -1,6 +1,8 @@
-/* One set of failures under all policies: where ranks go, and what the phases then offer to the network. */
+/* One set of failures under all policies: where ranks go, and what the phases then offer to the network. Held open, one
+ * set after the other. */
 #include "fab/design.h"
 #include "fab/failures_run.h"
+#include "fab/what_if.h"
 
 #include "assess_internal.h"
 
@@ -16,17 +18,16 @@
 #define MOST_PATHS (UINT64_C(1) << 23) /* of all phases that are looked at together */
 #define COLLIDED   (1 + 1e-9)
 
-typedef struct run {
-    const fab_failures_request *request;
+struct fab_what_if {
     const fab_context *context;
     const fab_context_request *what;
     const fab_fabric *f;
-    fab_failures *out;
     fab_floor *floor;
     fab_racks racks;
-    fab_component *components; /* shape [n_failed] */
     const fab_traffic *traffic;
     fab_traffic kept; /* the phases that are looked at, where others are left out; borrows */
+    char (*left_out)[FAB_NAME_SIZE];
+    size_t n_left_out;
     fab_policy policies[FAB_POLICY_N];
     size_t n_policies;
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
@@ -35,31 +36,42 @@ typedef struct run {
     fab_context *of_engine;
     fab_assessment *assessment;
     fab_assessor *assessor;
-    bool has_times; /* all that were asked for are known */
-} run;
+    bool has_times;          /* all that were asked for are known */
+    fab_failed_state *whole; /* nothing failed; NULL: not found yet */
+
+    /* Of the set that was asked for last. */
+    fab_failures *out;
+    fab_component *components; /* shape [n_failed] */
+    size_t n_failed;
+    fab_relocation place; /* of the last policy */
+};
 
 /* --- what has failed ---------------------------------------------------------------------------------------------- */
 
-static fab_status read_failed(run *x, fab_error *err) {
+static fab_status read_failed(fab_what_if *x, const char *const *failed, size_t n_failed, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_failures_request *q = x->request;
-    FAB_TRY(FAB_NEW(x->components, q->n_failed, err));
-    FAB_TRY(FAB_NEW(x->out->failed, q->n_failed, err));
-    for (size_t i = 0; i < q->n_failed; i++) {
+    fab_component *components = NULL;
+    FAB_TRY(FAB_NEW(components, n_failed, err));
+    FAB_TRY(FAB_NEW(x->out->failed, n_failed, err));
+    for (size_t i = 0; i < n_failed; i++) {
         fab_error inner = {0};
-        status = fab_component_parse(x->f, &x->racks, q->failed[i], &x->components[i], &inner);
+        status = fab_component_parse(x->f, &x->racks, failed[i], &components[i], &inner);
         if (status != FAB_OK) {
             FAB_FAIL(err, status, "--fail", "%s", inner.text);
         }
-        (void)fab_component_name(x->f, &x->components[i], x->out->failed[i]);
+        (void)fab_component_name(x->f, &components[i], x->out->failed[i]);
     }
-    x->out->n_failed = q->n_failed;
+    free(x->components);
+    x->components = components;
+    x->n_failed = x->out->n_failed = n_failed;
+    components = NULL;
 done:
+    free(components);
     return status;
 }
 
 /* Exports of the graph show it. */
-static fab_status fill_overlay(run *x, fab_error *err) {
+static fab_status fill_overlay(fab_what_if *x, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failures *out = x->out;
     fab_mask mask = {.fabric = NULL};
@@ -79,9 +91,9 @@ done:
 }
 
 /* Each once, in the order given; else all that there can be. */
-static fab_status choose_policies(run *x, fab_error *err) {
-    const fab_failures_request *q = x->request;
+static fab_status choose_policies(fab_what_if *x, const fab_failures_request *q, fab_error *err) {
     bool is_chosen[FAB_POLICY_N] = {false};
+    x->n_policies = 0;
     for (size_t i = 0; i < q->n_policies; i++) {
         if (q->policies[i] == FAB_POLICY_SAME_RACK && x->floor == NULL) {
             return fab_fail(err, FAB_EUNSUPPORTED, "--policy", "%s: racks are not known without a floor plan",
@@ -105,8 +117,7 @@ static fab_status choose_policies(run *x, fab_error *err) {
 }
 
 /* Phases that are small enough to be kept under the engine that has most paths. */
-static fab_status choose_phases(run *x, fab_error *err) {
-    fab_failures *out = x->out;
+static fab_status choose_phases(fab_what_if *x, fab_error *err) {
     const size_t n = x->traffic->n_phases;
     uint64_t per_flow = 1;
     uint64_t n_paths = 0;
@@ -116,37 +127,30 @@ static fab_status choose_phases(run *x, fab_error *err) {
         per_flow = fab_router_facts_of(router)->paths_per_flow > per_flow ? fab_router_facts_of(router)->paths_per_flow
                                                                           : per_flow;
     }
-    FAB_PASS(FAB_NEW(out->phases, n, err));
-    FAB_PASS(FAB_NEW(out->left_out, n, err));
+    FAB_PASS(FAB_NEW(x->left_out, n, err));
     x->kept = *x->traffic;
     x->kept.phases = NULL;
+    x->kept.n_phases = 0;
     FAB_PASS(FAB_NEW(x->kept.phases, n, err));
     for (size_t p = 0; p < n; p++) {
         const fab_phase *phase = &x->traffic->phases[p];
-        bool fits = phase->n_flows <= MOST_PATHS && n_paths + phase->n_flows * per_flow <= MOST_PATHS;
-        char *name = fits ? out->phases[out->n_phases] : out->left_out[out->n_left_out];
-        (void)snprintf(name, sizeof out->phases[0], "%s", phase->name);
-        if (fits) {
+        if (phase->n_flows <= MOST_PATHS && n_paths + phase->n_flows * per_flow <= MOST_PATHS) {
             n_paths += phase->n_flows * per_flow;
-            x->kept.phases[out->n_phases++] = *phase;
+            x->kept.phases[x->kept.n_phases++] = *phase;
         } else {
-            out->n_left_out++;
+            (void)snprintf(x->left_out[x->n_left_out++], sizeof x->left_out[0], "%s", phase->name);
         }
     }
-    x->kept.n_phases = out->n_phases;
     return FAB_OK;
 }
 
-static fab_status failures_prepare(run *x, fab_error *err) {
+static fab_status what_if_prepare(fab_what_if *x, fab_error *err) {
     const fab_next_hops *next_hops = NULL;
     const fab_fabric_spec *spec = &x->what->design->fabric;
     if (fab_floor_is_said(spec)) {
         FAB_PASS(fab_floor_make(spec, x->f, &x->floor, err));
         x->racks = fab_floor_racks(x->floor);
     }
-    FAB_PASS(read_failed(x, err));
-    FAB_PASS(fill_overlay(x, err));
-    FAB_PASS(choose_policies(x, err));
     FAB_PASS(fab_context_next_hops(x->context, &next_hops, err));
     FAB_PASS(fab_context_traffic(x->context, &x->traffic, err));
     FAB_PASS(choose_phases(x, err));
@@ -156,17 +160,35 @@ static fab_status failures_prepare(run *x, fab_error *err) {
         bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
         x->capacity[link] = counts ? about->capacity_bps : 0;
     }
-    FAB_PASS(FAB_NEW(x->out->engines, x->what->n_engines, err));
-    x->out->n_engines = x->what->n_engines;
-    x->out->n_policies = x->n_policies;
-    x->out->seed = x->what->seed;
+    return FAB_OK;
+}
+
+/* What is the same under all engines. */
+static fab_status begin_answer(fab_what_if *x, const char *const *failed, size_t n_failed, size_t n_engines,
+                               fab_error *err) {
+    FAB_PASS(FAB_NEW(x->out, 1, err));
+    fab_failures *out = x->out;
+    FAB_PASS(read_failed(x, failed, n_failed, err));
+    FAB_PASS(fill_overlay(x, err));
+    FAB_PASS(FAB_NEW(out->phases, x->kept.n_phases, err));
+    for (; out->n_phases < x->kept.n_phases; out->n_phases++) {
+        (void)snprintf(out->phases[out->n_phases], sizeof out->phases[0], "%s", x->kept.phases[out->n_phases].name);
+    }
+    FAB_PASS(FAB_NEW(out->left_out, x->n_left_out, err));
+    for (; out->n_left_out < x->n_left_out; out->n_left_out++) {
+        memcpy(out->left_out[out->n_left_out], x->left_out[out->n_left_out], sizeof out->left_out[0]);
+    }
+    FAB_PASS(FAB_NEW(out->engines, n_engines, err));
+    out->n_engines = n_engines;
+    out->n_policies = x->n_policies;
+    out->seed = x->what->seed;
     return FAB_OK;
 }
 
 /* --- loads -------------------------------------------------------------------------------------------------------- */
 
 /* A link that collides in several phases counts once in `sum`, as in a difference of two states. */
-static void count_links(const run *x, const double *load, const double *residual, bool *has_collided,
+static void count_links(const fab_what_if *x, const double *load, const double *residual, bool *has_collided,
                         fab_failed_phase *out, fab_failed_phase *sum) {
     fab_link_id worst = FAB_NONE;
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
@@ -195,17 +217,20 @@ static void add_phase(const fab_failed_phase *phase, fab_failed_phase *sum) {
 
 /* Under the assessor's mask, ranks where `to` says. Times are all or nothing: what has none, as a job that has stopped,
  * is NAN. */
-static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, bool is_running, fab_failed_state *out,
-                             fab_error *err) {
+static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_failed, bool is_running,
+                             fab_failed_state *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
     fab_assessor *a = x->assessor;
     bool *has_collided = NULL;
     out->time_s = NAN;
-    FAB_TRY(FAB_NEW(out->phases, x->out->n_phases, err));
+    FAB_TRY(FAB_NEW(out->phases, x->kept.n_phases, err));
+    for (size_t p = 0; p < x->kept.n_phases; p++) {
+        out->phases[p].time_s = NAN;
+    }
     FAB_TRY(FAB_NEW(has_collided, x->f->n_links, err));
     FAB_TRY(assess_reroute(a, 0, to, err));
-    for (size_t p = 0; p < x->out->n_phases; p++) {
+    for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
         count_links(x, a->now[p]->load, a->mask.residual, has_collided, &out->phases[p], &out->sum);
         add_phase(&out->phases[p], &out->sum);
@@ -215,7 +240,8 @@ static fab_status find_state(run *x, const fab_relocation *to, size_t n_failed, 
     }
     assess_put(a, to);
     status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
-    for (size_t p = 0; p < x->out->n_phases && status == FAB_OK; p++) {
+    for (size_t p = 0; p < x->kept.n_phases && status == FAB_OK; p++) {
+        out->phases[p].time_s = x->assessment->is_timed[p] ? a->phase_s[p] : (double)NAN;
         if (assess_has_requests(x->assessment, p)) {
             status = assess_requests(a, 0, p, to, &out->phases[p].requests, &inner);
         }
@@ -260,7 +286,7 @@ static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size)
     }
 }
 
-static fab_status name_ranks(const run *x, uint32_t server, fab_lost_server *out, fab_error *err) {
+static fab_status name_ranks(const fab_what_if *x, uint32_t server, fab_lost_server *out, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *ranks = NULL;
     size_t n = 0;
@@ -284,7 +310,7 @@ done:
     return status;
 }
 
-static fab_status list_lost(run *x, fab_error *err) {
+static fab_status list_lost(fab_what_if *x, fab_error *err) {
     fab_relocation found;
     FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, FAB_POLICY_NONE, &found, err));
     FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
@@ -319,19 +345,19 @@ static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out
     return FAB_OK;
 }
 
-static fab_status find_policy(run *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
-    fab_relocation found;
+static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
+    fab_relocation *found = &x->place;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, policy, &found, err));
-    out->is_possible = found.is_possible;
-    out->n_tried = found.n_tried;
-    out->is_optimal = found.is_optimal;
-    FAB_PASS(copy_moves(&found, out, err));
-    bool is_running = found.n_lost == 0 || (policy != FAB_POLICY_NONE && found.is_possible && found.n_moves > 0);
-    return find_state(x, &found, x->out->n_failed, is_running, &out->state, err);
+    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, policy, found, err));
+    out->is_possible = found->is_possible;
+    out->n_tried = found->n_tried;
+    out->is_optimal = found->is_optimal;
+    FAB_PASS(copy_moves(found, out, err));
+    bool is_running = found->n_lost == 0 || (policy != FAB_POLICY_NONE && found->is_possible && found->n_moves > 0);
+    return find_state(x, found, x->n_failed, is_running, &out->state, err);
 }
 
-static const fab_failed_policy *policy_of(const run *x, const fab_failed_engine *engine, fab_policy policy) {
+static const fab_failed_policy *policy_of(const fab_what_if *x, const fab_failed_engine *engine, fab_policy policy) {
     for (size_t i = 0; i < x->n_policies; i++) {
         if (x->policies[i] == policy) {
             return &engine->policies[i];
@@ -340,7 +366,7 @@ static const fab_failed_policy *policy_of(const run *x, const fab_failed_engine 
     return NULL;
 }
 
-static void find_saving(const run *x, fab_failed_engine *out) {
+static void find_saving(const fab_what_if *x, fab_failed_engine *out) {
     const fab_failed_policy *first = policy_of(x, out, FAB_POLICY_FIRST_SPARE);
     const fab_failed_policy *aware = policy_of(x, out, FAB_POLICY_COLLISION_AWARE);
     if (first == NULL || aware == NULL || !first->is_possible || !aware->is_possible || x->out->n_lost == 0) {
@@ -356,23 +382,28 @@ static void find_saving(const run *x, fab_failed_engine *out) {
 
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
-static void close_engine(run *x) {
+static void close_engine(fab_what_if *x) {
     fab_assessor_free(x->assessor);
     fab_assessment_free(x->assessment);
     fab_context_free(x->of_engine);
+    if (x->whole != NULL) {
+        free(x->whole->phases);
+    }
+    free(x->whole);
     x->assessor = NULL;
     x->assessment = NULL;
     x->of_engine = NULL;
+    x->whole = NULL;
 }
 
 /* With times, where phases are such that there are any. */
-static fab_status open_assessment(run *x, fab_error *err) {
+static fab_status open_assessment(fab_what_if *x, fab_error *err) {
     fab_error inner = {0};
     fab_assessment_request request = {.context = x->of_engine,
                                       .racks = x->floor != NULL ? &x->racks : NULL,
                                       .policies = x->policies,
                                       .n_policies = x->n_policies,
-                                      .times = x->out->n_left_out == 0,
+                                      .times = x->n_left_out == 0,
                                       .rates = fab_failure_rates_default()};
     fab_status status = assessment_open(&request, &x->assessment, &inner);
     if (status == FAB_EUNSUPPORTED && request.times) {
@@ -383,34 +414,51 @@ static fab_status open_assessment(run *x, fab_error *err) {
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
-static fab_status open_engine(run *x, size_t engine, fab_error *err) {
+static fab_status open_engine(fab_what_if *x, size_t engine, fab_error *err) {
     const fab_context_request request = {.base = x->context,
                                          .engines = &x->what->engines[engine],
                                          .n_engines = 1,
-                                         .given = x->out->n_left_out > 0 ? &x->kept : NULL};
+                                         .given = x->n_left_out > 0 ? &x->kept : NULL};
     FAB_PASS(fab_context_new(&request, &x->of_engine, err));
     FAB_PASS(open_assessment(x, err));
-    FAB_PASS(fab_assessor_new(x->assessment, &x->assessor, err));
-    x->has_times = x->assessment->request.times;
-    return FAB_OK;
+    return fab_assessor_new(x->assessment, &x->assessor, err);
 }
 
-static void forget_times(run *x, fab_failed_engine *out) {
-    out->healthy.time_s = NAN;
-    for (size_t i = 0; i < x->n_policies; i++) {
-        out->policies[i].state.time_s = NAN;
+static void forget_times(fab_what_if *x, fab_failed_engine *out) {
+    fab_failed_state *states = &out->healthy;
+    for (size_t i = 0; i <= x->n_policies; i++) {
+        states->time_s = NAN;
+        for (size_t p = 0; p < x->kept.n_phases && states->phases != NULL; p++) {
+            states->phases[p].time_s = NAN;
+        }
+        states = i < x->n_policies ? &out->policies[i].state : states;
     }
 }
 
-static fab_status failures_find_engine(run *x, size_t engine, fab_error *err) {
+/* The healthy fabric, found once, as the row of an answer. */
+static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *err) {
+    const fab_relocation nobody = {.is_possible = true};
+    if (x->whole == NULL) {
+        FAB_PASS(FAB_NEW(x->whole, 1, err));
+        x->has_times = x->assessment->request.times;
+        FAB_PASS(fab_mask_set(&x->assessor->mask, NULL, 0, err));
+        FAB_PASS(find_state(x, &nobody, 0, true, x->whole, err));
+    }
+    x->has_times = isfinite(x->whole->time_s);
+    out->healthy = *x->whole;
+    out->healthy.phases = NULL;
+    FAB_PASS(FAB_NEW(out->healthy.phases, x->kept.n_phases, err));
+    memcpy(out->healthy.phases, x->whole->phases, x->kept.n_phases * sizeof *out->healthy.phases);
+    return FAB_OK;
+}
+
+static fab_status answer_engine(fab_what_if *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failed_engine *out = &x->out->engines[engine];
-    fab_relocation nobody = {.is_possible = true};
     fab_error inner = {0};
-    FAB_TRY(open_engine(x, engine, err));
     (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->assessment, 0));
-    FAB_TRY(find_state(x, &nobody, 0, true, &out->healthy, err));
-    FAB_TRY(fab_mask_set(&x->assessor->mask, x->components, x->out->n_failed, err));
+    FAB_TRY(take_whole(x, out, err));
+    FAB_TRY(fab_mask_set(&x->assessor->mask, x->components, x->n_failed, err));
     if (engine == 0) {
         FAB_TRY(list_lost(x, err));
     }
@@ -433,32 +481,99 @@ static fab_status failures_find_engine(run *x, size_t engine, fab_error *err) {
         forget_times(x, out);
     }
 done:
-    close_engine(x);
     return status;
 }
 
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
-static void failures_release(run *x) {
+static void what_if_release(fab_what_if *x) {
+    close_engine(x);
     fab_floor_free(x->floor);
-    FAB_FREE_ALL(x->components, x->kept.phases, x->capacity);
+    FAB_FREE_ALL(x->components, x->kept.phases, x->left_out, x->capacity);
     fab_failures_free(x->out);
 }
 
 fab_status fab_failures_run(const fab_failures_request *request, fab_failures **out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(request->context);
-    run x = {.request = request, .context = request->context, .what = what, .f = what->fabric};
-    FAB_TRY(FAB_NEW(x.out, 1, err));
-    FAB_TRY(failures_prepare(&x, err));
-    for (size_t e = 0; e < x.out->n_engines; e++) {
-        FAB_TRY(failures_find_engine(&x, e, err));
+    fab_what_if x = {.context = request->context, .what = what, .f = what->fabric};
+    FAB_TRY(what_if_prepare(&x, err));
+    FAB_TRY(choose_policies(&x, request, err));
+    FAB_TRY(begin_answer(&x, request->failed, request->n_failed, what->n_engines, err));
+    for (size_t e = 0; e < what->n_engines; e++) {
+        FAB_TRY(open_engine(&x, e, err));
+        FAB_TRY(answer_engine(&x, e, err));
+        close_engine(&x);
     }
     *out = x.out;
     x.out = NULL;
 done:
-    failures_release(&x);
+    what_if_release(&x);
     return status;
+}
+
+/* --- held open ---------------------------------------------------------------------------------------------------- */
+
+fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_what_if *x = NULL;
+    FAB_TRY(FAB_NEW(x, 1, err));
+    x->context = context;
+    x->what = fab_context_what(context);
+    x->f = x->what->fabric;
+    x->n_policies = 1;
+    FAB_TRY(what_if_prepare(x, err));
+    FAB_TRY(open_engine(x, 0, err));
+    *out = x;
+    x = NULL;
+done:
+    fab_what_if_close(x);
+    return status;
+}
+
+void fab_what_if_close(fab_what_if *x) {
+    if (x != NULL) {
+        what_if_release(x);
+        free(x);
+    }
+}
+
+fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, const fab_failures **out,
+                           fab_error *err) {
+    fab_failures *before = x->out;
+    x->out = NULL;
+    fab_status status = choose_policies(x, request, err);
+    status = status == FAB_OK ? begin_answer(x, request->failed, request->n_failed, 1, err) : status;
+    status = status == FAB_OK ? answer_engine(x, 0, err) : status;
+    if (status != FAB_OK) {
+        fab_failures_free(x->out);
+        x->out = before;
+        return status;
+    }
+    fab_failures_free(before);
+    *out = x->out;
+    return FAB_OK;
+}
+
+const fab_fabric *fab_what_if_fabric(const fab_what_if *x) {
+    return x->f;
+}
+
+const fab_racks *fab_what_if_racks(const fab_what_if *x) {
+    return &x->racks;
+}
+
+void fab_what_if_loads(const fab_what_if *x, size_t phase, fab_what_if_links *out) {
+    *out = (fab_what_if_links){.capacity_bps = x->capacity,
+                               .residual = x->assessor->mask.residual,
+                               .load_bps = x->assessor->now[phase]->load,
+                               .healthy_bps = fab_baseline_load(x->assessor->phases[phase])};
+}
+
+fab_status fab_what_if_flows(fab_what_if *x, size_t phase, fab_state_flows *out, fab_error *err) {
+    const fab_state state = assess_state_of(x->assessor, &x->place);
+    const fab_case at = {.phase = phase, .state = &state};
+    return fab_evaluate_flows(x->assessor->workspace, &at, out, err);
 }
 
 void fab_failures_free(fab_failures *x) {

@@ -40,6 +40,8 @@ typedef struct fab_failed_phase {
     uint32_t n_disconnected, n_collisions;
     double worst_ratio;
     char worst_link[FAB_LINK_NAME_SIZE]; /**< empty: nothing is carried */
+    double time_s; /**< of all that an iteration has of it, latency included; NAN: not known, or no part of it, as in
+                      the sum of phases */
     fab_request_times requests; /**< of serving and of all-to-alls (ranking, experts); of the sum of phases none */
 } fab_failed_phase;
 

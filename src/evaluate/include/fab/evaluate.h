@@ -84,6 +84,15 @@ fab_status fab_evaluate(fab_workspace *workspace, const fab_case *at, const fab_
                         fab_error *err) FAB_MUST_USE;
 
 /**
+ * Routes and rates of all flows of a phase in a state, those of fair shares whatever the transport is.
+ * @param[out] out  Release with fab_state_flows_release().
+ * @retval FAB_EUNSUPPORTED  the engine splits flows over all paths, or queue pairs take turns
+ * Threads: as fab_evaluate().
+ */
+fab_status fab_evaluate_flows(fab_workspace *workspace, const fab_case *at, fab_state_flows *out,
+                              fab_error *err) FAB_MUST_USE;
+
+/**
  * The time alone of a phase in a state in which ranks have moved, where it follows from the last state of this kind:
  * what fab_evaluate() gives, to the bit, at the cost of what has changed since.
  * @param[out] out         Written where it is known.

@@ -74,6 +74,26 @@ fab_status fab_estimator_read(fab_estimator_reader *reader, const fab_mask *mask
 fab_status fab_estimator_ends(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
                               bool has_moved, double *ends_s, fab_phase_seconds *out, fab_error *err) FAB_MUST_USE;
 
+/** Where the flows of a phase go in a state, and what they get. Zero-initialised; everything is owned. */
+typedef struct fab_state_flows {
+    uint32_t n_flows;
+    uint32_t *flow_first;    /**< shape [n_flows + 1]: paths of flow f */
+    uint64_t *path_first;    /**< shape [paths + 1]: links of path p are link[path_first[p] ... ); none: lost */
+    uint32_t *link;          /**< shape [path_first[paths]]: without those of a relay that stores before it sends */
+    double *rate_bps;        /**< shape [n_flows]: max-min fair, while all flows of the phase send; 0: lost */
+    fab_link_id *bottleneck; /**< shape [n_flows]: of the slowest of its paths; FAB_NONE: the window of its receiver */
+} fab_state_flows;
+
+void fab_state_flows_release(fab_state_flows *flows);
+
+/**
+ * Routes and rates of all flows, whether or not some are lost.
+ * @param[out] out  Release with fab_state_flows_release().
+ * Complexity: that of fab_max_min_solve().
+ */
+fab_status fab_estimator_flows(fab_estimator_reader *reader, const fab_mask *mask, const fab_rerouted *rerouted,
+                               fab_state_flows *out, fab_error *err) FAB_MUST_USE;
+
 /** A phase under an engine that splits. */
 typedef struct fab_split_seconds_request {
     const fab_fabric *fabric;
