@@ -46,7 +46,8 @@ static fab_status keep_phase(const fab_phase_result *phase, fab_sweep_phase *out
         out->times[e] = (fab_sweep_time){.n_seeds = r->n_seeds,
                                          .has_time = r->has_time,
                                          .time_s = r->time_s,
-                                         .max_collision_factor = r->max_collision_factor};
+                                         .max_collision_factor = r->max_collision_factor,
+                                         .heat = fab_heat_of(r)};
     }
     return FAB_OK;
 }

@@ -252,7 +252,7 @@ function auditAnswers(a) {
     card('answer-bisection', 'What does it cost in bandwidth?',
       a.bisection_bps === undefined ? 'The bisection is not known' : lost === undefined ? [h('strong', null, f.rate(a.bisection_bps)), ' of bisection'] : lost > 0 ? [h('strong', null, f.percent(a.lost_bisection_ratio)), ' of the bisection'] : [h('strong', null, 'No bisection'), ' is lost'],
       h('p', null, a.bisection_bps === undefined || lost === undefined ? `${a.bisection_unknown}.` : `${f.rate(a.bisection_bps)} of ${f.rate(a.planned_bisection_bps)}.`)),
-    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : '', `, ${sure(worst)}`], h('p', null, worst.work))] : []),
+    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : '', `, ${sure(worst)}`], h('p', null, worst.work), worst.rack && h('p', null, `In ${f.list([...new Set([worst.rack, worst.other_rack].filter(Boolean))])}.`))] : []),
   ];
 }
 
