@@ -14,9 +14,9 @@ export const collidedOf = ({ bins }) => sum(bins.slice(FULL));
 
 function figure(name, rows, widest) {
   const told = (row) => `${row.boundary}: ${f.count(collidedOf(row))} of ${f.plural(sum(row.bins), 'link')} above 1`;
-  return h('figure', { class: 'figure' }, h('figcaption', null, name), h('div', { class: 'heats', role: 'img', 'aria-label': `${name}. ${rows.map(told).join('; ')}` },
-    rows.map((row) => h('div', { class: 'heat' }, h('p', { class: 'small' }, told(row)),
-      h('div', { class: 'heatbar', style: { width: `${(100 * sum(row.bins)) / widest}%` } },
+  return h('figure', { class: 'figure' }, h('figcaption', null, name), h('div', { class: 'heat-rows', role: 'img', 'aria-label': `${name}. ${rows.map(told).join('; ')}` },
+    rows.map((row) => h('div', { class: 'heat-row' }, h('p', { class: 'small' }, told(row)),
+      h('div', { class: 'heat-bar', style: { width: `${(100 * sum(row.bins)) / widest}%` } },
         row.bins.map((n, bin) => n > 0 && h('span', { class: `bin-fill-${bin}`, style: { 'flex-grow': n } })))))));
 }
 
