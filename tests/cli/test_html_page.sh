@@ -18,6 +18,7 @@ make jobs run preset:p4d-ultracluster --job plan=given --engine ecmp --engine sp
 make route route fat-tree:k=8 --traffic pattern:permutation --engine ecmp --engine adaptive --engine optimal --bound
 make lossless route fat-tree:k=8,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --engine ecmp --transport pfc
 make moments run rail-spine:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,pp=4 --engine ecmp --engine spray
+make merged run rail-spine:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,pp=4,batch=16384,microbatch=1 --engine ecmp --engine spray
 make algorithms sweep clos:gpus=32,gpus-per-server=1,radix=8 --traffic pattern:all-gather,algorithm=all --vary traffic.bytes=16kB,1MB,64MB --engine ecmp --engine spray
 make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --vary nic=200Gb/s,400Gb/s --engine ecmp --engine spray
 make busbw busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --engine spray --measured "$root/tests/data/busbw/h200.log"
@@ -61,7 +62,9 @@ make serving run clos:gpus=64,radix=16 --job kind=serving,model=llama3-8b,tp=2
 make build build rail-spine:gpus=512,radix=32,planes=2
 make import import "$root/src/doc/manual/cluster.net"
 make validate validate llama3-talk
-make racks audit "$work/racks.csv" --against "$(cat "$work/design")"
+make racks audit "$work/racks.csv" --against "$(cat "$work/design")" --picture audit
+"$program" audit "$work/racks.csv" --against "$(cat "$work/design")" --export "$work/racks/audit.svg" --quiet >/dev/null || fail "the drawing of an audit"
+make alone run clos:gpus=512,taper=2 --job model=gpt-39.1b --engine ecmp --engine spray
 code=0
 for part in looks page reports; do
   node "$root/tests/web/test_$part.mjs" "$(dirname "$program")/../artefacts/html" "$work" || code=$?

@@ -2,6 +2,7 @@
 //
 //     node test_reports.mjs ARTEFACTS FOLDER [PART OF A NAME]
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawAll, open } from './browser.mjs';
 import { browser, cells, file, finish, json, root, same, test, text } from './harness.mjs';
@@ -28,6 +29,76 @@ test('a choice of the design is no fault', async () => {
   const card = await text(page, '#answer-audit');
   assert.ok(card.includes(`${choices.length} choice${choices.length === 1 ? '' : 's'} of the design, no faults.`) && !card.includes('single-point'), card);
   await context.close();
+});
+
+test('an audit stands on the floor of its plan: racks to walk to, what is missing in red', async () => {
+  const { data } = readModel(join(root, 'racks'));
+  const { findings } = json('racks').audit;
+  const missing = findings.filter((x) => ['missing-cable', 'missing-port', 'absent-switch', 'dead-port', 'unreachable'].includes(x.finding));
+  assert.ok(findings.length > 5 && missing.length > 5 && findings.every((x) => /^hall-0\/row-\d+\/rack-\d+$/.test(x.rack)), 'every box has its rack');
+  const led = new Map(); // findings that lead to a rack
+  for (const x of findings) for (const rack of new Set([x.rack, x.other_rack].filter(Boolean))) led.set(rack, (led.get(rack) ?? 0) + 1);
+  const { page, context, complaints } = await open(browser, file('racks'));
+  const drawn = await page.evaluate(() => ({
+    racks: [...document.querySelectorAll('svg.fs rect.b')].map((e) => [e.textContent.split('\n')[0], e.classList.contains('x')]),
+    numbers: [...document.querySelectorAll('svg.fs text.g')].map((e) => Number(e.textContent)),
+    red: document.querySelectorAll('svg.fs path.f').length,
+    text: document.querySelector('svg.fs').textContent,
+  }));
+  assert.deepEqual(new Set(drawn.racks.filter(([, red]) => red).map(([name]) => name)), new Set(missing.flatMap((x) => [x.rack, x.other_rack].filter(Boolean))));
+  assert.ok(drawn.racks.length > 16, 'sixteen racks of servers, and those of switches');
+  assert.deepEqual(drawn.numbers.sort((a, b) => a - b), [...led.values()].sort((a, b) => a - b));
+  assert.equal(drawn.red, missing.filter((x) => x.other_rack && x.other_rack !== x.rack).length);
+  assert.ok(drawn.text.includes(`${findings.length} findings, ${missing.reduce((sum, x) => sum + x.cables, 0)} cables missing`), drawn.text.slice(0, 400));
+  assert.ok(drawn.text.includes(`${findings[0].rack}: `) && drawn.text.includes(findings[0].work));
+  assert.equal(data.audit_picture, readFileSync(join(root, 'racks', 'audit.svg'), 'utf8'), 'the page shows another drawing than --export');
+  assert.ok((await text(page, '#answer-work')).includes(findings[0].rack));
+  const orders = await cells(page, 'findings');
+  assert.deepEqual(orders.map((r) => r.at(-1)), findings.map((x) => [x.rack, x.other_rack].filter(Boolean).join(', ')));
+  assert.deepEqual(complaints, []);
+  await context.close();
+  // Without racks: the boxes that findings name.
+  const other = await open(browser, file('audit'));
+  const boxes = await other.page.evaluate(() => [...document.querySelectorAll('svg.fs rect.b title')].map((e) => e.textContent.split('\n')[0]));
+  assert.deepEqual(new Set(boxes), new Set(json('audit').audit.findings.flatMap((x) => [x.node, x.other_node].filter(Boolean))));
+  assert.ok((await text(other.page, 'svg.fs')).includes('no rack is known'));
+  await other.context.close();
+});
+
+/** Links above 1 and of all, by boundary, as a figure of heat tells them. */
+const heats = (page) => page.evaluate(() => [...document.querySelectorAll('.pair-heat figure')].map((figure) => Object.fromEntries([...figure.querySelectorAll('.heat-row p')].map((e) => {
+  const [, boundary, hot, all] = /^(.*): ([\d,]+) of ([\d,]+) link/.exec(e.textContent);
+  return [boundary, [hot, all].map((n) => Number(n.replaceAll(',', '')))];
+}))));
+const hotLinks = (loads) => {
+  const out = {};
+  for (const { boundary, histogram } of loads) {
+    out[boundary] ??= [0, 0];
+    out[boundary][0] += histogram.slice(4).reduce((a, b) => a + b);
+    out[boundary][1] += histogram.reduce((a, b) => a + b);
+  }
+  return out;
+};
+
+test('two designs, and two states, show how full their links are, as runs of each do', async () => {
+  const alone = json('alone');
+  const { page, context, complaints } = await open(browser, file('compare'));
+  await page.getByLabel('beside', { exact: true }).selectOption('2');
+  for (const phase of alone.phases.filter((p) => p.fabric_flows > 0)) {
+    await page.getByLabel('links in phase', { exact: true }).selectOption(phase.name);
+    assert.deepEqual((await heats(page))[1], hotLinks(phase.engines[0].link_loads), phase.name);
+  }
+  assert.ok(alone.phases.some((p) => p.engines[0].collided_links > 0));
+  assert.deepEqual(complaints, []);
+  await context.close();
+  const { diff } = json('diff');
+  const states = await open(browser, file('diff'));
+  for (const phase of diff.engines[0].phases.filter((p) => p.new_links + p.gone_links > 0)) {
+    await states.page.getByLabel('Links in phase', { exact: true }).selectOption({ label: phase.name });
+    const [before, after] = (await heats(states.page)).map((of) => of['leaf-spine'][0]);
+    assert.equal(after - before, phase.new_links - phase.gone_links, phase.name);
+  }
+  await states.context.close();
 });
 
 test('two states: the answer, the cause and what changed stand on the first screen', async () => {
