@@ -86,6 +86,7 @@ done
 "$program" build rail-spine:gpus=16,radix=16 --format ibnet >whole.net
 sed '/^Switch/,/^$/{/"H-.*#/{x;s/^/x/;/^xxx$/{x;d};x}}' whole.net >missing.net
 check audit missing.net
+check audit missing.net --against rail-spine:gpus=16,radix=16,floor.servers-per-rack=1
 manual=$root/src/doc/manual
 { sed 's/^leaf-7,4,.*/leaf-7,4,5,5,5,0,1010/' "$manual/after.csv"; echo leaf-99,1,5,5,5,0,1010; } >after.csv # one cleared, one of others
 check observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$manual/before.csv" after.csv

@@ -25,6 +25,7 @@ for (const name of names) {
     await drawAll(page);
     await checkStructure(page);
     await checkKeyboard(page, name);
+    await page.evaluate(() => { document.activeElement.blur(); scrollTo({ top: 0, behavior: 'instant' }); });
     for (const width of [1440, 1024, 400]) {
       await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ['light', 'dark']) {

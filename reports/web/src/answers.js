@@ -1,6 +1,7 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { coverage, departs, faults, sure } from './audit.js';
 import { breakable, h, table } from './dom.js';
+import { shortAnswers } from './short.js';
 import { studyAnswers } from './study.js';
 import { pointName } from './sweep.js';
 import * as f from './format.js';
@@ -320,6 +321,7 @@ export function answers(model, state) {
     // What was asked for by name comes first.
     if (report.contention) cards.push(...contentionAnswers(report.contention));
     if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    cards.push(...shortAnswers(report));
     if (report.diff) cards.push(...diffAnswers(report.diff));
     if (report.failures) cards.push(...failureAnswers(report.failures));
     if (report.audit) cards.push(...auditAnswers(report.audit));
