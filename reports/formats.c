@@ -56,7 +56,7 @@ fab_status fab_report_write(const fab_report_format *format, const fab_result *r
                             FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_str text = FAB_STR_INIT;
-    if (format->needs_graph && result->graph == NULL) {
+    if (format->needs_graph && result->graph == NULL && !(format->shows_audit && result->audit != NULL)) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%s shows a fabric that was built, and this command builds none",
                  format->shows_graph ? "a graph" : format->name);
     }

@@ -158,8 +158,8 @@ static void csv_add_sweep(const fab_sweep *s, fab_str *out) {
 
 /* A work order: a row for each finding, worst first. */
 static void csv_add_audit(const fab_audit *audit, fab_str *out) {
-    fab_str_add(
-        out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work,confidence,guid,other_guid\n");
+    fab_str_add(out, "finding,damage_gbps,cables,node,port,other_node,other_port,line,what,work,confidence,guid,"
+                     "other_guid,rack,other_rack\n");
     for (uint32_t i = 0; i < audit->n_findings; i++) {
         const fab_finding *f = &audit->findings[i];
         char damage[32];
@@ -185,7 +185,9 @@ static void csv_add_audit(const fab_audit *audit, fab_str *out) {
                                      f->work,
                                      confidence,
                                      f->guid != 0 ? guid[0] : NULL,
-                                     f->other_guid != 0 ? guid[1] : NULL};
+                                     f->other_guid != 0 ? guid[1] : NULL,
+                                     f->at[0].rack_name,
+                                     f->at[1].rack_name};
         csv_add_row(out, cells, sizeof cells / sizeof cells[0]);
     }
 }

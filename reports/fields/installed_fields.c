@@ -44,6 +44,8 @@ static const fab_field FINDINGS[] = {
     FIELD(line, "Line of the file.", FILLED),
     FIELD_OF(what, text, "What is wrong."),
     FIELD(work, "What to do."),
+    FIELD_OF(rack, at[0].rack_name, "Rack of the node, where the plan says how racks are filled.", FILLED),
+    FIELD_OF(other_rack, at[1].rack_name, "Rack of the other node.", FILLED),
 };
 static const fab_fields FINDING = TABLE("finding", FINDINGS, AUDIT);
 

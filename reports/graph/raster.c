@@ -112,6 +112,7 @@ const fab_report_format fab_report_png = {
     .print = print_png,
     .is_for_files = true,
     .needs_graph = true,
+    .shows_audit = true,
     .shows_graph = true,
     .shows_loads = true,
 };
@@ -123,6 +124,7 @@ const fab_report_format fab_report_pdf = {
     .print = print_pdf,
     .is_for_files = true,
     .needs_graph = true,
+    .shows_audit = true,
     .shows_graph = true,
     .shows_loads = true,
 };

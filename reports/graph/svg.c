@@ -508,6 +508,15 @@ static fab_status print_svg(const fab_result *result, const fab_report_style *st
     fab_report_style chosen = style != NULL ? *style : (fab_report_style){.width = 80};
     fab_svg svg = {.worst = NAN, .picture = chosen.picture};
     fab_result shown = *result; /* borrows */
+    if (result->audit != NULL) {
+        if (chosen.picture != FAB_PICTURE_AUTO && chosen.picture != FAB_PICTURE_AUDIT) {
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "an audit replays nothing: its picture is audit");
+        }
+        return fab_svg_audit(result, out, err);
+    }
+    if (chosen.picture == FAB_PICTURE_AUDIT) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL, "picture audit: nothing was audited; the command audit does that");
+    }
     FAB_PASS(choose_shown(&chosen, &shown, err));
     if (chosen.view == FAB_VIEW_AUTO) {
         FAB_PASS(fab_graph_layout_choose_view(&shown, FAB_SVG_WIDTH, FAB_SVG_EDGES, &chosen.view, err));
@@ -522,6 +531,7 @@ const fab_report_format fab_report_svg = {
     .summary = "the fabric as a drawing, coloured by load",
     .print = print_svg,
     .needs_graph = true,
+    .shows_audit = true,
     .shows_graph = true,
     .shows_loads = true,
 };

@@ -32,6 +32,14 @@ typedef struct fab_svg {
     bool labels_edges;
 } fab_svg;
 
+/** Opens any drawing: size, title, what a reader who does not see it is told, styles. */
+void fab_svg_open(fab_graph_writer *w, double width, double height, const char *title, const char *told);
+/** A line of a class and what it stands for, in a legend. Returns where the next one may stand. */
+double fab_svg_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text);
+
+/** An audit: racks, or boxes where no rack is known, with what is wrong between them. */
+fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) FAB_MUST_USE;
+
 /** Opens the drawing: size, title, description, styles, heading. */
 void fab_svg_begin(fab_svg *svg);
 /** Colours and what they mean, below the drawing. */

@@ -152,13 +152,26 @@ static void add_traffic(const fab_svg *svg, fab_str *out) {
     }
 }
 
+void fab_svg_open(fab_graph_writer *w, double width, double height, const char *title, const char *told) {
+    fab_graph_putf(w,
+                   "\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fs\" role=\"img\" "
+                   "aria-labelledby=\"fs-title fs-desc\" viewBox=\"0 0 %.6g %.6g\" width=\"%.6g\" height=\"%.6g\"",
+                   width, height, width, height);
+    fab_graph_put(w, " style=\"max-width: 100%; height: auto\">\n  <title id=\"fs-title\">");
+    fab_xml_write_escaped(&w->xml, title);
+    fab_graph_put(w, "</title>\n  <desc id=\"fs-desc\">");
+    fab_xml_write_escaped(&w->xml, told);
+    fab_graph_put(w, "</desc>");
+    fab_graph_put(w, STYLE);
+    fab_graph_put(w, "\n  <rect class=\"bg\" width=\"100%\" height=\"100%\"/>");
+}
+
 /* Title and description are what a reader who does not see the drawing gets. */
-static void put_told(const fab_svg *svg, const char *name) {
+static void begin_drawing(const fab_svg *svg, const char *name) {
     fab_graph_writer *w = svg->w;
     fab_str text = FAB_STR_INIT;
-    fab_graph_put(w, "\n  <title id=\"fs-title\">Fabric ");
-    fab_xml_write_escaped(&w->xml, name);
-    fab_graph_put(w, "</title>\n  <desc id=\"fs-desc\">");
+    fab_str title = FAB_STR_INIT;
+    fab_str_printf(&title, "Fabric %s", name);
     add_counts(w->view, &text);
     fab_str_printf(&text, ". Drawn: %s; the highest tier is at the top. ", view_sentence(w->view));
     if (w->view->n_engines > 0) {
@@ -178,13 +191,13 @@ static void put_told(const fab_svg *svg, const char *name) {
     if (w->view->has_failures) {
         fab_str_printf(&text, "%" PRIu32 " cables have failed.", svg->n_failed);
     }
-    if (fab_str_status(&text, NULL) == FAB_OK) {
-        fab_xml_write_escaped(&w->xml, text.data);
+    if (fab_str_status(&text, NULL) == FAB_OK && fab_str_status(&title, NULL) == FAB_OK) {
+        fab_svg_open(w, (double)svg->width, (double)svg->height, title.data, text.data);
     } else {
         w->has_failed = true;
     }
-    fab_graph_put(w, "</desc>");
     fab_str_release(&text);
+    fab_str_release(&title);
 }
 
 static void put_heading(const fab_svg *svg, const char *name) {
@@ -215,25 +228,17 @@ static void put_heading(const fab_svg *svg, const char *name) {
 
 void fab_svg_begin(fab_svg *svg) {
     fab_graph_writer *w = svg->w;
-    char size[160];
     const fab_result *r = w->view->result;
     const char *name = r->n_fabrics > 0 ? r->fabrics[0].name : "";
-    (void)snprintf(size, sizeof size, " viewBox=\"0 0 %.6g %.6g\" width=\"%.6g\" height=\"%.6g\"", (double)svg->width,
-                   (double)svg->height, (double)svg->width, (double)svg->height);
-    fab_graph_put(w, "\n<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"fs\" role=\"img\" "
-                     "aria-labelledby=\"fs-title fs-desc\"");
-    fab_graph_put(w, size);
-    fab_graph_put(w, " style=\"max-width: 100%; height: auto\">");
-    put_told(svg, name);
-    fab_graph_put(w, STYLE);
-    fab_graph_put(w, "\n  <rect class=\"bg\" width=\"100%\" height=\"100%\"/>\n  <g>");
+    begin_drawing(svg, name);
+    fab_graph_put(w, "\n  <g>");
     put_heading(svg, name);
     fab_graph_put(w, "\n  </g>");
 }
 
 /* --- legend ------------------------------------------------------------------------------------------------------- */
 
-static double put_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text) {
+double fab_svg_sample(fab_graph_writer *w, double x, double y, const char *class, const char *text) {
     fab_graph_putf(w, "\n    <line class=\"%s\" x1=\"%.6g\" y1=\"%.6g\" x2=\"%.6g\" y2=\"%.6g\" stroke-width=\"4\"/>",
                    class, x, y - 4, x + 22, y - 4);
     fab_svg_text(w, x + 28, y, "", "start", 400, text);
@@ -257,8 +262,8 @@ static double put_bins(const fab_svg *svg, double x, double y) {
         char class[4];
         if ((svg->used_passes >> (FAB_SVG_BIN + bin) & 1) != 0) {
             (void)snprintf(class, sizeof class, "u%u", bin);
-            x = put_sample(svg->w, x, y, class,
-                           svg->picture != FAB_PICTURE_LOAD ? PARTS[bin] : fab_graph_bin_names[bin]);
+            x = fab_svg_sample(svg->w, x, y, class,
+                               svg->picture != FAB_PICTURE_LOAD ? PARTS[bin] : fab_graph_bin_names[bin]);
         }
     }
     return x;
@@ -273,13 +278,13 @@ void fab_svg_legend(const fab_svg *svg) {
         x = put_bins(svg, x, y);
     }
     if ((svg->used_passes >> FAB_SVG_PLAIN & 1) != 0) {
-        x = put_sample(w, x, y, "p", "cables of the network");
+        x = fab_svg_sample(w, x, y, "p", "cables of the network");
     }
     if ((svg->used_passes >> FAB_SVG_FAILED & 1) != 0) {
-        x = put_sample(w, x, y, "f", "failed");
+        x = fab_svg_sample(w, x, y, "f", "failed");
     }
     if ((svg->used_passes >> FAB_SVG_SLOWER & 1) != 0) {
-        (void)put_sample(w, x, y, "w", "slower");
+        (void)fab_svg_sample(w, x, y, "w", "slower");
     }
     fab_graph_put(w, "\n  </g>");
 }

@@ -4,8 +4,10 @@
 #include "fab/utf8.h"
 #include "html_data.h"
 #include "data/json_text.h"
+#include "graph/svg.h"
 #include "report_formats.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define MARK "@FABRISCOPE_" /* TITLE@, CORE@, DATA@ */
@@ -57,6 +59,29 @@ static void put_asked(const fab_asked *asked, fab_str *out) {
     fab_str_add(out, "}}");
 }
 
+/* The drawing of an audit: the page shows the same. */
+static fab_status put_audit(const fab_result *result, fab_str *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    char *drawing = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&drawing, &size);
+    if (stream == NULL) {
+        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
+    }
+    FAB_TRY(fab_svg_audit(result, stream, err));
+    if (fflush(stream) != 0) {
+        FAB_FAIL(err, FAB_ENOMEM, NULL, "cannot allocate the drawing of an audit");
+    }
+    fab_str_add(out, ",\"audit_picture\":");
+    fab_json_string(out, drawing);
+done:
+    if (stream != NULL) {
+        (void)fclose(stream);
+    }
+    free(drawing);
+    return status;
+}
+
 static fab_status make_data(const fab_result *result, fab_str *out, fab_error *err) {
     fab_str_add(out, "{\"report\":");
     fab_json_result(out, result);
@@ -67,11 +92,15 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
     if (result->asked != NULL) {
         put_asked(result->asked, out);
     }
+    if (result->audit != NULL) {
+        FAB_PASS(put_audit(result, out, err));
+    }
     FAB_PASS(fab_html_graph(result, out, err));
     FAB_PASS(fab_html_views(result, out, err));
     FAB_PASS(fab_html_loads(result, out, err));
     FAB_PASS(fab_html_criticality(result, out, err));
     FAB_PASS(fab_html_blocks(result, out, err));
+    FAB_PASS(fab_html_heat(result, out, err));
     FAB_PASS(fab_html_schedules(result, out, err));
     FAB_PASS(fab_html_ranks(result, out, err));
     fab_str_add(out, "}");

@@ -14,6 +14,8 @@
 
 #define FAB_HTML_OPS (UINT32_C(1) << 15) /**< operations of schedules, of all engines together: some 400 kB */
 
+#define FAB_HTML_HEATS 4096 /**< rows of heat: some 200 kB */
+
 /** `"graph"`: nodes, cables and where they are plugged in. Nothing where the result has no graph, or too large a one.
  */
 fab_status fab_html_graph(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
@@ -33,6 +35,10 @@ fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error 
 
 /** `"ranks"`: the GPU of every rank. */
 fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
+
+/** `"heat"`: of compared designs, points of a sweep, or two states: links of every boundary by utilisation, as
+ * [point, phase, engine, boundary, links of each bin]; the first FAB_HTML_HEATS alone. */
+fab_status fab_html_heat(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 
 /** `"blocks"`: bytes between blocks of servers, by phase. */
 fab_status fab_html_blocks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;

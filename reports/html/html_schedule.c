@@ -5,6 +5,7 @@
 #include "data/json_text.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 #include "fab/schedule.h"
 #include "fab/traffic.h"
 
@@ -12,58 +13,144 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define OP_COLUMNS 8 /* stage, kind, chunk, microbatch, start, length, of it computation, of it exchanges in line */
-#define TICKS      67108864.0 /* of an iteration at most: their differences take few characters */
+#define TICKS 67108864.0 /* of an iteration at most: their differences take few characters */
 
-static int row_order(const void *a, const void *b) {
-    const fab_op *x = a;
-    const fab_op *y = b;
-    if (x->stage != y->stage) {
-        return x->stage < y->stage ? -1 : 1;
-    }
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    return (x->start_s > y->start_s) - (x->start_s < y->start_s);
+#define OP_COLUMNS 8 /* stage, kind, chunk, microbatch, start, length, of it computation, of it exchanges in line */
+
+/* An operation, or several that are shown as one. */
+typedef struct op_row {
+    int64_t stage, kind, chunk, microbatch;
+    double start_s, length_s, compute_s, exchange_s;
+} op_row;
+
+/* Passes and the optimizer follow each other on a stage; what is sent between stages is under way beside them, and so
+ * are parameters and gradients. */
+static int track_of(int64_t kind) {
+    return kind == FAB_OP_SEND_FORWARD || kind == FAB_OP_SEND_BACKWARD ? 1
+           : kind == FAB_OP_GATHER || kind == FAB_OP_REDUCE            ? 2
+                                                                       : 0;
 }
 
-static fab_status put_ops(const fab_schedule *s, double tick_s, fab_str *out, fab_error *err) {
-    fab_code_rows rows = {.out = out, .width = OP_COLUMNS};
-    const size_t n = s->timeline.n_ops;
-    fab_op *ops = NULL;
-    FAB_PASS(FAB_NEW(ops, n, err));
-    for (size_t i = 0; i < n; i++) {
-        ops[i] = s->timeline.op[i];
-    }
-    qsort(ops, n, sizeof *ops, row_order);
-    for (size_t i = 0; i < n; i++) {
-        const fab_op *op = &ops[i];
+static int by_track(const void *a, const void *b) {
+    const op_row *x = a;
+    const op_row *y = b;
+    FAB_ORDER_BY(x->stage, y->stage);
+    FAB_ORDER_BY(track_of(x->kind), track_of(y->kind));
+    FAB_ORDER_BY(x->start_s, y->start_s);
+    FAB_ORDER_BY(x->kind, y->kind);
+    FAB_ORDER_BY(x->chunk, y->chunk);
+    return FAB_ORDER(x->microbatch, y->microbatch);
+}
+
+/* Differences along the rows of a kind take few characters. */
+static int by_kind(const void *a, const void *b) {
+    const op_row *x = a;
+    const op_row *y = b;
+    FAB_ORDER_BY(x->stage, y->stage);
+    FAB_ORDER_BY(x->kind, y->kind);
+    FAB_ORDER_BY(x->start_s, y->start_s);
+    FAB_ORDER_BY(x->chunk, y->chunk);
+    return FAB_ORDER(x->microbatch, y->microbatch);
+}
+
+static fab_status rows_of(const fab_schedule *s, op_row **out, fab_error *err) {
+    FAB_PASS(FAB_NEW(*out, s->timeline.n_ops + 1, err));
+    for (size_t i = 0; i < s->timeline.n_ops; i++) {
+        const fab_op *op = &s->timeline.op[i];
         const fab_op_parts parts = fab_op_parts_of(&s->pipeline, op);
-        const int64_t start = llround(op->start_s / tick_s);
-        const int64_t row[OP_COLUMNS] = {op->stage,
-                                         op->kind,
-                                         op->chunk,
-                                         op->microbatch,
-                                         start,
-                                         llround(op->end_s / tick_s) - start,
-                                         llround(parts.compute_s / tick_s),
-                                         llround(parts.exchange_s / tick_s)};
-        fab_code_rows_add(&rows, row);
+        (*out)[i] =
+            (op_row){op->stage,       op->kind,        op->chunk, op->microbatch, op->start_s, op->end_s - op->start_s,
+                     parts.compute_s, parts.exchange_s};
     }
-    fab_code_rows_end(&rows);
-    free(ops);
+    qsort(*out, s->timeline.n_ops, sizeof **out, by_track);
     return FAB_OK;
 }
 
-static fab_status put_schedule(const fab_schedule *s, fab_str *out, fab_error *err) {
+/* One row for each kind among rows that follow each other on a track, one after the other from where the first begins:
+ * all that they take is in them, and the rest of the time is behind them. Returns how many. */
+static size_t merge_run(const op_row *row, size_t n, op_row *out) {
+    size_t n_out = 0;
+    double end = 0;
+    double next = row[0].start_s;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        end = row[i].start_s + row[i].length_s > end ? row[i].start_s + row[i].length_s : end;
+        while (k < n_out && out[k].kind != row[i].kind) {
+            k++;
+        }
+        if (k == n_out) {
+            out[n_out++] = row[i];
+            continue;
+        }
+        out[k].length_s += row[i].length_s;
+        out[k].compute_s += row[i].compute_s;
+        out[k].exchange_s += row[i].exchange_s;
+    }
+    for (size_t k = 0; k < n_out; k++) {
+        out[k].start_s = next < end ? next : end;
+        out[k].length_s = out[k].length_s < end - out[k].start_s ? out[k].length_s : end - out[k].start_s;
+        next = out[k].start_s + out[k].length_s;
+    }
+    return n_out;
+}
+
+/* Rows by runs of `per` at most; the optimizer stands alone. */
+static size_t merge_rows(const op_row *row, size_t n, size_t per, op_row *out) {
+    size_t n_out = 0;
+    for (size_t i = 0, run = 0; i < n; i += run) {
+        for (run = 1; run < per && i + run < n && row[i + run].stage == row[i].stage &&
+                      track_of(row[i + run].kind) == track_of(row[i].kind) && row[i + run].kind != FAB_OP_OPTIMIZER &&
+                      row[i].kind != FAB_OP_OPTIMIZER;) {
+            run++;
+        }
+        n_out += merge_run(row + i, run, out + n_out);
+    }
+    return n_out;
+}
+
+/* At most `most` rows of an engine; null where even one of each kind for every stage is too many. */
+static fab_status put_schedule(const fab_schedule *s, size_t most, fab_str *out, fab_error *err) {
+    fab_status status = FAB_OK;
     const double tick_s = pow(10, ceil(log10(s->timeline.time_s / TICKS)));
+    fab_code_rows code = {.out = out, .width = OP_COLUMNS};
+    op_row *rows = NULL;
+    op_row *merged = NULL;
+    size_t n_ops = s->timeline.n_ops;
+    size_t per = 1;
+    FAB_TRY(rows_of(s, &rows, err));
+    FAB_TRY(FAB_NEW(merged, n_ops + 1, err));
+    size_t n = merge_rows(rows, n_ops, per, merged);
+    while (n > most && per < n_ops) {
+        per *= 2;
+        n = merge_rows(rows, n_ops, per, merged);
+    }
+    if (n > most) {
+        fab_str_add(out, "null");
+        goto done;
+    }
     fab_str_add(out, "{\"tick_s\":");
     fab_json_number(out, tick_s);
-    fab_str_printf(out, ",\"stages\":%" PRIu32 ",\"chunks\":%" PRIu32 ",\"n\":%zu,\"ops\":\"", s->pipeline.n_stages,
-                   s->pipeline.n_chunks, s->timeline.n_ops);
-    FAB_PASS(put_ops(s, tick_s, out, err));
+    fab_str_printf(out, ",\"stages\":%" PRIu32 ",\"chunks\":%" PRIu32 ",\"n_ops\":%zu,\"per\":%zu,\"n\":%zu,\"ops\":\"",
+                   s->pipeline.n_stages, s->pipeline.n_chunks, n_ops, per, n);
+    qsort(merged, n, sizeof *merged, by_kind);
+    for (size_t i = 0; i < n; i++) {
+        const op_row *m = &merged[i];
+        const int64_t start = llround(m->start_s / tick_s);
+        const int64_t row[OP_COLUMNS] = {m->stage,
+                                         m->kind,
+                                         m->chunk,
+                                         m->microbatch,
+                                         start,
+                                         llround((m->start_s + m->length_s) / tick_s) - start,
+                                         llround(m->compute_s / tick_s),
+                                         llround(m->exchange_s / tick_s)};
+        fab_code_rows_add(&code, row);
+    }
+    fab_code_rows_end(&code);
     fab_str_add(out, "\"}");
-    return FAB_OK;
+done:
+    FAB_FREE_ALL(rows, merged);
+    return status;
 }
 
 fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) {
@@ -84,6 +171,7 @@ fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err
 
 fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error *err) {
     size_t n_ops = 0;
+    size_t n_known = 0;
     const char *comma = "";
     if (result->n_iterations == 0) {
         return FAB_OK;
@@ -92,16 +180,21 @@ fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error 
     for (size_t p = 0; p < result->n_phases; p++) {
         fab_str_printf(out, "%s%d", p > 0 ? "," : "", (int)fab_iterate_travel(result->phases[p].name));
     }
-    fab_str_add(out, "],\"schedules\":[");
     for (size_t i = 0; i < result->n_iterations; i++) {
         const fab_schedule *s = result->iterations[i].schedule;
         n_ops += s != NULL ? s->timeline.n_ops : 0;
+        n_known += s != NULL;
+    }
+    const size_t most = n_ops <= FAB_HTML_OPS ? n_ops : FAB_HTML_OPS / n_known;
+    fab_str_add(out, "],\"schedules\":[");
+    for (size_t i = 0; i < result->n_iterations; i++) {
+        const fab_schedule *s = result->iterations[i].schedule;
         fab_str_add(out, comma);
         comma = ",";
-        if (s == NULL || n_ops > FAB_HTML_OPS) {
+        if (s == NULL) {
             fab_str_add(out, "null");
         } else {
-            FAB_PASS(put_schedule(s, out, err));
+            FAB_PASS(put_schedule(s, most, out, err));
         }
     }
     fab_str_add(out, "]");

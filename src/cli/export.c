@@ -76,8 +76,10 @@ const cli_option cli_option_view = {
     .apply = apply_view};
 
 static fab_status apply_picture(cli_options *options, const char *value, fab_error *err) {
-    static const char *const NAMES[FAB_PICTURE_N] = {
-        [FAB_PICTURE_LOAD] = "load", [FAB_PICTURE_COST] = "cost", [FAB_PICTURE_FAILURES] = "failures"};
+    static const char *const NAMES[FAB_PICTURE_N] = {[FAB_PICTURE_LOAD] = "load",
+                                                     [FAB_PICTURE_COST] = "cost",
+                                                     [FAB_PICTURE_FAILURES] = "failures",
+                                                     [FAB_PICTURE_AUDIT] = "audit"};
     for (fab_picture picture = FAB_PICTURE_LOAD; picture < FAB_PICTURE_N; picture++) {
         if (strcmp(value, NAMES[picture]) == 0) {
             options->picture = picture;
@@ -89,14 +91,14 @@ static fab_status apply_picture(cli_options *options, const char *value, fab_err
         options->picture_phase = value + 6;
         return FAB_OK;
     }
-    return fab_fail(err, FAB_EUSAGE, NULL, "option --picture: '%.40s' is none of load, cost, failures, phase=NAME",
-                    value);
+    return fab_fail(err, FAB_EUSAGE, NULL,
+                    "option --picture: '%.40s' is none of load, cost, failures, audit, phase=NAME", value);
 }
 
 const cli_option cli_option_picture = {
     "picture", "WHAT",
-    "what the colours of a drawing tell (svg, png, pdf): load, phase=NAME (the load of one phase), cost, failures; "
-    "default load, where nothing is replayed failures",
+    "what the colours of a drawing tell (svg, png, pdf): load, phase=NAME (the load of one phase), cost, failures, "
+    "audit; default load, where nothing is replayed failures",
     .apply = apply_picture};
 
 const cli_option cli_option_failed = {

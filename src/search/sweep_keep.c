@@ -67,7 +67,8 @@ static fab_status keep_phase(const fab_phase_result *phase, bool is_asked, fab_s
         out->times[e] = (fab_sweep_time){.n_seeds = is_asked ? r->n_seeds : 1,
                                          .has_time = r->has_time,
                                          .time_s = r->time_s,
-                                         .max_collision_factor = r->max_collision_factor};
+                                         .max_collision_factor = r->max_collision_factor,
+                                         .heat = fab_heat_of(r)};
     }
     return FAB_OK;
 }

@@ -18,6 +18,7 @@ make() {
 }
 make run clos:gpus=128,radix=16,taper=3 --engine ecmp --engine spray --seeds 3
 make run rail-spine:gpus=512,radix=16,pod=64,tiers=3
+make run rail-spine:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,pp=4,batch=16384,microbatch=1 --engine ecmp --engine spray
 make run rail-only:gpus=64,radix=16,domain=16
 make route fat-tree:k=8 --traffic pattern:permutation --engine ecmp,qp=4 --engine adaptive
 make route torus:gpus=64,gpus-per-server=4,torus=4,4,2,radix=8 --traffic pattern:all-to-all --engine spray

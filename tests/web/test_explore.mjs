@@ -139,6 +139,34 @@ test('what helps a hot link, in seconds and dollars, is what the command line sa
   await context.close();
 });
 
+/** Seconds of an iteration, with what is broken where something is. */
+const secondsOf = (report) => Math.min(...(report.failures?.engines[report.verdict.best_engine ?? 0].policies.filter((x) => x.possible).map((x) => x.time_s) ?? [report.iteration[report.verdict.best_engine ?? 0].time_s]));
+
+for (const broken of [[], ['--fail', 'server-2']]) {
+  test(`another spare${broken.length > 0 ? ' than the one that takes over' : ' for the sender'} changes what the command line says`, async () => {
+    const words = ['clos:gpus=64,radix=16,spares=2', '--job', 'model=gpt-1.7b,tp=2,memory-check=off', '--engine', 'ecmp', ...broken];
+    const { page, context } = await open(browser, make(`spare${broken.length}`, ...words));
+    await unpacked(page);
+    await page.locator('#collisions-table').getByRole('link', { name: /^Show / }).first().click();
+    const row = page.locator('#fabric-detail .helps li', { hasText: 'Another spare instead' });
+    await row.getByRole('button', { name: 'Another spare instead' }).click();
+    await row.getByText(/take it|changes nothing/).waitFor({ timeout: 120000 });
+    const now = JSON.parse(run('run', ...words, '--json', '--quiet'));
+    const taken = broken.length > 0 ? 8 : Math.floor(now.phases.flatMap((p) => p.engines[0].hot_links).reduce((a, b) => (b.factor > a.factor ? b : a)).flows[0].src_gpu / 8);
+    const servers = Array.from({ length: 8 }, (_, i) => (broken.length > 0 && i === 2 ? 8 : i));
+    const thens = [8, 9].filter((s) => s !== taken).map((s) => ({ s, report: JSON.parse(run('run', ...words, '--set', `job.servers=${servers.map((x) => (x === taken ? s : x)).join(',')}`, '--set', 'job.placement=order', '--json', '--quiet')) }));
+    const best = thens.reduce((a, b) => (secondsOf(b.report) < secondsOf(a.report) ? b : a));
+    const differs = [secondsOf(best.report) - secondsOf(now), best.report.cost.total_usd - now.cost.total_usd];
+    if (differs.every((x) => x === 0)) assert.match(await row.textContent(), /changes nothing/);
+    else {
+      assert.deepEqual(await row.locator('data').evaluateAll((all) => all.map((d) => Number(d.value))), differs);
+      assert.match(await row.textContent(), new RegExp(`server-${best.s} for server-${taken}`));
+    }
+    assert.ok(broken.length === 0 || differs[0] !== 0, 'every spare is as good');
+    await context.close();
+  });
+}
+
 /** Links between switches that collide, by name, of a block of data. */
 function collided(data, phase) {
   const model = new Model(data);

@@ -59,6 +59,24 @@ test('a click puts the cursor there, lights what is under way, and selects the s
   await context.close();
 });
 
+test('of too many operations a bar has several, the page says so, and the sums stay', async () => {
+  const merged = readModel(join(root, 'merged'));
+  const { iteration } = merged.data.report;
+  for (const [engine, { per, n, n_ops: all }] of [merged.model.schedule(0), merged.model.schedule(1)].entries()) {
+    assert.ok(per > 1 && n < all && all > 16384);
+    const { page, context, complaints } = await open(browser, join(root, 'merged', 'report.html'));
+    await page.getByLabel('Engine', { exact: true }).selectOption(String(engine));
+    assert.ok((await page.locator('#timeline .note').first().textContent()).startsWith(`${all.toLocaleString('en-US')} operations are too many to be drawn one by one: of ${per} `));
+    await page.locator('#timeline summary').click();
+    const sums = await page.locator('#timeline-sums data').evaluateAll((list) => list.map((d) => Number(d.value)));
+    const whole = sums.pop();
+    assert.ok(Math.abs(whole / iteration[engine].time_s - 1) < 1e-6 && Math.abs(sums.reduce((a, b) => a + b) / whole - 1) < 1e-9, `${sums} and ${whole}`);
+    assert.ok(Math.abs(sums[0] / iteration[engine].compute_s - 1) < 1e-4, `${sums[0]} s of computation, ${iteration[engine].compute_s} in the report`);
+    assert.deepEqual(complaints, []);
+    await context.close();
+  }
+});
+
 test('where nothing travels no link is lit', async () => {
   const { page, context } = await open(browser, file);
   let idle = 0;

@@ -33,6 +33,7 @@ typedef enum fab_picture {
     FAB_PICTURE_LOAD,     /**< largest utilisation of the cables of a line, in any phase or in that of the style */
     FAB_PICTURE_COST,     /**< dollars of the cables of a line with their transceivers, beside the dearest line */
     FAB_PICTURE_FAILURES, /**< how critical the cables are, and what has failed */
+    FAB_PICTURE_AUDIT,    /**< of an audit: where it is, and what is missing */
     FAB_PICTURE_N
 } fab_picture;
 
@@ -68,6 +69,7 @@ typedef struct fab_report_format {
     double cable_bytes;    /**< taken beside the graph, for each of its cables; 0: hardly anything */
     bool is_for_files;     /**< pages, pictures and packed files: nothing that a terminal shows */
     bool needs_graph;      /**< shows the graph itself: fab_reports_write_all() leaves it out where there is none */
+    bool shows_audit;      /**< or an audit, where there is no graph */
     bool leaves_out_hosts; /**< has the rate that hosts give to bytes, but not what their software adds to steps */
 } fab_report_format;
 

@@ -1,6 +1,7 @@
 // The first screen: what bounds the job, how bad the collisions are, what it costs.
 import { coverage, departs, faults, sure } from './audit.js';
 import { breakable, h, table } from './dom.js';
+import { shortAnswers } from './short.js';
 import { studyAnswers } from './study.js';
 import { pointName } from './sweep.js';
 import * as f from './format.js';
@@ -252,7 +253,7 @@ function auditAnswers(a) {
     card('answer-bisection', 'What does it cost in bandwidth?',
       a.bisection_bps === undefined ? 'The bisection is not known' : lost === undefined ? [h('strong', null, f.rate(a.bisection_bps)), ' of bisection'] : lost > 0 ? [h('strong', null, f.percent(a.lost_bisection_ratio)), ' of the bisection'] : [h('strong', null, 'No bisection'), ' is lost'],
       h('p', null, a.bisection_bps === undefined || lost === undefined ? `${a.bisection_unknown}.` : `${f.rate(a.bisection_bps)} of ${f.rate(a.planned_bisection_bps)}.`)),
-    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : '', `, ${sure(worst)}`], h('p', null, worst.work))] : []),
+    ...(worst ? [card('answer-work', 'What first?', [h('strong', null, worst.finding), worst.node ? [': ', breakable(worst.node)] : '', `, ${sure(worst)}`], h('p', null, worst.work), worst.rack && h('p', null, `In ${f.list([...new Set([worst.rack, worst.other_rack].filter(Boolean))])}.`))] : []),
   ];
 }
 
@@ -320,6 +321,7 @@ export function answers(model, state) {
     // What was asked for by name comes first.
     if (report.contention) cards.push(...contentionAnswers(report.contention));
     if (report.degradation) cards.push(...degradationAnswers(report.degradation));
+    cards.push(...shortAnswers(report));
     if (report.diff) cards.push(...diffAnswers(report.diff));
     if (report.failures) cards.push(...failureAnswers(report.failures));
     if (report.audit) cards.push(...auditAnswers(report.audit));

@@ -35,15 +35,25 @@ const findings = (id, caption, rows) => rows.length > 0 && table({
     { title: 'to', cell: (x) => end(x.other_node, x.other_port) },
     { title: 'what', cell: (x) => `${x.what}${x.line ? ` (line ${x.line})` : ''}` },
     { title: 'work', cell: (x) => x.work },
+    ...(rows.some((x) => x.rack || x.other_rack) ? [{ title: 'racks', cell: (x) => [x.rack, x.other_rack].filter(Boolean).join(', ') }] : []),
   ],
   rows,
 });
+
+/** The program's drawing of it: racks of the plan's floor, or boxes by tier. Its colours are those of the page. */
+function drawn(text) {
+  const bare = text.replace(/<style>.*?<\/style>|<rect class="bg"[^>]*>| style="[^"]*"/gs, ''); // a page's policy refuses styles
+  const { documentElement: svg } = new DOMParser().parseFromString(bare, 'image/svg+xml');
+  return h('div', { class: 'scroll', role: 'region', tabindex: 0, 'aria-label': 'Where it is' }, document.importNode(svg, true));
+}
 
 export function audit(model) {
   const { audit: a } = model.report;
   const wrong = faults(a);
   const choices = a.findings.filter((x) => x.is_choice);
+  const racks = wrong.some((x) => x.rack || x.other_rack);
   return [
+    a.findings.length > 0 && section('audit-place', 'Where it is', `Red and dashed: missing, to be plugged or put in. Orange: wrong, to be moved or looked at. Point at a line, or at a ${racks ? 'rack' : 'box'}, to read what to do.`, drawn(model.data.audit_picture)),
     section('audit', 'Work', wrong.length > 0 ? 'Worst first, with the boxes and ports to walk to.' : `${departs(a)}.`,
       findings('findings', f.plural(wrong.length, 'finding'), wrong)),
     choices.length > 0 && section('choices', 'By design', 'No faults: what one failure more would cost.', findings('by-design', f.plural(choices.length, 'choice'), choices)),

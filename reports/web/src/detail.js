@@ -103,13 +103,13 @@ function ofCable(model, picture, { boundary, index }) {
       ],
       rows,
     }),
-    why(rows), rows.some((r) => isCollided(r.ratio)) && helps(model, state, state.phase, state.engine),
+    why(rows), rows.some((r) => isCollided(r.ratio)) && helps(model, state, state.phase, state.engine, hot.find((link) => link.link_id >> 1 === b.cable[index])?.flows[0]?.src_gpu),
     rows.filter((r) => r.hot).map((r) => sharers(`${f.plural(r.hot.n_flows, 'flow')} share ${r.name}`, r.hot.flows, r.hot.n_flows))];
 }
 
 function ofPath(model, picture, selected) {
   const { metric, state } = picture;
-  return [pathWords(model, selected), helps(model, state, selected.phase, selected.engine),
+  return [pathWords(model, selected), helps(model, state, selected.phase, selected.engine, model.phases[selected.phase].engines[selected.engine].last_flow?.src_gpu),
     selected.path.length > 0 && table({
       caption: 'Its way',
       columns: [

@@ -1,5 +1,6 @@
 // Two states of a network and its job: what changed, what that does, and why.
-import { h, section, table } from './dom.js';
+import { h, replace, section, select, table } from './dom.js';
+import { heatOf, heatPair } from './heat.js';
 import * as f from './format.js';
 
 const MOST = 12; // links
@@ -11,11 +12,16 @@ function crossing(c) {
   return `${f.factor(c.factor)}${c.flows === undefined ? '' : `, ${f.plural(c.flows, 'flow')}`}${c.listed.length > 0 ? `: ${c.listed.map(flow).join('; ')}` : ''}`;
 }
 
-function engine(e) {
+function engine(model, d, e, number) {
   const seconds = (v) => (v === undefined ? '-' : f.seconds(v));
   const factor = (v) => (v === undefined ? '-' : f.factor(v));
   const all = { name: e.iterates ? 'iteration' : 'all', before_s: e.before_s, after_s: e.after_s, new_links: e.new_links, gone_links: e.gone_links };
-  return [h('h3', null, e.label), e.is_draw && h('p', { class: 'note' }, 'Of one draw of a hash or of random choices: another may differ.'),
+  const places = h('div');
+  const worst = (p) => Math.max(p.before_factor ?? 0, p.after_factor ?? 0);
+  const draw = (phase) => replace(places, heatPair([`before: ${d.before}`, heatOf(model, 0, phase, number)], [`now: ${d.after}`, heatOf(model, 1, phase, number)]));
+  const first = Math.max(0, e.phases.indexOf([...e.phases].sort((a, b) => b.new_links + b.gone_links - a.new_links - a.gone_links || worst(b) - worst(a))[0]));
+  draw(first);
+  return [h('h3', null, e.label), heatOf(model, 0, first, number).length > 0 && h('div', { class: 'filters' }, select('Links in phase', e.phases.map((p, i) => [i, p.name]), first, (v) => draw(Number(v)))), places, e.is_draw && h('p', { class: 'note' }, 'Of one draw of a hash or of random choices: another may differ.'),
     table({
       caption: 'Phase by phase',
       columns: [
@@ -50,5 +56,5 @@ export function difference(model) {
     d.changes_left_out > 0 && h('p', { class: 'note' }, `and ${f.count(d.changes_left_out)} more`),
     d.tests?.length > 0 && [h('h3', null, 'Tried: other servers in the place of the one that has come'), h('ul', null, d.tests.map((t) => h('li', null,
       `${t.what}: ${f.seconds(t.time_s)}, ${t.returns ? 'as before' : 'not as before'}, ${t.holds ? 'as the cause predicts' : 'against it'}`)))],
-    d.engines.map(engine));
+    d.engines.map((e, i) => engine(model, d, e, i)));
 }

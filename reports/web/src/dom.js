@@ -56,10 +56,17 @@ export function table({ caption, columns, rows, hide, id }) {
       h('tbody', null, rows.map((row) => tableRow(columns, row)))));
 }
 
+/** Where a cell may break: a figure before its spread, a long name behind its commas. */
+function broken(content, number) {
+  const at = typeof content === 'string' ? content.indexOf(' (') : -1;
+  if (number && at > 0) return ['number spread', [h('span', { class: 'whole' }, content.slice(0, at)), ' ', h('span', { class: 'whole' }, content.slice(at + 1))]];
+  return [number ? 'number' : null, !number && typeof content === 'string' && content.length > 16 ? breakable(content) : content];
+}
+
 export function tableRow(columns, row) {
   return h('tr', row.class ? { class: row.class } : null, columns.map((c) => {
-    const content = c.cell(row);
-    return c.head ? h('th', { scope: 'row' }, content) : h('td', { class: c.number ? 'number' : null }, content);
+    const [kind, content] = broken(c.cell(row), c.number);
+    return c.head ? h('th', { scope: 'row' }, content) : h('td', { class: kind }, content);
   }));
 }
 

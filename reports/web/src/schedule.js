@@ -11,8 +11,8 @@ const trackOf = (kind) => (isPass(kind) || kind === OPTIMIZER ? 'work' : kind ==
 
 export class Schedule {
   /** `travels`: what travels in every phase. */
-  constructor({ tick_s, stages, chunks, n, ops }, travels) {
-    Object.assign(this, { tick_s, stages, chunks, n, travels });
+  constructor({ tick_s, stages, chunks, n, n_ops = n, per = 1, ops }, travels) {
+    Object.assign(this, { tick_s, stages, chunks, n, n_ops, per, travels }); // per: operations of a stage that a row of each kind is of
     [this.stage, this.kind, this.chunk, this.microbatch, this.start, this.length, this.compute, this.exchange] = rows(ops, 8, n);
     this.tracks = Array.from({ length: stages }, () => Object.fromEntries(TRACKS.map((track) => [track, { ops: [], longest: 0 }])));
     this.ticks = 1;

@@ -200,6 +200,7 @@ class Timeline {
     const kind = KINDS[s.kind[op]];
     const length = s.length[op] * s.tick_s;
     const exchange = isPass(s.kind[op]) && s.exchange[op] > 0 ? `, ${f.percent(s.exchange[op] / s.length[op])} of it exchange` : '';
+    if (s.per > 1 && kind !== 'optimizer') return `Stage ${s.stage[op]}: ${kind} of ${s.per} operations from microbatch ${s.microbatch[op]} on: ${f.seconds(length)}${exchange}`;
     return `Stage ${s.stage[op]}: ${kind}${isPass(s.kind[op]) ? ` of microbatch ${s.microbatch[op]}` : ''}${s.chunks > 1 && kind !== 'optimizer' ? `, chunk ${s.chunk[op]}` : ''}: ${f.seconds(length)}${exchange}`;
   }
 
@@ -336,8 +337,10 @@ export function timeline(model, state) {
   const take = () => {
     const known = line.schedule !== null;
     place.hidden = !known;
-    note.hidden = known;
-    note.textContent = known ? '' : 'Of this engine the file has no schedule: there are too many operations, or too many engines.';
+    const merged = known && line.schedule.per > 1;
+    note.hidden = known && !merged;
+    note.textContent = !known ? 'Of this engine the file has no schedule: there are too many stages, or too many engines.'
+      : merged ? `${f.count(line.schedule.n_ops)} operations are too many to be drawn one by one: of ${f.count(line.schedule.per)} that follow each other on a stage those of a kind are one bar, and the time between them stands behind them. Sums are the same; --timeline FILE has every operation.` : '';
     line.onStage();
     line.draw();
   };
@@ -357,5 +360,5 @@ export function timeline(model, state) {
   take();
   return section('timeline', 'The iteration, moment by moment', 'One pipeline; the others do the same at the same time. A click on a bar shows in the picture which way the slowest flow of its phase takes, and who is in its way. Ctrl and the wheel zoom, dragging moves.',
     h('div', { class: 'filters' }, play, h('button', { type: 'button', 'aria-label': 'Longer', onclick: () => line.zoomBy(1 / 1.6) }, '−'), h('button', { type: 'button', 'aria-label': 'Shorter', onclick: () => line.zoomBy(1.6) }, '+'), clear),
-    keyOf(KEY.map(([mark, text]) => [`swatch ${mark}`, text])), place, line.status, note, h('details', null, h('summary', null, 'Where the time goes'), summary));
+    keyOf(KEY.map(([mark, text]) => [`swatch ${mark}`, text])), note, place, line.status, h('details', null, h('summary', null, 'Where the time goes'), summary));
 }

@@ -1,6 +1,7 @@
 // Two designs or two states side by side: figures with their change, bills, heat, and which links collide in one alone.
 import { isCollided, Model, State } from './model.js';
 import { h, replace, section, select, table } from './dom.js';
+import { collidedOf, heatOf, heatPair } from './heat.js';
 import { Picture } from './picture.js';
 import { pointName } from './sweep.js';
 import * as f from './format.js';
@@ -125,6 +126,9 @@ export function pair(model) {
   if (points.length < 2) return null;
   const chosen = [0, 1];
   let engine = 0;
+  const names = [...new Set(points.flatMap((p) => (p.phases ?? []).map((x) => x.name)))];
+  const factor = (name) => Math.max(...points.map((p) => f.mean(p.phases?.find((x) => x.name === name)?.engines[0].max_collision_factor) ?? 0));
+  let phase = names.reduce((a, b) => (factor(b) > factor(a) ? b : a), names[0]);
   const host = h('div');
   const draw = () => {
     const [then, now] = chosen.map((i) => points[i]);
@@ -136,10 +140,16 @@ export function pair(model) {
     const rows = [row('time', (p) => p.engines[engine]?.compared_s, f.seconds, true), row('$ per 1e9 tokens', (p) => p.engines[engine]?.usd_per_1e9_tokens, f.dollars, true),
       row('network', (p) => p.total_usd, f.money, true), row('power', (p) => p.power_w, f.power, true), row('switches', (p) => p.switches, f.count, true), row('cables', (p) => p.cables, f.count, true),
       row('bisection, for any traffic', (p) => p.bisection_ratio, f.percent, false), row('bought and run', (p) => p.ownership?.total_usd, f.money, true), ...phases];
-    replace(host, against({ id: 'pair-table', caption: 'Two of them', names: [pointName(sweep, then), pointName(sweep, now)], rows: rows.filter((r) => r.now !== undefined || r.then !== undefined) }));
+    const heat = [then, now].map((p) => heatOf(model, sweep.points.indexOf(p), (p.phases ?? []).findIndex((x) => x.name === phase), engine));
+    rows.push(...heat[1].map((r) => row(`${phase}: ${r.boundary} links above 1`, (p) => {
+      const at = heat[p === now ? 1 : 0].find((other) => other.boundary === r.boundary);
+      return at && collidedOf(at);
+    }, f.count, true)));
+    replace(host, heatPair(...[then, now].map((p, i) => [`${pointName(sweep, p)}: ${f.count(p.switches)} switches, ${f.money(p.total_usd)}, ${f.seconds(p.engines[engine]?.compared_s)}`, heat[i]])), against({ id: 'pair-table', caption: 'Two of them', names: [pointName(sweep, then), pointName(sweep, now)], rows: rows.filter((r) => r.now !== undefined || r.then !== undefined) }));
   };
   const choice = (which, label) => select(label, points.map((p, i) => [i, pointName(sweep, p)]), chosen[which], (v) => { chosen[which] = Number(v); draw(); });
   draw();
   return section('pair', 'Side by side', null, h('div', { class: 'filters' }, choice(0, 'This'), choice(1, 'beside'),
-    select('under', points[0].engines.map((e, i) => [i, e.label]), engine, (v) => { engine = Number(v); draw(); })), host);
+    select('under', points[0].engines.map((e, i) => [i, e.label]), engine, (v) => { engine = Number(v); draw(); }),
+    names.length > 1 && select('links in phase', names.map((name) => [name, name]), phase, (v) => { phase = v; draw(); })), host);
 }

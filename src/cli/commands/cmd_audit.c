@@ -3,6 +3,7 @@
 #include "fab/design.h"
 #include "fab/audit.h"
 #include "fab/audit_bisection.h"
+#include "fab/audit_floor.h"
 #include "fab/memory.h"
 #include "fab/network_of.h"
 #include "fab/topologies.h"
@@ -19,11 +20,17 @@ static const cli_option OPTION_NAME_MAP = {"node-name-map", "FILE",
                                            "names by GUID, a line each: 0x2c5eab0300b87b40 \"leaf-3\"",
                                            .text = offsetof(cli_options, node_name_map)};
 
+/* What is known of the floor where the plan is a design. */
+typedef struct planned_floor {
+    fab_fabric *graph;
+    fab_floor *floor;
+    bool is_said;
+} planned_floor;
+
 /* The plan: a design, or a file of a known format. */
-static fab_status read_plan(const cli_options *options, fab_network **out, fab_error *err) {
+static fab_status read_plan(const cli_options *options, fab_network **out, planned_floor *at, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
-    fab_fabric *graph = NULL;
     fab_error inner = {0};
     if (strncmp(options->against, "preset:", 7) != 0 && access(options->against, F_OK) == 0) {
         status = fab_network_read(options->against, NULL, options->max_memory, out, &inner);
@@ -35,10 +42,13 @@ static fab_status read_plan(const cli_options *options, fab_network **out, fab_e
     }
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(fab_design_read(options->against, NULL, 0, design, err));
-    FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
-    FAB_TRY(fab_network_of_fabric(graph, out, err));
+    FAB_TRY(fab_topology_build(&design->fabric, &at->graph, NULL, err));
+    FAB_TRY(fab_network_of_fabric(at->graph, out, err));
+    if (design->fabric.floor.given) {
+        at->is_said = fab_floor_is_said(&design->fabric);
+        FAB_TRY(fab_floor_make(&design->fabric, at->graph, &at->floor, err));
+    }
 done:
-    fab_fabric_free(graph);
     free(design);
     return status;
 }
@@ -59,10 +69,12 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     fab_result result = {0};
     fab_network *net = NULL;
     fab_network *plan = NULL;
+    planned_floor at = {.graph = NULL};
     fab_shape shape = {.net = NULL};
     fab_shape planned = {.net = NULL};
     fab_audit *audit = NULL;
     FAB_TRY(cli_check_out(options, err));
+    FAB_TRY(cli_check_exports(options, err));
     FAB_TRY(cli_result_init(options, FAB_COMMAND_AUDIT, 0, &result, err));
     FAB_TRY(fab_network_read(path, options->input_format, options->max_memory, &net, err));
     cli_tell_left_cables(options, net);
@@ -72,7 +84,7 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     }
     FAB_TRY(fab_shape_find(net, &shape, err));
     if (options->against != NULL) {
-        FAB_TRY(read_plan(options, &plan, err));
+        FAB_TRY(read_plan(options, &plan, &at, err));
         if (options->node_name_map != NULL) {
             FAB_TRY(fab_network_rename(plan, options->node_name_map, err));
         }
@@ -84,7 +96,12 @@ static fab_status audit_run(const cli_options *options, FILE *out, fab_error *er
     fab_shape_release(&shape);
     fab_shape_release(&planned);
     FAB_TRY(fab_audit_bisect(&net, &plan, audit, err));
+    if (at.floor != NULL) {
+        fab_audit_find_racks(audit, at.graph, at.floor, at.is_said);
+    }
     result.audit = audit;
+    result.audit_floor = at.floor;
+    result.audit_floor_is_assumed = !at.is_said;
     result.audited = path;
     FAB_TRY(cli_report(options, &result, out, err));
 done:
@@ -94,15 +111,23 @@ done:
     fab_shape_release(&planned);
     fab_network_free(net);
     fab_network_free(plan);
+    fab_floor_free(at.floor);
+    fab_fabric_free(at.graph);
     return status;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope audit ibnetdiscover.out",
-                                       "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
-                                       "fabriscope audit cables.csv --against plan.csv", NULL};
+static const char *const EXAMPLES[] = {
+    "fabriscope audit ibnetdiscover.out", "fabriscope audit ibnetdiscover.out --format csv > work-order.csv",
+    "fabriscope audit cables.csv --against plan.csv",
+    "fabriscope audit ibnetdiscover.out --against design.xml --export audit.svg", NULL};
 
-static const cli_option *const OPTIONS[] = {&OPTION_AGAINST, &OPTION_NAME_MAP, &cli_option_input_format,
-                                            CLI_REPORT_OPTIONS, NULL};
+static const cli_option *const OPTIONS[] = {&OPTION_AGAINST,
+                                            &OPTION_NAME_MAP,
+                                            &cli_option_input_format,
+                                            &cli_option_export,
+                                            &cli_option_picture,
+                                            CLI_REPORT_OPTIONS,
+                                            NULL};
 
 const cli_command cli_command_audit = {
     .name = "audit",

@@ -41,6 +41,7 @@ fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err)
     FAB_PASS(FAB_GROW(out->findings, out->memory->capacity, out->n_findings + 1, err));
     fab_finding *f = &out->findings[out->n_findings++];
     *f = *finding;
+    f->at[0] = f->at[1] = (fab_audit_spot){.tier = FAB_NETWORK_NONE, .rack = FAB_NETWORK_NONE};
     const char **texts[] = {&f->node, &f->port, &f->other, &f->other_port, &f->text, &f->work};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) { /* of a network that may be gone before the audit */
         FAB_PASS(fab_network_text(out->memory->texts, or_empty(*texts[i]), strlen(or_empty(*texts[i])), texts[i], err));
@@ -179,6 +180,39 @@ void fab_audit_sort(fab_audit *audit) {
     }
 }
 
+/* --- where boxes stand -------------------------------------------------------------------------------------------- */
+
+typedef struct box {
+    const char *name;
+    uint32_t tier;
+} box;
+
+static int by_box_name(const void *x, const void *y) {
+    return strcmp(((const box *)x)->name, ((const box *)y)->name);
+}
+
+fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names, fab_error *err) {
+    box *boxes = NULL;
+    uint32_t n_nodes = shape->net->n_nodes;
+    size_t n = (size_t)n_nodes + shape->n_servers;
+    FAB_PASS(FAB_NEW(boxes, n + 1, err));
+    for (uint32_t v = 0; v < n_nodes; v++) {
+        boxes[v] = (box){names[v], shape->tier[v]};
+    }
+    for (uint32_t s = 0; s < shape->n_servers; s++) {
+        boxes[n_nodes + s] = (box){shape->server_name[s], 0};
+    }
+    qsort(boxes, n, sizeof *boxes, by_box_name);
+    for (uint32_t i = 0; i < 2 * audit->n_findings; i++) {
+        fab_finding *f = &audit->findings[i / 2];
+        const box wanted = {.name = i % 2 == 0 ? f->node : f->other};
+        const box *found = bsearch(&wanted, boxes, n, sizeof *boxes, by_box_name);
+        f->at[i % 2].tier = found != NULL ? found->tier : f->at[i % 2].tier;
+    }
+    free(boxes);
+    return FAB_OK;
+}
+
 static void count(auditor *a) {
     const fab_network *net = a->net;
     for (uint32_t v = 0; v < net->n_nodes; v++) {
@@ -262,6 +296,7 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
     FAB_TRY(fab_audit_cables(&a, err));
     FAB_TRY(fab_audit_cuts(&a, err));
     FAB_TRY(fab_audit_cover(&a, err));
+    FAB_TRY(fab_audit_find_tiers(a.out, shape, a.names, err));
     fab_audit_sort(a.out);
     *out = a.out;
     a.out = NULL;

@@ -296,6 +296,8 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(drop_planned_cuts(&c, n_before, err));
     memset(c.a.ruled, true, c.a.net->n_cables); /* the plan speaks of all of them */
     FAB_TRY(fab_audit_cover(&c.a, err));
+    FAB_TRY(fab_audit_find_tiers(c.a.out, plan, c.plan_names, err)); /* of what is absent; what is there stands below */
+    FAB_TRY(fab_audit_find_tiers(c.a.out, shape, c.a.names, err));
     fab_audit_sort(c.a.out);
     *out = c.a.out;
     c.a.out = NULL;

@@ -66,6 +66,9 @@ typedef struct auditor {
 fab_status fab_audit_open(auditor *a, fab_error *err) FAB_MUST_USE;
 void fab_audit_close(auditor *a);
 void fab_audit_sort(fab_audit *audit);
+/** Tiers of the boxes of all findings that have one of these names [n_nodes of the shape]; others keep theirs. */
+fab_status fab_audit_find_tiers(fab_audit *audit, const fab_shape *shape, const char *const *names,
+                                fab_error *err) FAB_MUST_USE;
 
 /** A text of the audit, as printf. */
 fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const char *fmt, ...)

@@ -19,13 +19,15 @@ static size_t engines_of(const fab_result *result) {
     return result->n_phases > 0 ? result->phases[0].n_engines : result->n_iterations;
 }
 
-static void take_phase(const fab_result *result, const char *name, size_t engine, double *out_s, double *out_factor) {
+static void take_phase(const fab_result *result, const char *name, size_t engine, double *out_s, double *out_factor,
+                       fab_heat *out_heat) {
     *out_s = *out_factor = NAN;
     for (size_t p = 0; p < result->n_phases; p++) {
         if (strcmp(result->phases[p].name, name) == 0 && engine < result->phases[p].n_engines) {
             const fab_engine_result *r = &result->phases[p].engines[engine];
             *out_s = r->has_time ? r->time_s.mean : (double)NAN;
             *out_factor = r->max_collision_factor.mean;
+            *out_heat = fab_heat_of(r);
         }
     }
 }
@@ -78,8 +80,8 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
         if (!is_listed(out, name)) {
             fab_diff_phase *p = &out->phases[out->n_phases++];
             (void)snprintf(p->name, sizeof p->name, "%s", name);
-            take_phase(a, name, e, &p->before_s, &p->before_factor);
-            take_phase(b, name, e, &p->after_s, &p->after_factor);
+            take_phase(a, name, e, &p->before_s, &p->before_factor, &p->before_heat);
+            take_phase(b, name, e, &p->after_s, &p->after_factor, &p->after_heat);
         }
     }
     if (b->n_phases > 0) {

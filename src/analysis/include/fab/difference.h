@@ -60,6 +60,7 @@ typedef struct fab_diff_phase {
     double before_s, after_s;           /**< NAN: not known, or the phase is not there */
     double before_factor, after_factor; /**< largest of a fabric link */
     uint64_t n_new, n_gone;             /**< links that collide in the second state alone, and in the first alone */
+    fab_heat before_heat, after_heat;
 } fab_diff_phase;
 
 typedef struct fab_diff_engine {

@@ -26,6 +26,7 @@ typedef struct fab_sweep_time {
     bool has_time;
     fab_stat time_s; /**< of all its executions in an iteration; meaningful with has_time */
     fab_stat max_collision_factor;
+    fab_heat heat; /**< of the first seed */
 } fab_sweep_time;
 
 typedef struct fab_sweep_phase {

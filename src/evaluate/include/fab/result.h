@@ -158,6 +158,13 @@ typedef struct fab_tier_load {
     bool polarized;
 } fab_tier_load;
 
+/** Links of every boundary by utilisation, both directions together: what is left of loads that are not kept. */
+typedef struct fab_heat {
+    uint32_t n; /**< boundaries; 0: not known */
+    fab_wiring wiring;
+    uint32_t links[FAB_MAX_TIERS][FAB_HISTOGRAM];
+} fab_heat;
+
 /** Figures of one seed. */
 typedef struct fab_seed_figures {
     double busiest_link_s, max_collision_factor, collided_flows;
@@ -292,6 +299,16 @@ typedef struct fab_engine_result {
         *draws; /**< shape [n_seeds], in the order of the seeds; NULL unless asked for (paired comparisons) */
 } fab_engine_result;
 
+static inline fab_heat fab_heat_of(const fab_engine_result *engine) {
+    fab_heat heat = {.n = (uint32_t)(engine->n_tiers / 2), .wiring = engine->wiring};
+    for (size_t i = 0; i < engine->n_tiers; i++) {
+        for (size_t bin = 0; bin < FAB_HISTOGRAM; bin++) {
+            heat.links[i / 2][bin] += (uint32_t)engine->tiers[i].histogram[bin];
+        }
+    }
+    return heat;
+}
+
 typedef struct fab_phase_result {
     bool drawn_per_seed; /**< several seeds, and each draws its own flows: what stands here is of the first seed */
     char name[FAB_NAME_SIZE];
@@ -395,6 +412,8 @@ typedef struct fab_result {
     const fab_traffic_listing *listing;        /**< borrowed; NULL unless traffic was only listed */
     const struct fab_audit *audit;             /**< borrowed; NULL unless an installed fabric was looked at (audit.h) */
     const char *audited;                       /**< with audit: the file, borrowed */
+    const struct fab_floor *audit_floor;       /**< with audit: that of its plan, borrowed; NULL: there is none */
+    bool audit_floor_is_assumed;               /**< the plan says nothing of racks */
     const struct fab_observed *observed;       /**< borrowed; NULL unless counters were looked at (observe.h) */
     const struct fab_traffic *placed;          /**< borrowed; whose ranks have GPUs; NULL: not told */
     const fab_asked *asked;                    /**< borrowed; NULL unless the page can ask again */

@@ -40,6 +40,13 @@ static inline bool fab_finding_is_choice(fab_finding_kind kind) {
     return kind == FAB_FINDING_SINGLE_POINT;
 }
 
+/** Where the box of a finding stands. */
+typedef struct fab_audit_spot {
+    uint32_t tier;      /**< 0: a host, 1: a leaf, ...; FAB_NETWORK_NONE: not known */
+    uint32_t rack;      /**< of the plan's floor (audit_floor.h); FAB_NETWORK_NONE: not known */
+    char rack_name[48]; /**< "hall-0/row-1/rack-4"; empty where nobody said that it stands there */
+} fab_audit_spot;
+
 /** Texts belong to the audit. Of what does not apply they are "". */
 typedef struct fab_finding {
     fab_finding_kind kind;
@@ -52,6 +59,7 @@ typedef struct fab_finding {
     const char *text;          /**< what is wrong, a sentence */
     const char *work;          /**< what to do, an imperative sentence */
     size_t line;               /**< of the file; 0: none */
+    fab_audit_spot at[2];      /**< of node and other */
 } fab_finding;
 
 /** Cables between two tiers: what there should be and what is there. */
