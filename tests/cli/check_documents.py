@@ -95,6 +95,7 @@ for document in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md
         fail(f"no {document}")
 check_length("README.md", 899, lambda text: len(text.split()), "words")
 check_length("CHANGELOG.md", 120, lambda text: text.count("\n"), "lines")
+check_length("CHANGELOG.md", 240, lambda text: max(map(len, text.split("\n"))), "characters in a line")
 
 # Every folder of the product with code of its own says in at most 40 lines what comes in, what goes out, how to add one.
 with_code = {os.path.dirname(f) for f in files
