@@ -47,7 +47,7 @@ export function serving(model) {
         { title: 'weights', number: true, cell: (r) => f.seconds(r.weights_s) },
         { title: 'cache', number: true, cell: (r) => f.seconds(r.cache_s) },
         { title: 'all-reduce', number: true, cell: (r) => seconds(r.all_reduce_s) },
-        { title: 'hand-over', number: true, cell: (r) => seconds(r.kv_transfer_s) },
+        { title: 'to decode', number: true, cell: (r) => seconds(r.kv_transfer_s) },
         { title: 'tokens/s', number: true, cell: (r) => f.count(Math.round(r.tokens_per_s)) },
         { title: '$/1e6 tokens', number: true, cell: (r) => usd(r.usd_per_1e6_tokens) }],
       rows: list,
