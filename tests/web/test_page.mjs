@@ -1,6 +1,6 @@
 // The pages in a real browser, as a reader uses them. Screenshots go to ARTEFACTS.
 //
-//     node test_page.mjs ARTEFACTS FOLDER [PART OF A NAME]        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, serving, ranking, observe, cost, study, histories, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
+//     node test_page.mjs ARTEFACTS FOLDER [PART OF A NAME]        with the folders run, jobs, route, lossless, sweep, algorithms, busbw, serving, ranking, mix, observe, cost, study, histories, growth, explain, failures, audit, choices, unruled, diff, warned, traffic in FOLDER
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +69,7 @@ test('what is chosen stands in the address, and whoever gets it sees the same', 
 /* --- every page ------------------------------------------------------------------------------------------------- */
 
 const LOOKS = [['light', 1280], ['light', 400], ['dark', 1280]];
-for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['algorithms', 2], ['busbw', 2], ['serving', 2], ['ranking', 2], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
+for (const [name, looks] of [['run', 3], ['jobs', 2], ['route', 2], ['lossless', 3], ['sweep', 3], ['algorithms', 2], ['busbw', 2], ['serving', 2], ['ranking', 2], ['mix', 1], ['observe', 2], ['cost', 2], ['study', 3], ['growth', 2], ['explain', 2], ['failures', 2], ['audit', 3], ['unruled', 2], ['diff', 3], ['warned', 2], ['traffic', 2]]) {
   test(`${name}: no complaints, no requests, light and dark, wide and narrow`, async () => {
     for (const [colorScheme, width] of LOOKS.slice(0, looks)) {
       const { page, context, complaints } = await open(browser, file(name), { colorScheme, viewport: { width, height: 900 } });
@@ -473,6 +473,17 @@ test('serving and ranking: every figure of every engine, as in the report', asyn
   assert.equal((await cells(other.page, 'exchange-table')).length, phases.filter((p) => p.name.startsWith('embedding')).length);
   assert.deepEqual(other.complaints, []);
   await other.context.close();
+});
+
+test('mix: a taper between pods that training does not see slows ranking, and the page says so first', async () => {
+  const [whole, tapered] = json('mix').mix.designs.map((d) => d.engines[0]);
+  const { page, context, complaints } = await open(browser, file('mix'));
+  const rows = await cells(page, 'fungible-table');
+  assert.deepEqual(rows.map((row) => row.at(-1)), ['yes', 'no: ranking']);
+  assert.ok(whole.serves_all && !tapered.serves_all && tapered.training_slowdown_ratio < 1.01 && tapered.ranking_slowdown_ratio > 1.1);
+  assert.equal(rows[1][3], `${tapered.ranking_slowdown_ratio.toFixed(3)} ×`);
+  assert.deepEqual(complaints, []);
+  await context.close();
 });
 
 test('observe: who is suspected stands first, with the evidence', async () => {
