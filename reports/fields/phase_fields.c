@@ -191,8 +191,8 @@ static const fab_field ENGINE_FIELDS[] = {
            .source = "src/doc/hosts.md", .labels = "host software"),
     FIGURE_OF(
         shortest_time_s, shortest_s, "s",
-        "Where a hash has more than 2^29 flows, which are not walked, its loads and times are estimates: those of "
-        "the mean fullest link of so many. No draw takes less than this.",
+        "Where the loads of a hash are estimated (ecmp of more than 2^29 flows, or with flows=estimated): what an "
+        "even split takes. time_s is what the fullest link is expected to need.",
         .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
     FIGURE_OF(longest_time_s, longest_s, "s", "One draw in a thousand takes more, at most: Bernstein's inequality.",
               .only = is_estimated,

@@ -338,14 +338,11 @@ static void gather_bandwidths(const fab_phase *p, const fab_figures *s, double *
 /* Time and what follows from it, of one engine's draws. */
 static void gather_times(const run *c, size_t phase, const fab_figures *s, double *values, fab_engine_result *r) {
     const fab_phase *p = &c->traffic->phases[phase];
-    r->has_time = c->replay->rates;
-    r->has_rates = c->replay->rates;
+    r->has_time = r->has_rates = c->replay->rates;
     r->has_pauses = c->replay->rates && s[0].fluid_s > 0;
     r->deadlocked_seeds = 0;
     for (size_t i = 0; i < r->n_seeds; i++) {
         r->deadlocked_seeds += s[i].deadlocks > 0;
-    }
-    for (size_t i = 0; i < r->n_seeds; i++) {
         r->has_time = r->has_time && !isnan(s[i].transfer_s);
         r->has_rates = r->has_rates && !isnan(s[i].mean_rate);
     }
@@ -356,9 +353,9 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     const fab_router_facts *facts = fab_router_facts_of(c->routers[r - c->phases[phase].engines]);
     r->blocks_elsewhere = !sends_packets(c) && !facts->splits && !facts->reorders && r->collided_flows.max > 0;
     r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
+    r->copy_s = r->paths.n_flows > 0 ? fab_phase_copy_s(c->what->fabric, p) : 0;
     r->shortest_s = s[0].longest_s > 0 ? s[0].shortest_s + r->latency_s : 0;
     r->longest_s = s[0].longest_s > 0 ? s[0].longest_s + r->latency_s : 0;
-    r->copy_s = r->paths.n_flows > 0 ? fab_phase_copy_s(c->what->fabric, p) : 0;
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
     for (size_t i = 0; i < r->n_seeds; i++) {

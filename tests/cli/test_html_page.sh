@@ -24,6 +24,7 @@ make sweep sweep clos:gpus=256,radix=16,pod=64,tiers=3 --vary taper.1=1,2,4 --va
 make busbw busbw clos:gpus=8,gpus-per-server=4,radix=8,tiers=2,taper=2 --job gpu=h200-141gb --engine ecmp --engine spray --measured "$root/tests/data/busbw/h200.log"
 make serving run rail-spine:gpus=64 --job kind=serving,model=llama3-70b,tp=8,batch=120,prefill-replicas=3,request-rate=20 --engine ecmp --engine spray
 make ranking run rail-spine:gpus=64 --job kind=ranking,table-sharding=tables --engine ecmp --engine spray
+make mix mix clos:gpus=256,radix=16,pod=64,tiers=3 clos:gpus=256,radix=16,pod=64,tiers=3,taper=1/7 --job model=gpt-7.5b,tp=8,batch=512 --ranking model=dlrm-dcnv2,tables=1024 --engine spray
 make observe observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$root/src/doc/manual/before.csv" "$root/src/doc/manual/after.csv"
 make compare compare rail-spine:gpus=512 rail-only:gpus=512 clos:gpus=512,taper=2 clos:gpus=1024 --engine ecmp --engine spray
 make cost cost rail-spine:gpus=32768,domain=256 rail-only:gpus=32768,domain=256

@@ -79,6 +79,8 @@ study servers servers:1
 study histories time:30d@30 --policy shrink --set failures.throttle=0.01 --set failures.throttle-halls=0 --set floor.servers-per-rack=2 --set failures.slow-mtbf=100d \
   --set failures.flap-mtbf=100d --set failures.rma-part=0.1 --set failures.infant-factor=2
 check route $small --traffic pattern:all-to-all --engine spray --fail 'leaf-0:9 > spine-0:1' --policy none
+check route $small --traffic pattern:all-to-all --engine ecmp,flows=estimated
+check route $small --traffic pattern:all-to-all,algorithm=rail-aligned --engine spray
 for scenarios in links:2@classes update:spine; do
   "$program" study $small --traffic pattern:all-to-all --engine spray --figures p99 --scenarios $scenarios --store "${scenarios%%:*}" --quiet >/dev/null
   check study show --store "${scenarios%%:*}"

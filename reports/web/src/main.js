@@ -12,7 +12,7 @@ import { difference } from './diff.js';
 import { explanation } from './explain.js';
 import { failures } from './failures.js';
 import { growth } from './growth.js';
-import { ranking, serving } from './requests.js';
+import { fungible, ranking, serving } from './requests.js';
 import { loads } from './loads.js';
 import { matrices } from './matrix.js';
 import { others } from './other.js';
@@ -98,6 +98,7 @@ function build(data, kept, asks, beside) {
     report.iteration && time(model, state),
     report.serving && serving(model),
     report.ranking && ranking(model),
+    report.mix && fungible(model),
     ...(report.study ? study(model, state) : []),
     report.observe && observed(model),
     report.busbw && busbw(model),

@@ -47,7 +47,7 @@ export function serving(model) {
         { title: 'weights', number: true, cell: (r) => f.seconds(r.weights_s) },
         { title: 'cache', number: true, cell: (r) => f.seconds(r.cache_s) },
         { title: 'all-reduce', number: true, cell: (r) => seconds(r.all_reduce_s) },
-        { title: 'hand-over', number: true, cell: (r) => seconds(r.kv_transfer_s) },
+        { title: 'to decode', number: true, cell: (r) => seconds(r.kv_transfer_s) },
         { title: 'tokens/s', number: true, cell: (r) => f.count(Math.round(r.tokens_per_s)) },
         { title: '$/1e6 tokens', number: true, cell: (r) => usd(r.usd_per_1e6_tokens) }],
       rows: list,
@@ -96,4 +96,24 @@ export function ranking(model) {
         { title: '$ per 1e6 samples', number: true, cell: (r) => usd(r.usd_per_1e6_samples) }],
       rows: list,
     }), exchanges(model));
+}
+
+const JOBS = ['training', 'ranking', 'serving'];
+const slowdown = (e, job) => e[`${job}_slowdown_ratio`];
+
+/** Which fabrics serve all jobs of a mix, and which of them the others slow most. */
+export function fungible(model) {
+  const rows = model.report.mix.designs.flatMap((d) => (d.engines ?? []).map((e) => ({ ...e, name: d.name, jobs: JOBS.filter((job) => slowdown(e, job) > 0) })));
+  const jobs = JOBS.filter((job) => rows.some((r) => r.jobs.includes(job)));
+  const worst = (r) => r.jobs.reduce((a, b) => (slowdown(r, b) > slowdown(r, a) ? b : a));
+  return rows.length > 0 && section('fungible', 'Which fabrics serve all jobs', 'Every job beside the fastest of these designs; one that serves all slows none by more than a twentieth.',
+    table({
+      id: 'fungible-table',
+      caption: 'Times over those on the fastest design',
+      columns: [{ title: 'design', head: true, cell: (r) => r.name },
+        { title: 'engine', cell: (r) => r.engine ?? r.label },
+        ...jobs.map((job) => ({ title: `${job} takes`, number: true, cell: (r) => (slowdown(r, job) > 0 ? `${f.fixed(slowdown(r, job), 3)} ×` : '-') })),
+        { title: 'serves all', cell: (r) => (r.serves_all ? 'yes' : r.jobs.length > 0 ? `no: ${worst(r)}` : '-') }],
+      rows,
+    }));
 }
