@@ -183,6 +183,17 @@ test('serving and ranking: every figure of every engine, as in the report', asyn
   await other.context.close();
 });
 
+test('mix: a taper between pods that training does not see slows ranking, and the page says so first', async () => {
+  const [whole, tapered] = json('mix').mix.designs.map((d) => d.engines[0]);
+  const { page, context, complaints } = await open(browser, file('mix'));
+  const rows = await cells(page, 'fungible-table');
+  assert.deepEqual(rows.map((row) => row.at(-1)), ['yes', 'no: ranking']);
+  assert.ok(whole.serves_all && !tapered.serves_all && tapered.training_slowdown_ratio < 1.01 && tapered.ranking_slowdown_ratio > 1.1);
+  assert.equal(rows[1][3], `${tapered.ranking_slowdown_ratio.toFixed(3)} ×`);
+  assert.deepEqual(complaints, []);
+  await context.close();
+});
+
 test('observe: who is suspected stands first, with the evidence', async () => {
   const { suspects } = json('observe').observe;
   const { page, context, complaints } = await open(browser, file('observe'));
