@@ -59,7 +59,6 @@ mkdir "$work/histories"
 "$program" study show --store "$work/store" --variant 2 --format html --quiet >"$work/histories/report.html" || fail "the page of histories"
 make place place clos:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,n-servers=4 --engine ecmp
 make plan plan clos:gpus=64,radix=16 --job model=gpt-1.7b
-make mix mix clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 --engine spray
 make optimize optimize --gpus 256
 make serving run clos:gpus=64,radix=16 --job kind=serving,model=llama3-8b,tp=2
 make build build rail-spine:gpus=512,radix=32,planes=2
