@@ -465,6 +465,8 @@ void cli_set_interrupts(void (*handler)(int), int flags);
 
 /** From here on the first interrupt is noted only, and the second ends the program at once. */
 void cli_catch_interrupts(void);
+/** From here on the second interrupt leaves the terminal as it is now; false: no longer. */
+void cli_keep_modes(bool keeps);
 /** Number of the signal that was noted, or 0. */
 int cli_interrupted(void);
 /** Ends the program as the signal would have, with the exit code 128 + its number; CLI_EXIT_TIME when time was up. */

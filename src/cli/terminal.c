@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -146,10 +147,28 @@ void cli_set_interrupts(void (*handler)(int), int flags) {
 }
 
 static volatile sig_atomic_t interrupt;
+static volatile sig_atomic_t has_modes;
+static struct termios modes;
+
+void cli_keep_modes(bool keeps) {
+    has_modes = keeps && tcgetattr(STDIN_FILENO, &modes) == 0;
+}
+
+/* As it was before the whole of it was drawn on: by what a handler may call. */
+static void restore_terminal(void) {
+    static const char LEAVE[] = "\033[?1049l\033[?25h\033[0m\r\n";
+    if (has_modes) {
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+        if (write(STDOUT_FILENO, LEAVE, sizeof LEAVE - 1) < 0) {
+            return; /* nobody is left to tell */
+        }
+    }
+}
 
 static void note_interrupt(int number) {
     if (interrupt != 0) {
         fab_save_abandon();
+        restore_terminal();
         _exit(number == SIGALRM ? CLI_EXIT_TIME : 128 + number);
     }
     interrupt = number;

@@ -27,16 +27,16 @@ def figure(row):
         return None
     if row.get("unit") == "MiB":
         return row["value"], "MiB"
-    if row.get("cpu_min_s") is None:
-        return None
+    if row.get("cpu_min_s") is None:  # of pages; else nothing was measured
+        return (row["value"], row["unit"]) if "value" in row else None
     return row["cpu_min_s"], "s"
 
 
 def spread(row):
     """How far the median of the runs is above the fastest."""
-    least = row["cpu_min_s"]
-    if row["runs"] < 2:
+    if row["runs"] < 2 or "cpu_min_s" not in row:
         return ONE_RUN
+    least = row["cpu_min_s"]
     return row["cpu_s"] / least - 1 if least > 0 else 0
 
 
@@ -48,7 +48,7 @@ def verdict(old, new):
     if before[1] == "MiB":
         noise, words = MEMORY, ("more memory", "less memory")
     else:
-        noise, words = max(FLOOR, spread(old), spread(new)), ("slower", "faster")
+        noise, words = max(FLOOR, spread(old), spread(new)), ("larger", "smaller") if before[1] == "MB" else ("slower", "faster")
     if before[0] <= 0:
         return None, noise, "within noise" if after[0] <= 0 else words[0]
     ratio = after[0] / before[0]

@@ -4,6 +4,7 @@ import math
 import os
 import re
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -114,6 +115,24 @@ class Bench:
                               "keeps_mib": None if math.isnan(said["mib"]) else said["mib"], "peak_mib": said["peak_mib"], "design": row.design, "row": row.row})
             self.print_row("parts", heading, line, row.name, f"{value:.4g}", bound(row.target), row.what, f"{said['ns_per_unit']:.4g} ns/{said['unit']}",
                            "-" if math.isnan(said["mib"]) else f"{said['mib']:.2f}", f"{said['peak_mib']:.1f}")
+
+    def measure_pages(self):
+        """What page.mjs says of each row; it needs node, Chromium and what reports/web names."""
+        line = "{:<46} {:>10} {:>10}  {:<3}"
+        heading = (f"pages, least of {self.runs}", "measured", "target", "")
+        for row in filter(lambda row: self.chosen(row.name), bench_rows.PAGES):
+            done = None
+            if shutil.which("node"):
+                done = subprocess.run(["node", self.peers_dir / "page.mjs", self.program, self.work, str(self.runs), row.row], stdout=subprocess.PIPE, text=True, check=False)
+            if done is None or done.returncode == 77:
+                self.skip(row.name, "node, Chromium or playwright-core is missing (scripts/setup --tests installs them)")
+                continue
+            said = re.fullmatch(rf"{row.row} ([0-9.e-]+)\n", done.stdout)
+            if done.returncode != 0 or said is None:
+                raise Failure(f"'page.mjs {row.row}' failed: {done.stdout}")
+            value = float(said[1])
+            self.rows.append({"name": row.name, "runs": self.runs, "value": value, "unit": row.unit, "target": row.target})
+            self.print_row("pages", heading, line, row.name, f"{value:.4g}", bound(row.target), row.unit)
 
     def grown(self, row, gpus):
         """Processor seconds of every run, and MiB; of a measuring program fastest and median."""

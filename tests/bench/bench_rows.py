@@ -80,6 +80,19 @@ PARTS = [
     Part("bound, permutation, 65,536, 1 % dead", 8, "s", "bench_bound", LARGE, "permutation-dead-1pct"),
 ]
 
+# Pages in a browser, and the program in them: target, its unit, and the row of page.mjs, which says what it is. Wall time
+# but for "answer": compare on an idle machine.
+Page = namedtuple("Page", "name target unit row")
+PAGES = [
+    Page("page, the packed program", 3, "MB", "core"),
+    Page("page, first view, 24,576 GPUs", 1, "s", "view-24576"),
+    Page("page, a frame while panning, 24,576 GPUs", 16.7, "ms", "pan-24576"),
+    Page("page, a part breaks, 1,024 GPUs", 0.1, "s", "ask-1024"),
+    Page("page, a part breaks, 24,576 GPUs", 1, "s", "ask-24576"),
+    Page("page, answer in WebAssembly, 1,024 GPUs", 0.1, "s", "answer-1024"),
+    Page("page, answer in WebAssembly, 24,576 GPUs", 1, "s", "answer-24576"),
+]
+
 # How a job grows: largest number of GPUs that it is tried on, and arguments, with a design in place of {}; or a measuring
 # program and its row.
 Growth = namedtuple("Growth", "name largest arguments")

@@ -144,7 +144,7 @@ grep -q '^exit 0' screen && ! grep -q 'per second' screen || fail "progress stay
 top_starts() {
   local name=$1
   shift
-  echo "'$program' top preset:llama3-talk-racks --engine pinned; echo \"exit \$?\"" >"$name.sh"
+  echo "trap : INT; '$program' top preset:llama3-talk-racks --engine pinned; echo \"exit \$?\"" >"$name.sh"
   tmux -L fab new-session -d -s "$name" -x 80 -y 24 "env $* sh -c '. ./$name.sh; sleep 60'"
   top_shows "$name" '^iteration 23.65 s   healthy 23.65 s   x1.000$'
 }
@@ -192,6 +192,9 @@ diff <(sed '/^answered in/d' broken) <(sed '/^answered in/d' screen) || fail "co
 tmux -L fab send-keys -t plain u q
 top_shows plain '^exit 0'
 grep -qx 'fabriscope run preset:llama3-talk-racks --engine pinned' screen || fail "undo: $(<screen)"
+top_starts cut LC_ALL=C.UTF-8 TERM=screen
+tmux -L fab send-keys -t cut C-c
+top_shows cut '^exit 130'
 echo "'$program' top clos:gpus=64; echo \"exit \$?\"" >none.sh
 tmux -L fab new-session -d -s none -x 80 -y 24 "env TERM=dumb sh -c '. ./none.sh; sleep 60'"
 top_shows none '^exit 2'

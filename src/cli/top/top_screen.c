@@ -134,6 +134,7 @@ static fab_status open_screen(top_screen *s, const cli_options *options, fab_err
     const fab_report_style style = cli_style(options);
     (void)setlocale(LC_CTYPE, "");
     s->ascii = style.ascii;
+    cli_keep_modes(true);
     s->screen = newterm(NULL, stdout, stdin);
     if (s->screen == NULL || cursor_address == NULL) {
         return fab_fail(
@@ -174,6 +175,7 @@ done:
     if (s != NULL && s->screen != NULL) {
         (void)endwin();
         delscreen(s->screen);
+        cli_keep_modes(false);
     }
     if (s != NULL) {
         top_app_release(&s->app);

@@ -24,8 +24,3 @@ void fab_state_key_release(fab_state_key *key);
 
 /** Takes the state over; the version is another if it differs from the one before. O(what the state changes). */
 fab_status fab_state_key_take(fab_state_key *key, const fab_state *state, fab_error *err) FAB_MUST_USE;
-
-/** Nothing is known: the next state gets another version. */
-static inline void fab_state_key_forget(fab_state_key *key) {
-    key->is_set = false;
-}

@@ -1,0 +1,96 @@
+// Measures pages in a headless Chromium that is offline, and the program in them. Called by scripts/bench:
+//
+//     node page.mjs PROGRAM FOLDER RUNS ROW...        prints "ROW VALUE" for each, the least of RUNS
+//
+// core: MB of the packed program. view-GPUS: seconds from opening a report's page until it can be used (its mark
+// fabriscope-ready). pan-GPUS: milliseconds that the page works for one move of the pointer that drags the fabric, 95 %
+// of 120. ask-GPUS: seconds from breaking a part by its name until the page shows the answer. answer-GPUS: processor
+// seconds of that answer alone, by the same WebAssembly under node.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { launch, open } from '../web/browser.mjs';
+
+const [program, folder, runs, ...rows] = process.argv.slice(2);
+const DESIGNS = { 1024: ['clos:gpus=1024,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp'], 24576: ['preset:llama3-24k-roce'] };
+const browser = await launch();
+if (!browser) process.exit(77);
+
+function page(command, gpus) {
+  const file = join(folder, `${command}-${gpus}.html`);
+  const words = command === 'run' ? ['run', ...DESIGNS[gpus], '--format', 'html'] : ['explore', ...DESIGNS[gpus]];
+  if (!existsSync(file)) writeFileSync(file, execFileSync(program, [...words, '--quiet'], { maxBuffer: 1 << 28 }));
+  return file;
+}
+
+async function view(gpus) {
+  const { context, ready } = await open(browser, page('run', gpus));
+  await context.close();
+  return ready / 1e3;
+}
+
+async function pan(gpus) {
+  const { page: tab, context } = await open(browser, page('run', gpus));
+  await tab.locator('canvas.fabric').first().scrollIntoViewIfNeeded();
+  const ms = await tab.evaluate(() => {
+    const canvas = document.querySelector('canvas.fabric');
+    const box = canvas.getBoundingClientRect();
+    const at = (kind, i) => canvas.dispatchEvent(new PointerEvent(kind, { clientX: box.left + box.width / 2 + i, clientY: box.top + box.height / 2, bubbles: true, pointerId: 1, buttons: 1 }));
+    const spent = [];
+    at('pointerdown', 0);
+    for (let i = 1; i <= 120; i++) {
+      const start = performance.now();
+      at('pointermove', i);
+      spent.push(performance.now() - start);
+    }
+    at('pointerup', 120);
+    return spent.sort((a, b) => a - b)[113];
+  });
+  await context.close();
+  return ms;
+}
+
+async function answer(gpus) {
+  Object.assign(globalThis, { self: globalThis, location: { href: '' }, importScripts: () => {} });
+  const fabriscope = createRequire(import.meta.url)('../../reports/web/core/core.cjs');
+  const core = new URL('../../reports/web/dist/core.b64', import.meta.url);
+  const compiled = await WebAssembly.compile(gunzipSync(Buffer.from(readFileSync(core, 'utf8'), 'base64')));
+  const start = process.cpuUsage();
+  const module = await fabriscope({
+    instantiateWasm: (imports, done) => { WebAssembly.instantiate(compiled, imports).then(done); return {}; },
+    print: () => {},
+    printErr: () => {},
+  });
+  const code = module.callMain(['explore', ...DESIGNS[gpus], '--fail', 'spine-0', '--threads', '1', '--quiet']);
+  const { user, system } = process.cpuUsage(start);
+  return code === 0 ? (user + system) / 1e6 : NaN;
+}
+
+async function ask(gpus) {
+  const { page: tab, context } = await open(browser, page('explore', gpus));
+  await tab.waitForFunction(() => !/unpacked/.test(document.getElementById('explore-status').textContent), null, { timeout: 300000 });
+  const seconds = await tab.evaluate(async () => {
+    const line = document.getElementById('explore-break');
+    const status = document.getElementById('explore-status');
+    const start = performance.now();
+    line.value = 'spine-0';
+    line.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    while (status.dataset.answers !== '1' && (status.dataset.code ?? '0') === '0') await new Promise((done) => setTimeout(done, 1));
+    return status.dataset.code === '0' ? (performance.now() - start) / 1e3 : NaN;
+  });
+  await context.close();
+  return seconds;
+}
+
+for (const row of rows) {
+  const [kind, gpus] = row.split('-');
+  const values = [];
+  for (let i = 0; i < Number(runs); i++) {
+    if (kind === 'core') values.push(statSync(new URL('../../reports/web/dist/core.b64', import.meta.url)).size / 1e6);
+    else values.push(await { view, pan, ask, answer }[kind](gpus));
+  }
+  console.log(`${row} ${Math.min(...values)}`);
+}
+await browser.close();
