@@ -72,43 +72,66 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
                     x->even_ratio < SAME ? "" : ", within what seeds make");
 }
 
-/* ", over 8 seeds," where paths of what is named are drawn */
-static const char *answer_seeds(fab_page *page, const extremes *x, size_t e) {
+/* "Under ecmp, over 8 seeds, ", or without what does not hold: one engine for all, paths that are drawn. */
+static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_engine *worst = &x->worst->engines[e];
     const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
-    if (fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst)) {
-        return ", by one draw,";
+    bool has_label = true;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
     }
-    return drawn->is_drawn ? fab_show(page, ", over %" PRIu64 " seeds,", drawn->n_seeds) : "";
+    const char *seeds = fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst) ? "by one draw"
+                        : drawn->is_drawn ? fab_show(page, "over %" PRIu64 " seeds", drawn->n_seeds)
+                                          : "";
+    if (has_label) {
+        fab_page_say(page, "Under %.*s%s%s%s ", (int)strcspn(best->label, ","), best->label,
+                     seeds[0] != '\0' ? ", " : "", seeds, seeds[0] != '\0' ? "," : "");
+    } else if (seeds[0] != '\0') {
+        fab_page_say(page, "%c%s ", seeds[0] == 'o' ? 'O' : 'B', seeds + 1);
+    }
 }
 
-static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, const char *label) {
+static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e) {
+    const extremes x = answer_find(s, e, answer_price);
+    if (x.n < 2 || s->compares_placements) {
+        return;
+    }
+    const double least_usd = answer_price(&x.best->engines[e]);
+    const char *usd = fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
+    if (answer_price(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
+        return;
+    }
+    if (x.n_even + 1 == x.n) {
+        fab_page_say(page, "; so are dollars: %s", usd);
+    } else {
+        fab_page_say(page, "; %s has the fewest dollars%s: %s", answer_point(page, s, x.best), answer_even(page, s, &x),
+                     usd);
+    }
+}
+
+static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes x = answer_find(s, e, answer_time);
     if (x.n < 2) {
         return;
     }
     const fab_sweep_engine *fast = &x.best->engines[e];
+    const char *all = fab_show(page, "%s %s", x.n == 2 ? "both" : fab_show(page, "all %zu", x.n),
+                               s->compares_placements ? "named placements" : "points");
     double margin = x.worst->engines[e].compared_s / fast->compared_s;
-    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, answer_seeds(page, &x, e));
+    answer_put_begin(page, s, &x, e);
     if (margin < 1 + SAME) {
-        fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "named placements" : "points",
-                     answer_speed(page, fast));
+        fab_page_say(page, "%s take the same, %s", all, answer_speed(page, fast));
     } else if (x.n_even + 1 == x.n) {
-        fab_page_say(page, "all %zu %s are even: %s, up to %.2g %% apart, less than seeds make", x.n,
-                     s->compares_placements ? "named placements" : "points", answer_speed(page, fast),
+        fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than seeds make", all, answer_speed(page, fast),
                      100 * (margin - 1));
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
                      answer_even(page, s, &x), answer_speed(page, fast), answer_point(page, s, x.worst), margin,
                      fast->has_iteration ? " per token" : "");
     }
-    const extremes usd = answer_find(s, e, answer_price);
-    if (usd.n > 1 && !s->compares_placements &&
-        answer_price(&usd.worst->engines[e]) > answer_price(&usd.best->engines[e]) * (1 + SAME)) {
-        fab_page_say(page, "; %s has the fewest dollars%s: $%s per 1e9 tokens", answer_point(page, s, usd.best),
-                     answer_even(page, s, &usd), fab_show_whole(page, answer_price(&usd.best->engines[e]) + 0.5));
-    }
+    answer_put_dollars(page, s, e);
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
@@ -130,7 +153,7 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
 
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     for (size_t e = 0; e < first->n_engines; e++) {
-        answer_put_engine(page, s, e, first->engines[e].label);
+        answer_put_engine(page, s, e);
     }
     answer_put_job(page, s, first);
 }

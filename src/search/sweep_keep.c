@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Flows times seeds of a point, and of all: of more a point is one draw, and says so. */
+/* Paths (flows times queue pairs) times seeds of a point, and of all: of more a point is one draw, and says so. */
 #define MOST_OF_POINT (1U << 22)
 #define MOST_OF_ALL   (1U << 24)
 
@@ -34,6 +34,19 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     out->energy_usd_per_year = f->cost.energy_usd_per_year;
 }
 
+/* Most paths of a flow under an engine; one that is refused says so when it replays. */
+static uint64_t most_paths(const fab_context *context) {
+    uint64_t most = 1;
+    for (size_t e = 0; e < fab_context_what(context)->n_engines; e++) {
+        const fab_router *router = NULL;
+        if (fab_context_router(context, e, &router, NULL) == FAB_OK) {
+            const fab_router_facts *facts = fab_router_facts_of(router);
+            most = facts->is_seeded && facts->paths_per_flow > most ? facts->paths_per_flow : most;
+        }
+    }
+    return most;
+}
+
 fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,
                            fab_error *err) {
     const fab_traffic *traffic = NULL;
@@ -48,7 +61,7 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
     }
     const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
     /* Goodput is of the first seed, and means nothing beside others. */
-    const bool are_few = request->scenarios == NULL && flows <= most / FAB_VERDICT_SEEDS;
+    const bool are_few = request->scenarios == NULL && flows * most_paths(context) <= most / FAB_VERDICT_SEEDS;
     *out = request->n_seeds > 0 ? request->n_seeds : are_few ? FAB_VERDICT_SEEDS : 1;
     return FAB_OK;
 }

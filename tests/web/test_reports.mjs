@@ -213,7 +213,10 @@ test('sweep: the points, and which are on the front', async () => {
     assert.equal(rows[i][0], p.values[0]);
     same(rows[i].find((c) => c.startsWith('$')), p.total_usd, 'cost');
     assert.equal(rows[i].at(-1), e.pareto ? 'yes' : '');
+    assert.equal(rows[i].some((c) => c.startsWith(`${e.draws} (±`)), e.ci95_ratio > 0);
   }
+  assert.ok(points.some((p) => p.engines[0].draws === 8 && p.engines[1].draws === undefined));
+  assert.match(await page.locator('#answer-bound').textContent(), /means of 8 seeds|Under spray/);
   await drawAll(page);
   const plots = page.locator('.chart');
   assert.ok((await plots.count()) >= 3);

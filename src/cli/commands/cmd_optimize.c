@@ -118,7 +118,9 @@ static const cli_option OPTION_REPLAYS = {
     .min = 1,
     .max = 1000000};
 static const cli_option OPTION_TIME_LIMIT = {
-    "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s",
+    "time-limit", "TIME",
+    "stop searching after that long, with the best so far and a bound: 30s; what it prints is still built, and one "
+    "design at least replayed",
     .quantity = offsetof(cli_options, search.time_limit_s), .unit = FAB_UNIT_TIME};
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
