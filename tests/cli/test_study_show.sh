@@ -104,6 +104,9 @@ show classes >classes.txt
 says classes "What 64 parts cost alone these scenarios do not say"
 study leaves clos:gpus=64,radix=16 --scenarios switches:2
 check leaves
+study cells dragonfly:gpus=36,gpus-per-server=4,dragonfly=4,2,2 --scenarios links:2@300 # no link that costs nothing
+check cells
+says cells "10 of 51 parts stand out"
 if command -v node >/dev/null; then
   of=$(for store in weak chance classes leaves; do named $store; done | paste -sd' ')
   [[ $of == "64 0 64 8" ]] || fail "named are $of"
