@@ -215,14 +215,24 @@ static absent_switch place(const auditor *a, const grid *g, const uint64_t *at, 
 }
 
 /* Whether switches of the tier below have no cable upwards, where most have: what they were joined to is not there. */
-static bool has_orphans(const auditor *a, uint32_t tier) {
+static uint32_t n_orphans(const auditor *a, uint32_t tier) {
     uint32_t n = 0;
     uint32_t n_joined = 0;
     for (uint32_t i = tier > 1 ? a->tier_first[tier - 1] : 0; tier > 1 && i < a->tier_first[tier]; i++) {
         n++;
         n_joined += a->boundary[tier - 1].of != NULL && a->boundary[tier - 1].of[a->in_tier[i]] != NONE;
     }
-    return n_joined < n && n_joined >= 0.5 * n;
+    return n_joined >= 0.5 * n ? n - n_joined : 0;
+}
+
+/* Whether a switch beside another would join those without a cable upwards: as many as that one has below it. */
+static bool would_join(const auditor *a, const grid *g, uint32_t beside) {
+    const audit_boundary *b = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
+    uint32_t block = b != NULL && b->of != NULL ? b->of[beside] : NONE;
+    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+        block = a->absent[i].tier == g->tier ? NONE : block;
+    }
+    return block != NONE && b->block[block].n_upper == 1 && n_orphans(a, g->tier) == b->block[block].n_lower;
 }
 
 /* Whether ports, or blocks, say that something is missing between two switches that stand beside a gap. */
@@ -243,7 +253,7 @@ static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
     if (before == NONE || behind == NONE) {
         return false;
     }
-    if (has_orphans(a, g->tier)) {
+    if (n_orphans(a, g->tier) > 0) {
         return true;
     }
     const audit_boundary *below = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
@@ -277,10 +287,11 @@ static fab_status report_gaps(auditor *a, const grid *g, uint32_t n_present, fab
 static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fab_error *err) {
     uint64_t at[AXES] = {g->switches[0].name.at[0], g->switches[0].name.at[1]};
     char name[128];
+    uint32_t first = g->switches[0].node;
     bool slots = at[0] > 0 && has_one_axis(g) && fab_audit_slots_lack(a, NONE, g->switches[0].node);
     from = is_boards(g) ? 1 : from;
     if (!has_one_axis(g) || g->n < 2 ||
-        !(slots || (at[0] > from && fab_audit_ports_are_free(a, NONE, g->switches[0].node)))) {
+        !(slots || (at[0] > from && (fab_audit_ports_are_free(a, NONE, first) || would_join(a, g, first))))) {
         return FAB_OK;
     }
     at[0]--;
@@ -306,16 +317,21 @@ static fab_status look_behind_last(auditor *a, const grid *g, fab_error *err) {
     uint64_t at[AXES] = {0};
     char name[128];
     const char *why = NULL;
-    if (!has_one_axis(g) || block == NONE || b->usual_upper == 0 ||
-        b->block[block].n_upper + 1 != b->usual_upper - n_absent_in(a, g->tier, block)) {
+    bool joins = has_one_axis(g) && would_join(a, g, last->node);
+    bool lacks = block != NONE && b->usual_upper > 0 &&
+                 b->block[block].n_upper + 1 == b->usual_upper - n_absent_in(a, g->tier, block);
+    if (!has_one_axis(g) || !(joins || lacks)) {
         return FAB_OK;
     }
     at[0] = last->name.at[0] + 1;
     at[1] = last->name.at[1];
     absent_switch s = place(a, g, at, last->node);
     put_name(g, at, name, sizeof name);
-    FAB_PASS(fab_audit_text(a, &why, err, "the switches below have %u switches above them, their peers %u",
-                            (unsigned)b->block[block].n_upper, (unsigned)b->usual_upper));
+    FAB_PASS(joins ? fab_audit_text(a, &why, err,
+                                    "%u switches below have no cable upwards, as many as its peers have below",
+                                    (unsigned)n_orphans(a, g->tier))
+                   : fab_audit_text(a, &why, err, "the switches below have %u switches above them, their peers %u",
+                                    (unsigned)b->block[block].n_upper, (unsigned)b->usual_upper));
     return add_absent(a, g, name, why, fab_audit_confidence(b->n_blocks - 1.0, b->n_blocks), &s, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include "fab/memory.h"
 #include "fab/source.h"
+#include "fab/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -178,6 +179,31 @@ done:
     return status;
 }
 
+/* What is wrong in the last line of several, which has no end, may be that the file is cut off. */
+static fab_status say_truncated(const char *path, fab_status status, fab_error *err) {
+    fab_text in = {.path = path};
+    fab_error ignored = {0};
+    char place[sizeof err->where];
+    char text[sizeof err->text];
+    bool is_cut = false;
+    if (status != FAB_EINPUT || strstr(err->text, "truncated") != NULL ||
+        fab_text_stream_open(path, &in, &ignored) != FAB_OK) {
+        fab_text_release(&in);
+        return status;
+    }
+    while (fab_text_next(&in)) {
+        is_cut = in.next_line > in.file.data && in.next_line[-1] != '\n';
+    }
+    (void)snprintf(place, sizeof place, "%.150s:%zu:", path, in.line);
+    bool is_open = strstr(err->text, "Premature end of data") != NULL; /* XML that ends within an element */
+    if (is_open || (is_cut && in.line > 1 && strncmp(err->where, place, strlen(place)) == 0)) {
+        (void)snprintf(text, sizeof text, "the file is truncated: %.200s", err->text);
+        memcpy(err->text, text, sizeof err->text);
+    }
+    fab_text_release(&in);
+    return status;
+}
+
 /* A file of each box, all of one network: what several of them tell is one cable. */
 static fab_status read_into(const char *path, const char *format, size_t depth, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
@@ -188,7 +214,8 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
         FAB_PASS(formats_choose(path, format, &f, err));
         net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
-        return (f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err));
+        status = f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
+        return say_truncated(path, status, err);
     }
     if (depth == FAB_FOLDER_DEPTH) {
         return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);

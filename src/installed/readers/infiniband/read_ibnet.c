@@ -151,6 +151,9 @@ static const struct {
 
 static fab_status ibnet_read_line(reader *r, fab_error *err) {
     ibnet_skip_blanks(r->in);
+    if (fab_network_is_chatter(r->in)) {
+        return FAB_OK;
+    }
     if (*r->in->at == '[') {
         return r->node != FAB_NETWORK_NONE ? read_cable(r, err)
                                            : ibnet_expected(r, "a node's header before its ports,", err);
@@ -218,5 +221,7 @@ done:
 const fab_network_format fab_network_ibnet = {
     .name = "ibnetdiscover",
     .summary = "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it",
-    .begins = "^((#[^\n]*)?\r?\n)*(vendid=0x|switchguid=0x|caguid=0x|Switch[\t ]|Ca\t|Hca\t)",
+    .begins = "^((#[^\n]*|[^\n]*[#$%>] *(sudo "
+              ")?ibnetdiscover[^\n]*|ibnetdiscover|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*"
+              "(vendid=0x|switchguid=0x|caguid=0x|Switch[\t ]|Ca\t|Hca\t)",
     .read = read_ibnet};
