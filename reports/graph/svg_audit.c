@@ -16,6 +16,7 @@
 #define MARGIN      24.0
 #define NAMES       92.0 /* of rows */
 #define TOP         104.0
+#define FLOOR       640.0                      /* pixels that all rows take, where they can still be read */
 #define STOPS       12                         /* racks or boxes to walk to that are named */
 #define IN_A_ROW    24                         /* boxes of a tier, where no racks are known */
 #define TIERS       (FAB_AUDIT_BOUNDARIES + 2) /* hosts, tiers, and what is of no known tier */
@@ -72,7 +73,7 @@ static fab_status place_racks(drawing *d, fab_error *err) {
         longest = floor->rack[i].place + 1 > longest ? floor->rack[i].place + 1 : longest;
     }
     double step = fmin((WIDTH - NAMES - 2 * MARGIN) / longest, 110);
-    double height = fmax(fmin(step * 0.6, 30), 9);
+    double height = fmax(fmin(fmin(step * 0.6, 30), FLOOR / (1.7 * floor->n_rows)), 8);
     uint32_t before = 0;
     for (uint32_t i = 0, hall = 0; i < d->n_places; i++) {
         const fab_rack *rack = &floor->rack[i];
