@@ -122,7 +122,9 @@ static void phase_put_collectives(fab_page *page, const fab_result *result) {
     size_t n_engines = result->phases[0].n_engines;
     n_engines = n_engines < FAB_TABLE_COLUMNS ? n_engines : FAB_TABLE_COLUMNS - 1;
     for (size_t e = 0; e < n_engines; e++) {
-        columns[e + 1].heading = fab_show(page, "[%zu] %.20s", e + 1, result->phases[0].engines[e].engine);
+        char room[FAB_ENGINE_SHORT_SIZE];
+        columns[e + 1].heading =
+            fab_show(page, "[%zu] %.20s", e + 1, fab_engine_short(&result->phases[0], e, false, room));
     }
     fab_table_begin(&table, page, columns, n_engines + 1);
     for (size_t i = 0; i < n; i++) {

@@ -62,8 +62,8 @@ bool fab_verdict_is_lossy(const fab_phase_result *p, size_t engine) {
 }
 
 const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]) {
-    const fab_engine_result *e = &r->phases[0].engines[engine];
-    (void)snprintf(room, VERDICT_NAME, "[%zu] %s", engine + 1, e->engine);
+    char name[FAB_ENGINE_SHORT_SIZE];
+    (void)snprintf(room, VERDICT_NAME, "[%zu] %s", engine + 1, fab_engine_short(&r->phases[0], engine, true, name));
     return room;
 }
 
@@ -150,8 +150,14 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
 }
 
 /* "reading weights, 64 % of the 10.57 ms per token; network 21 %; kernels 14 %" */
-static void bound_of_serving(const fab_serving *s, char *out) {
+static void bound_of_serving(const fab_result *r, const fab_serving *s, char *out) {
     char room[32];
+    if (s->arrivals_per_s <= 0) { /* before all: nothing else that is said of it comes true */
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "overload: %.5g requests/s cannot be served, at most %.5g: requests wait ever longer, and no "
+                   "percentile exists. Without a queue: ",
+                   r->job.request_rate, s->most_requests_per_s);
+    }
     part parts[] = {{"reading weights", s->weights_s},
                     {"reading keys and values", s->cache_s},
                     {"network", s->token_network_s},
@@ -167,6 +173,11 @@ static void bound_of_serving(const fab_serving *s, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(room, s->first_token_s));
     fab_append(out, FAB_VERDICT_TEXT, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
+    if (s->arrivals_per_s > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s,
+                   s->most_requests_per_s, verdict_seconds(room, s->first_token_p50_s));
+        fab_append(out, FAB_VERDICT_TEXT, ", p99 %s, queue included", verdict_seconds(room, s->first_token_p99_s));
+    }
 }
 
 /* The phase that takes longest, where nothing says how phases lie beside computation. */
@@ -261,7 +272,7 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     } else if (r->n_iterations > 0) {
         bound_of_iteration(&r->iterations[v->engine], v->bound);
     } else if (r->n_serving > v->engine) {
-        bound_of_serving(&r->serving[v->engine], v->bound);
+        bound_of_serving(r, &r->serving[v->engine], v->bound);
     } else {
         bound_of_phases(r, v, v->bound);
     }
@@ -289,6 +300,14 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
         }
     }
     return worst;
+}
+
+/* Of all jobs where there are several; what follows is then of the first alone. */
+static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
+    if (r->contention != NULL && engine < r->contention->n_engines) {
+        (void)verdict_add_jobs(r->contention, engine, out);
+        fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", r->contention->jobs[0].id);
+    }
 }
 
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
@@ -326,16 +345,22 @@ static void verdict_put_collisions(const fab_result *r, fab_run_verdict *v) {
         network += r->phases[p].network_flows;
         fabric += r->phases[p].fabric_flows;
     }
+    bool several = v->slowest != v->engine && fabric > 0;
+    if (!several) {
+        collisions_of_jobs(r, v->engine, v->collisions);
+    }
     if (network == 0) {
         fab_append(v->collisions, FAB_VERDICT_TEXT, "none: the traffic stays inside the scale-up domains");
     } else if (fabric == 0) {
         fab_append(v->collisions, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
-    } else if (v->slowest == v->engine) {
+    } else if (!several) {
         collisions_of_engine(r, v->engine, v->collisions);
     } else {
         fab_append(v->collisions, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, room));
+        collisions_of_jobs(r, v->engine, v->collisions);
         collisions_of_engine(r, v->engine, v->collisions);
         fab_append(v->collisions, FAB_VERDICT_TEXT, ". %s: ", verdict_engine(r, v->slowest, room));
+        collisions_of_jobs(r, v->slowest, v->collisions);
         collisions_of_engine(r, v->slowest, v->collisions);
     }
 }

@@ -15,13 +15,13 @@
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
 #define VERDICT_SAME   1e-9
 #define VERDICT_MARGIN 0.0005 /* by which engines differ */
-#define VERDICT_NAME   (FAB_NAME_SIZE + 24)
+#define VERDICT_NAME   (FAB_ENGINE_SHORT_SIZE + 24)
 
 static inline const char *verdict_seconds(char room[32], double seconds) {
     return fab_quantity_format(room, seconds, FAB_UNIT_TIME);
 }
 
-/** "[2] spray" */
+/** "[2] spray"; of several of a name with the options that differ: "[1] ecmp,qp=4" */
 const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]);
 
 /** How much longer the slowest engine takes than the fastest; 0: they take the same; NAN: one of them has no time. */
@@ -32,6 +32,9 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/** What jobs that run at the same time do to each other under an engine; whether anything. */
+bool verdict_add_jobs(const struct fab_contention *contention, size_t engine, char *out);
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

@@ -171,6 +171,8 @@ static fab_status find_waits(const server *s, const fab_serving_queue *q, uint64
     }
     FAB_PASS(fab_serving_wait(&with, &waits, err));
     out->arrivals_per_s = with.arrivals_per_s;
+    out->load_ratio = with.arrivals_per_s / out->most_requests_per_s;
+    out->window_s = waits.window_s;
     out->first_token_p50_s = waits.first_token_s[0];
     out->first_token_p99_s = waits.first_token_s[1];
     out->token_p50_s = waits.token_s[0];

@@ -338,6 +338,15 @@ typedef struct fab_phase_result {
     size_t n_engines;
 } fab_phase_result;
 
+#define FAB_ENGINE_SHORT_SIZE 96
+
+/**
+ * What tells an engine from the others of a phase: its name, and where others have the same the options that differ:
+ * "ecmp,qp=64", or without the name "qp=64". Cut to the room.
+ */
+const char *fab_engine_short(const fab_phase_result *phase, size_t engine, bool with_name,
+                             char room[FAB_ENGINE_SHORT_SIZE]);
+
 typedef enum fab_command {
     FAB_COMMAND_RUN,
     FAB_COMMAND_BUILD,

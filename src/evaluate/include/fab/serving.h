@@ -10,6 +10,8 @@
 
 typedef struct fab_result fab_result;
 
+#define FAB_SERVING_HIGH 0.95 /**< load above which a queue has not settled when the simulated window ends */
+
 /** A serving job under an engine: first without a queue, where nobody waits for anybody's prompt but those of the same
  * batch; then with requests that arrive at random (serving_queue.h). */
 typedef struct fab_serving {
@@ -27,7 +29,9 @@ typedef struct fab_serving {
     double all_reduce_s;       /**< one tensor-parallel all-reduce of a pass that generates tokens; 0: there is none */
     double kv_transfer_s; /**< keys and values of a microbatch from the pool that reads to the one that generates */
     double most_requests_per_s; /**< that do not make the queue grow without end */
-    double arrivals_per_s;      /**< what the next four are for: request-rate, or a part of the most; 0: above it */
+    double arrivals_per_s;      /**< what the next six are for: request-rate, or a part of the most; 0: above it */
+    double load_ratio; /**< of the most; above FAB_SERVING_HIGH the next are of the window alone, and grow with it */
+    double window_s;   /**< in which the requests that are simulated arrive */
     double first_token_p50_s, first_token_p99_s;
     double token_p50_s, token_p99_s; /**< of the mean time between the tokens of a request */
 } fab_serving;
