@@ -181,6 +181,29 @@ uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 /* Replicas that have a rank on a server that `to` finds no place for. */
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n);
 
+/* Name and ranks of a server. */
+fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,
+                               fab_lost_server *out, fab_error *err) FAB_MUST_USE;
+
+/* Replica of the rank of a GPU. */
+uint64_t assess_shrink_replica(const fab_traffic *traffic, uint32_t gpu);
+
+/* Whether the job serves: replicas that are independent of each other. */
+bool assess_serves(const fab_assessment *assessment);
+
+/* Replicas that are left: that read prompts, and that generate tokens (the same ones without pools); that are out. */
+typedef struct assess_serving {
+    uint64_t readers, generators, n_out;
+} assess_serving;
+
+/* Those that have a rank on a server that `to` finds no place for, or share experts with one, to is_out, shape [dp]. */
+void assess_serving_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, assess_serving *out);
+
+/* The traffic without them; borrows all but the phases. Release what there is of it, also after an error. */
+fab_status assess_serving_leave(const fab_traffic *traffic, const uint8_t *is_out, uint64_t generators,
+                                fab_traffic *out, fab_error *err) FAB_MUST_USE;
+void assess_serving_release(fab_traffic *left);
+
 /* GPUs of replicas that are out, where they are now, have ranks, or have none. */
 void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank);
 

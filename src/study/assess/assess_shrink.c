@@ -26,6 +26,10 @@ static uint64_t shrink_stride(const fab_job_spec *job) {
     return stride;
 }
 
+uint64_t assess_shrink_replica(const fab_traffic *t, uint32_t gpu) {
+    return t->rank_of_gpu[gpu] / shrink_stride(&t->job) % t->job.dp;
+}
+
 static bool assess_shrinks(const fab_assessment *d) {
     bool shrinks = false;
     for (size_t i = 0; i < d->request.n_policies; i++) {
@@ -63,14 +67,13 @@ uint64_t assess_shrink_replicas(const fab_assessment *d) {
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n) {
     const fab_assessment *d = a->assessment;
     const fab_traffic *t = d->traffic;
-    const uint64_t stride = shrink_stride(&t->job);
     *out_n = 0;
     memset(is_out, 0, t->job.dp * sizeof *is_out);
     for (size_t i = 0; i < to->n_unplaced; i++) {
         uint32_t first = to->unplaced[i] * d->fabric->gpus_per_server;
         for (uint32_t gpu = first; gpu < first + d->fabric->gpus_per_server && gpu < fab_n_gpus(d->fabric); gpu++) {
             if (t->rank_of_gpu[gpu] != FAB_NONE) {
-                uint64_t replica = t->rank_of_gpu[gpu] / stride % t->job.dp;
+                uint64_t replica = assess_shrink_replica(t, gpu);
                 *out_n += is_out[replica] == 0;
                 is_out[replica] = 1;
             }
