@@ -115,6 +115,13 @@ static void failures_put_phases(fab_page *page, const fab_failures *f, const fab
     const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
     fab_table table;
+    bool any = false;
+    for (size_t p = 0; p < f->n_phases; p++) {
+        any = any || e->healthy.phases[p].worst_ratio > 0;
+    }
+    if (!any) {
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         columns[i + 2].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
     }

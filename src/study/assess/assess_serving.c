@@ -49,6 +49,20 @@ void assess_serving_find(const fab_assessor *a, const fab_relocation *to, uint8_
     }
 }
 
+double assess_serving_part(const fab_assessment *d, const uint8_t *is_out) {
+    const fab_job_spec *job = &d->traffic->job;
+    assess_serving left;
+    count_left(job, is_out, &left);
+    return fmin((double)left.readers / (double)fab_serving_replicas(job, false),
+                (double)left.generators / (double)fab_serving_replicas(job, true));
+}
+
+double assess_serving_hit(const fab_assessment *d, bool is_software) {
+    const fab_job_spec *job = &d->traffic->job;
+    const double of_server = (double)d->fabric->gpus_per_server * (double)job->dp / (double)d->traffic->n_ranks;
+    return fmax(is_software ? 1 : ceil(of_server), (double)(job->ep > 1 ? job->ep : 1));
+}
+
 /* Flows between replicas that are left. Keys and values of a prompt go to fewer of them, which get more each. */
 static fab_status leave_flows(const fab_traffic *t, const uint8_t *is_out, uint64_t generators, fab_phase *phase,
                               fab_error *err) {

@@ -40,7 +40,7 @@ static bool assess_shrinks(const fab_assessment *d) {
 
 fab_status assess_shrink_check(const fab_assessment *d, fab_error *err) {
     const fab_traffic *t = d->traffic;
-    const bool shrinks = assess_shrinks(d);
+    const bool shrinks = assess_shrinks(d) && !d->serves;
     bool trains = t->has_job && t->job.kind == FAB_JOB_TRAINING && t->model.layers > 0;
     uint64_t ranks = trains ? t->job.tp * t->job.cp * t->job.pp * t->job.dp : 0;
     if (shrinks && (!trains || ranks != t->n_ranks)) {
@@ -104,7 +104,7 @@ static shrink_rank shrink_rank_of(const fab_traffic *t, uint64_t stride, uint64_
 void assess_shrink_rings(fab_assessment *d) {
     const fab_traffic *t = d->traffic;
     const fab_fabric *f = d->fabric;
-    if (!assess_shrinks(d)) {
+    if (!assess_shrinks(d) || d->serves) {
         return;
     }
     const uint64_t stride = shrink_stride(&t->job);
