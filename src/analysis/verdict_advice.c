@@ -26,6 +26,20 @@ static const fab_failed_policy *outermost_policy(const fab_failed_engine *e, siz
     return found;
 }
 
+/* Of the policy that leaves most replicas. */
+static void changes_of_serving(const fab_failed_engine *e, size_t n, char *out) {
+    const fab_failed_serving *most = &e->policies[0].serving;
+    for (size_t i = 1; i < n; i++) {
+        most = e->policies[i].serving.n_left > most->n_left ? &e->policies[i].serving : most;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "%" PRIu64 " of %" PRIu64 " replicas are left", most->n_left, most->n);
+    if (most->most_requests_per_s == 0) {
+        fab_append(out, FAB_VERDICT_TEXT, ": none is left%s, the job stops", most->n_left > 0 ? " of a pool" : "");
+    } else if (isfinite(most->most_requests_per_s)) {
+        fab_append(out, FAB_VERDICT_TEXT, ", %.4g requests/s at most", most->most_requests_per_s);
+    }
+}
+
 static void changes_of_failures(const fab_failures *f, size_t engine, char *out) {
     const fab_failed_engine *e = &f->engines[engine];
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
@@ -35,6 +49,8 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
                f->n_failed > 1 ? " and others" : "");
     if (e->note[0] != '\0') {
         fab_append(out, FAB_VERDICT_TEXT, "not known, %s", e->note);
+    } else if (f->n_lost > 0 && f->n_policies > 0 && e->policies[0].serving.n > 0) {
+        changes_of_serving(e, f->n_policies, out);
     } else if (best == NULL && f->n_lost > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "no policy places the ranks of %zu lost server%s", f->n_lost,
                    f->n_lost == 1 ? "" : "s");

@@ -198,7 +198,7 @@ const field design_fields[] = {
     JOB_COUNT("microbatch", microbatch, 1e6, true, "1", "sequences per microbatch; auto: the fastest of 1, 2, 4 and 8 that fits"),
     JOB_COUNT("interleave", interleave, 65535, true, "1", "pipeline chunks per GPU; auto: the fastest, of unequal layers too"),
     JOB_CHOICE("plan", plan, "default", CHOICES("default", "given", "auto"), "auto: every one of tp, cp, pp, dp, ep, interleave, microbatch, recompute, zero and sequence-parallel that is not given is chosen: the fastest plan that fits (see plan); given: what is not given has the default of its key; default: auto where none of tp, cp, pp, dp and ep is given, else given"),
-    JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's, rounded down to what its GPUs, and then its sizes, divide; the report says so"),
+    JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration, of the whole job: each of the dp replicas has batch/dp of them (serving with prefill-replicas: each that generates has its part); auto: the model's, rounded down to what its GPUs, and then its sizes, divide; the report says so"),
     JOB_TEXT("gpu", FIELD_TEXT, gpu, FAB_DEFAULT_GPU, "accelerator (see list gpus), or a file: with '/' or ending in .xml"),
     JOB_CHOICE("precision", precision, "auto", fab_precisions, "elements of the matrices that layers multiply; attention, logits and sums stay 16 bits wide; auto: bf16, or fp16 on a GPU without it"),
     JOB_CHOICE("recompute", recompute, "full", fab_recomputes, "activation recomputation; auto: the plan's"),

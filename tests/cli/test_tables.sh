@@ -57,8 +57,8 @@ check compare $small $small,taper=2 --job $job --scenarios time:20d@5 --engine s
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
 check mix $small $small,taper=2 --serving model=gpt-1.7b,tp=2,batch=64,tokens=4 --ranking model=dlrm-dcnv2,memory-check=off --job $job
-check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=64,tokens=4 --engine spray
-check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=60,tokens=4,prefill-replicas=4 --engine spray
+check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=64,tokens=4 --engine spray --fail server-0
+check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=60,tokens=4,prefill-replicas=4 --engine spray --fail server-1
 check run $small --job kind=ranking,table-sharding=tables,memory-check=off --engine spray
 check optimize --gpus 64 --min-bisection 0.5
 check optimize --gpus 64 --family clos --objective tokens --job model=gpt-1.7b,recompute=full --replays 3 --scenarios time:30d@5

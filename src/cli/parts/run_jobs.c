@@ -102,6 +102,7 @@ done:
 
 static fab_status fail(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                        fab_error *err) {
+    const fab_traffic *traffic = NULL;
     fab_policy policies[FAB_POLICY_N];
     fab_failures_request request = {.context = base->context,
                                     .failed = options->failed_parts.items,
@@ -109,6 +110,8 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
                                     .policies = policies};
     FAB_PASS(cli_read_policies(options, policies, &request.n_policies, err));
     FAB_PASS(fab_failures_run(&request, &out->failures, err));
+    FAB_PASS(fab_context_traffic(base->context, &traffic, err));
+    FAB_PASS(fab_failures_serve(traffic, result, out->failures, err));
     result->failures = out->failures;
     for (uint32_t l = 0; out->degradation != NULL && l < fab_context_what(base->context)->fabric->n_links;
          l++) { /* graphs show both */

@@ -71,3 +71,18 @@ typedef struct fab_ranking_batch {
  *     batch   = lookup + dense + exchange + (1 - dp-overlap) reduction
  */
 fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err) FAB_MUST_USE;
+
+/** Replicas of a serving job that are left. */
+typedef struct fab_serving_left {
+    uint64_t readers, generators; /**< that read prompts, 0 where there are no pools; that generate */
+    double arrivals_per_s;
+    const double *slower; /**< shape [n_phases]: by how much phases take longer than those of the result */
+} fab_serving_left;
+
+/**
+ * What requests wait for on the replicas that are left. Passes of a replica, of as many sequences as before, take what
+ * they took but for exchanges.
+ * @param[out] out  The most, arrivals (0: not below it) and waits; the rest is 0.
+ */
+fab_status fab_serve_left(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                          const fab_serving_left *left, fab_serving *out, fab_error *err) FAB_MUST_USE;
