@@ -37,7 +37,7 @@ typedef struct grid {
     uint32_t n_values[AXES], cells;
     uint8_t *there; /* [cells] */
     double capacity_bps;
-    uint32_t cables;
+    uint32_t cables, least, most; /* of a peer in the middle; and of all */
 } grid;
 
 static int by_role(const void *x, const void *y) {
@@ -113,23 +113,38 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     return FAB_OK;
 }
 
-/* What a switch of the tier has: the most cables of one of its peers. */
-static void find_capacity(const auditor *a, grid *g) {
+typedef struct peer {
+    double bps;
+    uint32_t cables;
+} peer;
+
+static int by_cables(const void *x, const void *y) {
+    const peer *a = x;
+    const peer *b = y;
+    FAB_ORDER_BY(a->cables, b->cables);
+    return FAB_ORDER(a->bps, b->bps);
+}
+
+/* What a switch of the tier has: the cables of the peer in the middle, of an even number the larger one. */
+static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {
+    peer *peers = NULL;
+    FAB_PASS(FAB_NEW(peers, g->n, err));
     for (uint32_t i = 0; i < g->n; i++) {
-        double sum = 0;
-        uint32_t n = 0;
         for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
             uint32_t cable = a->shape->side[k] >> 1;
             if (fab_audit_boundary_of(a, cable) > 0) {
-                sum += a->net->cables[cable].rate_bps;
-                n++;
+                peers[i].bps += a->net->cables[cable].rate_bps;
+                peers[i].cables++;
             }
         }
-        if (sum > g->capacity_bps || (sum == g->capacity_bps && n > g->cables)) {
-            g->capacity_bps = sum;
-            g->cables = n;
-        }
     }
+    qsort(peers, g->n, sizeof *peers, by_cables);
+    g->capacity_bps = peers[g->n / 2].bps;
+    g->cables = peers[g->n / 2].cables;
+    g->least = peers[0].cables;
+    g->most = peers[g->n - 1].cables;
+    free(peers);
+    return FAB_OK;
 }
 
 /* --- what is absent ----------------------------------------------------------------------------------------------- */
@@ -162,8 +177,12 @@ static fab_status add_absent(auditor *a, const grid *g, const char *name, const 
                      .text = why,
                      .damage_bps = g->capacity_bps,
                      .cables = g->cables};
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
-                            (unsigned)f.cables));
+    char range[32] = "";
+    if (g->least < g->most) {
+        (void)snprintf(range, sizeof range, "%u to ", (unsigned)g->least);
+    }
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; the %u others of its role have %s%u cables.",
+                            name, (unsigned)g->n, range, (unsigned)g->most));
     FAB_PASS(fab_audit_add(a, &f, err));
     FAB_PASS(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
     a->lacks_leaf = a->lacks_leaf || s->tier == 1;
@@ -359,7 +378,7 @@ static fab_status look_at_grid(auditor *a, grid *g, uint64_t from, fab_error *er
     if (n_present < g->n || n_present < SOME * g->cells) { /* equal numbers, or no grid */
         goto done;
     }
-    find_capacity(a, g);
+    FAB_TRY(find_capacity(a, g, err));
     FAB_TRY(report_gaps(a, g, n_present, err));
     FAB_TRY(look_before_first(a, g, from, err));
     FAB_TRY(look_behind_last(a, g, err));

@@ -80,7 +80,7 @@ static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_
 
 /* Only where most of the switches of the tier are no single point themselves: a fabric may be built that way. */
 static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
-    for (uint32_t tier = 1; tier <= a->shape->n_tiers; tier++) {
+    for (uint32_t tier = 1; tier <= a->n_tiers; tier++) {
         const uint32_t *nodes = a->in_tier + a->tier_first[tier];
         uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
         uint32_t n_cut = 0;

@@ -33,6 +33,7 @@ typedef struct fab_network_node {
     uint32_t tier;              /**< of a switch, 1 = leaf; 0: not known */
     uint32_t n_ports;           /**< 0: not known */
     uint32_t rank;              /**< of a host that the file numbers (simulators); FAB_NETWORK_NONE */
+    bool lacks_record;          /**< one of several that others name alone: the file is cut */
     size_t line;
 } fab_network_node;
 
