@@ -66,4 +66,31 @@ code=0
 printf '0x1 "a"\nred "b"\n' >bad.map
 "$program" audit before.net --node-name-map bad.map --quiet >out 2>err || code=$?
 [[ $code -eq 3 ]] && grep -q 'bad.map:2:1: .*is no GUID' err || fail "a map that is none: $code $(<err)"
+# --- every file of wiring, in the words of each ---
+for design in rail-spine:gpus=64,radix=16 clos:gpus=32,radix=16,gpus-per-server=4,planes=2; do
+  rm -rf wiring && mkdir -p wiring/sonic.box wiring/frr.box
+  for format in cables ptm containerlab netbox-csv ibnet; do
+    "$program" build "$design" --format $format --quiet >wiring/$format
+  done
+  "$program" build "$design" --format sonic --quiet | tar x -C wiring/sonic.box && mv wiring/sonic.box/config_db wiring/sonic
+  "$program" build "$design" --format frr --quiet | tar x -C wiring/frr.box && mv wiring/frr.box/fabric.clab.yml wiring/frr
+  rm -r wiring/*.box
+  for file in wiring/*; do
+    [[ -z $(found "$file" "$design") ]] || fail "$file against $design: $(found "$file" "$design" | head -n 3)"
+    for plan in wiring/*; do
+      [[ -z $(found "$file" "$plan") ]] || fail "$file against $plan: $(found "$file" "$plan" | head -n 3)"
+    done
+  done
+  for format in cables ptm containerlab netbox-csv; do # a cable of a host, and one between switches
+    for cable in 'server-3[^0-9].*leaf-2[^0-9]' 'leaf-1[^0-9].*spine-1[^0-9]'; do
+      line=$(grep -nE "$cable" wiring/$format | head -n 1 | cut -d: -f1)
+      [[ -n $line ]] || continue
+      sed "${line}d" wiring/$format >less
+      for plan in "$design" wiring/{cables,ptm,sonic}; do
+        one=$(found less "$plan")
+        [[ $one == missing-*\ 1 && $one != *$'\n'* ]] || fail "$format without line $line of $design against $plan: $one"
+      done
+    done
+  done
+done
 exit $((failures > 0))

@@ -10,8 +10,12 @@
 
 typedef struct comparison {
     auditor a;
-    const fab_network *plan;
+    const fab_network *plan; /* the copy */
     const fab_shape *plan_shape;
+    fab_network plan_copy; /* with cables whose ports are called as they are here */
+    fab_network_cable *cables;
+    fab_shape shape_copy;     /* of it */
+    audit_copy boxes[2];      /* of what is installed and of the plan, where servers are compared as boxes */
     uint32_t *there;          /* [plan nodes]: the same box in the installed network, or FAB_NETWORK_NONE */
     uint32_t *meant;          /* [nodes as installed]: in the plan */
     const char **plan_names;  /* [plan nodes]: unique */
@@ -20,16 +24,50 @@ typedef struct comparison {
     bool *is_meant_one_sided; /* [cables as installed]: one end alone reports it in the plan as well */
 } comparison;
 
-static fab_status match(comparison *c, fab_error *err) {
+/* A copy of a plan whose ports may get other names. */
+static fab_status copy_plan(comparison *c, const fab_shape *plan, fab_error *err) {
+    size_t n = plan->net->n_cables;
+    free(c->cables);
+    c->cables = NULL;
+    FAB_PASS(FAB_NEW(c->cables, n + 1, err));
+    memcpy(c->cables, plan->net->cables, n * sizeof *c->cables);
+    c->plan_copy = *plan->net;
+    c->plan_copy.cables = c->cables;
+    c->shape_copy = *plan;
+    c->shape_copy.net = c->plan = &c->plan_copy;
+    return FAB_OK;
+}
+
+/* Compares servers as boxes, where one of the two alone tells adapters apart. */
+static fab_status match_boxes(comparison *c, const fab_shape *here, const fab_shape *plan, audit_match *m,
+                              fab_error *err) {
+    fab_status status = audit_copy_boxes(here, &c->boxes[0], err);
+    status = status == FAB_OK ? audit_copy_boxes(plan, &c->boxes[1], err) : status;
+    if (status == FAB_EUNSUPPORTED) { /* two boxes would have one name */
+        *err = (fab_error){.text = ""};
+        return FAB_OK;
+    }
+    FAB_PASS(status);
+    FAB_PASS(copy_plan(c, &c->boxes[1].shape, err));
+    audit_match_release(m);
+    *m = (audit_match){.here = &c->boxes[0].shape, .plan = &c->shape_copy, .ports.cables = c->cables};
+    FAB_PASS(audit_match_find(m, err));
+    c->a.shape = m->here;
+    c->a.net = m->here->net;
+    return FAB_OK;
+}
+
+static fab_status match(comparison *c, const fab_shape *here, const fab_shape *plan, fab_error *err) {
     fab_status status = FAB_OK;
-    audit_match m = {.here = c->a.shape, .plan = c->plan_shape};
+    audit_match m = {.here = here};
+    FAB_TRY(copy_plan(c, plan, err));
+    m.plan = &c->shape_copy;
+    m.ports.cables = c->cables;
     FAB_TRY(audit_match_find(&m, err));
-    FAB_TRY(FAB_NEW(c->found, (size_t)c->a.net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(c->is_meant_one_sided, (size_t)c->a.net->n_cables + 1, err));
-    c->a.planned_bps = c->planned_bps;
-    c->a.is_meant_one_sided = c->is_meant_one_sided;
-    if (2 * m.n_same < c->plan->n_nodes) {
+    if (m.lacks_servers) {
+        FAB_TRY(match_boxes(c, here, plan, &m, err));
+    }
+    if (m.lacks_boxes) {
         FAB_FAIL(
             err, FAB_EINPUT, c->a.net->path,
             "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
@@ -37,9 +75,16 @@ static fab_status match(comparison *c, fab_error *err) {
             (unsigned)m.n_same, (unsigned)c->plan->n_nodes, c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
             c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
     }
+    c->a.plan = c->plan;
+    c->plan_shape = &c->shape_copy;
     c->there = m.there;
     c->meant = m.meant;
     m.there = m.meant = NULL;
+    FAB_TRY(FAB_NEW(c->found, (size_t)c->a.net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(c->is_meant_one_sided, (size_t)c->a.net->n_cables + 1, err));
+    c->a.planned_bps = c->planned_bps;
+    c->a.is_meant_one_sided = c->is_meant_one_sided;
 done:
     audit_match_release(&m);
     return status;
@@ -281,10 +326,10 @@ done:
 
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
-    comparison c = {.a = {.shape = shape, .net = shape->net, .plan = plan->net}, .plan = plan->net, .plan_shape = plan};
+    comparison c = {.a = {.shape = shape, .net = shape->net}};
+    FAB_TRY(match(&c, shape, plan, err));
     FAB_TRY(fab_audit_open(&c.a, err));
-    FAB_TRY(match(&c, err));
-    FAB_TRY(fab_network_names(plan->net, &c.plan_names, err));
+    FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
     FAB_TRY(look_at_boxes(&c, err));
     FAB_TRY(look_at_cables(&c, err));
     audit_against_count_boundaries(&c);
@@ -296,14 +341,17 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(drop_planned_cuts(&c, n_before, err));
     memset(c.a.ruled, true, c.a.net->n_cables); /* the plan speaks of all of them */
     FAB_TRY(fab_audit_cover(&c.a, err));
-    FAB_TRY(fab_audit_find_tiers(c.a.out, plan, c.plan_names, err)); /* of what is absent; what is there stands below */
-    FAB_TRY(fab_audit_find_tiers(c.a.out, shape, c.a.names, err));
+    FAB_TRY(fab_audit_find_tiers(c.a.out, c.plan_shape, c.plan_names,
+                                 err)); /* of what is absent; what is there stands below */
+    FAB_TRY(fab_audit_find_tiers(c.a.out, c.a.shape, c.a.names, err));
     fab_audit_sort(c.a.out);
     *out = c.a.out;
     c.a.out = NULL;
 done:
     fab_audit_close(&c.a);
     fab_audit_free(c.a.out);
-    FAB_FREE_ALL(c.there, c.meant, c.plan_names, c.found, c.planned_bps, c.is_meant_one_sided);
+    audit_copy_release(&c.boxes[0]);
+    audit_copy_release(&c.boxes[1]);
+    FAB_FREE_ALL(c.there, c.meant, c.plan_names, c.found, c.planned_bps, c.is_meant_one_sided, c.cables);
     return status;
 }
