@@ -93,4 +93,25 @@ for design in rail-spine:gpus=64,radix=16 clos:gpus=32,radix=16,gpus-per-server=
     done
   done
 done
+
+# --- what is exchanged is one finding ---
+"$program" build rail-spine:gpus=64,radix=16 --format cables --quiet >plan.csv
+"$program" build rail-spine:gpus=64,radix=16 --format ibnet --quiet >plan.net
+swap() { sed -E "s/$2/@@/; s/$3/$2/; s/@@/$3/" "$1"; }
+exchanged() { [[ $(found $1 $2) == "$3" ]] || fail "$4: $(found $1 $2 | head -n 3)"; }
+swap plan.csv server-2 server-5 >now.csv
+exchanged now.csv plan.csv "swapped-hosts server-2 server-5 16" "two hosts by name"
+swap plan.csv 'leaf-0,10,' 'leaf-1,11,' >now.csv
+exchanged now.csv plan.csv "crossed-uplinks leaf-0 leaf-1 2" "two uplinks"
+swap plan.csv 'server-3 HCA-2,' 'server-3 HCA-5,' >now.csv
+exchanged now.csv plan.csv "swapped-rails leaf-1 leaf-4 2" "two rails"
+$python - >now.net <<'END'
+import re
+text = open("plan.net").read() # the adapters of two servers, whose descriptions stay where they were
+for x in range(8):
+    a, b = (f"02fab2000000{server * 8 + x:02x}00" for server in (2, 5))
+    text = re.sub(f"{a[1:-2]}|{b[1:-2]}", lambda m: b[1:-2] if m[0] == a[1:-2] else a[1:-2], text)
+print(text, end="")
+END
+exchanged now.net plan.net "swapped-hosts server-2 server-5 16" "two hosts by GUID"
 exit $((failures > 0))
