@@ -60,7 +60,7 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(sizes, n_sizes, "Combinations of tp, cp, pp, dp and ep."),
     FIELD_OF(space, n_plans, "Plans of the space.", .formula = "evaluated + unfit + bounded + untimed"),
     FIELD_OF(evaluated, n_evaluated, "Plans that were evaluated."),
-    FIELD_OF(unfit, n_unfit, "Plans that do not fit the memory of the GPU."),
+    FIELD_OF(unfit, n_unfit, "Plans that were found not to fit the memory of the GPU; what a bound rules out is not looked at."),
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
     FIELD(untimed_note, "Why these have none.", FILLED),

@@ -453,6 +453,10 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(gpu_hour_usd, "USD", "Price of a GPU for an hour, of the job.", FILLED),
     FIELD(gpu_hour_source, "Where that price is from; job.gpu-hour-usd replaces it.", FILLED),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
+    FIGURE_OF(better_plan_s, better_s, "s",
+              "Of the first point, where sizes are given: time with a plan that is faster by more than a twentieth.",
+              FILLED),
+    FIELD_OF(better_plan, better, "That plan, as keys of the job.", FILLED),
     FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
@@ -492,6 +496,8 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
 GIVES(uint64_t, best_point, here->best + 1);
 GIVES(uint64_t, next_point, here->next + 1);
 GIVES(uint64_t, behind_point, here->behind + 1);
+GIVES(uint64_t, sprayed_point, here->sprayed_best + 1);
+GIVES(uint64_t, sprayed_next_point, here->sprayed_next + 1);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -519,6 +525,11 @@ static const fab_field COMPARED[] = {
           "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
           "the same; above 1: not even for nothing.",
           IF(by_price)),
+    COUNT_BY(sprayed_best, sprayed_point, "The number of the best under spray, each with its best plan then.", IF(is_sprayed)),
+    COUNT_BY(sprayed_next, sprayed_next_point,
+             "The number of the next best as above, or of the best where spray has another.", IF(is_sprayed)),
+    FIELD_OF(sprayed_margin_ratio, sprayed_ratio, "How much more that one costs or takes under spray.",
+             IF(is_sprayed)),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),

@@ -173,8 +173,8 @@ static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
             fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: none takes more than x%.2f.", i + 1,
                            engine->slowdown[worst]);
         } else {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "[%zu] does not serve all: %s takes x%.2f.", i + 1,
-                           fab_mix_units[m->kind[worst]].job, engine->slowdown[worst]);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "[%zu] does not serve all: %s takes %.2g %% longer than on the best of these designs.", i + 1,
+                           fab_mix_units[m->kind[worst]].job, 100 * (engine->slowdown[worst] - 1));
         }
     }
 }

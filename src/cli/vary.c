@@ -218,6 +218,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         .n_paths = n_vary,
         .read = vary[0].are_designs ? read_compared : read_point,
         .compares_designs = vary[0].are_designs,
+        .looks_for_plan = command != FAB_COMMAND_PLACE,
         .scenarios = options->scenarios,
         .policy = FAB_POLICY_FIRST_SPARE,
         .read_context = options,
