@@ -453,6 +453,8 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(gpu_hour_usd, "USD", "Price of a GPU for an hour, of the job.", FILLED),
     FIELD(gpu_hour_source, "Where that price is from; job.gpu-hour-usd replaces it.", FILLED),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
+    FIELD_OF(relays_as_it_comes, relays, "GPUs pass traffic between rails on as it comes; as a whole takes longer.",
+             IF(relays)),
     FIGURE_OF(better_plan_s, better_s, "s",
               "Of the first point, where sizes are given: time with a plan that is faster by more than a twentieth.",
               FILLED),

@@ -48,6 +48,16 @@ says 'The sizes that are given are not the fastest: at 1 a better plan takes' sw
 says 'The sizes that are given are not the fastest: at [1] clos' compare clos:gpus=64,taper=3 "${sizes[@]}"
 silent 'The sizes that are given' sweep clos:gpus=64 --job model=llama3-8b --quiet --vary taper=1,3
 
+# --- relays between rails, which the verdict rests on ---
+experts=(--job model=mixtral-8x7b,tp=2,pp=2,ep=8,order=tp-cp-dp-pp,batch=512 --engine spray --quiet)
+says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${experts[@]}"
+silent 'GPUs pass traffic' compare rail-only:gpus=64,forwarding=sequential rail-spine:gpus=64,radix=16 "${experts[@]}"
+silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${quick[@]}"
+
+# --- queue pairs are an option of an engine ---
+"$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary qp=1,4 --quiet >pairs.txt || fail "sweep of qp"
+"$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary engine=ecmp,qp=1,4 --quiet | cmp - pairs.txt || fail "qp is no alias"
+
 # --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
 says 'Under ecmp, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 says 'Means of 4 seeds: they lie up to' compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4

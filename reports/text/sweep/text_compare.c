@@ -193,10 +193,25 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
+/* Where relays carry traffic the verdict rests on how they do. */
+static void compare_put_relays(fab_page *page, const fab_sweep *s) {
+    const char *which = "";
+    for (size_t i = 0; i < s->n_points; i++) {
+        which = s->points[i].relays ? fab_show(page, "%s%s[%zu]", which, which[0] != '\0' ? ", " : "", i + 1) : which;
+    }
+    if (which[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "%s: GPUs pass traffic between rails on as it comes; once it is there as a whole it takes "
+                       "longer, so compare the design with forwarding=sequential too.",
+                       which);
+    }
+}
+
 void fab_text_compare(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < s->n_verdicts; e++) {
         compare_put_verdict(page, s, e);
     }
+    compare_put_relays(page, s);
     compare_put_network(page, s);
     compare_put_designs(page, s);
 }

@@ -111,6 +111,7 @@ typedef struct fab_sweep_point {
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
     double better_s;                      /**< of the first point whose job has sizes that are given: with */
     char better[192];                     /**< that plan, faster by more than a twentieth; 0: none was found */
+    bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
     bool is_sprayed;                      /**< of compared designs: behind the engines stands spray, until they are judged */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
