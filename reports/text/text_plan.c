@@ -93,10 +93,10 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
     if (p->draws == 0) {
         return p->is_drawn ? " under the first seed" : "";
     }
-    return least == &p->plans[0] ? " under the first seed"
-                                 : fab_show(page, " under the first seed alone, which favours %s, %s; the mean decides",
-                                            short_plan(page, &least->plan),
-                                            fab_show_time(page, least->iteration.time_s));
+    return least == &p->plans[0]
+               ? " under the first seed"
+               : fab_show(page, " under the first seed alone, which favours %s, %s; the mean decides",
+                          short_plan(page, &least->plan), fab_show_time(page, least->iteration.time_s));
 }
 
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {

@@ -55,6 +55,8 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
+/** A plan that beats the sizes that are given, at the first point. */
+void fab_text_better(fab_page *page, const fab_sweep *sweep);
 
 /** The first point that was built. */
 const fab_sweep_point *fab_text_first_built(const fab_sweep *sweep);

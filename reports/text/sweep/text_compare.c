@@ -92,8 +92,8 @@ static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_ve
         what = fab_show(page, "[%zu] and [%zu] are even, %.2g %% apart%s", v->sprayed_best + 1, v->sprayed_next + 1,
                         100 * v->sprayed_ratio, is_even(v) ? "" : ": the routing decides more than the designs");
     } else if (v->sprayed_best != v->best) {
-        what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1,
-                        v->sprayed_next + 1, fab_show_more(page, v->sprayed_ratio));
+        what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
+                        fab_show_more(page, v->sprayed_ratio));
     }
     fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray %s (--engine spray).", what);
 }
@@ -108,8 +108,8 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                         : v->is_one_draw ? ", by one draw,"
                                          : "";
     fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s %s%s%s Fastest: [%zu]; %s.",
-                   s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
-                   cheapest_show(page, s, v));
+                   s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, verdict_show(page, s, v, e),
+                   turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1, cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);
 }
 

@@ -536,18 +536,6 @@ static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
     }
 }
 
-/* Sizes that are given may be what costs most, whatever the fabric. */
-static void sweep_put_better(fab_page *page, const fab_sweep *s) {
-    const fab_sweep_point *p = &s->points[0];
-    if (p->better_s > 0) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "The sizes that are given are not the fastest: at %s a better plan takes %s, %.0f %% less: "
-                       "--job %s.",
-                       fab_text_sweep_point(page, s, p), fab_show_time(page, p->better_s),
-                       100 * (1 - p->better_s / p->engines[0].time_s), p->better);
-    }
-}
-
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *first = fab_text_first_built(s);
     if (s->compares_designs) {
@@ -558,7 +546,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
     }
-    sweep_put_better(page, s);
+    fab_text_better(page, s);
     sweep_put_leaves(page, s);
     sweep_put_draws(page, s);
     if (s->prices[0] != '\0') {

@@ -112,7 +112,7 @@ typedef struct fab_sweep_point {
     double better_s;                      /**< of the first point whose job has sizes that are given: with */
     char better[192];                     /**< that plan, faster by more than a twentieth; 0: none was found */
     bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
-    bool is_sprayed;                      /**< of compared designs: behind the engines stands spray, until they are judged */
+    bool is_sprayed; /**< of compared designs: behind the engines stands spray, until they are judged */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
@@ -140,9 +140,9 @@ typedef struct fab_verdict {
     bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
     size_t sprayed_best, sprayed_next; /**< points: the best then, and of `best` and `next` another one */
     double sprayed_ratio;              /**< as margin_ratio, of these */
-    bool is_owned;        /**< the cost of ownership of every design with a time is known */
-    size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
-    double owned_margin_ratio;     /**< as margin_ratio */
+    bool is_owned;                     /**< the cost of ownership of every design with a time is known */
+    size_t owned_best, owned_next;     /**< points: least and next dollars of ownership per token */
+    double owned_margin_ratio;         /**< as margin_ratio */
 } fab_verdict;
 
 /** One placement that was found. */
