@@ -7,6 +7,17 @@
 
 #define SAME 5e-4 /* part of a time by which points differ */
 
+const char *fab_text_routing(fab_page *page, const char *label) {
+    const char *pairs = strstr(label, ",qp=");
+    const char *name = fab_show(page, "%.*s", (int)strcspn(label, ","), label);
+    if (pairs == NULL) {
+        return name;
+    }
+    pairs += strlen(",qp=");
+    const int n = (int)strcspn(pairs, ",");
+    return fab_show(page, "%s with %.*s queue pair%s", name, n, pairs, n == 1 && *pairs == '1' ? "" : "s");
+}
+
 /* "taper=2, gpus=512"; of placements the value alone. */
 static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *first = fab_show(page, "%.60s%s%.60s", s->compares_placements ? "" : s->path[0],

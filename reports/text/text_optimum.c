@@ -236,7 +236,8 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
 }
 
 static void put_tokens(fab_page *page, const fab_optimum *o) {
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, engine %s", o->tokens.job, o->tokens.engine);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s; judged under %s: another --engine may choose another.",
+                   o->tokens.job, fab_text_routing(page, o->tokens.engine));
     put_token_failures(page, o);
     put_token_proof(page, o);
     fab_page_end_line(page);

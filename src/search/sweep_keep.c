@@ -3,6 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/goodput_run.h"
+#include "fab/routing.h"
 #include "fab/traffic.h"
 #include "fab/verdict.h"
 #include "fab/warnings.h"
@@ -171,10 +172,41 @@ static double work_of(const fab_job_spec *job) {
     return (double)job->batch * each;
 }
 
+/* Whether a flow of the phase is passed on inside a scale-up domain, on its way between others. */
+static bool has_relay(const fab_fabric *f, const fab_ports *ports, const fab_phase *phase) {
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        const fab_flow flow = fab_phase_flow(phase, i);
+        fab_link_id link[FAB_FLOW_SEGMENT_LINKS];
+        const bool leaves = fab_domain_of(f, flow.src) != fab_domain_of(f, flow.dst);
+        const uint32_t n = leaves ? fab_flow_segments(f, ports, flow.src, flow.dst, 0, link) : 0;
+        for (uint32_t k = 0; k < n; k++) {
+            if (fab_class_of(f, link[k])->kind == FAB_LINK_SCALEUP) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static fab_status keep_relays(const fab_context *context, const fab_traffic *traffic, fab_sweep_point *out,
+                              fab_error *err) {
+    const fab_fabric *f = fab_context_what(context)->fabric;
+    const fab_ports *ports = NULL;
+    if (!f->forwards_in_domain || f->stores_and_forwards) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_context_ports(context, &ports, err));
+    for (size_t p = 0; p < traffic->n_phases && !out->relays; p++) {
+        out->relays = has_relay(f, ports, &traffic->phases[p]);
+    }
+    return FAB_OK;
+}
+
 fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
                               fab_sweep_point *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(keep_relays(context, traffic, out, err));
     if (traffic->has_job) {
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;

@@ -190,6 +190,8 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
     request.limits.has_power = request.limits.max_power_w > 0;
     FAB_PASS(cli_read_histories(options, &request.policy, err));
     cli_progress_start(&progress);
+    progress.hint =
+        replayed != NULL && !(request.time_limit_s > 0) ? " (--time-limit 60s ends it with the best so far)" : NULL;
     fab_status status = fab_optimize(&request, out, err);
     cli_progress_end(shows);
     return status;

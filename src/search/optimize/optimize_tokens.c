@@ -55,6 +55,8 @@ typedef struct token_search {
     size_t n, capacity;
     ranked *best[FAB_RUNNERS_UP + 1]; /* replayed, cheapest tokens first */
     size_t n_best;
+    uint64_t n_tried; /* for progress: replayed so far, and at most */
+    size_t most;
 } token_search;
 
 static void tokens_close(token_search *t) {
@@ -90,7 +92,14 @@ static bool is_late(const void *context) {
     return optimize_now_s() > t->s->deadline_s;
 }
 
-static fab_plan_request plan_request(const token_search *t, const fab_fabric *fabric) {
+/* Part of one replay, or of the bound before the first. */
+static void tell_plan(void *context, double done, size_t total) {
+    const token_search *t = context;
+    const fab_optimize_request *q = t->s->request;
+    q->progress(q->progress_context, (double)t->n_tried + (total > 0 ? done / (double)total : 0), t->most);
+}
+
+static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric) {
     const fab_optimize_request *q = t->s->request;
     return (fab_plan_request){.design = t->design,
                               .fabric = fabric,
@@ -99,6 +108,8 @@ static fab_plan_request plan_request(const token_search *t, const fab_fabric *fa
                               .n_best = 1,
                               .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
                               .late_context = t,
+                              .progress = q->progress != NULL ? tell_plan : NULL,
+                              .progress_context = t,
                               .draws_leaders = true};
 }
 
@@ -381,6 +392,7 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
     const uint64_t most = q->most_replays > 0 ? q->most_replays : UINT64_MAX;
     size_t taper = 0;
     ranked *next = NULL;
+    t->most = (size_t)(most < t->n ? most : t->n);
     *out_cheapest = cheapest_network(t);
     for (uint64_t n_tried = 0; n_tried < most && (next = next_ranked(t, n_tried, &taper)) != NULL; n_tried++) {
         s->timed_out = s->timed_out || optimize_now_s() > s->deadline_s;
@@ -389,8 +401,9 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
         }
         next->is_tried = true;
         FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, worst_listed(t), err) : FAB_OK);
+        t->n_tried = n_tried + 1;
         if (q->progress != NULL) {
-            q->progress(q->progress_context, (double)(n_tried + 1), (size_t)(most < t->n ? most : t->n));
+            tell_plan(t, 0, 1);
         }
     }
     return FAB_OK;

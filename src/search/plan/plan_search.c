@@ -528,6 +528,7 @@ static fab_status open_search(search *s, fab_error *err) {
     found->batch = fab_job_space_model(s->space)->batch;
     (void)snprintf(found->model, sizeof found->model, "%s", fab_job_space_model(s->space)->name);
     if (job != NULL) {
+        found->batch_unrounded = found->batch_given ? 0 : job->batch_unrounded;
         fab_job_space_memory(s->space, &memory);
         found->seq = job->seq;
         found->capacity_bytes = memory.capacity_bytes;

@@ -109,6 +109,10 @@ typedef struct fab_sweep_point {
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
+    double better_s;                      /**< of the first point whose job has sizes that are given: with */
+    char better[192];                     /**< that plan, faster by more than a twentieth; 0: none was found */
+    bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
+    bool is_sprayed; /**< of compared designs: behind the engines stands spray, until they are judged */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
@@ -133,9 +137,12 @@ typedef struct fab_verdict {
     double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
-    bool is_owned;        /**< the cost of ownership of every design with a time is known */
-    size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
-    double owned_margin_ratio;     /**< as margin_ratio */
+    bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
+    size_t sprayed_best, sprayed_next; /**< points: the best then, and of `best` and `next` another one */
+    double sprayed_ratio;              /**< as margin_ratio, of these */
+    bool is_owned;                     /**< the cost of ownership of every design with a time is known */
+    size_t owned_best, owned_next;     /**< points: least and next dollars of ownership per token */
+    double owned_margin_ratio;         /**< as margin_ratio */
 } fab_verdict;
 
 /** One placement that was found. */
