@@ -84,11 +84,10 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
     if (x->n_even == 0) {
         return "";
     }
-    const char *names = fab_show(page, "%zu others", x->n_even);
-    for (size_t i = 0; i < x->n_even && x->n_even <= MOST_NAMED; i++) {
-        names = i == 0 ? answer_point(page, s, x->even[i])
-                       : fab_show(page, "%s%s%s", names, i + 1 < x->n_even ? ", " : " and ",
-                                  s->n_paths > 1 ? answer_point(page, s, x->even[i]) : x->even[i]->value[0]);
+    const char *names = x->n_even == 1 ? answer_point(page, s, x->even[0]) : fab_show(page, "%zu others", x->n_even);
+    if (s->n_paths == 1 && x->n_even > 1 && x->n_even <= MOST_NAMED) {
+        names = fab_show(page, "%.60s%s%.60s and %.60s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
+                         x->n_even > 2 ? x->even[1]->value[0] : "", x->even[x->n_even - 1]->value[0]);
     }
     return s->scenarios[0] != '\0'
                ? fab_show(page, " (not told apart from %s by these histories)", names)
