@@ -372,7 +372,8 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
              .formula = "compared_s / least compared_s"),
     FIELD_OF(pareto, is_on_front,
-             "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much.",
+             "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much; with "
+             "failures where `scenarios` is given, and then only as far as the histories tell points apart.",
              IF(slowdown)),
     FIGURE(phases_s, "s", "Times of all phases of an iteration one after the other, nothing overlapped.",
            IF(has_phases), .formula = "sum over the phases of time_s"),

@@ -455,11 +455,16 @@ static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design
 
 /* --- all points --------------------------------------------------------------------------------------------------- */
 
+/* With failures where they were asked for: what histories do not tell apart is as fast. */
 static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t e) {
-    double p_s = p->engines[e].compared_s;
-    double q_s = q->engines[e].compared_s;
-    bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + SAME);
-    return no_worse && (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - SAME));
+    const fab_sweep_engine *mine = &p->engines[e];
+    const fab_sweep_engine *its = &q->engines[e];
+    double p_s = fab_with_failures(mine, mine->compared_s);
+    double q_s = fab_with_failures(its, its->compared_s);
+    double same = fmax(SAME, fab_goodput_uncertainty(mine, its));
+    bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + same);
+    return mine->has_goodput == its->has_goodput && no_worse &&
+           (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
 static bool has_time(const fab_sweep_point *p, size_t e) {

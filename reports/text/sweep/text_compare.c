@@ -374,8 +374,10 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "goodput: useful part of the time, mean of the histories; tokens and dollars with it; rates: "
-                        "failures.* of each design");
+    fab_text_note(page,
+                  "goodput: useful part of the time, mean of the histories; tokens and dollars with it; $ per 1e9: "
+                  "tokens by hours of GPUs; bought: where all is bought and run instead; rates: failures.* of "
+                  "each design");
     (s->compares_designs ? failures_put_open : failures_put_extremes)(page, s, e);
 }
 

@@ -579,10 +579,17 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     }
     fab_text_notef(page,
                    "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: "
-                   "by the iteration, or all phases. %s",
-                   same_fabric(s) ? "Slower: over the fastest, *."
-                                  : "* on the Pareto front: under this engine no point of the sweep costs less and is "
-                                    "as fast, or is faster and costs as much.");
+                   "by the iteration, or all phases. %s%s",
+                   same_fabric(s)
+                       ? s->scenarios[0] != '\0' ? "Slower: over the fastest. " : "Slower: over the fastest, *."
+                       : "* on the Pareto front: under this engine no point of the sweep costs less and is "
+                         "as fast, or is faster and costs as much",
+                   s->scenarios[0] != '\0'
+                       ? same_fabric(s) ? "*: with failures none is clearly faster. All else here is without failures."
+                                        : "; with failures, as far as the histories tell: all else "
+                                          "here is without them."
+                   : same_fabric(s) ? ""
+                                    : ".");
     if (!same_tokens(s)) {
         fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");
     }

@@ -63,7 +63,8 @@ typedef struct fab_sweep_engine {
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
-    bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
+    bool is_on_front;  /**< no other point costs less and is as fast under this engine, or is faster and costs as much;
+                          with failures where they were asked for, and then only what the histories tell apart */
 } fab_sweep_engine;
 
 /** Whether the time is that of one draw, which another seed makes another. */
@@ -79,6 +80,13 @@ static inline double fab_sweep_uncertainty(const fab_sweep_engine *a, const fab_
 /** What a price per token, or a time, is with failures in it; the same where they were not asked for. */
 static inline double fab_with_failures(const fab_sweep_engine *engine, double figure) {
     return engine->has_goodput ? figure / engine->goodput.mean : figure;
+}
+
+/** The 95 % interval of the ratio of what failures leave of two: so many histories tell no less apart. */
+static inline double fab_goodput_uncertainty(const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    return a->has_goodput && b->has_goodput
+               ? hypot(a->goodput.ci95 / a->goodput.mean, b->goodput.ci95 / b->goodput.mean)
+               : 0;
 }
 
 typedef struct fab_sweep_point {
