@@ -55,7 +55,7 @@ assert abs(it["exposed_tp_s"] / (1.5 * (1.25 * tp["transfer_s"] + tp["latency_s"
 assert abs(it["exposed_dp_s"] / (1.25 * dp["transfer_s"] + dp["latency_s"]) - 1) < 0.01, it
 PYTHON
 # Advice: of ties what is set most easily; slower is said as slower; what was not looked for is said.
-says "--engine pinned,slices=2 (a path set for each flow) saves" route clos:gpus=256,radix=32 --job pp=2 --engine ecmp --advise
+says "(a path set for each flow)" route clos:gpus=256,radix=32 --job pp=2 --engine ecmp --advise
 grep -qF "; by queue pairs or hashes alone, --engine ecmp,qp=" lines || fail "what run advises: $(<lines)"
 grep -qE '^ +slow x[0-9.]+ .*--job order=' out || fail "slower is no gain"
 says "a better plan was not looked for with packets" run clos:gpus=64,radix=16 --transport pfc --job tp=8
