@@ -302,10 +302,77 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
     return worst;
 }
 
+size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n) {
+    size_t worst = c->n_jobs;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        const double longer = e->jobs[j].slowdown.mean;
+        bool is_new = longer > 1 + FAB_VERDICT_LITTLE;
+        for (size_t i = 0; i < n; i++) {
+            is_new = is_new && before[i] != j;
+        }
+        if (is_new && (worst == c->n_jobs || longer > e->jobs[worst].slowdown.mean * (1 + FAB_VERDICT_LITTLE))) {
+            worst = j;
+        }
+    }
+    return worst;
+}
+
+/* The busiest link that a job shares, and with whom. */
+static void add_shared_link(const fab_contention *c, const fab_contention_engine *e, size_t job, char *out) {
+    char room[32];
+    for (size_t i = 0; i < e->n_worst; i++) {
+        const fab_shared_link *l = &e->worst[i];
+        const char *other = NULL;
+        bool is_there = false;
+        for (uint32_t k = 0; k < l->n_parts; k++) {
+            is_there = is_there || l->parts[k].job == job;
+            other = other == NULL && l->parts[k].job != job ? c->jobs[l->parts[k].job].id : other;
+        }
+        if (is_there && other != NULL) {
+            fab_append(out, FAB_VERDICT_TEXT, "; %s shares %s with %s", c->jobs[job].id, l->name, other);
+            if (l->n_parts > 2) {
+                fab_append(out, FAB_VERDICT_TEXT, " and %" PRIu32 " more", l->n_parts - 2);
+            }
+            fab_append(out, FAB_VERDICT_TEXT, ", %s of bytes", verdict_seconds(room, l->busy_s));
+            return;
+        }
+    }
+    if (e->n_worst > 0 && e->worst[0].n_parts > 1) { /* its own is not among the busiest */
+        const fab_shared_link *l = &e->worst[0];
+        fab_append(out, FAB_VERDICT_TEXT, "; the busiest link that jobs share is %s, of %s and %s", l->name,
+                   c->jobs[l->parts[0].job].id, c->jobs[l->parts[1].job].id);
+        fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others, %s of bytes" : ", %s of bytes",
+                   verdict_seconds(room, l->busy_s));
+    }
+}
+
+#define JOBS_NAMED 3
+
+static void add_jobs(const fab_contention *c, size_t engine, char *out) {
+    const fab_contention_engine *e = &c->engines[engine];
+    size_t named[JOBS_NAMED];
+    size_t n = 0;
+    size_t n_slowed = 0;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        n_slowed += e->jobs[j].slowdown.mean > 1 + FAB_VERDICT_LITTLE;
+    }
+    if (n_slowed == 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "together the %zu jobs do not slow each other down", c->n_jobs);
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "together %zu of %zu jobs are slowed, worst first: ", n_slowed, c->n_jobs);
+    for (; n < JOBS_NAMED && n < n_slowed; n++) {
+        named[n] = verdict_next_slowed(c, e, named, n);
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s x%.2f in %s", n > 0 ? ", " : "", c->jobs[named[n]].id,
+                   e->jobs[named[n]].slowdown.mean, c->jobs[named[n]].phase);
+    }
+    add_shared_link(c, e, named[0], out);
+}
+
 /* Of all jobs where there are several; what follows is then of the first alone. */
 static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
     if (r->contention != NULL && engine < r->contention->n_engines) {
-        (void)verdict_add_jobs(r->contention, engine, out);
+        add_jobs(r->contention, engine, out);
         fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", r->contention->jobs[0].id);
     }
 }

@@ -70,78 +70,8 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
     }
 }
 
-/* The job that others slow down most after `before` of them, which are given; n_jobs: no other is slowed. Of those that
- * lose the same, the first. */
-static size_t next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n) {
-    size_t worst = c->n_jobs;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        const double longer = e->jobs[j].slowdown.mean;
-        bool is_new = longer > 1 + FAB_VERDICT_LITTLE;
-        for (size_t i = 0; i < n; i++) {
-            is_new = is_new && before[i] != j;
-        }
-        if (is_new && (worst == c->n_jobs || longer > e->jobs[worst].slowdown.mean * (1 + FAB_VERDICT_LITTLE))) {
-            worst = j;
-        }
-    }
-    return worst;
-}
-
-/* The busiest link that a job shares, and with whom. */
-static void add_shared_link(const fab_contention *c, const fab_contention_engine *e, size_t job, char *out) {
-    char room[32];
-    for (size_t i = 0; i < e->n_worst; i++) {
-        const fab_shared_link *l = &e->worst[i];
-        const char *other = NULL;
-        bool is_there = false;
-        for (uint32_t k = 0; k < l->n_parts; k++) {
-            is_there = is_there || l->parts[k].job == job;
-            other = other == NULL && l->parts[k].job != job ? c->jobs[l->parts[k].job].id : other;
-        }
-        if (is_there && other != NULL) {
-            fab_append(out, FAB_VERDICT_TEXT, "; %s shares %s with %s", c->jobs[job].id, l->name, other);
-            if (l->n_parts > 2) {
-                fab_append(out, FAB_VERDICT_TEXT, " and %" PRIu32 " more", l->n_parts - 2);
-            }
-            fab_append(out, FAB_VERDICT_TEXT, ", %s of bytes", verdict_seconds(room, l->busy_s));
-            return;
-        }
-    }
-    if (e->n_worst > 0 && e->worst[0].n_parts > 1) { /* its own is not among the busiest */
-        const fab_shared_link *l = &e->worst[0];
-        fab_append(out, FAB_VERDICT_TEXT, "; the busiest link that jobs share is %s, of %s and %s", l->name,
-                   c->jobs[l->parts[0].job].id, c->jobs[l->parts[1].job].id);
-        fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others, %s of bytes" : ", %s of bytes",
-                   verdict_seconds(room, l->busy_s));
-    }
-}
-
-#define JOBS_NAMED 3
-
-bool verdict_add_jobs(const fab_contention *c, size_t engine, char *out) {
-    const fab_contention_engine *e = &c->engines[engine];
-    size_t named[JOBS_NAMED];
-    size_t n = 0;
-    size_t n_slowed = 0;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        n_slowed += e->jobs[j].slowdown.mean > 1 + FAB_VERDICT_LITTLE;
-    }
-    if (n_slowed == 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "together the %zu jobs do not slow each other down", c->n_jobs);
-        return false;
-    }
-    fab_append(out, FAB_VERDICT_TEXT, "together %zu of %zu jobs are slowed, worst first: ", n_slowed, c->n_jobs);
-    for (; n < JOBS_NAMED && n < n_slowed; n++) {
-        named[n] = next_slowed(c, e, named, n);
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s x%.2f in %s", n > 0 ? ", " : "", c->jobs[named[n]].id,
-                   e->jobs[named[n]].slowdown.mean, c->jobs[named[n]].phase);
-    }
-    add_shared_link(c, e, named[0], out);
-    return true;
-}
-
 static void changes_of_jobs(const fab_contention *c, const fab_contention_engine *e, char *out) {
-    const size_t first = next_slowed(c, e, NULL, 0);
+    const size_t first = verdict_next_slowed(c, e, NULL, 0);
     const size_t worst = first < c->n_jobs ? first : 0;
     size_t n_slower = 0;
     double most = 1;
@@ -355,8 +285,8 @@ static void add_easiest(const fab_advice *a, char *out) {
             return;
         }
         if (is_easy && row->gain.verdict == FAB_ADVICE_FASTER && !row->needs_switch_support) {
-            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %%", name_change(row->change),
-                       100 * row->gain.ratio);
+            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %%",
+                       name_change(row->change), 100 * row->gain.ratio);
             add_needs(row->kind, row->change, out);
             return;
         }
@@ -382,12 +312,11 @@ static void advice_of_search(const fab_advice *a, char *out) {
         fab_append(out, FAB_VERDICT_TEXT, "nothing that is confirmed: other seeds do not have the gain of %s",
                    name_change(b->change));
     } else {
-        fab_append(out, FAB_VERDICT_TEXT, "%s", name_change(b->change));
+        fab_append(out, FAB_VERDICT_TEXT, "%s saves %.1f %% of %s, the most of %" PRIu64 " configurations",
+                   name_change(b->change), 100 * b->gain.ratio, of, a->n_evaluated);
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
         }
-        fab_append(out, FAB_VERDICT_TEXT, " saves %.1f %% of %s, the most of %" PRIu64 " configurations",
-                   100 * b->gain.ratio, of, a->n_evaluated);
         add_easiest(a, out);
     }
     if (built != NULL) {
@@ -399,7 +328,7 @@ static void advice_of_search(const fab_advice *a, char *out) {
 /* Whether jobs that run at the same time slow each other down. */
 static bool slows_jobs(const fab_result *r, size_t engine) {
     const fab_contention *c = r->contention;
-    return c != NULL && engine < c->n_engines && next_slowed(c, &c->engines[engine], NULL, 0) < c->n_jobs;
+    return c != NULL && engine < c->n_engines && verdict_next_slowed(c, &c->engines[engine], NULL, 0) < c->n_jobs;
 }
 
 /* What uplinks may win: no routing wins it. */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "fab/contention.h"
 #include "fab/units.h"
 #include "fab/str.h"
 #include "fab/verdict.h"
@@ -33,8 +34,11 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
 
-/** What jobs that run at the same time do to each other under an engine; whether anything. */
-bool verdict_add_jobs(const struct fab_contention *contention, size_t engine, char *out);
+/**
+ * The job that others slow down most after `n` that are given; n_jobs: no other is slowed. Of those that lose the same
+ * the first.
+ */
+size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n);
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);
