@@ -253,6 +253,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     for (size_t v = 0; v < plan->n_variants; v++) {
         out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
     }
+    out->serves = r->design.n_jobs > 0 && r->design.jobs[0].kind == FAB_JOB_SERVING;
     out->reform_s = rates.reform_s;
     out->regrow = rates.regrow;
     out->keeps_batch = rates.shrunk_batch == 0;

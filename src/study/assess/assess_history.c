@@ -486,8 +486,8 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
         h->is_hot[n + 1] = is_hot(a);
         h->joins[n] = (uint8_t)h->restart_now;
         restarts_s += h->restarting / (double)a->assessment->traffic->job.dp *
-                      (a->assessment->request.rates.restart_s +
-                       ((h->restart_now & FAB_SPAN_JOINS) != 0 ? a->assessment->request.rates.join_s : 0));
+                      (rates.restart_s + (is_planned ? rates.repair_s[FAB_FAILURE_MAINTENANCE] : 0) +
+                       ((h->restart_now & FAB_SPAN_JOINS) != 0 ? rates.join_s : 0));
         n_failures += counts && !scenario->event[n].is_repair;
         n_stops += counts && stops && (h->restart_now & FAB_SPAN_PLANNED) == 0;
     }
