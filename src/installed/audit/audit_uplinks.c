@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define FEW    4 /* switches, of which one fault is a good part */
-#define LITTLE 2 /* cables by which two camps may differ: one too many, or trunks that do not fit evenly */
+#define LITTLE 2 /* cables by which half of the peers may differ: one too many, or trunks that do not fit evenly */
 
 typedef struct counted {
     fab_box_name name;
@@ -96,7 +96,7 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
                                    .n_usual = most,
                                    .n_peers = n,
                                    .is_rule = is_rule ||
-                                              (n_values == 2 && 2 * most <= n && usual - list[i].up > LITTLE) ||
+                                              ((n_values == 2 || 2 * most >= n_some) && usual > list[i].up + LITTLE) ||
                                               (list[i].up == 0 && 2 * most >= n_some)};
         bool is_better = out[list[i].node].should <= own.there && own.should > own.there;
         out[list[i].node] = out[list[i].node].n_peers == 0 || is_better ? own : out[list[i].node];
