@@ -51,11 +51,13 @@ static void count_cables(const auditor *a, uint32_t tier, counted *c) {
     }
 }
 
-/* Trunks that went with absent switches of the next tier are told with them. */
+/* Trunks that went with absent switches of the next tier are told with them. Where there is one block, all of it lost
+ * as many. */
 static uint32_t n_gone(const auditor *a, uint32_t tier, uint32_t v) {
     const audit_boundary *b = &a->boundary[tier];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+    bool all_lost = b->n_blocks == 1 && b->of[v] != FAB_NETWORK_NONE;
+    for (uint32_t i = 0; i < a->out->n_absent && !all_lost; i++) {
         const absent_switch *s = &a->absent[i];
         if (s->tier == tier + 1 && (b->of[v] == FAB_NETWORK_NONE || s->block_below == FAB_NETWORK_NONE)) {
             return UINT32_MAX;
