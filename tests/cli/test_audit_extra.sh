@@ -168,6 +168,8 @@ mapfile -t up < <(uplinks_of 5)
 for n in 1 2 3 4 5 6 7 8; do
   lose "missing-cable leaf-5 $n $((64 - n)) 64 False" "${up[@]:0:n}"
 done
+mapfile -t up < <(uplinks_of 5 | sed '2d;6d;8d' && grep -n ',spine-1,' whole.csv | cut -d : -f 1) # with an absent spine
+lose 'absent-switch,missing-cable leaf-5,spine-1 19 43 48 False' "${up[@]}"
 mapfile -t up < <(uplinks_of '[4-7]')
 lose 'missing-cable leaf-4,leaf-5,leaf-6,leaf-7 32 32 64 True' "${up[@]}"
 mapfile -t up < <(uplinks_of '[3-7]' | tail -n 38)

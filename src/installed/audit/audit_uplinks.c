@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define FEW    4 /* switches, of which one fault is a good part */
-#define LITTLE 2 /* cables by which two camps may differ: one too many, or trunks that do not fit evenly */
+#define LITTLE 2 /* cables by which half of the peers may differ: one too many, or trunks that do not fit evenly */
 
 typedef struct counted {
     fab_box_name name;
@@ -51,11 +51,13 @@ static void count_cables(const auditor *a, uint32_t tier, counted *c) {
     }
 }
 
-/* Trunks that went with absent switches of the next tier are told with them. */
+/* Trunks that went with absent switches of the next tier are told with them. Where there is one block, all of it lost
+ * as many. */
 static uint32_t n_gone(const auditor *a, uint32_t tier, uint32_t v) {
     const audit_boundary *b = &a->boundary[tier];
     uint32_t n = 0;
-    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+    bool all_lost = b->n_blocks == 1 && b->of[v] != FAB_NETWORK_NONE;
+    for (uint32_t i = 0; i < a->out->n_absent && !all_lost; i++) {
         const absent_switch *s = &a->absent[i];
         if (s->tier == tier + 1 && (b->of[v] == FAB_NETWORK_NONE || s->block_below == FAB_NETWORK_NONE)) {
             return UINT32_MAX;
@@ -96,7 +98,7 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
                                    .n_usual = most,
                                    .n_peers = n,
                                    .is_rule = is_rule ||
-                                              (n_values == 2 && 2 * most <= n && usual - list[i].up > LITTLE) ||
+                                              ((n_values == 2 || 2 * most >= n_some) && usual > list[i].up + LITTLE) ||
                                               (list[i].up == 0 && 2 * most >= n_some)};
         bool is_better = out[list[i].node].should <= own.there && own.should > own.there;
         out[list[i].node] = out[list[i].node].n_peers == 0 || is_better ? own : out[list[i].node];

@@ -114,7 +114,7 @@ typedef struct fab_audit {
 
 /**
  * Looks for departures from the regular structure that the network itself shows: a rule is what at least three quarters
- * of its peers follow; where there is none, nothing is found.
+ * of its peers follow, for uplinks half of them; where there is none, nothing is found.
  * @param[in]  shape  Borrowed, must outlive the audit.
  * @param[out] out    Release with fab_audit_free().
  * Complexity: O(switches^2 / pods + cables log cables).
