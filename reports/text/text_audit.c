@@ -100,6 +100,11 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
                        a->n_services, fab_plural(a->n_services), a->n_services == 1 ? "is" : "are",
                        fab_plural(a->n_services));
     }
+    if (a->n_renamed > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "note: %" PRIu32 " box%s another name than in the plan, by GUID or by what is plugged where: %s",
+                       a->n_renamed, a->n_renamed == 1 ? " has" : "es have", a->first_renamed);
+    }
     if (a->n_boxes > 0) {
         fab_page_wrapf(page, a->n_inside_missing > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
                        "%" PRIu32 " of the switches are chips of %" PRIu32 " director%s: %" PRIu32 " of %" PRIu32

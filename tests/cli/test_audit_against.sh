@@ -66,6 +66,10 @@ code=0
 printf '0x1 "a"\nred "b"\n' >bad.map
 "$program" audit before.net --node-name-map bad.map --quiet >out 2>err || code=$?
 [[ $code -eq 3 ]] && grep -q 'bad.map:2:1: .*is no GUID' err || fail "a map that is none: $code $(<err)"
+sed 's/"leaf-3"/"leaf-03"/' before.net >one.net
+"$program" audit one.net --against before.net --quiet | tr -s ' \n' ' ' | grep "note: 1 box has another name than in the plan, by GUID or by what is plugged where: 0x[0-9a-f]* is 'leaf-03', in the plan 'leaf-3'" >/dev/null ||
+  fail "a name that changed: $("$program" audit one.net --against before.net --quiet)"
+
 # --- every file of wiring, in the words of each ---
 for design in rail-spine:gpus=64,radix=16 clos:gpus=32,radix=16,gpus-per-server=4,planes=2; do
   rm -rf wiring && mkdir -p wiring/sonic.box wiring/frr.box
@@ -83,8 +87,7 @@ for design in rail-spine:gpus=64,radix=16 clos:gpus=32,radix=16,gpus-per-server=
   done
   for format in cables ptm containerlab netbox-csv; do # a cable of a host, and one between switches
     for cable in 'server-3[^0-9].*leaf-2[^0-9]' 'leaf-1[^0-9].*spine-1[^0-9]'; do
-      line=$(grep -nE "$cable" wiring/$format | head -n 1 | cut -d: -f1)
-      [[ -n $line ]] || continue
+      line=$(grep -nE "$cable" wiring/$format | head -n 1 | cut -d: -f1) || continue
       sed "${line}d" wiring/$format >less
       for plan in "$design" wiring/{cables,ptm,sonic}; do
         one=$(found less "$plan")

@@ -93,6 +93,8 @@ check audit missing.net
 python3 "$root/tests/cli/directors.py" whole link:L02:S1 >director.net
 check audit director.net
 check audit missing.net --against rail-spine:gpus=16,radix=16,floor.servers-per-rack=1
+sed 's/"leaf-1"/"tor-1"/' missing.net >renamed.net
+check audit renamed.net --against missing.net
 manual=$root/src/doc/manual
 { sed 's/^leaf-7,4,.*/leaf-7,4,5,5,5,0,1010/' "$manual/after.csv"; echo leaf-99,1,5,5,5,0,1010; } >after.csv # one cleared, one of others
 check observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$manual/before.csv" after.csv

@@ -5,6 +5,8 @@
 
 #include "fab/memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +135,24 @@ static fab_status look_at_boxes(comparison *c, fab_error *err) {
         FAB_PASS(fab_audit_add(&c->a, &f, err));
     }
     return FAB_OK;
+}
+
+static void count_renamed(comparison *c) {
+    fab_audit *out = c->a.out;
+    for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
+        const fab_network_node *planned = &c->plan->nodes[v];
+        const fab_network_node *node = c->there[v] != FAB_NETWORK_NONE ? &c->a.net->nodes[c->there[v]] : planned;
+        if (strcmp(node->label, planned->label) == 0) {
+            continue;
+        }
+        if (out->n_renamed++ == 0 && node->guid != 0) {
+            (void)snprintf(out->first_renamed, sizeof out->first_renamed,
+                           "0x%016" PRIx64 " is '%.70s', in the plan '%.70s'", node->guid, node->label, planned->label);
+        } else if (out->n_renamed == 1) {
+            (void)snprintf(out->first_renamed, sizeof out->first_renamed, "'%.80s' is '%.80s' in the plan", node->label,
+                           planned->label);
+        }
+    }
 }
 
 /* Boxes that nobody planned, each with all of its cables. */
@@ -465,6 +485,7 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(match(&c, shape, plan, err));
     FAB_TRY(fab_audit_open(&c.a, err));
     FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
+    count_renamed(&c);
     FAB_TRY(look_at_boxes(&c, err));
     FAB_TRY(look_at_cables(&c, err));
     audit_against_count_boundaries(&c);

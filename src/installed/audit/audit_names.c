@@ -1,5 +1,6 @@
 #include "audit_names.h"
 
+#include "../network_internal.h"
 #include "../structure/network_boxes.h"
 
 #include "fab/fnv.h"
@@ -67,6 +68,7 @@ fab_status audit_copy_boxes(const fab_shape *s, audit_copy *out, fab_error *err)
     out->net->keeps_contradictions = true;
     out->net->reports_both_ends = s->net->reports_both_ends;
     out->net->has_ports = s->net->has_ports;
+    out->net->is_tree_of_names = s->net->is_tree_of_names;
     FAB_TRY(copy_nodes(s, &boxes, out->net, err));
     for (uint32_t i = 0; i < s->net->n_notes; i++) {
         FAB_TRY(fab_network_add_note(out->net, s->net->notes[i].line, err, "%s", s->net->notes[i].text));
@@ -79,6 +81,10 @@ fab_status audit_copy_boxes(const fab_shape *s, audit_copy *out, fab_error *err)
             cable.end[k].port = number_port(s, &boxes, 2 * i + k, per_adapter, port[k]);
             cable.end[k].node = boxes.of_node[cable.end[k].node];
             has_boxes = has_boxes && cable.end[k].node != FAB_NETWORK_NONE;
+            if (has_boxes && boxes.adapter_port[2 * i + k] > 0 &&
+                fab_network_is_plugged(out->net, cable.end[k].node, port[k])) { /* two adapters of one number */
+                (void)snprintf(port[k], sizeof port[k], "n%" PRIu32, boxes.adapter_port[2 * i + k]);
+            }
         }
         FAB_TRY(has_boxes ? fab_network_add_cable(out->net, &cable, NULL, err) : FAB_OK);
     }
