@@ -90,7 +90,9 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0) {
-        return p->max_taper_factor > VERDICT_FULL ? "taper" : "collisions";
+        return p->max_cut_factor > VERDICT_FULL     ? "taper"
+               : p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
+                                                    : "collisions";
     }
     double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
     double window = e->rates.bottlenecked_at_window;

@@ -140,12 +140,14 @@ static void advice_add_alternative(const fab_run_verdict *v, const fab_alternati
                verdict_seconds(room[0], gain_of(v, t)), 100 * gain_of(v, t) / v->compared_s);
 }
 
-/* Of the boundary that is offered most under ideal spraying, over the phases. */
+/* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
 static const fab_phase_result *most_tapered(const fab_result *r) {
     const fab_phase_result *most = NULL;
     for (size_t i = 0; i < r->n_phases; i++) {
         const fab_phase_result *p = &r->phases[i];
-        most = p->fabric_flows > 0 && (most == NULL || p->max_taper_factor > most->max_taper_factor) ? p : most;
+        bool is_more = most == NULL || p->max_cut_factor > most->max_cut_factor ||
+                       (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor);
+        most = p->fabric_flows > 0 && is_more ? p : most;
     }
     return most;
 }
@@ -195,7 +197,7 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
         fab_append(out, FAB_VERDICT_TEXT, " is luck of this draw: nothing clear over %d seeds", FAB_VERDICT_SEEDS);
         between = "; ";
     }
-    if (tapered == NULL || !(tapered->max_taper_factor > VERDICT_FULL) || v->n_alternatives == 0) {
+    if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s", between,
                    verdict_seconds(room, v->compared_s - v->least_s));
         between = "; ";
@@ -337,9 +339,11 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
     if (p == NULL) {
         return;
     }
-    if (p->max_taper_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_taper_factor,
-                   p->name);
+    if (p->max_cut_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_cut_factor, p->name);
+    } else if (p->max_taper_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
+                   p->max_taper_factor, p->name);
     } else if (!slows_jobs(r, v->engine)) { /* else it costs all of them together something */
         fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs nothing (factor %.2f)", p->max_taper_factor);
     }

@@ -38,6 +38,8 @@ says "at 99.9 % of the most they are of this window, and grow with it" "${served
 tr '\n' ' ' <out | grep -qE "those of the +692\.4 s simulated, and still grow" || fail "a window beside the percentiles"
 says "at 10 of at most 14.908 requests/s p50 65.7 ms, p99 72.97 ms" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=10
 lacks "grow with it"
+"$program" mix rail-spine:gpus=64 rail-spine:gpus=64,taper=2 --job model=gpt-1.7b,tp=8 --serving model=llama3-70b,tp=8,batch=64,request-rate=20 --engine spray --quiet >out
+[[ $(grep -c "does not serve all: more requests come than" out) -eq 2 ]] || fail "a mix with more requests than can be served"
 "$program" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=14.9 --json --quiet >out
 /usr/bin/python3 - <<'PYTHON' || fail "load and window"
 import json

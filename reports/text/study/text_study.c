@@ -141,7 +141,8 @@ static void study_put_choice_answer(fab_page *page, const fab_study_summary *s) 
     if (c->n_differ == 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The %zu policies do the same in every scenario.", s->n_policies);
     } else if (best == baseline) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "No policy does better than %s, which loses %s on average.",
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "None of these %zu policies does better than %s, which loses %s on average.", s->n_policies,
                        best->policy, study_show_percent(page, best->impact));
     } else {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s does best of %zu policies: it loses %s on average, %s %s.",
