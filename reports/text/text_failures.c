@@ -60,6 +60,9 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
                               FAB_TABLE_BLANK};
     fab_table_row(table, FAB_INK_PLAIN, "", figures);
     fab_table_set(table, 0, ink, "%s", name);
+    if (!isfinite(state->time_s) && whole->time_s > 0 && p->n_disconnected > 0) {
+        fab_table_set(table, 4, FAB_INK_BAD, "stops");
+    }
 }
 
 static bool same_policies(const fab_failed_policy *a, const fab_failed_policy *b) {
