@@ -60,7 +60,6 @@ mkdir "$work/histories"
 make place place clos:gpus=64,radix=16 --job model=gpt-1.7b,tp=2,n-servers=4 --engine ecmp
 make plan plan clos:gpus=64,radix=16 --job model=gpt-1.7b
 make optimize optimize --gpus 256
-make serving run clos:gpus=64,radix=16 --job kind=serving,model=llama3-8b,tp=2
 make build build rail-spine:gpus=512,radix=32,planes=2
 make import import "$root/src/doc/manual/cluster.net"
 make validate validate llama3-talk
