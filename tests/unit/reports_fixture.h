@@ -314,7 +314,9 @@ static inline fab_result fixture_result(fab_command command, uint64_t seeds) {
                                      .communicators = 2,
                                      .crossing_flows = {0, 0, 4},
                                      .max_taper_factor = 1.125,
-                                     .taper_by_tier = {0, 0, 1.125}};
+                                     .max_cut_factor = 1.125,
+                                     .taper_by_tier = {0, 0, 1.125},
+                                     .cut_by_tier = {0, 0, 1.125}};
     r.phases[1].n_engines = 1;
     r.phases[1].engines = calloc(1, sizeof *r.phases[1].engines);
     fixture_engine(&r.phases[1].engines[0], seeds, r.graph);
