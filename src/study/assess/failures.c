@@ -18,6 +18,14 @@
 #define MOST_PATHS (UINT64_C(1) << 23) /* of all phases that are looked at together */
 #define COLLIDED   (1 + 1e-9)
 
+/* A context of its own, so that what it keeps goes with it. */
+typedef struct opened_engine {
+    fab_context *context;
+    fab_assessment *assessment;
+    fab_assessor *assessor;
+    fab_failed_state *whole; /* nothing failed; NULL: not found yet */
+} opened_engine;
+
 struct fab_what_if {
     const fab_context *context;
     const fab_context_request *what;
@@ -32,12 +40,9 @@ struct fab_what_if {
     size_t n_policies;
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
-    /* Of an engine: a context of its own, so that what it keeps goes with it. */
-    fab_context *of_engine;
-    fab_assessment *assessment;
-    fab_assessor *assessor;
-    bool has_times;          /* all that were asked for are known */
-    fab_failed_state *whole; /* nothing failed; NULL: not found yet */
+    opened_engine *engines; /* shape [n_engines]; those held open, or the one that is asked */
+    opened_engine *at;      /* that is asked, or was last */
+    bool has_times;         /* all that were asked for are known */
 
     /* Of the set that was asked for last. */
     fab_failures *out;
@@ -154,6 +159,7 @@ static fab_status what_if_prepare(fab_what_if *x, fab_error *err) {
     FAB_PASS(fab_context_next_hops(x->context, &next_hops, err));
     FAB_PASS(fab_context_traffic(x->context, &x->traffic, err));
     FAB_PASS(choose_phases(x, err));
+    FAB_PASS(FAB_NEW(x->engines, x->what->n_engines, err));
     FAB_PASS(FAB_NEW(x->capacity, x->f->n_links, err));
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
         const fab_link_class *about = fab_class_of(x->f, link);
@@ -221,7 +227,7 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
                              fab_failed_state *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
-    fab_assessor *a = x->assessor;
+    fab_assessor *a = x->at->assessor;
     bool *has_collided = NULL;
     out->time_s = NAN;
     FAB_TRY(FAB_NEW(out->phases, x->kept.n_phases, err));
@@ -241,8 +247,8 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
     assess_put(a, to);
     status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
     for (size_t p = 0; p < x->kept.n_phases && status == FAB_OK; p++) {
-        out->phases[p].time_s = x->assessment->is_timed[p] ? a->phase_s[p] : (double)NAN;
-        if (assess_has_requests(x->assessment, p)) {
+        out->phases[p].time_s = x->at->assessment->is_timed[p] ? a->phase_s[p] : (double)NAN;
+        if (assess_has_requests(x->at->assessment, p)) {
             status = assess_requests(a, 0, p, to, &out->phases[p].requests, &inner);
         }
         if (status == FAB_EUNSUPPORTED) { /* when the last flow ends is known, when each does is not */
@@ -312,7 +318,7 @@ done:
 
 static fab_status list_lost(fab_what_if *x, fab_error *err) {
     fab_relocation found;
-    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, FAB_POLICY_NONE, &found, err));
+    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, FAB_POLICY_NONE, &found, err));
     FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
     for (size_t i = 0; i < found.n_lost; i++) {
         FAB_PASS(name_ranks(x, found.lost[i], &x->out->lost[i], err));
@@ -348,7 +354,7 @@ static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out
 static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
     fab_relocation *found = &x->place;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, policy, found, err));
+    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
     out->is_possible = found->is_possible;
     out->n_tried = found->n_tried;
     out->is_optimal = found->is_optimal;
@@ -382,34 +388,31 @@ static void find_saving(const fab_what_if *x, fab_failed_engine *out) {
 
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
-static void close_engine(fab_what_if *x) {
-    fab_assessor_free(x->assessor);
-    fab_assessment_free(x->assessment);
-    fab_context_free(x->of_engine);
-    if (x->whole != NULL) {
-        free(x->whole->phases);
+static void close_engine(opened_engine *engine) {
+    fab_assessor_free(engine->assessor);
+    fab_assessment_free(engine->assessment);
+    fab_context_free(engine->context);
+    if (engine->whole != NULL) {
+        free(engine->whole->phases);
     }
-    free(x->whole);
-    x->assessor = NULL;
-    x->assessment = NULL;
-    x->of_engine = NULL;
-    x->whole = NULL;
+    free(engine->whole);
+    *engine = (opened_engine){.context = NULL};
 }
 
 /* With times, where phases are such that there are any. */
 static fab_status open_assessment(fab_what_if *x, fab_error *err) {
     fab_error inner = {0};
-    fab_assessment_request request = {.context = x->of_engine,
+    fab_assessment_request request = {.context = x->at->context,
                                       .racks = x->floor != NULL ? &x->racks : NULL,
                                       .policies = x->policies,
                                       .n_policies = x->n_policies,
                                       .times = x->n_left_out == 0,
                                       .rates = fab_failure_rates_default()};
-    fab_status status = assessment_open(&request, &x->assessment, &inner);
+    fab_status status = assessment_open(&request, &x->at->assessment, &inner);
     if (status == FAB_EUNSUPPORTED && request.times) {
         request.times = false;
         inner = (fab_error){0};
-        status = assessment_open(&request, &x->assessment, &inner);
+        status = assessment_open(&request, &x->at->assessment, &inner);
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
@@ -419,9 +422,10 @@ static fab_status open_engine(fab_what_if *x, size_t engine, fab_error *err) {
                                          .engines = &x->what->engines[engine],
                                          .n_engines = 1,
                                          .given = x->n_left_out > 0 ? &x->kept : NULL};
-    FAB_PASS(fab_context_new(&request, &x->of_engine, err));
+    x->at = &x->engines[engine];
+    FAB_PASS(fab_context_new(&request, &x->at->context, err));
     FAB_PASS(open_assessment(x, err));
-    return fab_assessor_new(x->assessment, &x->assessor, err);
+    return fab_assessor_new(x->at->assessment, &x->at->assessor, err);
 }
 
 static void forget_times(fab_what_if *x, fab_failed_engine *out) {
@@ -438,17 +442,17 @@ static void forget_times(fab_what_if *x, fab_failed_engine *out) {
 /* The healthy fabric, found once, as the row of an answer. */
 static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *err) {
     const fab_relocation nobody = {.is_possible = true};
-    if (x->whole == NULL) {
-        FAB_PASS(FAB_NEW(x->whole, 1, err));
-        x->has_times = x->assessment->request.times;
-        FAB_PASS(fab_mask_set(&x->assessor->mask, NULL, 0, err));
-        FAB_PASS(find_state(x, &nobody, 0, true, x->whole, err));
+    if (x->at->whole == NULL) {
+        FAB_PASS(FAB_NEW(x->at->whole, 1, err));
+        x->has_times = x->at->assessment->request.times;
+        FAB_PASS(fab_mask_set(&x->at->assessor->mask, NULL, 0, err));
+        FAB_PASS(find_state(x, &nobody, 0, true, x->at->whole, err));
     }
-    x->has_times = isfinite(x->whole->time_s);
-    out->healthy = *x->whole;
+    x->has_times = isfinite(x->at->whole->time_s);
+    out->healthy = *x->at->whole;
     out->healthy.phases = NULL;
     FAB_PASS(FAB_NEW(out->healthy.phases, x->kept.n_phases, err));
-    memcpy(out->healthy.phases, x->whole->phases, x->kept.n_phases * sizeof *out->healthy.phases);
+    memcpy(out->healthy.phases, x->at->whole->phases, x->kept.n_phases * sizeof *out->healthy.phases);
     return FAB_OK;
 }
 
@@ -456,9 +460,10 @@ static fab_status answer_engine(fab_what_if *x, size_t engine, fab_error *err) {
     fab_status status = FAB_OK;
     fab_failed_engine *out = &x->out->engines[engine];
     fab_error inner = {0};
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->assessment, 0));
+    x->at = &x->engines[engine];
+    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
     FAB_TRY(take_whole(x, out, err));
-    FAB_TRY(fab_mask_set(&x->assessor->mask, x->components, x->n_failed, err));
+    FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
     if (engine == 0) {
         FAB_TRY(list_lost(x, err));
     }
@@ -476,7 +481,7 @@ static fab_status answer_engine(fab_what_if *x, size_t engine, fab_error *err) {
         find_saving(x, out);
     }
     if (x->has_times) {
-        x->out->iterates = fab_assessment_iterates(x->assessment);
+        x->out->iterates = fab_assessment_iterates(x->at->assessment);
     } else {
         forget_times(x, out);
     }
@@ -487,9 +492,11 @@ done:
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static void what_if_release(fab_what_if *x) {
-    close_engine(x);
+    for (size_t e = 0; x->engines != NULL && e < x->what->n_engines; e++) {
+        close_engine(&x->engines[e]);
+    }
     fab_floor_free(x->floor);
-    FAB_FREE_ALL(x->components, x->kept.phases, x->left_out, x->capacity);
+    FAB_FREE_ALL(x->components, x->kept.phases, x->left_out, x->capacity, x->engines);
     fab_failures_free(x->out);
 }
 
@@ -503,7 +510,7 @@ fab_status fab_failures_run(const fab_failures_request *request, fab_failures **
     for (size_t e = 0; e < what->n_engines; e++) {
         FAB_TRY(open_engine(&x, e, err));
         FAB_TRY(answer_engine(&x, e, err));
-        close_engine(&x);
+        close_engine(&x.engines[e]);
     }
     *out = x.out;
     x.out = NULL;
@@ -523,7 +530,9 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
     x->f = x->what->fabric;
     x->n_policies = 1;
     FAB_TRY(what_if_prepare(x, err));
-    FAB_TRY(open_engine(x, 0, err));
+    for (size_t e = 0; e < x->what->n_engines; e++) {
+        FAB_TRY(open_engine(x, e, err));
+    }
     *out = x;
     x = NULL;
 done:
@@ -543,8 +552,10 @@ fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, 
     fab_failures *before = x->out;
     x->out = NULL;
     fab_status status = choose_policies(x, request, err);
-    status = status == FAB_OK ? begin_answer(x, request->failed, request->n_failed, 1, err) : status;
-    status = status == FAB_OK ? answer_engine(x, 0, err) : status;
+    status = status == FAB_OK ? begin_answer(x, request->failed, request->n_failed, x->what->n_engines, err) : status;
+    for (size_t e = 0; e < x->what->n_engines && status == FAB_OK; e++) {
+        status = answer_engine(x, e, err);
+    }
     if (status != FAB_OK) {
         fab_failures_free(x->out);
         x->out = before;
@@ -565,15 +576,15 @@ const fab_racks *fab_what_if_racks(const fab_what_if *x) {
 
 void fab_what_if_loads(const fab_what_if *x, size_t phase, fab_what_if_links *out) {
     *out = (fab_what_if_links){.capacity_bps = x->capacity,
-                               .residual = x->assessor->mask.residual,
-                               .load_bps = x->assessor->now[phase]->load,
-                               .healthy_bps = fab_baseline_load(x->assessor->phases[phase])};
+                               .residual = x->at->assessor->mask.residual,
+                               .load_bps = x->at->assessor->now[phase]->load,
+                               .healthy_bps = fab_baseline_load(x->at->assessor->phases[phase])};
 }
 
 fab_status fab_what_if_flows(fab_what_if *x, size_t phase, fab_state_flows *out, fab_error *err) {
-    const fab_state state = assess_state_of(x->assessor, &x->place);
+    const fab_state state = assess_state_of(x->at->assessor, &x->place);
     const fab_case at = {.phase = phase, .state = &state};
-    return fab_evaluate_flows(x->assessor->workspace, &at, out, err);
+    return fab_evaluate_flows(x->at->assessor->workspace, &at, out, err);
 }
 
 void fab_failures_free(fab_failures *x) {
