@@ -40,9 +40,8 @@ struct fab_what_if {
     size_t n_policies;
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
-    opened_engine *engines; /* shape [n_engines]; those held open, or the one that is asked */
-    opened_engine *at;      /* that is asked, or was last */
-    bool has_times;         /* all that were asked for are known */
+    opened_engine *engines, *at; /* shape [n_engines]: held open, or the one that is asked; which is, or was last */
+    bool has_times;              /* all that were asked for are known */
 
     /* Of the set that was asked for last. */
     fab_failures *out;
@@ -392,9 +391,7 @@ static void close_engine(opened_engine *engine) {
     fab_assessor_free(engine->assessor);
     fab_assessment_free(engine->assessment);
     fab_context_free(engine->context);
-    if (engine->whole != NULL) {
-        free(engine->whole->phases);
-    }
+    free(engine->whole != NULL ? engine->whole->phases : NULL);
     free(engine->whole);
     *engine = (opened_engine){.context = NULL};
 }
