@@ -237,6 +237,7 @@ fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_count
     fab_counts predicted = {0};
     fab_counts built = {0};
     FAB_TRY(topologies_find(spec, &family, err));
+    FAB_TRY(fab_design_check_host(spec, err));
     if (family->predict != NULL) {
         FAB_TRY(family->predict(spec, &predicted, err));
         FAB_TRY(topologies_check_memory(spec, &predicted, err));

@@ -94,7 +94,29 @@ static const fab_field SERVERS[] = {
 static const fab_fields SERVER = TABLE("server", SERVERS, MIGRATION);
 
 #undef T
+#define T fab_failed_serving
+GIVES(bool, is_served, isfinite(here->most_requests_per_s));
+GIVES(bool, is_first_known, isfinite(here->first_token_s[0]));
+
+static const fab_field SERVED[] = {
+    FIELD_OF(replicas, n, "Replicas of the job."),
+    FIELD_OF(replicas_left, n_left,
+             "Replicas that go on: that have lost no rank, nor share experts with one that has."),
+    FIELD_OF(reading_replicas_left, n_reading, "Of them those of the pool that reads prompts.", FILLED),
+    FIGURE(most_requests_per_s, "1/s", "Requests that do not make the queue grow without end.", .only = is_served),
+    FIGURE(arrivals_per_s, "1/s", "Requests that arrive, as on the healthy fabric.", FILLED),
+    FIGURE_OF(first_token_p50_s, first_token_s[0], "s",
+              "Time from arrival to the first token, queue included: median; missing where more arrive than can be "
+              "served.",
+              .only = is_first_known),
+    FIGURE_OF(first_token_p99_s, first_token_s[1], "s", "The same that 99 of 100 requests stay within.",
+              .only = is_first_known),
+};
+static const fab_fields SERVES = TABLE("failed_serving", SERVED, MIGRATION);
+
+#undef T
 #define T fab_failed_policy
+GIVES(bool, is_serving, here->serving.n > 0);
 static const char *const POLICIES[] = {"none", "first-spare", "same-rack", "same-pod", "same-slice", "collision-aware"};
 
 GIVES(const fab_failed_state *, baseline_of, &((const fab_failed_engine *)at->up->row)->healthy);
@@ -109,6 +131,7 @@ static const fab_field POLICY_FIELDS[] = {
             .formula = "time_s / time_s of `healthy`", .labels = "slowdown"),
     FIELD_OF(placements_tried, n_tried, "Placements that the policy evaluated.", FILLED),
     FIELD_OF(optimal, is_optimal, "Proved: no assignment of the spares to the lost servers does better.", IF(n_tried)),
+    OBJECT(serving, serving, &SERVES, "A serving job on the replicas that are left.", .only = is_serving),
     LIST(moves, "move", moves, n_moves, &MOVE, "Servers whose ranks move."),
     LIST(unplaced, "server", unplaced, n_unplaced, &SERVER, "Lost servers that no spare was left for."),
     GROUP(state, &STATE_BY_PHASE),

@@ -7,6 +7,7 @@
 #define JOBS      "0026-jobs.md"
 #define ITERATION "0025-iteration-time.md"
 #define SHARED    "0064-phases-under-way-together.md"
+#define DELIVERED "transfer_s of the phase / 0.8 (what links deliver of their rate) + latency_s"
 #define SLOWDOWN  "max over links of bytes / (capacity * transfer time), summed over both phases; at least 1"
 #define SCHEDULE  "0063-schedule-and-power.md"
 #define BISECTION "compared with Narayanan et al., SC'21, 5.9"
@@ -211,15 +212,17 @@ static const fab_field ITERATIONS[] = {
            .formula = "of the schedule; equal stages: (p - 1) / (v m) of compute_s",
            .source = "Narayanan et al., SC'21, 2.2", .labels = "bubble|pipeline bubble"),
     FIGURE(exposed_tp_s, "s", "Tensor-parallel communication that no computation hides.",
-           .formula = "time - min(tp-overlap * time, kernels of the same pass)",
+           .formula = "time - min(tp-overlap * time, kernels of the same pass), where time is " DELIVERED
+                      ", forward exchanges again with full recomputation",
            .labels = "exposed|exposed tp|tp exposed"),
     FIGURE(exposed_cp_s, "s", "Context-parallel communication that no computation hides.",
            .labels = "exposed|exposed cp|cp exposed"),
     FIGURE(exposed_pp_s, "s", "More idle of the busiest stage with transfers between pipeline stages than without.",
-           .labels = "exposed|exposed pp|pp exposed"),
+           .formula = "of the schedule, where a transfer takes " DELIVERED, .labels = "exposed|exposed pp|pp exposed"),
     FIGURE(exposed_ep_s, "s", "The exchange between experts that no computation hides.",
            .labels = "exposed|exposed ep|ep exposed"),
     FIGURE(exposed_dp_s, "s", "More idle with the exchange of gradients and sharded parameters than without.",
+           .formula = "of the schedule; with dp-overlap 0 the time of the exchange: " DELIVERED,
            .labels = "exposed|exposed dp|dp exposed"),
     FIGURE(optimizer_s, "s", "Optimizer step of the slowest stage, bound by memory bandwidth.",
            .formula = "bytes read and written / memory bandwidth", .labels = "optimizer"),
@@ -323,6 +326,11 @@ static const fab_field SERVING[] = {
            "Requests that arrive at random (Poisson): request-rate, or 0.7 of the most. Not there, as the waits, where "
            "it is not below the most.",
            FILLED, .source = QUEUED, .labels = "requests/s"),
+    FIELD(load_ratio,
+          "Arrivals over the most. Above 0.95 the waits are those of the simulated window, and grow with it.", FILLED,
+          .source = QUEUED, .formula = "arrivals_per_s / most_requests_per_s"),
+    FIGURE(window_s, "s", "In which the simulated requests arrive: the waits are of the last four fifths of them.",
+           FILLED, .source = QUEUED),
     FIGURE(first_token_p50_s, "s", "Time from arrival to the first token, queue included: median.", FILLED,
            .source = QUEUED, .labels = "first p50"),
     FIGURE(first_token_p99_s, "s", "The same that 99 of 100 requests stay within.", FILLED, .source = QUEUED,

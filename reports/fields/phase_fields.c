@@ -371,6 +371,10 @@ static const fab_field PHASE_FIELDS[] = {
           "Largest utilisation of a fabric link when every flow is split evenly at every switch over all shortest "
           "paths: what the design itself causes, whatever the hash does.",
           .formula = "max over fabric links of spray_load_bps / capacity_bps", .source = COLLIDING),
+    FIELD(max_cut_factor,
+          "Of trees: what leaves a leaf, or a pod, over the capacity of all its links: no routing offers less to its "
+          "fullest fabric link. Less than max_taper_factor where links that share it carry unlike loads.",
+          FILLED, .formula = "max over those cuts of load_bps / capacity_bps", .source = COLLIDING),
     FIGURE_OF(least_time_s, least_s, "s",
               "No routing carries the bytes of the phase in less: bytes over capacity of every link that no switch "
               "chooses, and of all fabric links of a leaf together.",

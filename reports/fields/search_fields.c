@@ -6,7 +6,6 @@
 #include "field_tables.h"
 
 #include <math.h>
-
 #define OPTIMISE   "0014-optimise.md"
 #define ADVICE     "0022-advice.md"
 #define ITERATION  "0025-iteration-time.md"
@@ -372,7 +371,8 @@ static const fab_field SWEEP_ENGINES[] = {
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
              .formula = "compared_s / least compared_s"),
     FIELD_OF(pareto, is_on_front,
-             "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much.",
+             "Whether, under this engine, no point costs less and is as fast, or is faster and costs as much; with "
+             "failures where `scenarios` is given, and then only as far as the histories tell points apart.",
              IF(slowdown)),
     FIGURE(phases_s, "s", "Times of all phases of an iteration one after the other, nothing overlapped.",
            IF(has_phases), .formula = "sum over the phases of time_s"),
@@ -453,6 +453,9 @@ static const fab_field SWEEP_POINTS[] = {
     FIGURE(gpu_hour_usd, "USD", "Price of a GPU for an hour, of the job.", FILLED),
     FIELD(gpu_hour_source, "Where that price is from; job.gpu-hour-usd replaces it.", FILLED),
     FIGURE_OF(plan_lower_bound_s, plan_bound_s, "s", "No plan that was not evaluated takes less.", IF(has_plan)),
+    FIELD(relays, "GPUs pass traffic between rails on as it comes.", IF(relays)),
+    FIGURE_OF(better_plan_s, better_s, "s", "Of the first point: time with a plan that beats given sizes.", FILLED),
+    FIELD_OF(better_plan, better, "That plan, as keys of the job.", FILLED),
     FIELD(plan_is_proven, "Whether nothing is faster; else it is the best that a short search finds.", IF(has_plan)),
     FIELD(settings, "Of compared designs, what differs in this one: key=value; ...", FILLED),
     FIELD_OF(gpus, counts.gpus, "GPUs.", IF(is_built)),
@@ -492,6 +495,8 @@ static const fab_sweep *sweep_around(const fab_at *at) { /* of a verdict */
 GIVES(uint64_t, best_point, here->best + 1);
 GIVES(uint64_t, next_point, here->next + 1);
 GIVES(uint64_t, behind_point, here->behind + 1);
+GIVES(uint64_t, sprayed_point, here->sprayed_best + 1);
+GIVES(uint64_t, sprayed_next_point, here->sprayed_next + 1);
 GIVES(uint64_t, owned_point, here->owned_best + 1);
 GIVES(uint64_t, fastest_point, here->fastest + 1);
 GIVES(uint64_t, cheapest_point, here->cheapest + 1);
@@ -510,8 +515,7 @@ static const fab_field COMPARED[] = {
     FIELD(margin_ratio, "How much more the next best costs or takes. Below 0.01 the two are even.", IF(is_known),
           .formula = "figure of the next / figure of the best - 1"),
     FIELD(uncertainty_ratio,
-          "What seeds alone make of that margin, from the 95 % intervals of both mean times. A smaller margin says "
-          "nothing.",
+          "What seeds alone make of that margin, by the 95 % intervals of both means: a smaller one says nothing.",
           FILLED, .formula = "root of the sum of the squares of ci95_ratio of the best and of the next"),
     COUNT_BY(behind, behind_point, "The number of the first that is not even with the best.", IF(behind_ratio)),
     FIELD(behind_ratio, "How much more that one costs or takes.", FILLED),
@@ -519,6 +523,9 @@ static const fab_field COMPARED[] = {
           "Part by which the network of the next best, bought and run, would have to be cheaper for its tokens to cost "
           "the same; above 1: not even for nothing.",
           IF(by_price)),
+    COUNT_BY(sprayed_best, sprayed_point, "The number of the best under spray, by its own plans.", IF(is_sprayed)),
+    COUNT_BY(sprayed_next, sprayed_next_point, "The number of that of best and next it leaves behind.", IF(is_sprayed)),
+    FIELD_OF(sprayed_margin_ratio, sprayed_ratio, "How much more that one costs or takes then.", IF(is_sprayed)),
     COUNT_BY(owned_best, owned_point, "The number of the design whose tokens cost the least where it is bought.",
              IF(is_owned)),
     FIELD(owned_margin_ratio, "How much more the tokens of the next one cost then.", IF(is_owned), .source = OWNERSHIP),

@@ -4,7 +4,7 @@
 #include "fab/audit.h"
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
-#include "fab/str.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,6 +16,7 @@
 #define MARGIN      24.0
 #define NAMES       92.0 /* of rows */
 #define TOP         104.0
+#define FLOOR       640.0                      /* pixels that all rows take, where they can still be read */
 #define STOPS       12                         /* racks or boxes to walk to that are named */
 #define IN_A_ROW    24                         /* boxes of a tier, where no racks are known */
 #define TIERS       (FAB_AUDIT_BOUNDARIES + 2) /* hosts, tiers, and what is of no known tier */
@@ -72,7 +73,7 @@ static fab_status place_racks(drawing *d, fab_error *err) {
         longest = floor->rack[i].place + 1 > longest ? floor->rack[i].place + 1 : longest;
     }
     double step = fmin((WIDTH - NAMES - 2 * MARGIN) / longest, 110);
-    double height = fmax(fmin(step * 0.6, 30), 9);
+    double height = fmax(fmin(fmin(step * 0.6, 30), FLOOR / (1.7 * floor->n_rows)), 8);
     uint32_t before = 0;
     for (uint32_t i = 0, hall = 0; i < d->n_places; i++) {
         const fab_rack *rack = &floor->rack[i];
@@ -204,7 +205,7 @@ static void put_place(drawing *d, uint32_t i) {
     fab_xml_write_escaped(&d->w.xml, place_name(d, i, room));
     uint32_t n_told = 0;
     for (uint32_t k = 0; p->n > 0 && k < d->audit->n_findings && n_told < FEW_IN_TIP; k++) {
-        if (d->at[2 * k] == i || d->at[2 * k + 1] == i) {
+        if (d->at[2 * (size_t)k] == i || d->at[2 * (size_t)k + 1] == i) {
             fab_graph_put(&d->w, "\n");
             put_finding(d, &d->audit->findings[k]);
             n_told++;
@@ -228,11 +229,12 @@ static void put_place_text(drawing *d, const place *p) {
 
 static void put_line(drawing *d, uint32_t i) {
     const fab_finding *f = &d->audit->findings[i];
-    if (d->at[2 * i] == FAB_NONE || d->at[2 * i + 1] == FAB_NONE || d->at[2 * i] == d->at[2 * i + 1]) {
+    if (d->at[2 * (size_t)i] == FAB_NONE || d->at[2 * (size_t)i + 1] == FAB_NONE ||
+        d->at[2 * (size_t)i] == d->at[2 * (size_t)i + 1]) {
         return;
     }
-    const place *a = &d->places[d->at[2 * i]];
-    const place *b = &d->places[d->at[2 * i + 1]];
+    const place *a = &d->places[d->at[2 * (size_t)i]];
+    const place *b = &d->places[d->at[2 * (size_t)i + 1]];
     double beyond = fabs(b->x - a->x) * MOST_BEYOND;
     double up = a->y == b->y ? fmin(14 + beyond, 60) : 0; /* over what stands between two of a row */
     fab_graph_putf(&d->w, "\n    <path class=\"%s\" stroke-width=\"%.3g\" d=\"M%.6g %.6gQ%.6g %.6g %.6g %.6g\"><title>",
@@ -242,30 +244,35 @@ static void put_line(drawing *d, uint32_t i) {
     fab_graph_put(&d->w, "</title></path>");
 }
 
+typedef struct stop {
+    uint32_t finding, place; /* the worst there */
+} stop;
+
 static int compare_stops(const void *x, const void *y) {
-    const place *const *a = x;
-    const place *const *b = y;
-    return (*a)->first != (*b)->first ? ((*a)->first < (*b)->first ? -1 : 1) : (*a < *b ? -1 : *a > *b);
+    const stop *a = x;
+    const stop *b = y;
+    FAB_ORDER_BY(a->finding, b->finding);
+    return FAB_ORDER(a->place, b->place);
 }
 
 /* Where to walk to, the worst first. */
 static fab_status put_stops(drawing *d, double y, fab_error *err) {
-    const place **stops = NULL;
+    stop *stops = NULL;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(stops, (size_t)d->n_places + 1, err));
     for (uint32_t i = 0; i < d->n_places; i++) {
         if (d->places[i].has_fault) {
-            stops[n++] = &d->places[i];
+            stops[n++] = (stop){d->places[i].first, i};
         }
     }
-    qsort(stops, n, sizeof(*stops), compare_stops); // NOLINT(bugprone-sizeof-expression)
+    qsort(stops, n, sizeof *stops, compare_stops);
     for (uint32_t i = 0; i < n && i < STOPS; i++) {
         char room[48];
         char text[600];
-        const fab_finding *f = &d->audit->findings[stops[i]->first];
-        (void)snprintf(text, sizeof text, "%s: %" PRIu32 " finding%s; %s: %.400s",
-                       place_name(d, (uint32_t)(stops[i] - d->places), room), stops[i]->n, stops[i]->n == 1 ? "" : "s",
-                       fab_finding_kinds[f->kind], f->work);
+        const fab_finding *f = &d->audit->findings[stops[i].finding];
+        uint32_t n_there = d->places[stops[i].place].n;
+        (void)snprintf(text, sizeof text, "%s: %" PRIu32 " finding%s; %s: %.400s", place_name(d, stops[i].place, room),
+                       n_there, n_there == 1 ? "" : "s", fab_finding_kinds[f->kind], f->work);
         fab_svg_text(&d->w, MARGIN, y + 17 * (i + 1), "", "start", WIDTH - 2 * MARGIN, text);
     }
     if (n > 0) {

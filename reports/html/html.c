@@ -141,7 +141,7 @@ static fab_status fill_page(const char *name, const fab_result *result, fab_str 
         at += strcspn(at, "@") + 1;
     }
     fab_str_add(page, at);
-    if (asset == NULL || asset->size < 10 || page->length == 0) {
+    if (asset == NULL || asset->size < 10) {
         FAB_FAIL(err, FAB_EINTERNAL, name, "is not in this program");
     }
 done:

@@ -5,19 +5,19 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* "+47.9 %", "0.0 %"; where it takes more than twice as long, how much longer. */
+/* "+47.9 %", "0.0 %"; where it takes more than twice as long, how much slower it is. */
 static const char *advice_show_percent(fab_page *page, double ratio, bool has_sign) {
     double value = 100 * ratio;
     const char *sign = has_sign && value >= 0.05 ? "+" : "";
     if (ratio < -1 || (ratio > 1 && !has_sign)) {
-        return fab_show(page, "x%.3g", fabs(ratio) + has_sign);
+        return fab_show(page, has_sign ? "slow x%.3g" : "x%.3g", fabs(ratio) + has_sign);
     }
     return fab_show(page, "%s%.*f %%", sign, fabs(value) < 99.95 ? 1 : 0, fabs(value) < 0.05 ? 0.0 : value);
 }
 
 enum { GAIN, INTERVAL, MARK = 5, CHANGE }; /* columns that are no figures */
 
-static void advice_put_row(fab_table *table, const fab_advice_row *r) {
+static void advice_put_row(fab_table *table, const fab_advice_row *r, int width) {
     fab_page *page = table->page;
     bool is_clear = r->gain.verdict != FAB_ADVICE_UNCLEAR;
     fab_ink ink = !is_clear ? FAB_INK_PLAIN : r->gain.verdict == FAB_ADVICE_FASTER ? FAB_INK_GOOD : FAB_INK_BAD;
@@ -26,7 +26,7 @@ static void advice_put_row(fab_table *table, const fab_advice_row *r) {
     const double figures[] = {FAB_TABLE_BLANK,           r->figures.time_s, r->figures.max_collision_factor,
                               r->figures.collided_flows, FAB_TABLE_BLANK,   FAB_TABLE_BLANK};
     fab_table_row(table, FAB_INK_PLAIN, "", figures);
-    fab_table_set(table, GAIN, ink, "%7s", advice_show_percent(page, r->gain.ratio, true));
+    fab_table_set(table, GAIN, ink, "%*s", width, advice_show_percent(page, r->gain.ratio, true));
     fab_table_set(table, INTERVAL, FAB_INK_DIM, "+- %s", advice_show_percent(page, ci95, false));
     fab_table_set(table, MARK, ink, "%s%s", is_clear ? "" : "?", r->needs_switch_support ? "*" : "");
     fab_table_put(table, CHANGE, ink, r->change);
@@ -44,15 +44,19 @@ static void advice_put_rows(fab_page *page, const fab_advice *a) {
     bool is_unclear = false;
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    fab_table_set(&table, GAIN, FAB_INK_DIM, "%7s", COLUMNS[GAIN].heading);
+    int width = 7;
+    for (size_t i = 0; i < a->n_rows; i++) {
+        width = a->rows[i].gain.verdict != FAB_ADVICE_IMPOSSIBLE && a->rows[i].gain.ratio < -1 ? 10 : width;
+    }
+    fab_table_set(&table, GAIN, FAB_INK_DIM, "%*s", width, COLUMNS[GAIN].heading);
     for (size_t i = 0; i < a->n_rows && a->rows[i].gain.verdict != FAB_ADVICE_IMPOSSIBLE; i++) {
-        advice_put_row(&table, &a->rows[i]);
+        advice_put_row(&table, &a->rows[i], width);
         is_marked = is_marked || a->rows[i].needs_switch_support;
         is_unclear = is_unclear || a->rows[i].gain.verdict == FAB_ADVICE_UNCLEAR;
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
-                   "gain: time saved (a factor: of the time, where it is more than doubled), with its 95 %% interval "
+                   "gain: time saved, below 0 lost (slow xN: it takes N times as long), with its 95 %% interval "
                    "over the seeds, each compared with the base under the "
                    "same seed; time: of %s, summed over the phases; worst: largest collision factor; collided: flows "
                    "that cross a link with a factor above 1",

@@ -5,7 +5,19 @@
 #include <math.h>
 #include <string.h>
 
-#define SAME 5e-4 /* part of a time by which points differ */
+#define SAME       5e-4 /* part of a time by which points differ */
+#define MOST_NAMED 3    /* points that are as good as the best; more are counted */
+
+const char *fab_text_routing(fab_page *page, const char *label) {
+    const char *pairs = strstr(label, ",qp=");
+    const char *name = fab_show(page, "%.*s", (int)strcspn(label, ","), label);
+    if (pairs == NULL) {
+        return name;
+    }
+    pairs += strlen(",qp=");
+    const int n = (int)strcspn(pairs, ",");
+    return fab_show(page, "%s with %.*s queue pair%s", name, n, pairs, n == 1 && *pairs == '1' ? "" : "s");
+}
 
 /* "taper=2, gpus=512"; of placements the value alone. */
 static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
@@ -16,32 +28,46 @@ static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sw
 
 /* Seconds, or tokens per second of a job that trains: of points with unlike iterations only these compare. */
 static const char *answer_speed(fab_page *page, const fab_sweep_engine *e) {
-    const char *time = fab_show_time(page, e->time_s);
+    const char *time = fab_show_time(page, fab_with_failures(e, e->time_s));
+    if (e->has_goodput && e->has_iteration) {
+        return fab_show(page, "%s tokens/s with failures",
+                        fab_show_whole(page, e->iteration.tokens_per_s * e->goodput.mean + 0.5));
+    }
     return e->has_iteration
                ? fab_show(page, "%s, %s tokens/s", time, fab_show_whole(page, e->iteration.tokens_per_s + 0.5))
                : time;
 }
 
 static double answer_price(const fab_sweep_engine *e) {
-    return e->has_iteration && e->iteration.usd_per_1e9_tokens > 0 ? e->iteration.usd_per_1e9_tokens : INFINITY;
+    return e->has_iteration && e->iteration.usd_per_1e9_tokens > 0
+               ? fab_with_failures(e, e->iteration.usd_per_1e9_tokens)
+               : INFINITY;
 }
 
-/* Points with a figure: least, most, and others that are as good as the least, within what seeds make. */
+/* Points with a figure: least, most, and others that are as good as the least, within what chance makes. */
 typedef struct extremes {
-    const fab_sweep_point *best, *worst, *even; /* NULL: there is none */
+    const fab_sweep_point *best, *worst; /* NULL: there is none */
+    const fab_sweep_point *even[MOST_NAMED];
     size_t n, n_even;
     double even_ratio; /* by which those that are even lie above the best, at most */
 } extremes;
 
 static double answer_time(const fab_sweep_engine *e) {
-    return e->has_time ? e->compared_s : INFINITY;
+    return e->has_time ? fab_with_failures(e, e->compared_s) : INFINITY;
+}
+
+/* Whether a point has the figure; where failures were asked for, with them. */
+static bool answer_knows(const fab_sweep *s, const fab_sweep_point *p, size_t e,
+                         double figure(const fab_sweep_engine *)) {
+    return e < p->n_engines && (s->scenarios[0] == '\0' || p->engines[e].has_goodput) &&
+           isfinite(figure(&p->engines[e]));
 }
 
 static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fab_sweep_engine *)) {
     extremes x = {.n = 0};
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        if (e < p->n_engines && isfinite(figure(&p->engines[e]))) {
+        if (answer_knows(s, p, e, figure)) {
             x.n++;
             x.best = x.best == NULL || figure(&p->engines[e]) < figure(&x.best->engines[e]) ? p : x.best;
             x.worst = x.worst == NULL || figure(&p->engines[e]) > figure(&x.worst->engines[e]) ? p : x.worst;
@@ -49,13 +75,15 @@ static extremes answer_find(const fab_sweep *s, size_t e, double figure(const fa
     }
     for (size_t i = 0; x.n > 0 && i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
-        if (p == x.best || e >= p->n_engines || !isfinite(figure(&p->engines[e]))) {
+        if (p == x.best || !answer_knows(s, p, e, figure)) {
             continue;
         }
         double above = figure(&p->engines[e]) / figure(&x.best->engines[e]) - 1;
-        if (above < fmax(SAME, fab_sweep_uncertainty(&p->engines[e], &x.best->engines[e]))) {
+        double chance = hypot(fab_sweep_uncertainty(&p->engines[e], &x.best->engines[e]),
+                              fab_goodput_uncertainty(&p->engines[e], &x.best->engines[e]));
+        if (above < fmax(SAME, chance)) {
+            x.even[x.n_even < MOST_NAMED ? x.n_even : 0] = p;
             x.n_even++;
-            x.even = p;
             x.even_ratio = fmax(x.even_ratio, above);
         }
     }
@@ -67,48 +95,76 @@ static const char *answer_even(fab_page *page, const fab_sweep *s, const extreme
     if (x->n_even == 0) {
         return "";
     }
-    return fab_show(page, " (even with %s%s)",
-                    x->n_even == 1 ? answer_point(page, s, x->even) : fab_show(page, "%zu others", x->n_even),
-                    x->even_ratio < SAME ? "" : ", within what seeds make");
+    const char *names = x->n_even == 1 ? answer_point(page, s, x->even[0]) : fab_show(page, "%zu others", x->n_even);
+    if (s->n_paths == 1 && x->n_even > 1 && x->n_even <= MOST_NAMED) {
+        names = fab_show(page, "%.60s%s%.60s and %.60s", x->even[0]->value[0], x->n_even > 2 ? ", " : "",
+                         x->n_even > 2 ? x->even[1]->value[0] : "", x->even[x->n_even - 1]->value[0]);
+    }
+    return s->scenarios[0] != '\0'
+               ? fab_show(page, " (not told apart from %s by these histories)", names)
+               : fab_show(page, " (even with %s%s)", names, x->even_ratio < SAME ? "" : ", within what seeds make");
 }
 
-/* ", over 8 seeds," where paths of what is named are drawn */
-static const char *answer_seeds(fab_page *page, const extremes *x, size_t e) {
+/* "Under ecmp, over 8 seeds, ", or without what does not hold: one engine for all, paths that are drawn. */
+static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes *x, size_t e) {
     const fab_sweep_engine *best = &x->best->engines[e];
     const fab_sweep_engine *worst = &x->worst->engines[e];
     const fab_sweep_engine *drawn = best->is_drawn ? best : worst;
-    if (fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst)) {
-        return ", by one draw,";
+    bool has_label = true;
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *p = &s->points[i];
+        has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
     }
-    return drawn->is_drawn ? fab_show(page, ", over %" PRIu64 " seeds,", drawn->n_seeds) : "";
+    const char *seeds = fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst) ? "by one draw"
+                        : drawn->is_drawn ? fab_show(page, "over %" PRIu64 " seeds", drawn->n_seeds)
+                                          : "";
+    if (has_label) {
+        fab_page_say(page, "Under %.*s%s%s%s ", (int)strcspn(best->label, ","), best->label,
+                     seeds[0] != '\0' ? ", " : "", seeds, seeds[0] != '\0' ? "," : "");
+    } else if (seeds[0] != '\0') {
+        fab_page_say(page, "%c%s ", seeds[0] == 'o' ? 'O' : 'B', seeds + 1);
+    }
 }
 
-static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e, const char *label) {
+static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e) {
+    const extremes x = answer_find(s, e, answer_price);
+    if (x.n < 2 || s->compares_placements) {
+        return;
+    }
+    const double least_usd = answer_price(&x.best->engines[e]);
+    const char *usd = fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
+    if (answer_price(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
+        return;
+    }
+    if (x.n_even + 1 == x.n) {
+        fab_page_say(page, "; so are dollars: %s", usd);
+    } else {
+        fab_page_say(page, "; %s has the fewest dollars%s: %s", answer_point(page, s, x.best), answer_even(page, s, &x),
+                     usd);
+    }
+}
+
+static void answer_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
     const extremes x = answer_find(s, e, answer_time);
     if (x.n < 2) {
         return;
     }
     const fab_sweep_engine *fast = &x.best->engines[e];
-    double margin = x.worst->engines[e].compared_s / fast->compared_s;
-    fab_page_say(page, "Under %.*s%s ", (int)strcspn(label, ","), label, answer_seeds(page, &x, e));
+    const char *all = fab_show(page, "%s %s", x.n == 2 ? "both" : fab_show(page, "all %zu", x.n),
+                               s->compares_placements ? "named placements" : "points");
+    double margin = answer_time(&x.worst->engines[e]) / answer_time(fast);
+    answer_put_begin(page, s, &x, e);
     if (margin < 1 + SAME) {
-        fab_page_say(page, "all %zu %s take the same, %s", x.n, s->compares_placements ? "named placements" : "points",
-                     answer_speed(page, fast));
+        fab_page_say(page, "%s take the same, %s", all, answer_speed(page, fast));
     } else if (x.n_even + 1 == x.n) {
-        fab_page_say(page, "all %zu %s are even: %s, up to %.2g %% apart, less than seeds make", x.n,
-                     s->compares_placements ? "named placements" : "points", answer_speed(page, fast),
-                     100 * (margin - 1));
+        fab_page_say(page, "%s are even: %s, up to %.2g %% apart, less than %s", all, answer_speed(page, fast),
+                     100 * (margin - 1), s->scenarios[0] != '\0' ? "these histories tell" : "seeds make");
     } else {
         fab_page_say(page, "%s is fastest%s: %s; %s is slowest: x%.3f as long%s", answer_point(page, s, x.best),
                      answer_even(page, s, &x), answer_speed(page, fast), answer_point(page, s, x.worst), margin,
                      fast->has_iteration ? " per token" : "");
     }
-    const extremes usd = answer_find(s, e, answer_price);
-    if (usd.n > 1 && !s->compares_placements &&
-        answer_price(&usd.worst->engines[e]) > answer_price(&usd.best->engines[e]) * (1 + SAME)) {
-        fab_page_say(page, "; %s has the fewest dollars%s: $%s per 1e9 tokens", answer_point(page, s, usd.best),
-                     answer_even(page, s, &usd), fab_show_whole(page, answer_price(&usd.best->engines[e]) + 0.5));
-    }
+    answer_put_dollars(page, s, e);
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
@@ -130,7 +186,7 @@ static void answer_put_job(fab_page *page, const fab_sweep *s, const fab_sweep_p
 
 void fab_text_sweep_answer(fab_page *page, const fab_sweep *s, const fab_sweep_point *first) {
     for (size_t e = 0; e < first->n_engines; e++) {
-        answer_put_engine(page, s, e, first->engines[e].label);
+        answer_put_engine(page, s, e);
     }
     answer_put_job(page, s, first);
 }

@@ -87,16 +87,23 @@ static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
 }
 
 static void audit_put_structure(fab_page *page, const fab_audit *a) {
+    char tiers[32] = "";
+    if (a->n_boundaries > 0) {
+        (void)snprintf(tiers, sizeof tiers, " in %" PRIu32 " tier%s", a->n_boundaries, fab_plural(a->n_boundaries));
+    }
     fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                   "%" PRIu32 " host%s known by name, %" PRIu32 " adapter%s, %" PRIu32 " switch%s in %" PRIu32
-                   " tier%s%s",
-                   a->n_servers, fab_plural(a->n_servers), a->n_hosts, fab_plural(a->n_hosts), a->n_switches,
-                   a->n_switches == 1 ? "" : "es", a->n_boundaries, fab_plural(a->n_boundaries),
-                   a->has_rails ? ", rail-optimised" : "");
+                   "%" PRIu32 " host%s known by name, %" PRIu32 " adapter%s, %" PRIu32 " switch%s%s%s", a->n_servers,
+                   fab_plural(a->n_servers), a->n_hosts, fab_plural(a->n_hosts), a->n_switches,
+                   a->n_switches == 1 ? "" : "es", tiers, a->has_rails ? ", rail-optimised" : "");
     if (a->n_services > 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%" PRIu32 " aggregation node%s inside switches %s no host%s",
                        a->n_services, fab_plural(a->n_services), a->n_services == 1 ? "is" : "are",
                        fab_plural(a->n_services));
+    }
+    if (a->n_renamed > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "note: %" PRIu32 " box%s another name than in the plan, by GUID or by what is plugged where: %s",
+                       a->n_renamed, a->n_renamed == 1 ? " has" : "es have", a->first_renamed);
     }
     if (a->n_boxes > 0) {
         fab_page_wrapf(page, a->n_inside_missing > 0 ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2,
@@ -113,6 +120,10 @@ static void audit_put_structure(fab_page *page, const fab_audit *a) {
                            fab_boundary_name(FAB_WIRING_TREE, a->boundary[i].tier), present, planned,
                            100.0 * present / planned);
         }
+    }
+    if (a->n_absent > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 4, 4, "the cables of %" PRIu32 " absent switch%s are not counted in these",
+                       a->n_absent, a->n_absent == 1 ? "" : "es");
     }
 }
 
@@ -160,7 +171,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
                       a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."
                                                : "Nothing departs from the structure.");
-    } else if (n_faults == 0) {
+    } else if (a->n_ruled == 0) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
                       "No regular structure was found: nothing can be said of missing or misplaced cables. A plan can "
                       "tell: --against.");

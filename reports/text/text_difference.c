@@ -5,8 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LINKS_SHOWN 3
-#define FLOWS_SHOWN 4 /* on a link */
+#define LINKS_SHOWN  3
+#define FLOWS_SHOWN  4 /* on a link */
+#define CABLES_SHOWN 10
 
 static void put_answer(fab_page *page, const fab_difference *d) {
     fab_ink ink = d->stopped != NULL || d->is_beyond ? FAB_INK_BAD : FAB_INK_BOLD;
@@ -22,22 +23,63 @@ static void put_answer(fab_page *page, const fab_difference *d) {
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "after:  %s", d->after);
 }
 
+/* How many, before they are listed. */
+static void put_cables(fab_page *page, const fab_difference *d) {
+    if (d->gone_cables + d->new_cables + d->other_cables < 2) {
+        return;
+    }
+    const struct {
+        uint64_t n;
+        const char *how;
+    } parts[] = {{d->gone_cables, "gone"}, {d->new_cables, "new"}, {d->other_cables, "elsewhere or of another rate"}};
+    const char *comma = "Cables: ";
+    for (size_t i = 0; i < 3; i++) {
+        if (parts[i].n > 0) {
+            fab_page_say(page, "%s%s %s", comma, fab_show_count(page, parts[i].n), parts[i].how);
+            comma = ", ";
+        }
+    }
+    if (d->most_cables > 1) {
+        fab_page_say(page, "; most at %s, %s", d->most_at, fab_show_count(page, d->most_cables));
+    }
+    fab_page_say(page, ".");
+    fab_page_paragraph(page, FAB_INK_BOLD, 2, 4);
+}
+
 static void put_changes(fab_page *page, const fab_difference *d) {
+    uint64_t n_cables = 0;
+    bool has_cause = false;
     if (d->n_changes == 0) {
         return;
     }
     fab_text_heading(page, "WHAT CHANGED", NULL);
+    put_cables(page, d);
     for (size_t i = 0; i < d->n_changes; i++) {
         const fab_change *c = &d->changes[i];
-        fab_page_say(page, "%s %s %s: was %s, is %s", c->is_cause ? "*" : "-", fab_change_kinds[c->kind], c->what,
-                     c->before[0] != '\0' ? c->before : "nothing", c->after[0] != '\0' ? c->after : "nothing");
+        has_cause = has_cause || c->is_cause;
+        if (c->kind == FAB_CHANGE_CABLE && n_cables++ >= CABLES_SHOWN) {
+            continue;
+        }
+        bool is_gone = c->after[0] == '\0' && strcmp(c->what, c->before) == 0;
+        bool is_new = c->before[0] == '\0' && strcmp(c->what, c->after) == 0;
+        fab_page_say(page, "%s %s %s", c->is_cause ? "*" : "-", fab_change_kinds[c->kind], c->what);
+        if (is_gone || is_new) {
+            fab_page_say(page, " is %s", is_gone ? "gone" : "new");
+        } else {
+            fab_page_say(page, ": was %s, is %s", c->before[0] != '\0' ? c->before : "nothing",
+                         c->after[0] != '\0' ? c->after : "nothing");
+        }
         if (!isnan(c->undone_s)) {
             fab_page_say(page, "; this alone undone: %s", fab_show_time(page, c->undone_s));
         }
         fab_page_paragraph(page, c->is_cause ? FAB_INK_BOLD : FAB_INK_PLAIN, 2, 4);
     }
-    if (d->n_left_out > 0) {
-        fab_page_line(page, FAB_INK_DIM, "  and %s more", fab_show_count(page, d->n_left_out));
+    uint64_t n_more = d->n_left_out + (n_cables > CABLES_SHOWN ? n_cables - CABLES_SHOWN : 0);
+    if (n_more > 0) {
+        fab_page_line(page, FAB_INK_DIM, "  and %s more", fab_show_count(page, n_more));
+    }
+    if (has_cause) {
+        fab_text_note(page, "*: the cause; -: what differs besides");
     }
 }
 

@@ -3,6 +3,8 @@
 #include "fab/degradation.h"
 #include "text_sections.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define MOST_POLICIES 8
@@ -58,6 +60,9 @@ static void failures_add_state(fab_table *table, fab_ink ink, const char *name, 
                               FAB_TABLE_BLANK};
     fab_table_row(table, FAB_INK_PLAIN, "", figures);
     fab_table_set(table, 0, ink, "%s", name);
+    if (!isfinite(state->time_s) && whole->time_s > 0 && p->n_disconnected > 0) {
+        fab_table_set(table, 4, FAB_INK_BAD, "stops");
+    }
 }
 
 static bool same_policies(const fab_failed_policy *a, const fab_failed_policy *b) {
@@ -113,6 +118,13 @@ static void failures_put_phases(fab_page *page, const fab_failures *f, const fab
     const size_t n = failures_shown(f) < MOST_POLICIES ? failures_shown(f) : MOST_POLICIES;
     fab_column columns[MOST_POLICIES + 2] = {COLUMN("fullest link", text), COLUMN("healthy", text)};
     fab_table table;
+    bool any = false;
+    for (size_t p = 0; p < f->n_phases; p++) {
+        any = any || e->healthy.phases[p].worst_ratio > 0;
+    }
+    if (!any) {
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
         columns[i + 2].heading = failures_short_name(page, failures_row_name(f, &e->policies[i]));
     }
@@ -200,8 +212,62 @@ static void failures_put_unplaced(fab_page *page, const fab_failures *f, const f
             }
         }
     }
-    fab_page_say(page, ": the job stops.");
-    fab_page_paragraph(page, FAB_INK_BAD, 2, 4);
+    const fab_failed_serving *left = &p->serving;
+    const bool serves = left->n_left > 0 && left->most_requests_per_s != 0;
+    if (serves) {
+        fab_page_say(page, ": %s of %" PRIu64 " stop%s, the others go on.",
+                     fab_show_counted(page, left->n - left->n_left, "replica", "replicas"), left->n,
+                     left->n - left->n_left == 1 ? "s" : "");
+    } else {
+        fab_page_say(page, ": the job stops%s.", left->n_left > 0 ? ", for a pool has no replica left" : "");
+    }
+    fab_page_paragraph(page, serves ? FAB_INK_PLAIN : FAB_INK_BAD, 2, 4);
+}
+
+/* "7 of 8"; with pools "2 + 4 of 8": that read and that generate. */
+static const char *failures_show_replicas(fab_page *page, const fab_failed_serving *s, bool has_pools) {
+    return has_pools
+               ? fab_show(page, "%" PRIu64 " + %" PRIu64 " of %" PRIu64, s->n_reading, s->n_left - s->n_reading, s->n)
+               : fab_show(page, "%" PRIu64 " of %" PRIu64, s->n_left, s->n);
+}
+
+/* Replicas that are left, and what they can serve. */
+static bool failures_put_serving(fab_page *page, const fab_failures *f, const fab_failed_engine *e) {
+    static const fab_column COLUMNS[] = {COLUMN("policy", text),      COLUMN("replicas", text),
+                                         COLUMN("at most", 3_digits), COLUMN("requests/s", 3_digits),
+                                         COLUMN("first p50", time),   COLUMN("first p99", time)};
+    fab_table table;
+    bool has_pools = false;
+    if (f->n_policies == 0 || e->policies[0].serving.n == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < f->n_policies; i++) {
+        has_pools = has_pools || e->policies[i].serving.n_reading > 0;
+    }
+    fab_page_end_line(page);
+    fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
+    for (size_t i = 0; i < failures_shown(f); i++) {
+        const fab_failed_serving *s = &e->policies[i].serving;
+        const bool waits = isfinite(s->first_token_s[0]);
+        const double figures[] = {
+            FAB_TABLE_BLANK, isfinite(s->most_requests_per_s) ? s->most_requests_per_s : FAB_TABLE_BLANK,
+            s->arrivals_per_s > 0 ? s->arrivals_per_s : FAB_TABLE_BLANK, waits ? s->first_token_s[0] : FAB_TABLE_BLANK,
+            waits ? s->first_token_s[1] : FAB_TABLE_BLANK};
+        fab_table_row(&table, FAB_INK_PLAIN, failures_row_name(f, &e->policies[i]), figures);
+        fab_table_set(&table, 1, s->n_left < s->n ? FAB_INK_BAD : FAB_INK_PLAIN, "%s",
+                      failures_show_replicas(page, s, has_pools));
+    }
+    fab_table_end(&table, 2, NULL, NULL);
+    for (size_t i = 0; i < failures_shown(f); i++) {
+        const fab_failed_serving *s = &e->policies[i].serving;
+        if (s->most_requests_per_s > 0 && s->arrivals_per_s >= s->most_requests_per_s) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
+                           "%s: %.4g requests/s are not below the %.4g that can be served: who waits, waits ever "
+                           "longer.",
+                           failures_row_name(f, &e->policies[i]), s->arrivals_per_s, s->most_requests_per_s);
+        }
+    }
+    return true;
 }
 
 static void failures_put_search(fab_page *page, const fab_failures *f, const fab_failed_policy *p) {
@@ -249,6 +315,7 @@ static bool failures_gain(const fab_failures *f) {
 
 void fab_text_failures(fab_page *page, const fab_failures *f) {
     bool has_requests = false;
+    bool serves = false;
     fab_text_heading(page, "FAILURES", NULL);
     failures_put_failed(page, f);
     for (size_t i = 0; i < f->n_engines && f->n_phases > 0; i++) {
@@ -262,6 +329,7 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
         failures_put_policies(page, f, e);
         failures_put_phases(page, f, e);
         has_requests = failures_put_requests(page, f, e) || has_requests;
+        serves = failures_put_serving(page, f, e) || serves;
         for (size_t k = 0; k < f->n_policies; k++) {
             failures_put_search(page, f, &e->policies[k]);
         }
@@ -280,6 +348,12 @@ void fab_text_failures(fab_page *page, const fab_failures *f) {
             page,
             "request: what one GPU waits for in one execution, all flows that end at it (of a ring: "
             "all of its communicator); p99: 99 % of them are answered by then; -: the job stops, or it is not known");
+    }
+    if (serves) {
+        fab_text_note(page,
+                      "replicas are independent of each other: one that has lost a rank is out (with ep= all that "
+                      "share its experts), and the others take its requests; flows, links and times are of those "
+                      "that go on; at most, first token: as of SERVING, with these replicas");
     }
     if (failures_gain(f)) {
         fab_text_note(page, "slower below x1: faster than where nothing failed. " FAB_TEXT_RELIEF);

@@ -1,4 +1,5 @@
 /* Text report: seconds per iteration and what they are made of, memory, tokens and dollars. */
+#include "fab/kernels.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
@@ -24,6 +25,7 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                                          SHOWN("dp", iteration_show_part),
                                          SHOWN("TFLOP/s", iteration_show_1_digit),
                                          COLUMN("MFU", percent)};
+    char room[FAB_ENGINE_SHORT_SIZE];
     fab_table table;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
     for (size_t i = 0; i < result->n_iterations; i++) {
@@ -37,10 +39,17 @@ static void iteration_put_parts(fab_page *page, const fab_result *result) {
                                   it->tflops_per_gpu,
                                   it->mfu_ratio};
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
-        fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.12s", i + 1, it->engine);
+        fab_table_set(&table, 0, FAB_INK_BOLD, "[%zu] %.12s", i + 1,
+                      fab_engine_short(&result->phases[0], i, false, room));
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "tp (with cp, ep), pp, dp: communication that computation does not hide");
+    const bool repeats = result->job.recompute == FAB_RECOMPUTE_FULL && !result->job.recompute_traffic;
+    fab_text_notef(page,
+                   "tp (with cp, ep), pp, dp: communication that computation does not hide, x%.3g of the time in "
+                   "TRAFFIC before that: networks deliver %.0f %% of their rates in measured runs%s",
+                   1 / fab_compute_default.nic_ratio, 100 * fab_compute_default.nic_ratio,
+                   repeats && result->job.tp > 1 ? "; tp x1.5 once more: full recomputation repeats forward exchanges"
+                                                 : "");
     fab_text_legendf(page, "%s",
                      "compute: the busiest stage, optimizer included; TFLOP/s per GPU count recomputation, "
                      "MFU does not");
@@ -379,6 +388,11 @@ static void iteration_put_schedule(fab_page *page, const fab_result *result) {
     }
 }
 
+static const char *show_engine(fab_page *page, const fab_result *result, size_t engine) {
+    char room[FAB_ENGINE_SHORT_SIZE];
+    return fab_show(page, "%.20s", fab_engine_short(&result->phases[0], engine, false, room));
+}
+
 /* Time to first token and time per token, and what is the network's of them. */
 static void put_serving(fab_page *page, const fab_result *result) {
     static const fab_column COLUMNS[] = {COLUMN("engine", text),          COLUMN("first token", time),
@@ -397,7 +411,7 @@ static void put_serving(fab_page *page, const fab_result *result) {
             s->first_token_s, s->first_token_network_s,
             s->token_s,       s->token_network_s,
             s->tokens_per_s,  s->usd_per_1e6_tokens > 0 ? s->usd_per_1e6_tokens : FAB_TABLE_BLANK};
-        fab_table_row(&table, FAB_INK_PLAIN, s->engine, figures);
+        fab_table_row(&table, FAB_INK_PLAIN, show_engine(page, result, i), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(page,
@@ -428,12 +442,18 @@ static void put_waits(fab_page *page, const fab_result *result) {
                                   waits ? s->first_token_p99_s : FAB_TABLE_BLANK,
                                   waits ? s->token_p50_s : FAB_TABLE_BLANK,
                                   waits ? s->token_p99_s : FAB_TABLE_BLANK};
-        fab_table_row(&table, FAB_INK_PLAIN, s->engine, figures);
+        fab_table_row(&table, FAB_INK_PLAIN, show_engine(page, result, i), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (first->arrivals_per_s <= 0) {
         fab_text_notef(page, "%.4g requests/s are not below the most that can be served: who waits, waits ever longer.",
                        result->job.request_rate);
+    }
+    if (first->load_ratio > FAB_SERVING_HIGH) {
+        fab_text_notef(page,
+                       "At %.1f %% of the most that can be served these percentiles are those of the %s simulated, and "
+                       "still grow with a longer window: a queue so full settles late.",
+                       100 * first->load_ratio, fab_show_time(page, first->window_s));
     }
     fab_text_notef(
         page,
@@ -467,7 +487,7 @@ static void put_ranking(fab_page *page, const fab_result *result) {
                                   r->reduction_s,
                                   r->samples_per_s,
                                   r->usd_per_1e6_samples > 0 ? r->usd_per_1e6_samples : FAB_TABLE_BLANK};
-        fab_table_row(&table, FAB_INK_PLAIN, r->engine, figures);
+        fab_table_row(&table, FAB_INK_PLAIN, show_engine(page, result, i), figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_notef(

@@ -172,9 +172,15 @@ static void put_fungible(fab_page *page, const fab_mix *m, size_t e) {
         if (engine->serves_all) {
             fab_page_wrapf(page, FAB_INK_GOOD, 2, 6, "[%zu] serves all jobs: none takes more than x%.2f.", i + 1,
                            engine->slowdown[worst]);
+        } else if (engine->is_overloaded) {
+            fab_page_wrapf(page, FAB_INK_BAD, 2, 6,
+                           "[%zu] does not serve all: more requests come than it can serve (request-rate).", i + 1);
         } else {
-            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "[%zu] does not serve all: %s takes x%.2f.", i + 1,
-                           fab_mix_units[m->kind[worst]].job, engine->slowdown[worst]);
+            const double slowdown = engine->slowdown[worst];
+            const char *by = slowdown < 2 ? fab_show(page, "%.0f %% longer than", 100 * (slowdown - 1))
+                                          : fab_show(page, "x%.2f as long as", slowdown);
+            fab_page_wrapf(page, FAB_INK_PLAIN, 2, 6, "[%zu] does not serve all: %s takes %s on the best design here.",
+                           i + 1, fab_mix_units[m->kind[worst]].job, by);
         }
     }
 }

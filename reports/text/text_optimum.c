@@ -188,9 +188,11 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "Not proven: %s replayed, %s others might have cheaper tokens, by at most %.2f %%: none costs "
-                       "less than %s. More --replays tell.",
+                       "less than %s. %s tell.",
                        fab_show_count(page, t->n_replayed), fab_show_count(page, t->n_open),
-                       100 * (1 - 1 / (1 + t->gap_ratio)), fab_show_money(page, t->lower_bound_usd_per_1e9_tokens));
+                       100 * (1 - 1 / (1 + t->gap_ratio)), fab_show_money(page, t->lower_bound_usd_per_1e9_tokens),
+                       t->is_late ? "The time limit struck, also for other plans of these: more time and --replays"
+                                  : "More --replays");
     }
     if (t->n_refused > 0) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
@@ -234,7 +236,8 @@ static void put_token_failures(fab_page *page, const fab_optimum *o) {
 }
 
 static void put_tokens(fab_page *page, const fab_optimum *o) {
-    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s, engine %s", o->tokens.job, o->tokens.engine);
+    fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4, "%s; judged under %s: another --engine may choose another.",
+                   o->tokens.job, fab_text_routing(page, o->tokens.engine));
     put_token_failures(page, o);
     put_token_proof(page, o);
     fab_page_end_line(page);

@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#define SAME_LOAD 1e-6 /* part of a load by which links are alike */
+
 static void phase_add_row(fab_table *table, const fab_phase_result *p, size_t engine) {
     bool first = engine == 0; /* what the engines have in common stands in the first of their rows */
     bool quiet = p->fabric_flows == 0 || p->n_engines == 0;
@@ -122,7 +124,9 @@ static void phase_put_collectives(fab_page *page, const fab_result *result) {
     size_t n_engines = result->phases[0].n_engines;
     n_engines = n_engines < FAB_TABLE_COLUMNS ? n_engines : FAB_TABLE_COLUMNS - 1;
     for (size_t e = 0; e < n_engines; e++) {
-        columns[e + 1].heading = fab_show(page, "[%zu] %.20s", e + 1, result->phases[0].engines[e].engine);
+        char room[FAB_ENGINE_SHORT_SIZE];
+        columns[e + 1].heading =
+            fab_show(page, "[%zu] %.20s", e + 1, fab_engine_short(&result->phases[0], e, false, room));
     }
     fab_table_begin(&table, page, columns, n_engines + 1);
     for (size_t i = 0; i < n; i++) {
@@ -169,7 +173,7 @@ static void phase_put_shape(fab_page *page, const fab_phase_result *p) {
     }
 }
 
-/* What a boundary does to the phase whatever the routing. */
+/* What a boundary does to the phase: whatever the routing, where a cut says so. */
 static void phase_put_boundary(fab_page *page, const fab_phase_result *p, const fab_fabric_result *f, uint32_t tier) {
     double utilisation = p->taper_by_tier[tier];
     double taper = f->counts.built_taper[tier - 2];
@@ -187,6 +191,11 @@ static void phase_put_boundary(fab_page *page, const fab_phase_result *p, const 
         fab_page_say(page, "%s flows cross, ", fab_show_count(page, p->crossing_flows[tier]));
         if (!is_tree) { /* no bound: other routes than the shortest may carry more */
             fab_page_say(page, "utilisation under ideal spraying over shortest routes %.2f", utilisation);
+        } else if (is_over && p->cut_by_tier[tier] < utilisation * (1 - SAME_LOAD)) {
+            fab_page_say(page,
+                         "x%.2f under equal shares%s: links that share a cut carry unlike loads, and no cut makes it "
+                         "more than x%.2f: another routing may do better",
+                         utilisation, p->drawn_per_seed ? " (first seed)" : "", p->cut_by_tier[tier]);
         } else if (is_over) {
             fab_page_say(page, "x%.2f: this phase runs %.2f times slower whatever the routing%s", utilisation,
                          utilisation, p->drawn_per_seed ? " (first seed)" : "");

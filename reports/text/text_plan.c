@@ -93,9 +93,10 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
     if (p->draws == 0) {
         return p->is_drawn ? " under the first seed" : "";
     }
-    return least == &p->plans[0] ? " under the first seed"
-                                 : fab_show(page, " under the first seed (%s, %s)", short_plan(page, &least->plan),
-                                            fab_show_time(page, least->iteration.time_s));
+    return least == &p->plans[0]
+               ? " under the first seed"
+               : fab_show(page, " under the first seed alone, which favours %s, %s; the mean decides",
+                          short_plan(page, &least->plan), fab_show_time(page, least->iteration.time_s));
 }
 
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
@@ -108,7 +109,7 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
-        "%s%s of %s ways to run it: %s do not fit, %s cannot be faster than %s, %s evaluated%s%s.",
+        "%s%s: of %s ways to run it %s were found not to fit, %s cannot be faster than %s, %s evaluated%s%s.",
         !p->is_proven      ? "Best that a short search finds"
         : p->n_untimed > 0 ? "Best of those that can be timed"
                            : "Proven best",
@@ -119,6 +120,12 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
         p->is_proven ? "" : "; plan=auto looks at all");
 }
 
+static const char *batch_source(fab_page *page, const fab_plans *p) {
+    return p->batch_unrounded > 0
+               ? fab_show(page, " (changed: the model's %s does not divide)", fab_show_count(page, p->batch_unrounded))
+               : " (by default)";
+}
+
 void fab_text_plans(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     fab_text_heading(page, "PLAN", NULL);
@@ -127,7 +134,8 @@ void fab_text_plans(fab_page *page, const fab_plans *p) {
         page, FAB_INK_PLAIN, 2, 4,
         "%s on %s GPUs (%s), batch %s%s: %s tokens/s, %s of the GPU's memory of %s, of which %s may be taken.",
         p->model, fab_show_count(page, p->gpus), p->gpu, fab_show_count(page, p->batch),
-        p->batch_given ? "" : " (by default)", fab_show_whole(page, best->iteration.tokens_per_s),
+        p->batch_given ? "" : batch_source(page, p),
+        fab_show_whole(page, best->iteration.tokens_per_s * best->iteration.time_s / fab_planned_s(best)),
         fab_show_bytes(page, best->memory_bytes), fab_show_bytes(page, p->capacity_bytes),
         fab_show_bytes(page, fmin(p->room_bytes, p->capacity_bytes)));
     fab_text_heading(page, "BEST OF OTHER SIZES", NULL);

@@ -55,6 +55,8 @@ void fab_text_advice(fab_page *page, const fab_advice *advice);
 void fab_text_sweep(fab_page *page, const fab_sweep *sweep);
 /** Plans and algorithms, where each point has its own. */
 void fab_text_choices(fab_page *page, const fab_sweep *sweep);
+/** A plan that beats the sizes that are given, at the first point. */
+void fab_text_better(fab_page *page, const fab_sweep *sweep);
 
 /** The first point that was built. */
 const fab_sweep_point *fab_text_first_built(const fab_sweep *sweep);
@@ -70,6 +72,8 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *sweep, size_t 
 void fab_text_placements(fab_page *page, const fab_sweep *sweep);
 /** "2, 400Gb/s": the values of a point; and what is varied, for all. Long ones are cut. */
 const char *fab_text_sweep_point(fab_page *page, const fab_sweep *sweep, const fab_sweep_point *point);
+/** "ecmp with 1 queue pair": of a label what a reader has to know. */
+const char *fab_text_routing(fab_page *page, const char *label);
 const char *fab_text_sweep_paths(fab_page *page, const fab_sweep *sweep);
 /** A collective by all its algorithms at every point, under an engine. */
 void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);

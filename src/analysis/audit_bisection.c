@@ -170,7 +170,7 @@ static const char *obstacle(const fab_structure *in) {
 /* Servers and tiers; *out is NULL, and `why` says why, where there are none. */
 static fab_status import(fab_network **net, const char *whose, fab_structure **out, fab_audit_bisection *b,
                          fab_error *err) {
-    static const fab_structure_options AS_IT_IS = {.nics_per_server = 0};
+    static const fab_structure_options AS_IT_IS = {.is_fixed = true};
     fab_error inner = {0};
     char why[sizeof b->why];
     fab_status status = fab_structure_of(net, &AS_IT_IS, out, &inner);
@@ -191,6 +191,16 @@ static fab_status with_lacks(const fab_structure *in, const halves *h, uint32_t 
                              fab_error *err) {
     fab_audit_bisection *b = &audit->bisection;
     bool serves = false;
+    if (audit->n_boundaries == 0) {
+        say(b, "no regular structure tells what is missing");
+        return FAB_OK;
+    }
+    for (uint32_t v = 0; v < in->net->n_nodes; v++) {
+        if (in->net->nodes[v].lacks_record) {
+            say(b, "the file is cut: nodes that it names have no record");
+            return FAB_OK;
+        }
+    }
     if (audit->unplaced != NULL) {
         (void)snprintf(b->why, sizeof b->why, "the names do not tell what %.80s would be joined to", audit->unplaced);
         return FAB_OK;

@@ -62,8 +62,8 @@ bool fab_verdict_is_lossy(const fab_phase_result *p, size_t engine) {
 }
 
 const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]) {
-    const fab_engine_result *e = &r->phases[0].engines[engine];
-    (void)snprintf(room, VERDICT_NAME, "[%zu] %s", engine + 1, e->engine);
+    char name[FAB_ENGINE_SHORT_SIZE];
+    (void)snprintf(room, VERDICT_NAME, "[%zu] %s", engine + 1, fab_engine_short(&r->phases[0], engine, true, name));
     return room;
 }
 
@@ -90,7 +90,9 @@ static const char *limit_of_phase(const fab_phase_result *p, const fab_engine_re
         *(e->tiers[i].tier == 1 ? &nic : &fabric) += e->tiers[i].bottlenecked_flows;
     }
     if (e->max_collision_factor.mean > VERDICT_FULL && p->fabric_flows > 0) {
-        return p->max_taper_factor > VERDICT_FULL ? "taper" : "collisions";
+        return p->max_cut_factor > VERDICT_FULL     ? "taper"
+               : p->max_taper_factor > VERDICT_FULL ? "taper under equal shares" /* no bound: see max_cut_factor */
+                                                    : "collisions";
     }
     double inside = e->rates.bottlenecked_at_scaleup + e->rates.bottlenecked_at_pcie;
     double window = e->rates.bottlenecked_at_window;
@@ -150,8 +152,14 @@ static void bound_of_iteration(const fab_iteration *it, char *out) {
 }
 
 /* "reading weights, 64 % of the 10.57 ms per token; network 21 %; kernels 14 %" */
-static void bound_of_serving(const fab_serving *s, char *out) {
+static void bound_of_serving(const fab_result *r, const fab_serving *s, char *out) {
     char room[32];
+    if (s->arrivals_per_s <= 0) { /* before all: nothing else that is said of it comes true */
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "overload: %.5g requests/s cannot be served, at most %.5g: requests wait ever longer, and no "
+                   "percentile exists. Without a queue: ",
+                   r->job.request_rate, s->most_requests_per_s);
+    }
     part parts[] = {{"reading weights", s->weights_s},
                     {"reading keys and values", s->cache_s},
                     {"network", s->token_network_s},
@@ -167,6 +175,11 @@ static void bound_of_serving(const fab_serving *s, char *out) {
     }
     fab_append(out, FAB_VERDICT_TEXT, "; first token %s", verdict_seconds(room, s->first_token_s));
     fab_append(out, FAB_VERDICT_TEXT, ", network %.0f %%", 100 * s->first_token_network_s / s->first_token_s);
+    if (s->arrivals_per_s > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "; at %.5g of at most %.5g requests/s p50 %s", s->arrivals_per_s,
+                   s->most_requests_per_s, verdict_seconds(room, s->first_token_p50_s));
+        fab_append(out, FAB_VERDICT_TEXT, ", p99 %s, queue included", verdict_seconds(room, s->first_token_p99_s));
+    }
 }
 
 /* The phase that takes longest, where nothing says how phases lie beside computation. */
@@ -261,7 +274,7 @@ static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     } else if (r->n_iterations > 0) {
         bound_of_iteration(&r->iterations[v->engine], v->bound);
     } else if (r->n_serving > v->engine) {
-        bound_of_serving(&r->serving[v->engine], v->bound);
+        bound_of_serving(r, &r->serving[v->engine], v->bound);
     } else {
         bound_of_phases(r, v, v->bound);
     }
@@ -289,6 +302,81 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
         }
     }
     return worst;
+}
+
+size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n) {
+    size_t worst = c->n_jobs;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        const double longer = e->jobs[j].slowdown.mean;
+        bool is_new = longer > 1 + FAB_VERDICT_LITTLE;
+        for (size_t i = 0; i < n; i++) {
+            is_new = is_new && before[i] != j;
+        }
+        if (is_new && (worst == c->n_jobs || longer > e->jobs[worst].slowdown.mean * (1 + FAB_VERDICT_LITTLE))) {
+            worst = j;
+        }
+    }
+    return worst;
+}
+
+/* The busiest link that a job shares, and with whom. */
+static void add_shared_link(const fab_contention *c, const fab_contention_engine *e, size_t job, char *out) {
+    char room[32];
+    for (size_t i = 0; i < e->n_worst; i++) {
+        const fab_shared_link *l = &e->worst[i];
+        const char *other = NULL;
+        bool is_there = false;
+        for (uint32_t k = 0; k < l->n_parts; k++) {
+            is_there = is_there || l->parts[k].job == job;
+            other = other == NULL && l->parts[k].job != job ? c->jobs[l->parts[k].job].id : other;
+        }
+        if (is_there && other != NULL) {
+            fab_append(out, FAB_VERDICT_TEXT, "; %s shares %s with %s", c->jobs[job].id, l->name, other);
+            if (l->n_parts > 2) {
+                fab_append(out, FAB_VERDICT_TEXT, " and %" PRIu32 " more", l->n_parts - 2);
+            }
+            fab_append(out, FAB_VERDICT_TEXT, ", %s of bytes", verdict_seconds(room, l->busy_s));
+            return;
+        }
+    }
+    if (e->n_worst > 0 && e->worst[0].n_parts > 1) { /* its own is not among the busiest */
+        const fab_shared_link *l = &e->worst[0];
+        fab_append(out, FAB_VERDICT_TEXT, "; the busiest link that jobs share is %s, of %s and %s", l->name,
+                   c->jobs[l->parts[0].job].id, c->jobs[l->parts[1].job].id);
+        fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others, %s of bytes" : ", %s of bytes",
+                   verdict_seconds(room, l->busy_s));
+    }
+}
+
+#define JOBS_NAMED 3
+
+static void add_jobs(const fab_contention *c, size_t engine, char *out) {
+    const fab_contention_engine *e = &c->engines[engine];
+    size_t named[JOBS_NAMED];
+    size_t n = 0;
+    size_t n_slowed = 0;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        n_slowed += e->jobs[j].slowdown.mean > 1 + FAB_VERDICT_LITTLE;
+    }
+    if (n_slowed == 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "together the %zu jobs do not slow each other down", c->n_jobs);
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "together %zu of %zu jobs are slowed, worst first: ", n_slowed, c->n_jobs);
+    for (; n < JOBS_NAMED && n < n_slowed; n++) {
+        named[n] = verdict_next_slowed(c, e, named, n);
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s x%.2f in %s", n > 0 ? ", " : "", c->jobs[named[n]].id,
+                   e->jobs[named[n]].slowdown.mean, c->jobs[named[n]].phase);
+    }
+    add_shared_link(c, e, named[0], out);
+}
+
+/* Of all jobs where there are several; what follows is then of the first alone. */
+static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
+    if (r->contention != NULL && engine < r->contention->n_engines) {
+        add_jobs(r->contention, engine, out);
+        fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", r->contention->jobs[0].id);
+    }
 }
 
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
@@ -326,16 +414,22 @@ static void verdict_put_collisions(const fab_result *r, fab_run_verdict *v) {
         network += r->phases[p].network_flows;
         fabric += r->phases[p].fabric_flows;
     }
+    bool several = v->slowest != v->engine && fabric > 0;
+    if (!several) {
+        collisions_of_jobs(r, v->engine, v->collisions);
+    }
     if (network == 0) {
         fab_append(v->collisions, FAB_VERDICT_TEXT, "none: the traffic stays inside the scale-up domains");
     } else if (fabric == 0) {
         fab_append(v->collisions, FAB_VERDICT_TEXT, "none: no flow crosses a link between switches");
-    } else if (v->slowest == v->engine) {
+    } else if (!several) {
         collisions_of_engine(r, v->engine, v->collisions);
     } else {
         fab_append(v->collisions, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, room));
+        collisions_of_jobs(r, v->engine, v->collisions);
         collisions_of_engine(r, v->engine, v->collisions);
         fab_append(v->collisions, FAB_VERDICT_TEXT, ". %s: ", verdict_engine(r, v->slowest, room));
+        collisions_of_jobs(r, v->slowest, v->collisions);
         collisions_of_engine(r, v->slowest, v->collisions);
     }
 }

@@ -26,6 +26,20 @@ static const fab_failed_policy *outermost_policy(const fab_failed_engine *e, siz
     return found;
 }
 
+/* Of the policy that leaves most replicas. */
+static void changes_of_serving(const fab_failed_engine *e, size_t n, char *out) {
+    const fab_failed_serving *most = &e->policies[0].serving;
+    for (size_t i = 1; i < n; i++) {
+        most = e->policies[i].serving.n_left > most->n_left ? &e->policies[i].serving : most;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "%" PRIu64 " of %" PRIu64 " replicas are left", most->n_left, most->n);
+    if (most->most_requests_per_s == 0) {
+        fab_append(out, FAB_VERDICT_TEXT, ": none is left%s, the job stops", most->n_left > 0 ? " of a pool" : "");
+    } else if (isfinite(most->most_requests_per_s)) {
+        fab_append(out, FAB_VERDICT_TEXT, ", %.4g requests/s at most", most->most_requests_per_s);
+    }
+}
+
 static void changes_of_failures(const fab_failures *f, size_t engine, char *out) {
     const fab_failed_engine *e = &f->engines[engine];
     const fab_failed_policy *best = outermost_policy(e, f->n_policies, false);
@@ -35,6 +49,8 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
                f->n_failed > 1 ? " and others" : "");
     if (e->note[0] != '\0') {
         fab_append(out, FAB_VERDICT_TEXT, "not known, %s", e->note);
+    } else if (f->n_lost > 0 && f->n_policies > 0 && e->policies[0].serving.n > 0) {
+        changes_of_serving(e, f->n_policies, out);
     } else if (best == NULL && f->n_lost > 0) {
         fab_append(out, FAB_VERDICT_TEXT, "no policy places the ranks of %zu lost server%s", f->n_lost,
                    f->n_lost == 1 ? "" : "s");
@@ -55,13 +71,13 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
 }
 
 static void changes_of_jobs(const fab_contention *c, const fab_contention_engine *e, char *out) {
-    size_t worst = 0;
+    const size_t first = verdict_next_slowed(c, e, NULL, 0);
+    const size_t worst = first < c->n_jobs ? first : 0;
     size_t n_slower = 0;
     double most = 1;
     for (size_t j = 0; j < c->n_jobs; j++) {
         const fab_contended_phase *p = &e->jobs[j];
         const double longer = p->has_iteration ? p->iteration_together_s / p->iteration_alone_s : 1;
-        worst = p->slowdown.mean > e->jobs[worst].slowdown.mean ? j : worst;
         n_slower += longer > VERDICT_FULL;
         most = fmax(most, longer);
     }
@@ -124,12 +140,14 @@ static void advice_add_alternative(const fab_run_verdict *v, const fab_alternati
                verdict_seconds(room[0], gain_of(v, t)), 100 * gain_of(v, t) / v->compared_s);
 }
 
-/* Of the boundary that is offered most under ideal spraying, over the phases. */
+/* Of the boundary that is offered most whatever the routing, else under ideal spraying, over the phases. */
 static const fab_phase_result *most_tapered(const fab_result *r) {
     const fab_phase_result *most = NULL;
     for (size_t i = 0; i < r->n_phases; i++) {
         const fab_phase_result *p = &r->phases[i];
-        most = p->fabric_flows > 0 && (most == NULL || p->max_taper_factor > most->max_taper_factor) ? p : most;
+        bool is_more = most == NULL || p->max_cut_factor > most->max_cut_factor ||
+                       (p->max_cut_factor == most->max_cut_factor && p->max_taper_factor > most->max_taper_factor);
+        most = p->fabric_flows > 0 && is_more ? p : most;
     }
     return most;
 }
@@ -179,7 +197,7 @@ static void advice_of_trials(const fab_run_verdict *v, const fab_phase_result *t
         fab_append(out, FAB_VERDICT_TEXT, " is luck of this draw: nothing clear over %d seeds", FAB_VERDICT_SEEDS);
         between = "; ";
     }
-    if (tapered == NULL || !(tapered->max_taper_factor > VERDICT_FULL) || v->n_alternatives == 0) {
+    if (tapered == NULL || !(tapered->max_cut_factor > VERDICT_FULL) || v->n_alternatives == 0) {
         fab_append(out, FAB_VERDICT_TEXT, "%sno routing saves more than %s", between,
                    verdict_seconds(room, v->compared_s - v->least_s));
         between = "; ";
@@ -247,6 +265,36 @@ static const fab_advice_row *best_of_switches(const fab_advice *a) {
     return NULL;
 }
 
+/* What a change asks for. */
+static void add_needs(fab_advice_kind kind, const char *change, char *out) {
+    static const char *const NEEDS[FAB_ADVICE_N_KINDS] = {
+        [FAB_ADVICE_QUEUE_PAIRS] = " (a setting of the hosts)",
+        [FAB_ADVICE_HASHING] = " (a setting of the switches' hash)",
+        [FAB_ADVICE_PINNING] = " (a path set for each flow)",
+    };
+    const bool is_tables = kind == FAB_ADVICE_PINNING && strstr(change, "dmodk") != NULL;
+    const char *needs = is_tables ? " (forwarding tables by destination, as subnet managers write)" : NEEDS[kind];
+    fab_append(out, FAB_VERDICT_TEXT, "%s", needs != NULL ? needs : "");
+}
+
+/* Queue pairs and hashes are what run tries and what is set most easily: what they reach, where the best is none. */
+static void add_easiest(const fab_advice *a, char *out) {
+    const fab_advice_best *b = &a->best;
+    for (size_t i = 0; i < a->n_rows && b->n_changes > 0; i++) { /* most gain first */
+        const fab_advice_row *row = &a->rows[i];
+        const bool is_easy = row->kind == FAB_ADVICE_QUEUE_PAIRS || row->kind == FAB_ADVICE_HASHING;
+        if (b->kinds[0] == FAB_ADVICE_QUEUE_PAIRS || b->kinds[0] == FAB_ADVICE_HASHING) {
+            return;
+        }
+        if (is_easy && row->gain.verdict == FAB_ADVICE_FASTER && !row->needs_switch_support) {
+            fab_append(out, FAB_VERDICT_TEXT, "; by queue pairs or hashes alone, %s saves %.1f %%",
+                       name_change(row->change), 100 * row->gain.ratio);
+            add_needs(row->kind, row->change, out);
+            return;
+        }
+    }
+}
+
 /* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
 static void advice_of_search(const fab_advice *a, char *out) {
     const fab_advice_best *b = &a->best;
@@ -268,6 +316,10 @@ static void advice_of_search(const fab_advice *a, char *out) {
     } else {
         fab_append(out, FAB_VERDICT_TEXT, "%s saves %.1f %% of %s, the most of %" PRIu64 " configurations",
                    name_change(b->change), 100 * b->gain.ratio, of, a->n_evaluated);
+        if (b->n_changes == 1) {
+            add_needs(b->kinds[0], b->change, out);
+        }
+        add_easiest(a, out);
     }
     if (built != NULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; where switches can, %s saves %.1f %%", name_change(built->change),
@@ -275,16 +327,24 @@ static void advice_of_search(const fab_advice *a, char *out) {
     }
 }
 
+/* Whether jobs that run at the same time slow each other down. */
+static bool slows_jobs(const fab_result *r, size_t engine) {
+    const fab_contention *c = r->contention;
+    return c != NULL && engine < c->n_engines && verdict_next_slowed(c, &c->engines[engine], NULL, 0) < c->n_jobs;
+}
+
 /* What uplinks may win: no routing wins it. */
-static void advice_of_taper(const fab_result *r, char *out) {
+static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
     const fab_phase_result *p = most_tapered(r);
     if (p == NULL) {
         return;
     }
-    if (p->max_taper_factor > VERDICT_FULL) {
-        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_taper_factor,
-                   p->name);
-    } else {
+    if (p->max_cut_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; only more uplinks win the taper, x%.2f in %s", p->max_cut_factor, p->name);
+    } else if (p->max_taper_factor > VERDICT_FULL) {
+        fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
+                   p->max_taper_factor, p->name);
+    } else if (!slows_jobs(r, v->engine)) { /* else it costs all of them together something */
         fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs nothing (factor %.2f)", p->max_taper_factor);
     }
 }
@@ -306,11 +366,32 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     }
 }
 
+/* Several jobs: what was tried, was tried for the first alone. */
+static void advice_of_jobs(const fab_result *r, fab_run_verdict *v) {
+    const fab_contention *c = r->contention;
+    if (c == NULL || v->engine >= c->n_engines) {
+        return;
+    }
+    if (slows_jobs(r, v->engine)) {
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "move jobs that share links apart (servers), or add uplinks: no change was tried for all jobs "
+                   "together, but every --engine that is given is; ");
+    }
+    fab_append(v->advice, FAB_VERDICT_TEXT, "for job %s alone: ", c->jobs[0].id);
+}
+
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     char name[VERDICT_NAME];
     if (r->failures != NULL && v->engine < r->failures->n_engines) {
         advice_of_failures(r->failures, v->engine, v->advice);
     }
+    if (r->n_serving > v->engine && r->serving[v->engine].arrivals_per_s <= 0) {
+        const double most = r->serving[v->engine].most_requests_per_s;
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "send fewer than %.5g requests/s, or have more than %.3g times the replicas; ", most,
+                   ceil(r->job.request_rate / most * 100) / 100);
+    }
+    advice_of_jobs(r, v);
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         fab_append(v->advice, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, v->engine, name));
     }
@@ -319,11 +400,15 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     } else {
         advice_of_routing(r, v, v->advice);
     }
-    advice_of_taper(r, v->advice);
+    advice_of_taper(r, v, v->advice);
     if (v->plan_s > 0) {
         char room[32];
         fab_append(v->advice, FAB_VERDICT_TEXT, "; a better plan takes %s, %.0f %% less: --job %s",
                    verdict_seconds(room, v->plan_s), 100 * (1 - v->plan_s / v->time_s), v->plan);
+    } else if (r->command == FAB_COMMAND_RUN && v->of_iteration &&
+               r->fabrics[0].spec.transport.kind != FAB_TRANSPORT_FLUID) {
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "; a better plan was not looked for with packets (fabriscope plan, or run with --transport fluid)");
     }
 }
 
@@ -336,6 +421,10 @@ static void certainty_of_engine(const fab_result *r, size_t engine, bool *out_dr
         const fab_engine_result *e = &r->phases[i].engines[engine];
         *out_drawn = *out_drawn || (e->seeded && r->phases[i].fabric_flows > 0);
         *out_is_bound = *out_is_bound || e->blocks_elsewhere;
+    }
+    for (size_t j = 0; r->contention != NULL && !*out_drawn && j < r->contention->n_jobs; j++) {
+        const fab_contending_job *job = &r->contention->jobs[j];
+        *out_drawn = job->phase[0] != '\0' && r->phases[0].engines[engine].seeded;
     }
 }
 
@@ -384,6 +473,49 @@ static double estimated_part(const fab_result *r, size_t engine) {
     return most;
 }
 
+/* Whether another seed might give other figures; of several jobs, of any of them. */
+static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engine, bool is_drawn, char *out) {
+    if (!is_drawn) {
+        fab_append(out, FAB_VERDICT_TEXT, "every seed gives the same");
+    } else if (r->n_seeds > 1) {
+        const fab_iteration *it = v->of_iteration ? &r->iterations[engine] : NULL;
+        fab_append(out, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);
+        if (it != NULL && it->seeds.n_seeds > 0 && it->time_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ", mean time +-%.2g %%", 100 * it->seeds.time_s.ci95 / it->time_s);
+        }
+    } else {
+        fab_append(out, FAB_VERDICT_TEXT, "one draw (--seeds 20 has the spread)");
+    }
+}
+
+static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bool is_drawn, char *out) {
+    char name[VERDICT_NAME];
+    bool is_worst_drawn = false;
+    bool ignored = false;
+    certainty_of_engine(r, v->slowest, &is_worst_drawn, &ignored);
+    if (is_drawn == is_worst_drawn) {
+        add_draws(r, v, v->engine, is_drawn, out);
+        return;
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "%s: ", verdict_engine(r, v->engine, name));
+    add_draws(r, v, v->engine, is_drawn, out);
+    fab_append(out, FAB_VERDICT_TEXT, "; %s: ", verdict_engine(r, v->slowest, name));
+    add_draws(r, v, v->slowest, is_worst_drawn, out);
+}
+
+/* Requests arrive at random, whatever the network draws. */
+static void certainty_of_arrivals(const fab_serving *s, char *out) {
+    if (s->arrivals_per_s > 0) {
+        char room[32];
+        fab_append(out, FAB_VERDICT_TEXT, "; percentiles of %s of random arrivals, drawn once",
+                   verdict_seconds(room, s->window_s));
+        if (s->load_ratio > FAB_SERVING_HIGH) {
+            fab_append(out, FAB_VERDICT_TEXT, ": at %.1f %% of the most they are of this window, and grow with it",
+                       100 * s->load_ratio);
+        }
+    }
+}
+
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     bool is_drawn = false;
     bool is_bound = false;
@@ -393,16 +525,11 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     if (part > 0) {
         fab_append(v->certainty, FAB_VERDICT_TEXT,
                    "an estimate: the hash of so many flows is not walked; at most %.2g %% longer", 100 * part);
-    } else if (!is_drawn) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "every seed gives the same");
-    } else if (r->n_seeds > 1) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "%" PRIu64 " seeds", r->n_seeds);
-        if (v->of_iteration && r->iterations[v->engine].seeds.n_seeds > 0 && v->time_s > 0) {
-            fab_append(v->certainty, FAB_VERDICT_TEXT, ", mean time +-%.2g %%",
-                       100 * r->iterations[v->engine].seeds.time_s.ci95 / v->time_s);
-        }
     } else {
-        fab_append(v->certainty, FAB_VERDICT_TEXT, "one draw (--seeds 20 has the spread)");
+        certainty_of_draws(r, v, is_drawn, v->certainty);
+    }
+    if (r->n_serving > v->engine) {
+        certainty_of_arrivals(&r->serving[v->engine], v->certainty);
     }
     if (transport != FAB_TRANSPORT_FLUID) {
         fab_append(v->certainty, FAB_VERDICT_TEXT, "; packets %s",

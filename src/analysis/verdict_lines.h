@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "fab/contention.h"
 #include "fab/units.h"
 #include "fab/str.h"
 #include "fab/verdict.h"
@@ -15,13 +16,13 @@
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
 #define VERDICT_SAME   1e-9
 #define VERDICT_MARGIN 0.0005 /* by which engines differ */
-#define VERDICT_NAME   (FAB_NAME_SIZE + 24)
+#define VERDICT_NAME   (FAB_ENGINE_SHORT_SIZE + 24)
 
 static inline const char *verdict_seconds(char room[32], double seconds) {
     return fab_quantity_format(room, seconds, FAB_UNIT_TIME);
 }
 
-/** "[2] spray" */
+/** "[2] spray"; of several of a name with the options that differ: "[1] ecmp,qp=4" */
 const char *verdict_engine(const fab_result *r, size_t engine, char room[VERDICT_NAME]);
 
 /** How much longer the slowest engine takes than the fastest; 0: they take the same; NAN: one of them has no time. */
@@ -32,6 +33,12 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
+
+/**
+ * The job that others slow down most after `n` that are given; n_jobs: no other is slowed. Of those that lose the same
+ * the first.
+ */
+size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n);
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

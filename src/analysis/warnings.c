@@ -78,14 +78,16 @@ static fab_status look_at_ports(fab_result *result, const fab_fabric_result *f, 
     return FAB_OK;
 }
 
-static fab_status look_at_tiers(fab_result *result, const fab_counts *counts, const double *given, fab_error *err) {
+/* of: "[2] ", the design of several; else empty. */
+static fab_status look_at_tiers(fab_result *result, const char *of, const fab_counts *counts, const double *given,
+                                fab_error *err) {
     for (uint64_t t = counts->tiers; counts->wiring == FAB_WIRING_TREE && t > 0 && t <= FAB_MAX_TIERS; t++) {
         double taper = given[t - 1];
         if (taper > 0 && taper != 1) {
             FAB_PASS(add_warning(result, err,
-                                 "taper.%" PRIu64 "=%g has no effect: the fabric has %" PRIu64
+                                 "%staper.%" PRIu64 "=%g has no effect: the fabric has %" PRIu64
                                  " tier%s, and no boundary above tier %" PRIu64,
-                                 t, taper, counts->tiers, counts->tiers == 1 ? "" : "s", t));
+                                 of, t, taper, counts->tiers, counts->tiers == 1 ? "" : "s", t));
         }
     }
     return FAB_OK;
@@ -163,7 +165,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
     }
     FAB_PASS(look_at_rates(result, &f->counts, err));
     FAB_PASS(look_at_ports(result, f, err));
-    FAB_PASS(look_at_tiers(result, &f->counts, taper, err));
+    FAB_PASS(look_at_tiers(result, "", &f->counts, taper, err));
     for (size_t e = 0; result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
         FAB_PASS(look_at_engine(result, f->family, result->phases[0].engines[e].label, err));
     }
@@ -171,6 +173,7 @@ static fab_status look_at_fabric(fab_result *result, const fab_fabric_result *f,
 }
 
 static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fab_error *err) {
+    char of[24] = "";
     FAB_PASS(look_at_experts(result, p->n_kept_experts, err));
     FAB_PASS(look_at_domain(result, p->tp, p->domain, err));
     FAB_PASS(look_at_rails(result, p->family, p->keeps_rails, err));
@@ -178,7 +181,10 @@ static fab_status look_at_point(fab_result *result, const fab_sweep_point *p, fa
         return FAB_OK;
     }
     FAB_PASS(look_at_rates(result, &p->counts, err));
-    FAB_PASS(look_at_tiers(result, &p->counts, p->taper, err));
+    if (result->sweep->compares_designs) {
+        (void)snprintf(of, sizeof of, "[%zu] ", (size_t)(p - result->sweep->points) + 1);
+    }
+    FAB_PASS(look_at_tiers(result, of, &p->counts, p->taper, err));
     for (size_t e = 0; e < p->n_engines; e++) {
         FAB_PASS(look_at_engine(result, p->family, p->engines[e].label, err));
     }

@@ -459,6 +459,7 @@ bool cli_has_terminal(void);
 typedef struct cli_progress {
     double started_s, shown_s, every_s;
     bool in_terminal;
+    const char *hint; /* what shortens the wait, behind every line; NULL: nothing */
 } cli_progress;
 
 bool cli_progress_wanted(const cli_options *options);

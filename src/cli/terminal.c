@@ -82,6 +82,7 @@ double cli_now_s(void) {
 
 #define LINE_S      5.0 /* after so long a first line of progress in a pipe or file, then after twice as long each */
 #define MOST_LINE_S 60.0
+#define LEAST_KNOWN 0.01 /* part that is done, of which an end can be told */
 
 bool cli_progress_wanted(const cli_options *options) {
     return !options->quiet;
@@ -101,10 +102,18 @@ void cli_progress_step(void *context, double done, size_t total) {
         return;
     }
     progress->shown_s = now_s;
-    double per_s = done / (now_s - progress->started_s);
-    (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %.3g per second, %.0f s left%s",
-                  progress->in_terminal ? "\r" : "fabriscope: ", floor(done), total, 100 * done / (double)total, per_s,
-                  ((double)total - done) / per_s, progress->in_terminal ? "\033[K" : "\n");
+    const double ran_s = now_s - progress->started_s;
+    const double per_s = done / ran_s;
+    const char *hint = progress->hint != NULL ? progress->hint : "";
+    const char *begin = progress->in_terminal ? "\r" : "fabriscope: ";
+    const char *end = progress->in_terminal ? "\033[K" : "\n";
+    if (done < LEAST_KNOWN * (double)total) { /* how fast it goes says nothing yet */
+        (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %.0f s so far%s%s", begin, floor(done), total,
+                      100 * done / (double)total, ran_s, hint, end);
+    } else {
+        (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %.3g per second, %.0f s left%s%s", begin, floor(done), total,
+                      100 * done / (double)total, per_s, ((double)total - done) / per_s, hint, end);
+    }
     (void)fflush(stderr);
     if (!progress->in_terminal) {
         progress->every_s = fmin(2 * progress->every_s, MOST_LINE_S);

@@ -74,7 +74,13 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     fab_status status = FAB_OK;
     cli_vary v = {.n_values = 0};
     fab_str numbered = FAB_STR_INIT;
+    fab_str of_engine = FAB_STR_INIT;
     size_t capacity = 0;
+    if (strncmp(text, "qp=", 3) == 0 && strchr(text, '|') == NULL) { /* the engine that most networks have */
+        fab_str_printf(&of_engine, "engine=ecmp,%s", text);
+        FAB_TRY(fab_str_status(&of_engine, err));
+        text = of_engine.data;
+    }
     if (strncmp(text, "engine=", 7) == 0 && strchr(text, '|') == NULL) {
         add_numbered(text, &numbered);
         FAB_TRY(fab_str_status(&numbered, err));
@@ -104,6 +110,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
     v = (cli_vary){.n_values = 0};
 done:
     fab_str_release(&numbered);
+    fab_str_release(&of_engine);
     cli_vary_release(&v);
     return status;
 }
@@ -218,6 +225,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
         .n_paths = n_vary,
         .read = vary[0].are_designs ? read_compared : read_point,
         .compares_designs = vary[0].are_designs,
+        .looks_for_plan = command != FAB_COMMAND_PLACE,
         .scenarios = options->scenarios,
         .policy = FAB_POLICY_FIRST_SPARE,
         .read_context = options,

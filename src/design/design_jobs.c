@@ -148,6 +148,8 @@ void design_follow_gpu(fab_design *design) {
     double gpu_bps = design->n_jobs > 0 ? design->jobs[0].accelerator.scale_up_bps : DEFAULT_SCALE_UP_BPS;
     f->domain_bps = f->domain_rate_given ? f->domain_bps : gpu_bps;
     f->domain_rate_unlike = fabs(f->domain_bps - gpu_bps) > 1;
+    (void)snprintf(f->host.gpu, sizeof f->host.gpu, "%.*s", (int)sizeof f->host.gpu - 1,
+                   design->n_jobs > 0 ? design->jobs[0].gpu : "");
 }
 
 fab_status fab_design_default_job(fab_job_spec *out, fab_error *err) {

@@ -114,7 +114,7 @@ const field design_fields[] = {
     FABRIC_COUNT("priorities", transport.priorities, 1, 8, false, "8", "lossless priorities: jobs, communicators or receivers (server number plus number within it) take them in turn, and ports serve them in turn [IEEE 802.1Qbb: eight]"),
     QUANTITY(SCOPE_FABRIC, "nic-latency", FAB_UNIT_TIME, fab_fabric_spec, transport.nic_latency_s, 1e-12, 1, true, "auto", "of both NICs together, for every step that leaves the scale-up domains; auto: 585ns under transports of packets [src/doc/packets.md], nothing under fluid or where step-overhead has it"),
 
-    FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100", "nccl-efa-b200"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100, nccl-efa-b200 = fitted on nccl-tests of servers with EFA [src/doc/hosts.md, src/doc/adr/0089-collectives-of-nccl.md]"),
+    FABRIC_CHOICE("host", host.kind, "ideal", CHOICES("ideal", "nccl-efa-h100", "nccl-efa-b200", "nccl-roce-h200", "nccl"), "software and NICs of the hosts: ideal = they take no time; nccl-efa-h100, nccl-efa-b200, nccl-roce-h200 = fitted on nccl-tests of such servers, and refused beside a GPU of another generation; nccl = the one of the first job's GPU, refused where none was measured [src/doc/hosts.md, src/doc/adr/0089-collectives-of-nccl.md]"),
     FABRIC_TIME("call-overhead", host.call_s, "of the host's software, for every collective, or other phase, that leaves the scale-up domains: a kernel starts and ends; auto: the host's, as the keys that follow [src/doc/hosts.md]"),
     FABRIC_TIME("step-overhead", host.step_s, "for every dependent step that leaves the domains [src/doc/hosts.md]"),
     FABRIC_TIME("message-overhead", host.message_s, "for every further message that a GPU sends within such a step, one after the other; the time of its first slot where that is longer [src/doc/hosts.md]"),
@@ -198,7 +198,7 @@ const field design_fields[] = {
     JOB_COUNT("microbatch", microbatch, 1e6, true, "1", "sequences per microbatch; auto: the fastest of 1, 2, 4 and 8 that fits"),
     JOB_COUNT("interleave", interleave, 65535, true, "1", "pipeline chunks per GPU; auto: the fastest, of unequal layers too"),
     JOB_CHOICE("plan", plan, "default", CHOICES("default", "given", "auto"), "auto: every one of tp, cp, pp, dp, ep, interleave, microbatch, recompute, zero and sequence-parallel that is not given is chosen: the fastest plan that fits (see plan); given: what is not given has the default of its key; default: auto where none of tp, cp, pp, dp and ep is given, else given"),
-    JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration; auto: the model's, rounded down to what its GPUs, and then its sizes, divide; the report says so"),
+    JOB_COUNT("batch", batch, MAX_SIZE, true, "auto", "sequences per iteration, of the whole job: each of the dp replicas has batch/dp of them (serving with prefill-replicas: each that generates has its part); auto: the model's, rounded down to what its GPUs, and then its sizes, divide; the report says so"),
     JOB_TEXT("gpu", FIELD_TEXT, gpu, FAB_DEFAULT_GPU, "accelerator (see list gpus), or a file: with '/' or ending in .xml"),
     JOB_CHOICE("precision", precision, "auto", fab_precisions, "elements of the matrices that layers multiply; attention, logits and sums stay 16 bits wide; auto: bf16, or fp16 on a GPU without it"),
     JOB_CHOICE("recompute", recompute, "full", fab_recomputes, "activation recomputation; auto: the plan's"),

@@ -2,8 +2,11 @@
 #include "fab/result.h"
 
 #include "fab/memory.h"
+#include "fab/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void free_phases(fab_phase_result *phases, size_t n_phases) {
     for (size_t p = 0; phases != NULL && p < n_phases; p++) {
@@ -72,3 +75,37 @@ const char *const fab_conventions[] = {
      "queues too, so that flows that collide end later"),
     NULL,
 };
+
+/* Whether one of the options of a label, which commas part, is this one. */
+static bool has_option(const char *label, const char *option, size_t length) {
+    for (const char *at = strchr(label, ','); at != NULL; at = strchr(at + 1, ',')) {
+        if (strcspn(at + 1, ",") == length && strncmp(at + 1, option, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *fab_engine_short(const fab_phase_result *phase, size_t engine, bool with_name,
+                             char room[FAB_ENGINE_SHORT_SIZE]) {
+    const fab_engine_result *own = &phase->engines[engine];
+    room[0] = '\0';
+    for (const char *at = strchr(own->label, ','); at != NULL; at = strchr(at + 1, ',')) {
+        const size_t length = strcspn(at + 1, ",");
+        bool differs = false;
+        for (size_t e = 0; e < phase->n_engines; e++) {
+            const fab_engine_result *other = &phase->engines[e];
+            differs = differs || (strcmp(other->engine, own->engine) == 0 && !has_option(other->label, at + 1, length));
+        }
+        if (differs) {
+            fab_append(room, FAB_ENGINE_SHORT_SIZE, "%s%.*s", room[0] != '\0' || with_name ? "," : "", (int)length,
+                       at + 1);
+        }
+    }
+    if (with_name || room[0] == '\0') {
+        char options[FAB_ENGINE_SHORT_SIZE];
+        memcpy(options, room, sizeof options);
+        (void)snprintf(room, FAB_ENGINE_SHORT_SIZE, "%.31s%.60s", own->engine, options);
+    }
+    return room;
+}

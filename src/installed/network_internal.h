@@ -30,6 +30,9 @@ bool fab_network_ib_rate(const char *text, size_t n, uint32_t *out_width, double
 /** The same of "4x" and gigabits of a lane, as data ("25", "NDR") or as it signals ("25.78125"). */
 bool fab_network_ib_speed(fab_token width, fab_token speed, uint32_t *out_width, double *out_bps);
 
+/** Whether a line is none of a dump: a prompt with its command, a warning of the libraries that tools print beside. */
+bool fab_network_is_chatter(const fab_text *in);
+
 /** Whether a description is of an adapter, "host HCA-6" or "host mlx5_5". */
 bool fab_network_ib_names_host(const char *label);
 

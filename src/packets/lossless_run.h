@@ -45,7 +45,7 @@ typedef struct fab_stops {
     double lead_s;
 } fab_stops;
 
-/** A flow in cells: two to a line of a cache. */
+/** A flow in cells. */
 typedef struct fab_cut_flow {
     double cell_bytes; /**< of each, on the wire */
     double latency_s;  /**< of all its links */

@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 
 #include <math.h>
+#include <string.h>
 
 static const fab_chunk_times *times_of(const run *r, uint32_t stage, uint32_t chunk) {
     return &r->p->chunk[(size_t)stage * r->p->n_chunks + chunk];
@@ -59,15 +60,32 @@ static double stage_next_s(const run *r, uint32_t stage) {
     return fetches ? later_of(at, gathered_of(r, stage, slot_of(r, stage, step->chunk))[0]) : at;
 }
 
+/* Times, none of which is below 0, have the order of their bits. */
+static uint64_t bits_of(double time_s) {
+    uint64_t bits = 0;
+    memcpy(&bits, &time_s, sizeof bits);
+    return bits;
+}
+
+static double time_of(uint64_t bits) {
+    double time_s = 0;
+    memcpy(&time_s, &bits, sizeof time_s);
+    return time_s;
+}
+
+/* Who is first, up to the root: of several the lowest stage. All levels, without a branch, which nobody predicts. */
 static void look_at(run *r, uint32_t stage) {
     size_t at = r->n_leaves + stage;
     r->is_stale[stage] = false;
     r->channel_s[stage] = channels_next_s(r, stage, &r->channel[stage]);
-    double key_s = earlier_of(stage_next_s(r, stage), r->channel_s[stage]);
-    while (at > 0 && r->key_s[at] != key_s) {
-        r->key_s[at] = key_s;
-        at /= 2;
-        key_s = earlier_of(r->key_s[2 * at], r->key_s[2 * at + 1]);
+    run_first best = {bits_of(earlier_of(stage_next_s(r, stage), r->channel_s[stage])), stage};
+    r->first[at] = best;
+    for (; at > 1; at /= 2) {
+        const run_first other = r->first[at ^ 1];
+        const bool is_other = other.when < best.when + (at & 1); /* of equal ones that on the left */
+        best.when = is_other ? other.when : best.when;
+        best.stage = is_other ? other.stage : best.stage;
+        r->first[at / 2] = best;
     }
 }
 
@@ -80,15 +98,6 @@ static void look_again(run *r, uint32_t stage) {
             look_at(r, near[i]);
         }
     }
-}
-
-/* The stage that is first; the lowest of several. */
-static uint32_t first_stage(const run *r) {
-    size_t at = 1;
-    while (at < r->n_leaves) {
-        at = 2 * at + (r->key_s[2 * at] > r->key_s[2 * at + 1]); /* without a branch, which nobody predicts */
-    }
-    return (uint32_t)(at - r->n_leaves);
 }
 
 /* --- what it does ------------------------------------------------------------------------------------------------- */
@@ -384,7 +393,7 @@ static fab_status start_run(run *r, fab_error *err) {
         *run_input_of(r, false, 0, 0, i) = 0;
     }
     for (size_t i = 0; i < 2 * r->n_leaves; i++) {
-        r->key_s[i] = INFINITY;
+        r->first[i] = (run_first){.when = bits_of(INFINITY)};
     }
     channels_clear(r);
     for (uint32_t stage = 0; stage < p->n_stages; stage++) {
@@ -427,9 +436,8 @@ fab_status run_once(run *r, run_with with, fab_op *op, double *out_s, fab_error 
     r->op = op;
     r->n_ops = 0;
     FAB_PASS(start_run(r, err));
-    while (r->key_s[1] < INFINITY) {
-        uint32_t stage = first_stage(r);
-        double now = r->key_s[1];
+    for (double now; (now = time_of(r->first[1].when)) < INFINITY;) {
+        const uint32_t stage = r->first[1].stage;
         FAB_PASS(r->channel_s[stage] <= now ? channels_advance(r, stage, r->channel[stage], now, err)
                                             : advance_stage(r, stage, now, err));
         look_again(r, stage);
@@ -465,7 +473,7 @@ fab_status run_open(run *r, const fab_pipeline *p, fab_error *err) {
     FAB_TRY(FAB_NEW(r->state, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->waits, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->closing, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->key_s, 2 * r->n_leaves, err));
+    FAB_TRY(FAB_NEW(r->first, 2 * r->n_leaves, err));
     FAB_TRY(FAB_NEW(r->channel_s, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->channel, p->n_stages, err));
     FAB_TRY(FAB_NEW(r->is_stale, p->n_stages, err));
@@ -485,6 +493,6 @@ done:
 
 void run_close(run *r) {
     FAB_FREE_ALL(r->step, r->next, r->state, r->waits, r->closing, r->free_s, r->gathered_s, r->arrived_s,
-                 r->open_passes, r->key_s, r->channel_s, r->channel, r->is_stale, r->queue, r->active, r->piece,
+                 r->open_passes, r->first, r->channel_s, r->channel, r->is_stale, r->queue, r->active, r->piece,
                  r->fetched, r->used);
 }

@@ -69,6 +69,12 @@ typedef struct run_active {
 /** What a stage does next. */
 typedef enum run_state { STATE_STEP, STATE_PASS, STATE_REDUCE } run_state;
 
+/** A stage, and when it has something to do. */
+typedef struct run_first {
+    uint64_t when; /**< bits of the time */
+    uint32_t stage;
+} run_first;
+
 typedef struct run {
     const fab_pipeline *p;
     fab_step_of_stage *step; /**< shape [stage][steps] */
@@ -86,7 +92,7 @@ typedef struct run {
     uint32_t *used;        /**< shape [stage]: those that have begun */
     double *arrived_s;     /**< shape [2][stage][chunk][microbatch]: what a pass waits for; INFINITY: not yet */
     uint32_t *open_passes; /**< shape [stage][chunk]: until the gradients of the chunk are complete */
-    double *key_s; /**< tournament of when stages have something to do: [1] the earliest, leaves from n_leaves */
+    run_first *first; /**< tournament of when stages have something to do: [1] the earliest, leaves from n_leaves */
     size_t n_leaves;
     double *channel_s;    /**< shape [stage]: when something happens next in one of its channels; INFINITY: nothing */
     run_channel *channel; /**< shape [stage]: in which */
@@ -105,7 +111,8 @@ static inline run_queue *run_queue_of(const run *r, uint32_t stage, run_channel 
 }
 
 static inline uint32_t run_neighbour(const run *r, uint32_t stage, bool before) {
-    return (stage + (before ? r->p->n_stages - 1 : 1)) % r->p->n_stages;
+    const uint32_t last = r->p->n_stages - 1; /* no division, for this is asked all the time */
+    return before ? (stage > 0 ? stage - 1 : last) : (stage < last ? stage + 1 : 0);
 }
 
 /** The parts of a pass that are exchanges of bytes, in pipeline.c. */

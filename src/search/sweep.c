@@ -6,6 +6,7 @@
 #include "fab/sweep_run.h"
 #include "fab/topologies.h"
 #include "fab/traffic.h"
+#include "fab/verdict.h"
 
 #include "sweep_internal.h"
 
@@ -56,30 +57,44 @@ void fab_sweep_free(fab_sweep *sweep) {
 typedef struct point_progress {
     const fab_sweep_request *request;
     size_t before, n_points;
+    double begin; /* part of the point that its plan took; what follows is the rest */
 } point_progress;
 
 static void tell_point(void *context, double done, size_t total) {
     const point_progress *p = context;
-    double part = total > 0 ? done / (double)total : 0;
+    double part = p->begin + (1 - p->begin) * (total > 0 ? done / (double)total : 0);
+    p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
+}
+
+#define PLAN_PART 0.5 /* of the time of a point, as progress has it */
+
+static void tell_plan(void *context, double done, size_t total) {
+    const point_progress *p = context;
+    double part = PLAN_PART * (total > 0 ? done / (double)total : 0);
     p->request->progress(p->request->progress_context, (double)p->before + part, p->n_points);
 }
 
 /* What the job leaves open of its plan is chosen for this fabric, and what collectives leave to replays. NULL: nothing
  * is open. */
 static fab_status choose_for_point(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
-                                   const char *text, char **traffic, fab_design **out, fab_sweep_point *kept,
-                                   fab_error *err) {
+                                   const char *text, char **traffic, fab_design **out, point_progress *progress,
+                                   fab_sweep_point *kept, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *chosen = NULL;
     fab_plans *plans = NULL;
-    const fab_plan_request what = {
-        .design = design, .fabric = fabric, .seed = request->seed, .n_threads = request->n_threads};
+    const fab_plan_request what = {.design = design,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .progress = request->progress != NULL ? tell_plan : NULL,
+                                   .progress_context = progress};
     if (!fab_plan_is_wanted(design, text) && !fab_best_is_wanted(design, text)) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(chosen, 1, err));
     *chosen = *design;
     chosen->collective_note[0] = '\0';
+    progress->begin = PLAN_PART;
     FAB_TRY(fab_choose_open(&what, text, chosen, &plans, traffic, err));
     if (plans != NULL) {
         kept->has_plan = true;
@@ -108,6 +123,30 @@ static fab_status replay_point(fab_replay *replay, bool is_asked, fab_result *re
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
+/* Whether a job whose sizes somebody gave has a plan that is faster by more than a twentieth. */
+static fab_status look_for_better(const fab_sweep_request *request, const fab_design *design, const fab_fabric *fabric,
+                                  const fab_job_spec *job, fab_sweep_point *point, fab_error *err) {
+    fab_plans *plans = NULL;
+    const fab_sweep_engine *engine = point->n_engines > 0 ? &point->engines[0] : NULL;
+    if (point->has_plan || engine == NULL || !engine->has_iteration || design->n_jobs != 1 ||
+        job->kind != FAB_JOB_TRAINING || design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
+        return FAB_OK;
+    }
+    const double time_s = engine->least_s > 0 ? engine->least_s : engine->time_s;
+    const fab_plan_request what = {.design = design,
+                                   .fabric = fabric,
+                                   .seed = request->seed,
+                                   .n_threads = request->n_threads,
+                                   .below_s = time_s * (1 - FAB_VERDICT_PLAN)};
+    FAB_PASS(fab_plan_beat(&what, job, 0, &plans, err));
+    if (plans != NULL && plans->n_plans_listed > 0) {
+        point->better_s = plans->plans[0].iteration.time_s;
+        (void)fab_job_plan_text(&plans->plans[0].plan, point->better);
+    }
+    fab_plans_free(plans);
+    return FAB_OK;
+}
+
 /* `value` is that of each path; NULL: none is varied. */
 static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                  point_progress *progress, fab_sweep_point *out, fab_error *err) {
@@ -121,10 +160,11 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_result result = {.seed = request->seed, .n_fabrics = 1};
     fab_sweep_point kept = {.n_phases = 0};
     fab_str traffic = FAB_STR_INIT;
+    progress->begin = 0;
     FAB_TRY(fab_sweep_traffic(request, design, value, &traffic, err));
     FAB_TRY(FAB_NEW(result.fabrics, 1, err));
     FAB_TRY(fab_fabric_measure(design, &result.fabrics[0], &graph, err));
-    FAB_TRY(choose_for_point(request, design, graph, traffic.data, &settled, &open, &kept, err));
+    FAB_TRY(choose_for_point(request, design, graph, traffic.data, &settled, &open, progress, &kept, err));
     const char *replayed = settled != NULL ? settled : traffic.data;
     const fab_context_request what = {.design = open != NULL ? open : design,
                                       .fabric = graph,
@@ -150,6 +190,9 @@ static fab_status sweep_evaluate(const fab_sweep_request *request, const fab_des
     fab_blame_design(design, status, err);
     FAB_TRY(status);
     FAB_TRY(fab_sweep_keep(&result, request->n_seeds > 0, design->n_engines, &kept, err));
+    if (request->looks_for_plan && progress->before == 0) {
+        FAB_TRY(look_for_better(request, design, graph, &result.job, &kept, err));
+    }
     FAB_TRY(fab_sweep_keep_goodput(request, fab_context_what(context)->design, replayed, &kept, err));
     *out = kept;
     kept = (fab_sweep_point){.n_phases = 0};
@@ -178,6 +221,43 @@ bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_p
     (void)snprintf(point->error, sizeof point->error, "%s%s%s", error->where, error->where[0] != '\0' ? ": " : "",
                    error->text);
     return true;
+}
+
+#define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */
+
+/* Behind the one engine of a compared design: what spraying makes of it, with the plan that is best then. The choice of
+ * the engine may decide more than that of the design. */
+static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_design *design, const char *const *value,
+                                   point_progress *progress, fab_sweep_point *point, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *sprayed = NULL;
+    fab_sweep_point found = {.n_phases = 0};
+    fab_error why = {.code = FAB_OK};
+    size_t capacity = 1;
+    fab_sweep_request alone = *request;
+    if (!request->compares_designs || design->n_engines != 1 || design->fabric.transport.kind != FAB_TRANSPORT_FLUID ||
+        strncmp(design->engines[0].text, "spray", strlen("spray")) == 0 ||
+        point->counts.gpus * request->n_values[0] > MOST_SPRAYED_GPUS) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(sprayed, 1, err));
+    *sprayed = *design;
+    sprayed->engines[0] = (fab_engine_spec){.text = "spray", .where = "--engine"};
+    alone.scenarios = NULL;
+    alone.looks_for_plan = false;
+    status = sweep_evaluate(&alone, sprayed, value, progress, &found, &why);
+    if (fab_is_refusal(status)) {
+        status = FAB_OK;
+        goto done;
+    }
+    FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    FAB_TRY(FAB_GROW(point->engines, capacity, 2, err));
+    point->engines[point->n_engines++] = found.engines[0];
+    point->is_sprayed = true;
+done:
+    free(sprayed);
+    fab_sweep_point_release(&found);
+    return status;
 }
 
 /* Values of point i: the first path varies slowest. */
@@ -250,6 +330,9 @@ static fab_status run_point(const fab_sweep_request *r, size_t i, const shared_j
     }
     if (status == FAB_OK) {
         status = sweep_evaluate(r, design, value, progress, &found, inner);
+    }
+    if (status == FAB_OK) {
+        FAB_TRY(evaluate_sprayed(r, design, value, progress, &found, err));
     }
     if (!fab_sweep_keep_error(status, inner, &found)) {
         if (inner->code != FAB_OK && err != NULL) {
@@ -372,11 +455,16 @@ static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design
 
 /* --- all points --------------------------------------------------------------------------------------------------- */
 
+/* With failures where they were asked for: what histories do not tell apart is as fast. */
 static bool dominates(const fab_sweep_point *p, const fab_sweep_point *q, size_t e) {
-    double p_s = p->engines[e].compared_s;
-    double q_s = q->engines[e].compared_s;
-    bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + SAME);
-    return no_worse && (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - SAME));
+    const fab_sweep_engine *mine = &p->engines[e];
+    const fab_sweep_engine *its = &q->engines[e];
+    double p_s = fab_with_failures(mine, mine->compared_s);
+    double q_s = fab_with_failures(its, its->compared_s);
+    double same = fmax(SAME, fab_goodput_uncertainty(mine, its));
+    bool no_worse = p->total_usd <= q->total_usd * (1 + SAME) && p_s <= q_s * (1 + same);
+    return mine->has_goodput == its->has_goodput && no_worse &&
+           (p->total_usd < q->total_usd * (1 - SAME) || p_s < q_s * (1 - same));
 }
 
 static bool has_time(const fab_sweep_point *p, size_t e) {

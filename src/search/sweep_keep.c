@@ -3,6 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/goodput_run.h"
+#include "fab/routing.h"
 #include "fab/traffic.h"
 #include "fab/verdict.h"
 #include "fab/warnings.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Flows times seeds of a point, and of all: of more a point is one draw, and says so. */
+/* Paths (flows times queue pairs) times seeds of a point, and of all: of more a point is one draw, and says so. */
 #define MOST_OF_POINT (1U << 22)
 #define MOST_OF_ALL   (1U << 24)
 
@@ -34,6 +35,19 @@ static void keep_fabric(const fab_fabric_result *f, fab_sweep_point *out) {
     out->energy_usd_per_year = f->cost.energy_usd_per_year;
 }
 
+/* Most paths of a flow under an engine; one that is refused says so when it replays. */
+static uint64_t most_paths(const fab_context *context) {
+    uint64_t most = 1;
+    for (size_t e = 0; e < fab_context_what(context)->n_engines; e++) {
+        const fab_router *router = NULL;
+        if (fab_context_router(context, e, &router, NULL) == FAB_OK) {
+            const fab_router_facts *facts = fab_router_facts_of(router);
+            most = facts->is_seeded && facts->paths_per_flow > most ? facts->paths_per_flow : most;
+        }
+    }
+    return most;
+}
+
 fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,
                            fab_error *err) {
     const fab_traffic *traffic = NULL;
@@ -48,7 +62,7 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
     }
     const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
     /* Goodput is of the first seed, and means nothing beside others. */
-    const bool are_few = request->scenarios == NULL && flows <= most / FAB_VERDICT_SEEDS;
+    const bool are_few = request->scenarios == NULL && flows * most_paths(context) <= most / FAB_VERDICT_SEEDS;
     *out = request->n_seeds > 0 ? request->n_seeds : are_few ? FAB_VERDICT_SEEDS : 1;
     return FAB_OK;
 }
@@ -158,10 +172,41 @@ static double work_of(const fab_job_spec *job) {
     return (double)job->batch * each;
 }
 
+/* Whether a flow of the phase is passed on inside a scale-up domain, on its way between others. */
+static bool has_relay(const fab_fabric *f, const fab_ports *ports, const fab_phase *phase) {
+    for (uint64_t i = 0; i < phase->n_flows; i++) {
+        const fab_flow flow = fab_phase_flow(phase, i);
+        fab_link_id link[FAB_FLOW_SEGMENT_LINKS];
+        const bool leaves = fab_domain_of(f, flow.src) != fab_domain_of(f, flow.dst);
+        const uint32_t n = leaves ? fab_flow_segments(f, ports, flow.src, flow.dst, 0, link) : 0;
+        for (uint32_t k = 0; k < n; k++) {
+            if (fab_class_of(f, link[k])->kind == FAB_LINK_SCALEUP) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static fab_status keep_relays(const fab_context *context, const fab_traffic *traffic, fab_sweep_point *out,
+                              fab_error *err) {
+    const fab_fabric *f = fab_context_what(context)->fabric;
+    const fab_ports *ports = NULL;
+    if (!f->forwards_in_domain || f->stores_and_forwards) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_context_ports(context, &ports, err));
+    for (size_t p = 0; p < traffic->n_phases && !out->relays; p++) {
+        out->relays = has_relay(f, ports, &traffic->phases[p]);
+    }
+    return FAB_OK;
+}
+
 fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *design, const fab_fabric_result *fabric,
                               fab_sweep_point *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
+    FAB_PASS(keep_relays(context, traffic, out, err));
     if (traffic->has_job) {
         FAB_PASS(fab_ownership_of(design, fabric, &traffic->job.accelerator, &out->ownership, err));
         out->has_ownership = true;

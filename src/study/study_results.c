@@ -253,17 +253,23 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     for (size_t v = 0; v < plan->n_variants; v++) {
         out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
     }
+    out->serves = r->design.n_jobs > 0 && r->design.jobs[0].kind == FAB_JOB_SERVING;
     out->reform_s = rates.reform_s;
     out->regrow = rates.regrow;
     out->keeps_batch = rates.shrunk_batch == 0;
     out->is_auto = !is_early && spec->checkpoint_s == 0;
 }
 
-static void tell_origin(const fab_plan *plan, fab_study_summary *out) {
+static void tell_origin(const fab_plan *plan, const fab_design *design, fab_study_summary *out) {
     bool is_named = plan->name[0] != '\0';
     (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
     (void)snprintf(out->digest, sizeof out->digest, "%s", plan->digest);
-    (void)snprintf(out->traffic, sizeof out->traffic, "%s", plan->traffic);
+    if (design->n_jobs > 1 && strncmp(plan->traffic, "job", 3) == 0) { /* a study is of the first one */
+        (void)snprintf(out->traffic, sizeof out->traffic, "%s (%s; the other %s left out)", plan->traffic,
+                       design->jobs[0].id, design->n_jobs == 2 ? "job of the design is" : "jobs of the design are");
+    } else {
+        (void)snprintf(out->traffic, sizeof out->traffic, "%s", plan->traffic);
+    }
     (void)snprintf(out->scenarios, sizeof out->scenarios, "%s", plan->scenarios);
     out->seed = plan->seed;
 }
@@ -311,7 +317,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
         bool is_known = x->healthy_time_s > 0 && x->goodput.n > 0;
         x->tokens_per_s = is_known ? r->iteration_tokens / x->healthy_time_s * x->goodput.mean : 0;
     }
-    tell_origin(plan, *out);
+    tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
 done:
     FAB_FREE_ALL(labels, policies, healthy, failed.component);

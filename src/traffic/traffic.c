@@ -58,6 +58,10 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
                   s->sequence_parallel ? ", sequence parallel" : "");
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
+    if (s->kind == FAB_JOB_SERVING) {
+        SUMMARIZE(traffic, " (%" PRIu64 " per replica%s)", s->batch / (s->dp - s->prefill_replicas),
+                  s->prefill_replicas > 0 ? " that generates" : "");
+    }
     if (s->batch_unrounded > 0) {
         SUMMARIZE(traffic, " (the model's %" PRIu64 " does not divide)", s->batch_unrounded);
     }

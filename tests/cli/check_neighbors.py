@@ -44,7 +44,7 @@ else:
     for line in text.splitlines()[1:]:
         words = line.split()
         rows.append((box, words[0], short(words[-1]), long(words[-2])))
-rows = [r for r in rows if not re.match("Management|mgmt", r[1])]
+rows = [r for r in rows if not any(re.match("Management|mgmt", r[k]) for k in (1, 3))]
 out = csv.writer(sys.stdout)
 out.writerow(("A-node", "A-port", "Z-node", "Z-port", "rate")[: len(rows[0])])
 taken = set()

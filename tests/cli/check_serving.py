@@ -98,3 +98,46 @@ assert s["token_p50_s"] >= s["kv_transfer_s"] / 127
 full = run(program, "run", "rail-spine:gpus=64", "--engine", "spray", "--job",
            "kind=serving,model=llama3-70b,tp=8,batch=64,prompt=1024,tokens=128,request-rate=100000")["serving"][0]
 assert "arrivals_per_s" not in full and "first_token_p99_s" not in full
+
+# --- servers that die: the replicas that are left serve what a job on as many servers does ---
+SERVED = "kind=serving,model=llama3-70b,prompt=1024,tokens=128"
+
+
+def failed(fabric, job, *dead):
+    servers = [word for server in dead for word in ("--fail", f"server-{server}")]
+    report = run(program, "run", fabric, "--engine", "spray", "--job", f"{SERVED},{job}", *servers)
+    return report["serving"][0], [p["serving"] for p in report["failures"]["engines"][0]["policies"]]
+
+
+# tp, dp, batch of a replica, servers of one: 7, 5 and 1 of 8 on their own servers; two servers to a replica
+for tp, dp, dead, gone in ((8, 8, (3,), 1), (8, 8, (0, 3, 7), 3), (8, 8, range(1, 8), 7), (16, 4, (2,), 1), (16, 4, (2, 3, 4), 2)):
+    rate = 0.5 * (dp - gone)
+    healthy, rows = failed("rail-spine:gpus=64", f"tp={tp},batch={8 * dp},request-rate={rate}", *dead)
+    left = run(program, "run", f"rail-spine:gpus={tp * (dp - gone)}", "--engine", "spray", "--job",
+               f"{SERVED},tp={tp},batch={8 * (dp - gone)},request-rate={rate}")["serving"][0]
+    for row in rows:
+        assert (row["replicas"], row["replicas_left"]) == (dp, dp - gone) and row["arrivals_per_s"] == rate, row
+        assert abs(row["most_requests_per_s"] * dp / (healthy["most_requests_per_s"] * (dp - gone)) - 1) < 1e-9, (row, healthy)
+        for key in ("most_requests_per_s", "first_token_p50_s", "first_token_p99_s"):
+            assert abs(row[key] / left[key] - 1) < 1e-9, (key, row, left)
+
+# by hand: of 8 replicas that can serve 8 m, 7 cannot serve 7.5 m; nobody serves where all, or all of a pool, are gone
+most = failed("rail-spine:gpus=64", "tp=8,batch=64", 3)[0]["most_requests_per_s"]
+row = failed("rail-spine:gpus=64", f"tp=8,batch=64,request-rate={7.5 / 8 * most}", 3)[1][0]
+assert abs(row["most_requests_per_s"] / most - 7 / 8) < 1e-9 and "first_token_p50_s" not in row, row
+assert failed("rail-spine:gpus=64", "tp=8,batch=64", *range(8))[1][0]["most_requests_per_s"] == 0
+row = failed("rail-spine:gpus=64", "tp=8,batch=120,prefill-replicas=3", 0, 1, 2)[1][0]
+assert row["most_requests_per_s"] == 0 and row["replicas_left"] == 5 and row.get("reading_replicas_left", 0) == 0, row
+# pools: the smaller of what is left of each; a spare takes the place of one, so that only the other is missing
+for dead, readers, generators in (((0,), 2, 5), ((3, 4), 3, 3), ((1, 7), 2, 4)):
+    healthy, rows = failed("rail-spine:gpus=64", "tp=8,batch=120,prefill-replicas=3", *dead)
+    reads, generates = 1 / healthy["first_token_s"], 1 / (127 * healthy["token_s"] / 24)
+    assert abs(healthy["most_requests_per_s"] / min(3 * reads, 5 * generates) - 1) < 1e-9
+    assert rows[0]["reading_replicas_left"] == readers and rows[0]["replicas_left"] == readers + generators
+    assert abs(rows[0]["most_requests_per_s"] / min(readers * reads, generators * generates) - 1) < 1e-9, (dead, rows[0])
+rows = failed("rail-spine:gpus=64,spares=1", "tp=8,batch=64", 3, 5)[1]
+assert rows[0]["replicas_left"] == 6 and {r["replicas_left"] for r in rows[1:]} == {7}, rows  # none, and the others
+# experts that several replicas share: all of a group of 4 are out
+row = run(program, "run", "rail-spine:gpus=32", "--engine", "spray", "--job", "kind=serving,model=mixtral-8x7b,tp=4,ep=4,batch=64,tokens=16",
+          "--fail", "server-1")["failures"]["engines"][0]["policies"][0]["serving"]
+assert (row["replicas"], row["replicas_left"]) == (8, 4), row

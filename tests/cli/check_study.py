@@ -161,7 +161,7 @@ def credits(store, rows):
             out[name] = (mine, own)
     known = [(s, d) for s, d in damage.items() if d is not None]
     meets = [d for s, d in known if d > 1e-9 and together(store.failed[s]) <= 0.1 * d]
-    draws = sum(d <= 1e-9 for _, d in known) + len(meets)
+    draws = [max(0, d) for _, d in known]
     sizes = {len(store.failed[s]) for s in by_scenario}
     whole = len(sizes) == 1 and len(by_scenario) == math.comb(len(store.kind), *sizes)
     return single, whole, out, meets, draws
@@ -178,7 +178,8 @@ def is_clear(single, whole, own, meets, draws, n_parts):
         return False
     if whole:
         return mean - half > 1e-9
-    chance = (sum(d >= mean / 2 for d in meets) + 3) / (draws + 3)
+    as_large = sum(d >= mean / 2 for d in meets)
+    chance = (as_large + 3) / (as_large + sum(d < mean / 2 for d in draws) + 3)
     return mean - half > 1e-9 and chance ** len(own) * n_parts <= 0.01
 
 

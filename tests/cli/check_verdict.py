@@ -59,6 +59,19 @@ def check_alternative_figures():
     assert "only more uplinks win the taper" in tapered["to_do"], tapered["to_do"]
 
 
+def check_cuts():
+    """Words of a bound are said of a cut alone, which no splitting is below; equal shares are none."""
+    for design in ("clos:gpus=64,radix=16,taper=4", "clos:gpus=256,radix=16,pod=64,tiers=3,taper=1/2"):
+        report = run("route", design, "--traffic", "pattern:permutation", "--engine", "spray", "--bound")
+        for phase in report["phases"]:
+            cut = phase["max_cut_factor"]
+            assert 0 < cut <= phase["bound"]["min_utilisation_ratio"] * (1 + 1e-6), (design, phase)
+            assert cut <= phase["max_taper_factor"] * (1 + 1e-6), (design, phase)
+    graph = run("route", "dragonfly:gpus=72,radix=8", "--traffic", "pattern:shift,by=8", "--engine", "spray")
+    assert "max_cut_factor" not in graph["phases"][0], graph["phases"][0]
+    assert "more uplinks" not in graph["verdict"]["to_do"], graph["verdict"]["to_do"]
+
+
 def check_engines():
     """The best and the worst of those given, and the margin between them."""
     report = run("run", SMALL, "--job", "tp=8", "--engine", "ecmp", "--engine", "spray", "--engine", "ecmp,qp=4")
@@ -149,6 +162,7 @@ def check_cases():
 
 
 check_alternative_figures()
+check_cuts()
 check_engines()
 check_parts()
 check_cases()

@@ -66,4 +66,55 @@ code=0
 printf '0x1 "a"\nred "b"\n' >bad.map
 "$program" audit before.net --node-name-map bad.map --quiet >out 2>err || code=$?
 [[ $code -eq 3 ]] && grep -q 'bad.map:2:1: .*is no GUID' err || fail "a map that is none: $code $(<err)"
+sed 's/"leaf-3"/"leaf-03"/' before.net >one.net
+"$program" audit one.net --against before.net --quiet | tr -s ' \n' ' ' | grep "note: 1 box has another name than in the plan, by GUID or by what is plugged where: 0x[0-9a-f]* is 'leaf-03', in the plan 'leaf-3'" >/dev/null ||
+  fail "a name that changed: $("$program" audit one.net --against before.net --quiet)"
+
+# --- every file of wiring, in the words of each ---
+for design in rail-spine:gpus=64,radix=16 clos:gpus=32,radix=16,gpus-per-server=4,planes=2; do
+  rm -rf wiring && mkdir -p wiring/sonic.box wiring/frr.box
+  for format in cables ptm containerlab netbox-csv ibnet; do
+    "$program" build "$design" --format $format --quiet >wiring/$format
+  done
+  "$program" build "$design" --format sonic --quiet | tar x -C wiring/sonic.box && mv wiring/sonic.box/config_db wiring/sonic
+  "$program" build "$design" --format frr --quiet | tar x -C wiring/frr.box && mv wiring/frr.box/fabric.clab.yml wiring/frr
+  rm -r wiring/*.box
+  for file in wiring/*; do
+    [[ -z $(found "$file" "$design") ]] || fail "$file against $design: $(found "$file" "$design" | head -n 3)"
+    for plan in wiring/*; do
+      [[ -z $(found "$file" "$plan") ]] || fail "$file against $plan: $(found "$file" "$plan" | head -n 3)"
+    done
+  done
+  for format in cables ptm containerlab netbox-csv; do # a cable of a host, and one between switches
+    for cable in 'server-3[^0-9].*leaf-2[^0-9]' 'leaf-1[^0-9].*spine-1[^0-9]'; do
+      line=$(grep -nE "$cable" wiring/$format | head -n 1 | cut -d: -f1) || continue
+      sed "${line}d" wiring/$format >less
+      for plan in "$design" wiring/{cables,ptm,sonic}; do
+        one=$(found less "$plan")
+        [[ $one == missing-*\ 1 && $one != *$'\n'* ]] || fail "$format without line $line of $design against $plan: $one"
+      done
+    done
+  done
+done
+
+# --- what is exchanged is one finding ---
+"$program" build rail-spine:gpus=64,radix=16 --format cables --quiet >plan.csv
+"$program" build rail-spine:gpus=64,radix=16 --format ibnet --quiet >plan.net
+swap() { sed -E "s/$2/@@/; s/$3/$2/; s/@@/$3/" "$1"; }
+exchanged() { [[ $(found $1 $2) == "$3" ]] || fail "$4: $(found $1 $2 | head -n 3)"; }
+swap plan.csv server-2 server-5 >now.csv
+exchanged now.csv plan.csv "swapped-hosts server-2 server-5 16" "two hosts by name"
+swap plan.csv 'leaf-0,10,' 'leaf-1,11,' >now.csv
+exchanged now.csv plan.csv "crossed-uplinks leaf-0 leaf-1 2" "two uplinks"
+swap plan.csv 'server-3 HCA-2,' 'server-3 HCA-5,' >now.csv
+exchanged now.csv plan.csv "swapped-rails leaf-1 leaf-4 2" "two rails"
+$python - >now.net <<'END'
+import re
+text = open("plan.net").read() # the adapters of two servers, whose descriptions stay where they were
+for x in range(8):
+    a, b = (f"02fab2000000{server * 8 + x:02x}00" for server in (2, 5))
+    text = re.sub(f"{a[1:-2]}|{b[1:-2]}", lambda m: b[1:-2] if m[0] == a[1:-2] else a[1:-2], text)
+print(text, end="")
+END
+exchanged now.net plan.net "swapped-hosts server-2 server-5 16" "two hosts by GUID"
 exit $((failures > 0))

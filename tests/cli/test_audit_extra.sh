@@ -150,4 +150,58 @@ cp now.net today.net && directors spines >/dev/null
 python3 -c 'import json; assert [f["finding"] for f in json.load(open("out.json"))["audit"]["findings"]] == 3 * ["backplane"]' || fail "links inside, against yesterday"
 "$program" cost "installed:$PWD/now.net" >out && grep -q 'link 200 Gb/s inside a switch *192 *\$0.00' out || fail "links inside a director cost something: $(cat out)"
 "$program" import now.net --quiet >out && tr -s ' \n' ' ' <out | grep -qF '24 of the switches are chips of 2 directors' || fail "import of directors: $(cat out)"
+# --- several uplinks of one switch, a half of the leaves, a file that ends early ---
+"$program" build rail-spine:gpus=64,radix=16 --format cables --quiet >whole.csv
+uplinks_of() { grep -n "^leaf-$1,[0-9]*,spine-" whole.csv | cut -d : -f 1; } # uplinks_of LEAF: lines
+lose() { # lose TEXT LINE...: what is found, and both counts of the upper cables and the bisection, without these lines
+  local text=$1
+  shift
+  sed "$(printf '%sd;' "$@")" whole.csv >now.csv
+  "$program" audit now.csv --json --quiet | $python -c 'import json, sys
+a = json.load(sys.stdin)["audit"]
+f = a["findings"]
+b = a["boundaries"][1]
+print(",".join(sorted({x["finding"] for x in f})), ",".join(sorted({x["node"] for x in f})), sum(x["cables"] for x in f), b["present_cables"], b["planned_cables"], min([x["confidence"] for x in f]) < 0.6)' >out
+  [[ $(<out) == "$text" ]] || fail "lost uplinks: $(<out), not $text"
+}
+mapfile -t up < <(uplinks_of 5)
+for n in 1 2 3 4 5 6 7 8; do
+  lose "missing-cable leaf-5 $n $((64 - n)) 64 False" "${up[@]:0:n}"
+done
+mapfile -t up < <(uplinks_of 5 | sed '2d;6d;8d' && grep -n ',spine-1,' whole.csv | cut -d : -f 1) # with an absent spine
+lose 'absent-switch,missing-cable leaf-5,spine-1 19 43 48 False' "${up[@]}"
+mapfile -t up < <(uplinks_of '[4-7]')
+lose 'missing-cable leaf-4,leaf-5,leaf-6,leaf-7 32 32 64 True' "${up[@]}"
+mapfile -t up < <(uplinks_of '[3-7]' | tail -n 38)
+lose 'missing-cable leaf-3,leaf-4,leaf-5,leaf-6,leaf-7 38 26 64 True' "${up[@]}"
+"$program" build clos:gpus=256,radix=32,taper=2 --format cables --quiet >whole.csv
+mapfile -t up < <(uplinks_of 5)
+lose 'missing-cable leaf-5 3 125 128 False' "${up[@]:0:3}"
+"$program" audit now.csv --quiet >out && grep -qF 'bisection: 24.4 Tb/s of 25.6 Tb/s; lost 1.2 Tb/s' out || fail "bisection without three uplinks: $(<out)"
+
+# --- crossed cables: the ports that break the pattern ---
+"$program" build rail-spine:gpus=64,radix=16 --format cables --quiet >whole.csv
+sed -E 's/^leaf-0,10,spine-1,/leaf-0,10,SPINE-2,/; s/^leaf-1,11,spine-2,/leaf-1,11,spine-1,/; s/SPINE/spine/' whole.csv |
+  awk -F, -v OFS=, '$1 == "leaf-0" && $2 == 10 { $4 = 3 } $1 == "leaf-1" && $2 == 11 { $4 = 1 } { print }' >now.csv
+[[ $(found now.csv) == 'crossed-uplinks leaf-0 10 leaf-1 11 2' ]] || fail "crossed: $(found now.csv)"
+awk -F, -v OFS=, 'NR > 1 && $3 ~ /^spine/ { n = substr($1, 6); $2 = 9 + ($2 * 3 + n * 5) % 8 } { print }' now.csv >mixed.csv
+[[ $(found mixed.csv) == 'crossed-uplinks leaf-0  leaf-1  2' ]] || [[ $(found mixed.csv) == 'crossed-uplinks leaf-0 - leaf-1 - 2' ]] ||
+  fail "crossed, and no pattern of ports: $(found mixed.csv)"
+"$program" audit mixed.csv --quiet | tr -s ' \n' ' ' | grep -qF 'any may be the one' || fail "crossed, and no pattern of ports: not said"
+
+# --- networks of sites have no tiers; nodes without records are one message ---
+{
+  echo 'A-node,A-port,Z-node,Z-port'
+  for ((i = 0; i < 16; i++)); do echo "site-$i,1,site-$(((i + 1) % 16)),2"; done
+  printf 'server-0,1,site-0,3\nserver-1,1,site-1,3\nsite-2,4,site-9,4\nsite-4,4,site-12,4\n'
+} >sites.csv
+[[ -z $(found sites.csv) ]] || fail "a network of sites: $(found sites.csv)"
+"$program" audit sites.csv --quiet | grep -qF 'No regular structure was found' || fail "a network of sites has a structure"
+awk -v RS= -v ORS='\n\n' 'NR < 40' perfect.net >cut.net
+[[ $(found cut.net | cut -d ' ' -f 1 | sort | uniq -c | tr -s ' ') == ' 1 contradiction' ]] || fail "a file that is cut: $(found cut.net | head -n 4)"
+"$program" audit cut.net --quiet | tr -s ' \n' ' ' | grep -qF 'what is lost is not known: the file is cut' || fail "bisection of a file that is cut"
+echo 'A-node,A-port,Z-node,Z-port' >head.csv
+for file in head.csv sites.csv; do
+  grep -q 'hosts-per-switch' <("$program" audit "$file" --quiet) && fail "$file: an option that audit has not"
+done
 exit $((failures > 0))

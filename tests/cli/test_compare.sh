@@ -24,6 +24,40 @@ says 'Not the taper alone: a leaf has 16 cables to NICs at 1' sweep clos:gpus=25
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --set down.1=16 "${quick[@]}"
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary nic=200Gb/s,400Gb/s "${quick[@]}"
 
+says 'Not the taper alone: a leaf has 32 cables to NICs at [1] clos' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 "${quick[@]}"
+silent 'Not the taper alone' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 --set down.1=32 "${quick[@]}"
+
+# --- the engine: what spraying makes of a verdict is what --engine spray finds ---
+pair=(rail-only:gpus=256 clos:gpus=256,taper=7 --job model=llama3-8b --quiet)
+says 'Under spray [1] and [2] are even' compare "${pair[@]}"
+says 'the routing decides more than the designs' compare "${pair[@]}"
+"$program" compare "${pair[@]}" --json >hashed.json
+"$program" compare "${pair[@]}" --engine spray --json >sprayed.json
+python3 - <<'PYTHON' || fail "a verdict under spray"
+import json
+hashed, sprayed = (json.load(open(f"{name}.json"))["sweep"] for name in ("hashed", "sprayed"))
+v, w = hashed["verdicts"][0], sprayed["verdicts"][0]
+assert len(hashed["verdicts"]) == 1 and all(len(p["engines"]) == 1 for p in hashed["points"])
+assert v["sprayed_best"] == w["best"] and v["sprayed_next"] == w["next"] and "sprayed_best" not in w
+assert v["sprayed_margin_ratio"] == w["margin_ratio"] < 0.01 < 0.2 < v["margin_ratio"], (v, w)
+PYTHON
+
+# --- sizes that are given and slower than a plan ---
+sizes=(clos:gpus=64 --job model=llama3-8b,tp=8,pp=4 --quiet)
+says 'The sizes that are given are not the fastest: at 1 a better plan takes' sweep "${sizes[@]}" --vary taper=1,3
+says 'The sizes that are given are not the fastest: at [1] clos' compare clos:gpus=64,taper=3 "${sizes[@]}"
+silent 'The sizes that are given' sweep clos:gpus=64 --job model=llama3-8b --quiet --vary taper=1,3
+
+# --- relays between rails, which the verdict rests on ---
+experts=(--job model=mixtral-8x7b,tp=2,pp=2,ep=8,order=tp-cp-dp-pp,batch=512 --engine spray --quiet)
+says '[1]: GPUs pass traffic between rails on as it comes' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${experts[@]}"
+silent 'GPUs pass traffic' compare rail-only:gpus=64,forwarding=sequential rail-spine:gpus=64,radix=16 "${experts[@]}"
+silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16 "${quick[@]}"
+
+# --- queue pairs are an option of an engine ---
+"$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary qp=1,4 --quiet >pairs.txt || fail "sweep of qp"
+"$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary engine=ecmp,qp=1,4 --quiet | cmp - pairs.txt || fail "qp is no alias"
+
 # --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
 says 'Under ecmp, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 says 'Means of 4 seeds: they lie up to' compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4
@@ -34,11 +68,11 @@ swept=(sweep clos:gpus=256 --vary taper=1,3 --quiet)
 says 'Under ecmp, over 8 seeds, taper=1 is fastest' "${swept[@]}"
 says 'Under ecmp, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
 says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
-says 'Over 8 seeds [1] costs least' compare "${taper3[@]}" --quiet
-says 'By one draw [2] costs least' compare "${taper3[@]}" --quiet --seeds 1
+says 'Under ecmp with 1 queue pair, over 8 seeds, [1] costs least' compare "${taper3[@]}" --quiet
+says 'by one draw, [2] costs least' compare "${taper3[@]}" --quiet --seeds 1
 silent 'seeds' compare "${taper3[@]}" --engine spray --quiet
-says 'Over 2 seeds' compare "${taper3[@]}" --seeds 2 --quiet
-says 'By one draw' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpus=1024,gpus-per-server=1,radix=64,taper=2 \
+says 'over 2 seeds, [' compare "${taper3[@]}" --seeds 2 --quiet
+says 'by one draw, [' compare clos:gpus=1024,gpus-per-server=1,radix=64 clos:gpus=1024,gpus-per-server=1,radix=64,taper=2 \
   --traffic pattern:all-to-all --engine ecmp --quiet
 says 'One draw of 1024: it has too many flows' sweep clos:gpus=64,gpus-per-server=1,radix=16 --vary gpus=64,1024 \
   --traffic pattern:all-to-all --engine ecmp --quiet

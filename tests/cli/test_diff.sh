@@ -80,6 +80,33 @@ grep 'destination slice 0' folder/report.md >/dev/null || fail "the cause is not
 grep 'No cause is verified' out >/dev/null || fail "a cause is made up for reports"
 grep 'x1.229' out >/dev/null || fail "reports are not compared"
 
+# A box that is gone is undone with its cables, as one change; so is one that is new.
+"$program" build clos:gpus=64,radix=16,taper=1 --format cables --quiet >whole.csv
+grep -v spine-2 whole.csv >less.csv
+shift=(--traffic pattern:shift,by=9 --engine spray --quiet)
+for pair in 'whole.csv less.csv' 'less.csv whole.csv'; do
+  # shellcheck disable=SC2086 # two files
+  "$program" diff $pair "${shift[@]}" --json >out.json
+  python3 - <<'PYTHON' || fail "$pair: the spine is not undone with its cables"
+import json
+d = json.load(open("out.json"))["diff"]
+[change] = d["changes"]
+e = d["engines"][0]
+assert change["kind"] == "box" and change["is_cause"] and d["is_verified"], d
+assert e["before_s"] != e["after_s"] and abs(change["undone_s"] - e["before_s"]) < 1e-9 * e["before_s"], d
+assert "spine-2 with 16 cables" in (change.get("before", "") + change.get("after", "")), change
+PYTHON
+done
+
+# Many cables: a total, ten lines; no cause where nothing is slower.
+grep -v 'leaf-[4-7],1[0-3],spine' whole.csv >half.csv
+"$program" diff whole.csv half.csv "${shift[@]}" >out
+grep -F 'Cables: 16 gone; most at leaf-4, 4.' out >/dev/null || fail "cables that are gone are not counted"
+[[ $(grep -c '[*-] cable .* is gone' out) == 10 ]] || fail "not ten cables are listed"
+grep -F 'and 6 more' out >/dev/null || fail "other cables are not counted"
+"$program" diff whole.csv half.csv --traffic pattern:shift,by=1 --engine spray --quiet >out
+grep -i 'cause' out >/dev/null && fail "a cause where nothing is slower"
+
 # refused CODE TEXT ARGUMENTS...
 refused() {
   local code=0

@@ -37,7 +37,7 @@ for file in *.case; do
   wanted=${lines[1]#exit }
   code=0
   "$program" "${arguments[@]}" >"$work/out" 2>"$work/err" </dev/null || code=$?
-  sed -i -E '/^fabriscope: [0-9,]+ of [0-9,]+ .* s left$/d' "$work/err" # of a run that takes long on this machine
+  sed -i -E '/^fabriscope: [0-9,]+ of [0-9,]+ .* s (left|so far)( \(.*\))?$/d' "$work/err" # of a run that takes long on this machine
   [[ $code -eq $wanted ]] || fail "$name: exit code $code, not $wanted"
   compare "$name" out "$work/out"
   compare "$name" err "$work/err"

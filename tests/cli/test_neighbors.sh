@@ -35,6 +35,28 @@ is 'counters of ports: fabriscope observe' "$root/tests/data/counters/perfquery"
 head -c 300 "$root/tests/data/sites/layer1" >cut.json
 "$program" audit cut.json >out 2>err && fail "a file that is cut off is read"
 grep -q 'cut.json:.*the file is truncated' err || fail "truncated: $(<err)"
+# Where both boxes were asked, a neighbor that one alone has heard is a finding; of boxes that were not asked nothing is.
+mkdir asked
+for leaf in 1 2; do
+  { echo 'Port       Neighbor Device ID    Neighbor Port ID   TTL'
+    for spine in 1 2; do echo "Et$spine        spine$spine                Ethernet$leaf          120"; done
+    echo "Et9        srv$leaf                 mlx5_0             120"; } >asked/leaf$leaf.txt
+  { echo 'Port       Neighbor Device ID    Neighbor Port ID   TTL'
+    for up in 1 2; do echo "Et$up        leaf$up                 Ethernet$leaf          120"; done; } >asked/spine$leaf.txt
+done
+findings() { "$program" audit "$1" --json --quiet | python3 -c 'import json, sys
+for f in json.load(sys.stdin)["audit"]["findings"]:
+    if f["finding"] == "one-sided": print(f["node"], f["port"], f["other_node"], f["other_port"])'; }
+[[ -z $(findings asked) ]] || fail "all heard: $(findings asked)"
+sed -i '/^Et2/d' asked/leaf2.txt
+[[ $(findings asked) == 'leaf2 Ethernet2 spine2 Ethernet2' ]] || fail "a folder where one is not heard: $(findings asked)"
+for box in leaf1 leaf2 spine1 spine2; do echo "$box# show lldp neighbors" && cat asked/$box.txt; done >prompts.txt
+[[ $(findings prompts.txt) == 'leaf2 Ethernet2 spine2 Ethernet2' ]] || fail "a capture where one is not heard: $(findings prompts.txt)"
+# A prompt before a list is named, with the format of what stands below it.
+"$program" build clos:gpus=16 --format cables --quiet >list.csv
+{ echo 'admin@leaf-0:~$ cat list.csv' && cat list.csv; } >prompt.csv
+"$program" audit prompt.csv >out 2>err && fail "a prompt before a list is read"
+grep -q "prompt.csv:1: begins with 'admin@leaf-0:~. cat list.csv'; from line 2 on it is of the format cables: remove" err || fail "prompt: $(<err)"
 if [[ -z ${FABRISCOPE_SAMPLES:-} || ! -d ${FABRISCOPE_SAMPLES:-}/lldp ]]; then
   echo "skipped: FABRISCOPE_SAMPLES has no lldp"
   exit 77

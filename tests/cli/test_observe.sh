@@ -18,6 +18,11 @@ refuse 2 'two snapshots are wanted' $design
 refuse 2 'there are 3' $design --counters "$list" --counters "$list" "$list"
 refuse 2 'the network has one; there are 2' $design --counters "$list" --engine spray --engine ecmp
 refuse 3 'nothing since the first snapshot' $design --counters "$list" "$list" --traffic pattern:ring
+awk -F, -v OFS=, 'NR > 1 { $3 = int($3 / 2); $4 = int($4 / 2); $6 = 9 } 1' "$list" >half.csv
+refuse 3 'the counters run backwards, of 32 ports' $design --counters "$list" half.csv --traffic pattern:ring
+grep -E '^(node|leaf-3,1)' "$list" >one.csv
+printf 'src,dst,bytes\n0,2,1e6\n' >flow.csv
+refuse 3 'none of the 4 links that the job uses has a port in both snapshots' $design --counters one.csv --traffic file:flow.csv
 printf "node,port,sent_bytes\nswitch-of-others,1,5\n" >others.csv
 refuse 3 "none of its 1 ports is one of this fabric, such as switch-of-others:1" $design --counters others.csv
 refuse 5 'cannot' $design --counters nowhere.txt

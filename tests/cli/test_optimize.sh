@@ -133,6 +133,32 @@ for p in [w] + o["runners_up"][:1]:
     assert abs(point["engines"][0]["owned_usd_per_1e9_tokens"] / p["usd_per_1e9_tokens"] - 1) < 1e-6, p["design"]
     assert abs(point["ownership"]["total_usd"] / p["owned_usd"] - 1) < 1e-9, p["design"]
 PYTHON
+# --- a time limit: one design at least, and a bound that the cheapest of a longer search keeps ---
+for limit in 1ms 200ms 1s; do
+  "$program" optimize "${tokens[@]}" --time-limit "$limit" --json >late.json 2>err && code=0 || code=$?
+  if [[ $code -eq 4 ]]; then grep -F 'the time limit struck' err >/dev/null || fail "$limit: $(<err)"; continue; fi
+  python3 - <<'PYTHON' || fail "a time limit of $limit"
+import json
+late, full = (json.load(open(name))["optimize"] for name in ("late.json", "tokens.json"))
+t, usd = late["tokens"], full["winner"]["usd_per_1e9_tokens"]
+assert t["replayed"] >= 1 and late["winner"]["plan"] and late["winner"]["usd_per_1e9_tokens"] >= usd * (1 - 1e-9)
+assert t["lower_bound_usd_per_1e9_tokens"] <= usd * (1 + 1e-9), (t, usd)
+assert not (late["proven"] and not full["proven"])
+PYTHON
+done
+# --- paths that are drawn: the price is that of a comparison over as many seeds ---
+drawn=(--gpus 256 --family clos --domain 8 --max-taper 2 --replays 2 --objective tokens --job model=gpt-18.4b --engine ecmp)
+"$program" optimize "${drawn[@]}" --json --quiet >drawn.json
+python3 - "$program" <<'PYTHON' || fail "dollars per token of drawn paths"
+import json, shlex, subprocess, sys
+o = json.load(open("drawn.json"))["optimize"]
+w = o["winner"]
+assert o["tokens"]["is_drawn"] and w["draws"] == 8 and w["ci95_ratio"] > 0, w
+out = subprocess.run([sys.argv[1], "compare", w["design"], w["design"], *shlex.split(o["tokens"]["options"]), "--json", "--quiet"],
+                     capture_output=True, check=True).stdout
+e = json.loads(out)["sweep"]["points"][0]["engines"][0]
+assert e["draws"] == 8 and abs(e["owned_usd_per_1e9_tokens"] / w["usd_per_1e9_tokens"] - 1) < 1e-6, (e, w)
+PYTHON
 # --- with failures: the same tokens over what failures leave, as a comparison has it; no bound is broken ---
 failing=(--gpus 64 --family clos,rail-only --objective tokens --job model=gpt-7.5b --quiet --json)
 "$program" optimize "${failing[@]}" >whole.json
@@ -159,7 +185,7 @@ expect 2 'go with --objective tokens' --gpus 64 --job model=gpt-1.7b
 expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --job model=gpt-1.7b --certificate c
 expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
 expect 3 'the price book has no price of a GPU' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023
-expect 0 'The engine hashes' --gpus 256 --family clos --domain 8 --max-taper 2 --replays 2 --objective tokens --job model=gpt-18.4b --engine ecmp
+expect 0 'The engine hashes: times are means over 8 seeds' "${drawn[@]}"
 
 # --- nothing keeps the limits ---
 expect 4 'budget \$1\.0M: the cheapest is \$[0-9.]+[kM] \(\+[0-9.]+ %\)' --gpus 1024 --catalog parts.xml --budget 1e6

@@ -104,10 +104,20 @@ show classes >classes.txt
 says classes "What 64 parts cost alone these scenarios do not say"
 study leaves clos:gpus=64,radix=16 --scenarios switches:2
 check leaves
+study cells dragonfly:gpus=36,gpus-per-server=4,dragonfly=4,2,2 --scenarios links:2@300 # no link that costs nothing
+check cells
+says cells "10 of 51 parts stand out"
 if command -v node >/dev/null; then
   of=$(for store in weak chance classes leaves; do named $store; done | paste -sd' ')
   [[ $of == "64 0 64 8" ]] || fail "named are $of"
 fi
+
+# --- of several jobs of a design the first is looked at, and the report says so ---
+printf '%s\n' '<design><fabric family="clos" gpus="64" radix="32"/><job id="a" model="llama3-8b" servers="0-3" tp="8"/>' \
+  '<job id="b" model="llama3-8b" servers="4-5" tp="8"/></design>' >two.xml
+study two two.xml --scenarios servers:1
+show two >two.txt
+says two "traffic job (a; the other job of the design is left out)"
 
 # --- switches by their loads alone: nodes of graphs ---
 study loads clos:gpus=64,gpus-per-server=4,radix=8 --scenarios switches:1 --figures loads

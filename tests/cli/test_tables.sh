@@ -53,12 +53,14 @@ check route $small --job $job --advise --advise-budget 4
 check compare clos:gpus=64,radix=16,prices=today-800g clos:gpus=32,radix=16,taper=2 --engine ecmp --engine spray --seeds 2
 check sweep $small --job $job --vary radix=16,3 --vary 'engine=ecmp,qp=2|spray'
 check sweep $small --traffic pattern:all-gather,algorithm=all --vary traffic.bytes=1MB,20MB --engine ecmp --seeds 2
+check compare rail-only:gpus=32 rail-spine:gpus=32,radix=16 --job model=gpt-7.5b,tp=8,pp=4,memory-check=off --engine ecmp
+check compare rail-only:gpus=32 rail-spine:gpus=32,radix=16 --traffic pattern:all-to-all --engine ecmp
 check compare $small $small,taper=2 --job $job --scenarios time:20d@5 --engine spray
 check place $small --job $job
 check mix $small $small,taper=2 --ranking model=dlrm-dcnv2,memory-check=off --job $job
 check mix $small $small,taper=2 --serving model=gpt-1.7b,tp=2,batch=64,tokens=4 --ranking model=dlrm-dcnv2,memory-check=off --job $job
-check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=64,tokens=4 --engine spray
-check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=60,tokens=4,prefill-replicas=4 --engine spray
+check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=64,tokens=4 --engine spray --fail server-0
+check run $small --job kind=serving,model=gpt-1.7b,tp=2,batch=60,tokens=4,prefill-replicas=4 --engine spray --fail server-1
 check run $small --job kind=ranking,table-sharding=tables,memory-check=off --engine spray
 check optimize --gpus 64 --min-bisection 0.5
 check optimize --gpus 64 --family clos --objective tokens --job model=gpt-1.7b,recompute=full --replays 3 --scenarios time:30d@5
@@ -91,6 +93,8 @@ check audit missing.net
 python3 "$root/tests/cli/directors.py" whole link:L02:S1 >director.net
 check audit director.net
 check audit missing.net --against rail-spine:gpus=16,radix=16,floor.servers-per-rack=1
+sed 's/"leaf-1"/"tor-1"/' missing.net >renamed.net
+check audit renamed.net --against missing.net
 manual=$root/src/doc/manual
 { sed 's/^leaf-7,4,.*/leaf-7,4,5,5,5,0,1010/' "$manual/after.csv"; echo leaf-99,1,5,5,5,0,1010; } >after.csv # one cleared, one of others
 check observe clos:gpus=32,gpus-per-server=4,radix=8 --traffic pattern:shift,by=12 --engine dmodk --counters "$manual/before.csv" after.csv

@@ -6,4 +6,59 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 grep -q "HOW THIS WAS COUNTED" short && fail "conventions without --conventions"
 grep -q "HOW THIS WAS COUNTED" long && grep -q "lower bounds\|left out:" long || fail "no conventions with --conventions"
 grep -q "conventions" short || fail "nothing says where the conventions are"
+
+says() { # says TEXT ARGUMENTS...: the five lines have it
+  "$program" "${@:2}" --quiet >out || fail "${*:2}"
+  sed '/^$/,$d' out | cut -c13- | tr '\n' ' ' >lines
+  grep -qF -- "$1" lines || { cat lines; fail "${*:2}: no '$1'"; }
+}
+lacks() { # lacks TEXT: those of the run before
+  ! grep -qF -- "$1" lines || { cat lines; fail "says '$1'"; }
+}
+# Several jobs, each alone on its links: together they lose half, which no line may leave out.
+python3 - <<'PYTHON' >many.xml
+jobs = "".join(f'<job id="j{i}" model="llama3-8b" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(20))
+print(f'<design><fabric family="clos" gpus="640" radix="32"><tier level="1" taper="2"/></fabric>{jobs}<engine use="spray"/></design>')
+PYTHON
+says "together 20 of 20 jobs are slowed, worst first: j0 x2.00 in dp, j1 x2.00 in dp" run many.xml
+lacks "the taper costs nothing"
+grep -qE "j0 shares \S+ > \S+ with j[0-9]+, .* of bytes. Job j0 alone: none" lines || fail "the link that they share: $(<lines)"
+says "for job j0 alone: --engine ecmp,qp=16 saves" run many.xml --engine ecmp
+says "one draw" run many.xml --engine ecmp
+# Two engines, of which one draws; several of a name.
+says "[1] spray: every seed gives the same; [2] ecmp: one draw" run clos:gpus=64,radix=16 --job tp=8 --engine spray --engine ecmp
+says "[2] spray: every seed gives the same; [1] ecmp: 3 seeds, mean time +-" run clos:gpus=64,radix=16 --job tp=8 --engine ecmp --engine spray --seeds 3
+says "Best [2] ecmp,qp=64; worst [1] ecmp,qp=1:" run clos:gpus=64,radix=16 --job tp=8 --engine ecmp,qp=1 --engine ecmp,qp=64
+grep -qE '^  \[1\] qp=1 ' out && grep -qE '^  \[2\] qp=64 ' out || fail "a table of engines that differ in an option"
+# Serving: too many requests, nearly as many, and fewer.
+served=(run rail-spine:gpus=64 --engine spray --job)
+says "overload: 20 requests/s cannot be served, at most 14.908" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=20
+grep -q '^bound by    overload' out && grep -q "^to do       send fewer than 14.908 requests/s" out || fail "overload comes first"
+says "at 99.9 % of the most they are of this window, and grow with it" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=14.9
+tr '\n' ' ' <out | grep -qE "those of the +692\.4 s simulated, and still grow" || fail "a window beside the percentiles"
+says "at 10 of at most 14.908 requests/s p50 65.7 ms, p99 72.97 ms" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=10
+lacks "grow with it"
+"$program" mix rail-spine:gpus=64 rail-spine:gpus=64,taper=2 --job model=gpt-1.7b,tp=8 --serving model=llama3-70b,tp=8,batch=64,request-rate=20 --engine spray --quiet >out
+[[ $(grep -c "does not serve all: more requests come than" out) -eq 2 ]] || fail "a mix with more requests than can be served"
+"$program" "${served[@]}" kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=14.9 --json --quiet >out
+/usr/bin/python3 - <<'PYTHON' || fail "load and window"
+import json
+s = json.load(open("out"))["serving"][0]
+assert abs(s["load_ratio"] - 14.9 / s["most_requests_per_s"]) < 1e-9 and 0.9 < s["window_s"] * 14.9 / 10000 < 1.1, s
+PYTHON
+# An exchange takes 1.25 of its time in TRAFFIC, and tensor exchanges 1.5 of that where they are done again.
+"$program" run clos:gpus=2048 --job model=llama3-70b,tp=8,pp=4 --engine spray --json --quiet >out
+/usr/bin/python3 - <<'PYTHON' || fail "exposed times"
+import json
+r = json.load(open("out"))
+phase = {p["name"]: p["engines"][0] for p in r["phases"]}
+tp, dp, it = phase["tp"], phase["dp"], r["iteration"][0]
+assert abs(it["exposed_tp_s"] / (1.5 * (1.25 * tp["transfer_s"] + tp["latency_s"])) - 1) < 0.01, it
+assert abs(it["exposed_dp_s"] / (1.25 * dp["transfer_s"] + dp["latency_s"]) - 1) < 0.01, it
+PYTHON
+# Advice: of ties what is set most easily; slower is said as slower; what was not looked for is said.
+says "(a path set for each flow)" route clos:gpus=256,radix=32 --job pp=2 --engine ecmp --advise
+grep -qF "; by queue pairs or hashes alone, --engine ecmp,qp=" lines || fail "what run advises: $(<lines)"
+grep -qE '^ +slow x[0-9.]+ .*--job order=' out || fail "slower is no gain"
+says "a better plan was not looked for with packets" run clos:gpus=64,radix=16 --transport pfc --job tp=8
 exit 0

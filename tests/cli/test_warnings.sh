@@ -43,6 +43,7 @@ warns 1 "links nic-leaf run at 133.3 Gb/s" cost clos:gpus=64 clos:gpus=64,planes
 warns 1 "8 spare servers take another tier: 68 switches" build clos:gpus=512,radix=32,spares=8,full-spares=yes
 warns 0 "" build clos:gpus=512,radix=32,spares=8
 warns 1 "links nic-leaf run at 133.3 Gb/s" sweep clos:gpus=64,radix=16 "${ring[@]}" --vary planes=1,3 --set port=400Gb/s
+warns 1 "[2] taper.1=2 has no effect: the fabric has 1 tier" compare clos:gpus=16,radix=64 clos:gpus=16,radix=64,taper.1=2 "${ring[@]}"
 warns 1 "taper.2=2 has no effect: the fabric has 2 tiers" sweep clos:gpus=64,radix=16 "${ring[@]}" --vary taper.2=1,2
 warns 1 "engine ecmp takes shortest paths alone" compare dragonfly:gpus=64,radix=16 clos:gpus=64,radix=16 "${ring[@]}"
 warns 1 "tp=16 is beyond the scale-up domain of 8 GPUs" compare clos:gpus=64,radix=32 rail-spine:gpus=64 --job model=llama2-7b,tp=16

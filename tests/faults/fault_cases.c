@@ -257,6 +257,7 @@ const fault_case fault_cases[] = {
     AFTER("audit-plan", "build " CLOS " --patch a.csv --quiet", "audit a.csv --against a.csv --quiet"),
     AFTER("audit-design", "build " CLOS " --format cables --quiet",
           "audit before.out --against " CLOS " --input-format cables --format csv --quiet"),
+    AFTER("audit-page", "build " CLOS " --format cables --quiet", "audit before.out --format html --quiet"),
     AFTER("audit-picture", "build " CLOS " --format cables --quiet",
           "audit before.out --against " CLOS ",floor.servers-per-rack=2 --picture audit --export a.svg --quiet"),
     AFTER("audit-out", "build " CLOS " --format cables --quiet", "audit before.out --out out --quiet"),

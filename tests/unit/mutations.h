@@ -22,23 +22,27 @@ typedef enum mutation {
     SLOWER,
     ONE_END,
     PLANES_MIXED,
+    UPLINKS_GONE,
     MUTATIONS
 } mutation;
 
 static const char *const mutation_names[MUTATIONS] = {
-    "removed leaf",       "removed upper switch", "missing cable",   "missing host cable", "extra cable",
-    "crossed uplinks",    "exchanged hosts",      "exchanged rails", "host on wrong leaf", "dead port of a NIC",
-    "leaf-to-leaf cable", "loop cable",           "slower rate",     "one end only",       "planes mixed"};
+    "removed leaf",       "removed upper switch", "missing cable",      "missing host cable",
+    "extra cable",        "crossed uplinks",      "exchanged hosts",    "exchanged rails",
+    "host on wrong leaf", "dead port of a NIC",   "leaf-to-leaf cable", "loop cable",
+    "slower rate",        "one end only",         "planes mixed",       "several uplinks gone"};
+
+#define MOST_CULPRITS 96
 
 typedef struct truth {
     mutation kind;
     const char *kinds; /**< findings that tell it */
-    char culprit[16][MUTANT_NAME];
+    char culprit[MOST_CULPRITS][MUTANT_NAME];
     uint32_t n;
 } truth;
 
 static inline void truth_add(truth *t, const char *name) {
-    if (t->n < 16 && name[0] != '\0') {
+    if (t->n < MOST_CULPRITS && name[0] != '\0') {
         mutant_set(t->culprit[t->n++], MUTANT_NAME, name);
     }
 }
@@ -197,6 +201,53 @@ static inline bool mutate_trunk_gone(const subject *s, fab_rng *rng, mutant *m, 
     truth_add_node(t, m, m->cables[c].node[1]);
     m->cables[c].is_gone = true;
     return true;
+}
+
+/** Whether a switch with so many uplinks left is one that a design fills in part: as few below it, beside its peers. */
+static inline bool mutation_is_filled_so(const subject *s, const mutant *m, uint32_t v, uint32_t left, uint32_t all) {
+    uint32_t own = 0;
+    uint32_t most = 0;
+    for (uint32_t w = 0; w < m->n_nodes; w++) {
+        uint32_t n = 0;
+        for (uint32_t c = 0; s->tier[w] == s->tier[v] && c < m->n_cables; c++) {
+            uint32_t end = m->cables[c].node[1] == w;
+            n += !m->cables[c].is_gone && m->cables[c].node[end] == w &&
+                 s->tier[m->cables[c].node[end ^ 1]] < s->tier[v];
+        }
+        most = strncmp(m->nodes[w].label, m->nodes[v].label, 5) == 0 && n > most ? n : most;
+        own = w == v ? n : own;
+    }
+    return own < most && left * most >= all * own;
+}
+
+/** Several uplinks of one switch, two up to all. A leaf that has none left takes its hosts away from the others. */
+static inline bool mutate_uplinks_gone(const subject *s, fab_rng *rng, mutant *m, truth *t) {
+    uint32_t c = s->is_direct ? FAB_NETWORK_NONE : mutation_pick(s, m, rng, m->n_cables, fits_trunk);
+    uint32_t list[512];
+    uint32_t n = 0;
+    if (c == FAB_NETWORK_NONE || s->tier[m->cables[c].node[0]] == s->tier[m->cables[c].node[1]]) {
+        return false;
+    }
+    uint32_t e = s->tier[m->cables[c].node[0]] > s->tier[m->cables[c].node[1]];
+    uint32_t v = m->cables[c].node[e];
+    t->kinds = "missing-cable unreachable";
+    truth_add_node(t, m, v);
+    for (uint32_t d = 0; d < m->n_cables; d++) {
+        uint32_t end = m->cables[d].node[1] == v;
+        uint32_t far = m->cables[d].node[end ^ 1];
+        if (!m->cables[d].is_gone && m->cables[d].node[end] == v && n < 512) {
+            list[n] = d;
+            n += s->tier[far] > s->tier[v];
+            truth_add_node(t, m, far);
+        }
+    }
+    uint32_t n_gone = n < 2 ? 0 : 2 + (uint32_t)fab_rng_below(rng, n - 1);
+    for (uint32_t left = n; left > n - n_gone;) {
+        uint32_t at = (uint32_t)fab_rng_below(rng, left);
+        m->cables[list[at]].is_gone = true;
+        list[at] = list[--left];
+    }
+    return n >= 2 && !mutation_is_filled_so(s, m, v, n - n_gone, n);
 }
 
 /** A single cable takes its host with it, and a host that is not there was not bought, for all that one can see. */
@@ -393,6 +444,7 @@ static inline bool mutate(const subject *s, mutation kind, fab_rng *rng, mutant 
     switch (kind) {
     case LEAF_GONE:
     case UPPER_GONE: return mutate_switch(s, kind == UPPER_GONE, rng, m, t);
+    case UPLINKS_GONE: return mutate_uplinks_gone(s, rng, m, t);
     case CABLE_GONE: return mutate_trunk_gone(s, rng, m, t);
     case HOST_CABLE_GONE: return s->n_planes == 1 && mutate_host_gone(s, rng, m, t);
     case DEAD_PORT: return s->n_planes > 1 && mutate_host_gone(s, rng, m, t);

@@ -98,6 +98,11 @@ test('what is broken, in the picture and by its name', async () => {
   await answered(page, 2);
   assert.equal((await agrees(page, 'and a NIC slower')).failures.failed.length, 2);
   await page.screenshot({ path: join(pictures, 'explore-dark.png') });
+  await page.setViewportSize({ width: 400, height: 900 });
+  const beyond = await page.locator('#explore *:not(option)').evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().right > 401).map((e) => e.outerHTML.slice(0, 80)));
+  assert.deepEqual(beyond, [], 'a figure is beyond the window at 400');
+  await page.screenshot({ path: join(pictures, 'explore-dark-400.png') });
+  await page.setViewportSize({ width: 1280, height: 900 });
   await page.getByRole('button', { name: /^spine.*broken/ }).click();
   await answered(page, 3);
   assert.equal((await agrees(page, 'the spine repaired')).failures.failed.length, 1);

@@ -33,6 +33,8 @@ for (const name of names) {
         await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
         if (colorScheme === 'light') assert.deepEqual(await clipped(page), [], `${name} at ${width}`);
         if (width === 1440) await checkContrast(page, colorScheme);
+        const [box] = await page.locator('#verdict dd, #answers .card').evaluateAll((all) => all.map((e) => e.getBoundingClientRect().toJSON()));
+        assert.ok(box?.bottom <= 900 && box.height > 16, `${name} at ${width}: the first answer ends at ${box?.bottom}`);
         const whole = (width === 1440 && colorScheme === 'light') || (width === 400 && colorScheme === 'dark');
         await page.screenshot({ path: join(artefacts, `${name}-${colorScheme}-${width}.jpeg`), type: 'jpeg', quality: 70, fullPage: whole });
       }

@@ -203,6 +203,49 @@ test('observe: who is suspected stands first, with the evidence', async () => {
   await context.close();
 });
 
+test('commands of one question answer it first, with the figures of the report', async () => {
+  const first = async (name, id) => {
+    const { page, context } = await open(browser, file(name));
+    assert.equal(await page.locator('#answers .card').first().getAttribute('id'), id, name);
+    const told = await text(page, `#${id}`);
+    const strong = await text(page, `#${id} strong`);
+    await context.close();
+    return { told, strong };
+  };
+  const { rows } = json('busbw').busbw;
+  const busbw = await first('busbw', 'answer-busbw');
+  const [engine] = rows.map((r) => r.engine);
+  same(busbw.strong.replace('GB/s', ''), Math.max(...rows.filter((r) => r.engine === engine && r.bytes === Math.max(...rows.map((x) => x.bytes))).map((r) => r.busbw_bps)) / 8e9, 'bus bandwidth');
+  const { suspects: [suspect] } = json('observe').observe;
+  const observed = (await first('observe', 'answer-observe')).told;
+  assert.ok(observed.includes(`${suspect.suspect}: ${suspect.name}`) && observed.includes(suspect.evidence));
+  const { plans: [plan], is_proven: proven } = json('plan').plan;
+  const planned = await first('plan', 'answer-plan');
+  same(planned.strong, plan.time_s, 'plan');
+  assert.ok(planned.told.includes(`tp=${plan.tp},cp=${plan.cp},pp=${plan.pp},dp=${plan.dp}`) && planned.told.includes('Proven') === proven, planned.told);
+  const served = json('serving').serving[0];
+  const serving = await first('serving', 'answer-serving');
+  same(serving.strong, served.tokens_per_s, 'tokens');
+  same(serving.told.match(/a token in (.*?s)T/)[1], served.token_s, 'a token');
+  const explained = (await first('explain', 'answer-explain')).told;
+  const crossed = readModel(join(root, 'explain')).data.report.explain.phases.reduce((a, b) => (b.utilisation_ratio > a.utilisation_ratio ? b : a));
+  assert.ok(explained.includes(`${crossed.n_flows} flows of ${crossed.name} ask for ${crossed.utilisation_ratio.toFixed(2)} of what`), explained);
+  const { validate } = json('validate');
+  assert.ok((await first('validate', 'answer-validate')).strong === `${validate.met} of ${validate.met + validate.missed}`);
+  const found = json('import').import;
+  assert.ok((await first('import', 'answer-import')).told.includes(`${found.servers} servers of ${found.nics_per_server} NICs`));
+  const listed = json('traffic').phases;
+  same((await first('traffic', 'answer-traffic')).strong, listed.reduce((sum, p) => sum + p.bytes, 0), 'bytes');
+  const [search] = json('place').sweep.searches;
+  const placed = (await first('place', 'answer-place-0')).told;
+  assert.ok(placed.includes(`servers ${search.best.servers}`));
+  same(placed.split(search.best.servers)[1].match(/^(.*?s); as listed/)[1], search.best.time_s, 'best placement');
+  const { points } = json('algorithms').sweep;
+  const best = points.map((p) => p.algorithms.reduce((a, b) => (b.engines[0].time_s < a.engines[0].time_s ? b : a)));
+  const chosen = (await first('algorithms', 'answer-algorithms')).told;
+  points.forEach((p, i) => assert.ok(chosen.includes(`${p.values[0]}: ${best[i].name}`), chosen));
+});
+
 test('sweep: the points, and which are on the front', async () => {
   const { points } = json('sweep').sweep;
   const { page, context } = await open(browser, file('sweep'));
@@ -213,7 +256,10 @@ test('sweep: the points, and which are on the front', async () => {
     assert.equal(rows[i][0], p.values[0]);
     same(rows[i].find((c) => c.startsWith('$')), p.total_usd, 'cost');
     assert.equal(rows[i].at(-1), e.pareto ? 'yes' : '');
+    assert.equal(rows[i].some((c) => c.startsWith(`${e.draws} (±`)), e.ci95_ratio > 0);
   }
+  assert.ok(points.some((p) => p.engines[0].draws === 8 && p.engines[1].draws === undefined));
+  assert.match(await page.locator('#answer-bound').textContent(), /means of 8 seeds|Under spray/);
   await drawAll(page);
   const plots = page.locator('.chart');
   assert.ok((await plots.count()) >= 3);

@@ -141,7 +141,8 @@ static void study_put_choice_answer(fab_page *page, const fab_study_summary *s) 
     if (c->n_differ == 0) {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The %zu policies do the same in every scenario.", s->n_policies);
     } else if (best == baseline) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "No policy does better than %s, which loses %s on average.",
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
+                       "None of these %zu policies does better than %s, which loses %s on average.", s->n_policies,
                        best->policy, study_show_percent(page, best->impact));
     } else {
         fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s does best of %zu policies: it loses %s on average, %s %s.",
@@ -417,10 +418,18 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
         fab_table_row(&table, FAB_INK_PLAIN, m->row[i].name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_page_say(page, "A checkpoint every %s%s, for which the job stands %s; it counts after %s. A restart takes %s",
-                 study_show_time(page, m->checkpoint_s), m->is_auto ? " (found for this job)" : "",
-                 study_show_time(page, m->pause_s), study_show_time(page, m->lag_s),
-                 study_show_time(page, m->restart_s));
+    if (m->serves) {
+        fab_page_say(
+            page,
+            "Replicas that serve go on without each other: goodput is the part of the requests that those left "
+            "can serve (of pools: of the one that has lost most); a replica restarts alone, in %s",
+            study_show_time(page, m->restart_s));
+    } else {
+        fab_page_say(
+            page, "A checkpoint every %s%s, for which the job stands %s; it counts after %s. A restart takes %s",
+            study_show_time(page, m->checkpoint_s), m->is_auto ? " (found for this job)" : "",
+            study_show_time(page, m->pause_s), study_show_time(page, m->lag_s), study_show_time(page, m->restart_s));
+    }
     fab_page_say(page, m->join_s > 0 ? ", %s longer where ranks move." : ".", study_show_time(page, m->join_s));
     if (m->rma_part > 0) {
         fab_page_say(page, " %s of hardware is away for %s.", study_show_percent(page, m->rma_part),
@@ -436,7 +445,7 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
         fab_page_say(page, " At noon GPUs lose %s to heat%s%s.", study_show_percent(page, m->throttle),
                      m->throttle_halls[0] != '\0' ? " in halls " : "", m->throttle_halls);
     }
-    if (m->shrinks) {
+    if (m->shrinks && !m->serves) {
         fab_page_say(page,
                      " shrink: another number of replicas takes %s in place of a restart; %s; the job stops to take "
                      "back %s of them. Its rings keep the rates that all replicas have: less exact where the job waits "

@@ -79,18 +79,38 @@ static const char *cheapest_show(fab_page *page, const fab_sweep *s, const fab_v
                  : fab_show(page, "cheapest network: [%zu], %s", v->cheapest + 1, usd);
 }
 
+/* The engine may decide more than the designs: what becomes of the two where nothing collides. */
+static void compare_put_sprayed(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    if (s->n_verdicts > 1 || v->next == v->best || strncmp(s->points[v->best].engines[0].label, "spray", 5) == 0) {
+        return;
+    }
+    const char *what = fab_show(page, "[%zu] is best too, [%zu] %s", v->sprayed_best + 1, v->sprayed_next + 1,
+                                fab_show_more(page, v->sprayed_ratio));
+    if (!v->is_sprayed) {
+        what = "it was not replayed: the routing may decide more than the designs";
+    } else if (v->sprayed_ratio < FAB_EVEN_RATIO) {
+        what = fab_show(page, "[%zu] and [%zu] are even, %.2g %% apart%s", v->sprayed_best + 1, v->sprayed_next + 1,
+                        100 * v->sprayed_ratio, is_even(v) ? "" : ": the routing decides more than the designs");
+    } else if (v->sprayed_best != v->best) {
+        what = fab_show(page, "[%zu] is best, [%zu] %s: the routing turns it", v->sprayed_best + 1, v->sprayed_next + 1,
+                        fab_show_more(page, v->sprayed_ratio));
+    }
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under spray %s (--engine spray).", what);
+}
+
 static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
     const fab_verdict *v = &s->verdicts[e];
     if (!v->is_known) {
         return;
     }
-    const char *seeds = v->n_draws > 0   ? fab_show(page, "Over %" PRIu64 " seeds ", v->n_draws)
-                        : v->is_one_draw ? "By one draw "
+    const char *label = s->points[v->best].engines[e].label;
+    const char *seeds = v->n_draws > 0   ? fab_show(page, ", over %" PRIu64 " seeds,", v->n_draws)
+                        : v->is_one_draw ? ", by one draw,"
                                          : "";
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "%s%s%s%s%s%s Fastest: [%zu]; %s.",
-                   s->n_verdicts > 1 ? s->points[v->best].engines[e].label : "", s->n_verdicts > 1 ? ": " : "", seeds,
-                   verdict_show(page, s, v, e), turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1,
-                   cheapest_show(page, s, v));
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s %s%s%s Fastest: [%zu]; %s.",
+                   s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, verdict_show(page, s, v, e),
+                   turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1, cheapest_show(page, s, v));
+    compare_put_sprayed(page, s, v);
 }
 
 static bool same_traffic(const fab_sweep *s) {
@@ -173,10 +193,25 @@ static void compare_put_network(fab_page *page, const fab_sweep *s) {
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
 }
 
+/* Where relays carry traffic the verdict rests on how they do. */
+static void compare_put_relays(fab_page *page, const fab_sweep *s) {
+    const char *which = "";
+    for (size_t i = 0; i < s->n_points; i++) {
+        which = s->points[i].relays ? fab_show(page, "%s%s[%zu]", which, which[0] != '\0' ? ", " : "", i + 1) : which;
+    }
+    if (which[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "%s: GPUs pass traffic between rails on as it comes; once it is there as a whole it takes "
+                       "longer, so compare the design with forwarding=sequential too.",
+                       which);
+    }
+}
+
 void fab_text_compare(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < s->n_verdicts; e++) {
         compare_put_verdict(page, s, e);
     }
+    compare_put_relays(page, s);
     compare_put_network(page, s);
     compare_put_designs(page, s);
 }
@@ -339,8 +374,10 @@ void fab_text_failures_of_points(fab_page *page, const fab_sweep *s, size_t e) {
         }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "goodput: useful part of the time, mean of the histories; tokens and dollars with it; rates: "
-                        "failures.* of each design");
+    fab_text_note(page,
+                  "goodput: useful part of the time, mean of the histories; tokens and dollars with it; $ per 1e9: "
+                  "tokens by hours of GPUs; bought: where all is bought and run instead; rates: failures.* of "
+                  "each design");
     (s->compares_designs ? failures_put_open : failures_put_extremes)(page, s, e);
 }
 

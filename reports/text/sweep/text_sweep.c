@@ -501,15 +501,29 @@ static bool varies(const fab_sweep *s, const char *key) {
     return false;
 }
 
+/* Whether compared designs of one family differ in a taper. */
+static bool differ_in_taper(const fab_sweep *s) {
+    bool differ = false;
+    for (size_t i = 0; s->compares_designs && i < s->n_points; i++) {
+        const char *settings = s->points[i].settings;
+        differ = differ || (settings != NULL && strstr(settings, "taper") != NULL);
+    }
+    return differ;
+}
+
 /* A taper changes how many servers share a leaf as well, unless `down` holds them. */
 static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
-    const fab_sweep_point *least = fab_text_first_built(s);
-    const fab_sweep_point *most = least;
-    if (!varies(s, "taper") && !varies(s, "tier.1.taper")) {
+    const fab_sweep_point *first = fab_text_first_built(s);
+    const fab_sweep_point *least = first;
+    const fab_sweep_point *most = first;
+    if (!varies(s, "taper") && !varies(s, "tier.1.taper") && !differ_in_taper(s)) {
         return;
     }
     for (size_t i = 0; i < s->n_points; i++) {
         const fab_sweep_point *p = &s->points[i];
+        if (s->compares_designs && strcmp(p->family, first->family) != 0) {
+            continue;
+        }
         least = p->is_built && leaf_down(p) < leaf_down(least) ? p : least;
         most = p->is_built && leaf_down(p) > leaf_down(most) ? p : most;
     }
@@ -532,6 +546,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
     }
+    fab_text_better(page, s);
     sweep_put_leaves(page, s);
     sweep_put_draws(page, s);
     if (s->prices[0] != '\0') {
@@ -564,10 +579,17 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     }
     fab_text_notef(page,
                    "Times of phases are for one iteration; all phases: one after the other, nothing overlapped. Bars: "
-                   "by the iteration, or all phases. %s",
-                   same_fabric(s) ? "Slower: over the fastest, *."
-                                  : "* on the Pareto front: under this engine no point of the sweep costs less and is "
-                                    "as fast, or is faster and costs as much.");
+                   "by the iteration, or all phases. %s%s",
+                   same_fabric(s)
+                       ? s->scenarios[0] != '\0' ? "Slower: over the fastest. " : "Slower: over the fastest, *."
+                       : "* on the Pareto front: under this engine no point of the sweep costs less and is "
+                         "as fast, or is faster and costs as much",
+                   s->scenarios[0] != '\0'
+                       ? same_fabric(s) ? "*: with failures none is clearly faster. All else here is without failures."
+                                        : "; with failures, as far as the histories tell: all else "
+                                          "here is without them."
+                   : same_fabric(s) ? ""
+                                    : ".");
     if (!same_tokens(s)) {
         fab_text_note(page, "Iterations have unlike numbers of tokens: bars and * go by tokens per second.");
     }

@@ -145,15 +145,17 @@ function sweepAnswers(sweep) {
   const isEven = verdict && (verdict.margin_ratio < 0.01 || verdict.margin_ratio <= (verdict.uncertainty_ratio ?? 0)); // as compare says it in text
   const next = verdict && sweep.points[verdict.next - 1].values[0];
   const isFlat = slowest.e.compared_s <= fastest.e.compared_s * 1.0005;
+  const even = rows.filter((r) => r !== fastest && r.e.compared_s / fastest.e.compared_s - 1 < Math.max(5e-4, Math.hypot(r.e.ci95_ratio ?? 0, fastest.e.ci95_ratio ?? 0))); // as the text has it
+  const seeds = fastest.e.draws === undefined ? '' : fastest.e.draws > 1 ? `, means of ${f.count(fastest.e.draws)} seeds` : ', one draw of its paths';
   return [
     verdict && card('answer-best', 'Which is best?',
       [h('strong', null, breakable(verdict.design)), isEven ? `, even with ${next}` : `, ${f.percent(verdict.margin_ratio)} ahead of ${next}`],
       h('p', null, verdict.by_price ? 'By dollars per token: GPU hours, network and energy.' : 'By time.', verdict.turning_ratio > 0 && !isEven ? (verdict.turning_ratio > 1 ? ' Not even a network for nothing would bring the next one level.' : ` The next one draws level if its network costs ${f.percent(verdict.turning_ratio)} less.`) : ''),
       h('p', { class: 'small' }, `Under ${verdict.label}.`)),
     card('answer-bound', 'How much time is in it?',
-      [h('strong', null, f.seconds(fastest.e.compared_s)), isFlat ? ' at every point' : ` at ${name(fastest)}`],
+      [h('strong', null, f.seconds(fastest.e.compared_s)), isFlat ? ' at every point' : ` at ${name(fastest)}`, !isFlat && even.length > 0 && (even.length === 1 ? `, even with ${name(even[0])}` : `, even with ${even.length} others`)],
       h('p', null, isFlat ? 'What is varied does not change the time.' : `The slowest point, ${name(slowest)}, takes ${f.seconds(slowest.e.compared_s)}: ${f.digits(slowest.e.compared_s / fastest.e.compared_s, 4)} times as long.`),
-      h('p', { class: 'small' }, `Under ${fastest.e.label}.`)),
+      h('p', { class: 'small' }, `Under ${fastest.e.label}${seeds}.`)),
     card('answer-cost', 'How much money?',
       [h('strong', null, f.money(cheapest.p.total_usd)), ` at ${name(cheapest)}`],
       h('p', null, `The dearest point, ${name(dearest)}, costs ${f.money(dearest.p.total_usd)}: ${f.more(dearest.p.total_usd / cheapest.p.total_usd - 1)}.`)),

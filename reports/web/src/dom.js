@@ -50,7 +50,7 @@ export function section(id, title, intro, ...children) {
 export function table({ caption, columns, rows, hide, id }) {
   const name = fresh('caption');
   return h('div', { class: 'scroll', role: 'region', tabindex: 0, 'aria-labelledby': name },
-    h('table', { id, class: columns.length > 9 ? 'wide' : null },
+    h('table', { id, class: columns.length > 16 ? 'wide widest' : columns.length > 9 ? 'wide' : null },
       h('caption', { id: name, class: hide ? 'hidden' : null }, caption),
       h('thead', null, h('tr', null, columns.map((c) => h('th', { scope: 'col', class: c.number ? 'number' : null }, c.title)))),
       h('tbody', null, rows.map((row) => tableRow(columns, row)))));

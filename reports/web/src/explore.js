@@ -60,10 +60,11 @@ function figuresOf(report) {
   const whole = it ? 'iteration' : 'phases, one after the other';
   const time = (p) => (p.possible ? p.time_s : undefined);
   const dead = report.failures?.engines[best]?.policies ?? [];
-  const same = dead.every((p) => time(p) === time(dead[0])); // nobody moves, or it makes no difference
+  const times = [...new Set(dead.map(time))]; // policies that come to the same stand in one row; one row: nobody moves
+  const names = (t) => (times.length > 1 ? `, ${dead.filter((p) => time(p) === t).map((p) => p.policy).join(', ')}` : '');
   return [
     [whole, it ? f.mean(it.time_s) : sum, f.seconds, true],
-    ...(same ? dead.slice(0, 1) : dead).map((p) => [`${whole} with what is broken${same ? '' : `, ${p.policy}`}`, time(p), f.seconds, true, whole]),
+    ...times.map((t) => [`${whole} with what is broken${names(t)}`, t, f.seconds, true, whole]),
     it && ['tokens per second', f.mean(it.tokens_per_s), f.count, false],
     ['worst collision factor', worst, f.factor, true],
     report.cost && ['network', report.cost.total_usd, f.dollars, true],

@@ -5,7 +5,10 @@ import * as f from './format.js';
 /** Why a failure can make things faster. */
 export const RELIEF = 'After a failure flows take other paths; where these collide less than the ones drawn before, that is luck of this draw and no gain: another seed shows its noise.';
 
-const moves = (policy) => (policy.possible ? policy.moves.map((m) => `${m.from_server} → ${m.to_server}${m.healthy ? ' (healthy)' : ''}`).join(', ') || '-' : 'the job stops');
+/** A serving job goes on with the replicas that are left. */
+const serves = (policy) => policy.serving?.replicas_left > 0 && policy.serving.most_requests_per_s !== 0;
+const left = (policy) => `${policy.serving.replicas_left} of ${policy.serving.replicas} replicas go on${policy.serving.most_requests_per_s > 0 ? `, ${f.digits(policy.serving.most_requests_per_s, 4)} requests/s at most` : ''}`;
+const moves = (policy) => (!policy.possible && serves(policy) ? left(policy) : policy.possible ? policy.moves.map((m) => `${m.from_server} → ${m.to_server}${m.healthy ? ' (healthy)' : ''}`).join(', ') || '-' : 'the job stops');
 
 function engine(e) {
   const rows = [{ policy: 'nothing failed', whole: true, possible: true, moves: [], ...e.healthy }, ...e.policies];
@@ -14,9 +17,9 @@ function engine(e) {
     columns: [
       { title: 'policy', head: true, cell: (p) => p.policy },
       { title: 'flows cut off', number: true, cell: (p) => f.count(p.disconnected_flows) },
-      { title: 'overloaded links', number: true, cell: (p) => (p.possible ? f.count(p.collisions) : '-') },
-      { title: 'fullest', number: true, cell: (p) => (p.possible ? f.factor(p.worst_ratio) : '-') },
-      { title: 'which', cell: (p) => (p.possible ? (p.worst_link ?? '') : '') },
+      { title: 'overloaded links', number: true, cell: (p) => (p.possible || serves(p) ? f.count(p.collisions) : '-') },
+      { title: 'fullest', number: true, cell: (p) => (p.possible || serves(p) ? f.factor(p.worst_ratio) : '-') },
+      { title: 'which', cell: (p) => (p.possible || serves(p) ? (p.worst_link ?? '') : '') },
       { title: 'time', number: true, cell: (p) => (p.time_s === undefined ? '-' : f.seconds(p.time_s)) },
       { title: 'slower', number: true, cell: (p) => (p.slowdown_ratio === undefined ? '-' : `×${f.digits(p.slowdown_ratio, 4)}`) },
       { title: 'moves of servers', cell: (p) => (p.healthy ? '' : moves(p)) },

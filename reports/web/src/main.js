@@ -47,7 +47,7 @@ function header(model) {
   const { meta } = model;
   const names = (model.report.designs ?? model.report.mix?.designs)?.map((d) => d.name);
   return h('header', null,
-    h('p', { class: 'kind' }, WHAT[meta.command] ?? meta.command),
+    h('p', { class: 'kind' }, (meta.command === 'run' && ['serving', 'ranking'].includes(model.report.job?.kind) ? `A ${model.report.job.kind} job on its fabric` : WHAT[meta.command]) ?? meta.command),
     h('h1', null, names ? `${names.length} designs` : model.report.optimize ? `A fabric for ${f.count(model.report.optimize.gpus)} GPUs` : breakable(meta.design ?? meta.command)),
     h('p', { class: 'subtitle' }, [subtitle(model), meta.traffic].filter(Boolean).join('. ')));
 }

@@ -22,7 +22,7 @@ function ofObserve({ suspects, more_suspects: more, fits, fitting_ratio: ratio }
   const [first] = suspects;
   return [card('answer-observe', 'Who is late, or slow?', first ? [h('strong', null, first.suspect), ': ', breakable(first.name)] : h('strong', null, 'Nobody that this pair could show'),
     first && h('p', null, `It ${first.evidence}.`), suspects.length + more > 1 && h('p', null, `and ${f.plural(suspects.length + more - 1, 'suspect')} more`), to('observe', 'All of them')),
-  card('answer-fits', 'Do the counters fit the job?', h('strong', null, fits ? 'Yes' : 'No'), h('p', null, `${f.percent(ratio)} of the links carried what the job puts on them.`))];
+  card('answer-fits', 'Do the counters fit the job?', h('strong', null, fits ? 'Yes' : 'No'), h('p', null, `${f.percent(ratio)} of the links between switches carried what the job puts on them.`))];
 }
 
 function ofPlan(p) {

@@ -146,6 +146,7 @@ export function sweep(model) {
   const failed = s.points.filter((p) => p.error);
   const perToken = rows.some((r) => r.engine.usd_per_1e9_tokens !== undefined);
   const unequal = rows.some((r) => r.point.tokens !== rows[0].point.tokens);
+  const isDrawn = rows.some((r) => r.engine.draws !== undefined);
   const verdicts = (s.verdicts ?? []).filter((v) => v.best);
   return section('sweep', verdicts.length > 0 ? 'Designs compared' : s.paths.join(' and ') + ' varied', `${f.plural(s.points.length, 'point')}, ${f.count(s.built)} built. On the front: nothing costs less and is as fast under the same engine, or is faster and costs as much.${unequal ? ' Iterations have unlike numbers of tokens: points are compared, and drawn, by the time for as many as the first has.' : ''}${s.model ? ` Where no model is named it is ${s.model} everywhere.` : ''}`,
     verdicts.length > 0 && table({
@@ -177,6 +178,7 @@ export function sweep(model) {
         { title: 'cost', number: true, cell: (r) => f.money(r.point.total_usd) },
         unequal && { title: 'batch', number: true, cell: (r) => (r.point.batch === undefined ? '-' : f.count(r.point.batch)) },
         { title: 'time', number: true, cell: (r) => f.seconds(r.engine.time_s) },
+        isDrawn && { title: 'seeds', number: true, cell: (r) => (r.engine.draws === undefined ? '' : `${f.count(r.engine.draws)}${r.engine.ci95_ratio ? ` (±${f.percent(r.engine.ci95_ratio)})` : ''}`) },
         unequal && { title: 'tokens/s', number: true, cell: (r) => (r.engine.tokens_per_s === undefined ? '-' : f.count(Math.round(r.engine.tokens_per_s))) },
         { title: 'slower', number: true, cell: (r) => `${f.digits(r.engine.slowdown_ratio, 4)} ×` },
         perToken && { title: '$ per 1e9 tokens', number: true, cell: (r) => (r.engine.usd_per_1e9_tokens === undefined ? '-' : f.dollars(r.engine.usd_per_1e9_tokens)) },

@@ -56,7 +56,11 @@ static fab_status find_scale(observation *o, fab_error *err) {
     const fab_fabric *f = o->fabric;
     double *ratios = NULL;
     size_t n = 0;
+    size_t n_used = 0;
     FAB_PASS(FAB_NEW(ratios, f->n_links, err));
+    for (fab_link_id l = 0; l < f->n_links; l++) {
+        n_used += observe_is_network(f, l) && o->drawn[l] > 0;
+    }
     for (int all = 0; all < 2 && n == 0; all++) {
         for (fab_link_id l = 0; l < f->n_links; l++) {
             bool counts = observe_is_network(f, l) && (all == 1 || observe_is_access(f, l));
@@ -67,6 +71,19 @@ static fab_status find_scale(observation *o, fab_error *err) {
     }
     o->scale = observe_median(ratios, n);
     free(ratios);
+    if (!(o->scale > 0) && o->out->reset_ports > 0) {
+        return fab_fail(err, FAB_EINPUT, o->out->after,
+                        "the counters run backwards, of %zu ports, the first %s, and no other port that the job uses "
+                        "is known: is the order of the snapshots right, the earlier one first?",
+                        (size_t)o->out->reset_ports, o->out->first_reset);
+    }
+    if (n == 0) {
+        return fab_fail(
+            err, FAB_EINPUT, o->out->after,
+            "none of the %zu links that the job uses has a port in both snapshots: they have %zu links of the "
+            "fabric",
+            n_used, (size_t)o->out->measured_links);
+    }
     return o->scale > 0 ? FAB_OK
                         : fab_fail(err, FAB_EINPUT, o->out->after,
                                    "most ports that the job uses have sent and received nothing since the first "

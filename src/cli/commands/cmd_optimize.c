@@ -118,7 +118,9 @@ static const cli_option OPTION_REPLAYS = {
     .min = 1,
     .max = 1000000};
 static const cli_option OPTION_TIME_LIMIT = {
-    "time-limit", "TIME", "stop searching after that long, with the best so far and a bound: 30s",
+    "time-limit", "TIME",
+    "stop searching after that long, with the best so far and a bound: 30s; what it prints is still built, and one "
+    "design at least replayed",
     .quantity = offsetof(cli_options, search.time_limit_s), .unit = FAB_UNIT_TIME};
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
@@ -188,6 +190,8 @@ static fab_status search(const cli_options *options, const fab_catalog *catalog,
     request.limits.has_power = request.limits.max_power_w > 0;
     FAB_PASS(cli_read_histories(options, &request.policy, err));
     cli_progress_start(&progress);
+    progress.hint =
+        replayed != NULL && !(request.time_limit_s > 0) ? " (--time-limit 60s ends it with the best so far)" : NULL;
     fab_status status = fab_optimize(&request, out, err);
     cli_progress_end(shows);
     return status;

@@ -108,6 +108,7 @@ fab_status cli_hold_failures(const fab_context *context, cli_further *out, fab_e
 
 static fab_status fail(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                        fab_error *err) {
+    const fab_traffic *traffic = NULL;
     fab_policy policies[FAB_POLICY_N];
     const fab_failures *answer = NULL;
     fab_failures_request request = {.context = base->context,
@@ -118,8 +119,11 @@ static fab_status fail(const cli_options *options, const fab_replay *base, fab_r
     if (out->is_held) {
         FAB_PASS(cli_hold_failures(base->context, out, err));
         FAB_PASS(fab_what_if_ask(out->what_if, &request, &answer, err));
+        FAB_PASS(fab_what_if_serve(out->what_if, result, err));
     } else {
         FAB_PASS(fab_failures_run(&request, &out->failures, err));
+        FAB_PASS(fab_context_traffic(base->context, &traffic, err));
+        FAB_PASS(fab_failures_serve(traffic, result, out->failures, err));
         answer = out->failures;
     }
     result->failures = answer;

@@ -31,12 +31,27 @@ static fab_status refresh_list(top_app *a, fab_error *err) {
     return top_view_refresh(&a->model, shown(a), err);
 }
 
+/* The first phase that has traffic in the network: others have no links to open. */
+static void select_traffic(top_app *a) {
+    top_view *v = shown(a);
+    const fab_failed_state *healthy = top_model_healthy(&a->model);
+    for (size_t row = 0; row < v->n; row++) {
+        if (healthy->phases[v->item[row]].worst_ratio > 0) {
+            v->row = row;
+            v->at = v->item[row];
+            return;
+        }
+    }
+}
+
 fab_status top_app_open(const cli_options *options, top_app *a, fab_error *err) {
     FAB_PASS(top_model_open(options, &a->model, err));
     a->parts.kind = TOP_PARTS;
     a->broken.kind = TOP_BROKEN;
     a->rows = 1;
-    return refresh_list(a, err);
+    FAB_PASS(refresh_list(a, err));
+    select_traffic(a);
+    return FAB_OK;
 }
 
 void top_app_release(top_app *a) {

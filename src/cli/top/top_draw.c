@@ -11,32 +11,34 @@
 
 static const char *const HELP[] = {
     "up, down, PgUp, PgDn, Home, End   select a row",
-    "Enter, right                      open it: phase > its links by load > flows on one",
+    "Enter, right                      open it: phase > links by load > flows on one",
     "Esc, left, Backspace              back",
-    "Tab                               phases / switches, servers, NICs / what is broken",
+    "Tab                               phases / switches, servers, NICs / broken",
     "o                                 the next order of the rows",
     "/ text, n                         find a row by its name, and the next one",
     "",
-    "k                                 kill what the row names: a cable, switch, server;",
+    "k                                 kill the cable, switch or server of the row;",
     "                                  of a flow the server that it comes from",
     "s                                 slow it to a fraction of its speed",
     "r, R                              repair it, repair everything",
-    "b                                 break by name: leaf-3, nic-7*0.5, rack-2, plane-1,",
-    "                                  'leaf-0:17 > spine-0:1' (as run --fail)",
+    "b                                 break by name: leaf-3, nic-7*0.5, plane-1,",
+    "                                  rack-2, 'leaf-0:17 > spine-0:1' (run --fail)",
     "u                                 undo the last change",
-    "p                                 the next policy: where ranks of lost servers go",
+    "p                                 the next policy for ranks of lost servers",
     "e, d                              the next engine, the next draw (seed)",
     "",
-    "q                                 quit; the command line of this state is printed",
+    "q                                 quit, and print the command of this state",
 };
 
 static fab_ink ink_of(double now, double before) {
     return now > before * (1 + 1e-9) ? FAB_INK_BAD : now < before * (1 - 1e-9) ? FAB_INK_GOOD : FAB_INK_BOLD;
 }
 
-/* On one line: what does not fit is left out. */
+/* On one line: what does not fit is left out, and two dots tell it. */
 static void put(fab_page *page, fab_ink ink, const char *text) {
-    const size_t room = page->width - page->used;
+    const size_t left = page->width - page->used;
+    const bool is_cut = left > 2 && fab_text_columns(text) > left;
+    const size_t room = is_cut ? left - 2 : left;
     char cut[FAB_TEXT_PARAGRAPH];
     size_t bytes = 0;
     for (size_t i = 0; i < room && text[bytes] != '\0'; i++) {
@@ -44,7 +46,7 @@ static void put(fab_page *page, fab_ink ink, const char *text) {
             bytes++;
         } while ((text[bytes] & 0xC0) == 0x80);
     }
-    (void)snprintf(cut, sizeof cut, "%.*s", (int)bytes, text);
+    (void)snprintf(cut, sizeof cut, "%.*s%s", (int)bytes, text, is_cut ? ".." : "");
     fab_page_put(page, ink, cut);
 }
 

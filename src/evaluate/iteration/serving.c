@@ -37,13 +37,15 @@ static uint32_t domains_of(const fab_result *result, const fab_phase_result *pha
                                                       : 0;
 }
 
-static exchanges exchanges_of(const fab_result *result, size_t engine, const char *part) {
+/* `slower`: shape [n_phases], by how much each takes longer; NULL: as it is. */
+static exchanges exchanges_of(const fab_result *result, size_t engine, const double *slower, const char *part) {
     exchanges found = {.transfer_s = 0};
     for (size_t i = 0; i < result->n_phases; i++) {
         const fab_phase_result *phase = &result->phases[i];
         const fab_engine_result *r = &phase->engines[engine];
         const fab_compute_model *c = &fab_compute_default;
-        double s = r->transfer_s.mean / (phase->network_flows > 0 ? c->nic_ratio : c->scale_up_ratio);
+        const double factor = slower != NULL ? slower[i] : 1;
+        double s = factor * r->transfer_s.mean / (phase->network_flows > 0 ? c->nic_ratio : c->scale_up_ratio);
         if (strncmp(phase->name, part, strlen(part)) != 0) {
             continue;
         }
@@ -52,10 +54,10 @@ static exchanges exchanges_of(const fab_result *result, size_t engine, const cha
             found.tensor_s = found.domains > 1 ? s : 0;
             found.path_s = r->paths.latency_s.max;
         } else if (strstr(phase->name, "-pp") != NULL) {
-            found.hops_s += s + r->latency_s;
+            found.hops_s += s + factor * r->latency_s;
         } else {
             found.transfer_s += s;
-            found.latency_s += r->latency_s;
+            found.latency_s += factor * r->latency_s;
         }
     }
     return found;
@@ -68,11 +70,21 @@ typedef struct server {
     fab_layer_shape shape;
     double layers, most_layers;
     double scale_up_bps, nics_bps; /* of a GPU */
+    uint64_t readers, generators;  /* replicas; readers = 0: there are no pools */
+    double arrivals_per_s;         /* 0: a part of the most that can be served */
 } server;
 
-static server server_of(const fab_traffic *traffic) {
+static server server_of(const fab_traffic *traffic, const fab_result *result) {
+    const fab_fabric_spec *spec = &result->fabrics[0].spec;
     const fab_job_spec *job = &traffic->job;
-    server s = {.traffic = traffic, .job = job, .shape = iteration_shape(job, &traffic->model)};
+    server s = {.traffic = traffic,
+                .job = job,
+                .shape = iteration_shape(job, &traffic->model),
+                .readers = job->prefill_replicas,
+                .generators = fab_serving_replicas(job, true),
+                .arrivals_per_s = job->request_rate,
+                .scale_up_bps = spec->domain_bps,
+                .nics_bps = spec->nic_bps * (double)spec->nics_per_server / (double)spec->gpus_per_server};
     s.shape.recompute = FAB_RECOMPUTE_NONE;
     s.shape.precision = job->precision;
     s.layers = (double)job->layers;
@@ -164,13 +176,15 @@ static fab_status find_waits(const server *s, const fab_serving_queue *q, uint64
     fab_serving_queue with = *q;
     fab_serving_waits waits;
     out->most_requests_per_s = fab_serving_most(q);
-    with.arrivals_per_s = s->job->request_rate > 0 ? s->job->request_rate : PART_OF_MOST * out->most_requests_per_s;
+    with.arrivals_per_s = s->arrivals_per_s > 0 ? s->arrivals_per_s : PART_OF_MOST * out->most_requests_per_s;
     with.seed = seed;
     if (with.arrivals_per_s >= out->most_requests_per_s) {
         return FAB_OK; /* who waits, waits ever longer */
     }
     FAB_PASS(fab_serving_wait(&with, &waits, err));
     out->arrivals_per_s = with.arrivals_per_s;
+    out->load_ratio = with.arrivals_per_s / out->most_requests_per_s;
+    out->window_s = waits.window_s;
     out->first_token_p50_s = waits.first_token_s[0];
     out->first_token_p99_s = waits.first_token_s[1];
     out->token_p50_s = waits.token_s[0];
@@ -192,8 +206,8 @@ static fab_status queue_up(const server *s, const exchanges *prefill, const exch
     for (uint64_t n = 1; n <= sequences; n++) {
         tokens[n] = token_s(s, decode, sequences, n);
     }
-    const fab_serving_queue queue = {.replicas = (uint32_t)fab_serving_replicas(job, true),
-                                     .readers = (uint32_t)job->prefill_replicas,
+    const fab_serving_queue queue = {.replicas = (uint32_t)s->generators,
+                                     .readers = (uint32_t)s->readers,
                                      .slots = (uint32_t)sequences,
                                      .prompts = (uint32_t)job->microbatch,
                                      .tokens = job->tokens,
@@ -221,9 +235,9 @@ static fab_status serve(const server *s, const fab_result *result, size_t engine
     const fab_job_spec *job = s->job;
     const double microbatches = (double)s->traffic->microbatches;
     const uint64_t sequences = job->batch / fab_serving_replicas(job, true);
-    const exchanges prefill = exchanges_of(result, engine, "prefill");
-    const exchanges decode = exchanges_of(result, engine, "decode");
-    const exchanges kv = exchanges_of(result, engine, "kv-transfer");
+    const exchanges prefill = exchanges_of(result, engine, NULL, "prefill");
+    const exchanges decode = exchanges_of(result, engine, NULL, "decode");
+    const exchanges kv = exchanges_of(result, engine, NULL, "kv-transfer");
     out->first_token_s = prompt_s(s, &prefill, job->microbatch);
     out->first_token_network_s = exchange_s(s, &prefill, microbatches, job->microbatch, job->microbatch, job->prompt);
     out->token_s = token_s(s, &decode, sequences, sequences);
@@ -263,10 +277,7 @@ fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char 
         return iteration_rank(traffic, result, err);
     }
     const size_t n = result->phases[0].n_engines;
-    server s = server_of(traffic);
-    const fab_fabric_spec *spec = &result->fabrics[0].spec;
-    s.scale_up_bps = spec->domain_bps;
-    s.nics_bps = spec->nic_bps * (double)spec->nics_per_server / (double)spec->gpus_per_server;
+    const server s = server_of(traffic, result);
     FAB_PASS(FAB_NEW(result->serving, n, err));
     result->n_serving = n;
     for (size_t e = 0; e < n; e++) {
@@ -275,4 +286,19 @@ fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char 
                        result->phases[0].engines[e].engine);
     }
     return FAB_OK;
+}
+
+/* --- what is left ------------------------------------------------------------------------------------------------- */
+
+fab_status fab_serve_left(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                          const fab_serving_left *left, fab_serving *out, fab_error *err) {
+    server s = server_of(traffic, result);
+    const exchanges prefill = exchanges_of(result, engine, left->slower, "prefill");
+    const exchanges decode = exchanges_of(result, engine, left->slower, "decode");
+    const exchanges kv = exchanges_of(result, engine, left->slower, "kv-transfer");
+    *out = (fab_serving){.kv_transfer_s = (kv.transfer_s + kv.latency_s) / (double)traffic->microbatches};
+    s.readers = left->readers;
+    s.generators = left->generators;
+    s.arrivals_per_s = left->arrivals_per_s;
+    return queue_up(&s, &prefill, &decode, s.job->batch / fab_serving_replicas(s.job, true), result->seed, out, err);
 }

@@ -203,6 +203,7 @@ fab_status fab_serving_wait(const fab_serving_queue *q, fab_serving_waits *out, 
     }
     FAB_TRY(run_replicas(q, of, err));
     FAB_TRY(measure_waits(q, of, out, err));
+    out->window_s = now_s;
 done:
     free(of);
     return status;

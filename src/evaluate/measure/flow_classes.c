@@ -234,6 +234,49 @@ done:
     return status;
 }
 
+/* Switches whose links above carry together what leaves a leaf or a pod. Pods of what is installed are read off its
+ * cables: there it is the whole tier. */
+static size_t cut_of(const fab_fabric *f, uint32_t lower, uint32_t tier) {
+    if (tier == 2) {
+        return lower;
+    }
+    size_t rail = f->switch_rail[lower] < f->n_rails ? f->switch_rail[lower] : f->n_rails;
+    size_t pod = f->switch_pod[lower] < f->n_pods ? f->switch_pod[lower] : f->n_pods;
+    return f->names != NULL ? 0 : (pod * (f->n_rails + 1) + rail) * (f->n_planes + 1) + f->switch_plane[lower];
+}
+
+/* No routing leaves less on the fullest link of a boundary than crosses a cut, over all its links. */
+static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_fabric *f = s->fabric;
+    const size_t n_pods = (size_t)(f->n_pods + 1) * (f->n_rails + 1) * (f->n_planes + 1);
+    const size_t n = 2 * (n_pods > fab_n_switches(f) ? n_pods : fab_n_switches(f));
+    double *load = NULL;
+    double *capacity = NULL;
+    FAB_TRY(FAB_NEW(load, n, err));
+    FAB_TRY(FAB_NEW(capacity, n, err));
+    for (uint32_t t = 2; t <= f->n_tiers && fab_is_tree(f); t++) {
+        memset(load, 0, n * sizeof *load);
+        memset(capacity, 0, n * sizeof *capacity);
+        for (uint32_t l = 0; l < f->n_links; l++) {
+            const fab_link_class *k = fab_class_of(f, l);
+            if (k->kind == FAB_LINK_FABRIC && k->tier == t) {
+                size_t cut = 2 * cut_of(f, fab_tail(f, l & ~1U) - f->first[FAB_NODE_SWITCH], t) + (l & 1U);
+                load[cut] += s->spray[l] * k->capacity_bps;
+                capacity[cut] += k->capacity_bps;
+            }
+        }
+        for (size_t i = 0; i < n; i++) {
+            double factor = capacity[i] > 0 ? load[i] / capacity[i] : 0;
+            out->cut_by_tier[t] = fmax(out->cut_by_tier[t], factor);
+            out->max_cut_factor = fmax(out->max_cut_factor, factor);
+        }
+    }
+done:
+    FAB_FREE_ALL(load, capacity);
+    return status;
+}
+
 fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound, fab_phase_result *out,
                              fab_error *err) {
     const fab_phase *phase = s->phase;
@@ -271,5 +314,6 @@ fab_status fab_measure_phase(const fab_prepared_phase *s, const fab_bound *bound
         out->bound_columns = bound->columns;
         out->bound_rows = bound->rows;
     }
+    FAB_PASS(find_cuts(s, out, err));
     return count_crossings(s, out, err);
 }

@@ -288,11 +288,16 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
     fab_status status = FAB_OK;
     auditor a = {.shape = shape, .net = shape->net};
     FAB_TRY(fab_audit_open(&a, err));
+    bool is_irregular = shape->n_tiers > FAB_AUDIT_TIERS; /* a network of sites, of which distances make no tiers */
+    if (is_irregular) {
+        a.n_tiers = a.out->n_boundaries = 0;
+        memset(a.usual_bps, 0, ((size_t)shape->n_tiers + 2) * sizeof *a.usual_bps);
+    }
     FAB_TRY(fab_audit_blocks(&a, err));
     FAB_TRY(fab_audit_absent(&a, err));
     FAB_TRY(fab_audit_trunks(&a, err));
     FAB_TRY(fab_audit_sideways(&a, err));
-    FAB_TRY(fab_audit_hosts(&a, err));
+    FAB_TRY(is_irregular ? FAB_OK : fab_audit_hosts(&a, err));
     FAB_TRY(fab_audit_cables(&a, err));
     FAB_TRY(fab_audit_cuts(&a, err));
     FAB_TRY(fab_audit_cover(&a, err));

@@ -37,7 +37,7 @@ typedef struct grid {
     uint32_t n_values[AXES], cells;
     uint8_t *there; /* [cells] */
     double capacity_bps;
-    uint32_t cables;
+    uint32_t cables, least, most; /* of a peer in the middle; and of all */
 } grid;
 
 static int by_role(const void *x, const void *y) {
@@ -113,23 +113,38 @@ static fab_status find_values(grid *g, uint32_t axis, fab_error *err) {
     return FAB_OK;
 }
 
-/* What a switch of the tier has: the most cables of one of its peers. */
-static void find_capacity(const auditor *a, grid *g) {
+typedef struct peer {
+    double bps;
+    uint32_t cables;
+} peer;
+
+static int by_cables(const void *x, const void *y) {
+    const peer *a = x;
+    const peer *b = y;
+    FAB_ORDER_BY(a->cables, b->cables);
+    return FAB_ORDER(a->bps, b->bps);
+}
+
+/* What a switch of the tier has: the cables of the peer in the middle, of an even number the larger one. */
+static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {
+    peer *peers = NULL;
+    FAB_PASS(FAB_NEW(peers, g->n, err));
     for (uint32_t i = 0; i < g->n; i++) {
-        double sum = 0;
-        uint32_t n = 0;
         for (uint32_t k = a->shape->first[g->switches[i].node]; k < a->shape->first[g->switches[i].node + 1]; k++) {
             uint32_t cable = a->shape->side[k] >> 1;
             if (fab_audit_boundary_of(a, cable) > 0) {
-                sum += a->net->cables[cable].rate_bps;
-                n++;
+                peers[i].bps += a->net->cables[cable].rate_bps;
+                peers[i].cables++;
             }
         }
-        if (sum > g->capacity_bps || (sum == g->capacity_bps && n > g->cables)) {
-            g->capacity_bps = sum;
-            g->cables = n;
-        }
     }
+    qsort(peers, g->n, sizeof *peers, by_cables);
+    g->capacity_bps = peers[g->n / 2].bps;
+    g->cables = peers[g->n / 2].cables;
+    g->least = peers[0].cables;
+    g->most = peers[g->n - 1].cables;
+    free(peers);
+    return FAB_OK;
 }
 
 /* --- what is absent ----------------------------------------------------------------------------------------------- */
@@ -162,8 +177,12 @@ static fab_status add_absent(auditor *a, const grid *g, const char *name, const 
                      .text = why,
                      .damage_bps = g->capacity_bps,
                      .cables = g->cables};
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; its peers have %u cables.", name,
-                            (unsigned)f.cables));
+    char range[32] = "";
+    if (g->least < g->most) {
+        (void)snprintf(range, sizeof range, "%u to ", (unsigned)g->least);
+    }
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on; the %u others of its role have %s%u cables.",
+                            name, (unsigned)g->n, range, (unsigned)g->most));
     FAB_PASS(fab_audit_add(a, &f, err));
     FAB_PASS(FAB_GROW(a->absent, a->absent_capacity, (size_t)out->n_absent + 1, err));
     a->lacks_leaf = a->lacks_leaf || s->tier == 1;
@@ -215,14 +234,24 @@ static absent_switch place(const auditor *a, const grid *g, const uint64_t *at, 
 }
 
 /* Whether switches of the tier below have no cable upwards, where most have: what they were joined to is not there. */
-static bool has_orphans(const auditor *a, uint32_t tier) {
+static uint32_t n_orphans(const auditor *a, uint32_t tier) {
     uint32_t n = 0;
     uint32_t n_joined = 0;
     for (uint32_t i = tier > 1 ? a->tier_first[tier - 1] : 0; tier > 1 && i < a->tier_first[tier]; i++) {
         n++;
         n_joined += a->boundary[tier - 1].of != NULL && a->boundary[tier - 1].of[a->in_tier[i]] != NONE;
     }
-    return n_joined < n && n_joined >= 0.5 * n;
+    return n_joined >= 0.5 * n ? n - n_joined : 0;
+}
+
+/* Whether a switch beside another would join those without a cable upwards: as many as that one has below it. */
+static bool would_join(const auditor *a, const grid *g, uint32_t beside) {
+    const audit_boundary *b = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
+    uint32_t block = b != NULL && b->of != NULL ? b->of[beside] : NONE;
+    for (uint32_t i = 0; i < a->out->n_absent; i++) {
+        block = a->absent[i].tier == g->tier ? NONE : block;
+    }
+    return block != NONE && b->block[block].n_upper == 1 && n_orphans(a, g->tier) == b->block[block].n_lower;
 }
 
 /* Whether ports, or blocks, say that something is missing between two switches that stand beside a gap. */
@@ -243,7 +272,7 @@ static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
     if (before == NONE || behind == NONE) {
         return false;
     }
-    if (has_orphans(a, g->tier)) {
+    if (n_orphans(a, g->tier) > 0) {
         return true;
     }
     const audit_boundary *below = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
@@ -277,10 +306,11 @@ static fab_status report_gaps(auditor *a, const grid *g, uint32_t n_present, fab
 static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fab_error *err) {
     uint64_t at[AXES] = {g->switches[0].name.at[0], g->switches[0].name.at[1]};
     char name[128];
+    uint32_t first = g->switches[0].node;
     bool slots = at[0] > 0 && has_one_axis(g) && fab_audit_slots_lack(a, NONE, g->switches[0].node);
     from = is_boards(g) ? 1 : from;
     if (!has_one_axis(g) || g->n < 2 ||
-        !(slots || (at[0] > from && fab_audit_ports_are_free(a, NONE, g->switches[0].node)))) {
+        !(slots || (at[0] > from && (fab_audit_ports_are_free(a, NONE, first) || would_join(a, g, first))))) {
         return FAB_OK;
     }
     at[0]--;
@@ -306,16 +336,21 @@ static fab_status look_behind_last(auditor *a, const grid *g, fab_error *err) {
     uint64_t at[AXES] = {0};
     char name[128];
     const char *why = NULL;
-    if (!has_one_axis(g) || block == NONE || b->usual_upper == 0 ||
-        b->block[block].n_upper + 1 != b->usual_upper - n_absent_in(a, g->tier, block)) {
+    bool joins = has_one_axis(g) && would_join(a, g, last->node);
+    bool lacks = block != NONE && b->usual_upper > 0 &&
+                 b->block[block].n_upper + 1 == b->usual_upper - n_absent_in(a, g->tier, block);
+    if (!has_one_axis(g) || !(joins || lacks)) {
         return FAB_OK;
     }
     at[0] = last->name.at[0] + 1;
     at[1] = last->name.at[1];
     absent_switch s = place(a, g, at, last->node);
     put_name(g, at, name, sizeof name);
-    FAB_PASS(fab_audit_text(a, &why, err, "the switches below have %u switches above them, their peers %u",
-                            (unsigned)b->block[block].n_upper, (unsigned)b->usual_upper));
+    FAB_PASS(joins ? fab_audit_text(a, &why, err,
+                                    "%u switches below have no cable upwards, as many as its peers have below",
+                                    (unsigned)n_orphans(a, g->tier))
+                   : fab_audit_text(a, &why, err, "the switches below have %u switches above them, their peers %u",
+                                    (unsigned)b->block[block].n_upper, (unsigned)b->usual_upper));
     return add_absent(a, g, name, why, fab_audit_confidence(b->n_blocks - 1.0, b->n_blocks), &s, err);
 }
 
@@ -343,7 +378,7 @@ static fab_status look_at_grid(auditor *a, grid *g, uint64_t from, fab_error *er
     if (n_present < g->n || n_present < SOME * g->cells) { /* equal numbers, or no grid */
         goto done;
     }
-    find_capacity(a, g);
+    FAB_TRY(find_capacity(a, g, err));
     FAB_TRY(report_gaps(a, g, n_present, err));
     FAB_TRY(look_before_first(a, g, from, err));
     FAB_TRY(look_behind_last(a, g, err));

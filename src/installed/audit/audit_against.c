@@ -5,13 +5,19 @@
 
 #include "fab/memory.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct comparison {
     auditor a;
-    const fab_network *plan;
+    const fab_network *plan; /* the copy */
     const fab_shape *plan_shape;
+    fab_network plan_copy; /* with cables whose ports are called as they are here */
+    fab_network_cable *cables;
+    fab_shape shape_copy;     /* of it */
+    audit_copy boxes[2];      /* of what is installed and of the plan, where servers are compared as boxes */
     uint32_t *there;          /* [plan nodes]: the same box in the installed network, or FAB_NETWORK_NONE */
     uint32_t *meant;          /* [nodes as installed]: in the plan */
     const char **plan_names;  /* [plan nodes]: unique */
@@ -20,16 +26,50 @@ typedef struct comparison {
     bool *is_meant_one_sided; /* [cables as installed]: one end alone reports it in the plan as well */
 } comparison;
 
-static fab_status match(comparison *c, fab_error *err) {
+/* A copy of a plan whose ports may get other names. */
+static fab_status copy_plan(comparison *c, const fab_shape *plan, fab_error *err) {
+    size_t n = plan->net->n_cables;
+    free(c->cables);
+    c->cables = NULL;
+    FAB_PASS(FAB_NEW(c->cables, n + 1, err));
+    memcpy(c->cables, plan->net->cables, n * sizeof *c->cables);
+    c->plan_copy = *plan->net;
+    c->plan_copy.cables = c->cables;
+    c->shape_copy = *plan;
+    c->shape_copy.net = c->plan = &c->plan_copy;
+    return FAB_OK;
+}
+
+/* Compares servers as boxes, where one of the two alone tells adapters apart. */
+static fab_status match_boxes(comparison *c, const fab_shape *here, const fab_shape *plan, audit_match *m,
+                              fab_error *err) {
+    fab_status status = audit_copy_boxes(here, &c->boxes[0], err);
+    status = status == FAB_OK ? audit_copy_boxes(plan, &c->boxes[1], err) : status;
+    if (status == FAB_EUNSUPPORTED) { /* two boxes would have one name */
+        *err = (fab_error){.text = ""};
+        return FAB_OK;
+    }
+    FAB_PASS(status);
+    FAB_PASS(copy_plan(c, &c->boxes[1].shape, err));
+    audit_match_release(m);
+    *m = (audit_match){.here = &c->boxes[0].shape, .plan = &c->shape_copy, .ports.cables = c->cables};
+    FAB_PASS(audit_match_find(m, err));
+    c->a.shape = m->here;
+    c->a.net = m->here->net;
+    return FAB_OK;
+}
+
+static fab_status match(comparison *c, const fab_shape *here, const fab_shape *plan, fab_error *err) {
     fab_status status = FAB_OK;
-    audit_match m = {.here = c->a.shape, .plan = c->plan_shape};
+    audit_match m = {.here = here};
+    FAB_TRY(copy_plan(c, plan, err));
+    m.plan = &c->shape_copy;
+    m.ports.cables = c->cables;
     FAB_TRY(audit_match_find(&m, err));
-    FAB_TRY(FAB_NEW(c->found, (size_t)c->a.net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.net->n_cables + 1, err));
-    FAB_TRY(FAB_NEW(c->is_meant_one_sided, (size_t)c->a.net->n_cables + 1, err));
-    c->a.planned_bps = c->planned_bps;
-    c->a.is_meant_one_sided = c->is_meant_one_sided;
-    if (2 * m.n_same < c->plan->n_nodes) {
+    if (m.lacks_servers) {
+        FAB_TRY(match_boxes(c, here, plan, &m, err));
+    }
+    if (m.lacks_boxes) {
         FAB_FAIL(
             err, FAB_EINPUT, c->a.net->path,
             "only %u of the %u boxes of the plan are known here, by GUID, name or port (the plan has '%.40s', here "
@@ -37,9 +77,16 @@ static fab_status match(comparison *c, fab_error *err) {
             (unsigned)m.n_same, (unsigned)c->plan->n_nodes, c->plan->n_nodes > 0 ? c->plan->nodes[0].label : "nothing",
             c->a.net->n_nodes > 0 ? c->a.net->nodes[0].label : "nothing");
     }
+    c->a.plan = c->plan;
+    c->plan_shape = &c->shape_copy;
     c->there = m.there;
     c->meant = m.meant;
     m.there = m.meant = NULL;
+    FAB_TRY(FAB_NEW(c->found, (size_t)c->a.net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(c->planned_bps, (size_t)c->a.net->n_cables + 1, err));
+    FAB_TRY(FAB_NEW(c->is_meant_one_sided, (size_t)c->a.net->n_cables + 1, err));
+    c->a.planned_bps = c->planned_bps;
+    c->a.is_meant_one_sided = c->is_meant_one_sided;
 done:
     audit_match_release(&m);
     return status;
@@ -88,6 +135,24 @@ static fab_status look_at_boxes(comparison *c, fab_error *err) {
         FAB_PASS(fab_audit_add(&c->a, &f, err));
     }
     return FAB_OK;
+}
+
+static void count_renamed(comparison *c) {
+    fab_audit *out = c->a.out;
+    for (uint32_t v = 0; v < c->plan->n_nodes; v++) {
+        const fab_network_node *planned = &c->plan->nodes[v];
+        const fab_network_node *node = c->there[v] != FAB_NETWORK_NONE ? &c->a.net->nodes[c->there[v]] : planned;
+        if (strcmp(node->label, planned->label) == 0) {
+            continue;
+        }
+        if (out->n_renamed++ == 0 && node->guid != 0) {
+            (void)snprintf(out->first_renamed, sizeof out->first_renamed,
+                           "0x%016" PRIx64 " is '%.70s', in the plan '%.70s'", node->guid, node->label, planned->label);
+        } else if (out->n_renamed == 1) {
+            (void)snprintf(out->first_renamed, sizeof out->first_renamed, "'%.80s' is '%.80s' in the plan", node->label,
+                           planned->label);
+        }
+    }
 }
 
 /* Boxes that nobody planned, each with all of its cables. */
@@ -148,6 +213,138 @@ static fab_status report_missing(comparison *c, uint32_t cable, fab_error *err) 
     return fab_audit_add(&c->a, &f, err);
 }
 
+/* Two planned cables whose ends `end` of the plan are plugged in where that of the other belongs. */
+typedef struct exchange {
+    uint32_t cable[2], end[2];
+    uint32_t side[2]; /* what is plugged in at the other end of cable[k]; it should be at that of the other */
+} exchange;
+
+/* What to call the owner of an adapter, or a box, and which it is. */
+static const char *owner_of(const comparison *c, uint32_t v, uint32_t *out) {
+    uint32_t server = c->plan_shape->server[v];
+    *out = server != FAB_NETWORK_NONE ? server : c->plan_shape->n_servers + v;
+    return server != FAB_NETWORK_NONE ? c->plan_shape->server_name[server] : c->plan_names[v];
+}
+
+/* The undone planned cable whose other end belongs where end i of this one leads, and leads to where that belongs. */
+static bool find_exchange(const comparison *c, const uint8_t *done_with, uint32_t cable, uint32_t i, exchange *out) {
+    const fab_network_end *near = &c->plan->cables[cable].end[i];
+    const fab_network_end *meant = &c->plan->cables[cable].end[i ^ 1];
+    uint32_t node = c->there[near->node];
+    uint32_t side = node != FAB_NETWORK_NONE && near->port != NULL
+                        ? find_side(c, node, near->port, FAB_NETWORK_NONE, NULL)
+                        : FAB_NETWORK_NONE;
+    uint32_t w = side != FAB_NETWORK_NONE ? c->meant[fab_network_far(c->a.net, side)->node] : FAB_NETWORK_NONE;
+    if (w == FAB_NETWORK_NONE || c->there[meant->node] == FAB_NETWORK_NONE) {
+        return false;
+    }
+    for (uint32_t k = c->plan_shape->first[w]; k < c->plan_shape->first[w + 1]; k++) {
+        uint32_t other = c->plan_shape->side[k];
+        const fab_network_end *beyond = fab_network_far(c->plan, other);
+        uint32_t there = c->there[beyond->node];
+        if (done_with[other >> 1] != 0 || other >> 1 == cable || there == FAB_NETWORK_NONE || beyond->port == NULL ||
+            !same_port(fab_network_near(c->plan, other)->port, fab_network_far(c->a.net, side)->port)) {
+            continue;
+        }
+        uint32_t back = find_side(c, there, beyond->port, c->there[meant->node], meant->port);
+        if (back != FAB_NETWORK_NONE && back >> 1 != side >> 1) {
+            *out = (exchange){{cable, other >> 1}, {i ^ 1, other & 1}, {side, back}};
+            return true;
+        }
+    }
+    return false;
+}
+
+static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, fab_error *err) {
+    const fab_network_end *one = &c->plan->cables[x->cable[0]].end[x->end[0]];
+    const fab_network_end *two = &c->plan->cables[x->cable[1]].end[x->end[1]];
+    const fab_network_end *at[2] = {&c->plan->cables[x->cable[0]].end[x->end[0] ^ 1],
+                                    &c->plan->cables[x->cable[1]].end[x->end[1] ^ 1]};
+    const auditor planned = {.net = c->plan, .names = c->plan_names};
+    uint32_t box[2];
+    const char *name[2] = {owner_of(c, one->node, &box[0]), owner_of(c, two->node, &box[1])};
+    bool are_hosts = fab_network_is_host(c->plan, one->node);
+    fab_finding f = fab_audit_finding(&planned,
+                                      !are_hosts         ? FAB_FINDING_CROSSED
+                                      : box[0] == box[1] ? FAB_FINDING_SWAPPED_RAILS
+                                                         : FAB_FINDING_SWAPPED_HOSTS,
+                                      n > 1 ? one : at[0], n > 1 ? two : at[1]);
+    f.cables = 2 * n;
+    f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
+    f.line = fab_network_near(c->a.net, x->side[0])->line;
+    if (n > 1) {
+        f.node = name[0];
+        f.other = name[1];
+        f.port = f.other_port = "";
+        FAB_PASS(
+            fab_audit_text(&c->a, &f.text, err,
+                           "%.120s and %.120s are exchanged: %u of their cables, each where one of the other belongs",
+                           f.node, f.other, (unsigned)f.cables));
+        FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Exchange the two boxes, or their names, or their %u cables.",
+                                (unsigned)f.cables));
+    } else {
+        FAB_PASS(fab_audit_text(&c->a, &f.text, err, "their cables to %.100s:%.30s and %.100s:%.30s are crossed",
+                                c->plan_names[one->node], fab_audit_port(one), c->plan_names[two->node],
+                                fab_audit_port(two)));
+        FAB_PASS(fab_audit_text(&c->a, &f.work, err,
+                                "Exchange the ends of the two cables at %.100s:%.30s and "
+                                "%.100s:%.30s.",
+                                f.node, f.port, f.other, f.other_port));
+    }
+    return fab_audit_add(&c->a, &f, err);
+}
+
+/* Whether both have their exchanged ends at the same two boxes, hosts. */
+static bool same_boxes(const comparison *c, const exchange *x, const exchange *y) {
+    uint32_t box[4];
+    for (uint32_t k = 0; k < 4; k++) {
+        const exchange *of = k < 2 ? x : y;
+        uint32_t node = c->plan->cables[of->cable[k & 1]].end[of->end[k & 1]].node;
+        (void)owner_of(c, node, &box[k]);
+        if (!fab_network_is_host(c->plan, node)) {
+            return false;
+        }
+    }
+    return box[0] != box[1] && ((box[0] == box[2] && box[1] == box[3]) || (box[0] == box[3] && box[1] == box[2]));
+}
+
+/* Cables that are exchanged in pairs, first by the ends at switches, so that hosts are what is exchanged. */
+static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
+    fab_status status = FAB_OK;
+    exchange *list = NULL;
+    uint32_t n = 0;
+    for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
+        n += done_with[cable] == 0;
+    }
+    FAB_TRY(FAB_NEW(list, (size_t)n + 1, err));
+    n = 0;
+    for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
+        uint32_t first = fab_network_is_host(c->plan, c->plan->cables[cable].end[0].node) ? 1 : 0;
+        for (uint32_t i = 0; i < 2 && done_with[cable] == 0; i++) {
+            if (find_exchange(c, done_with, cable, first ^ i, &list[n])) {
+                for (uint32_t k = 0; k < 2; k++) {
+                    done_with[list[n].cable[k]] = 1;
+                    c->found[list[n].side[k] >> 1] = 1;
+                }
+                n++;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t same = 1;
+        for (uint32_t k = i + 1; k < n;) {
+            bool is_same = same_boxes(c, &list[i], &list[k]);
+            same += is_same;
+            list[k] = is_same ? list[--n] : list[k];
+            k += !is_same;
+        }
+        FAB_TRY(report_exchange(c, &list[i], same, err));
+    }
+done:
+    free(list);
+    return status;
+}
+
 /* `side`: what is plugged in at end i of a planned cable instead. */
 static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uint32_t side, fab_error *err) {
     const fab_network_cable *p = &c->plan->cables[cable];
@@ -157,8 +354,10 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
                      .damage_bps = p->rate_bps,
                      .cables = 1,
                      .node = c->plan_names[p->end[i].node],
+                     .guid = c->plan->nodes[p->end[i].node].guid,
                      .port = fab_audit_port(&p->end[i]),
                      .other = fab_audit_label(&c->a, far->node),
+                     .other_guid = c->a.net->nodes[far->node].guid,
                      .other_port = fab_audit_port(far),
                      .line = fab_network_near(c->a.net, side)->line};
     FAB_PASS(fab_audit_text(&c->a, &f.text, err, "leads to %s:%s instead of %s:%s", f.other, f.other_port,
@@ -198,6 +397,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
             }
         }
     }
+    FAB_TRY(look_for_exchanges(c, done_with, err));
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
@@ -281,10 +481,11 @@ done:
 
 fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_audit **out, fab_error *err) {
     fab_status status = FAB_OK;
-    comparison c = {.a = {.shape = shape, .net = shape->net, .plan = plan->net}, .plan = plan->net, .plan_shape = plan};
+    comparison c = {.a = {.shape = shape, .net = shape->net}};
+    FAB_TRY(match(&c, shape, plan, err));
     FAB_TRY(fab_audit_open(&c.a, err));
-    FAB_TRY(match(&c, err));
-    FAB_TRY(fab_network_names(plan->net, &c.plan_names, err));
+    FAB_TRY(fab_network_names(c.plan, &c.plan_names, err));
+    count_renamed(&c);
     FAB_TRY(look_at_boxes(&c, err));
     FAB_TRY(look_at_cables(&c, err));
     audit_against_count_boundaries(&c);
@@ -296,14 +497,17 @@ fab_status fab_audit_against(const fab_shape *shape, const fab_shape *plan, fab_
     FAB_TRY(drop_planned_cuts(&c, n_before, err));
     memset(c.a.ruled, true, c.a.net->n_cables); /* the plan speaks of all of them */
     FAB_TRY(fab_audit_cover(&c.a, err));
-    FAB_TRY(fab_audit_find_tiers(c.a.out, plan, c.plan_names, err)); /* of what is absent; what is there stands below */
-    FAB_TRY(fab_audit_find_tiers(c.a.out, shape, c.a.names, err));
+    FAB_TRY(fab_audit_find_tiers(c.a.out, c.plan_shape, c.plan_names,
+                                 err)); /* of what is absent; what is there stands below */
+    FAB_TRY(fab_audit_find_tiers(c.a.out, c.a.shape, c.a.names, err));
     fab_audit_sort(c.a.out);
     *out = c.a.out;
     c.a.out = NULL;
 done:
     fab_audit_close(&c.a);
     fab_audit_free(c.a.out);
-    FAB_FREE_ALL(c.there, c.meant, c.plan_names, c.found, c.planned_bps, c.is_meant_one_sided);
+    audit_copy_release(&c.boxes[0]);
+    audit_copy_release(&c.boxes[1]);
+    FAB_FREE_ALL(c.there, c.meant, c.plan_names, c.found, c.planned_bps, c.is_meant_one_sided, c.cables);
     return status;
 }

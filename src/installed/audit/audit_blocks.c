@@ -15,6 +15,7 @@
 typedef struct lower_switch {
     uint64_t signature;                    /* of its set of neighbours */
     uint32_t node, rank, n_same, first, n; /* trunk[first ... first + n) */
+    uint32_t n_major;                      /* of them that are trunks: see is_stray() */
 } lower_switch;
 
 typedef struct finding_blocks {
@@ -79,6 +80,19 @@ static fab_status list_trunks(finding_blocks *f, fab_error *err) {
     return FAB_OK;
 }
 
+/* Whether a trunk is of so few cables, beside the largest of its switch, that they lead astray. */
+static bool is_stray(const audit_trunk *trunk, uint32_t largest) {
+    return 3 * trunk->n <= largest;
+}
+
+static uint32_t largest_trunk(const audit_trunk *trunk, uint32_t n) {
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        largest = trunk[i].n > largest ? trunk[i].n : largest;
+    }
+    return largest;
+}
+
 /* Lower switches, those with the most frequent set of neighbours first. */
 static fab_status list_lower(finding_blocks *f, fab_error *err) {
     const audit_boundary *b = f->b;
@@ -88,8 +102,16 @@ static fab_status list_lower(finding_blocks *f, fab_error *err) {
             uint32_t v = b->trunk[i].lower;
             f->lower[f->n_lower++] = (lower_switch){.node = v, .rank = f->a->rank[v], .first = i};
         }
-        f->lower[f->n_lower - 1].signature += fab_mix64(b->trunk[i].upper + 1);
         f->lower[f->n_lower - 1].n++;
+    }
+    for (uint32_t i = 0; i < f->n_lower; i++) {
+        lower_switch *l = &f->lower[i];
+        uint32_t largest = largest_trunk(b->trunk + l->first, l->n);
+        for (uint32_t k = l->first; k < l->first + l->n; k++) {
+            bool is_major = !is_stray(&b->trunk[k], largest);
+            l->n_major += is_major;
+            l->signature += is_major ? fab_mix64(b->trunk[k].upper + 1) : 0;
+        }
     }
     if (f->n_lower == 0) {
         return FAB_OK;
@@ -110,9 +132,10 @@ static fab_status list_lower(finding_blocks *f, fab_error *err) {
 static uint32_t best_block(finding_blocks *f, const audit_trunk *trunk, uint32_t n, bool is_upper, uint32_t like,
                            uint32_t *out_votes) {
     uint32_t best = NONE;
+    uint32_t largest = largest_trunk(trunk, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = f->b->of[is_upper ? trunk[i].lower : trunk[i].upper];
-        if (at != NONE) {
+        if (at != NONE && !is_stray(&trunk[i], largest)) {
             f->votes[at] += 1;
         }
     }
@@ -158,10 +181,11 @@ static uint32_t block_beside(const finding_blocks *f, const lower_switch *l, uin
 }
 
 static void claim(finding_blocks *f, const lower_switch *l, uint32_t block) {
+    uint32_t largest = largest_trunk(f->b->trunk + l->first, l->n);
     f->b->of[l->node] = block;
     for (uint32_t i = l->first; i < l->first + l->n; i++) {
         uint32_t *of = &f->b->of[f->b->trunk[i].upper];
-        *of = *of == NONE ? block : *of;
+        *of = *of == NONE && !is_stray(&f->b->trunk[i], largest) ? block : *of;
     }
 }
 
@@ -170,12 +194,12 @@ static void join_blocks(finding_blocks *f) {
         const lower_switch *l = &f->lower[i];
         uint32_t votes = 0;
         uint32_t best = best_block(f, f->b->trunk + l->first, l->n, false, NONE, &votes);
-        bool ties = best != NONE && 2 * votes <= l->n && l->n_same == 1 && 2 * votes == l->n;
+        bool ties = best != NONE && l->n_same == 1 && 2 * votes == l->n_major;
         if (ties) {
             uint32_t beside = block_beside(f, l, votes);
             best = beside != NONE ? beside : best;
         }
-        claim(f, l, best != NONE && (2 * votes > l->n || ties) ? best : f->b->n_blocks++);
+        claim(f, l, best != NONE && (2 * votes > l->n_major || ties) ? best : f->b->n_blocks++);
     }
 }
 

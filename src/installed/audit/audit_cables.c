@@ -203,7 +203,7 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
     for (uint32_t t = 1; t <= FAB_AUDIT_BOUNDARIES && a->planned_bps != NULL; t++) {
         FAB_TRY(look_at_boundary(a, t, &rates[t], err));
     }
-    if (a->planned_bps == NULL) {
+    if (a->planned_bps == NULL && a->shape->n_tiers <= FAB_AUDIT_TIERS) {
         FAB_TRY(find_usual(a, usual, confidence, err));
     }
     for (uint32_t cable = 0; cable < a->net->n_cables; cable++) {
@@ -214,6 +214,9 @@ fab_status fab_audit_cables(auditor *a, fab_error *err) {
             FAB_TRY(look_at_speed(a, cable, usual[cable], confidence[cable], err));
         }
         bool is_meant = a->is_meant_one_sided != NULL && a->is_meant_one_sided[cable];
+        for (int i = 0; i < 2; i++) { /* told once for all of them */
+            is_meant = is_meant || (c->end[i].line == 0 && a->net->nodes[c->end[i].node].lacks_record);
+        }
         if (a->net->reports_both_ends && (c->end[0].line == 0 || c->end[1].line == 0) && !is_meant) {
             FAB_TRY(look_at_ends(a, cable, err));
         }

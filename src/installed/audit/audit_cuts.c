@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The graph of servers and switches: adapters of a server are one vertex. */
 typedef struct cuts {
@@ -78,9 +79,29 @@ static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_
     return fab_audit_add(a, &f, err);
 }
 
+/* Whether a switch is the only way of one below it because cables of that one are missing: then that is told. */
+static bool is_told(const auditor *a, uint32_t v) {
+    const fab_shape *s = a->shape;
+    for (uint32_t j = s->first[v]; j < s->first[v + 1]; j++) {
+        uint32_t w = fab_network_far(a->net, s->side[j])->node;
+        bool is_only = fab_audit_is_switch(a, w) && s->tier[w] < s->tier[v];
+        for (uint32_t k = s->first[w]; is_only && k < s->first[w + 1]; k++) {
+            uint32_t x = fab_network_far(a->net, s->side[k])->node;
+            is_only = x == v || !fab_audit_is_switch(a, x) || s->tier[x] <= s->tier[w];
+        }
+        for (uint32_t i = 0; is_only && i < a->out->n_findings; i++) {
+            const fab_finding *f = &a->out->findings[i];
+            if (f->kind == FAB_FINDING_MISSING_CABLE && strcmp(f->node, fab_audit_label(a, w)) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Only where most of the switches of the tier are no single point themselves: a fabric may be built that way. */
 static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
-    for (uint32_t tier = 1; tier <= a->shape->n_tiers; tier++) {
+    for (uint32_t tier = 1; tier <= a->n_tiers; tier++) {
         const uint32_t *nodes = a->in_tier + a->tier_first[tier];
         uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
         uint32_t n_cut = 0;
@@ -89,7 +110,7 @@ static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
         }
         for (uint32_t i = 0; i < n && 2 * n_cut < n; i++) {
             uint32_t v = c->vertex[nodes[i]];
-            if (c->cut[v] == 0) {
+            if (c->cut[v] == 0 || is_told(a, nodes[i])) {
                 continue;
             }
             fab_finding f = {.kind = FAB_FINDING_SINGLE_POINT,

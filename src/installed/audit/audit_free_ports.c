@@ -106,7 +106,7 @@ bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind
     for (uint32_t k = a->shape->first[behind]; k < a->shape->first[behind + 1]; k++) {
         uint32_t box = fab_network_far(a->net, a->shape->side[k])->node;
         uint64_t port[MOST_PORTS];
-        if (!fab_audit_is_switch(a, box) || box == last ||
+        if (!fab_audit_is_switch(a, box) || box == last || a->shape->tier[box] == a->shape->tier[behind] ||
             (before != NONE && ports_towards(a, box, before, port) == 0)) {
             continue;
         }

@@ -216,6 +216,25 @@ static fab_status report_missing(audit_plugs *p, uint32_t server, const uint32_t
     return fab_audit_add(a, &f, err);
 }
 
+/* Whether a server that spreads over two leaves has the other one beside an absent leaf, by number. */
+static bool is_beside_absent(const audit_plugs *p, uint32_t server) {
+    const auditor *a = p->a;
+    bool found = false;
+    for (uint32_t i = p->first[server]; i < p->first[server + 1]; i++) {
+        fab_box_name own;
+        fab_box_name_read(a->net->nodes[p->plug[i].leaf].label, &own);
+        for (uint32_t k = 0; own.n > 0 && k < a->out->n_absent; k++) {
+            fab_box_name other;
+            fab_box_name_read(a->absent[k].name, &other);
+            uint64_t x = own.at[own.n - 1];
+            uint64_t y = other.n == own.n ? other.at[own.n - 1] : x;
+            found = found || (a->absent[k].tier == 1 && fab_box_role_compare(&own, &other) == 0 && x != y &&
+                              (x + 1 == y || y + 1 == x));
+        }
+    }
+    return found;
+}
+
 #define MOST_MISSING 64
 
 static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *told, fab_error *err) {
@@ -237,7 +256,7 @@ static fab_status look_for_missing(audit_plugs *p, uint32_t server, uint8_t *tol
     if (is_home && !a->lacks_leaf) {
         return 4 * n <= own + n ? report_leaf(p, server, lacking, told, err) : FAB_OK;
     }
-    if (is_home || (a->lacks_leaf && (n > 1 || lacking > 1)) ||
+    if (is_home || (a->lacks_leaf && (n > 1 || lacking > 1 || is_beside_absent(p, server))) ||
         (p->home_of[server] == NONE && p->n_peers[server] < FAB_AUDIT_NEARLY * p->n_kind[server])) {
         return FAB_OK; /* it lost them with the leaf, or there is no rule */
     }

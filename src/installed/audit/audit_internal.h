@@ -7,6 +7,7 @@
 #include "fab/audit.h"
 
 #define FAB_AUDIT_NEARLY 0.75 /* part of the peers that makes a rule */
+#define FAB_AUDIT_TIERS  5 /* of a tree that is built, with the boards of directors; beyond, a network has no tiers */
 
 /** Cables between a switch and one of the tier above. */
 typedef struct audit_trunk {
@@ -49,7 +50,7 @@ typedef struct auditor {
     double *usual_bps;              /**< shape [n_tiers + 1]. Owned */
     uint32_t *tier_first, *in_tier; /**< [n_tiers + 2], [switches]: those of tier t are in_tier[tier_first[t]] ...,
                                        by name. Owned */
-    uint32_t n_tiers;               /**< that rules are looked for in */
+    uint32_t n_tiers;               /**< that rules are looked for in; 0: in none, see FAB_AUDIT_TIERS */
     audit_boundary *boundary;       /**< [n_tiers + 1]: that of tier t and t + 1 at t; owned */
     bool *ruled;                    /**< [n_cables]: some rule speaks of it. Owned */
     const double
@@ -141,6 +142,19 @@ bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind
 
 /** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
 fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
+
+/** Cables to the next tier that a switch has, and that it should have by its peers. */
+typedef struct audit_uplinks {
+    uint32_t there, should;
+    uint32_t n_usual, n_peers; /**< switches of its role that have the usual number, and all */
+    bool is_rule; /**< nearly all of those that have any have as many; or there are two camps; or it has none */
+} audit_uplinks;
+
+/** Fills out [n_nodes] for the switches of a tier. */
+fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) FAB_MUST_USE;
+/** The block at a boundary that a switch of its lower tier without any cable upwards belongs to: the only one, or the
+ * only one with fewer switches than others; FAB_NETWORK_NONE: not known. */
+uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier);
 
 fab_status fab_audit_absent(auditor *a, fab_error *err) FAB_MUST_USE;
 fab_status fab_audit_trunks(auditor *a, fab_error *err) FAB_MUST_USE;

@@ -1,6 +1,6 @@
 /* Which box of a plan is which of what is installed: by GUID, then by a name that both have once, then by structure:
- * what is plugged into the same ports of boxes that are known. Where too few names are the same, boxes that ports and
- * neighbours tell apart in both are the same [Weisfeiler, Leman 1968]. */
+ * what is plugged into the same ports of boxes that are known, whatever the two call these ports. Where too few names
+ * are the same, boxes that ports and neighbours tell apart in both are the same [Weisfeiler, Leman 1968]. */
 #include "audit_match.h"
 
 #include "fab/fnv.h"
@@ -87,13 +87,14 @@ static bool same_text(const char *x, const char *y) {
 }
 
 /* The far ends of a cable at the same port of two boxes that are the same. */
-static void spread(audit_match *m, uint32_t *queue, uint32_t n) {
+static fab_status spread(audit_match *m, uint32_t *queue, uint32_t n, fab_error *err) {
     const fab_shape *here = m->here;
     const fab_shape *plan = m->plan;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = queue[i];
         uint32_t w = m->meant[v];
         uint32_t k = plan->first[w];
+        FAB_PASS(audit_ports_translate(&m->ports, v, w, err));
         for (uint32_t j = here->first[v]; j < here->first[v + 1]; j++) {
             const fab_network_end *own = fab_network_near(here->net, here->side[j]);
             const fab_network_end *far = fab_network_far(here->net, here->side[j]);
@@ -104,8 +105,9 @@ static void spread(audit_match *m, uint32_t *queue, uint32_t n) {
                 if (!same_text(own->port, other->port)) {
                     continue;
                 }
-                if (m->there[beyond->node] == NONE && same_text(far->port, beyond->port) &&
-                    here->net->nodes[far->node].kind == plan->net->nodes[beyond->node].kind) {
+                if (m->there[beyond->node] == NONE &&
+                    here->net->nodes[far->node].kind == plan->net->nodes[beyond->node].kind &&
+                    (same_text(far->port, beyond->port) || audit_ports_differ(&m->ports, far->node, beyond->node))) {
                     join(m, far->node, beyond->node);
                     queue[n++] = far->node;
                 }
@@ -113,6 +115,7 @@ static void spread(audit_match *m, uint32_t *queue, uint32_t n) {
             }
         }
     }
+    return FAB_OK;
 }
 
 /* --- boxes that ports and neighbours tell apart ------------------------------------------------------------------- */
@@ -155,6 +158,19 @@ static uint32_t keep_unknown(keyed *list, uint32_t n, const uint32_t *known) {
     return kept;
 }
 
+/* Whether less than half of the planned switches, or hosts, are known here. */
+static bool lacks(const audit_match *m, bool hosts) {
+    const fab_network *plan = m->plan->net;
+    uint32_t n = 0;
+    uint32_t n_known = 0;
+    for (uint32_t v = 0; v < plan->n_nodes; v++) {
+        bool counts = hosts ? fab_network_is_host(plan, v) : plan->nodes[v].kind == FAB_NETWORK_SWITCH;
+        n += counts;
+        n_known += counts && m->there[v] != NONE;
+    }
+    return 2 * n_known < n || (n == 0 && !hosts);
+}
+
 fab_status audit_match_find(audit_match *m, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_network *here = m->here->net;
@@ -163,6 +179,10 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
     keyed *two = NULL;
     uint32_t *queue = NULL;
     uint32_t n = 0;
+    m->ports.here = m->here;
+    m->ports.plan = m->plan;
+    audit_numbering_find(here, &m->ports.numbering[0]);
+    audit_numbering_find(plan, &m->ports.numbering[1]);
     FAB_TRY(FAB_NEW(m->there, (size_t)plan->n_nodes + 1, err));
     FAB_TRY(FAB_NEW(m->meant, (size_t)here->n_nodes + 1, err));
     FAB_TRY(FAB_NEW(one, (size_t)here->n_nodes + 1, err));
@@ -174,7 +194,7 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
         uint32_t n_one = list_keys(here, m->meant, (identity)by, one);
         join_once(m, one, n_one, two, list_keys(plan, m->there, (identity)by, two));
     }
-    m->by_structure = 2 * m->n_same < plan->n_nodes;
+    m->by_structure = 2 * m->n_same < plan->n_nodes && lacks(m, false);
     if (m->by_structure) {
         memset(m->there, 0xff, plan->n_nodes * sizeof *m->there);
         memset(m->meant, 0xff, here->n_nodes * sizeof *m->meant);
@@ -190,7 +210,9 @@ fab_status audit_match_find(audit_match *m, fab_error *err) {
             queue[n++] = v;
         }
     }
-    spread(m, queue, n);
+    FAB_TRY(spread(m, queue, n, err));
+    m->lacks_boxes = 2 * m->n_same < plan->n_nodes && (m->by_structure || lacks(m, false));
+    m->lacks_servers = !m->by_structure && lacks(m, true);
 done:
     FAB_FREE_ALL(one, two, queue);
     return status;

@@ -5,13 +5,17 @@
 #pragma once
 
 #include "audit_internal.h"
+#include "audit_names.h"
 
 typedef struct audit_match {
     const fab_shape *here, *plan; /**< borrowed */
+    audit_ports ports;            /**< of these; those of the plan are translated */
     uint32_t *there;              /**< [plan nodes]: the same box as installed, or FAB_NETWORK_NONE */
     uint32_t *meant;              /**< [nodes as installed]: in the plan */
     uint32_t n_same;
-    bool by_structure; /**< names told too few */
+    bool by_structure;  /**< names told too few */
+    bool lacks_boxes;   /**< most boxes are not known, nor most switches */
+    bool lacks_servers; /**< most hosts are not known, though switches are */
 } audit_match;
 
 /** @param[in,out] m  here and plan are given; release with audit_match_release(). O(n log n). */

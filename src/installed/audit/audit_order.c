@@ -284,6 +284,42 @@ static bool ports_follow(const standing *all, uint32_t n) {
     return n_pairs > 0 && n_rising >= RISING * n_pairs;
 }
 
+/* Where the adapters of servers rise along leaves, two of one server whose leaves, exchanged, put them right. `leaf`
+ * has room for all plugs of a server. */
+static fab_status look_at_adapters(audit_plugs *p, uint32_t *leaf, fab_error *err) {
+    uint32_t n_rising = 0;
+    uint32_t n_spread = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t server = 0; server < p->a->shape->n_servers; server++) {
+            audit_plug *x = p->plug + p->first[server];
+            uint32_t n = p->first[server + 1] - p->first[server];
+            uint32_t wrong[3];
+            uint32_t n_wrong = 0;
+            bool is_told = false;
+            for (uint32_t i = 0; i < n; i++) {
+                leaf[i] = p->a->rank[x[i].leaf];
+                is_told = is_told || x[i].is_told;
+            }
+            qsort(leaf, n, sizeof *leaf, fab_order_u32);
+            for (uint32_t i = 0; i < n && n_wrong < 3; i++) {
+                wrong[n_wrong] = i;
+                n_wrong += leaf[i] != p->a->rank[x[i].leaf];
+            }
+            bool is_spread = n > 0 && leaf[0] != leaf[n - 1] && !is_told;
+            n_spread += is_spread && pass == 0;
+            n_rising += is_spread && pass == 0 && n_wrong == 0;
+            if (pass == 1 && is_spread && n_wrong == 2) {
+                FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_RAILS, &x[wrong[0]], &x[wrong[1]],
+                                               fab_audit_confidence(n_rising, n_spread), err));
+            }
+        }
+        if (n_spread < LEAST || n_rising < RISING * n_spread) {
+            break;
+        }
+    }
+    return FAB_OK;
+}
+
 fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
     fab_status status = FAB_OK;
     const auditor *a = p->a;
@@ -316,6 +352,7 @@ fab_status audit_plugs_order(audit_plugs *p, fab_error *err) {
         FAB_TRY(look_at_sequence(&s, by_port, err));
     }
     FAB_TRY(tell_at_leaf(&s, err));
+    FAB_TRY(look_at_adapters(p, s.tail, err));
 done:
     FAB_FREE_ALL(all, s.tail, s.before, s.is_out);
     return status;

@@ -53,14 +53,14 @@ static fab_status look_at_single_cables(auditor *a, fab_error *err) {
             }
             uint32_t p = a->shape->tier[v];
             uint32_t q = a->shape->tier[w];
-            bool past = p > 0 && q > 0 && (p > q + 1 || q > p + 1);
+            bool past = a->n_tiers > 0 && p > 0 && q > 0 && (p > q + 1 || q > p + 1);
             n_past += past && pass == 0;
             n_all += pass == 0;
             if (pass == 1 && v == w) {
                 fab_finding f = finding_of(a, FAB_FINDING_LOOP, c);
                 f.text = "this cable joins two ports of one switch";
                 f.work = "Remove it, or find where its other end belongs.";
-                a->ruled[c] = true;
+                a->ruled[c] = a->n_tiers > 0;
                 FAB_PASS(fab_audit_add(a, &f, err));
             } else if (pass == 1 && past && 20 * n_past <= n_all) {
                 fab_finding f = finding_of(a, FAB_FINDING_EXTRA_CABLE, c);

@@ -1,6 +1,7 @@
 /* Trunks between switches of neighbouring tiers. In a block where nearly all trunks have as many cables, all should;
  * where their sizes differ by one, none is smaller or larger; and where switches of a block have the same number of
- * cables in all, each should. A switch of which many trunks differ is of another design than its peers. */
+ * cables in all, each should. A switch of which many trunks differ is of another design than its peers, unless it has
+ * fewer cables in all than others of its role: then they are missing. */
 #include "audit_internal.h"
 
 #include "fab/memory.h"
@@ -29,8 +30,10 @@ typedef struct trunks {
     deviation *list;
     uint32_t n;
     size_t capacity;
-    uint32_t *mark; /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
-    bool *even;     /* [n_blocks]: switches of it have the same number of cables */
+    uint32_t *mark;    /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
+    bool *even;        /* [n_blocks]: switches of it have the same number of cables */
+    bool *other;       /* [n_nodes]: lower switches of another design */
+    audit_uplinks *up; /* [n_nodes]: of lower ones */
 } trunks;
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
@@ -45,7 +48,7 @@ static bool is_taken(const auditor *a, uint32_t node, const char *port) {
     return false;
 }
 
-/* The k-th port by which most peers of `from` reach `to`. NULL: peers do not agree, or the port is taken. */
+/* The k-th port by which most peers of `from` reach `to`. NULL: peers do not agree. */
 static const char *usual_port(const trunks *t, uint32_t from, uint32_t to, uint32_t k) {
     const auditor *a = t->a;
     const audit_block *block = &t->b->block[t->b->of[from]];
@@ -78,7 +81,7 @@ static const char *usual_port(const trunks *t, uint32_t from, uint32_t to, uint3
         }
         most = pass == 0 ? 0 : most;
     }
-    return 2 * most > n_peers && !is_taken(a, from, best) ? best : NULL;
+    return 2 * most > n_peers ? best : NULL;
 }
 
 /* "35 and 36", "35", or "" where peers do not tell. */
@@ -87,25 +90,51 @@ static const char *free_ports(const trunks *t, uint32_t from, uint32_t to, uint3
     out[0] = '\0';
     for (uint32_t k = 0; k < usual && n < size; k++) {
         const char *port = usual_port(t, from, to, k);
-        if (port != NULL) {
+        if (port != NULL && !is_taken(t->a, from, port)) {
             n += (size_t)snprintf(out + n, size - n, "%s%s", n > 0 ? " and " : "", port);
         }
     }
     return out;
 }
 
-/* Port of a cable from one switch to another. */
+/* Port of the cable from one switch to another that is not where peers have theirs; "" where they do not tell which of
+ * several it is. */
 static const char *port_towards(const trunks *t, uint32_t from, uint32_t to, uint32_t *out_side) {
     const auditor *a = t->a;
-    const char *best = NULL;
+    const audit_block *block = &t->b->block[t->b->of[from]];
+    uint32_t n = 0;
+    uint32_t n_odd = 0;
+    uint32_t odd = NONE;
     for (uint32_t j = a->shape->first[from]; j < a->shape->first[from + 1]; j++) {
         uint32_t side = a->shape->side[j];
-        if (fab_network_far(a->net, side)->node == to) {
-            best = fab_audit_port(fab_network_near(a->net, side));
-            *out_side = side;
+        const char *own = fab_network_near(a->net, side)->port;
+        bool is_usual = false;
+        bool is_known = true;
+        if (fab_network_far(a->net, side)->node != to) {
+            continue;
         }
+        for (uint32_t k = 0; own != NULL && is_known && k < block->usual; k++) {
+            const char *usual = usual_port(t, from, to, k);
+            is_known = usual != NULL;
+            is_usual = is_usual || (is_known && strcmp(usual, own) == 0);
+        }
+        n++;
+        n_odd += own != NULL && is_known && block->usual > 0 && !is_usual;
+        odd = n_odd == 1 && odd == NONE ? side : odd;
+        *out_side = odd != NONE ? odd : side;
     }
-    return best != NULL ? best : "";
+    *out_side = n == 1 || n_odd == 1 ? *out_side : NONE;
+    return *out_side != NONE ? fab_audit_port(fab_network_near(a->net, *out_side)) : "";
+}
+
+static size_t line_of(const trunks *t, uint32_t side) {
+    return side != NONE ? fab_network_near(t->a->net, side)->line : 0;
+}
+
+/* Said where several cables may be meant. */
+static const char *unsure_of(const trunks *t, const fab_finding *f) {
+    bool is_unsure = t->a->net->has_ports && (f->port[0] == '\0' || f->other_port[0] == '\0');
+    return is_unsure ? "; ports do not tell which of the cables there: any may be the one" : "";
 }
 
 /* --- findings ----------------------------------------------------------------------------------------------------- */
@@ -114,19 +143,53 @@ static double rate_of(const trunks *t) {
     return t->a->usual_bps[t->tier + 1];
 }
 
+/* A switch that has fewer cables to the next tier than its peers. Of one that has none, its block tells where to. */
+static fab_status report_uplinks(const trunks *t, const deviation *d, fab_finding *f, fab_error *err) {
+    auditor *a = t->a;
+    const audit_uplinks *up = &t->up[d->lower];
+    uint32_t block = d->there == 0 ? fab_audit_block_of_orphan(a, t->tier) : NONE;
+    const audit_block *k = block != NONE ? &t->b->block[block] : NULL;
+    bool is_whole = k != NULL && k->usual * k->n_upper == d->should;
+    if (d->there == 0) {
+        FAB_PASS(fab_audit_text(a, &f->text, err, "it has no cable to the next tier, %u of the %u of its role have %u",
+                                (unsigned)up->n_usual, (unsigned)up->n_peers, (unsigned)d->should));
+    } else {
+        FAB_PASS(fab_audit_text(a, &f->text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
+                                (unsigned)d->should));
+    }
+    if (is_whole) {
+        FAB_PASS(fab_audit_text(a, &f->work, err, "Plug %u cables from %s to %s%s%s, %u each.", (unsigned)d->n, f->node,
+                                fab_audit_label(a, t->b->member[k->first_upper]), k->n_upper > 1 ? " ... " : "",
+                                k->n_upper > 1 ? fab_audit_label(a, t->b->member[k->first_upper + k->n_upper - 1]) : "",
+                                (unsigned)k->usual));
+    } else {
+        FAB_PASS(fab_audit_text(a, &f->work, err, "Look for %u cable%s of %s to the other tier.", (unsigned)d->n,
+                                d->n > 1 ? "s" : "", f->node));
+    }
+    FAB_PASS(fab_audit_add(a, f, err));
+    for (uint32_t i = 0; is_whole && i < k->n_upper; i++) {
+        const fab_audit_lack lack = {
+            .node = {d->lower, t->b->member[k->first_upper + i]}, .cables = k->usual, .rate_bps = rate_of(t)};
+        FAB_PASS(fab_audit_add_lack(a, &lack, err));
+    }
+    if (!is_whole && a->out->unplaced == NULL) {
+        a->out->unplaced = a->out->findings[a->out->n_findings - 1].node;
+    }
+    return FAB_OK;
+}
+
 static fab_status report_missing(trunks *t, const deviation *d, fab_error *err) {
     auditor *a = t->a;
     char here[64] = "";
     char far[64] = "";
-    uint32_t usual = t->b->block[t->b->of[d->lower]].usual;
-    bool is_known = d->upper != NONE;
+    uint32_t usual = d->upper != NONE ? t->b->block[t->b->of[d->lower]].usual : 0;
     fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
                      .confidence = d->confidence,
                      .damage_bps = d->n * rate_of(t),
                      .cables = d->n,
                      .node = fab_audit_label(a, d->lower),
                      .guid = a->net->nodes[d->lower].guid};
-    if (is_known) {
+    if (d->upper != NONE) {
         bool is_inside = fab_audit_same_box(a, d->lower, d->upper);
         f.port = free_ports(t, d->lower, d->upper, usual, here, sizeof here);
         f.other = fab_audit_label(a, d->upper);
@@ -141,14 +204,11 @@ static fab_status report_missing(trunks *t, const deviation *d, fab_error *err) 
             fab_audit_make_inside(&f);
         }
     } else {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
-                                (unsigned)d->should));
-        FAB_PASS(fab_audit_text(a, &f.work, err, "Look for %u cable%s of %s to the other tier.", (unsigned)d->n,
-                                d->n > 1 ? "s" : "", f.node));
+        return report_uplinks(t, d, &f, err);
     }
     FAB_PASS(fab_audit_add(a, &f, err));
     const fab_audit_lack lack = {.node = {d->lower, d->upper}, .cables = d->n, .rate_bps = rate_of(t)};
-    return is_known ? fab_audit_add_lack(a, &lack, err) : FAB_OK;
+    return fab_audit_add_lack(a, &lack, err);
 }
 
 static fab_status report_extra(trunks *t, const deviation *d, fab_error *err) {
@@ -166,7 +226,7 @@ static fab_status report_extra(trunks *t, const deviation *d, fab_error *err) {
     if (is_foreign) {
         f.port = port_towards(t, d->lower, d->upper, &side);
         f.other_port = port_towards(t, d->upper, d->lower, &side);
-        f.line = fab_network_near(a->net, side)->line;
+        f.line = line_of(t, side);
         f.text = "these two switches are joined, and none of their peers";
     } else if (d->upper == NONE) {
         FAB_PASS(fab_audit_text(a, &f.text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
@@ -192,9 +252,9 @@ static fab_status report_miswired(trunks *t, uint32_t x, uint32_t y, uint32_t z,
                      .other = fab_audit_label(a, y),
                      .other_guid = a->net->nodes[y].guid};
     f.other_port = port_towards(t, y, x, &side);
-    f.line = fab_network_near(a->net, side)->line;
-    FAB_PASS(fab_audit_text(a, &f.text, err, "a cable of %s leads to %s, where one to %s is missing", f.node, f.other,
-                            fab_audit_label(a, z)));
+    f.line = line_of(t, side);
+    FAB_PASS(fab_audit_text(a, &f.text, err, "a cable of %s leads to %s, where one to %s is missing%s", f.node, f.other,
+                            fab_audit_label(a, z), unsure_of(t, &f)));
     FAB_PASS(fab_audit_text(a, &f.work, err, "Move the end at %s to %s.", f.other, fab_audit_label(a, z)));
     return fab_audit_add(a, &f, err);
 }
@@ -213,9 +273,9 @@ static fab_status report_crossed(trunks *t, const deviation *one, const deviatio
                      .other = fab_audit_label(a, two->lower),
                      .other_guid = a->net->nodes[two->lower].guid};
     f.other_port = port_towards(t, two->lower, two->upper, &side);
-    f.line = fab_network_near(a->net, side)->line;
-    FAB_PASS(fab_audit_text(a, &f.text, err, "their cables to %s and %s are crossed", fab_audit_label(a, one->upper),
-                            fab_audit_label(a, two->upper)));
+    f.line = line_of(t, side);
+    FAB_PASS(fab_audit_text(a, &f.text, err, "their cables to %s and %s are crossed%s", fab_audit_label(a, one->upper),
+                            fab_audit_label(a, two->upper), unsure_of(t, &f)));
     FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the two ends at %s and %s: %s belongs on %s, %s on %s.",
                             fab_audit_label(a, one->upper), fab_audit_label(a, two->upper), f.node,
                             fab_audit_label(a, two->upper), f.other, fab_audit_label(a, one->upper)));
@@ -321,7 +381,10 @@ static fab_status look_at_lower(trunks *t, const audit_trunk *trunk, uint32_t n,
     uint32_t should_none = should_be(k, 0);
     wrong += should_none > 0 ? k->n_upper - inside : 0;
     planned += should_none * (k->n_upper - inside);
-    if (wrong > 2 && wrong >= OTHER_DESIGN * k->n_upper) {
+    const audit_uplinks *up = &t->up[v];
+    bool is_other = wrong > 2 && wrong >= OTHER_DESIGN * k->n_upper;
+    t->other[v] = is_other && up->there >= up->should;
+    if (t->other[v]) {
         return FAB_OK;
     }
     if (fab_audit_same_box(t->a, v, b->member[k->first_upper])) {
@@ -332,6 +395,8 @@ static fab_status look_at_lower(trunks *t, const audit_trunk *trunk, uint32_t n,
     }
     double pairs = (double)k->n_lower * k->n_upper;
     double confidence = fab_audit_confidence(pairs - wrong, pairs);
+    double of_role = fab_audit_confidence(up->n_usual, up->n_peers);
+    confidence = is_other && of_role < confidence ? of_role : confidence;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t should = should_be(k, trunk[i].n);
         if (b->of[trunk[i].upper] == b->of[v] && should != trunk[i].n) {
@@ -446,6 +511,20 @@ done:
     return status;
 }
 
+/* Switches that have fewer cables to the next tier than their role, of which no trunk tells: those that have none. */
+static fab_status look_at_uplinks(trunks *t, fab_error *err) {
+    auditor *a = t->a;
+    for (uint32_t i = a->tier_first[t->tier]; i < a->tier_first[t->tier + 1]; i++) {
+        uint32_t v = a->in_tier[i];
+        const audit_uplinks *up = &t->up[v];
+        if (up->there < up->should && up->is_rule && !has_deviation(t, v)) {
+            FAB_PASS(deviate(t, v, NONE, up->there, up->should, fab_audit_confidence(up->n_usual, up->n_peers), err));
+            a->out->boundary[t->tier].planned += up->should - up->there;
+        }
+    }
+    return FAB_OK;
+}
+
 static void mark_ruled(const trunks *t) {
     const auditor *a = t->a;
     const audit_boundary *b = t->b;
@@ -455,7 +534,7 @@ static void mark_ruled(const trunks *t) {
         if (fab_audit_boundary_of(a, c) == t->tier + 1 && fab_audit_is_switch(a, v) && fab_audit_is_switch(a, w) &&
             b->of[v] != NONE && b->of[v] == b->of[w]) {
             const audit_block *k = &b->block[b->of[v]];
-            a->ruled[c] = k->usual > 0 || k->low != NONE || t->even[b->of[v]];
+            a->ruled[c] = (k->usual > 0 || k->low != NONE || t->even[b->of[v]]) && !t->other[v] && !t->other[w];
         }
     }
 }
@@ -467,6 +546,9 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
     t->n = 0;
     memset(t->mark, 0, t->a->net->n_nodes * sizeof *t->mark);
     memset(t->even, 0, t->a->net->n_nodes * sizeof *t->even);
+    memset(t->other, 0, t->a->net->n_nodes * sizeof *t->other);
+    memset(t->up, 0, t->a->net->n_nodes * sizeof *t->up);
+    FAB_PASS(fab_audit_count_uplinks(t->a, t->tier, t->up, err));
     for (uint32_t i = 0, next = 0; i < b->n_trunks; i = next) {
         for (next = i + 1; next < b->n_trunks && b->trunk[next].lower == b->trunk[i].lower; next++) {
         }
@@ -478,6 +560,7 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
             FAB_PASS(look_at_degrees(t, k, err));
         }
     }
+    FAB_PASS(look_at_uplinks(t, err));
     mark_ruled(t);
     return tell(t, err);
 }
@@ -490,11 +573,13 @@ fab_status fab_audit_trunks(auditor *a, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(t.mark, (size_t)a->net->n_nodes + 1, err));
     FAB_TRY(FAB_NEW(t.even, (size_t)a->net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(t.other, (size_t)a->net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW(t.up, (size_t)a->net->n_nodes + 1, err));
     for (t.tier = 1; t.tier < a->n_tiers; t.tier++) {
         t.b = &a->boundary[t.tier];
         FAB_TRY(look_at_boundary(&t, err));
     }
 done:
-    FAB_FREE_ALL(t.list, t.mark, t.even);
+    FAB_FREE_ALL(t.list, t.mark, t.even, t.other, t.up);
     return status;
 }

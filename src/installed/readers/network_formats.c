@@ -6,6 +6,7 @@
 
 #include "fab/memory.h"
 #include "fab/source.h"
+#include "fab/text.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -133,6 +134,30 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
     return NULL;
 }
 
+#define FEW_LINES 8 /* that may stand before what a command has printed: its prompt, a warning */
+
+/* Refuses a file that would be of a format if it began some lines further down. */
+static fab_status find_format_below(const char *path, const char *head, fab_error *err) {
+    const char *at = head;
+    for (size_t line = 2; line <= FEW_LINES && (at = strchr(at, '\n')) != NULL; line++) {
+        at++;
+        for (size_t i = 0; fab_network_formats[i] != NULL; i++) {
+            bool fits = false;
+            FAB_PASS(formats_match(fab_network_formats[i], at, &fits, err));
+            if (fits) {
+                char where[sizeof err->where];
+                (void)snprintf(where, sizeof where, "%.180s:1", path);
+                return fab_fail(
+                    err, FAB_EINPUT, where,
+                    "begins with '%.*s'; from line %zu on it is of the format %s: remove what stands before",
+                    (int)(strcspn(head, "\r\n") < 60 ? strcspn(head, "\r\n") : 60), head, line,
+                    fab_network_formats[i]->name);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
 static fab_status formats_choose(const char *path, const char *format, const fab_network_format **out, fab_error *err) {
     fab_status status = FAB_OK;
     char *head = NULL;
@@ -169,12 +194,38 @@ static fab_status formats_choose(const char *path, const char *format, const fab
     if (other != NULL) {
         FAB_FAIL(err, FAB_EINPUT, where, "is %s", other);
     }
+    FAB_TRY(find_format_below(path, head + start, err));
     FAB_FAIL(err, FAB_EINPUT, where,
              "looks like none of %s; a list of cables begins with the names of its columns: "
              "A-node,A-port,Z-node,Z-port,rate",
              list);
 done:
     free(head);
+    return status;
+}
+
+/* What is wrong in the last line of several, which has no end, may be that the file is cut off. */
+static fab_status say_truncated(const char *path, fab_status status, fab_error *err) {
+    fab_text in = {.path = path};
+    fab_error ignored = {0};
+    char place[sizeof err->where];
+    char text[sizeof err->text];
+    bool is_cut = false;
+    if (status != FAB_EINPUT || strstr(err->text, "truncated") != NULL ||
+        fab_text_stream_open(path, &in, &ignored) != FAB_OK) {
+        fab_text_release(&in);
+        return status;
+    }
+    while (fab_text_next(&in)) {
+        is_cut = in.next_line > in.file.data && in.next_line[-1] != '\n';
+    }
+    (void)snprintf(place, sizeof place, "%.150s:%zu:", path, in.line);
+    bool is_open = strstr(err->text, "Premature end of data") != NULL; /* XML that ends within an element */
+    if (is_open || (is_cut && in.line > 1 && strncmp(err->where, place, strlen(place)) == 0)) {
+        (void)snprintf(text, sizeof text, "the file is truncated: %.200s", err->text);
+        memcpy(err->text, text, sizeof err->text);
+    }
+    fab_text_release(&in);
     return status;
 }
 
@@ -188,7 +239,8 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
         FAB_PASS(formats_choose(path, format, &f, err));
         net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
-        return (f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err));
+        status = f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
+        return say_truncated(path, status, err);
     }
     if (depth == FAB_FOLDER_DEPTH) {
         return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);
@@ -206,6 +258,23 @@ done:
     return status;
 }
 
+/* Of a box that was not asked nothing is missing: its ends are told where the other end tells them. */
+static fab_status tell_silent_ends(fab_network *net, fab_error *err) {
+    bool *is_asked = NULL;
+    FAB_PASS(FAB_NEW(is_asked, (size_t)net->n_nodes + 1, err));
+    for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
+        const fab_network_end *end = &net->cables[i >> 1].end[i & 1];
+        is_asked[end->node] = is_asked[end->node] || end->line != 0;
+    }
+    for (uint32_t i = 0; i < 2 * net->n_cables; i++) {
+        fab_network_end *end = &net->cables[i >> 1].end[i & 1];
+        end->line = is_asked[end->node] ? end->line : net->cables[i >> 1].end[(i & 1) ^ 1].line;
+    }
+    net->reports_both_ends = true;
+    free(is_asked);
+    return FAB_OK;
+}
+
 fab_status fab_network_read(const char *path, const char *format, uint64_t max_bytes, fab_network **out,
                             fab_error *err) {
     fab_status status = FAB_OK;
@@ -216,6 +285,7 @@ fab_status fab_network_read(const char *path, const char *format, uint64_t max_b
     bool is_auto = format != NULL && strncmp(format, "auto", strcspn(format, ",")) == 0 && strcspn(format, ",") == 4;
     FAB_TRY(read_into(path, is_auto ? NULL : format, 0, net, err));
     FAB_TRY(format != NULL ? fab_network_exclude(net, format, err) : FAB_OK);
+    FAB_TRY(net->tells_neighbors ? tell_silent_ends(net, err) : FAB_OK);
     net->columns = NULL;
     *out = net;
     net = NULL;

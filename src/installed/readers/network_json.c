@@ -54,10 +54,11 @@ static fab_status plug_node(fab_network *net, const fab_network_plug *p, size_t 
     return fab_network_ib_host(net, *out, err);
 }
 
-fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
-                               size_t line, fab_error *err) {
+/* `far_line`: 0 where the end at b does not tell of the cable. */
+static fab_status plug(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
+                       size_t line, size_t far_line, fab_error *err) {
     fab_network_cable cable = {.rate_bps = rate_bps,
-                               .end = {{.port = a->port, .line = line}, {.port = b->port, .line = line}}};
+                               .end = {{.port = a->port, .line = line}, {.port = b->port, .line = far_line}}};
     net->keeps_contradictions = true;
     FAB_PASS(plug_node(net, a, line, &cable.end[0].node, err));
     if (a->port != NULL && fab_network_is_plugged(net, cable.end[0].node, a->port) &&
@@ -73,6 +74,17 @@ fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, cons
     }
     net->has_ports = net->has_ports || a->port != NULL;
     return fab_network_add_cable(net, &cable, NULL, err);
+}
+
+fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
+                               size_t line, fab_error *err) {
+    return plug(net, a, b, rate_bps, line, line, err);
+}
+
+fab_status fab_network_hear(fab_network *net, const fab_network_plug *own, const fab_network_plug *neighbor,
+                            size_t line, fab_error *err) {
+    net->tells_neighbors = true;
+    return plug(net, own, neighbor, 0, line, 0, err);
 }
 
 const char *fab_network_json_text(const fab_json *json, uint32_t object, const char *const *keys) {

@@ -41,5 +41,9 @@ typedef struct fab_network_plug {
 fab_status fab_network_plug_in(fab_network *net, const fab_network_plug *a, const fab_network_plug *b, double rate_bps,
                                size_t line, fab_error *err) FAB_MUST_USE;
 
+/** A cable that `own` alone tells of: where the other box tells its neighbors as well, it should tell of this one. */
+fab_status fab_network_hear(fab_network *net, const fab_network_plug *own, const fab_network_plug *neighbor,
+                            size_t line, fab_error *err) FAB_MUST_USE;
+
 /** Text of a member of a member ...: {"a": {"b": "x"}} by {"a", "b", NULL}; NULL where it is none. */
 const char *fab_network_json_text(const fab_json *json, uint32_t object, const char *const *keys);

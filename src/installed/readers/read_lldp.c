@@ -1,7 +1,8 @@
 /* What switches print of their neighbors: `show lldp neighbors` and its detail of EOS and NX-OS, and the tables of
  * Junos and Cumulus (`net show lldp`). A capture may hold several switches, each behind its prompt, "leaf-0#show lldp
  * neighbors"; without a prompt the switch is the name of the file. Interfaces have the long names that neighbors
- * announce: Et1 is Ethernet1. Management ports are left out, and said. */
+ * announce: Et1 is Ethernet1. Management ports, ours and those of
+ * neighbors, are left out, and said. */
 #include "network_json.h"
 
 #include <ctype.h>
@@ -78,11 +79,11 @@ static fab_status lldp_add(lldp_reader *r, const char *local, const char *box, c
         return fab_text_refuse(r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
                                "a neighbor without a name, its port or ours");
     }
-    if (is_management(local)) {
+    if (is_management(local) || (port[0] != 'e' && is_management(port))) { /* em0 of a host may be any port */
         r->n_management++;
         return FAB_OK;
     }
-    return fab_network_plug_in(r->net, &ends[0], &ends[1], 0, r->in->line, err);
+    return fab_network_hear(r->net, &ends[0], &ends[1], r->in->line, err);
 }
 
 /* --- details ------------------------------------------------------------------------------------------------------ */

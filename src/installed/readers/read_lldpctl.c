@@ -28,7 +28,7 @@ static fab_status read_neighbor(const fab_network_json *r, const fab_network_plu
         r->net->left_out = "neighbors without a name or a port";
         return FAB_OK;
     }
-    return fab_network_plug_in(r->net, local, &other, 0, 1, err);
+    return fab_network_hear(r->net, local, &other, 1, err);
 }
 
 /* {"swp1": {...}} */

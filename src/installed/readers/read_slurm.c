@@ -170,7 +170,7 @@ static fab_status read_slurm(const char *path, fab_network *net, fab_error *err)
     reader r = {.in = &in, .net = net};
     FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
-        FAB_TRY(slurm_read_line(&r, err));
+        FAB_TRY(fab_network_is_chatter(&in) ? FAB_OK : slurm_read_line(&r, err));
     }
     FAB_TRY(fab_text_end(&in, err));
     for (uint32_t i = 0; i < net->n_nodes; i++) {
@@ -190,6 +190,6 @@ done:
 const fab_network_format fab_network_slurm = {
     .name = "slurm",
     .summary = "Slurm's topology.conf (tree, block) and scontrol show topology",
-    .begins = "^([ \t]*(#[^\n]*|\r)?\n)*[ \t]*(switchname|blockname|blocksizes)=",
+    .begins = "^([ \t]*(#[^\n]*|[^\n]*[#$%>] *scontrol [^\n]*|\r)?\n)*[ \t]*(switchname|blockname|blocksizes)=",
     .ignores_case = true,
     .read = read_slurm};

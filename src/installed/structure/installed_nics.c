@@ -266,9 +266,12 @@ fab_status installed_place_nics(making *m, fab_error *err) {
     }
     out->nics_per_server = m->options->nics_per_server > 0 ? (uint32_t)m->options->nics_per_server : usual;
     if (usual == 0) {
+        bool has_switches_alone = m->net->n_cables > 0;
+        for (uint32_t v = 0; v < m->net->n_nodes; v++) {
+            has_switches_alone = has_switches_alone && m->net->nodes[v].kind == FAB_NETWORK_SWITCH;
+        }
         FAB_FAIL(err, FAB_EINPUT, m->net->path, "no host is plugged into a switch%s",
-                 m->options->hosts_per_switch == 0 ? "; hosts-per-switch= adds some where a file has switches alone"
-                                                   : "");
+                 has_switches_alone && !m->options->is_fixed ? "; hosts-per-switch=N adds N to each" : "");
     }
     classify(m);
     FAB_TRY(find_groups(m, err));

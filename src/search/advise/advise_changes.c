@@ -136,15 +136,17 @@ static fab_status add_ecmp(const advisor *a, advise_list *list, fab_error *err) 
     return FAB_OK;
 }
 
+/* In the order of what they ask for, as the first of those that tie is named: paths of flows, tables of all switches,
+ * switches that can do it. */
 static fab_status add_other_engines(advise_list *list, fab_error *err) {
     static const struct {
         fab_advice_kind kind;
         const char *engine;
     } ENGINES[] = {
-        {FAB_ADVICE_PINNING, "dmodk"},
         {FAB_ADVICE_PINNING, "pinned,slices=2"},
         {FAB_ADVICE_PINNING, "pinned,slices=4"},
         {FAB_ADVICE_PINNING, "pinned,slices=8"},
+        {FAB_ADVICE_PINNING, "dmodk"},
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=flow"},
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=flowlet"},
         {FAB_ADVICE_ADAPTIVE, "adaptive,granularity=packet"},

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BOXES_NAMED 3 /* of one change */
+
 static bool is_network(const fab_fabric *f, uint32_t cable) {
     fab_link_kind kind = fab_class_of(f, 2 * cable)->kind;
     return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
@@ -110,41 +112,167 @@ done:
     return status;
 }
 
-/* Boxes that are in one network alone. */
-static fab_status find_boxes(diff *d, fab_error *err) {
+/* --- boxes that are in one network alone: a change each, with their cables --- */
+
+typedef struct lost_boxes {
+    bool *is_lost;   /* [nodes of the second, then of the first] */
+    uint32_t *cable; /* the first of its cables, which is one of its group; FAB_NONE: it has none */
+    bool *is_told;   /* [cables]: the group has boxes, so that it is no change of cables */
+    uint32_t n_second, n;
+} lost_boxes;
+
+static const fab_fabric *network_of(const diff *d, const lost_boxes *b, uint32_t box, fab_node_id *out_node) {
+    *out_node = box < b->n_second ? box : box - b->n_second;
+    return d->side[box < b->n_second].f;
+}
+
+/* Cables of a box are one change. */
+static void join_cables(diff *d, lost_boxes *b) {
+    const uint32_t n_second = d->side[1].f->n_cables;
+    for (uint32_t c = 0; c < n_second + d->side[0].f->n_cables; c++) {
+        const fab_fabric *f = d->side[c < n_second].f;
+        fab_link_id link = 2 * (c < n_second ? c : c - n_second);
+        uint32_t first = c < n_second ? 0 : b->n_second;
+        const uint32_t end[2] = {first + fab_tail(f, link), first + fab_head(f, link)};
+        for (int i = 0; i < 2 && d->is_changed[c]; i++) {
+            if (b->is_lost[end[i]]) {
+                b->cable[end[i]] = b->cable[end[i]] == FAB_NONE ? c : b->cable[end[i]];
+                join(d->group, b->cable[end[i]], c);
+            }
+        }
+    }
+}
+
+/* "spine-2 with 16 cables": boxes of one network that share a group. */
+static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root, bool of_second, fab_str *out) {
+    size_t n = 0;
+    uint64_t n_cables = 0;
+    uint32_t first = root == FAB_NONE ? box : 0;
+    for (uint32_t k = first; k < (root == FAB_NONE ? box + 1 : b->n); k++) {
+        char name[FAB_NODE_NAME_SIZE];
+        fab_node_id node = 0;
+        const fab_fabric *f = network_of(d, b, k, &node);
+        bool is_one = b->is_lost[k] && (k < b->n_second) == of_second &&
+                      (root == FAB_NONE || (b->cable[k] != FAB_NONE && root_of(d->group, b->cable[k]) == root));
+        if (is_one && n++ < BOXES_NAMED) {
+            fab_str_printf(out, "%s%s", n > 1 ? ", " : "", fab_node_name(f, node, name));
+        }
+    }
+    const uint32_t n_second = d->side[1].f->n_cables;
+    for (uint32_t c = 0; c < n_second + d->side[0].f->n_cables && root != FAB_NONE; c++) {
+        n_cables += d->is_changed[c] && (c < n_second) == of_second && root_of(d->group, c) == root;
+    }
+    if (n > BOXES_NAMED) {
+        fab_str_printf(out, " and %zu more", n - BOXES_NAMED);
+    }
+    if (n > 0) {
+        fab_str_printf(out, " with %llu cable%s", (unsigned long long)n_cables, n_cables == 1 ? "" : "s");
+    }
+}
+
+static fab_status add_box(diff *d, lost_boxes *b, uint32_t box, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *a = d->side[0].f;
-    const fab_fabric *b = d->side[1].f;
-    bool *met = NULL;
-    char name[FAB_NODE_NAME_SIZE];
-    FAB_TRY(FAB_NEW(met, (size_t)a->n_nodes + 1, err));
-    for (fab_node_id v = 0; v < b->n_nodes; v++) {
-        if (d->node[v] != FAB_NONE) {
-            met[d->node[v]] = true;
-        } else if (fab_kind_of(b, v) == FAB_NODE_SWITCH || fab_kind_of(b, v) == FAB_NODE_NIC) {
-            FAB_TRY(diff_add_change(d, FAB_CHANGE_BOX, fab_node_name(b, v, name), "", "there", NULL, 0, err));
-        }
+    fab_str text[2] = {FAB_STR_INIT, FAB_STR_INIT};
+    char what[FAB_NODE_NAME_SIZE];
+    fab_node_id node = 0;
+    const fab_fabric *f = network_of(d, b, box, &node);
+    uint32_t root = b->cable[box] != FAB_NONE ? root_of(d->group, b->cable[box]) : FAB_NONE;
+    if (root != FAB_NONE && b->is_told[root]) {
+        return FAB_OK;
     }
-    for (fab_node_id v = 0; v < a->n_nodes; v++) {
-        if (!met[v] && (fab_kind_of(a, v) == FAB_NODE_SWITCH || fab_kind_of(a, v) == FAB_NODE_NIC)) {
-            FAB_TRY(diff_add_change(d, FAB_CHANGE_BOX, fab_node_name(a, v, name), "there", "", NULL, 0, err));
-        }
+    if (root != FAB_NONE) {
+        b->is_told[root] = true;
     }
+    for (int i = 0; i < 2 && d->out->n_changes < DIFF_CHANGES; i++) {
+        if (root != FAB_NONE || (box < b->n_second) == (i == 1)) {
+            name_boxes(d, b, box, root, i == 1, &text[i]);
+        }
+        FAB_TRY(text[i].failed ? fab_str_status(&text[i], err) : FAB_OK);
+    }
+    FAB_TRY(diff_add_change(d, FAB_CHANGE_BOX, fab_node_name(f, node, what), text[0].length > 0 ? text[0].data : "",
+                            text[1].length > 0 ? text[1].data : "", NULL, root, err));
 done:
-    free(met);
+    fab_str_release(&text[0]);
+    fab_str_release(&text[1]);
+    return status;
+}
+
+static void find_lost(const diff *d, lost_boxes *b) {
+    for (uint32_t k = 0; k < b->n; k++) {
+        fab_node_id node = 0;
+        const fab_fabric *f = network_of(d, b, k, &node);
+        fab_node_kind kind = fab_kind_of(f, node);
+        bool is_box = kind == FAB_NODE_SWITCH || kind == FAB_NODE_NIC;
+        b->is_lost[k] = is_box && (k >= b->n_second || d->node[k] == FAB_NONE);
+        b->cable[k] = FAB_NONE;
+    }
+    for (uint32_t v = 0; v < b->n_second; v++) {
+        if (d->node[v] != FAB_NONE) {
+            b->is_lost[b->n_second + d->node[v]] = false;
+        }
+    }
+}
+
+/* Cables beside those of boxes: how many are gone, new, or otherwise, and the switch that most of them touch. */
+static fab_status count_cables(diff *d, const lost_boxes *b, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t n_second = d->side[1].f->n_cables;
+    const uint32_t n = n_second + d->side[0].f->n_cables;
+    uint64_t *at = NULL;
+    uint8_t *networks = NULL; /* [groups]: 1: has cables of the first, 2: of the second */
+    uint32_t most = 0;
+    fab_node_id node = 0;
+    FAB_TRY(FAB_NEW(at, (size_t)b->n + 1, err));
+    FAB_TRY(FAB_NEW(networks, (size_t)n + 1, err));
+    for (uint32_t c = 0; c < n; c++) {
+        networks[root_of(d->group, c)] |= d->is_changed[c] ? (c < n_second ? 2 : 1) : 0;
+    }
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t root = root_of(d->group, c);
+        const fab_fabric *f = d->side[c < n_second].f;
+        if (!d->is_changed[c] || b->is_told[root] || (networks[root] == 3 && c >= n_second)) {
+            continue;
+        }
+        *(networks[root] == 1   ? &d->out->gone_cables
+          : networks[root] == 2 ? &d->out->new_cables
+                                : &d->out->other_cables) += 1;
+        for (uint32_t end = 0; end < 2; end++) {
+            node = fab_tail(f, 2 * (c < n_second ? c : c - n_second) + end);
+            uint32_t box = (c < n_second ? 0 : b->n_second) + node;
+            at[box] += fab_kind_of(f, node) == FAB_NODE_SWITCH;
+            most = at[box] > at[most] ? box : most;
+        }
+    }
+    const fab_fabric *f = network_of(d, b, most, &node);
+    d->out->most_cables = at[most];
+    (void)fab_node_name(f, node, d->out->most_at);
+done:
+    FAB_FREE_ALL(at, networks);
     return status;
 }
 
 fab_status diff_find_cables(diff *d, fab_error *err) {
+    fab_status status = FAB_OK;
     const uint32_t n = d->side[0].f->n_cables + d->side[1].f->n_cables;
-    FAB_PASS(find_boxes(d, err));
-    FAB_PASS(group_cables(d, err));
+    lost_boxes b = {.n_second = d->side[1].f->n_nodes, .n = d->side[0].f->n_nodes + d->side[1].f->n_nodes};
+    FAB_TRY(FAB_NEW(b.is_lost, (size_t)b.n + 1, err));
+    FAB_TRY(FAB_NEW(b.cable, (size_t)b.n + 1, err));
+    FAB_TRY(FAB_NEW(b.is_told, (size_t)n + 1, err));
+    FAB_TRY(group_cables(d, err));
+    find_lost(d, &b);
+    join_cables(d, &b);
+    for (uint32_t box = 0; box < b.n; box++) {
+        FAB_TRY(b.is_lost[box] ? add_box(d, &b, box, err) : FAB_OK);
+    }
     for (uint32_t c = 0; c < n; c++) {
-        if (d->is_changed[c] && root_of(d->group, c) == c) {
-            FAB_PASS(add_group(d, c, err));
+        if (d->is_changed[c] && root_of(d->group, c) == c && !b.is_told[c]) {
+            FAB_TRY(add_group(d, c, err));
         }
     }
-    return FAB_OK;
+    FAB_TRY(count_cables(d, &b, err));
+done:
+    FAB_FREE_ALL(b.is_lost, b.cable, b.is_told);
+    return status;
 }
 
 /* --- as it was ---------------------------------------------------------------------------------------------------- */
@@ -152,52 +280,61 @@ fab_status diff_find_cables(diff *d, fab_error *err) {
 static bool is_undone(const diff *d, const bool *undone, uint32_t cable) {
     uint32_t root = d->is_changed[cable] ? root_of(d->group, cable) : FAB_NONE;
     for (size_t i = 0; i < d->out->n_changes && root != FAB_NONE; i++) {
-        if (d->out->changes[i].kind == FAB_CHANGE_CABLE && d->place[i] == root) {
+        fab_change_kind kind = d->out->changes[i].kind;
+        if ((kind == FAB_CHANGE_CABLE || kind == FAB_CHANGE_BOX) && d->place[i] == root) {
             return undone[i];
         }
     }
     return false;
 }
 
-static bool keeps(const diff *d, const bool *undone, uint32_t cable, uint32_t n_second) {
-    return cable < n_second ? !is_undone(d, undone, cable) : d->is_changed[cable] && is_undone(d, undone, cable);
+/* Cables that stay, and those of the first network that come back. What both have is told by the frame. */
+static bool keeps(const diff *d, const bool *undone, uint32_t cable, bool in_first) {
+    bool of_second = cable < d->side[1].f->n_cables;
+    return d->is_changed[cable] ? is_undone(d, undone, cable) != of_second : of_second != in_first;
 }
 
-/* Every box is in both networks, in the same tier. */
-static fab_status check_boxes(const diff *d, fab_node_id *of_first, fab_error *err) {
+/* Whether every box of the other network is one of the frame, in the same tier; where it stands there. */
+static fab_status place_boxes(const diff *d, bool in_first, fab_node_id *at, fab_error *err) {
     const fab_fabric *a = d->side[0].f;
     const fab_fabric *b = d->side[1].f;
-    bool same = a->n_nodes == b->n_nodes && a->n_tiers == b->n_tiers && a->wiring == b->wiring &&
-                a->n_cut_servers == b->n_cut_servers;
+    bool same = a->n_tiers == b->n_tiers && a->wiring == b->wiring && a->n_cut_servers == b->n_cut_servers &&
+                a->n_servers == b->n_servers;
+    size_t n = 0;
     for (fab_node_id v = 0; v < b->n_nodes && same; v++) {
-        same = d->node[v] != FAB_NONE && fab_kind_of(a, d->node[v]) == fab_kind_of(b, v) &&
-               (fab_kind_of(b, v) != FAB_NODE_SWITCH || fab_tier_of(a, d->node[v]) == fab_tier_of(b, v));
-        if (same) {
-            of_first[d->node[v]] = v;
+        fab_node_id u = d->node[v];
+        bool is_switch = fab_kind_of(b, v) == FAB_NODE_SWITCH;
+        if (u != FAB_NONE) {
+            same = fab_kind_of(a, u) == fab_kind_of(b, v) && (!is_switch || fab_tier_of(a, u) == fab_tier_of(b, v));
+            same = same && (!in_first || is_switch || u == v); /* servers are told by number */
+            at[in_first ? v : u] = in_first ? u : v;
+            n++;
         }
     }
-    return same ? FAB_OK
-                : fab_fail(err, FAB_EUNSUPPORTED, NULL,
-                           "boxes or tiers differ too: cables cannot be put back one by one");
+    return same && n == (in_first ? b : a)->n_nodes
+               ? FAB_OK
+               : fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                          "boxes or tiers differ too: cables cannot be put back one by one");
 }
 
-/* Adds the cables that stay, and those of the first network that come back. */
-static fab_status add_cables(const diff *d, const bool *undone, const fab_node_id *of_first, fab_builder *builder,
-                             fab_error *err) {
-    const fab_fabric *a = d->side[0].f;
-    const fab_fabric *b = d->side[1].f;
-    for (uint32_t c = 0; c < a->n_cables + b->n_cables; c++) {
-        const fab_fabric *from = c < b->n_cables ? b : a;
-        fab_link_id link = 2 * (c < b->n_cables ? c : c - b->n_cables);
+static fab_status add_cables(const diff *d, const bool *undone, bool in_first, const fab_node_id *at,
+                             fab_builder *builder, fab_error *err) {
+    const uint32_t n_second = d->side[1].f->n_cables;
+    const uint32_t n = n_second + d->side[0].f->n_cables;
+    for (uint32_t i = 0; i < n; i++) { /* the frame's first, in their order */
+        uint32_t c = in_first ? (i + n_second) % n : i;
+        const fab_fabric *from = d->side[c < n_second].f;
+        bool moves = (c < n_second) == in_first;
+        fab_link_id link = 2 * (c < n_second ? c : c - n_second);
         fab_node_id lower = fab_tail(from, link);
         fab_node_id upper = fab_head(from, link);
         uint16_t link_class = 0;
-        if (!keeps(d, undone, c, b->n_cables)) {
+        if (!keeps(d, undone, c, in_first)) {
             continue;
         }
         FAB_PASS(fab_builder_class(builder, fab_class_of(from, link), &link_class, err));
-        fab_builder_cable(builder, link_class, from == a ? of_first[lower] : lower, from->port[link],
-                          from == a ? of_first[upper] : upper, from->port[link ^ 1U]);
+        fab_builder_cable(builder, link_class, moves ? at[lower] : lower, from->port[link], moves ? at[upper] : upper,
+                          from->port[link ^ 1U]);
     }
     return FAB_OK;
 }
@@ -229,27 +366,28 @@ static void copy_shape(const fab_fabric *from, fab_fabric *to) {
 
 fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *b = d->side[1].f;
+    bool in_first = d->side[0].f->n_nodes > d->side[1].f->n_nodes; /* boxes that are gone may come back */
+    const fab_fabric *frame = d->side[!in_first].f;
     fab_builder *builder = NULL;
-    fab_node_id *of_first = NULL;
-    fab_builder_sizes sizes = {.n_gpus = fab_n_gpus(b),
-                               .n_nics = fab_n_of(b, FAB_NODE_NIC),
-                               .n_domains = fab_n_of(b, FAB_NODE_DOMAIN),
-                               .n_tiers = b->n_tiers};
-    FAB_TRY(FAB_NEW(of_first, (size_t)d->side[0].f->n_nodes + 1, err));
-    FAB_TRY(check_boxes(d, of_first, err));
-    for (uint32_t t = 1; t <= b->n_tiers; t++) {
-        sizes.n_switches[t] = b->first_of_tier[t + 1] - b->first_of_tier[t];
+    fab_node_id *at = NULL;
+    fab_builder_sizes sizes = {.n_gpus = fab_n_gpus(frame),
+                               .n_nics = fab_n_of(frame, FAB_NODE_NIC),
+                               .n_domains = fab_n_of(frame, FAB_NODE_DOMAIN),
+                               .n_tiers = frame->n_tiers};
+    FAB_TRY(FAB_NEW(at, (size_t)frame->n_nodes + 1, err));
+    FAB_TRY(place_boxes(d, in_first, at, err));
+    for (uint32_t t = 1; t <= frame->n_tiers; t++) {
+        sizes.n_switches[t] = frame->first_of_tier[t + 1] - frame->first_of_tier[t];
     }
-    for (uint32_t c = 0; c < d->side[0].f->n_cables + b->n_cables; c++) {
-        sizes.n_cables += keeps(d, undone, c, b->n_cables);
+    for (uint32_t c = 0; c < d->side[0].f->n_cables + d->side[1].f->n_cables; c++) {
+        sizes.n_cables += keeps(d, undone, c, in_first);
     }
     FAB_TRY(fab_builder_new(&sizes, &builder, err));
-    copy_shape(b, fab_builder_fabric(builder));
-    FAB_TRY(add_cables(d, undone, of_first, builder, err));
+    copy_shape(frame, fab_builder_fabric(builder));
+    FAB_TRY(add_cables(d, undone, in_first, at, builder, err));
     FAB_TRY(fab_builder_freeze(&builder, out, err));
 done:
-    free(of_first);
+    free(at);
     fab_builder_free(builder);
     return status;
 }

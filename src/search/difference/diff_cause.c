@@ -175,7 +175,7 @@ fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, f
     FAB_TRY(undo_values(d, undone, design, &inner));
     FAB_TRY(undo_servers(d, undone, design, &inner));
     FAB_TRY(undo_failures(d, undone, &failed, &v.n_failed, &inner));
-    if (any_undone(d, undone, FAB_CHANGE_CABLE)) {
+    if (any_undone(d, undone, FAB_CHANGE_CABLE) || any_undone(d, undone, FAB_CHANGE_BOX)) {
         FAB_TRY(diff_recable(d, undone, &graph, &inner));
         v.graph = graph;
     }
@@ -300,7 +300,11 @@ static void say_change(const fab_change *c, fab_str *out) {
             fab_str_printf(out, "what was cabled %s is cabled %s", c->before, c->after);
         }
         return;
-    case FAB_CHANGE_BOX: fab_str_printf(out, "%s is %s", c->what, c->after[0] != '\0' ? "new" : "gone"); return;
+    case FAB_CHANGE_BOX:
+        fab_str_printf(out, "%s is %s%s", came ? c->after : c->before, came ? "new" : "gone",
+                       came || c->after[0] == '\0' ? "" : ", in its place ");
+        fab_str_add(out, came ? "" : c->after);
+        return;
     default: fab_str_printf(out, "%s is %s, was %s", c->what, c->after, came ? "default" : c->before);
     }
 }
@@ -355,9 +359,19 @@ static fab_status say_cause(diff *d, double back_s, fab_error *err) {
     fab_str text = FAB_STR_INIT;
     fab_str property = FAB_STR_INIT;
     char time[40];
-    if (!d->out->is_verified) {
-        fab_str_add(&text, "No cause is verified: undoing the changes, alone or together, does not bring the time "
-                           "back");
+    if (!d->out->is_verified && d->out->n_left_out > 0) {
+        fab_str_printf(&text,
+                       "No cause is verified: %llu changes are not listed, and without those that are it is not "
+                       "the time of before",
+                       (unsigned long long)d->out->n_left_out);
+    } else if (!d->out->is_verified && isnan(back_s)) {
+        fab_str_add(&text, "No cause is singled out: all changes together make the difference, and without them there "
+                           "is nothing to evaluate but the state of before");
+    } else if (!d->out->is_verified) {
+        fab_str_printf(&text,
+                       "No cause is verified: without all that is listed it takes %s, so something else, as the "
+                       "order of boxes and ports, is part of it",
+                       fab_quantity_format(time, back_s, FAB_UNIT_TIME));
     } else {
         FAB_TRY(diff_find_property(d, &property, err));
         if (count_causes(d) > 1) {
@@ -391,7 +405,7 @@ fab_status diff_find_cause(diff *d, fab_error *err) {
     double back_s = NAN;
     const fab_diff_engine *e = engine_of(d);
     bool differs = isnan(e->after_s) ? d->out->stopped != NULL
-                                     : fabs(e->after_s / e->before_s - 1) > DIFF_SAME && !diff_is_chance(e);
+                                     : fabs(e->after_s / e->before_s - 1) >= DIFF_EVEN && !diff_is_chance(e);
     if (!differs || isnan(e->before_s) || d->out->n_changes == 0) {
         return FAB_OK;
     }

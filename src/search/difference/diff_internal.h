@@ -13,6 +13,7 @@
 
 #define DIFF_COLLIDED (1 + 1e-9)
 #define DIFF_SAME     1e-9 /* times this close, by ratio, are equal */
+#define DIFF_EVEN     5e-4 /* part of a time that x1.000 does not show: nothing is slower */
 #define DIFF_ALL      SIZE_MAX
 #define DIFF_CHANGES  64 /* that are listed; more are counted */
 

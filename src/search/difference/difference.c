@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EVEN 5e-4 /* part of a time that x1.000 does not show */
-
 /* --- phases ------------------------------------------------------------------------------------------------------- */
 
 static size_t engines_of(const fab_result *result) {
@@ -149,7 +147,7 @@ static void say_times(const fab_difference *out, fab_str *text) {
                        fab_quantity_format(before, e->before_s, FAB_UNIT_TIME),
                        fab_quantity_format(far, e->ci95_s, FAB_UNIT_TIME));
     } else {
-        const char *how = fabs(e->ratio - 1) < EVEN ? "Even" : e->ratio > 1 ? "Slower" : "Faster";
+        const char *how = fabs(e->ratio - 1) < DIFF_EVEN ? "Even" : e->ratio > 1 ? "Slower" : "Faster";
         fab_str_printf(text, "%s: %s %s, %s before (x%.3f)", how, what,
                        fab_quantity_format(after, e->after_s, FAB_UNIT_TIME),
                        fab_quantity_format(before, e->before_s, FAB_UNIT_TIME), e->ratio);

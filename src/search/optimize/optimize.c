@@ -140,7 +140,8 @@ static bool differ(double a, double b) {
     return fabs(a - b) > CLOSE * fmax(fabs(a), fabs(b));
 }
 
-/* The one-line form, read as a user's, must give the counts and the cost that the search worked with. */
+/* The one-line form, read as a user's, must give the counts and the cost that the search worked with; built where there
+ * is time for it, also the bisection. */
 static fab_status verify(const search *s, const fab_optimum_point *p, bool build, fab_error *err) {
     fab_status status = FAB_OK;
     fab_design *design = NULL;
@@ -161,7 +162,7 @@ static fab_status verify(const search *s, const fab_optimum_point *p, bool build
                  ", %" PRIu64 ", %.10g",
                  p->n_switches, p->n_cables, p->total_usd, counts->switches, counts->cables, cost->total_usd);
     }
-    if (build) {
+    if (build && optimize_now_s() <= s->deadline_s) {
         design->fabric.max_bytes = s->request->max_bytes;
         FAB_TRY(fab_topology_build(&design->fabric, &graph, NULL, err));
         FAB_TRY(fab_bisection(graph, &cut_bps, err));

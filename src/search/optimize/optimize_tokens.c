@@ -39,7 +39,9 @@ typedef struct ranked {
     candidate *candidate;
     const token_floor *floor;
     fab_optimum_point *point; /* of a replay; NULL: none, or no better than the list */
-    size_t order;             /* of the search */
+    fab_job_plan plan;        /* of that replay */
+    double open_usd; /* what other plans might bring it to, where time ran out before all were looked at; else 0 */
+    size_t order;    /* of the search */
     bool is_tried;
 } ranked;
 
@@ -53,6 +55,8 @@ typedef struct token_search {
     size_t n, capacity;
     ranked *best[FAB_RUNNERS_UP + 1]; /* replayed, cheapest tokens first */
     size_t n_best;
+    uint64_t n_tried; /* for progress: replayed so far, and at most */
+    size_t most;
 } token_search;
 
 static void tokens_close(token_search *t) {
@@ -83,13 +87,29 @@ static double token_price(const token_search *t, const ranked *r, double share, 
     return fab_ownership_per_1e9_tokens(&o, share, tokens_per_s);
 }
 
-static fab_plan_request plan_request(const token_search *t, const fab_fabric *fabric) {
+static bool is_late(const void *context) {
+    const token_search *t = context;
+    return optimize_now_s() > t->s->deadline_s;
+}
+
+/* Part of one replay, or of the bound before the first. */
+static void tell_plan(void *context, double done, size_t total) {
+    const token_search *t = context;
+    const fab_optimize_request *q = t->s->request;
+    q->progress(q->progress_context, (double)t->n_tried + (total > 0 ? done / (double)total : 0), t->most);
+}
+
+static fab_plan_request plan_request(token_search *t, const fab_fabric *fabric) {
     const fab_optimize_request *q = t->s->request;
     return (fab_plan_request){.design = t->design,
                               .fabric = fabric,
                               .seed = q->seed,
                               .n_threads = q->n_threads,
                               .n_best = 1,
+                              .is_late = isfinite(t->s->deadline_s) ? is_late : NULL,
+                              .late_context = t,
+                              .progress = q->progress != NULL ? tell_plan : NULL,
+                              .progress_context = t,
                               .draws_leaders = true};
 }
 
@@ -220,11 +240,18 @@ static void enter_list(token_search *t, ranked *r) {
     t->best[at] = r;
 }
 
+static fab_status set_plan(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_error *err) {
+    fab_job_space *space = NULL;
+    FAB_PASS(fab_job_space_new(t->design, fabric, &space, err));
+    fab_job_plan_apply(space, plan, &t->design->jobs[0]);
+    fab_job_space_free(space);
+    return FAB_OK;
+}
+
 /* What failures leave of the job under its plan; 1 where nobody asked. */
 static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const fab_job_plan *plan, fab_stat *out,
                                fab_error *err) {
     const fab_optimize_request *q = t->s->request;
-    fab_job_space *space = NULL;
     const fab_goodput_request request = {.design = t->design,
                                          .traffic = "job",
                                          .scenarios = q->scenarios,
@@ -235,9 +262,7 @@ static fab_status find_goodput(token_search *t, const fab_fabric *fabric, const 
     if (q->scenarios == NULL) {
         return FAB_OK;
     }
-    FAB_PASS(fab_job_space_new(t->design, fabric, &space, err));
-    fab_job_plan_apply(space, plan, &t->design->jobs[0]);
-    fab_job_space_free(space);
+    FAB_PASS(set_plan(t, fabric, plan, err));
     FAB_PASS(fab_goodput_find(&request, out, err));
     return out->mean > 0 ? FAB_OK
                          : fab_fail(err, FAB_EUNSUPPORTED, NULL, "what a history of failures leaves is not known");
@@ -264,6 +289,7 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
     point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
     point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
     (void)fab_job_plan_text(&planned->plan, point->plan);
+    r->plan = planned->plan;
     r->candidate->token_usd = usd;
     r->candidate->is_replayed = true;
     t->out->tokens.n_replayed++;
@@ -300,8 +326,8 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         goto done;
     }
     FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
-    if (plans->n_plans_listed == 0) { /* no plan is that fast */
-        r->candidate->token_usd = fmax(r->candidate->token_usd, below_usd);
+    if (plans->n_plans_listed == 0) { /* no plan is that fast, or none was found in time */
+        r->candidate->token_usd = plans->is_proven ? fmax(r->candidate->token_usd, below_usd) : r->candidate->token_usd;
         goto done;
     }
     status = find_goodput(t, fabric, &plans->plans[0].plan, &goodput, &why);
@@ -311,6 +337,7 @@ static fab_status replay(token_search *t, ranked *r, double below_usd, fab_error
         goto done;
     }
     FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text));
+    r->open_usd = plans->is_proven ? 0 : r->candidate->token_usd;
     FAB_TRY(keep_replay(t, r, &plans->plans[0], &goodput, point, err));
     r->point = point;
     point = NULL;
@@ -365,6 +392,7 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
     const uint64_t most = q->most_replays > 0 ? q->most_replays : UINT64_MAX;
     size_t taper = 0;
     ranked *next = NULL;
+    t->most = (size_t)(most < t->n ? most : t->n);
     *out_cheapest = cheapest_network(t);
     for (uint64_t n_tried = 0; n_tried < most && (next = next_ranked(t, n_tried, &taper)) != NULL; n_tried++) {
         s->timed_out = s->timed_out || optimize_now_s() > s->deadline_s;
@@ -373,8 +401,9 @@ static fab_status replay_all(token_search *t, const ranked **out_cheapest, fab_e
         }
         next->is_tried = true;
         FAB_PASS(isfinite(next->candidate->token_usd) ? replay(t, next, worst_listed(t), err) : FAB_OK);
+        t->n_tried = n_tried + 1;
         if (q->progress != NULL) {
-            q->progress(q->progress_context, (double)(n_tried + 1), (size_t)(most < t->n ? most : t->n));
+            tell_plan(t, 0, 1);
         }
     }
     return FAB_OK;
@@ -391,7 +420,8 @@ static void count_proofs(token_search *t) {
         const bool is_known = c->is_replayed || !isfinite(c->token_usd);
         o->n_bounded += !is_known && c->token_usd >= winner_usd;
         o->n_open += !is_known && c->token_usd < winner_usd;
-        least = fmin(least, c->token_usd);
+        o->is_late = o->is_late || t->all[i].open_usd > 0;
+        least = fmin(least, t->all[i].open_usd > 0 ? t->all[i].open_usd : c->token_usd);
         structure *x = t->all[i].structure; /* its best is that of the other objective */
         x->best =
             x->best == NULL || !optimize_keeps_limits(t->s, x->best) || c->token_usd < x->best->token_usd ? c : x->best;
@@ -399,7 +429,8 @@ static void count_proofs(token_search *t) {
     o->floor_s = t->best[0]->floor->iteration_s;
     o->lower_bound_usd_per_1e9_tokens = least;
     o->gap_ratio = winner_usd / least - 1;
-    t->out->is_proven = !t->s->timed_out && o->n_open == 0;
+    o->is_late = o->is_late || t->s->timed_out;
+    t->out->is_proven = !o->is_late && o->n_open == 0;
     t->s->winner = t->best[0]->structure;
 }
 
@@ -409,7 +440,7 @@ static void list_point(const fab_optimum_point *winner, const fab_optimum_point 
     out->token_difference_ratio = from->usd_per_1e9_tokens / winner->usd_per_1e9_tokens - 1;
 }
 
-/* The printed line with the job, evaluated as `compare` does, has the same figures. */
+/* The printed line with the job under the plan, evaluated as `compare` does, has the same figures. */
 static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_error *err) {
     fab_status status = FAB_OK;
     fab_fabric *fabric = NULL;
@@ -424,6 +455,7 @@ static fab_status check_tokens(token_search *t, const fab_optimum_point *p, fab_
                                        .policy = q->policy};
     FAB_TRY(FAB_NEW(again, 1, err));
     FAB_TRY(tokens_open(t, t->best[0], again, &fabric, err));
+    FAB_TRY(set_plan(t, fabric, &t->best[0]->plan, err));
     FAB_TRY(fab_sweep_evaluate(&request, t->design, &evaluated, err));
     double usd = evaluated.n_engines > 0 ? evaluated.engines[0].owned_usd_per_1e9_tokens : 0;
     usd = q->scenarios != NULL ? fab_with_failures(&evaluated.engines[0], usd) : usd;
@@ -463,7 +495,7 @@ fab_status optimize_by_tokens(search *s, fab_optimum *out, fab_error *err) {
     if (cheapest->point != NULL) {
         list_point(t.best[0]->point, cheapest->point, &out->cheapest);
     }
-    FAB_TRY(check_tokens(&t, &out->winner, err));
+    FAB_TRY(is_late(&t) ? FAB_OK : check_tokens(&t, &out->winner, err)); /* as long again as its replay */
 done:
     tokens_close(&t);
     return status;

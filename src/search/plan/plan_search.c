@@ -320,6 +320,11 @@ static void tell_plans(const search *s) {
     }
 }
 
+/* Nobody waits longer: the next plan is evaluated as it is, if none has been. */
+static bool is_over(const search *s) {
+    return s->request->is_late != NULL && s->request->is_late(s->request->late_context);
+}
+
 /* A search that may route no more goes on with what is routed, for as long again, or ends with what it has. */
 static bool is_too_late(const search *s, const plan_node *node) {
     if (!is_spent(s, 1) || !has_place(s, node)) {
@@ -342,16 +347,17 @@ static fab_status run_search(search *s, fab_error *err) {
     }
     while (s->n > 0) {
         plan_node first = heap_pop(s);
-        const bool is_late = is_too_late(s, &first);
+        const bool is_last = is_over(s);
+        const bool is_late = is_too_late(s, &first) || (is_last && s->found->n_evaluated > 0 && has_place(s, &first));
         s->found->is_proven = s->found->is_proven && !is_late;
         if (is_late || !has_place(s, &first)) {
             leave_out(s, &first);
-        } else if (first.state == IS_GROUP) {
-            FAB_PASS(each_plan(s, &first, add_plan, err));
-        } else if (first.state == HAS_LINKS && s->is_floor_only) { /* all others have larger bounds */
+        } else if (s->is_floor_only && (first.state == HAS_LINKS || is_last)) { /* all others have larger bounds */
             s->found->lower_bound_s = fmin(s->found->lower_bound_s, first.bound_s);
             return FAB_OK;
-        } else if (first.state == HAS_LINKS) {
+        } else if (first.state == IS_GROUP) {
+            FAB_PASS(each_plan(s, &first, add_plan, err));
+        } else if (first.state == HAS_LINKS || is_last) {
             FAB_PASS(take_time(s, &first, err));
         } else {
             FAB_PASS(tighten(s, &first, err));
@@ -427,7 +433,7 @@ static fab_status find_front(search *s, fab_error *err) {
 static fab_status widen(search *s, size_t n_best, bool *out, fab_error *err) {
     const fab_plans before = *s->found;
     *out = false;
-    if (is_spent(s, 1)) {
+    if (is_spent(s, 1) || is_over(s)) {
         return FAB_OK;
     }
     s->n_best = n_best;
@@ -456,7 +462,7 @@ static void keep_draws(search *s, const fab_plans *found) {
 /* The first of the list by means; while all that are listed were faster under the first seed than the best mean is,
  * others may be as well. */
 static fab_status order_by_draws(search *s, size_t n_asked, fab_error *err) {
-    bool has_more = true;
+    bool has_more = !is_over(s);
     for (size_t n = s->n_best; has_more; n *= 2) {
         FAB_PASS(plan_draw_leaders(&s->network, s->found, err));
         const fab_plans *f = s->found;
@@ -522,6 +528,7 @@ static fab_status open_search(search *s, fab_error *err) {
     found->batch = fab_job_space_model(s->space)->batch;
     (void)snprintf(found->model, sizeof found->model, "%s", fab_job_space_model(s->space)->name);
     if (job != NULL) {
+        found->batch_unrounded = found->batch_given ? 0 : job->batch_unrounded;
         fab_job_space_memory(s->space, &memory);
         found->seq = job->seq;
         found->capacity_bytes = memory.capacity_bytes;

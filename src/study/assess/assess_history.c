@@ -105,86 +105,6 @@ static bool is_same_place(const assess_history *h, const fab_relocation *to, uin
     return same;
 }
 
-/* --- what is down ------------------------------------------------------------------------------------------------- */
-
-static fab_status note_event(assess_history *h, const fab_event *event, fab_error *err) {
-    if (!event->is_repair) {
-        FAB_PASS(FAB_GROW(h->down, h->down_capacity, h->n_down + 1, err));
-        h->down[h->n_down++] = event->component;
-    }
-    for (size_t i = 0; i < h->n_down && event->is_repair; i++) {
-        if (h->down[i].kind == event->component.kind && h->down[i].id == event->component.id &&
-            h->down[i].fraction == event->component.fraction) {
-            h->n_down--;
-            memmove(&h->down[i], &h->down[i + 1], (h->n_down - i) * sizeof *h->down);
-            break;
-        }
-    }
-    return FAB_OK;
-}
-
-/* The first of the GPUs that a component may matter to, and how many; 0: it belongs to the network. */
-static uint64_t gpus_beside(const fab_fabric *f, const fab_component *c, uint64_t *out_first) {
-    uint64_t server = c->id;
-    if (c->kind == FAB_COMPONENT_GPU) {
-        server = c->id / f->gpus_per_server;
-    } else if (c->kind == FAB_COMPONENT_NIC) {
-        server = c->id / f->nics_per_server;
-    } else if (c->kind == FAB_COMPONENT_LINK && fab_class_of(f, c->id)->kind == FAB_LINK_ACCESS) {
-        bool is_up = fab_kind_of(f, fab_tail(f, c->id)) == FAB_NODE_NIC;
-        fab_node_id nic = is_up ? fab_tail(f, c->id) : fab_head(f, c->id);
-        server = (nic - f->first[FAB_NODE_NIC]) / f->nics_per_server;
-    } else if (c->kind != FAB_COMPONENT_SERVER) {
-        return 0;
-    }
-    *out_first = server * f->gpus_per_server;
-    uint64_t n = f->gpus_per_server;
-    if (f->forwards_in_domain) { /* a GPU without a rank may relay for those in its domain */
-        uint64_t last = *out_first + n;
-        *out_first = *out_first / f->gpus_per_domain * f->gpus_per_domain;
-        n = (last - *out_first + f->gpus_per_domain - 1) / f->gpus_per_domain * f->gpus_per_domain;
-    }
-    return n;
-}
-
-/* A leaf of a tree below which replicas are out, and nobody else is. */
-static bool is_idle_leaf(const fab_assessor *a, const fab_component *c) {
-    const fab_fabric *f = a->assessment->fabric;
-    fab_node_id v = f->first[FAB_NODE_SWITCH] + c->id;
-    bool is_leaf = false;
-    if (c->kind != FAB_COMPONENT_SWITCH || a->history->n_out == 0 || !fab_is_tree(f)) {
-        return false;
-    }
-    for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-        const fab_component cable = {.kind = FAB_COMPONENT_LINK, .id = f->out_link[k]};
-        uint64_t first = 0;
-        uint64_t n = gpus_beside(f, &cable, &first);
-        is_leaf = is_leaf || n > 0;
-        if (n > 0 && assess_any_rank(a, first, n)) {
-            return false;
-        }
-    }
-    return is_leaf;
-}
-
-/* A component with which the job, where it is now, has nothing to do. */
-static bool is_elsewhere(const fab_assessor *a, const fab_component *c) {
-    uint64_t first = 0;
-    if (is_idle_leaf(a, c)) {
-        return true;
-    }
-    uint64_t n = gpus_beside(a->assessment->fabric, c, &first);
-    return n > 0 && !assess_any_rank(a, first, n);
-}
-
-/* GPUs that die with it: with one rank among them the job stops, whatever else. */
-static bool takes_a_rank(const fab_assessor *a, const fab_component *c) {
-    uint64_t n = c->kind == FAB_COMPONENT_GPU      ? 1
-                 : c->kind == FAB_COMPONENT_SERVER ? a->assessment->fabric->gpus_per_server
-                                                   : 0;
-    return n > 0 && c->fraction == 0 && assess_any_rank(a, c->id * n, n);
-}
-
 /* --- a moment ----------------------------------------------------------------------------------------------------- */
 
 /* Every phase in turn. */
@@ -233,7 +153,7 @@ static fab_status list_near(fab_assessor *a, fab_error *err) {
     FAB_PASS(FAB_GROW(h->near, h->near_capacity, h->n_down + 1, err));
     h->n_near = 0;
     for (size_t i = 0; i < h->n_down; i++) {
-        if (!is_elsewhere(a, &h->down[i])) {
+        if (!history_is_elsewhere(a, &h->down[i])) {
             h->near[h->n_near++] = h->down[i];
         }
     }
@@ -327,7 +247,7 @@ static fab_status history_look(fab_assessor *a, size_t variant, bool *out_runs, 
     *out_speed = state.time_s > 0 ? d->healthy[variant].time_s / state.time_s : 1;
     if (h->n_out > 0 && (d->request.rates.shrunk_batch != 0 || !(state.time_s > 0) || !d->iterates)) {
         double n = (double)assess_shrink_replicas(d);
-        *out_speed *= (n - (double)h->n_out) / n;
+        *out_speed *= d->serves ? assess_serving_part(d, h->is_out) : (n - (double)h->n_out) / n;
     }
     return state.runs ? keep_worst(a, engine, &state, err) : FAB_OK;
 }
@@ -359,7 +279,11 @@ static fab_status find_place(fab_assessor *a, size_t variant, fab_relocation *ou
     FAB_PASS(fab_mask_set(&a->mask, h->down, h->n_down, err));
     FAB_PASS(fab_relocate(a->relocators[variant / q->n_policies], &a->mask, policy, out, err));
     *out_n = 0;
-    if (policy == FAB_POLICY_SHRINK) {
+    if (a->assessment->serves) {
+        assess_serving left;
+        assess_serving_find(a, out, h->will_be_out, &left);
+        *out_n = left.readers > 0 && left.generators > 0 ? left.n_out : assess_shrink_replicas(a->assessment);
+    } else if (policy == FAB_POLICY_SHRINK) {
         assess_shrink_find(a, out, h->will_be_out, out_n);
     }
     return FAB_OK;
@@ -369,7 +293,7 @@ static fab_status find_place(fab_assessor *a, size_t variant, fab_relocation *ou
 static fab_status place(fab_assessor *a, size_t variant, bool *runs, double *speed, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_assessment_request *q = &a->assessment->request;
-    const bool shrinks = q->policies[variant % q->n_policies] == FAB_POLICY_SHRINK;
+    const bool shrinks = a->assessment->serves || q->policies[variant % q->n_policies] == FAB_POLICY_SHRINK;
     assess_history *h = a->history;
     fab_relocation to;
     uint64_t n_out = 0;
@@ -413,7 +337,7 @@ static fab_status grows_back(fab_assessor *a, size_t variant, bool *out, fab_err
     if (a->history->n_out > 0) {
         FAB_PASS(find_place(a, variant, &to, &n_out, err));
         double back = ((double)a->history->n_out - (double)n_out) / (double)assess_shrink_replicas(a->assessment);
-        *out = back > 0 && back >= q->rates.regrow;
+        *out = back > 0 && (a->assessment->serves || back >= q->rates.regrow);
     }
     return FAB_OK;
 }
@@ -437,6 +361,33 @@ static bool concerns_job(const fab_assessor *a, const fab_event *event) {
            assess_any_rank(a, event->component.id, 1);
 }
 
+/* One event of a serving job: it stops where nobody is left. */
+static fab_status serving_step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
+                               fab_error *err) {
+    assess_history *h = a->history;
+    const bool ran = *runs;
+    const uint64_t n_out = h->n_out;
+    bool asks = !ran && event->is_repair;
+    double hit = 0;
+    if (event->failure == FAB_FAILURE_SOFTWARE || event->failure == FAB_FAILURE_MAINTENANCE) {
+        h->restarting = ran && concerns_job(a, event) ? assess_serving_hit(a->assessment, true) : 0;
+        return FAB_OK;
+    }
+    FAB_PASS(history_note_event(h, event, err));
+    if (ran && event->is_repair) {
+        FAB_PASS(grows_back(a, variant, &asks, err));
+    }
+    if (ran && !asks && !history_is_elsewhere(a, &event->component)) {
+        *runs = event->is_repair || !history_takes_a_rank(a, &event->component);
+        FAB_PASS(*runs ? history_look(a, variant, runs, speed, err) : FAB_OK);
+        asks = !*runs;
+        hit = asks ? assess_serving_hit(a->assessment, false) : 0;
+    }
+    FAB_PASS(asks ? place(a, variant, runs, speed, err) : FAB_OK);
+    h->restarting = ran && *runs ? fmax(hit - ((double)h->n_out - (double)n_out), 0) : 0;
+    return FAB_OK;
+}
+
 /* One event. `runs`: the job has a place where it runs; it does so at `speed`. */
 static fab_status history_step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
                                bool *out_stops, fab_error *err) {
@@ -444,11 +395,16 @@ static fab_status history_step(fab_assessor *a, size_t variant, const fab_event 
     const bool ran = *runs;
     const bool is_software = event->failure == FAB_FAILURE_SOFTWARE || event->failure == FAB_FAILURE_MAINTENANCE;
     *out_stops = false;
+    if (a->assessment->serves) {
+        FAB_TRY(serving_step(a, variant, event, runs, speed, err));
+        *out_stops = ran && !*runs;
+        goto done;
+    }
     if (is_software) {
         *out_stops = ran && concerns_job(a, event);
         return *out_stops ? place(a, variant, runs, speed, err) : FAB_OK;
     }
-    FAB_TRY(note_event(a->history, event, err));
+    FAB_TRY(history_note_event(a->history, event, err));
     if (ran && event->is_repair) {
         FAB_TRY(grows_back(a, variant, out_stops, err));
         if (*out_stops) {
@@ -463,10 +419,10 @@ static fab_status history_step(fab_assessor *a, size_t variant, const fab_event 
         }
         goto done;
     }
-    if (is_elsewhere(a, &event->component)) {
+    if (history_is_elsewhere(a, &event->component)) {
         goto done;
     }
-    if (!event->is_repair && takes_a_rank(a, &event->component)) {
+    if (!event->is_repair && history_takes_a_rank(a, &event->component)) {
         *runs = false;
     } else {
         FAB_TRY(history_look(a, variant, runs, speed, err));
@@ -508,6 +464,8 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
     uint32_t n_failures = 0;
     uint32_t n_stops = 0;
     size_t n = 0;
+    double restarts_s = 0; /* of replicas, by their part of the job */
+    fab_failure_rates rates = a->assessment->request.rates;
     h->n_down = 0;
     h->is_placed = false;
     h->has_worst = false;
@@ -520,27 +478,64 @@ static fab_status history_walk(fab_assessor *a, size_t variant, const fab_scenar
         const bool counts = concerns_job(a, &scenario->event[n]) && !is_planned;
         bool stops = false;
         h->restart_now = 0;
+        h->restarting = 0;
         FAB_TRY(history_step(a, variant, &scenario->event[n], &runs, &speed, &stops, err));
         h->stops[n] = stops;
         h->waits[n] = !runs;
         h->speed[n + 1] = speed;
         h->is_hot[n + 1] = is_hot(a);
         h->joins[n] = (uint8_t)h->restart_now;
+        restarts_s += h->restarting / (double)a->assessment->traffic->job.dp *
+                      (rates.restart_s + (is_planned ? rates.repair_s[FAB_FAILURE_MAINTENANCE] : 0) +
+                       ((h->restart_now & FAB_SPAN_JOINS) != 0 ? rates.join_s : 0));
         n_failures += counts && !scenario->event[n].is_repair;
         n_stops += counts && stops && (h->restart_now & FAB_SPAN_PLANNED) == 0;
     }
     const fab_span_course course = {
         .stops = h->stops, .waits = h->waits, .joins = h->joins, .speed = h->speed, .is_hot = h->is_hot};
-    fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &a->assessment->request.rates, &course);
+    if (a->assessment->serves) { /* nothing is written, and nothing but requests under way is lost */
+        rates.pause_s = rates.lag_s = 0;
+        rates.checkpoint_s = 1;
+    }
+    fab_span_parts parts = fab_span_split(scenario->event, n, span_s, &rates, &course);
+    restarts_s = fmin(restarts_s / span_s, parts.useful);
     FAB_TRY(describe_worst(a, variant, out, err));
     out->state = runs ? FAB_OUTCOME_RUNS : FAB_OUTCOME_STOPPED;
-    out->goodput = parts.useful;
-    out->restart_ratio = parts.restart;
+    out->goodput = parts.useful - restarts_s;
+    out->restart_ratio = parts.restart + restarts_s;
     out->redo_ratio = parts.redo;
     out->slow_ratio = parts.slow;
     out->wait_ratio = parts.wait;
     out->n_failures = n_failures;
     out->n_stops = n_stops;
+done:
+    leave(a);
+    return status;
+}
+
+fab_status assess_history_set(fab_assessor *a, const fab_component *component, size_t n, size_t variant,
+                              const assessment_loads *before, fab_outcome *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    bool runs = false;
+    double speed = 1;
+    FAB_PASS(open_history(a, err));
+    assess_history *h = a->history;
+    leave(a);
+    FAB_TRY(FAB_GROW(h->down, h->down_capacity, n + 1, err));
+    memcpy(h->down, component, n * sizeof *component);
+    h->n_down = n;
+    h->is_placed = false;
+    h->has_worst = false;
+    FAB_TRY(place(a, variant, &runs, &speed, err));
+    if (runs) {
+        const double part = h->n_out > 0 ? assess_serving_part(a->assessment, h->is_out) : 1;
+        *out = assess_outcome(a->assessment, before, false);
+        out->n_moved = (uint32_t)h->n_worst_moves;
+        out->n_collisions = h->worst.n_collisions;
+        out->worst_ratio = h->worst.worst_ratio;
+        out->worst_link = h->worst.worst_link;
+        out->time_s = a->assessment->request.p99 ? h->worst_s : h->worst_s / part;
+    }
 done:
     leave(a);
     return status;

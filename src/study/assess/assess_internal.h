@@ -34,6 +34,7 @@ struct fab_assessment {
     bool iterates;          /* times are those of an iteration */
     bool times_are_all;     /* every phase in the network has a time that counts, and that is all that is looked at */
     assessment_part *parts; /* [engine][phase] */
+    bool serves;            /* replicas that are independent of each other: one that is out leaves the others */
     bool rings_close;       /* of data-parallel rings: over a replica that is out, to the next */
     fab_paces *paces;       /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is shared */
     fab_iteration *chosen;  /* [engine]: on the healthy fabric, kept in every state; NULL: nothing is open */
@@ -84,6 +85,7 @@ typedef struct assess_history {
     uint8_t *is_hot;                /* [event + 1] */
     size_t stops_capacity, waits_capacity, joins_capacity, speed_capacity, hot_capacity;
     unsigned restart_now; /* of FAB_SPAN_..., of this event */
+    double restarting;    /* serving: replicas that restart, of this event */
     /* the worst moment in which the job ran */
     bool has_worst;
     assessment_loads worst;
@@ -181,6 +183,38 @@ uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 /* Replicas that have a rank on a server that `to` finds no place for. */
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n);
 
+/* Name and ranks of a server. */
+fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,
+                               fab_lost_server *out, fab_error *err) FAB_MUST_USE;
+
+/* Who moves where, and who stays without a place. */
+fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) FAB_MUST_USE;
+
+/* Replica of the rank of a GPU. */
+uint64_t assess_shrink_replica(const fab_traffic *traffic, uint32_t gpu);
+
+/* Whether the job serves: replicas that are independent of each other. */
+bool assess_serves(const fab_assessment *assessment);
+
+/* Replicas that are left: that read prompts, and that generate tokens (the same ones without pools); that are out. */
+typedef struct assess_serving {
+    uint64_t readers, generators, n_out;
+} assess_serving;
+
+/* Those that have a rank on a server that `to` finds no place for, or share experts with one, to is_out, shape [dp]. */
+void assess_serving_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, assess_serving *out);
+
+/* Part of the requests that those can serve which are not out: of the pool that has lost most. */
+double assess_serving_part(const fab_assessment *assessment, const uint8_t *is_out);
+
+/* Replicas that restart where a server, or one of its GPUs, fails, or its software does. */
+double assess_serving_hit(const fab_assessment *assessment, bool is_software);
+
+/* The traffic without them; borrows all but the phases. Release what there is of it, also after an error. */
+fab_status assess_serving_leave(const fab_traffic *traffic, const uint8_t *is_out, uint64_t generators,
+                                fab_traffic *out, fab_error *err) FAB_MUST_USE;
+void assess_serving_release(fab_traffic *left);
+
 /* GPUs of replicas that are out, where they are now, have ranks, or have none. */
 void assess_shrink_mark(fab_assessor *a, const uint8_t *is_out, uint8_t has_rank);
 
@@ -197,6 +231,19 @@ fab_status assess_shrink_iterate(const fab_assessor *a, const fab_job_times *tim
 
 /* What is known from loads; the rest is NAN, as for a set. */
 fab_outcome assess_outcome(const fab_assessment *assessment, const assessment_loads *before, bool stops);
+
+/* A failure is among what is down, or a repair takes it out. */
+fab_status history_note_event(assess_history *history, const fab_event *event, fab_error *err) FAB_MUST_USE;
+
+/* A component with which the job, where it is now, has nothing to do. */
+bool history_is_elsewhere(const fab_assessor *a, const fab_component *component);
+
+/* GPUs that die with it: with one rank among them the job stops, whatever else. */
+bool history_takes_a_rank(const fab_assessor *a, const fab_component *component);
+
+/* A set under a variant of a serving job that has lost ranks. `before`: anybody moved. */
+fab_status assess_history_set(fab_assessor *a, const fab_component *component, size_t n, size_t variant,
+                              const assessment_loads *before, fab_outcome *out, fab_error *err) FAB_MUST_USE;
 
 /* A history under every variant. */
 fab_status assess_histories(fab_assessor *a, const fab_scenario *scenario, double span_s, fab_outcome *out,

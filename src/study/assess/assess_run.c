@@ -294,6 +294,11 @@ static fab_status assess_under(fab_assessor *a, assessment_case *c, fab_outcome 
     FAB_PASS(assess_staying(a, c, n_lost, err));
     for (size_t p = 0; p < q->n_policies; p++) {
         out[p] = c->stays;
+        if (n_lost > 0 && a->assessment->serves) {
+            const size_t variant = c->engine * q->n_policies + p;
+            FAB_PASS(assess_history_set(a, c->component, c->n, variant, &c->before, &out[p], err));
+            continue;
+        }
         if (n_lost == 0 || q->policies[p] == FAB_POLICY_NONE) {
             continue; /* nobody has to move */
         }

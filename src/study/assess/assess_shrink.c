@@ -26,6 +26,10 @@ static uint64_t shrink_stride(const fab_job_spec *job) {
     return stride;
 }
 
+uint64_t assess_shrink_replica(const fab_traffic *t, uint32_t gpu) {
+    return t->rank_of_gpu[gpu] / shrink_stride(&t->job) % t->job.dp;
+}
+
 static bool assess_shrinks(const fab_assessment *d) {
     bool shrinks = false;
     for (size_t i = 0; i < d->request.n_policies; i++) {
@@ -36,7 +40,7 @@ static bool assess_shrinks(const fab_assessment *d) {
 
 fab_status assess_shrink_check(const fab_assessment *d, fab_error *err) {
     const fab_traffic *t = d->traffic;
-    const bool shrinks = assess_shrinks(d);
+    const bool shrinks = assess_shrinks(d) && !d->serves;
     bool trains = t->has_job && t->job.kind == FAB_JOB_TRAINING && t->model.layers > 0;
     uint64_t ranks = trains ? t->job.tp * t->job.cp * t->job.pp * t->job.dp : 0;
     if (shrinks && (!trains || ranks != t->n_ranks)) {
@@ -63,14 +67,13 @@ uint64_t assess_shrink_replicas(const fab_assessment *d) {
 void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t *is_out, uint64_t *out_n) {
     const fab_assessment *d = a->assessment;
     const fab_traffic *t = d->traffic;
-    const uint64_t stride = shrink_stride(&t->job);
     *out_n = 0;
     memset(is_out, 0, t->job.dp * sizeof *is_out);
     for (size_t i = 0; i < to->n_unplaced; i++) {
         uint32_t first = to->unplaced[i] * d->fabric->gpus_per_server;
         for (uint32_t gpu = first; gpu < first + d->fabric->gpus_per_server && gpu < fab_n_gpus(d->fabric); gpu++) {
             if (t->rank_of_gpu[gpu] != FAB_NONE) {
-                uint64_t replica = t->rank_of_gpu[gpu] / stride % t->job.dp;
+                uint64_t replica = assess_shrink_replica(t, gpu);
                 *out_n += is_out[replica] == 0;
                 is_out[replica] = 1;
             }
@@ -101,7 +104,7 @@ static shrink_rank shrink_rank_of(const fab_traffic *t, uint64_t stride, uint64_
 void assess_shrink_rings(fab_assessment *d) {
     const fab_traffic *t = d->traffic;
     const fab_fabric *f = d->fabric;
-    if (!assess_shrinks(d)) {
+    if (!assess_shrinks(d) || d->serves) {
         return;
     }
     const uint64_t stride = shrink_stride(&t->job);

@@ -8,7 +8,6 @@
 
 #include "fab/floor_plan.h"
 #include "fab/memory.h"
-#include "fab/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ struct fab_what_if {
     char (*left_out)[FAB_NAME_SIZE];
     size_t n_left_out;
     fab_policy policies[FAB_POLICY_N];
-    size_t n_policies;
+    size_t n_policies, engine;
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
     opened_engine *engines, *at; /* shape [n_engines]: held open, or the one that is asked; which is, or was last */
@@ -266,125 +265,6 @@ done:
     return status;
 }
 
-/* --- who is lost -------------------------------------------------------------------------------------------------- */
-
-/* "24-31", "0,8,16,...". */
-static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < n;) {
-        char chunk[32];
-        size_t length = 1;
-        while (i + length < n && ranks[i + length] == ranks[i] + length) {
-            length++;
-        }
-        int size_of = length > 1
-                          ? snprintf(chunk, sizeof chunk, "%s%u-%u", i > 0 ? "," : "", ranks[i], ranks[i + length - 1])
-                          : snprintf(chunk, sizeof chunk, "%s%u", i > 0 ? "," : "", ranks[i]);
-        if (used + (size_t)size_of + 5 > size) {
-            (void)snprintf(out + used, size - used, ",...");
-            return;
-        }
-        memcpy(out + used, chunk, (size_t)size_of + 1);
-        used += (size_t)size_of;
-        i += length;
-    }
-}
-
-static fab_status name_ranks(const fab_what_if *x, uint32_t server, fab_lost_server *out, fab_error *err) {
-    fab_status status = FAB_OK;
-    uint32_t *ranks = NULL;
-    size_t n = 0;
-    FAB_TRY(FAB_NEW(ranks, x->f->gpus_per_server, err));
-    for (uint32_t k = 0; k < x->f->gpus_per_server; k++) {
-        uint32_t gpu = server * x->f->gpus_per_server + k;
-        uint32_t rank = gpu >= fab_n_gpus(x->f)           ? FAB_NONE
-                        : x->traffic->rank_of_gpu != NULL ? x->traffic->rank_of_gpu[gpu]
-                                                          : gpu;
-        if (rank != FAB_NONE) {
-            ranks[n++] = rank;
-        }
-    }
-    qsort(ranks, n, sizeof *ranks, fab_order_u32);
-    out->server = server;
-    (void)fab_server_name(x->f, server, out->name);
-    out->n_ranks = n;
-    write_ranks(ranks, n, out->ranks, sizeof out->ranks);
-done:
-    free(ranks);
-    return status;
-}
-
-static fab_status list_lost(fab_what_if *x, fab_error *err) {
-    fab_relocation found;
-    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, FAB_POLICY_NONE, &found, err));
-    FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
-    for (size_t i = 0; i < found.n_lost; i++) {
-        FAB_PASS(name_ranks(x, found.lost[i], &x->out->lost[i], err));
-    }
-    x->out->n_lost = found.n_lost;
-    x->out->n_spares = found.n_spares;
-    return FAB_OK;
-}
-
-/* --- policies ----------------------------------------------------------------------------------------------------- */
-
-static bool is_lost(const fab_relocation *found, uint32_t server) {
-    bool lost = false;
-    for (size_t i = 0; i < found->n_lost; i++) {
-        lost = lost || found->lost[i] == server;
-    }
-    return lost;
-}
-
-static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) {
-    FAB_PASS(FAB_NEW(out->moves, found->n_moves, err));
-    FAB_PASS(FAB_NEW(out->unplaced, found->n_unplaced, err));
-    for (; out->n_moves < found->n_moves; out->n_moves++) {
-        const fab_move *move = &found->moves[out->n_moves];
-        out->moves[out->n_moves] = (fab_rank_move){move->from, move->to, !is_lost(found, move->from)};
-    }
-    for (; out->n_unplaced < found->n_unplaced; out->n_unplaced++) {
-        out->unplaced[out->n_unplaced] = found->unplaced[out->n_unplaced];
-    }
-    return FAB_OK;
-}
-
-static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
-    fab_relocation *found = &x->place;
-    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
-    out->is_possible = found->is_possible;
-    out->n_tried = found->n_tried;
-    out->is_optimal = found->is_optimal;
-    FAB_PASS(copy_moves(found, out, err));
-    bool is_running = found->n_lost == 0 || (policy != FAB_POLICY_NONE && found->is_possible && found->n_moves > 0);
-    return find_state(x, found, x->n_failed, is_running, &out->state, err);
-}
-
-static const fab_failed_policy *policy_of(const fab_what_if *x, const fab_failed_engine *engine, fab_policy policy) {
-    for (size_t i = 0; i < x->n_policies; i++) {
-        if (x->policies[i] == policy) {
-            return &engine->policies[i];
-        }
-    }
-    return NULL;
-}
-
-static void find_saving(const fab_what_if *x, fab_failed_engine *out) {
-    const fab_failed_policy *first = policy_of(x, out, FAB_POLICY_FIRST_SPARE);
-    const fab_failed_policy *aware = policy_of(x, out, FAB_POLICY_COLLISION_AWARE);
-    if (first == NULL || aware == NULL || !first->is_possible || !aware->is_possible || x->out->n_lost == 0) {
-        return;
-    }
-    const fab_failed_phase *a = &first->state.sum;
-    const fab_failed_phase *b = &aware->state.sum;
-    out->has_saving = a->n_disconnected >= b->n_disconnected;
-    out->saved_collisions = a->n_collisions > b->n_collisions ? a->n_collisions - b->n_collisions : 0;
-    out->first_ratio = a->worst_ratio;
-    out->aware_ratio = b->worst_ratio;
-}
-
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
 static void close_engine(opened_engine *engine) {
@@ -414,16 +294,118 @@ static fab_status open_assessment(fab_what_if *x, fab_error *err) {
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }
 
-static fab_status open_engine(fab_what_if *x, size_t engine, fab_error *err) {
-    const fab_context_request request = {.base = x->context,
-                                         .engines = &x->what->engines[engine],
-                                         .n_engines = 1,
-                                         .given = x->n_left_out > 0 ? &x->kept : NULL};
+static void turn_to(fab_what_if *x, size_t engine) {
+    x->engine = engine;
     x->at = &x->engines[engine];
+}
+
+/* `given`: the phases, where they are not all that there are. */
+static fab_status open_engine(fab_what_if *x, const fab_traffic *given, fab_error *err) {
+    const fab_context_request request = {.base = x->context,
+                                         .engines = &x->what->engines[x->engine],
+                                         .n_engines = 1,
+                                         .traffic = given != NULL ? x->what->traffic : NULL,
+                                         .given = given};
     FAB_PASS(fab_context_new(&request, &x->at->context, err));
     FAB_PASS(open_assessment(x, err));
     return fab_assessor_new(x->at->assessment, &x->at->assessor, err);
 }
+
+/* --- who is lost -------------------------------------------------------------------------------------------------- */
+
+static fab_status list_lost(fab_what_if *x, fab_error *err) {
+    fab_relocation found;
+    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, FAB_POLICY_NONE, &found, err));
+    FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
+    for (size_t i = 0; i < found.n_lost; i++) {
+        FAB_PASS(failures_name_ranks(x->f, x->traffic, found.lost[i], &x->out->lost[i], err));
+    }
+    x->out->n_lost = found.n_lost;
+    x->out->n_spares = found.n_spares;
+    return FAB_OK;
+}
+
+/* --- policies ----------------------------------------------------------------------------------------------------- */
+
+/* The replicas that are left, by themselves. */
+static fab_status find_left(fab_what_if *x, const uint8_t *is_out, uint64_t generators, fab_failed_state *out,
+                            fab_error *err) {
+    fab_status status = FAB_OK;
+    opened_engine engine = {.context = NULL};
+    fab_what_if left = *x;
+    fab_traffic traffic = {.n_phases = 0};
+    left.at = &engine;
+    FAB_TRY(assess_serving_leave(x->at->assessment->traffic, is_out, generators, &traffic, err));
+    FAB_TRY(open_engine(&left, &traffic, err));
+    left.has_times = x->has_times && left.at->assessment->request.times;
+    FAB_TRY(fab_mask_set(&left.at->assessor->mask, x->components, x->n_failed, err));
+    FAB_TRY(find_state(&left, &x->place, x->n_failed, true, out, err));
+    x->has_times = left.has_times;
+done:
+    close_engine(&engine);
+    assess_serving_release(&traffic);
+    return status;
+}
+
+/* Replicas that have lost a rank for which there is no place are out. */
+static fab_status find_serving(fab_what_if *x, fab_failed_policy *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint8_t *is_out = NULL;
+    assess_serving left;
+    const bool has_pools = x->traffic->job.prefill_replicas > 0;
+    FAB_TRY(FAB_NEW(is_out, x->traffic->job.dp, err));
+    assess_serving_find(x->at->assessor, &x->place, is_out, &left);
+    out->serving.n_left = out->serving.n - left.n_out;
+    out->serving.n_reading = has_pools ? left.readers : 0;
+    const bool serves = left.readers > 0 && left.generators > 0;
+    FAB_TRY(left.n_out > 0 && serves ? find_left(x, is_out, left.generators, &out->state, err)
+                                     : find_state(x, &x->place, x->n_failed, serves, &out->state, err));
+done:
+    free(is_out);
+    return status;
+}
+
+static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
+    fab_relocation *found = &x->place;
+    (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
+    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
+    out->is_possible = found->is_possible;
+    out->n_tried = found->n_tried;
+    out->is_optimal = found->is_optimal;
+    FAB_PASS(failures_copy_moves(found, out, err));
+    out->serving = (fab_failed_serving){.most_requests_per_s = NAN, .first_token_s = {NAN, NAN}};
+    out->serving.n = assess_serves(x->at->assessment) ? x->traffic->job.dp : 0;
+    if (out->serving.n > 0) {
+        return find_serving(x, out, err);
+    }
+    bool is_running = found->n_lost == 0 || (policy != FAB_POLICY_NONE && found->is_possible && found->n_moves > 0);
+    return find_state(x, found, x->n_failed, is_running, &out->state, err);
+}
+
+static const fab_failed_policy *policy_of(const fab_what_if *x, const fab_failed_engine *engine, fab_policy policy) {
+    for (size_t i = 0; i < x->n_policies; i++) {
+        if (x->policies[i] == policy) {
+            return &engine->policies[i];
+        }
+    }
+    return NULL;
+}
+
+static void find_saving(const fab_what_if *x, fab_failed_engine *out) {
+    const fab_failed_policy *first = policy_of(x, out, FAB_POLICY_FIRST_SPARE);
+    const fab_failed_policy *aware = policy_of(x, out, FAB_POLICY_COLLISION_AWARE);
+    if (first == NULL || aware == NULL || !first->is_possible || !aware->is_possible || x->out->n_lost == 0) {
+        return;
+    }
+    const fab_failed_phase *a = &first->state.sum;
+    const fab_failed_phase *b = &aware->state.sum;
+    out->has_saving = a->n_disconnected >= b->n_disconnected;
+    out->saved_collisions = a->n_collisions > b->n_collisions ? a->n_collisions - b->n_collisions : 0;
+    out->first_ratio = a->worst_ratio;
+    out->aware_ratio = b->worst_ratio;
+}
+
+/* --- answers ------------------------------------------------------------------------------------------------------ */
 
 static void forget_times(fab_what_if *x, fab_failed_engine *out) {
     fab_failed_state *states = &out->healthy;
@@ -453,15 +435,14 @@ static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *
     return FAB_OK;
 }
 
-static fab_status answer_engine(fab_what_if *x, size_t engine, fab_error *err) {
+static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_failed_engine *out = &x->out->engines[engine];
+    fab_failed_engine *out = &x->out->engines[x->engine];
     fab_error inner = {0};
-    x->at = &x->engines[engine];
     (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
     FAB_TRY(take_whole(x, out, err));
     FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
-    if (engine == 0) {
+    if (x->engine == 0) {
         FAB_TRY(list_lost(x, err));
     }
     FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
@@ -505,9 +486,10 @@ fab_status fab_failures_run(const fab_failures_request *request, fab_failures **
     FAB_TRY(choose_policies(&x, request, err));
     FAB_TRY(begin_answer(&x, request->failed, request->n_failed, what->n_engines, err));
     for (size_t e = 0; e < what->n_engines; e++) {
-        FAB_TRY(open_engine(&x, e, err));
-        FAB_TRY(answer_engine(&x, e, err));
-        close_engine(&x.engines[e]);
+        turn_to(&x, e);
+        FAB_TRY(open_engine(&x, x.n_left_out > 0 ? &x.kept : NULL, err));
+        FAB_TRY(answer_engine(&x, err));
+        close_engine(x.at);
     }
     *out = x.out;
     x.out = NULL;
@@ -528,7 +510,8 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
     x->n_policies = 1;
     FAB_TRY(what_if_prepare(x, err));
     for (size_t e = 0; e < x->what->n_engines; e++) {
-        FAB_TRY(open_engine(x, e, err));
+        turn_to(x, e);
+        FAB_TRY(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
     }
     *out = x;
     x = NULL;
@@ -551,7 +534,8 @@ fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, 
     fab_status status = choose_policies(x, request, err);
     status = status == FAB_OK ? begin_answer(x, request->failed, request->n_failed, x->what->n_engines, err) : status;
     for (size_t e = 0; e < x->what->n_engines && status == FAB_OK; e++) {
-        status = answer_engine(x, e, err);
+        turn_to(x, e);
+        status = answer_engine(x, err);
     }
     if (status != FAB_OK) {
         fab_failures_free(x->out);
@@ -561,6 +545,10 @@ fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, 
     fab_failures_free(before);
     *out = x->out;
     return FAB_OK;
+}
+
+fab_status fab_what_if_serve(fab_what_if *x, const fab_result *result, fab_error *err) {
+    return fab_failures_serve(x->traffic, result, x->out, err);
 }
 
 const fab_fabric *fab_what_if_fabric(const fab_what_if *x) {

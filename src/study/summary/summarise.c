@@ -191,7 +191,7 @@ void fab_summariser_free(fab_summariser *s) {
     FAB_FREE_ALL(s->variants, s->choices, s->impact, s->failed, s->alike);
     fab_scenario_release(&s->history);
     FAB_FREE_ALL(s->sets.first, s->sets.component, s->sets.impact, s->sets.part, s->sets.class, s->sets.interaction,
-                 s->sets.scenario);
+                 s->sets.ranked, s->sets.scenario);
     FAB_FREE_ALL(s->table.slot, s->table.component, s->table.n_scenarios, s->table.record, s->table.class_of,
                  s->table.class_record, s);
 }

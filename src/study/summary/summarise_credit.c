@@ -75,9 +75,9 @@ static int by_impact_of_set(const void *a, const void *b) {
     return fab_order_double(&((const ranked_set *)a)->impact, &((const ranked_set *)b)->impact);
 }
 
-static fab_status find_ceilings(const fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
+static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
     fab_status status = FAB_OK;
-    const set_list *l = &s->sets;
+    set_list *l = &s->sets;
     ranked_set *ranked = NULL;
     uint64_t *n_sets = NULL; /* in which the part fails */
     uint64_t *n_below = NULL;
@@ -95,6 +95,12 @@ static fab_status find_ceilings(const fab_summariser *s, size_t variant, double 
         }
     }
     qsort(ranked, n, sizeof *ranked, by_impact_of_set);
+    FAB_TRY(FAB_GROW(l->ranked, l->ranked_capacity, n + 1, err));
+    l->n_ranked = n;
+    for (size_t i = 0; i < n; i++) { /* with how many there are of that impact and below */
+        const uint64_t before = i > 0 ? l->ranked[i - 1].n : 0;
+        l->ranked[i] = (interaction){ranked[i].impact, before + summary_weight(s, l->scenario[ranked[i].set])};
+    }
     for (int pass = 0; pass < 2; pass++) {
         uint64_t *count = pass == 0 ? n_sets : n_below;
         for (size_t at = 0; at < n; at++) {
@@ -119,9 +125,7 @@ static fab_status add_interaction(fab_summariser *s, const double *ceiling, size
     set_list *l = &s->sets;
     const uint64_t n_sets = summary_weight(s, l->scenario[set]);
     double cost = cost_of_others(s, ceiling, &l->component[l->first[set]], l->first[set + 1] - l->first[set], SIZE_MAX);
-    if (impact <= FAB_SAME_FACTOR) {
-        l->n_harmless += n_sets;
-    } else if (cost <= NEXT_TO_NOTHING * impact) {
+    if (impact > FAB_SAME_FACTOR && cost <= NEXT_TO_NOTHING * impact) {
         if (l->n_interactions == 0 || impact > l->most_interaction) {
             l->most_interaction = impact;
             l->worst_interaction = l->scenario[set];
@@ -182,7 +186,6 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
     double *ceiling = NULL;
     l->n_interactions = 0;
     l->n_entries = 0;
-    l->n_harmless = 0;
     if (s->is_single || s->request.span_s > 0) {
         return FAB_OK;
     }
@@ -221,19 +224,28 @@ done:
     return status;
 }
 
-/* Interactions of half the impact and more. */
-static uint64_t interactions_from(const set_list *l, double impact) {
+/* How many of a list have less than half the impact. */
+static size_t count_below(const interaction *list, size_t n, double impact) {
     size_t low = 0;
-    size_t high = l->n_entries;
+    size_t high = n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (l->interaction[middle].impact < impact / 2) {
+        if (list[middle].impact < impact / 2) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < l->n_entries ? l->interaction[low].n : 0;
+    return low;
+}
+
+/* How likely a set looks like the part: interactions of half its impact and more, beside all sets that cost less. */
+static double chance_of(const set_list *l, double impact) {
+    const size_t below = count_below(l->ranked, l->n_ranked, impact);
+    const size_t first = count_below(l->interaction, l->n_entries, impact);
+    const double n_as_large = first < l->n_entries ? (double)l->interaction[first].n : 0;
+    const double n_less = below > 0 ? (double)l->ranked[below - 1].n : 0;
+    return (n_as_large + RULE_OF_THREE) / (n_as_large + n_less + RULE_OF_THREE);
 }
 
 bool summary_is_credited(const fab_summariser *s, const record *r) {
@@ -249,7 +261,5 @@ bool summary_is_credited(const fab_summariser *s, const record *r) {
     if (l->is_whole) {
         return true;
     }
-    double draws = (double)(l->n_harmless + l->n_interactions);
-    double chance = ((double)interactions_from(l, mean) + RULE_OF_THREE) / (draws + RULE_OF_THREE);
-    return pow(chance, (double)r->n_known) * (double)s->table.n <= BY_CHANCE;
+    return pow(chance_of(l, mean), (double)r->n_known) * (double)s->table.n <= BY_CHANCE;
 }

@@ -99,7 +99,8 @@ typedef struct set_list {
     interaction *interaction; /* shape [n_entries]: by impact, ascending */
     size_t n_entries, interaction_capacity;
     uint64_t n_interactions; /* sets */
-    uint64_t n_harmless;
+    interaction *ranked;     /* shape [n_ranked]: all sets by impact, n: of this impact and below */
+    size_t n_ranked, ranked_capacity;
     uint64_t n_undecided; /* parts of which no set says what they cost alone */
     bool is_whole;        /* all sets that there are */
     double most_interaction;

@@ -47,7 +47,12 @@ static fab_status unexpected(const cursor *c, const char *expected, fab_error *e
         (void)snprintf(text, sizeof text, "expected %s, found byte 0x%02x: not a text file", expected, byte);
     } else {
         int n = (int)strcspn(c->at, ", \t\r\n");
-        (void)snprintf(text, sizeof text, "expected %s, found '%.*s'", expected, n < 1 ? 1 : n > 40 ? 40 : n, c->at);
+        bool is_square = byte >= '0' && byte <= '9' && strstr(expected, "header") != NULL;
+        (void)snprintf(text, sizeof text, "expected %s, found '%.*s'%s", expected,
+                       n < 1    ? 1
+                       : n > 40 ? 40
+                                : n,
+                       c->at, is_square ? "; below it a line for each pair of GPUs, such as 0,1,1000000" : "");
     }
     return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
 }

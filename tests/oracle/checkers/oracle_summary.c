@@ -110,7 +110,7 @@ static bool is_chance(const oracle_study *s, size_t n_parts, size_t n_alone, dou
     for (size_t i = 0; i < s->n; i++) {
         double impact = oracle_impact(s, &s->rows[i]);
         bool interacts = impact > 1e-9 && others_cost(s, i, NULL) <= 0.1 * impact;
-        n_draws += impact <= 1e-9 || interacts;
+        n_draws += fmax(impact, 0) < mean / 2 || (interacts && impact >= mean / 2);
         n_as_large += interacts && impact >= mean / 2;
     }
     return pow(((double)n_as_large + 3) / ((double)n_draws + 3), (double)n_alone) * (double)n_parts > 0.01;

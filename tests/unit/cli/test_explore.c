@@ -7,8 +7,8 @@
 
 #define MOST_WORDS 32
 
-/* The page that the words make; release with free(). */
-static char *ask(const char *line, fab_status expected) {
+/* What the words make; release with free(). */
+static char *ask_command(const cli_command *command, const char *line, fab_status expected) {
     fab_error err = {0};
     cli_options options = {0};
     char text[1024];
@@ -20,7 +20,7 @@ static char *ask(const char *line, fab_status expected) {
     for (char *at = strtok(text, " "); at != NULL && n < MOST_WORDS; at = strtok(NULL, " ")) {
         word[n++] = at;
     }
-    cr_assert_eq(cli_options_parse(&cli_command_explore, n, word, &options, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(cli_options_parse(command, n, word, &options, &err), FAB_OK, "%s", err.text);
     options.quiet = true;
     options.n_threads = 1;
     FILE *out = open_memstream(&page, &size);
@@ -32,6 +32,10 @@ static char *ask(const char *line, fab_status expected) {
     return page;
 }
 
+static char *ask(const char *line, fab_status expected) {
+    return ask_command(&cli_command_explore, line, expected);
+}
+
 static void let_go(void) {
     free(ask("clos:gpus=16,radix=32 --job model=gpt-1.7b,tp=2,memory-check=off", FAB_OK));
 }
@@ -41,7 +45,9 @@ Test(explore, a_held_job_answers_to_the_byte_what_a_new_one_does) {
         "rail-spine:gpus=64,radix=16,taper=2,spares=2 --job model=gpt-1.7b,tp=2,memory-check=off --engine ecmp",
         "clos:gpus=64,radix=16,spares=1 --job model=gpt-1.7b,tp=2,memory-check=off --engine ecmp,qp=4 --engine dmodk "
         "--degrade nic-9=0.5",
-        "rail-only:gpus=64 --job model=gpt-1.7b,tp=2,memory-check=off --engine spray --engine adaptive"};
+        "rail-only:gpus=64 --job model=gpt-1.7b,tp=2,memory-check=off --engine spray --engine adaptive",
+        "rail-spine:gpus=64 --job kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=8 --engine spray --engine "
+        "ecmp"};
     const char *failed[] = {" --fail nic-3*0.5",
                             " --fail server-2",
                             "",
@@ -70,6 +76,50 @@ Test(explore, a_held_job_answers_to_the_byte_what_a_new_one_does) {
         cr_assert_str_neq(held[0], held[1]);
         for (size_t i = 0; i < N; i++) {
             free(held[i]);
+        }
+    }
+    let_go();
+}
+
+/* The figures of that name behind the word `failures`. */
+static size_t figures_of(const char *text, const char *name, double *out, size_t size) {
+    size_t n = 0;
+    const char *at = strstr(text, "\"failures\":");
+    while (at != NULL && n < size && (at = strstr(at, name)) != NULL) {
+        at += strlen(name);
+        out[n++] = strtod(at + strspn(at, "\": "), NULL);
+    }
+    return n;
+}
+
+Test(explore, a_held_serving_job_goes_on_as_run_says) {
+    enum { MOST = 64 };
+    const char *jobs[] = {
+        "rail-spine:gpus=64 --job kind=serving,model=llama3-70b,tp=8,batch=64,request-rate=8 --engine spray --engine "
+        "ecmp",
+        "rail-spine:gpus=64,spares=1 --job "
+        "kind=serving,model=llama3-70b,tp=8,batch=120,prefill-replicas=3,request-rate=20 --engine spray"};
+    const char *failed[] = {"--fail server-3", "--fail server-3 --fail server-0", "--fail nic-3*0.5"};
+    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
+        for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
+            char line[512];
+            double here[MOST];
+            double there[MOST];
+            (void)snprintf(line, sizeof line, "%s %s", jobs[j], failed[i]);
+            char *held = ask(line, FAB_OK);
+            (void)snprintf(line, sizeof line, "%s %s --json", jobs[j], failed[i]);
+            char *run = ask_command(&cli_command_run, line, FAB_OK);
+            const char *names[] = {"\"replicas_left\"", "\"most_requests_per_s\"", "\"first_token_p99_s\""};
+            for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+                const size_t n = figures_of(held, names[k], here, MOST);
+                cr_assert_gt(n, 0, "%s: no %s", line, names[k]);
+                cr_assert_eq(n, figures_of(run, names[k], there, MOST), "%s: %s", line, names[k]);
+                for (size_t f = 0; f < n; f++) {
+                    cr_assert_eq(here[f], there[f], "%s: %s is %g, of run %g", line, names[k], here[f], there[f]);
+                }
+            }
+            free(held);
+            free(run);
         }
     }
     let_go();

@@ -203,8 +203,13 @@ Test(audit_mutations, fabrics_that_rules_were_not_made_for) {
                                           "cells:9,3,8,6",
                                           "torus:gpus=128,gpus-per-server=4,torus=4,4,4,radix=8",
                                           "clos:gpus=336,radix=24,gpus-per-server=4,taper=2 +irregular +management",
+                                          "clos:gpus=176,radix=24,gpus-per-server=8,tiers=3",
+                                          "fat-tree:k=6,gpus-per-server=2 +management",
+                                          "dragonfly:gpus=440,radix=20,gpus-per-server=4",
+                                          "dragonfly:dragonfly=3,5,2,8,gpus-per-server=3",
+                                          "cells:7,5,6,3",
                                           NULL};
     scores s = {0};
-    try_all(FABRICS, DRAWS(5), 77, &s);
-    check(&s, DRAWS(5) * 100);
+    try_all(FABRICS, DRAWS(4), 77, &s);
+    check(&s, DRAWS(4) * 180);
 }

@@ -66,6 +66,27 @@ Test(sweep, rounding_decides_nothing) {
     cr_assert(engines[0].is_on_front && engines[1].is_on_front);
 }
 
+/* Equal without failures; with them the cheapest is slow, and histories do not tell the others apart. */
+Test(sweep, the_front_goes_by_times_with_failures) {
+    const double goodput[4] = {0.90, 0.99, 0.992, 0.996};
+    const double ci95[4] = {0.005, 0.003, 0.003, 0.001};
+    fab_sweep_engine engines[4];
+    fab_sweep_point points[4];
+    for (size_t i = 0; i < 4; i++) {
+        engines[i] = (fab_sweep_engine){
+            .has_time = true, .time_s = 1, .has_goodput = true, .goodput = {.mean = goodput[i], .ci95 = ci95[i]}};
+        points[i] =
+            (fab_sweep_point){.is_built = true, .total_usd = 5 + (double)i, .engines = &engines[i], .n_engines = 1};
+    }
+    fab_sweep sweep = {.points = points, .n_points = 4};
+    fab_sweep_rank(&sweep);
+    cr_assert(engines[0].is_on_front && engines[1].is_on_front && !engines[2].is_on_front);
+    cr_assert(engines[3].is_on_front, "its interval of the ratio, 0.32 %%, is less than the 0.6 %% that it gains");
+    points[0].total_usd = 9; /* slow and dear */
+    fab_sweep_rank(&sweep);
+    cr_assert(!engines[0].is_on_front && engines[1].is_on_front);
+}
+
 /* Half of the time for a fourth of the tokens is slower, not faster. */
 Test(sweep, iterations_of_unlike_batches_are_compared_by_tokens) {
     fab_sweep_engine engines[2] = {{.has_time = true, .has_iteration = true, .time_s = 4},

@@ -165,3 +165,132 @@ Test(assess_shrink, rings_close_as_those_of_a_smaller_job) {
         check_rings(DESIGNS[i % 2], ENGINES[i / 2 % 5], 1 + i / 10 % 2, i);
     }
 }
+
+/* --- serving ------------------------------------------------------------------------------------------------------ */
+
+#define SERVED_SPAN_S 86400.0
+#define MOST_SERVERS  16
+
+/* Servers that are down one after the other or together, each once. */
+typedef struct outages {
+    double from_s[MOST_SERVERS], until_s[MOST_SERVERS]; /* equal: never */
+    fab_event event[2 * MOST_SERVERS];
+    size_t n;
+} outages;
+
+static void draw_outages(uint32_t n_servers, uint64_t seed, outages *o) {
+    fab_rng rng = fab_rng_make(seed, 118);
+    *o = (outages){.n = 0};
+    for (uint32_t server = 0; server < n_servers; server++) {
+        if (server % 3 == 1 || fab_rng_below(&rng, 2) == 0) { /* of every pool somebody is left */
+            continue;
+        }
+        o->from_s[server] = (double)fab_rng_below(&rng, 80000);
+        o->until_s[server] = o->from_s[server] + 1 + (double)fab_rng_below(&rng, 30000);
+    }
+    for (uint32_t second = 0; second < 110001; second++) { /* whole ones: in the order of time */
+        for (uint32_t server = 0; server < n_servers; server++) {
+            const bool is_repair = o->until_s[server] == second;
+            if (o->until_s[server] > 0 && (is_repair || o->from_s[server] == second)) {
+                o->event[o->n++] = (fab_event){.time_s = second,
+                                               .is_repair = is_repair,
+                                               .failure = FAB_FAILURE_SERVER,
+                                               .component = {.kind = FAB_COMPONENT_SERVER, .id = server},
+                                               .away_s = o->until_s[server] - o->from_s[server]};
+            }
+        }
+    }
+}
+
+/* Whether all GPUs of replica r are up, where each has so many that follow each other. */
+static bool is_up(const outages *o, uint32_t r, uint32_t n_each, uint32_t per_server, double second) {
+    bool up = true;
+    for (uint32_t gpu = r * n_each; gpu < (r + 1) * n_each; gpu++) {
+        const uint32_t server = gpu / per_server;
+        up = up && !(o->from_s[server] <= second && second < o->until_s[server]);
+    }
+    return up;
+}
+
+/* Second by second: the part of the pool that has lost most, less those that start again. */
+static double served(const outages *o, const fab_job_spec *job, uint32_t per_server, double restart_s) {
+    const uint32_t dp = (uint32_t)job->dp;
+    const uint32_t readers = (uint32_t)job->prefill_replicas;
+    double sum_s = 0;
+    for (uint32_t second = 0; second < (uint32_t)SERVED_SPAN_S; second++) {
+        uint32_t up[2] = {0, 0};
+        for (uint32_t r = 0; r < dp; r++) {
+            const bool is = is_up(o, r, (uint32_t)job->tp, per_server, second);
+            up[r >= readers] += is;
+            sum_s -= second > 0 && is && !is_up(o, r, (uint32_t)job->tp, per_server, second - 1.0) ? restart_s / dp : 0;
+        }
+        const double part = (double)up[1] / (dp - readers);
+        sum_s += readers > 0 ? fmin(part, (double)up[0] / readers) : part;
+    }
+    return sum_s / SERVED_SPAN_S;
+}
+
+static void check_served(const char *tp, const char *readers, uint32_t per_server, uint64_t seed) {
+    char fabric[96];
+    char reading[32];
+    fab_error err = {0};
+    fab_assessor *a = NULL;
+    fab_outcome got[N_OF_ALL];
+    plant p;
+    outages o;
+    const char *const JOB[] = {"kind=serving", "model=gpt-18.4b",  tp,      "batch=240",
+                               "tokens=4",     "memory-check=off", reading, NULL};
+    (void)snprintf(fabric, sizeof fabric, "rail-spine:gpus=64,gpus-per-server=%u,radix=64", per_server);
+    (void)snprintf(reading, sizeof reading, "prefill-replicas=%s", readers);
+    set_up(&p, fabric, "spray", JOB);
+    p.rates.throttle = 0;
+    open_plant(&p, "time:1d@1", &p.scenarios);
+    draw_outages(p.f->n_servers, seed, &o);
+    fab_scenario h = {.event = o.event, .n_events = o.n};
+    const double want = served(&o, &p.assessment->traffic->job, per_server, p.rates.restart_s);
+    cr_assert_eq(fab_assessor_new(p.assessment, &a, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assess(a, 0, &h, SERVED_SPAN_S, got, &err), FAB_OK, "%s", err.text);
+    for (size_t v = 0; v < N_OF_ALL; v++) {
+        cr_expect_float_eq(got[v].goodput, want, 1e-9, "%s, %s readers, seed %u, policy %zu: %.12g, not %.12g", tp,
+                           readers, (unsigned)seed, v, got[v].goodput, want);
+        cr_expect(got[v].n_stops == 0 && got[v].wait_ratio == 0 && got[v].redo_ratio == 0);
+    }
+    fab_assessor_free(a);
+    tear_down(&p);
+}
+
+Test(assess_shrink, replicas_that_serve_go_on_without_each_other) {
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        check_served("tp=8", "0", 8, seed);
+        check_served("tp=8", "3", 8, seed);
+        check_served("tp=16", "0", 8, seed);
+        check_served("tp=4", "0", 8, seed); /* two replicas in a server */
+        check_served("tp=4", "6", 4, seed);
+    }
+}
+
+/* By hand: server 3 of 8 is away for 8,000 s of 100,000, and its replica restarts in 600 s; in a set it leaves 7/8. */
+Test(assess_shrink, one_of_eight_replicas_away_costs_an_eighth) {
+    static const char *const JOB[] = {"kind=serving", "model=gpt-1.7b",   "tp=8", "batch=64",
+                                      "tokens=4",     "memory-check=off", NULL};
+    fab_error err = {0};
+    fab_assessor *a = NULL;
+    fab_outcome got[N_OF_ALL];
+    plant p;
+    fab_component three = {.kind = FAB_COMPONENT_SERVER, .id = 3};
+    fab_event event[2] = {{.time_s = 1000, .failure = FAB_FAILURE_SERVER, .component = three, .away_s = 8000},
+                          {.time_s = 9000, .failure = FAB_FAILURE_SERVER, .component = three, .is_repair = true}};
+    fab_scenario h = {.event = event, .n_events = 2, .component = &three, .n_components = 1};
+    set_up(&p, "rail-spine:gpus=64", "spray", JOB);
+    p.rates.throttle = 0;
+    open_plant(&p, "time:1d@1", &p.scenarios);
+    cr_assert_eq(fab_assessor_new(p.assessment, &a, &err), FAB_OK, "%s", err.text);
+    cr_assert_eq(fab_assess(a, 0, &h, 100000, got, &err), FAB_OK, "%s", err.text);
+    cr_expect_float_eq(got[0].goodput, 1 - 0.01 - 0.00075, 1e-9, "%.12g", got[0].goodput);
+    cr_expect_float_eq(got[0].restart_ratio, 0.00075, 1e-12);
+    cr_assert_eq(fab_assess(a, 0, &h, 0, got, &err), FAB_OK, "%s", err.text);
+    cr_expect_eq(got[0].state, FAB_OUTCOME_RUNS);
+    cr_expect_float_eq(got[0].slowdown, 8.0 / 7, 1e-9, "%.12g", got[0].slowdown);
+    fab_assessor_free(a);
+    tear_down(&p);
+}

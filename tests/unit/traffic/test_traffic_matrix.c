@@ -177,7 +177,8 @@ static const struct {
     const char *place, *message;
 } MALFORMED[] = {
     {"", FAB_EINPUT, "1:1", "expected the header src,dst,bytes, found the end of the file"},
-    {"0,1,5\n", FAB_EINPUT, "1:1", "expected the header src,dst,bytes, found '0'"},
+    {"0,1,5\n", FAB_EINPUT, "1:1",
+     "expected the header src,dst,bytes, found '0'; below it a line for each pair of GPUs, such as 0,1,1000000"},
     {"src,dst\n", FAB_EINPUT, "1:8", "expected the header src,dst,bytes, found the end of the line"},
     {"src,dst,bytes,comm\n", FAB_EINPUT, "1:14", "expected the end of the line, found ','"},
     {"src,dst,bytes\n0,4,5\n", FAB_EINPUT, "2:3", "destination GPU 4 is outside 0 to 3"},

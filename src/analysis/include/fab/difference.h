@@ -93,7 +93,10 @@ typedef struct fab_difference {
     char *stopped; /**< why the job does not run in the second state; NULL: it does */
     fab_change *changes;
     size_t n_changes, change_capacity;
-    uint64_t n_left_out; /**< further changes, which are counted only */
+    uint64_t n_left_out;                            /**< further changes, which are counted only */
+    uint64_t gone_cables, new_cables, other_cables; /**< beside those of boxes; other: elsewhere, or of another rate */
+    uint64_t most_cables;                           /**< of them at one switch, most_at */
+    char most_at[FAB_NODE_NAME_SIZE];
     fab_diff_engine *engines;
     size_t n_engines;
     size_t worst;          /**< the engine that the cause is of */

@@ -52,6 +52,15 @@ typedef struct fab_failed_state {
     fab_failed_phase *phases; /**< shape [n_phases]; owned */
 } fab_failed_state;
 
+/** A serving job on the replicas that are left: each is independent of the others (with ep: its group of them). */
+typedef struct fab_failed_serving {
+    uint64_t n, n_left;         /**< replicas; n = 0: it does not serve */
+    uint64_t n_reading;         /**< of those left, in a pool that reads prompts; 0: there are no pools */
+    double most_requests_per_s; /**< that can be served; 0: nobody is left, or a pool is empty. NAN: not known */
+    double arrivals_per_s;      /**< that come, as on the healthy fabric */
+    double first_token_s[2];    /**< median, 99th percentile; NAN: more come than can be served, or not known */
+} fab_failed_serving;
+
 /** What a policy does. */
 typedef struct fab_failed_policy {
     char policy[32];
@@ -60,7 +69,8 @@ typedef struct fab_failed_policy {
     size_t n_moves;
     uint32_t *unplaced; /**< shape [n_unplaced]: lost servers that no spare was left for; owned */
     size_t n_unplaced;
-    fab_failed_state state;
+    fab_failed_state state; /**< of serving: of the replicas that are left */
+    fab_failed_serving serving;
     uint64_t n_tried; /**< placements evaluated; 0: the policy does not look */
     bool is_optimal;  /**< proved: no assignment of the spares does better */
 } fab_failed_policy;

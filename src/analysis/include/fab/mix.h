@@ -21,7 +21,9 @@ typedef struct fab_mix_engine {
     bool is_least[FAB_MIX_JOBS];   /**< no design has more of it per dollar */
     double speed;                  /**< geometric mean of 1 / slowdown, weighted by the shares */
     double speed_per_usd;          /**< the same over the cost of ownership, or of the network; 1: the best */
-    bool serves_all;               /**< no job takes more than FAB_MIX_SERVES times what it takes on its fastest */
+    bool serves_all;               /**< no job takes more than FAB_MIX_SERVES times what it takes on its fastest, and
+                                        requests are below the most that can be served */
+    bool is_overloaded;            /**< more requests come than can be served */
     bool is_best;                  /**< most speed per dollar */
 } fab_mix_engine;
 

@@ -84,6 +84,7 @@ typedef struct fab_token_search {
     double lower_bound_usd_per_1e9_tokens;     /**< of all that are not refused */
     double gap_ratio;                          /**< winner / lower bound - 1; 0: proven */
     char scenarios[96], policy[FAB_NAME_SIZE]; /**< histories of failures that tokens are judged with; empty: none */
+    bool is_late;                              /**< the time limit struck: also plans may be left out */
     bool is_drawn;                             /**< the engine hashes: designs are judged by several seeds */
 } fab_token_search;
 

@@ -32,12 +32,13 @@ typedef struct fab_plans {
     char engine[FAB_ENGINE_LABEL_SIZE];
     uint64_t gpus, batch, seq;
     bool batch_given;
-    double capacity_bytes; /**< of a GPU */
-    double room_bytes;     /**< that a plan may take of it */
-    bool is_proven;        /**< the search went to its end */
-    uint64_t draws;        /**< seeds that the first plans were evaluated under; 0: the first alone, as all others */
-    bool is_drawn;         /**< the engine draws paths */
-    fab_planned *plans;    /**< the fastest for its sizes each, fastest first: before others those with means */
+    uint64_t batch_unrounded; /**< the model's, which the GPUs do not divide; else 0 */
+    double capacity_bytes;    /**< of a GPU */
+    double room_bytes;        /**< that a plan may take of it */
+    bool is_proven;           /**< the search went to its end */
+    uint64_t draws;           /**< seeds that the first plans were evaluated under; 0: the first alone, as all others */
+    bool is_drawn;            /**< the engine draws paths */
+    fab_planned *plans;       /**< the fastest for its sizes each, fastest first: before others those with means */
     size_t n_plans_listed;
     fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;

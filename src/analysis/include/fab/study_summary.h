@@ -212,6 +212,7 @@ typedef struct fab_failure_model {
     double throttle;                                 /**< part of the speed that is lost at noon */
     char throttle_halls[128];                        /**< where; empty: in all halls */
     bool is_auto;                                    /**< checkpoint_s was found, not given */
+    bool serves;                                     /**< replicas that go on without each other; no checkpoints */
     bool shrinks;                                    /**< a policy is shrink; of it are: */
     double reform_s, regrow;
     bool keeps_batch;

@@ -63,7 +63,8 @@ typedef struct fab_sweep_engine {
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
     double compared_s; /**< what the front goes by: time_s, or that for as many tokens as the first point's iteration */
     double slowdown;   /**< compared_s over the least of this engine in the sweep; 0 without a time */
-    bool is_on_front; /**< no other point costs less and is as fast under this engine, or is faster and costs as much */
+    bool is_on_front;  /**< no other point costs less and is as fast under this engine, or is faster and costs as much;
+                          with failures where they were asked for, and then only what the histories tell apart */
 } fab_sweep_engine;
 
 /** Whether the time is that of one draw, which another seed makes another. */
@@ -79,6 +80,13 @@ static inline double fab_sweep_uncertainty(const fab_sweep_engine *a, const fab_
 /** What a price per token, or a time, is with failures in it; the same where they were not asked for. */
 static inline double fab_with_failures(const fab_sweep_engine *engine, double figure) {
     return engine->has_goodput ? figure / engine->goodput.mean : figure;
+}
+
+/** The 95 % interval of the ratio of what failures leave of two: so many histories tell no less apart. */
+static inline double fab_goodput_uncertainty(const fab_sweep_engine *a, const fab_sweep_engine *b) {
+    return a->has_goodput && b->has_goodput
+               ? hypot(a->goodput.ci95 / a->goodput.mean, b->goodput.ci95 / b->goodput.mean)
+               : 0;
 }
 
 typedef struct fab_sweep_point {
@@ -109,6 +117,10 @@ typedef struct fab_sweep_point {
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
+    double better_s;                      /**< of the first point whose job has sizes that are given: with */
+    char better[192];                     /**< that plan, faster by more than a twentieth; 0: none was found */
+    bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
+    bool is_sprayed; /**< of compared designs: behind the engines stands spray, until they are judged */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
@@ -133,9 +145,12 @@ typedef struct fab_verdict {
     double behind_ratio;      /**< as margin_ratio, of it */
     double turning_ratio; /**< part by which the network of `next`, bought and run, would have to be cheaper for both to
                              be equal; above 1: not even for nothing; 0 unless by_price */
-    bool is_owned;        /**< the cost of ownership of every design with a time is known */
-    size_t owned_best, owned_next; /**< points: least and next dollars of ownership per token */
-    double owned_margin_ratio;     /**< as margin_ratio */
+    bool is_sprayed;      /**< all were replayed under spray too, with their best plans then: */
+    size_t sprayed_best, sprayed_next; /**< points: the best then, and of `best` and `next` another one */
+    double sprayed_ratio;              /**< as margin_ratio, of these */
+    bool is_owned;                     /**< the cost of ownership of every design with a time is known */
+    size_t owned_best, owned_next;     /**< points: least and next dollars of ownership per token */
+    double owned_margin_ratio;         /**< as margin_ratio */
 } fab_verdict;
 
 /** One placement that was found. */

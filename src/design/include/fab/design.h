@@ -76,6 +76,12 @@ void fab_design_front_end(const fab_design *design, uint64_t servers, fab_fabric
 /** What hosts add: keys that are given, else those of the kind of host; of resolved counts of GPUs and NICs. */
 fab_host fab_design_host(const fab_fabric_spec *spec);
 
+/**
+ * Whether the kind of host is of the generation of the first job's GPU.
+ * @retval FAB_EINPUT  it is another's, or none was measured on hosts of this GPU; the message names those that exist
+ */
+fab_status fab_design_check_host(const fab_fabric_spec *spec, fab_error *err) FAB_MUST_USE;
+
 struct fab_structure_options; /* fab/installed.h */
 
 /** How the file of an installed fabric is read. Texts belong to the spec. */

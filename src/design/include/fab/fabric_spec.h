@@ -136,12 +136,19 @@ typedef struct fab_gaps {
 } fab_gaps;
 
 /** Whose software and NICs the hosts have. */
-typedef enum fab_host_kind { FAB_HOST_IDEAL, FAB_HOST_NCCL_EFA_H100, FAB_HOST_NCCL_EFA_B200 } fab_host_kind;
+typedef enum fab_host_kind {
+    FAB_HOST_IDEAL,
+    FAB_HOST_NCCL_EFA_H100,
+    FAB_HOST_NCCL_EFA_B200,
+    FAB_HOST_NCCL_ROCE_H200,
+    FAB_HOST_NCCL /**< that of the GPU of the first job */
+} fab_host_kind;
 
 /** What else is given of them; 0 = that of the kind. */
 typedef struct fab_host_spec {
     fab_host_kind kind;
     double call_s, step_s, message_s, slot_bytes, copy_bps, nic_part;
+    char gpu[FAB_NAME_SIZE]; /**< of the first job; "": there is none */
 } fab_host_spec;
 
 typedef struct fab_fabric_spec {

@@ -325,6 +325,10 @@ typedef struct fab_phase_result {
     double relay_s; /**< of its time: bytes between rails are first relayed as a whole inside scale-up domains */
     double max_taper_factor;                 /**< over fabric links, ideal spray: what the design itself causes */
     double taper_by_tier[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: the same by boundary */
+    double max_cut_factor;                   /**< of trees: no routing has less on its fullest fabric link: what leaves
+                                                a leaf, or a pod, over all its links */
+    double cut_by_tier[FAB_MAX_TIERS + 1];   /**< [t], t >= 2: the same by boundary; as taper_by_tier where all links of
+                                                a leaf or pod carry alike */
     float *taper_ratio;  /**< shape [n_links]: utilisation under ideal spray, first seed; NULL unless asked for */
     double *block_bytes; /**< shape [n_blocks][n_blocks]: from block to block of servers, first seed; NULL unless asked
                             for */
@@ -337,6 +341,15 @@ typedef struct fab_phase_result {
     fab_engine_result *engines;
     size_t n_engines;
 } fab_phase_result;
+
+#define FAB_ENGINE_SHORT_SIZE 96
+
+/**
+ * What tells an engine from the others of a phase: its name, and where others have the same the options that differ:
+ * "ecmp,qp=64", or without the name "qp=64". Cut to the room.
+ */
+const char *fab_engine_short(const fab_phase_result *phase, size_t engine, bool with_name,
+                             char room[FAB_ENGINE_SHORT_SIZE]);
 
 typedef enum fab_command {
     FAB_COMMAND_RUN,

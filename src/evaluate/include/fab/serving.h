@@ -10,6 +10,8 @@
 
 typedef struct fab_result fab_result;
 
+#define FAB_SERVING_HIGH 0.95 /**< load above which a queue has not settled when the simulated window ends */
+
 /** A serving job under an engine: first without a queue, where nobody waits for anybody's prompt but those of the same
  * batch; then with requests that arrive at random (serving_queue.h). */
 typedef struct fab_serving {
@@ -27,7 +29,9 @@ typedef struct fab_serving {
     double all_reduce_s;       /**< one tensor-parallel all-reduce of a pass that generates tokens; 0: there is none */
     double kv_transfer_s; /**< keys and values of a microbatch from the pool that reads to the one that generates */
     double most_requests_per_s; /**< that do not make the queue grow without end */
-    double arrivals_per_s;      /**< what the next four are for: request-rate, or a part of the most; 0: above it */
+    double arrivals_per_s;      /**< what the next six are for: request-rate, or a part of the most; 0: above it */
+    double load_ratio; /**< of the most; above FAB_SERVING_HIGH the next are of the window alone, and grow with it */
+    double window_s;   /**< in which the requests that are simulated arrive */
     double first_token_p50_s, first_token_p99_s;
     double token_p50_s, token_p99_s; /**< of the mean time between the tokens of a request */
 } fab_serving;
@@ -67,3 +71,18 @@ typedef struct fab_ranking_batch {
  *     batch   = lookup + dense + exchange + (1 - dp-overlap) reduction
  */
 fab_status fab_serve(const fab_traffic *traffic, fab_result *result, const char *text, fab_error *err) FAB_MUST_USE;
+
+/** Replicas of a serving job that are left. */
+typedef struct fab_serving_left {
+    uint64_t readers, generators; /**< that read prompts, 0 where there are no pools; that generate */
+    double arrivals_per_s;
+    const double *slower; /**< shape [n_phases]: by how much phases take longer than those of the result */
+} fab_serving_left;
+
+/**
+ * What requests wait for on the replicas that are left. Passes of a replica, of as many sequences as before, take what
+ * they took but for exchanges.
+ * @param[out] out  The most, arrivals (0: not below it) and waits; the rest is 0.
+ */
+fab_status fab_serve_left(const fab_traffic *traffic, const fab_result *result, size_t engine,
+                          const fab_serving_left *left, fab_serving *out, fab_error *err) FAB_MUST_USE;

@@ -31,6 +31,7 @@ typedef struct fab_serving_waits {
     double first_token_s[2]; /**< median and 99th percentile: from arrival to the first token */
     double token_s[2];       /**< the same of a request's mean time between tokens */
     double mean_first_s, mean_token_s;
+    double window_s; /**< until the last of the requests came */
 } fab_serving_waits;
 
 /** Requests per second beyond which the queue grows without end. */

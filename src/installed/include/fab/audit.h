@@ -103,8 +103,10 @@ typedef struct fab_audit {
     uint32_t n_cables, n_ruled;               /**< between boxes; and those that some rule speaks of */
     uint32_t n_ruled_hosts, n_ruled_switches; /**< adapters and switches with such a cable */
     bool has_rails;
-    uint32_t n_lacks;      /**< without a plan alone */
-    fab_audit_lack *lacks; /**< shape [n_lacks] */
+    uint32_t n_renamed;      /**< boxes that the plan calls otherwise: the same by GUID, or by what is plugged where */
+    char first_renamed[200]; /**< one of them, by both names */
+    uint32_t n_lacks;        /**< without a plan alone */
+    fab_audit_lack *lacks;   /**< shape [n_lacks] */
     uint32_t n_absent, n_absent_leaves;
     uint32_t absent_leaf;          /**< the first; with n_absent_leaves */
     const char *unplaced;          /**< an absent switch of which it cannot be told what it is joined to; NULL: none */
@@ -114,7 +116,7 @@ typedef struct fab_audit {
 
 /**
  * Looks for departures from the regular structure that the network itself shows: a rule is what at least three quarters
- * of its peers follow; where there is none, nothing is found.
+ * of its peers follow, for uplinks half of them; where there is none, nothing is found.
  * @param[in]  shape  Borrowed, must outlive the audit.
  * @param[out] out    Release with fab_audit_free().
  * Complexity: O(switches^2 / pods + cables log cables).

@@ -17,6 +17,7 @@ typedef struct fab_structure_options {
     uint64_t hosts_per_switch; /**< hosts to add to every switch of a file that has none; 0: none */
     uint64_t cables;           /**< between two switches of a file that tells who is below whom alone; 0: one */
     uint64_t max_bytes;        /**< memory that may be taken; 0: no limit */
+    bool is_fixed;             /**< nobody can set these: errors do not advise to */
     bool by_leaf;              /**< servers are numbered by their first leaf and port; else by name */
 } fab_structure_options;
 

@@ -33,6 +33,7 @@ typedef struct fab_network_node {
     uint32_t tier;              /**< of a switch, 1 = leaf; 0: not known */
     uint32_t n_ports;           /**< 0: not known */
     uint32_t rank;              /**< of a host that the file numbers (simulators); FAB_NETWORK_NONE */
+    bool lacks_record;          /**< one of several that others name alone: the file is cut */
     size_t line;
 } fab_network_node;
 
@@ -86,6 +87,7 @@ typedef struct fab_network {
     fab_network_note *notes;
     uint64_t max_bytes;        /**< memory that may be taken; 0: no limit */
     bool reports_both_ends;    /**< the format lists every cable at both ends, so that one end alone is a finding */
+    bool tells_neighbors;      /**< while it is read: boxes tell their neighbors, and not all of them were asked */
     bool keeps_contradictions; /**< what is installed may contradict itself: the first report stays, others are notes */
     bool has_ports;            /**< ports are named */
     bool is_tree_of_names; /**< Slurm: which hosts are below which switches, no cables of hosts or switches as such */

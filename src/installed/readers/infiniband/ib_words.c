@@ -114,6 +114,31 @@ fab_status fab_network_ib_host(fab_network *net, uint32_t index, fab_error *err)
     return fab_network_text(net, node->label, (size_t)(blank - node->label), &node->host, err);
 }
 
+static bool token_begins(fab_token t, const char *word) {
+    return t.length >= strlen(word) && memcmp(t.text, word, strlen(word)) == 0;
+}
+
+/* Warnings of libibmad and libibumad, and prompts: "[root@head ~]# ibnetdiscover", "admin@head:~$ ". */
+bool fab_network_is_chatter(const fab_text *in) {
+    static const char *const WORDS[] = {"ibwarn:", "ibpanic:", "iberror:", "src/", "ibnetdiscover"};
+    fab_token line = fab_token_trim(fab_text_rest(in), " \t");
+    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
+        if (token_begins(line, WORDS[i])) {
+            return true;
+        }
+    }
+    bool is_port = line.length > 1 && line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9';
+    for (size_t i = 1; i < line.length && !is_port && line.text[i] != '"'; i++) { /* the end of a prompt */
+        fab_token rest = fab_token_trim((fab_token){.text = line.text + i + 1, .length = line.length - i - 1}, " \t");
+        if (strchr("#$%>", line.text[i]) != NULL &&
+            (rest.length == 0 || token_begins(rest, "ibnetdiscover") || token_begins(rest, "sudo ibnetdiscover") ||
+             token_begins(rest, "scontrol "))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 fab_status fab_network_read_ends(const char *path, fab_network *net,
                                  fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
                                  fab_error *err) {
@@ -123,7 +148,7 @@ fab_status fab_network_read_ends(const char *path, fab_network *net,
     net->keeps_contradictions = true;
     FAB_TRY(fab_text_stream_open(path, &in, err));
     while (fab_text_next(&in)) {
-        FAB_TRY(read_line(&lines, err));
+        FAB_TRY(fab_network_is_chatter(&in) ? FAB_OK : read_line(&lines, err));
     }
     FAB_TRY(fab_text_end(&in, err));
     net->has_ports = true;

@@ -151,6 +151,9 @@ static const struct {
 
 static fab_status ibnet_read_line(reader *r, fab_error *err) {
     ibnet_skip_blanks(r->in);
+    if (fab_network_is_chatter(r->in)) {
+        return FAB_OK;
+    }
     if (*r->in->at == '[') {
         return r->node != FAB_NETWORK_NONE ? read_cable(r, err)
                                            : ibnet_expected(r, "a node's header before its ports,", err);
@@ -182,15 +185,30 @@ static fab_status ibnet_read_line(reader *r, fab_error *err) {
     return FAB_OK;
 }
 
+#define SEVERAL 3 /* of which each is no contradiction of its own */
+
 /* Nodes that others name and that have no record of their own. */
 static fab_status close_records(const reader *r, fab_error *err) {
+    uint32_t n = 0;
+    size_t first = 0;
+    for (uint32_t i = 0; i < r->net->n_nodes; i++) {
+        first = r->net->nodes[i].n_ports == 0 && n++ == 0 ? r->net->nodes[i].line : first;
+    }
+    if (n >= SEVERAL) {
+        FAB_PASS(fab_network_add_note(r->net, first, err,
+                                      "%u nodes are named without a record of their own: the file is probably cut",
+                                      (unsigned)n));
+    }
     for (uint32_t i = 0; i < r->net->n_nodes; i++) {
         fab_network_node *node = &r->net->nodes[i];
         if (node->n_ports == 0) {
             node->kind = strncmp(node->name, "S-", 2) == 0   ? FAB_NETWORK_SWITCH
                          : strncmp(node->name, "H-", 2) == 0 ? FAB_NETWORK_ADAPTER
                                                              : FAB_NETWORK_UNKNOWN;
-            FAB_PASS(fab_network_add_note(r->net, node->line, err, "'%s' is named but has no record", node->name));
+            node->lacks_record = n >= SEVERAL;
+            if (!node->lacks_record) {
+                FAB_PASS(fab_network_add_note(r->net, node->line, err, "'%s' is named but has no record", node->name));
+            }
         }
     }
     return FAB_OK;
@@ -218,5 +236,7 @@ done:
 const fab_network_format fab_network_ibnet = {
     .name = "ibnetdiscover",
     .summary = "InfiniBand subnet as ibnetdiscover prints it and ibsim reads it",
-    .begins = "^((#[^\n]*)?\r?\n)*(vendid=0x|switchguid=0x|caguid=0x|Switch[\t ]|Ca\t|Hca\t)",
+    .begins = "^((#[^\n]*|[^\n]*[#$%>] *(sudo "
+              ")?ibnetdiscover[^\n]*|ibnetdiscover|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*"
+              "(vendid=0x|switchguid=0x|caguid=0x|Switch[\t ]|Ca\t|Hca\t)",
     .read = read_ibnet};

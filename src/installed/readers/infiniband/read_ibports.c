@@ -95,7 +95,9 @@ static fab_status read_ibports(const char *path, fab_network *net, fab_error *er
     return fab_network_read_ends(path, net, ibports_read_line, err);
 }
 
-const fab_network_format fab_network_ibports = {.name = "ibnetdiscover-ports",
-                                                .summary = "ports of an InfiniBand subnet, ibnetdiscover -p",
-                                                .begins = "^(SW|CA|RT) +[0-9]+ +[0-9]+",
-                                                .read = read_ibports};
+const fab_network_format fab_network_ibports = {
+    .name = "ibnetdiscover-ports",
+    .summary = "ports of an InfiniBand subnet, ibnetdiscover -p",
+    .begins = "^(([^\n]*[#$%>] *(sudo )?ibnetdiscover[^\n]*|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*(SW|CA|RT) "
+              "+[0-9]+ +[0-9]+",
+    .read = read_ibports};

@@ -32,6 +32,7 @@ typedef struct fab_sweep_request {
     const char *scenarios; /**< histories of failures, for goodput (goodput_run.h); NULL: none */
     fab_policy policy;     /**< in them */
     bool compares_designs; /**< values are designs: also verdicts, and what differs between them */
+    bool looks_for_plan;   /**< whether sizes that are given are slower than a plan, at the first point */
     void (*progress)(void *context, double done, size_t total); /**< in points; may be NULL */
     void *progress_context;
 } fab_sweep_request;

@@ -69,7 +69,9 @@ void fab_assessor_free(fab_assessor *assessor);
  * Outcome of a scenario under every variant: a function of the request and the scenario alone, whatever was assessed
  * before.
  *
- * A set: the state with all of its components down. The job stops where ranks are lost (relocate.h) and the policy
+ * Serving goes on with the replicas that have lost no rank, under every policy, by their part of the requests.
+ *
+ * A set: the state with all of its components down. Another job stops where ranks are lost (relocate.h) and the policy
  * finds them no place, or where flows have no way. n_disconnected and lost_ratio are those before anybody moved; the
  * other figures are those of the flows where they are then (of a job that is stopped: of the flows that still have a
  * way).

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 typedef enum fab_policy {
-    FAB_POLICY_NONE,            /**< nobody moves: a job that lost ranks stops */
+    FAB_POLICY_NONE,            /**< nobody moves: a job that lost ranks stops, of a serving job the replicas */
     FAB_POLICY_FIRST_SPARE,     /**< the spare of the lowest number */
     FAB_POLICY_SAME_RACK,       /**< the nearest spare of the same rack, by number; else the first */
     FAB_POLICY_SAME_POD,        /**< the first spare of the same pod; else the first */

@@ -31,6 +31,9 @@ void fab_what_if_close(fab_what_if *what_if);
 fab_status fab_what_if_ask(fab_what_if *what_if, const fab_failures_request *request, const fab_failures **out,
                            fab_error *err) FAB_MUST_USE;
 
+/** fab_failures_serve() of the answer. */
+fab_status fab_what_if_serve(fab_what_if *what_if, const fab_result *result, fab_error *err) FAB_MUST_USE;
+
 const fab_fabric *fab_what_if_fabric(const fab_what_if *what_if);
 
 /** Which racks can fail; n_racks = 0: there is no floor plan. */

@@ -1,0 +1,144 @@
+/* How many cables to the next tier a switch has, beside those of its role: most of them tell what each should have. One
+ * with fewer hosts, or fewer switches below, may have fewer in proportion: it is not filled yet. */
+#include "audit_internal.h"
+
+#include "../structure/box_names.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <stdlib.h>
+
+#define FEW    4 /* switches, of which one fault is a good part */
+#define LITTLE 2 /* cables by which half of the peers may differ: one too many, or trunks that do not fit evenly */
+
+typedef struct counted {
+    fab_box_name name;
+    uint32_t node, up, down;
+} counted;
+
+static int by_uplinks(const void *x, const void *y) {
+    const counted *a = x;
+    const counted *b = y;
+    FAB_ORDER_BY(a->up, b->up);
+    FAB_ORDER_BY(a->down, b->down);
+    return FAB_ORDER(a->node, b->node);
+}
+
+/* "storage-leaf-1" and "leaf-1" are of one role, and of two kinds. */
+static int by_kind(const void *x, const void *y) {
+    const counted *a = x;
+    const counted *b = y;
+    int order = fab_box_role_compare(&a->name, &b->name);
+    if (order != 0) {
+        return order;
+    }
+    FAB_ORDER_BY(a->name.before, b->name.before);
+    return by_uplinks(x, y);
+}
+
+static bool is_same(const counted *a, const counted *b, bool is_kind) {
+    return fab_box_role_compare(&a->name, &b->name) == 0 && (!is_kind || a->name.before == b->name.before);
+}
+
+static void count_cables(const auditor *a, uint32_t tier, counted *c) {
+    fab_box_name_read(a->net->nodes[c->node].label, &c->name);
+    for (uint32_t j = a->shape->first[c->node]; j < a->shape->first[c->node + 1]; j++) {
+        uint32_t w = fab_network_far(a->net, a->shape->side[j])->node;
+        uint32_t other = fab_audit_is_switch(a, w) ? a->shape->tier[w] : 0;
+        c->up += other == tier + 1;
+        c->down += other < tier && a->net->nodes[w].kind != FAB_NETWORK_SERVICE;
+    }
+}
+
+/* Trunks that went with absent switches of the next tier are told with them. Where there is one block, all of it lost
+ * as many. */
+static uint32_t n_gone(const auditor *a, uint32_t tier, uint32_t v) {
+    const audit_boundary *b = &a->boundary[tier];
+    uint32_t n = 0;
+    bool all_lost = b->n_blocks == 1 && b->of[v] != FAB_NETWORK_NONE;
+    for (uint32_t i = 0; i < a->out->n_absent && !all_lost; i++) {
+        const absent_switch *s = &a->absent[i];
+        if (s->tier == tier + 1 && (b->of[v] == FAB_NETWORK_NONE || s->block_below == FAB_NETWORK_NONE)) {
+            return UINT32_MAX;
+        }
+        bool is_own = s->tier == tier + 1 && s->block_below == b->of[v];
+        n += is_own && b->block[b->of[v]].usual > 1 ? b->block[b->of[v]].usual : is_own;
+    }
+    return n;
+}
+
+/* Switches of one role, or of one kind. */
+static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32_t n, audit_uplinks *out) {
+    uint32_t best = 0; /* the first of those that have the usual number; of equally many the larger one */
+    uint32_t most = 0;
+    uint32_t n_none = 0;
+    uint32_t n_values = 0;
+    qsort(list, n, sizeof *list, by_uplinks);
+    for (uint32_t i = 0, next = 0; i < n; i = next) {
+        for (next = i + 1; next < n && list[next].up == list[i].up; next++) {
+        }
+        n_none = list[i].up == 0 ? next - i : n_none;
+        n_values++;
+        if (list[i].up > 0 && next - i >= most) {
+            best = i;
+            most = next - i;
+        }
+    }
+    uint32_t n_some = n - n_none;
+    bool is_rule = most >= FAB_AUDIT_NEARLY * n_some || (n_some <= FEW && 2 * most > n_some);
+    uint32_t down = most > 0 ? list[best + most / 2].down : 0;
+    for (uint32_t i = 0; i < n && most > 0; i++) {
+        uint32_t usual = list[best].up;
+        uint32_t filled = list[i].down < down ? list[i].down : down;
+        uint32_t should = down > 0 ? (uint32_t)((uint64_t)usual * filled / down) : usual;
+        uint32_t gone = should > list[i].up ? n_gone(a, tier, list[i].node) : 0;
+        const audit_uplinks own = {.there = list[i].up,
+                                   .should = should > gone ? should - gone : 0,
+                                   .n_usual = most,
+                                   .n_peers = n,
+                                   .is_rule = is_rule ||
+                                              ((n_values == 2 || 2 * most >= n_some) && usual > list[i].up + LITTLE) ||
+                                              (list[i].up == 0 && 2 * most >= n_some)};
+        bool is_better = out[list[i].node].should <= own.there && own.should > own.there;
+        out[list[i].node] = out[list[i].node].n_peers == 0 || is_better ? own : out[list[i].node];
+    }
+}
+
+fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) {
+    counted *list = NULL;
+    uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
+    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        list[i].node = a->in_tier[a->tier_first[tier] + i];
+        count_cables(a, tier, &list[i]);
+    }
+    for (int is_kind = 0; is_kind < 2; is_kind++) { /* what the role does not tell, the kind may */
+        qsort(list, n, sizeof *list, by_kind);
+        for (uint32_t i = 0, next = 0; i < n; i = next) {
+            for (next = i + 1; next < n && is_same(&list[next], &list[i], is_kind != 0); next++) {
+            }
+            look_at_peers(a, tier, list + i, next - i, out);
+        }
+    }
+    free(list);
+    return FAB_OK;
+}
+
+uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier) {
+    const audit_boundary *b = &a->boundary[tier];
+    uint32_t usual = 0;
+    uint32_t found = FAB_NETWORK_NONE;
+    for (uint32_t k = 0; k < b->n_blocks; k++) {
+        usual = b->block[k].n_lower > usual ? b->block[k].n_lower : usual;
+    }
+    for (uint32_t k = 0; k < b->n_blocks; k++) {
+        if (b->n_blocks == 1 || b->block[k].n_lower < usual) {
+            if (found != FAB_NETWORK_NONE) {
+                return FAB_NETWORK_NONE;
+            }
+            found = k;
+        }
+    }
+    return found != FAB_NETWORK_NONE && b->block[found].usual > 0 ? found : FAB_NETWORK_NONE;
+}

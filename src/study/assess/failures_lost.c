@@ -1,0 +1,78 @@
+/* Who is on a server that is lost, as text, and where they go. */
+#include "assess_internal.h"
+
+#include "fab/memory.h"
+#include "fab/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "24-31", "0,8,16,...". */
+static void write_ranks(const uint32_t *ranks, size_t n, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < n;) {
+        char chunk[32];
+        size_t length = 1;
+        while (i + length < n && ranks[i + length] == ranks[i] + length) {
+            length++;
+        }
+        int size_of = length > 1
+                          ? snprintf(chunk, sizeof chunk, "%s%u-%u", i > 0 ? "," : "", ranks[i], ranks[i + length - 1])
+                          : snprintf(chunk, sizeof chunk, "%s%u", i > 0 ? "," : "", ranks[i]);
+        if (used + (size_t)size_of + 5 > size) {
+            (void)snprintf(out + used, size - used, ",...");
+            return;
+        }
+        memcpy(out + used, chunk, (size_t)size_of + 1);
+        used += (size_t)size_of;
+        i += length;
+    }
+}
+
+fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, uint32_t server, fab_lost_server *out,
+                               fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *ranks = NULL;
+    size_t n = 0;
+    FAB_TRY(FAB_NEW(ranks, f->gpus_per_server, err));
+    for (uint32_t k = 0; k < f->gpus_per_server; k++) {
+        uint32_t gpu = server * f->gpus_per_server + k;
+        uint32_t rank = gpu >= fab_n_gpus(f)           ? FAB_NONE
+                        : traffic->rank_of_gpu != NULL ? traffic->rank_of_gpu[gpu]
+                                                       : gpu;
+        if (rank != FAB_NONE) {
+            ranks[n++] = rank;
+        }
+    }
+    qsort(ranks, n, sizeof *ranks, fab_order_u32);
+    out->server = server;
+    (void)fab_server_name(f, server, out->name);
+    out->n_ranks = n;
+    write_ranks(ranks, n, out->ranks, sizeof out->ranks);
+done:
+    free(ranks);
+    return status;
+}
+
+static bool is_lost(const fab_relocation *found, uint32_t server) {
+    bool lost = false;
+    for (size_t i = 0; i < found->n_lost; i++) {
+        lost = lost || found->lost[i] == server;
+    }
+    return lost;
+}
+
+fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) {
+    FAB_PASS(FAB_NEW(out->moves, found->n_moves, err));
+    FAB_PASS(FAB_NEW(out->unplaced, found->n_unplaced, err));
+    for (; out->n_moves < found->n_moves; out->n_moves++) {
+        const fab_move *move = &found->moves[out->n_moves];
+        out->moves[out->n_moves] = (fab_rank_move){move->from, move->to, !is_lost(found, move->from)};
+    }
+    for (; out->n_unplaced < found->n_unplaced; out->n_unplaced++) {
+        out->unplaced[out->n_unplaced] = found->unplaced[out->n_unplaced];
+    }
+    return FAB_OK;
+}
