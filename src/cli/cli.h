@@ -155,6 +155,7 @@ extern const cli_command cli_command_run, cli_command_explore, cli_command_build
     cli_command_schema, cli_command_study, cli_command_version, cli_command_explain, cli_command_audit, cli_command_top,
     cli_command_observe, cli_command_import, cli_command_help;
 extern const cli_command *const CLI_COMMANDS[]; /**< ended by NULL */
+extern const bool CLI_HOLDS;                    /**< main() is called again and again: explore keeps its job open */
 
 const cli_command *cli_find_command(const char *name);
 /** FAB_EUSAGE, with a hint at what may have been meant. */
@@ -255,6 +256,16 @@ fab_status cli_set_job(fab_design *design, const char *text, const char *option,
 fab_status cli_result_init(const cli_options *options, fab_command command, size_t n_fabrics, fab_result *out,
                            fab_error *err) FAB_MUST_USE;
 
+/** What the result borrows from it. Zero-initialised; release with cli_further_release(). */
+typedef struct cli_further {
+    struct fab_contention *contention;
+    struct fab_degradation *degradation;
+    struct fab_failures *failures;
+    bool is_held;                /**< asked again, with other failures */
+    struct fab_what_if *what_if; /**< held open then; NULL: not opened so far */
+    fab_overlay overlay;         /**< the slower parts, for graphs */
+} cli_further;
+
 /** What a command that routes has at hand. Everything in it lives as long as the session. */
 typedef struct cli_session {
     const cli_options *options;
@@ -270,6 +281,8 @@ typedef struct cli_session {
     char *settled;           /**< traffic with an algorithm in place of `best`; NULL: it asks for none */
     struct fab_plans *plans; /**< NULL: the job says how it is run */
     fab_result result;
+    bool is_replayed; /**< the result has all but what goes further */
+    cli_further further;
 } cli_session;
 
 /** Reads the design of the first operand. Zero-initialise the session; release it whatever comes of it. */
@@ -282,7 +295,8 @@ fab_status cli_session_build(cli_session *session, fab_error *err) FAB_MUST_USE;
 /** Behind the fabric's figures: what a job leaves open of its chunks is chosen, and session->context is of them. */
 fab_status cli_session_choose_chunks(cli_session *session, fab_error *err) FAB_MUST_USE;
 
-/** Prices the fabric, replays the traffic under the requested engines, and reports. */
+/** Prices the fabric, replays the traffic under the requested engines, and reports. Where the session is held, again
+ * with options that name other failures. */
 fab_status cli_session_report(cli_session *session, FILE *out, fab_error *err) FAB_MUST_USE;
 void cli_session_release(cli_session *session);
 
@@ -376,25 +390,24 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
                               struct fab_published *out, fab_error *err) FAB_MUST_USE;
 
+/* --- cmd_explore.c ------------------------------------------------------------------------------------------------ */
+
+/** Opens what questions with failures need of the job that explore keeps; does nothing where it keeps none. */
+fab_status cli_explore_hold(fab_error *err) FAB_MUST_USE;
+
 /* --- run_jobs.c --------------------------------------------------------------------------------------------------- */
 
 extern const cli_option cli_option_interference, cli_option_degrade, cli_option_fail, cli_option_policies;
 
-/** What the result borrows from it. Zero-initialised; release with cli_further_release(). */
-typedef struct cli_further {
-    struct fab_contention *contention;
-    struct fab_degradation *degradation;
-    struct fab_failures *failures;
-    fab_overlay overlay; /**< the slower parts, for graphs */
-} cli_further;
-
 void cli_further_release(cli_further *further);
 
 /** What goes beyond the first job on the healthy fabric: with several jobs what they do to each other (command run),
- * with
- * --degrade what slower parts do, with --fail what failures do. */
+ * with --degrade what slower parts do, with --fail what failures do. What is in `out` already is not found again. */
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) FAB_MUST_USE;
+
+/** Opens what a question with failures needs, ahead of it. */
+fab_status cli_hold_failures(const fab_context *context, cli_further *out, fab_error *err) FAB_MUST_USE;
 
 /** Fails where --degrade, --fail or --interference come with options that have no place for them. */
 fab_status cli_check_further(const cli_options *options, const fab_design *design, fab_error *err) FAB_MUST_USE;

@@ -234,6 +234,7 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
 }
 
 void cli_session_release(cli_session *s) {
+    cli_further_release(&s->further);
     fab_result_release(&s->result);
     fab_context_free(s->context);
     fab_context_free(s->first);
@@ -382,42 +383,52 @@ static fab_status look_for_plan(const cli_session *s, fab_run_verdict *verdict, 
     return FAB_OK;
 }
 
+static fab_status open_replay(cli_session *s, fab_error *err) {
+    if (s->is_replayed) {
+        return FAB_OK;
+    }
+    FAB_PASS(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
+    FAB_PASS(fab_view_check(s->graph, s->options->view, err));
+    s->result.graph = s->graph;
+    s->result.engine = s->design->n_engines == 1 ? &s->design->engines[0] : NULL;
+    FAB_PASS(s->context == NULL ? open_context(s, err) : FAB_OK);
+    if (s->hosts != NULL) {
+        cli_front_end_show(s);
+    }
+    return FAB_OK;
+}
+
+static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err) {
+    if (s->is_replayed) {
+        return FAB_OK;
+    }
+    FAB_PASS(take_chunks(s, replay, err));
+    FAB_PASS(plan_trials(replay, err));
+    FAB_PASS(fab_replay_run(replay, &s->result, err));
+    FAB_PASS(fab_context_traffic(s->context, &s->result.placed, err));
+    s->is_replayed = true;
+    return FAB_OK;
+}
+
 fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
     fab_advice *advice = NULL;
-    cli_further further = {0};
     cli_progress progress = {0};
     fab_published published = {.n_rows = 0};
     fab_run_verdict *verdict = NULL;
     FAB_TRY(FAB_NEW(verdict, 1, err));
-    FAB_TRY(fab_fabric_measure(s->design, &s->result.fabrics[0], &s->graph, err));
-    FAB_TRY(fab_view_check(s->graph, options->view, err));
-    s->result.graph = s->graph;
-    s->result.engine = s->design->n_engines == 1 ? &s->design->engines[0] : NULL;
-    FAB_TRY(s->context == NULL ? open_context(s, err) : FAB_OK);
-    if (s->hosts != NULL) {
-        cli_front_end_show(s);
-    }
+    FAB_TRY(open_replay(s, err));
     fab_replay replay = replay_of(s, &progress);
     FAB_TRY(cli_check_further(options, s->design, err));
     FAB_TRY(cli_advise_begin(options, &replay, err));
     cli_progress_start(&progress);
-    status = take_chunks(s, &replay, err);
-    if (status == FAB_OK) {
-        status = plan_trials(&replay, err);
-    }
-    if (status == FAB_OK) {
-        status = fab_replay_run(&replay, &s->result, err);
-    }
-    if (status == FAB_OK) {
-        status = fab_context_traffic(s->context, &s->result.placed, err);
-    }
+    status = run_replay(s, &replay, err);
     if (status == FAB_OK) {
         status = cli_advise(options, &replay, &s->result, &advice, err);
     }
     if (status == FAB_OK) {
-        status = cli_look_further(options, &replay, &s->result, &further, err);
+        status = cli_look_further(options, &replay, &s->result, &s->further, err);
     }
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
@@ -444,8 +455,8 @@ done:
     fab_published_release(&published);
     fab_advice_free(advice);
     free(verdict);
+    s->result.published = NULL; /* the next question finds its own, as the verdict */
     s->result.verdict = NULL;
-    cli_further_release(&further);
     return status;
 }
 

@@ -91,6 +91,10 @@ PAGES = [
     Page("page, a part breaks, 24,576 GPUs", 1, "s", "ask-24576"),
     Page("page, answer in WebAssembly, 1,024 GPUs", 0.1, "s", "answer-1024"),
     Page("page, answer in WebAssembly, 24,576 GPUs", 1, "s", "answer-24576"),
+    Page("page, job opened in WebAssembly, 1,024 GPUs", None, "s", "open-1024"),
+    Page("page, job opened in WebAssembly, 24,576 GPUs", None, "s", "open-24576"),
+    Page("page, taper turned in WebAssembly, 1,024 GPUs", 0.1, "s", "turn-1024"),
+    Page("page, taper turned in WebAssembly, 24,576 GPUs", 1, "s", "turn-24576"),
 ]
 
 # How a job grows: largest number of GPUs that it is tried on, and arguments, with a design in place of {}; or a measuring

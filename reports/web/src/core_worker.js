@@ -1,30 +1,44 @@
-// Runs the program's core, compiled to WebAssembly: one fresh program per question, so that none knows of another.
+// Runs the program's core, compiled to WebAssembly. One program answers all questions: it keeps the job of the last one open
+// for others that differ in what is broken. After one that did not end by itself comes a fresh one.
 import fabriscope from '../core/core.cjs';
 
+const ANSWER = '/tmp/answer'; // standard output: a file takes blocks, a terminal characters
 let compiled = null;
-const file = (files) => (module) => { for (const [name, text] of Object.entries(files)) module.FS.writeFile(name, text); };
+let program = null;
 
-async function ask({ id, words, files }) {
-  const started = performance.now();
-  const answer = [];
+async function begin() {
   const said = [];
-  const program = await fabriscope({
+  const module = await fabriscope({
     instantiateWasm(imports, done) {
       WebAssembly.instantiate(compiled, imports).then(done);
       return {};
     },
-    print: (line) => answer.push(line),
     printErr: (line) => said.push(line),
   });
-  file(files)(program);
+  module.FS.close(module.FS.getStream(1));
+  return { module, said, out: module.FS.open(ANSWER, 'w') };
+}
+
+async function ask({ id, words, files }) {
+  const started = performance.now();
+  program ??= await begin();
+  const { module, said, out } = program;
+  const { FS } = module;
+  for (const [name, text] of Object.entries(files)) FS.writeFile(name, text);
+  FS.ftruncate(out.fd, 0);
+  FS.llseek(out, 0, 0);
+  said.length = 0;
   let code = 70;
+  const stack = module.stackSave();
   try {
-    code = program.callMain(words);
+    code = module.callMain(words);
+    module.stackRestore(stack);
   } catch (e) {
-    code = e.status ?? code;
-    if (e.status === undefined) said.push(String(e));
+    program = null;
+    said.push(String(e));
   }
-  postMessage({ id, code, answer: answer.join('\n'), said: said.join('\n'), ms: performance.now() - started });
+  const answer = FS.readFile(ANSWER);
+  postMessage({ id, code, answer, said: said.join('\n'), ms: performance.now() - started }, [answer.buffer]);
 }
 
 /** The first message is the packed program, the others are questions, answered one after the other. */

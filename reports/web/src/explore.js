@@ -46,6 +46,7 @@ const wordsOf = (q) => [
   ...q.options,
   ...q.broken.flatMap((part) => ['--fail', part]),
 ];
+const questionWords = (q) => ['explore', ...wordsOf(q), '--threads', '1', '--quiet'];
 const quoted = (word) => (/^[\w.:=,/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** Figures of a report that a knob is turned for: [name, value, format, whether less is better, what it stands beside
@@ -83,23 +84,33 @@ function comparison(now, then) {
   return against({ id: 'explore-figures', caption: 'What it comes to', hide: true, names: then ? ['kept', 'now'] : ['now'], rows });
 }
 
-/** The program in its worker: `ask(words, files)` gives { code, answer, said, ms }; a newer question drops older ones that wait. */
-function startCore(onReady) {
+/**
+ * The program in its worker: `ask(words, files)` gives { code, answer, said, ms }. When nobody asks it opens what broken
+ * parts need of the job that was asked for last; `onOpen` is told.
+ */
+function startCore(onReady, onOpen) {
   const script = new Blob([document.getElementById('worker').textContent], { type: 'text/javascript' });
   const worker = new Worker(URL.createObjectURL(script));
   const packed = Uint8Array.from(atob(document.getElementById('core').textContent), (c) => c.charCodeAt(0));
   const waiting = new Map();
+  const text = new TextDecoder();
   let n = 0;
+  let asked = '';
   worker.onmessage = ({ data }) => {
     if (data.ready) onReady();
-    waiting.get(data.id)?.(data);
+    waiting.get(data.id)?.({ ...data, answer: text.decode(data.answer) });
     waiting.delete(data.id);
+    setTimeout(() => waiting.size === 0 && asked === 'explore' && ask(['hold'], {}).then(onOpen));
   };
   worker.postMessage({ packed }, [packed.buffer]);
-  return (words, files) => new Promise((done) => {
-    waiting.set(++n, done);
-    worker.postMessage({ id: n, words, files });
-  });
+  function ask(words, files) {
+    [asked] = words;
+    return new Promise((done) => {
+      waiting.set(++n, done);
+      worker.postMessage({ id: n, words, files });
+    });
+  }
+  return ask;
 }
 
 /**
@@ -126,9 +137,10 @@ export function explore(first, show) {
     if (q.design && !now) turn({});
     [fields, families] = [await learn('fields'), await learn('families')];
     if (newest > 0) return;
+    if (q.design) ask(questionWords(q), files); // opens the job that the page shows
     if (q.design) status.textContent = 'Turn a knob, or break something in the picture.';
     else status.textContent = 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
-  });
+  }, () => { status.dataset.open = String(newest); });
 
   const present = () => show(now, kept === now ? null : kept);
 
@@ -137,7 +149,7 @@ export function explore(first, show) {
     draw();
     const number = ++newest;
     status.textContent = 'Counting.';
-    const result = await ask(['explore', ...wordsOf(q), '--threads', '1', '--quiet'], files);
+    const result = await ask(questionWords(q), files);
     if (number !== newest) return;
     if (result.code !== 0) {
       status.textContent = result.said || `The program ended with code ${result.code}.`;
@@ -203,7 +215,7 @@ export function explore(first, show) {
   /** What a change makes of it, beside the page: { report } or { said }; `take` turns to it. */
   const withSets = (change) => (change.sets ? { ...change, sets: { ...q.sets, ...change.sets } } : change);
   const tryOut = async (change) => {
-    const { code, answer, said } = await ask(['explore', ...wordsOf({ ...q, ...withSets(change) }), '--threads', '1', '--quiet'], files);
+    const { code, answer, said } = await ask(questionWords({ ...q, ...withSets(change) }), files);
     return code === 0 ? { report: JSON.parse(answer).report } : { said };
   };
   return { tryOut, take: (change) => turn(withSets(change)), breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };

@@ -2,6 +2,7 @@
 
 #include "fab/memory.h"
 #include "fab/source.h"
+#include "fab/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,50 @@ static fab_status carry_file(const char *name, fab_asked *asked, char **text, fa
     return FAB_OK;
 }
 
+/* The job of the last question, where the program keeps it (CLI_HOLDS), and the words that made it but for --fail. */
+static struct {
+    cli_session session;
+    char *words;
+} held;
+
+static void let_go(void) {
+    cli_session_release(&held.session);
+    free(held.words);
+    held.words = NULL;
+}
+
+fab_status cli_explore_hold(fab_error *err) {
+    cli_session *s = &held.session;
+    return s->is_replayed ? cli_hold_failures(s->context, &s->further, err) : FAB_OK;
+}
+
+/* Opens the job that the words ask for, unless it is the one that is held. */
+static fab_status open_job(const cli_options *options, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str words = FAB_STR_INIT;
+    for (size_t i = 0; i < options->n_words; i++) {
+        if (strcmp(options->words[i], "--fail") == 0) {
+            i++;
+        } else {
+            fab_str_printf(&words, "%s\n", options->words[i]);
+        }
+    }
+    FAB_TRY(fab_str_status(&words, err));
+    if (held.words == NULL || strcmp(held.words, words.data) != 0) {
+        let_go();
+        FAB_TRY((held.words = fab_strdup(words.data, err)) != NULL ? FAB_OK : FAB_ENOMEM);
+        FAB_TRY(cli_session_open(options, FAB_COMMAND_RUN, "job", &held.session, err));
+        held.session.further.is_held = CLI_HOLDS;
+    }
+    held.session.options = options;
+done:
+    fab_str_release(&words);
+    return status;
+}
+
 /* The report of `run` as a page that carries the program's own core: see src/cli/core. */
 static fab_status explore_design(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    cli_session session = {.options = NULL};
     cli_options as_page = *options;
     fab_asked asked = {.words = options->words, .n_words = options->n_words};
     char *text = NULL;
@@ -44,11 +85,13 @@ static fab_status explore_design(const cli_options *options, FILE *out, fab_erro
         return fab_fail(err, FAB_EUSAGE, NULL, "command explore: the page reads the design again: give it as a file");
     }
     FAB_TRY(carry_file(options->operands.items[0], &asked, &text, err));
-    FAB_TRY(cli_session_open(&as_page, FAB_COMMAND_RUN, "job", &session, err));
-    session.result.asked = &asked;
-    FAB_TRY(cli_session_report(&session, out, err));
+    FAB_TRY(open_job(&as_page, err));
+    held.session.result.asked = &asked;
+    FAB_TRY(cli_session_report(&held.session, out, err));
 done:
-    cli_session_release(&session);
+    if (status != FAB_OK || !CLI_HOLDS) {
+        let_go();
+    }
     free(text);
     return status;
 }

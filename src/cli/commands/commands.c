@@ -14,3 +14,5 @@ const cli_command *const CLI_COMMANDS[] = {&cli_command_run,      &cli_command_b
                                            &cli_command_explain,  &cli_command_explore,
                                            &cli_command_top,      &cli_command_version,
                                            &cli_command_help,     NULL};
+
+const bool CLI_HOLDS = false;

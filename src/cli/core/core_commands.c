@@ -1,6 +1,20 @@
-/* What the core in a page can be asked: in place of commands/commands.c. The page asks explore and list; the others are
- * those of published figures, beside which a result is laid. */
+/* What the core in a page can be asked: in place of commands/commands.c. The page asks explore, hold and list; the
+ * others are those of published figures, beside which a result is laid. */
 #include "cli.h"
 
-const cli_command *const CLI_COMMANDS[] = {&cli_command_explore, &cli_command_list, &cli_command_run,
-                                           &cli_command_build, NULL};
+static fab_status hold(const cli_options *options, FILE *out, fab_error *err) {
+    (void)options;
+    (void)out;
+    return cli_explore_hold(err);
+}
+
+static const cli_option *const NONE[] = {NULL};
+
+/* Between two questions, so that the first about a broken part need not wait for it. */
+static const cli_command HOLD = {
+    .name = "hold", .summary = "what broken parts need of the job that is open", .options = NONE, .run = hold};
+
+const cli_command *const CLI_COMMANDS[] = {
+    &cli_command_explore, &cli_command_list, &cli_command_run, &cli_command_build, &HOLD, NULL};
+
+const bool CLI_HOLDS = true;

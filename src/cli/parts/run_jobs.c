@@ -7,6 +7,7 @@
 #include "fab/degraded.h"
 #include "fab/failures_run.h"
 #include "fab/memory.h"
+#include "fab/what_if.h"
 
 #include <stdlib.h>
 
@@ -37,6 +38,7 @@ void cli_further_release(cli_further *further) {
     fab_contention_free(further->contention);
     fab_degradation_free(further->degradation);
     fab_failures_free(further->failures);
+    fab_what_if_close(further->what_if);
     *further = (cli_further){0};
 }
 
@@ -100,35 +102,50 @@ done:
     return status;
 }
 
+fab_status cli_hold_failures(const fab_context *context, cli_further *out, fab_error *err) {
+    return out->what_if == NULL ? fab_what_if_open(context, &out->what_if, err) : FAB_OK;
+}
+
 static fab_status fail(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                        fab_error *err) {
     const fab_traffic *traffic = NULL;
     fab_policy policies[FAB_POLICY_N];
+    const fab_failures *answer = NULL;
     fab_failures_request request = {.context = base->context,
                                     .failed = options->failed_parts.items,
                                     .n_failed = options->failed_parts.n,
                                     .policies = policies};
     FAB_PASS(cli_read_policies(options, policies, &request.n_policies, err));
-    FAB_PASS(fab_failures_run(&request, &out->failures, err));
-    FAB_PASS(fab_context_traffic(base->context, &traffic, err));
-    FAB_PASS(fab_failures_serve(traffic, result, out->failures, err));
-    result->failures = out->failures;
+    if (out->is_held) {
+        FAB_PASS(cli_hold_failures(base->context, out, err));
+        FAB_PASS(fab_what_if_ask(out->what_if, &request, &answer, err));
+        FAB_PASS(fab_what_if_serve(out->what_if, result, err));
+    } else {
+        FAB_PASS(fab_failures_run(&request, &out->failures, err));
+        FAB_PASS(fab_context_traffic(base->context, &traffic, err));
+        FAB_PASS(fab_failures_serve(traffic, result, out->failures, err));
+        answer = out->failures;
+    }
+    result->failures = answer;
     for (uint32_t l = 0; out->degradation != NULL && l < fab_context_what(base->context)->fabric->n_links;
          l++) { /* graphs show both */
         double slower = out->degradation->link_residual[l];
-        out->failures->residual[l] = slower < out->failures->residual[l] ? slower : out->failures->residual[l];
+        answer->residual[l] = slower < answer->residual[l] ? slower : answer->residual[l];
     }
-    result->overlay = &out->failures->overlay;
+    result->overlay = &answer->overlay;
     return FAB_OK;
 }
 
 fab_status cli_look_further(const cli_options *options, const fab_replay *base, fab_result *result, cli_further *out,
                             fab_error *err) {
-    if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1) {
+    result->failures = NULL; /* those of the question before */
+    result->overlay = out->degradation != NULL ? &out->overlay : NULL;
+    if (result->command == FAB_COMMAND_RUN && fab_context_what(base->context)->design->n_jobs > 1 &&
+        out->contention == NULL) {
         FAB_PASS(fab_contend(base, result, options->interference, &out->contention, err));
         result->contention = out->contention;
     }
-    if (options->weak_parts.n > 0) {
+    if (options->weak_parts.n > 0 && out->degradation == NULL) {
         FAB_PASS(degrade(options, base, result, out, err));
     }
     if (options->failed_parts.n > 0) {

@@ -187,6 +187,9 @@ void assess_shrink_find(const fab_assessor *a, const fab_relocation *to, uint8_t
 fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traffic, uint32_t server,
                                fab_lost_server *out, fab_error *err) FAB_MUST_USE;
 
+/* Who moves where, and who stays without a place. */
+fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) FAB_MUST_USE;
+
 /* Replica of the rank of a GPU. */
 uint64_t assess_shrink_replica(const fab_traffic *traffic, uint32_t gpu);
 

@@ -17,6 +17,14 @@
 #define MOST_PATHS (UINT64_C(1) << 23) /* of all phases that are looked at together */
 #define COLLIDED   (1 + 1e-9)
 
+/* A context of its own, so that what it keeps goes with it. */
+typedef struct opened_engine {
+    fab_context *context;
+    fab_assessment *assessment;
+    fab_assessor *assessor;
+    fab_failed_state *whole; /* nothing failed; NULL: not found yet */
+} opened_engine;
+
 struct fab_what_if {
     const fab_context *context;
     const fab_context_request *what;
@@ -31,12 +39,8 @@ struct fab_what_if {
     size_t n_policies, engine;
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
-    /* Of an engine: a context of its own, so that what it keeps goes with it. */
-    fab_context *of_engine;
-    fab_assessment *assessment;
-    fab_assessor *assessor;
-    bool has_times;          /* all that were asked for are known */
-    fab_failed_state *whole; /* nothing failed; NULL: not found yet */
+    opened_engine *engines, *at; /* shape [n_engines]: held open, or the one that is asked; which is, or was last */
+    bool has_times;              /* all that were asked for are known */
 
     /* Of the set that was asked for last. */
     fab_failures *out;
@@ -153,6 +157,7 @@ static fab_status what_if_prepare(fab_what_if *x, fab_error *err) {
     FAB_PASS(fab_context_next_hops(x->context, &next_hops, err));
     FAB_PASS(fab_context_traffic(x->context, &x->traffic, err));
     FAB_PASS(choose_phases(x, err));
+    FAB_PASS(FAB_NEW(x->engines, x->what->n_engines, err));
     FAB_PASS(FAB_NEW(x->capacity, x->f->n_links, err));
     for (fab_link_id link = 0; link < x->f->n_links; link++) {
         const fab_link_class *about = fab_class_of(x->f, link);
@@ -220,7 +225,7 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
                              fab_failed_state *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_error inner = {0};
-    fab_assessor *a = x->assessor;
+    fab_assessor *a = x->at->assessor;
     bool *has_collided = NULL;
     out->time_s = NAN;
     FAB_TRY(FAB_NEW(out->phases, x->kept.n_phases, err));
@@ -240,8 +245,8 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
     assess_put(a, to);
     status = assess_time(a, 0, to, assess_compute_ratio(a, x->components, n_failed), &out->time_s, &inner);
     for (size_t p = 0; p < x->kept.n_phases && status == FAB_OK; p++) {
-        out->phases[p].time_s = x->assessment->is_timed[p] ? a->phase_s[p] : (double)NAN;
-        if (assess_has_requests(x->assessment, p)) {
+        out->phases[p].time_s = x->at->assessment->is_timed[p] ? a->phase_s[p] : (double)NAN;
+        if (assess_has_requests(x->at->assessment, p)) {
             status = assess_requests(a, 0, p, to, &out->phases[p].requests, &inner);
         }
         if (status == FAB_EUNSUPPORTED) { /* when the last flow ends is known, when each does is not */
@@ -262,36 +267,36 @@ done:
 
 /* --- an engine ---------------------------------------------------------------------------------------------------- */
 
-static void close_engine(fab_what_if *x) {
-    fab_assessor_free(x->assessor);
-    fab_assessment_free(x->assessment);
-    fab_context_free(x->of_engine);
-    if (x->whole != NULL) {
-        free(x->whole->phases);
-    }
-    free(x->whole);
-    x->assessor = NULL;
-    x->assessment = NULL;
-    x->of_engine = NULL;
-    x->whole = NULL;
+static void close_engine(opened_engine *engine) {
+    fab_assessor_free(engine->assessor);
+    fab_assessment_free(engine->assessment);
+    fab_context_free(engine->context);
+    free(engine->whole != NULL ? engine->whole->phases : NULL);
+    free(engine->whole);
+    *engine = (opened_engine){.context = NULL};
 }
 
 /* With times, where phases are such that there are any. */
 static fab_status open_assessment(fab_what_if *x, fab_error *err) {
     fab_error inner = {0};
-    fab_assessment_request request = {.context = x->of_engine,
+    fab_assessment_request request = {.context = x->at->context,
                                       .racks = x->floor != NULL ? &x->racks : NULL,
                                       .policies = x->policies,
                                       .n_policies = x->n_policies,
                                       .times = x->n_left_out == 0,
                                       .rates = fab_failure_rates_default()};
-    fab_status status = assessment_open(&request, &x->assessment, &inner);
+    fab_status status = assessment_open(&request, &x->at->assessment, &inner);
     if (status == FAB_EUNSUPPORTED && request.times) {
         request.times = false;
         inner = (fab_error){0};
-        status = assessment_open(&request, &x->assessment, &inner);
+        status = assessment_open(&request, &x->at->assessment, &inner);
     }
     return status == FAB_OK ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
+}
+
+static void turn_to(fab_what_if *x, size_t engine) {
+    x->engine = engine;
+    x->at = &x->engines[engine];
 }
 
 /* `given`: the phases, where they are not all that there are. */
@@ -301,16 +306,16 @@ static fab_status open_engine(fab_what_if *x, const fab_traffic *given, fab_erro
                                          .n_engines = 1,
                                          .traffic = given != NULL ? x->what->traffic : NULL,
                                          .given = given};
-    FAB_PASS(fab_context_new(&request, &x->of_engine, err));
+    FAB_PASS(fab_context_new(&request, &x->at->context, err));
     FAB_PASS(open_assessment(x, err));
-    return fab_assessor_new(x->assessment, &x->assessor, err);
+    return fab_assessor_new(x->at->assessment, &x->at->assessor, err);
 }
 
 /* --- who is lost -------------------------------------------------------------------------------------------------- */
 
 static fab_status list_lost(fab_what_if *x, fab_error *err) {
     fab_relocation found;
-    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, FAB_POLICY_NONE, &found, err));
+    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, FAB_POLICY_NONE, &found, err));
     FAB_PASS(FAB_NEW(x->out->lost, found.n_lost, err));
     for (size_t i = 0; i < found.n_lost; i++) {
         FAB_PASS(failures_name_ranks(x->f, x->traffic, found.lost[i], &x->out->lost[i], err));
@@ -322,45 +327,22 @@ static fab_status list_lost(fab_what_if *x, fab_error *err) {
 
 /* --- policies ----------------------------------------------------------------------------------------------------- */
 
-static bool is_lost(const fab_relocation *found, uint32_t server) {
-    bool lost = false;
-    for (size_t i = 0; i < found->n_lost; i++) {
-        lost = lost || found->lost[i] == server;
-    }
-    return lost;
-}
-
-static fab_status copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) {
-    FAB_PASS(FAB_NEW(out->moves, found->n_moves, err));
-    FAB_PASS(FAB_NEW(out->unplaced, found->n_unplaced, err));
-    for (; out->n_moves < found->n_moves; out->n_moves++) {
-        const fab_move *move = &found->moves[out->n_moves];
-        out->moves[out->n_moves] = (fab_rank_move){move->from, move->to, !is_lost(found, move->from)};
-    }
-    for (; out->n_unplaced < found->n_unplaced; out->n_unplaced++) {
-        out->unplaced[out->n_unplaced] = found->unplaced[out->n_unplaced];
-    }
-    return FAB_OK;
-}
-
 /* The replicas that are left, by themselves. */
 static fab_status find_left(fab_what_if *x, const uint8_t *is_out, uint64_t generators, fab_failed_state *out,
                             fab_error *err) {
     fab_status status = FAB_OK;
+    opened_engine engine = {.context = NULL};
     fab_what_if left = *x;
     fab_traffic traffic = {.n_phases = 0};
-    left.of_engine = NULL;
-    left.assessment = NULL;
-    left.assessor = NULL;
-    left.whole = NULL;
-    FAB_TRY(assess_serving_leave(x->assessment->traffic, is_out, generators, &traffic, err));
+    left.at = &engine;
+    FAB_TRY(assess_serving_leave(x->at->assessment->traffic, is_out, generators, &traffic, err));
     FAB_TRY(open_engine(&left, &traffic, err));
-    left.has_times = x->has_times && left.assessment->request.times;
-    FAB_TRY(fab_mask_set(&left.assessor->mask, x->components, x->n_failed, err));
+    left.has_times = x->has_times && left.at->assessment->request.times;
+    FAB_TRY(fab_mask_set(&left.at->assessor->mask, x->components, x->n_failed, err));
     FAB_TRY(find_state(&left, &x->place, x->n_failed, true, out, err));
     x->has_times = left.has_times;
 done:
-    close_engine(&left);
+    close_engine(&engine);
     assess_serving_release(&traffic);
     return status;
 }
@@ -372,7 +354,7 @@ static fab_status find_serving(fab_what_if *x, fab_failed_policy *out, fab_error
     assess_serving left;
     const bool has_pools = x->traffic->job.prefill_replicas > 0;
     FAB_TRY(FAB_NEW(is_out, x->traffic->job.dp, err));
-    assess_serving_find(x->assessor, &x->place, is_out, &left);
+    assess_serving_find(x->at->assessor, &x->place, is_out, &left);
     out->serving.n_left = out->serving.n - left.n_out;
     out->serving.n_reading = has_pools ? left.readers : 0;
     const bool serves = left.readers > 0 && left.generators > 0;
@@ -386,13 +368,13 @@ done:
 static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
     fab_relocation *found = &x->place;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
-    FAB_PASS(fab_relocate(x->assessor->relocators[0], &x->assessor->mask, policy, found, err));
+    FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
     out->is_possible = found->is_possible;
     out->n_tried = found->n_tried;
     out->is_optimal = found->is_optimal;
-    FAB_PASS(copy_moves(found, out, err));
+    FAB_PASS(failures_copy_moves(found, out, err));
     out->serving = (fab_failed_serving){.most_requests_per_s = NAN, .first_token_s = {NAN, NAN}};
-    out->serving.n = assess_serves(x->assessment) ? x->traffic->job.dp : 0;
+    out->serving.n = assess_serves(x->at->assessment) ? x->traffic->job.dp : 0;
     if (out->serving.n > 0) {
         return find_serving(x, out, err);
     }
@@ -423,8 +405,7 @@ static void find_saving(const fab_what_if *x, fab_failed_engine *out) {
     out->aware_ratio = b->worst_ratio;
 }
 
-/* --- answers --------------------------------------------------------------------------------------------------------
- */
+/* --- answers ------------------------------------------------------------------------------------------------------ */
 
 static void forget_times(fab_what_if *x, fab_failed_engine *out) {
     fab_failed_state *states = &out->healthy;
@@ -440,28 +421,28 @@ static void forget_times(fab_what_if *x, fab_failed_engine *out) {
 /* The healthy fabric, found once, as the row of an answer. */
 static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *err) {
     const fab_relocation nobody = {.is_possible = true};
-    if (x->whole == NULL) {
-        FAB_PASS(FAB_NEW(x->whole, 1, err));
-        x->has_times = x->assessment->request.times;
-        FAB_PASS(fab_mask_set(&x->assessor->mask, NULL, 0, err));
-        FAB_PASS(find_state(x, &nobody, 0, true, x->whole, err));
+    if (x->at->whole == NULL) {
+        FAB_PASS(FAB_NEW(x->at->whole, 1, err));
+        x->has_times = x->at->assessment->request.times;
+        FAB_PASS(fab_mask_set(&x->at->assessor->mask, NULL, 0, err));
+        FAB_PASS(find_state(x, &nobody, 0, true, x->at->whole, err));
     }
-    x->has_times = isfinite(x->whole->time_s);
-    out->healthy = *x->whole;
+    x->has_times = isfinite(x->at->whole->time_s);
+    out->healthy = *x->at->whole;
     out->healthy.phases = NULL;
     FAB_PASS(FAB_NEW(out->healthy.phases, x->kept.n_phases, err));
-    memcpy(out->healthy.phases, x->whole->phases, x->kept.n_phases * sizeof *out->healthy.phases);
+    memcpy(out->healthy.phases, x->at->whole->phases, x->kept.n_phases * sizeof *out->healthy.phases);
     return FAB_OK;
 }
 
-static fab_status answer_engine(fab_what_if *x, size_t engine, fab_error *err) {
+static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_failed_engine *out = &x->out->engines[engine];
+    fab_failed_engine *out = &x->out->engines[x->engine];
     fab_error inner = {0};
-    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->assessment, 0));
+    (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
     FAB_TRY(take_whole(x, out, err));
-    FAB_TRY(fab_mask_set(&x->assessor->mask, x->components, x->n_failed, err));
-    if (engine == 0) {
+    FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
+    if (x->engine == 0) {
         FAB_TRY(list_lost(x, err));
     }
     FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
@@ -478,7 +459,7 @@ static fab_status answer_engine(fab_what_if *x, size_t engine, fab_error *err) {
         find_saving(x, out);
     }
     if (x->has_times) {
-        x->out->iterates = fab_assessment_iterates(x->assessment);
+        x->out->iterates = fab_assessment_iterates(x->at->assessment);
     } else {
         forget_times(x, out);
     }
@@ -489,9 +470,11 @@ done:
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static void what_if_release(fab_what_if *x) {
-    close_engine(x);
+    for (size_t e = 0; x->engines != NULL && e < x->what->n_engines; e++) {
+        close_engine(&x->engines[e]);
+    }
     fab_floor_free(x->floor);
-    FAB_FREE_ALL(x->components, x->kept.phases, x->left_out, x->capacity);
+    FAB_FREE_ALL(x->components, x->kept.phases, x->left_out, x->capacity, x->engines);
     fab_failures_free(x->out);
 }
 
@@ -503,10 +486,10 @@ fab_status fab_failures_run(const fab_failures_request *request, fab_failures **
     FAB_TRY(choose_policies(&x, request, err));
     FAB_TRY(begin_answer(&x, request->failed, request->n_failed, what->n_engines, err));
     for (size_t e = 0; e < what->n_engines; e++) {
-        x.engine = e;
+        turn_to(&x, e);
         FAB_TRY(open_engine(&x, x.n_left_out > 0 ? &x.kept : NULL, err));
-        FAB_TRY(answer_engine(&x, e, err));
-        close_engine(&x);
+        FAB_TRY(answer_engine(&x, err));
+        close_engine(x.at);
     }
     *out = x.out;
     x.out = NULL;
@@ -526,7 +509,10 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
     x->f = x->what->fabric;
     x->n_policies = 1;
     FAB_TRY(what_if_prepare(x, err));
-    FAB_TRY(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
+    for (size_t e = 0; e < x->what->n_engines; e++) {
+        turn_to(x, e);
+        FAB_TRY(open_engine(x, x->n_left_out > 0 ? &x->kept : NULL, err));
+    }
     *out = x;
     x = NULL;
 done:
@@ -546,8 +532,11 @@ fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, 
     fab_failures *before = x->out;
     x->out = NULL;
     fab_status status = choose_policies(x, request, err);
-    status = status == FAB_OK ? begin_answer(x, request->failed, request->n_failed, 1, err) : status;
-    status = status == FAB_OK ? answer_engine(x, 0, err) : status;
+    status = status == FAB_OK ? begin_answer(x, request->failed, request->n_failed, x->what->n_engines, err) : status;
+    for (size_t e = 0; e < x->what->n_engines && status == FAB_OK; e++) {
+        turn_to(x, e);
+        status = answer_engine(x, err);
+    }
     if (status != FAB_OK) {
         fab_failures_free(x->out);
         x->out = before;
@@ -556,6 +545,10 @@ fab_status fab_what_if_ask(fab_what_if *x, const fab_failures_request *request, 
     fab_failures_free(before);
     *out = x->out;
     return FAB_OK;
+}
+
+fab_status fab_what_if_serve(fab_what_if *x, const fab_result *result, fab_error *err) {
+    return fab_failures_serve(x->traffic, result, x->out, err);
 }
 
 const fab_fabric *fab_what_if_fabric(const fab_what_if *x) {
@@ -568,15 +561,15 @@ const fab_racks *fab_what_if_racks(const fab_what_if *x) {
 
 void fab_what_if_loads(const fab_what_if *x, size_t phase, fab_what_if_links *out) {
     *out = (fab_what_if_links){.capacity_bps = x->capacity,
-                               .residual = x->assessor->mask.residual,
-                               .load_bps = x->assessor->now[phase]->load,
-                               .healthy_bps = fab_baseline_load(x->assessor->phases[phase])};
+                               .residual = x->at->assessor->mask.residual,
+                               .load_bps = x->at->assessor->now[phase]->load,
+                               .healthy_bps = fab_baseline_load(x->at->assessor->phases[phase])};
 }
 
 fab_status fab_what_if_flows(fab_what_if *x, size_t phase, fab_state_flows *out, fab_error *err) {
-    const fab_state state = assess_state_of(x->assessor, &x->place);
+    const fab_state state = assess_state_of(x->at->assessor, &x->place);
     const fab_case at = {.phase = phase, .state = &state};
-    return fab_evaluate_flows(x->assessor->workspace, &at, out, err);
+    return fab_evaluate_flows(x->at->assessor->workspace, &at, out, err);
 }
 
 void fab_failures_free(fab_failures *x) {

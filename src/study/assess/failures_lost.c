@@ -1,4 +1,4 @@
-/* Who is on a server that is lost, as text. */
+/* Who is on a server that is lost, as text, and where they go. */
 #include "assess_internal.h"
 
 #include "fab/memory.h"
@@ -54,4 +54,25 @@ fab_status failures_name_ranks(const fab_fabric *f, const fab_traffic *traffic, 
 done:
     free(ranks);
     return status;
+}
+
+static bool is_lost(const fab_relocation *found, uint32_t server) {
+    bool lost = false;
+    for (size_t i = 0; i < found->n_lost; i++) {
+        lost = lost || found->lost[i] == server;
+    }
+    return lost;
+}
+
+fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) {
+    FAB_PASS(FAB_NEW(out->moves, found->n_moves, err));
+    FAB_PASS(FAB_NEW(out->unplaced, found->n_unplaced, err));
+    for (; out->n_moves < found->n_moves; out->n_moves++) {
+        const fab_move *move = &found->moves[out->n_moves];
+        out->moves[out->n_moves] = (fab_rank_move){move->from, move->to, !is_lost(found, move->from)};
+    }
+    for (; out->n_unplaced < found->n_unplaced; out->n_unplaced++) {
+        out->unplaced[out->n_unplaced] = found->unplaced[out->n_unplaced];
+    }
+    return FAB_OK;
 }

@@ -12,9 +12,9 @@
 typedef struct fab_what_if fab_what_if;
 
 /**
- * Under the first engine of the context.
+ * Under all engines of the context.
  * @param[in] context  Borrowed, must outlive `out`.
- * Errors of fab_failures_run(). Complexity: a baseline per phase.
+ * Errors of fab_failures_run(). Complexity: a baseline per phase and engine.
  */
 fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_error *err) FAB_MUST_USE;
 
@@ -22,7 +22,7 @@ fab_status fab_what_if_open(const fab_context *context, fab_what_if **out, fab_e
 void fab_what_if_close(fab_what_if *what_if);
 
 /**
- * What fab_failures_run() says of this engine, to the bit.
+ * What fab_failures_run() says, to the bit.
  * @param[in]  request  Its context is that of fab_what_if_open(); n_failed = 0: the healthy fabric.
  * @param[out] out      Until the next call that succeeds. After an error the answer before stands, but links and flows
  *                      are not known until another call succeeds.
@@ -30,6 +30,9 @@ void fab_what_if_close(fab_what_if *what_if);
  */
 fab_status fab_what_if_ask(fab_what_if *what_if, const fab_failures_request *request, const fab_failures **out,
                            fab_error *err) FAB_MUST_USE;
+
+/** fab_failures_serve() of the answer. */
+fab_status fab_what_if_serve(fab_what_if *what_if, const fab_result *result, fab_error *err) FAB_MUST_USE;
 
 const fab_fabric *fab_what_if_fabric(const fab_what_if *what_if);
 
@@ -44,11 +47,11 @@ typedef struct fab_what_if_links {
     const double *healthy_bps;  /**< where nothing has failed */
 } fab_what_if_links;
 
-/** Of a phase of the answer, under the last policy that was asked for. */
+/** Of a phase of the answer, under the last engine and the last policy that was asked for. */
 void fab_what_if_loads(const fab_what_if *what_if, size_t phase, fab_what_if_links *out);
 
 /**
- * Flows of a phase of the answer, under the last policy that was asked for.
+ * Flows of a phase of the answer, under the last engine and the last policy that was asked for.
  * @param[out] out  Release with fab_state_flows_release().
  * Errors and complexity of fab_evaluate_flows().
  */
