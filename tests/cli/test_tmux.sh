@@ -163,7 +163,7 @@ top_shows top '^broken server-3   lost server-3'
 cp screen broken
 tmux -L fab capture-pane -p -e -t top >broken.ansi
 tmux -L fab resize-window -t top -x 50 -y 13
-top_shows top '^tp: nothing'
+top_shows top 'fullest x2.000 \.\.$'
 [[ $(wc -l <screen) -le 13 && $(widest screen) == "50 "* || $(widest screen) == [1-4]?" "* ]] || fail "50x13: $(<screen)"
 tmux -L fab resize-window -t top -x 132 -y 40
 tmux -L fab send-keys -t top /dp-rs Enter Enter
