@@ -152,7 +152,7 @@ static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root
         char name[FAB_NODE_NAME_SIZE];
         fab_node_id node = 0;
         const fab_fabric *f = network_of(d, b, k, &node);
-        bool is_one = b->is_lost[k] && (k < b->n_second) == of_second &&
+        bool is_one = (k < b->n_second) == of_second && b->is_lost[k] &&
                       (root == FAB_NONE || (b->cable[k] != FAB_NONE && root_of(d->group, b->cable[k]) == root));
         if (is_one && n++ < BOXES_NAMED) {
             fab_str_printf(out, "%s%s", n > 1 ? ", " : "", fab_node_name(f, node, name));
@@ -160,7 +160,7 @@ static void name_boxes(diff *d, const lost_boxes *b, uint32_t box, uint32_t root
     }
     const uint32_t n_second = d->side[1].f->n_cables;
     for (uint32_t c = 0; c < n_second + d->side[0].f->n_cables && root != FAB_NONE; c++) {
-        n_cables += d->is_changed[c] && (c < n_second) == of_second && root_of(d->group, c) == root;
+        n_cables += (c < n_second) == of_second && d->is_changed[c] && root_of(d->group, c) == root;
     }
     if (n > BOXES_NAMED) {
         fab_str_printf(out, " and %zu more", n - BOXES_NAMED);
