@@ -81,7 +81,7 @@ PARTS = [
 ]
 
 # Pages in a browser, and the program in them: target, its unit, and the row of page.mjs, which says what it is. Wall time
-# but for "answer": compare on an idle machine.
+# but for "open", "answer" and "turn": compare on an idle machine.
 Page = namedtuple("Page", "name target unit row")
 PAGES = [
     Page("page, the packed program", 3, "MB", "core"),
