@@ -13,7 +13,7 @@
 static const fab_traffic_format *const FORMATS[] = {&fab_traffic_htsim, &fab_traffic_simai, &fab_traffic_nccl};
 
 const fab_pattern_info fab_traffic_files[] = {
-    {"csv", "traffic: a matrix with the header src,dst,bytes"},
+    {"csv", "traffic: lines under the header src,dst,bytes, or a square of bytes"},
     {"matrix-market", "traffic: a coordinate matrix, bytes from row to column"},
     {"htsim-cm", "traffic: connections of htsim that start together"},
     {"simai-workload", "traffic: collectives of the layers of SimAI's and ASTRA-sim 1's workloads"},

@@ -1,5 +1,6 @@
 /*
- * Traffic matrices in: CSV with the header src,dst,bytes (GPUs from 0), or MatrixMarket coordinate general (from 1).
+ * Traffic matrices in: CSV with the header src,dst,bytes (GPUs from 0), MatrixMarket coordinate general (from 1), or a
+ * square of numbers, row i and column j what GPU i sends to GPU j, between commas, semicolons or blanks.
  *
  * Bytes are whole or decimal numbers, rounded to whole bytes; entries of zero are dropped. Entries of the same pair
  * stay separate flows. Lines end in LF or CRLF; empty lines and comments (# in CSV, % in MatrixMarket) may stand
@@ -47,12 +48,8 @@ static fab_status unexpected(const cursor *c, const char *expected, fab_error *e
         (void)snprintf(text, sizeof text, "expected %s, found byte 0x%02x: not a text file", expected, byte);
     } else {
         int n = (int)strcspn(c->at, ", \t\r\n");
-        bool is_square = byte >= '0' && byte <= '9' && strstr(expected, "header") != NULL;
-        (void)snprintf(text, sizeof text, "expected %s, found '%.*s'%s", expected,
-                       n < 1    ? 1
-                       : n > 40 ? 40
-                                : n,
-                       c->at, is_square ? "; below it a line for each pair of GPUs, such as 0,1,1000000" : "");
+        n = n < 1 ? 1 : n > 40 ? 40 : n;
+        (void)snprintf(text, sizeof text, "expected %s, found '%.*s'", expected, n, c->at);
     }
     return matrix_fail_at(c, c->at, FAB_EINPUT, err, text);
 }
@@ -182,12 +179,12 @@ static fab_status read_csv_header(cursor *c, fab_error *err) {
         matrix_skip_blanks(c);
         size_t n = strlen(FIELDS[i]);
         if (strncmp(c->at, FIELDS[i], n) != 0) {
-            return unexpected(c, "the header src,dst,bytes", err);
+            return unexpected(c, "the header src,dst,bytes, or a square of numbers", err);
         }
         c->at += n;
         matrix_skip_blanks(c);
         if (i < 2 && *c->at != ',') {
-            return unexpected(c, "the header src,dst,bytes", err);
+            return unexpected(c, "the header src,dst,bytes, or a square of numbers", err);
         }
         c->at += i < 2 ? 1 : 0;
     }
@@ -211,6 +208,67 @@ static fab_status matrix_read_csv(cursor *c, fab_phase_builder *builder, fab_err
         FAB_PASS(expect_line_end(c, err));
     }
     return FAB_OK;
+}
+
+/* --- a square ----------------------------------------------------------------------------------------------------- */
+
+static bool is_square(cursor c) {
+    skip_empty_lines(&c, '#');
+    return (*c.at >= '0' && *c.at <= '9') || *c.at == '.';
+}
+
+/* Moves behind what stands between two numbers of a row. */
+static void skip_separator(cursor *c) {
+    matrix_skip_blanks(c);
+    if (*c->at == ',' || *c->at == ';') {
+        c->at++;
+        matrix_skip_blanks(c);
+    }
+}
+
+static fab_status read_row(cursor *c, uint32_t row, uint32_t *columns, fab_phase_builder *builder, fab_error *err) {
+    const char *first = c->at;
+    uint32_t column = 0;
+    for (; !at_line_end(c); column++) {
+        const char *start = c->at;
+        uint64_t bytes = 0;
+        FAB_PASS(read_bytes(c, &bytes, err));
+        if (column >= c->n_gpus || (row > 0 && column >= *columns)) {
+            char text[96];
+            (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, column + 1,
+                           column >= c->n_gpus ? "GPUs of the fabric are" : "the first has",
+                           column >= c->n_gpus ? c->n_gpus : *columns);
+            return matrix_fail_at(c, start, FAB_EINPUT, err, text);
+        }
+        if (bytes > 0) {
+            FAB_PASS(matrix_add_entry(c, start, row, column, bytes, builder, err));
+        }
+        skip_separator(c);
+    }
+    *columns = row == 0 ? column : *columns;
+    if (*columns == 3) { /* as likely flows without their header */
+        return matrix_fail_at(
+            c, first, FAB_EINPUT, err,
+            "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs "
+            "a fourth row and column of zeros");
+    }
+    if (column < *columns) {
+        return unexpected(c, "as many numbers as in the first row", err);
+    }
+    next_line(c);
+    return FAB_OK;
+}
+
+static fab_status read_square(cursor *c, fab_phase_builder *builder, fab_error *err) {
+    uint32_t columns = 0;
+    uint32_t row = 0;
+    for (skip_empty_lines(c, '#'); c->at != c->end; skip_empty_lines(c, '#')) {
+        if (row > 0 && row == columns) {
+            return unexpected(c, "the end of the file after as many rows as columns", err);
+        }
+        FAB_PASS(read_row(c, row++, &columns, builder, err));
+    }
+    return row == columns ? FAB_OK : unexpected(c, "as many rows as columns", err);
 }
 
 /* --- MatrixMarket ------------------------------------------------------------------------------------------------- */
@@ -292,10 +350,14 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
 
 /* --- file --------------------------------------------------------------------------------------------------------- */
 
-/* Most entries the file can have: one a line, each of at least five bytes and an end of line. */
-static size_t max_entries(const fab_str *text) {
+/* Most entries the file can have: one a line, each of at least five bytes and an end of line; of a square a number and
+ * what separates it. */
+static size_t max_entries(const fab_str *text, bool square) {
     size_t n = 1;
     const char *end = text->data + text->length;
+    if (square) {
+        return text->length / 2 + 1;
+    }
     for (const char *at = text->data; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
         n++;
     }
@@ -315,9 +377,12 @@ fab_status fab_matrix_read(const char *path, const fab_str *text, const fab_fabr
     fab_status status = FAB_OK;
     fab_phase_builder builder = {.capacity = 0};
     cursor c = {path, text->data, text->data + text->length, text->data, 1, fab_n_gpus(fabric)};
-    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text), err));
+    const bool square = is_square(c);
+    FAB_TRY(fab_phase_open(&builder, "matrix", "matrix", max_entries(text, square), err));
     if (strncasecmp(text->data, MARKET_BANNER, strlen(MARKET_BANNER)) == 0) {
         FAB_TRY(read_market(&c, &builder, err));
+    } else if (square) {
+        FAB_TRY(read_square(&c, &builder, err));
     } else {
         FAB_TRY(matrix_read_csv(&c, &builder, err));
     }

@@ -1,5 +1,6 @@
 /* Traffic matrices: round trips in both formats, and malformed files with their exact place. */
 #include "fab/design.h"
+#include "fab/rng.h"
 #include "traffic_fixture.h"
 
 #include <inttypes.h>
@@ -154,6 +155,8 @@ Test(matrix, tolerated_forms) {
         "%%MatrixMarket matrix coordinate integer general\n4 4 1\n2 3 1000\n",
         "%%matrixmarket MATRIX Coordinate REAL General\r\n% a comment\r\n\r\n4 4 1\r\n  2\t3 1.0e+03 \r\n\r\n",
         "%%MatrixMarket matrix coordinate real general\n3 4 2\n2 3 999.6\n%\n1 2 .3",
+        "0 0 0 0\n0 0 1e3 0\n0 0 0 0\n0 0 0 0",
+        "# of a spreadsheet\r\n\r\n0;0;0;0\r\n0; 0;999.6 ;0;\r\n.2;0;0;0\r\n# none\r\n0;0;0;0\r\n\r\n",
     };
     fab_fabric fabric = traffic_fabric(4, 1, 1);
     for (size_t i = 0; i < COUNT(TEXTS); i++) {
@@ -169,6 +172,39 @@ Test(matrix, tolerated_forms) {
     fab_traffic_release(&empty);
 }
 
+/* A square against the same bytes as a coordinate matrix. */
+Test(matrix, square_is_the_coordinate_matrix) {
+    char square[8192];
+    char market[8192];
+    fab_fabric fabric = traffic_fabric(16, 1, 1);
+    fab_rng rng = fab_rng_make(7, 0);
+    for (size_t n = 1; n <= 16; n += n == 2 ? 2 : 1) { /* three are refused */
+        size_t n_entries = 0;
+        size_t at = 0;
+        size_t used = 0;
+        for (size_t i = 0; i < n * n; i++) {
+            uint64_t bytes = i / n == i % n || fab_rng_below(&rng, 3) == 0 ? 0 : 1 + fab_rng_below(&rng, 1000000);
+            at += (size_t)sprintf(square + at, "%" PRIu64 "%c", bytes, i % n == n - 1 ? '\n' : ',');
+            used +=
+                bytes == 0 ? 0 : (size_t)sprintf(market + used, "%zu %zu %" PRIu64 "\n", i / n + 1, i % n + 1, bytes);
+            n_entries += bytes > 0;
+        }
+        char whole[9000];
+        (void)snprintf(whole, sizeof whole, "%%%%MatrixMarket matrix coordinate integer general\n%zu %zu %zu\n%s", n, n,
+                       n_entries, n_entries > 0 ? market : "");
+        fab_traffic one = read_text(square, &fabric);
+        fab_traffic other = read_text(whole, &fabric);
+        const fab_phase *a = &one.phases[0];
+        const fab_phase *b = &other.phases[0];
+        cr_assert_eq(a->n_flows, b->n_flows);
+        for (size_t i = 0; i < a->n_flows; i++) {
+            cr_expect(a->src[i] == b->src[i] && a->dst[i] == b->dst[i] && a->bytes[i] == b->bytes[i], "entry %zu", i);
+        }
+        fab_traffic_release(&one);
+        fab_traffic_release(&other);
+    }
+}
+
 #define MM "%%MatrixMarket matrix coordinate integer general\n"
 
 static const struct {
@@ -176,10 +212,20 @@ static const struct {
     fab_status code;
     const char *place, *message;
 } MALFORMED[] = {
-    {"", FAB_EINPUT, "1:1", "expected the header src,dst,bytes, found the end of the file"},
+    {"", FAB_EINPUT, "1:1", "expected the header src,dst,bytes, or a square of numbers, found the end of the file"},
     {"0,1,5\n", FAB_EINPUT, "1:1",
-     "expected the header src,dst,bytes, found '0'; below it a line for each pair of GPUs, such as 0,1,1000000"},
-    {"src,dst\n", FAB_EINPUT, "1:8", "expected the header src,dst,bytes, found the end of the line"},
+     "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs a fourth row and column "
+     "of zeros"},
+    {"0,1\n2,0\n3,4\n", FAB_EINPUT, "3:1", "expected the end of the file after as many rows as columns, found '3'"},
+    {"0,1\n", FAB_EINPUT, "2:1", "expected as many rows as columns, found the end of the file"},
+    {"0,1\n2\n", FAB_EINPUT, "2:2", "expected as many numbers as in the first row, found the end of the line"},
+    {"0,1\n2,0,4\n", FAB_EINPUT, "2:5", "number 3 of a row, where the first has 2"},
+    {"0 1 1 1 1\n", FAB_EINPUT, "1:9", "number 5 of a row, where GPUs of the fabric are 4"},
+    {"0 1\n1 7\n", FAB_EINPUT, "2:3", "a GPU sends to itself"},
+    {"0 1\nx 0\n", FAB_EINPUT, "2:1", "expected a number of bytes, found 'x'"},
+    {"0,,1\n", FAB_EINPUT, "1:3", "expected a number of bytes, found ','"},
+    {"src,dst\n", FAB_EINPUT, "1:8",
+     "expected the header src,dst,bytes, or a square of numbers, found the end of the line"},
     {"src,dst,bytes,comm\n", FAB_EINPUT, "1:14", "expected the end of the line, found ','"},
     {"src,dst,bytes\n0,4,5\n", FAB_EINPUT, "2:3", "destination GPU 4 is outside 0 to 3"},
     {"src,dst,bytes\n\n-1,3,5\n", FAB_EINPUT, "3:1", "expected source GPU (a whole number), found '-1'"},
@@ -202,7 +248,7 @@ static const struct {
      "expected source GPU (a whole number), found byte 0x80: not a text file"},
     {"\x7f"
      "ELF",
-     FAB_EINPUT, "1:1", "expected the header src,dst,bytes, found byte 0x7f: not a text file"},
+     FAB_EINPUT, "1:1", "expected the header src,dst,bytes, or a square of numbers, found byte 0x7f: not a text file"},
     {"%%MatrixMarket matrix\n", FAB_EINPUT, "1:22", "expected 'coordinate', found the end of the line"},
     {"%%MatrixMarket matrix array real general\n", FAB_EUNSUPPORTED, "1:23",
      "'array' matrices are not supported; write 'coordinate'"},
