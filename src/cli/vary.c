@@ -234,7 +234,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
             command == FAB_COMMAND_PLACE && options->traffic != NULL && strncmp(options->traffic, "pattern:", 8) == 0 &&
             strstr(options->traffic, ",servers=") == NULL && strstr(options->traffic, ",placement=") == NULL,
         .seed = options->seed,
-        .n_seeds = cli_is_given(options, &cli_option_seeds) || command == FAB_COMMAND_PLACE ? options->n_seeds : 0,
+        .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
         .n_threads = (size_t)options->n_threads,
         .progress = shows ? cli_progress_step : NULL,
         .progress_context = &progress};

@@ -29,6 +29,7 @@ typedef struct placer {
     fab_context *context; /* of the listed order, with all engines */
     const fab_traffic *traffic;
     bool of_pattern;
+    uint64_t n_seeds; /* a search goes by: one, unless others were asked for; what it finds is held against more */
     uint32_t *start; /* shape [n_all]: servers in use in their order, then those that are free */
     uint32_t n_job, n_all;
     bool *usable; /* shape [n_servers] */
@@ -143,7 +144,7 @@ static fab_status try_list(search *s, const uint32_t *list, double *out_s, bool 
             return FAB_OK;
         }
     }
-    FAB_PASS(place_evaluate(s, list, s->p->request->seed, s->p->request->n_seeds, out_s, &draws, err));
+    FAB_PASS(place_evaluate(s, list, s->p->request->seed, s->p->n_seeds, out_s, &draws, err));
     *out_new = true;
     s->seen[s->n_seen] = digest;
     s->seen_s[s->n_seen++] = *out_s;
@@ -266,13 +267,13 @@ static fab_status check_found(search *s, fab_error *err) {
     const fab_sweep_request *r = s->p->request;
     const uint32_t *const lists[] = {s->p->start, s->best, s->worst};
     fab_placed *placed[] = {&s->out->listed, &s->out->best, &s->out->worst};
-    uint64_t n_seeds = r->n_seeds > CHECK_SEEDS ? r->n_seeds : CHECK_SEEDS;
+    uint64_t n_seeds = s->p->n_seeds > CHECK_SEEDS ? s->p->n_seeds : CHECK_SEEDS;
     uint64_t draws = 1;
     for (size_t i = 0; i < 3; i++) {
         FAB_PASS(list_text(lists[i], s->p->n_job, s->p->of_pattern ? '+' : ',', &placed[i]->servers, err));
     }
     for (size_t i = 0; i < 3 && (i == 0 || draws > 1); i++) {
-        FAB_PASS(place_evaluate(s, lists[i], r->seed + r->n_seeds, n_seeds, &placed[i]->check_s, &draws, err));
+        FAB_PASS(place_evaluate(s, lists[i], r->seed + s->p->n_seeds, n_seeds, &placed[i]->check_s, &draws, err));
     }
     s->out->check_seeds = draws > 1 ? n_seeds : 0;
     return FAB_OK;
@@ -282,7 +283,7 @@ static fab_status check_found(search *s, fab_error *err) {
 static uint64_t budget_of(const placer *p, uint64_t asked) {
     double flows = 2.0 * p->fabric->n_cables;
     for (size_t i = 0; i < p->traffic->n_phases; i++) {
-        flows += (double)p->traffic->phases[i].n_flows * (double)p->request->n_seeds;
+        flows += (double)p->traffic->phases[i].n_flows * (double)p->n_seeds;
     }
     double fit = BUDGET_FLOWS / flows;
     return asked > 0                ? asked
@@ -515,7 +516,7 @@ static fab_status run_engine(placer *p, size_t engine, uint64_t budget, fab_plac
 
 fab_status fab_place_run(const fab_sweep_request *request, uint64_t budget, fab_sweep *sweep, fab_error *err) {
     fab_status status = FAB_OK;
-    placer p = {.request = request};
+    placer p = {.request = request, .n_seeds = request->n_seeds > 0 ? request->n_seeds : 1};
     FAB_TRY(placer_init(&p, err));
     const char *refusal = place_refusal(&p);
     size_t n = refusal != NULL ? 1 : p.design->n_engines;
