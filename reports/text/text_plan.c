@@ -120,6 +120,12 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
         p->is_proven ? "" : "; plan=auto looks at all");
 }
 
+const char *fab_text_fewer(fab_page *page, uint64_t fewer_gpus, uint32_t fewer_servers, double gain) {
+    return fab_show(page,
+                    "few sizes divide its GPUs: on %s of them (--job n-servers=%" PRIu32 ") the job does %s the tokens",
+                    fab_show_count(page, fewer_gpus), fewer_servers, fab_show_factor(page, gain));
+}
+
 static const char *batch_source(fab_page *page, const fab_plans *p) {
     return p->batch_unrounded > 0
                ? fab_show(page, " (changed: the model's %s does not divide)", fab_show_count(page, p->batch_unrounded))
@@ -130,6 +136,10 @@ void fab_text_plans(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     fab_text_heading(page, "PLAN", NULL);
     fab_text_plan_proof(page, p);
+    if (p->fewer_servers > 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.",
+                       fab_text_fewer(page, p->fewer_gpus, p->fewer_servers, p->fewer_gain));
+    }
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
         "%s on %s GPUs (%s), batch %s%s: %s tokens/s, %s of the GPU's memory of %s, of which %s may be taken.",

@@ -4,6 +4,7 @@
 #include "fab/degradation.h"
 #include "fab/failures.h"
 #include "fab/imported.h"
+#include "fab/plans.h"
 #include "fab/published.h"
 #include "verdict_lines.h"
 
@@ -392,6 +393,12 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    ceil(r->job.request_rate / most * 100) / 100);
     }
     advice_of_jobs(r, v);
+    if (r->plans != NULL && r->plans->fewer_servers > 0) {
+        fab_append(v->advice, FAB_VERDICT_TEXT,
+                   "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64 " of them (--job n-servers=%" PRIu32
+                   ") the job does x%.3g the tokens; ",
+                   r->plans->gpus, r->plans->fewer_gpus, r->plans->fewer_servers, r->plans->fewer_gain);
+    }
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         fab_append(v->advice, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, v->engine, name));
     }

@@ -101,6 +101,9 @@ static fab_status choose_for_point(const fab_sweep_request *request, const fab_d
         kept->plan = plans->plans[0].plan;
         kept->plan_bound_s = plans->lower_bound_s;
         kept->plan_is_proven = plans->is_proven;
+        kept->fewer_servers = plans->fewer_servers;
+        kept->fewer_gpus = plans->fewer_gpus;
+        kept->fewer_gain = plans->fewer_gain;
     }
     (void)snprintf(kept->collective_note, sizeof kept->collective_note, "%s", chosen->collective_note);
     *out = chosen;

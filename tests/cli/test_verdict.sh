@@ -61,4 +61,17 @@ says "(a path set for each flow)" route clos:gpus=256,radix=32 --job pp=2 --engi
 grep -qF "; by queue pairs or hashes alone, --engine ecmp,qp=" lines || fail "what run advises: $(<lines)"
 grep -qE '^ +slow x[0-9.]+ .*--job order=' out || fail "slower is no gain"
 says "a better plan was not looked for with packets" run clos:gpus=64,radix=16 --transport pfc --job tp=8
+# GPUs whose number few sizes divide: fewer of them are faster, which plan, run and compare say; and it is so.
+"$program" plan clos:gpus=296,radix=64 --job model=llama3-70b --engine spray --json --quiet >all.json
+"$program" run clos:gpus=296,radix=64 --job model=llama3-70b,n-servers=36 --engine spray --json --quiet >fewer.json
+/usr/bin/python3 - <<'PYTHON' || fail "fewer GPUs"
+import json
+plan = json.load(open("all.json"))["plan"]
+best = json.load(open("fewer.json"))["iteration"][0]["tokens_per_s"] / plan["plans"][0]["tokens_per_s"]
+assert plan["fewer_servers"] == 36 and plan["fewer_gpus"] == 288, plan
+assert 1.05 < plan["fewer_gain_ratio"] <= best * (1 + 1e-9), (plan["fewer_gain_ratio"], best)
+PYTHON
+says "leave GPUs idle: few sizes divide 296, on 288 of them (--job n-servers=36) the job does x1.1 the tokens" run clos:gpus=296,radix=64 --job model=llama3-70b --engine spray
+"$program" compare clos:gpus=296,radix=64 clos:gpus=320,radix=64 --job model=llama3-70b --engine spray --quiet >out
+grep -qF "[1] clos: few sizes divide its GPUs: on 288 of them (--job n-servers=36)" out && [[ $(grep -c "few sizes divide" out) -eq 1 ]] || fail "fewer GPUs of a compared design"
 exit 0

@@ -46,6 +46,18 @@ void fab_text_choices(fab_page *page, const fab_sweep *sweep) {
     put_collectives(page, sweep);
 }
 
+/* A number of GPUs may be what costs most. */
+void fab_text_fewer_of_points(fab_page *page, const fab_sweep *s) {
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_point *at = &s->points[i];
+        if (at->fewer_servers > 0) {
+            fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "%s: %s; all that is said of it here is of all its GPUs.",
+                           fab_text_sweep_point(page, s, at),
+                           fab_text_fewer(page, at->fewer_gpus, at->fewer_servers, at->fewer_gain));
+        }
+    }
+}
+
 /* Sizes that are given may be what costs most, whatever the fabric. */
 void fab_text_better(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *p = &s->points[0];

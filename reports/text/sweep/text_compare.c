@@ -40,8 +40,8 @@ static const char *verdict_show(fab_page *page, const fab_sweep *s, const fab_ve
                     fab_show_more(page, v->margin_ratio));
 }
 
-static const char *turning_show(fab_page *page, const fab_verdict *v) {
-    if (!v->by_price || is_even(v)) {
+static const char *turning_show(fab_page *page, const fab_sweep *s, const fab_verdict *v) {
+    if (!v->by_price || is_even(v) || s->points[v->next].fewer_servers > 0) {
         return "";
     }
     return v->turning_ratio > 1
@@ -109,7 +109,7 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
                                          : "";
     fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s %s%s%s Fastest: [%zu]; %s.",
                    s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, verdict_show(page, s, v, e),
-                   turning_show(page, v), bought_show(page, s, v, e), v->fastest + 1, cheapest_show(page, s, v));
+                   turning_show(page, s, v), bought_show(page, s, v, e), v->fastest + 1, cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);
 }
 
@@ -211,6 +211,7 @@ void fab_text_compare(fab_page *page, const fab_sweep *s) {
     for (size_t e = 0; e < s->n_verdicts; e++) {
         compare_put_verdict(page, s, e);
     }
+    fab_text_fewer_of_points(page, s);
     compare_put_relays(page, s);
     compare_put_network(page, s);
     compare_put_designs(page, s);

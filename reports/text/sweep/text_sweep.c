@@ -545,6 +545,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_heading(page, s->compares_placements ? "PLACEMENTS" : "SWEEP", s->design);
         fab_text_placements(page, s);
         fab_text_sweep_answer(page, s, first);
+        fab_text_fewer_of_points(page, s);
     }
     fab_text_better(page, s);
     sweep_put_leaves(page, s);

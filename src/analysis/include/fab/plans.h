@@ -42,6 +42,10 @@ typedef struct fab_plans {
     size_t n_plans_listed;
     fab_planned *front; /**< fastest within less and less memory, each with at most seven tenths of the one before */
     size_t n_front;
+    uint32_t
+        fewer_servers;   /**< where few sizes divide the GPUs: on so many of the servers the job is faster; 0: none */
+    uint64_t fewer_gpus; /**< of these */
+    double fewer_gain;   /**< tokens per second there, over those on all */
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
     uint64_t n_networks;    /**< plans whose phases were routed, for a bound or for their time */
     char untimed_note[256]; /**< why a plan could not be timed; empty: all could */

@@ -1,0 +1,92 @@
+/* GPUs in a number that sizes do not divide well: whether the job is faster on fewer of its servers. */
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/plan_run.h"
+#include "fab/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define USUAL_FACTOR 7     /* sizes of usual plans have no prime factor above it */
+#define MOST_ROUTED  32000 /* GPUs times plans, for each number that is tried */
+
+static uint64_t largest_factor(uint64_t n) {
+    uint64_t largest = 1;
+    for (uint64_t factor = 2; factor * factor <= n; factor++) {
+        for (; n % factor == 0; n /= factor) {
+            largest = factor;
+        }
+    }
+    return n > largest ? n : largest;
+}
+
+/* The largest number of servers below `most` whose GPUs are a multiple of `step` and have usual factors; 0: none. */
+static uint32_t fewer_servers(uint32_t most, uint32_t gpus_per_server, uint32_t step) {
+    for (uint32_t n = most - 1; n > most / 2; n--) {
+        const uint64_t gpus = (uint64_t)n * gpus_per_server;
+        if (gpus % step == 0 && largest_factor(gpus) <= USUAL_FACTOR) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static double tokens_per_s(const fab_plans *plans) {
+    return (double)plans->batch * (double)plans->seq / fab_planned_s(&plans->plans[0]);
+}
+
+static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers, fab_plans *plans, fab_error *err) {
+    fab_plans *found = NULL;
+    fab_error why = {.code = FAB_OK};
+    fab_status status = fab_plan_search(request, &found, &why);
+    if (status == FAB_OK && found->n_plans_listed > 0) {
+        const double gain = tokens_per_s(found) / tokens_per_s(plans);
+        if (gain > 1 + FAB_VERDICT_PLAN && gain > plans->fewer_gain) {
+            plans->fewer_servers = n_servers;
+            plans->fewer_gpus = found->gpus;
+            plans->fewer_gain = gain;
+        }
+    }
+    fab_plans_free(found);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+fab_status fab_plan_fewer(const fab_plan_request *request, fab_plans *plans, fab_error *err) {
+    static const uint32_t STEPS[] = {8, 32, 128};
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_plan_request within = *request;
+    const uint32_t gpus_per_server = request->fabric->gpus_per_server;
+    const uint32_t n_all = (uint32_t)plans->gpus / gpus_per_server;
+    uint32_t last = 0;
+    const fab_job_spec *job = request->design->n_jobs > 0 ? &request->design->jobs[0] : NULL;
+    const bool is_given =
+        job != NULL && (job->gpus > 0 || job->n_servers > 0 || job->servers.length > 0 || job->dp > 0);
+    if (is_given || n_all < 2 || plans->gpus % gpus_per_server != 0 || largest_factor(plans->gpus) <= USUAL_FACTOR) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    if (design->n_jobs == 0) {
+        FAB_TRY(fab_design_default_job(&design->jobs[0], err));
+        design->n_jobs = 1;
+    }
+    (void)snprintf(design->jobs[0].model, sizeof design->jobs[0].model, "%s", plans->model);
+    within.design = design;
+    within.n_best = 0;
+    within.wants_front = false;
+    within.draws_leaders = true;
+    within.progress = NULL;
+    within.most_routed = MOST_ROUTED;
+    within.below_s = fab_planned_s(&plans->plans[0]);
+    for (size_t i = 0; i < sizeof STEPS / sizeof STEPS[0]; i++) {
+        const uint32_t n = fewer_servers(n_all, gpus_per_server, STEPS[i]);
+        if (n > 0 && n != last && (request->is_late == NULL || !request->is_late(request->late_context))) {
+            design->jobs[0].n_servers = last = n;
+            FAB_TRY(try_fewer(&within, n, plans, err));
+        }
+    }
+done:
+    free(design);
+    return status;
+}
