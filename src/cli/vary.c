@@ -221,23 +221,23 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     fab_result result = {0};
     cli_progress progress = {0};
     bool shows = cli_progress_wanted(options);
-    fab_sweep_request request = {
-        .n_paths = n_vary,
-        .read = vary[0].are_designs ? read_compared : read_point,
-        .compares_designs = vary[0].are_designs,
-        .looks_for_plan = command != FAB_COMMAND_PLACE,
-        .scenarios = options->scenarios,
-        .policy = FAB_POLICY_FIRST_SPARE,
-        .read_context = options,
-        .traffic = options->traffic != NULL ? options->traffic : "job",
-        .places_pattern =
-            command == FAB_COMMAND_PLACE && options->traffic != NULL && strncmp(options->traffic, "pattern:", 8) == 0 &&
-            strstr(options->traffic, ",servers=") == NULL && strstr(options->traffic, ",placement=") == NULL,
-        .seed = options->seed,
-        .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
-        .n_threads = (size_t)options->n_threads,
-        .progress = shows ? cli_progress_step : NULL,
-        .progress_context = &progress};
+    fab_sweep_request request = {.n_paths = n_vary,
+                                 .read = vary[0].are_designs ? read_compared : read_point,
+                                 .compares_designs = vary[0].are_designs,
+                                 .looks_for_plan = command != FAB_COMMAND_PLACE,
+                                 .scenarios = options->scenarios,
+                                 .policy = FAB_POLICY_FIRST_SPARE,
+                                 .read_context = options,
+                                 .traffic = options->traffic != NULL ? options->traffic : "job",
+                                 .places_pattern = command == FAB_COMMAND_PLACE && options->traffic != NULL &&
+                                                   strncmp(options->traffic, "pattern:", 8) == 0 &&
+                                                   strstr(options->traffic, ",servers=") == NULL &&
+                                                   strstr(options->traffic, ",placement=") == NULL,
+                                 .seed = options->seed,
+                                 .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
+                                 .n_threads = (size_t)options->n_threads,
+                                 .progress = shows ? cli_progress_step : NULL,
+                                 .progress_context = &progress};
     for (size_t k = 0; k < n_vary; k++) {
         request.path[k] = vary[k].path;
         request.values[k] = vary[k].values;

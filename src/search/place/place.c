@@ -30,7 +30,7 @@ typedef struct placer {
     const fab_traffic *traffic;
     bool of_pattern;
     uint64_t n_seeds; /* a search goes by: one, unless others were asked for; what it finds is held against more */
-    uint32_t *start; /* shape [n_all]: servers in use in their order, then those that are free */
+    uint32_t *start;  /* shape [n_all]: servers in use in their order, then those that are free */
     uint32_t n_job, n_all;
     bool *usable; /* shape [n_servers] */
 } placer;
