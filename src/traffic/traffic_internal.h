@@ -74,6 +74,7 @@ typedef struct fab_job {
     fab_job_spec spec;
     fab_model model;         /* with the sizes of the job; its name is only borrowed; empty in ranking */
     bool model_given;        /* by name or by sizes: not the default */
+    bool batch_is_open;      /* of serving: as many sequences as fit */
     size_t n_models_smaller; /* than the default for as many GPUs: that one did not fit */
     uint32_t *servers;       /* in the order in which ranks fill them */
     uint32_t n_servers;

@@ -34,5 +34,18 @@ PYTHON
 python3 -c 'import json; m = json.load(open("two.json"))["mix"]; assert len(m["designs"][0]["jobs"]) == 2 and "ranking_share" not in m' ||
   fail "a serving job in place of the ranking job"
 
+# Nobody says how many sequences a replica serves at once: as many as memory and vLLM's default allow, by powers of two.
+for job in llama3-70b,tp=8 llama3-70b,tp=8,prompt=16384 gpt-1.7b,tp=1; do
+  "$program" run clos:gpus=64 --job kind=serving,model=$job --json --quiet >open.json
+  python3 - <<'PYTHON' || fail "the batch that fits of $job"
+import json
+job = json.load(open("open.json"))["job"]
+m, each = job["memory"], job["batch"] // job["dp"]
+free = 0.9 * m["capacity_bytes"] # memory-headroom
+assert each & (each - 1) == 0 and 1 <= each <= 256 and m["total_bytes"] <= free, (each, m)
+assert each == 256 or m["total_bytes"] + m["cache_bytes"] > free, (each, m)
+PYTHON
+done
+
 echo "$failures failures"
 [[ $failures -eq 0 ]]
