@@ -32,7 +32,9 @@ static fab_status copy_plan(comparison *c, const fab_shape *plan, fab_error *err
     free(c->cables);
     c->cables = NULL;
     FAB_PASS(FAB_NEW(c->cables, n + 1, err));
-    memcpy(c->cables, plan->net->cables, n * sizeof *c->cables);
+    if (n > 0) { /* without cables the plan's list is NULL */
+        memcpy(c->cables, plan->net->cables, n * sizeof *c->cables);
+    }
     c->plan_copy = *plan->net;
     c->plan_copy.cables = c->cables;
     c->shape_copy = *plan;
