@@ -110,8 +110,7 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
          "the inside of a server from NCCL: fabriscope explain server:FILE, and in designs server=FILE", false},
         {"<topology",
          "the inside of one server from hwloc, which knows no cable between boxes: fabriscope explain server:FILE, and "
-         "in "
-         "designs server=FILE",
+         "in designs server=FILE",
          false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
@@ -222,7 +221,7 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
     (void)snprintf(place, sizeof place, "%.150s:%zu:", path, in.line);
     bool is_open = strstr(err->text, "Premature end of data") != NULL; /* XML that ends within an element */
     if (is_open || (is_cut && in.line > 1 && strncmp(err->where, place, strlen(place)) == 0)) {
-        (void)snprintf(text, sizeof text, "the file is truncated: %.200s", err->text);
+        (void)snprintf(text, sizeof text, "the file %s truncated: %.200s", is_open ? "is" : "may be", err->text);
         memcpy(err->text, text, sizeof err->text);
     }
     fab_text_release(&in);

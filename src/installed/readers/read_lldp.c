@@ -1,8 +1,7 @@
 /* What switches print of their neighbors: `show lldp neighbors` and its detail of EOS and NX-OS, and the tables of
  * Junos and Cumulus (`net show lldp`). A capture may hold several switches, each behind its prompt, "leaf-0#show lldp
  * neighbors"; without a prompt the switch is the name of the file. Interfaces have the long names that neighbors
- * announce: Et1 is Ethernet1. Management ports, ours and those of
- * neighbors, are left out, and said. */
+ * announce: Et1 is Ethernet1. Management ports, ours and those of neighbors, are left out, and said. */
 #include "network_json.h"
 
 #include <ctype.h>

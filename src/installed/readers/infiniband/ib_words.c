@@ -127,12 +127,15 @@ bool fab_network_is_chatter(const fab_text *in) {
             return true;
         }
     }
-    bool is_port = line.length > 1 && line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9';
-    for (size_t i = 1; i < line.length && !is_port && line.text[i] != '"'; i++) { /* the end of a prompt */
+    bool is_data = line.length > 1 && ((line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9') ||
+                                       line.text[0] == '{'); /* a port */
+    for (size_t i = 1; i < line.length && !is_data && strchr("\"'={", line.text[i]) == NULL; i++) {
+        if (strchr("#$%>", line.text[i]) == NULL) {
+            continue;
+        }
         fab_token rest = fab_token_trim((fab_token){.text = line.text + i + 1, .length = line.length - i - 1}, " \t");
-        if (strchr("#$%>", line.text[i]) != NULL &&
-            (rest.length == 0 || token_begins(rest, "ibnetdiscover") || token_begins(rest, "sudo ibnetdiscover") ||
-             token_begins(rest, "scontrol "))) {
+        if (rest.length == 0 || token_begins(rest, "ibnetdiscover") || token_begins(rest, "sudo ibnetdiscover") ||
+            token_begins(rest, "scontrol ")) { /* behind the end of a prompt */
             return true;
         }
     }
