@@ -259,11 +259,9 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) {
     FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
-        bool is_service =
-            net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
         bool is_inside = fab_shape_is_inside(a->shape, &net->cables[c]);
         uint32_t t = fab_audit_boundary_of(a, c);
-        if (is_service) {
+        if (fab_network_is_service(net, &net->cables[c])) {
             continue;
         }
         a->out->n_inside += is_inside;

@@ -257,7 +257,8 @@ static bool find_exchange(const comparison *c, const uint8_t *done_with, uint32_
     return false;
 }
 
-static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, fab_error *err) {
+/* n of them are of the same two boxes, which have n_of [box] cables. */
+static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, const uint32_t *n_of, fab_error *err) {
     const fab_network_end *one = &c->plan->cables[x->cable[0]].end[x->end[0]];
     const fab_network_end *two = &c->plan->cables[x->cable[1]].end[x->end[1]];
     const fab_network_end *at[2] = {&c->plan->cables[x->cable[0]].end[x->end[0] ^ 1],
@@ -278,11 +279,16 @@ static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, 
         f.node = name[0];
         f.other = name[1];
         f.port = f.other_port = "";
-        FAB_PASS(
-            fab_audit_text(&c->a, &f.text, err,
-                           "%.120s and %.120s are exchanged: %u of their cables, each where one of the other belongs",
-                           f.node, f.other, (unsigned)f.cables));
-        FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Exchange the two boxes, or their names, or their %u cables.",
+        bool are_all = n == n_of[box[0]] && n == n_of[box[1]]; /* else the boxes have cables that would go along */
+        FAB_PASS(fab_audit_text(
+            &c->a, &f.text, err,
+            are_all ? "%.120s and %.120s are exchanged: each of their %u cables is where one of the "
+                      "other belongs"
+                    : "%.120s and %.120s: %u of their cables are exchanged, each is where one of the other belongs",
+            f.node, f.other, (unsigned)f.cables));
+        FAB_PASS(fab_audit_text(&c->a, &f.work, err,
+                                are_all ? "Exchange the two boxes, or their names, or their %u cables."
+                                        : "Exchange these %u cables; the boxes have others.",
                                 (unsigned)f.cables));
     } else {
         FAB_PASS(fab_audit_text(&c->a, &f.text, err, "their cables to %.100s:%.30s and %.100s:%.30s are crossed",
@@ -314,7 +320,14 @@ static bool same_boxes(const comparison *c, const exchange *x, const exchange *y
 static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
     fab_status status = FAB_OK;
     exchange *list = NULL;
+    uint32_t *n_of = NULL; /* [box]: planned cables */
     uint32_t n = 0;
+    uint32_t box = 0;
+    FAB_TRY(FAB_NEW(n_of, (size_t)c->plan_shape->n_servers + c->plan->n_nodes + 1, err));
+    for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
+        (void)owner_of(c, fab_network_near(c->plan, side)->node, &box);
+        n_of[box]++;
+    }
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         n += done_with[cable] == 0;
     }
@@ -340,10 +353,10 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
             list[k] = is_same ? list[--n] : list[k];
             k += !is_same;
         }
-        FAB_TRY(report_exchange(c, &list[i], same, err));
+        FAB_TRY(report_exchange(c, &list[i], same, n_of, err));
     }
 done:
-    free(list);
+    FAB_FREE_ALL(list, n_of);
     return status;
 }
 
@@ -369,11 +382,6 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
     FAB_PASS(fab_audit_add(&c->a, &f, err));
     c->found[side >> 1] = 1;
     return FAB_OK;
-}
-
-static bool is_service(const fab_network *net, uint32_t cable) {
-    const fab_network_end *end = net->cables[cable].end;
-    return net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
 }
 
 static bool is_planned(const comparison *c, uint32_t cable) {
@@ -404,7 +412,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
         uint32_t i = 0;
-        for (; done_with[cable] == 0 && !is_service(c->plan, cable) && side == FAB_NETWORK_NONE && i < 2;
+        for (; done_with[cable] == 0 && !fab_network_is_service(c->plan, p) && side == FAB_NETWORK_NONE && i < 2;
              i++) { /* an end that leads elsewhere */
             uint32_t node = c->there[p->end[i].node];
             side = node != FAB_NETWORK_NONE && p->end[i].port != NULL
@@ -413,7 +421,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         }
         if (side != FAB_NETWORK_NONE) {
             FAB_TRY(report_miswired(c, cable, i - 1, side, err));
-        } else if (done_with[cable] == 0 && !is_service(c->plan, cable) && is_planned(c, cable)) {
+        } else if (done_with[cable] == 0 && !fab_network_is_service(c->plan, p) && is_planned(c, cable)) {
             FAB_TRY(report_missing(c, cable, err));
         }
     }
@@ -425,7 +433,7 @@ done:
 static fab_status look_for_more(comparison *c, fab_error *err) {
     for (uint32_t cable = 0; cable < c->a.net->n_cables; cable++) {
         const fab_network_cable *p = &c->a.net->cables[cable];
-        if (c->found[cable] != 0 || is_service(c->a.net, cable)) {
+        if (c->found[cable] != 0 || fab_network_is_service(c->a.net, p)) {
             continue;
         }
         fab_finding f = fab_audit_finding(&c->a, FAB_FINDING_EXTRA_CABLE, &p->end[0], &p->end[1]);

@@ -47,7 +47,7 @@ typedef struct auditor {
     const fab_network *net;
     const char **names;             /**< [n_nodes]: unique; owned: fab_audit_close() */
     uint32_t *rank;                 /**< [n_nodes]: place by name. Owned */
-    double *usual_bps;              /**< shape [n_tiers + 1]. Owned */
+    double *usual_bps;              /**< shape [n_tiers + 2]. Owned */
     uint32_t *tier_first, *in_tier; /**< [n_tiers + 2], [switches]: those of tier t are in_tier[tier_first[t]] ...,
                                        by name. Owned */
     uint32_t n_tiers;               /**< that rules are looked for in; 0: in none, see FAB_AUDIT_TIERS */
@@ -137,7 +137,7 @@ fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const c
 bool fab_audit_slots_lack(const auditor *a, uint32_t before, uint32_t behind);
 
 /** Whether the boxes that a switch shares with another, of the tier above or of that below, leave ports free between
- * those of the two, or before those of one; or fab_audit_slots_lack(). */
+ * those of the two, or before those of one. */
 bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind);
 
 /** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
