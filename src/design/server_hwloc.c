@@ -169,13 +169,13 @@ static fab_status read_matrix(server_reader *r, const fab_xml_element *matrix, f
     char word[32];
     words index = {.at = matrix->first_child, .name = "indexes"};
     words value = {.at = matrix->first_child, .name = "u64values"};
-    while (n < MOST_LINKED && next_word(&index, word)) {
+    while (next_word(&index, word)) {
         const char *colon = strchr(word, ':');
+        if (n == MOST_LINKED) {
+            return server_wrong(r, matrix->line, matrix->column, FAB_EUNSUPPORTED,
+                                "a matrix of bandwidths with more than 1024 indexes", err);
+        }
         gpu[n++] = gpu_of(r, colon != NULL ? colon + 1 : word);
-    }
-    if (next_word(&index, word)) {
-        return server_wrong(r, matrix->line, matrix->column, FAB_EUNSUPPORTED,
-                            "a matrix of bandwidths with more than 1024 indexes", err);
     }
     for (uint32_t k = 0; k < n * n; k++) {
         double mbytes = 0;
