@@ -228,6 +228,17 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
     return status;
 }
 
+static fab_status read_file(const fab_network_format *f, const char *path, fab_network *net, fab_error *err) {
+    fab_text in = {.path = path};
+    if (f->text == NULL) {
+        return f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
+    }
+    fab_status status = fab_text_stream_open(path, &in, err);
+    status = status == FAB_OK ? f->text(&in, net, err) : status;
+    fab_text_release(&in);
+    return status;
+}
+
 /* A file of each box, all of one network: what several of them tell is one cable. */
 static fab_status read_into(const char *path, const char *format, size_t depth, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
@@ -238,8 +249,7 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
         FAB_PASS(formats_choose(path, format, &f, err));
         net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
-        status = f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
-        return say_truncated(path, status, err);
+        return say_truncated(path, read_file(f, path, net, err), err);
     }
     if (depth == FAB_FOLDER_DEPTH) {
         return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);

@@ -142,21 +142,15 @@ bool fab_network_is_chatter(const fab_text *in) {
     return false;
 }
 
-fab_status fab_network_read_ends(const char *path, fab_network *net,
+fab_status fab_network_read_ends(fab_text *in, fab_network *net,
                                  fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
                                  fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    const fab_network_lines lines = {.in = &in, .net = net};
+    const fab_network_lines lines = {.in = in, .net = net};
     net->keeps_contradictions = true;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(fab_network_is_chatter(&in) ? FAB_OK : read_line(&lines, err));
+    while (fab_text_next(in)) {
+        FAB_PASS(fab_network_is_chatter(in) ? FAB_OK : read_line(&lines, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
     net->has_ports = true;
     net->reports_both_ends = true;
-done:
-    fab_text_release(&in);
-    return status;
+    return fab_text_end(in, err);
 }
