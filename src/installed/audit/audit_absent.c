@@ -118,12 +118,7 @@ typedef struct peer {
     uint32_t cables;
 } peer;
 
-static int by_cables(const void *x, const void *y) {
-    const peer *a = x;
-    const peer *b = y;
-    FAB_ORDER_BY(a->cables, b->cables);
-    return FAB_ORDER(a->bps, b->bps);
-}
+FAB_ORDER_TWO(by_cables, peer, cables, bps);
 
 /* What a switch of the tier has: the cables of the peer in the middle, of an even number the larger one. */
 static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {

@@ -275,31 +275,28 @@ static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, 
     f.cables = 2 * n;
     f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
     f.line = fab_network_near(c->a.net, x->side[0])->line;
-    if (n > 1) {
-        f.node = name[0];
-        f.other = name[1];
-        f.port = f.other_port = "";
-        bool are_all = n == n_of[box[0]] && n == n_of[box[1]]; /* else the boxes have cables that would go along */
-        FAB_PASS(fab_audit_text(
-            &c->a, &f.text, err,
-            are_all ? "%.120s and %.120s are exchanged: each of their %u cables is where one of the "
-                      "other belongs"
-                    : "%.120s and %.120s: %u of their cables are exchanged, each is where one of the other belongs",
-            f.node, f.other, (unsigned)f.cables));
-        FAB_PASS(fab_audit_text(&c->a, &f.work, err,
-                                are_all ? "Exchange the two boxes, or their names, or their %u cables."
-                                        : "Exchange these %u cables; the boxes have others.",
-                                (unsigned)f.cables));
-    } else {
-        FAB_PASS(fab_audit_text(&c->a, &f.text, err, "their cables to %.100s:%.30s and %.100s:%.30s are crossed",
-                                c->plan_names[one->node], fab_audit_port(one), c->plan_names[two->node],
-                                fab_audit_port(two)));
-        FAB_PASS(fab_audit_text(&c->a, &f.work, err,
-                                "Exchange the ends of the two cables at %.100s:%.30s and "
-                                "%.100s:%.30s.",
-                                f.node, f.port, f.other, f.other_port));
+    if (n == 1) {
+        return fab_audit_tell(&c->a, &f, err,
+                              "their cables to %.100s:%.30s and %.100s:%.30s are crossed" FAB_AUDIT_WORK
+                              "Exchange the ends of the two cables at %.100s:%.30s and %.100s:%.30s.",
+                              c->plan_names[one->node], fab_audit_port(one), c->plan_names[two->node],
+                              fab_audit_port(two), f.node, f.port, f.other, f.other_port);
     }
-    return fab_audit_add(&c->a, &f, err);
+    f.node = name[0];
+    f.other = name[1];
+    f.port = f.other_port = "";
+    if (n == n_of[box[0]] && n == n_of[box[1]]) {
+        return fab_audit_tell(
+            &c->a, &f, err,
+            "%.120s and %.120s are exchanged: each of their %u cables is where one of the other belongs" FAB_AUDIT_WORK
+            "Exchange the two boxes, or their names, or their %u cables.",
+            f.node, f.other, f.cables, f.cables);
+    }
+    return fab_audit_tell(
+        &c->a, &f, err,
+        "%.120s and %.120s: %u of their cables are exchanged, each is where one of the other belongs" FAB_AUDIT_WORK
+        "Exchange these %u cables; the boxes have others.",
+        f.node, f.other, f.cables, f.cables);
 }
 
 /* Whether both have their exchanged ends at the same two boxes, hosts. */
@@ -375,13 +372,12 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
                      .other_guid = c->a.net->nodes[far->node].guid,
                      .other_port = fab_audit_port(far),
                      .line = fab_network_near(c->a.net, side)->line};
-    FAB_PASS(fab_audit_text(&c->a, &f.text, err, "leads to %s:%s instead of %s:%s", f.other, f.other_port,
-                            c->plan_names[p->end[i ^ 1].node], fab_audit_port(&p->end[i ^ 1])));
-    FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Move the far end from %s:%s to %s:%s.", f.other, f.other_port,
-                            c->plan_names[p->end[i ^ 1].node], fab_audit_port(&p->end[i ^ 1])));
-    FAB_PASS(fab_audit_add(&c->a, &f, err));
+    const char *node = c->plan_names[p->end[i ^ 1].node];
+    const char *port = fab_audit_port(&p->end[i ^ 1]);
     c->found[side >> 1] = 1;
-    return FAB_OK;
+    return fab_audit_tell(&c->a, &f, err,
+                          "leads to %s:%s instead of %s:%s" FAB_AUDIT_WORK "Move the far end from %s:%s to %s:%s.",
+                          f.other, f.other_port, node, port, f.other, f.other_port, node, port);
 }
 
 static bool is_planned(const comparison *c, uint32_t cable) {

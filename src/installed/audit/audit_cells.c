@@ -209,15 +209,10 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
     auditor *a = s->a;
     const fab_network_cable *cable = cable_between(s, one->node, two->node, NONE);
     const fab_network_cable *near = cable != NULL ? cable : cable_between(s, one->node, NONE, one->has);
-    fab_finding f = {.kind = FAB_FINDING_CROSSED,
-                     .confidence = s->confidence,
-                     .cables = cable != NULL ? 1 : 2,
-                     .damage_bps = near->rate_bps,
-                     .node = fab_audit_label(a, one->node),
-                     .guid = a->net->nodes[one->node].guid,
-                     .other = fab_audit_label(a, two->node),
-                     .other_guid = a->net->nodes[two->node].guid,
-                     .line = near->end[0].line != 0 ? near->end[0].line : near->end[1].line};
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_CROSSED, one->node, two->node);
+    f.confidence = s->confidence;
+    f.damage_bps = near->rate_bps;
+    f.line = near->end[0].line != 0 ? near->end[0].line : near->end[1].line;
     const char *what = s->usual > 0 ? "cell" : "group";
     const char *lacks = NULL;
     FAB_PASS(one->lacks == s->of[one->node]
@@ -227,22 +222,17 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
         uint32_t k = cable->end[0].node == one->node ? 0 : 1;
         f.port = fab_audit_port(&cable->end[k]);
         f.other_port = fab_audit_port(&cable->end[k ^ 1]);
-        FAB_PASS(
-            fab_audit_text(a, &f.text, err,
-                           "by this cable both switches have one more to each other's %s than their peers; %s lacks "
-                           "one to %s",
-                           what, f.node, lacks));
-        FAB_PASS(fab_audit_text(a, &f.work, err,
-                                "Exchange its end with that of a cable which is crossed with it: %s "
-                                "belongs on %s.",
-                                f.node, lacks));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f.text, err,
-                                "their cables to two %ss are crossed: %s lacks one to %s, %s has one too many", what,
-                                f.node, lacks, f.other));
-        FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the ends of the two at %s and %s.", f.node, f.other));
+        return fab_audit_tell(a, &f, err,
+                              "by this cable both switches have one more to each other's %s than their peers; %s lacks "
+                              "one to %s" FAB_AUDIT_WORK
+                              "Exchange its end with that of a cable which is crossed with it: %s belongs on %s.",
+                              what, f.node, lacks, f.node, lacks);
     }
-    return fab_audit_add(a, &f, err);
+    f.cables = 2;
+    return fab_audit_tell(a, &f, err,
+                          "their cables to two %ss are crossed: %s lacks one to %s, %s has one too many" FAB_AUDIT_WORK
+                          "Exchange the ends of the two at %s and %s.",
+                          what, f.node, lacks, f.other, f.node, f.other);
 }
 
 static fab_status report_crossings(cells *s, fab_error *err) {

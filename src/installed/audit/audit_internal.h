@@ -78,6 +78,12 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
 /** Appends a finding; texts that are NULL become "". */
 fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) FAB_MUST_USE;
 
+#define FAB_AUDIT_WORK "\x1f" /* in front of what to do: a character that no name has */
+
+/** The same of a finding whose text, and work where the format has FAB_AUDIT_WORK, is as printf makes it. */
+fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(4, 5) FAB_MUST_USE;
+
 /** Appends cables that lack between two switches. */
 fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) FAB_MUST_USE;
 
@@ -103,18 +109,25 @@ static inline double fab_audit_confidence(double k, double n) {
     return (k + 1) / (n + 2);
 }
 
-/** Of a cable: where to walk to, and its other end. */
-static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_network_end *at,
-                                            const fab_network_end *other) {
+/** Of one cable, for certain: of a box, and of another one or FAB_NETWORK_NONE. */
+static inline fab_finding fab_audit_boxes(const auditor *a, fab_finding_kind kind, uint32_t at, uint32_t other) {
+    bool has_other = other != FAB_NETWORK_NONE;
     return (fab_finding){.kind = kind,
                          .confidence = 1,
                          .cables = 1,
-                         .node = fab_audit_label(a, at->node),
-                         .port = fab_audit_port(at),
-                         .guid = a->net->nodes[at->node].guid,
-                         .other = fab_audit_label(a, other->node),
-                         .other_port = fab_audit_port(other),
-                         .other_guid = a->net->nodes[other->node].guid};
+                         .node = fab_audit_label(a, at),
+                         .guid = a->net->nodes[at].guid,
+                         .other = has_other ? fab_audit_label(a, other) : "",
+                         .other_guid = has_other ? a->net->nodes[other].guid : 0};
+}
+
+/** Of a cable: where to walk to, and its other end. */
+static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_network_end *at,
+                                            const fab_network_end *other) {
+    fab_finding f = fab_audit_boxes(a, kind, at->node, other->node);
+    f.port = fab_audit_port(at);
+    f.other_port = fab_audit_port(other);
+    return f;
 }
 
 static inline bool fab_audit_is_switch(const auditor *a, uint32_t v) {
