@@ -160,7 +160,8 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
 typedef struct audit_uplinks {
     uint32_t there, should;
     uint32_t n_usual, n_peers; /**< switches of its role that have the usual number, and all */
-    bool is_rule; /**< nearly all of those that have any have as many; or there are two camps; or it has none */
+    bool is_rule; /**< nearly all of those that have any have as many, or there are two camps; of one that has none,
+                     half of all have as many */
 } audit_uplinks;
 
 /** Fills out [n_nodes] for the switches of a tier. */

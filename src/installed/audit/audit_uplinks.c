@@ -91,10 +91,9 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
                                    .should = should > gone ? should - gone : 0,
                                    .n_usual = most,
                                    .n_peers = n,
-                                   .is_rule = (list[i].up > 0 || n_some >= n_none) && /* else most have none */
-                                              (is_rule ||
-                                               ((n_values == 2 || 2 * most >= n_some) && usual > list[i].up + LITTLE) ||
-                                               (list[i].up == 0 && 2 * most >= n_some))};
+                                   .is_rule = list[i].up == 0 ? 2 * most >= n
+                                                              : is_rule || ((n_values == 2 || 2 * most >= n_some) &&
+                                                                            usual > list[i].up + LITTLE)};
         bool is_better = out[list[i].node].should <= own.there && own.should > own.there;
         out[list[i].node] = out[list[i].node].n_peers == 0 || is_better ? own : out[list[i].node];
     }
