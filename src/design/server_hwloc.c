@@ -6,6 +6,8 @@
  */
 #include "server_reader.h"
 
+#include "fab/memory.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -94,8 +96,9 @@ static bool is_near(const server_reader *r, const fab_xml_element *nic) {
 }
 
 typedef struct found {
-    const fab_xml_element *nic[4096];
-    uint32_t n, n_rdma, n_near;
+    const fab_xml_element **nic;
+    size_t n, capacity;
+    uint32_t n_rdma, n_near;
 } found;
 
 static fab_status walk(server_reader *r, const fab_xml_element *parent, found *f, fab_error *err) {
@@ -105,7 +108,8 @@ static fab_status walk(server_reader *r, const fab_xml_element *parent, found *f
         }
         if (is_type(e, "PCIDev") && is_gpu(e)) {
             FAB_PASS(server_add(r, e, true, err));
-        } else if (is_type(e, "PCIDev") && class_of(e) >> 8 == 0x02 && f->n < 4096) {
+        } else if (is_type(e, "PCIDev") && class_of(e) >> 8 == 0x02) {
+            FAB_PASS(FAB_GROW(f->nic, f->capacity, f->n + 1, err));
             f->n_rdma += is_rdma(e);
             f->nic[f->n++] = e;
         }
@@ -165,15 +169,21 @@ static fab_status read_matrix(server_reader *r, const fab_xml_element *matrix, f
     char word[32];
     words index = {.at = matrix->first_child, .name = "indexes"};
     words value = {.at = matrix->first_child, .name = "u64values"};
-    while (n < MOST_LINKED && next_word(&index, word)) {
+    while (next_word(&index, word)) {
         const char *colon = strchr(word, ':');
+        if (n == MOST_LINKED) {
+            return server_wrong(r, matrix->line, matrix->column, FAB_EUNSUPPORTED,
+                                "a matrix of bandwidths with more than 1024 indexes", err);
+        }
         gpu[n++] = gpu_of(r, colon != NULL ? colon + 1 : word);
     }
     for (uint32_t k = 0; k < n * n; k++) {
         double mbytes = 0;
         if (!next_word(&value, word) || !server_parse_number(word, "", 1e12, &mbytes)) {
             return server_wrong(r, matrix->line, matrix->column, FAB_EINPUT,
-                                "a matrix of bandwidths with fewer numbers than its indexes ask for", err);
+                                "a matrix of bandwidths with fewer numbers than its indexes ask for, or one that is "
+                                "none",
+                                err);
         }
         if (gpu[k / n] < FAB_SERVER_GPUS && k / n != k % n) {
             r->shape->gpu[gpu[k / n]].nvlink_bps += mbytes * 8e6;
@@ -183,16 +193,15 @@ static fab_status read_matrix(server_reader *r, const fab_xml_element *matrix, f
 }
 
 fab_status server_hwloc_walk(server_reader *r, const fab_xml_element *root, fab_error *err) {
-    found *f = calloc(1, sizeof *f);
-    fab_status status = f != NULL ? FAB_OK : fab_fail(err, FAB_ENOMEM, NULL, "no memory for a server");
-    FAB_TRY(status);
-    FAB_TRY(walk(r, root, f, err));
-    for (uint32_t i = 0; i < f->n; i++) {
-        f->n_near += (f->n_rdma == 0 || is_rdma(f->nic[i])) && is_near(r, f->nic[i]);
+    fab_status status = FAB_OK;
+    found f = {.n = 0};
+    FAB_TRY(walk(r, root, &f, err));
+    for (size_t i = 0; i < f.n; i++) {
+        f.n_near += (f.n_rdma == 0 || is_rdma(f.nic[i])) && is_near(r, f.nic[i]);
     }
-    for (uint32_t i = 0; i < f->n; i++) { /* those that GPUs use: of RDMA, and behind their switches, where any are */
-        bool fits = (f->n_rdma == 0 || is_rdma(f->nic[i])) && (f->n_near == 0 || is_near(r, f->nic[i]));
-        FAB_TRY(fits ? server_add(r, f->nic[i], false, err) : FAB_OK);
+    for (size_t i = 0; i < f.n; i++) { /* those that GPUs use: of RDMA, and behind their switches, where any are */
+        bool fits = (f.n_rdma == 0 || is_rdma(f.nic[i])) && (f.n_near == 0 || is_near(r, f.nic[i]));
+        FAB_TRY(fits ? server_add(r, f.nic[i], false, err) : FAB_OK);
         r->shape->n_left_out += !fits;
     }
     for (const fab_xml_element *e = root->first_child; e != NULL; e = e->next) {
@@ -201,6 +210,6 @@ fab_status server_hwloc_walk(server_reader *r, const fab_xml_element *root, fab_
         }
     }
 done:
-    free(f);
+    free(f.nic);
     return status;
 }

@@ -33,7 +33,7 @@ fab_status server_wrong(const server_reader *r, uint32_t line, uint32_t column, 
 fab_status server_wrong_value(const server_reader *r, const fab_xml_attribute *a, const char *expected,
                               fab_error *err) FAB_MUST_USE;
 
-/** A number of at most `most` with an ending, which may be "". */
+/** A number of at most `most`, in front of exactly `ending`; "": nothing may follow. *out is written then only. */
 bool server_parse_number(const char *text, const char *ending, double most, double *out);
 
 void server_copy_name(char out[FAB_SERVER_NAME], const char *text);

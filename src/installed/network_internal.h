@@ -20,7 +20,7 @@ typedef struct fab_network_lines {
 } fab_network_lines;
 
 /** Reads a list of the ends of cables, every cable told by both: `read_line` is called for each line. */
-fab_status fab_network_read_ends(const char *path, fab_network *net,
+fab_status fab_network_read_ends(fab_text *in, fab_network *net,
                                  fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
                                  fab_error *err) FAB_MUST_USE;
 

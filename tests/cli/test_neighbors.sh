@@ -70,6 +70,11 @@ for sample in "$FABRISCOPE_SAMPLES"/lldp/*.txt "$FABRISCOPE_SAMPLES"/layer1/*.js
   n=$((n + 1))
 done
 [[ $n -ge 8 ]] || fail "$n samples"
+# Captures of sites that have nothing to do with each other are parts; nothing is missing between them.
+"$program" audit "$FABRISCOPE_SAMPLES/lldp" --json --quiet >report.json 2>err || fail "captures of several sites: $(<err)"
+python3 -c 'import json
+kinds = [f["finding"] for f in json.load(open("report.json"))["audit"]["findings"]]
+assert kinds.count("unreachable") == 4 and "missing-cable" not in kinds, kinds' || fail "captures of several sites"
 # A model of topograph: hosts and cables counted by words.
 for model in "$FABRISCOPE_SAMPLES"/topograph/*.yaml; do
   "$program" audit "$model" --json --quiet >report.json 2>err || fail "$model: $(<err)"

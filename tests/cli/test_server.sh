@@ -97,6 +97,8 @@ gzip -c hwloc.xml >hwloc.xml.gz
 hwloc() { sed "$1" hwloc.xml; }
 hwloc '/u64values/{s/50000/many/}' | wrong ':[0-9]+:[0-9]+: ' 'fewer numbers'
 hwloc '0,/<u64values/{/<u64values/d}' | wrong ':[0-9]+:[0-9]+: ' 'fewer numbers'
+hwloc '0,/<u64values/{s/<u64values[^>]*>1000000 /&many /}' | wrong ':[0-9]+:[0-9]+: ' 'or one that is none'
+hwloc "0,/<indexes/{s/<indexes/<indexes>$(seq -s ' ' 5000 6024)<\/indexes>&/}" | wrong ':[0-9]+:[0-9]+: ' 'more than 1024 indexes'
 hwloc 's/pci_link_speed="31[^"]*"/pci_link_speed="fast"/' | wrong ':[0-9]+:[0-9]+: ' "'fast' is no speed in GB/s"
 hwloc 's/0302 /0100 /' | wrong ':[0-9]+:1: ' 'no GPU in it: lstopo keeps'
 hwloc 's/020[07] /0100 /' | wrong ':[0-9]+:1: ' 'no NIC in it: lstopo keeps'

@@ -32,6 +32,22 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
     return fab_network_text(a->out->memory->texts, text, strlen(text), out, err);
 }
 
+fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...) {
+    fab_finding f = *finding;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, arguments);
+    va_end(arguments);
+    char *work = strchr(text, FAB_AUDIT_WORK[0]);
+    f.text = text;
+    if (work != NULL) {
+        *work = '\0';
+        f.work = work + 1;
+    }
+    return fab_audit_add(a, &f, err);
+}
+
 static const char *or_empty(const char *text) {
     return text != NULL ? text : "";
 }
@@ -81,12 +97,7 @@ typedef struct boundary_rate {
     double bps;
 } boundary_rate;
 
-static int by_boundary_and_rate(const void *x, const void *y) {
-    const boundary_rate *a = x;
-    const boundary_rate *b = y;
-    FAB_ORDER_BY(a->boundary, b->boundary);
-    return FAB_ORDER(a->bps, b->bps);
-}
+FAB_ORDER_TWO(by_boundary_and_rate, boundary_rate, boundary, bps);
 
 static fab_status find_usual_rates(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
@@ -259,11 +270,9 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) {
     FAB_PASS(FAB_NEW(ruled, (size_t)net->n_nodes + 1, err));
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_end *end = net->cables[c].end;
-        bool is_service =
-            net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
         bool is_inside = fab_shape_is_inside(a->shape, &net->cables[c]);
         uint32_t t = fab_audit_boundary_of(a, c);
-        if (is_service) {
+        if (fab_network_is_service(net, &net->cables[c])) {
             continue;
         }
         a->out->n_inside += is_inside;

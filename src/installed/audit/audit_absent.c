@@ -118,12 +118,7 @@ typedef struct peer {
     uint32_t cables;
 } peer;
 
-static int by_cables(const void *x, const void *y) {
-    const peer *a = x;
-    const peer *b = y;
-    FAB_ORDER_BY(a->cables, b->cables);
-    return FAB_ORDER(a->bps, b->bps);
-}
+FAB_ORDER_TWO(by_cables, peer, cables, bps);
 
 /* What a switch of the tier has: the cables of the peer in the middle, of an even number the larger one. */
 static fab_status find_capacity(const auditor *a, grid *g, fab_error *err) {
@@ -233,7 +228,8 @@ static absent_switch place(const auditor *a, const grid *g, const uint64_t *at, 
                            .block_below = block_beside(a, g, at, g->tier - 1, false)};
 }
 
-/* Whether switches of the tier below have no cable upwards, where most have: what they were joined to is not there. */
+/* Switches of the tier below without a cable upwards, where at least half have one; else 0. What they were joined to is
+ * not there. */
 static uint32_t n_orphans(const auditor *a, uint32_t tier) {
     uint32_t n = 0;
     uint32_t n_joined = 0;
@@ -277,7 +273,7 @@ static bool is_told(const auditor *a, const grid *g, const uint64_t *at) {
     }
     const audit_boundary *below = g->tier > 1 ? &a->boundary[g->tier - 1] : NULL;
     uint32_t block = below != NULL ? block_beside(a, g, at, g->tier - 1, false) : NONE;
-    return fab_audit_ports_are_free(a, before, behind) ||
+    return fab_audit_slots_lack(a, before, behind) || fab_audit_ports_are_free(a, before, behind) ||
            (block != NONE && below->usual_upper > 0 && below->block[block].n_upper < below->usual_upper);
 }
 
@@ -307,14 +303,14 @@ static fab_status look_before_first(auditor *a, const grid *g, uint64_t from, fa
     uint64_t at[AXES] = {g->switches[0].name.at[0], g->switches[0].name.at[1]};
     char name[128];
     uint32_t first = g->switches[0].node;
-    bool slots = at[0] > 0 && has_one_axis(g) && fab_audit_slots_lack(a, NONE, g->switches[0].node);
+    bool slots = at[0] > 0 && has_one_axis(g) && fab_audit_slots_lack(a, NONE, first);
     from = is_boards(g) ? 1 : from;
     if (!has_one_axis(g) || g->n < 2 ||
         !(slots || (at[0] > from && (fab_audit_ports_are_free(a, NONE, first) || would_join(a, g, first))))) {
         return FAB_OK;
     }
     at[0]--;
-    absent_switch s = place(a, g, at, g->switches[0].node);
+    absent_switch s = place(a, g, at, first);
     put_name(g, at, name, sizeof name);
     return add_absent(a, g, name, "its peers leave its ports free, and other switches are counted from its number",
                       fab_audit_confidence(g->n, g->n + 1.0), &s, err);

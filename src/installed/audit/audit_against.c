@@ -32,7 +32,9 @@ static fab_status copy_plan(comparison *c, const fab_shape *plan, fab_error *err
     free(c->cables);
     c->cables = NULL;
     FAB_PASS(FAB_NEW(c->cables, n + 1, err));
-    memcpy(c->cables, plan->net->cables, n * sizeof *c->cables);
+    if (n > 0) { /* without cables the plan's list is NULL */
+        memcpy(c->cables, plan->net->cables, n * sizeof *c->cables);
+    }
     c->plan_copy = *plan->net;
     c->plan_copy.cables = c->cables;
     c->shape_copy = *plan;
@@ -255,7 +257,8 @@ static bool find_exchange(const comparison *c, const uint8_t *done_with, uint32_
     return false;
 }
 
-static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, fab_error *err) {
+/* n of them are of the same two boxes, which have n_of [box] cables. */
+static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, const uint32_t *n_of, fab_error *err) {
     const fab_network_end *one = &c->plan->cables[x->cable[0]].end[x->end[0]];
     const fab_network_end *two = &c->plan->cables[x->cable[1]].end[x->end[1]];
     const fab_network_end *at[2] = {&c->plan->cables[x->cable[0]].end[x->end[0] ^ 1],
@@ -272,26 +275,28 @@ static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, 
     f.cables = 2 * n;
     f.damage_bps = n * (c->plan->cables[x->cable[0]].rate_bps + c->plan->cables[x->cable[1]].rate_bps);
     f.line = fab_network_near(c->a.net, x->side[0])->line;
-    if (n > 1) {
-        f.node = name[0];
-        f.other = name[1];
-        f.port = f.other_port = "";
-        FAB_PASS(
-            fab_audit_text(&c->a, &f.text, err,
-                           "%.120s and %.120s are exchanged: %u of their cables, each where one of the other belongs",
-                           f.node, f.other, (unsigned)f.cables));
-        FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Exchange the two boxes, or their names, or their %u cables.",
-                                (unsigned)f.cables));
-    } else {
-        FAB_PASS(fab_audit_text(&c->a, &f.text, err, "their cables to %.100s:%.30s and %.100s:%.30s are crossed",
-                                c->plan_names[one->node], fab_audit_port(one), c->plan_names[two->node],
-                                fab_audit_port(two)));
-        FAB_PASS(fab_audit_text(&c->a, &f.work, err,
-                                "Exchange the ends of the two cables at %.100s:%.30s and "
-                                "%.100s:%.30s.",
-                                f.node, f.port, f.other, f.other_port));
+    if (n == 1) {
+        return fab_audit_tell(&c->a, &f, err,
+                              "their cables to %.100s:%.30s and %.100s:%.30s are crossed" FAB_AUDIT_WORK
+                              "Exchange the ends of the two cables at %.100s:%.30s and %.100s:%.30s.",
+                              c->plan_names[one->node], fab_audit_port(one), c->plan_names[two->node],
+                              fab_audit_port(two), f.node, f.port, f.other, f.other_port);
     }
-    return fab_audit_add(&c->a, &f, err);
+    f.node = name[0];
+    f.other = name[1];
+    f.port = f.other_port = "";
+    if (n == n_of[box[0]] && n == n_of[box[1]]) {
+        return fab_audit_tell(
+            &c->a, &f, err,
+            "%.120s and %.120s are exchanged: each of their %u cables is where one of the other belongs" FAB_AUDIT_WORK
+            "Exchange the two boxes, or their names, or their %u cables.",
+            f.node, f.other, f.cables, f.cables);
+    }
+    return fab_audit_tell(
+        &c->a, &f, err,
+        "%.120s and %.120s: %u of their cables are exchanged, each is where one of the other belongs" FAB_AUDIT_WORK
+        "Exchange these %u cables; the boxes have others.",
+        f.node, f.other, f.cables, f.cables);
 }
 
 /* Whether both have their exchanged ends at the same two boxes, hosts. */
@@ -312,7 +317,14 @@ static bool same_boxes(const comparison *c, const exchange *x, const exchange *y
 static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_error *err) {
     fab_status status = FAB_OK;
     exchange *list = NULL;
+    uint32_t *n_of = NULL; /* [box]: planned cables */
     uint32_t n = 0;
+    uint32_t box = 0;
+    FAB_TRY(FAB_NEW(n_of, (size_t)c->plan_shape->n_servers + c->plan->n_nodes + 1, err));
+    for (uint32_t side = 0; side < 2 * c->plan->n_cables; side++) {
+        (void)owner_of(c, fab_network_near(c->plan, side)->node, &box);
+        n_of[box]++;
+    }
     for (uint32_t cable = 0; cable < c->plan->n_cables; cable++) {
         n += done_with[cable] == 0;
     }
@@ -338,10 +350,10 @@ static fab_status look_for_exchanges(comparison *c, uint8_t *done_with, fab_erro
             list[k] = is_same ? list[--n] : list[k];
             k += !is_same;
         }
-        FAB_TRY(report_exchange(c, &list[i], same, err));
+        FAB_TRY(report_exchange(c, &list[i], same, n_of, err));
     }
 done:
-    free(list);
+    FAB_FREE_ALL(list, n_of);
     return status;
 }
 
@@ -360,18 +372,12 @@ static fab_status report_miswired(comparison *c, uint32_t cable, uint32_t i, uin
                      .other_guid = c->a.net->nodes[far->node].guid,
                      .other_port = fab_audit_port(far),
                      .line = fab_network_near(c->a.net, side)->line};
-    FAB_PASS(fab_audit_text(&c->a, &f.text, err, "leads to %s:%s instead of %s:%s", f.other, f.other_port,
-                            c->plan_names[p->end[i ^ 1].node], fab_audit_port(&p->end[i ^ 1])));
-    FAB_PASS(fab_audit_text(&c->a, &f.work, err, "Move the far end from %s:%s to %s:%s.", f.other, f.other_port,
-                            c->plan_names[p->end[i ^ 1].node], fab_audit_port(&p->end[i ^ 1])));
-    FAB_PASS(fab_audit_add(&c->a, &f, err));
+    const char *node = c->plan_names[p->end[i ^ 1].node];
+    const char *port = fab_audit_port(&p->end[i ^ 1]);
     c->found[side >> 1] = 1;
-    return FAB_OK;
-}
-
-static bool is_service(const fab_network *net, uint32_t cable) {
-    const fab_network_end *end = net->cables[cable].end;
-    return net->nodes[end[0].node].kind == FAB_NETWORK_SERVICE || net->nodes[end[1].node].kind == FAB_NETWORK_SERVICE;
+    return fab_audit_tell(&c->a, &f, err,
+                          "leads to %s:%s instead of %s:%s" FAB_AUDIT_WORK "Move the far end from %s:%s to %s:%s.",
+                          f.other, f.other_port, node, port, f.other, f.other_port, node, port);
 }
 
 static bool is_planned(const comparison *c, uint32_t cable) {
@@ -402,7 +408,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         const fab_network_cable *p = &c->plan->cables[cable];
         uint32_t side = FAB_NETWORK_NONE;
         uint32_t i = 0;
-        for (; done_with[cable] == 0 && !is_service(c->plan, cable) && side == FAB_NETWORK_NONE && i < 2;
+        for (; done_with[cable] == 0 && !fab_network_is_service(c->plan, p) && side == FAB_NETWORK_NONE && i < 2;
              i++) { /* an end that leads elsewhere */
             uint32_t node = c->there[p->end[i].node];
             side = node != FAB_NETWORK_NONE && p->end[i].port != NULL
@@ -411,7 +417,7 @@ static fab_status look_at_cables(comparison *c, fab_error *err) {
         }
         if (side != FAB_NETWORK_NONE) {
             FAB_TRY(report_miswired(c, cable, i - 1, side, err));
-        } else if (done_with[cable] == 0 && !is_service(c->plan, cable) && is_planned(c, cable)) {
+        } else if (done_with[cable] == 0 && !fab_network_is_service(c->plan, p) && is_planned(c, cable)) {
             FAB_TRY(report_missing(c, cable, err));
         }
     }
@@ -423,7 +429,7 @@ done:
 static fab_status look_for_more(comparison *c, fab_error *err) {
     for (uint32_t cable = 0; cable < c->a.net->n_cables; cable++) {
         const fab_network_cable *p = &c->a.net->cables[cable];
-        if (c->found[cable] != 0 || is_service(c->a.net, cable)) {
+        if (c->found[cable] != 0 || fab_network_is_service(c->a.net, p)) {
             continue;
         }
         fab_finding f = fab_audit_finding(&c->a, FAB_FINDING_EXTRA_CABLE, &p->end[0], &p->end[1]);

@@ -27,19 +27,9 @@ typedef struct finding_blocks {
     uint32_t *votes; /* [n_nodes]: of a block */
 } finding_blocks;
 
-static int by_ends(const void *x, const void *y) {
-    const audit_trunk *a = x;
-    const audit_trunk *b = y;
-    FAB_ORDER_BY(a->lower, b->lower);
-    return FAB_ORDER(a->upper, b->upper);
-}
+FAB_ORDER_TWO(by_ends, audit_trunk, lower, upper);
 
-static int by_signature(const void *x, const void *y) {
-    const lower_switch *a = x;
-    const lower_switch *b = y;
-    FAB_ORDER_BY(a->signature, b->signature);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_TWO(by_signature, lower_switch, signature, rank);
 
 static int by_frequency(const void *x, const void *y) {
     const lower_switch *a = x;
@@ -203,12 +193,7 @@ static void join_blocks(finding_blocks *f) {
     }
 }
 
-static int by_upper(const void *x, const void *y) {
-    const audit_trunk *a = x;
-    const audit_trunk *b = y;
-    FAB_ORDER_BY(a->upper, b->upper);
-    return FAB_ORDER(a->lower, b->lower);
-}
+FAB_ORDER_TWO(by_upper, audit_trunk, upper, lower);
 
 /* Upper switches go where most of their trunks lead, and then lower ones. */
 static fab_status settle(finding_blocks *f, fab_error *err) {
@@ -283,12 +268,7 @@ static void find_usual_upper(audit_boundary *b) {
     b->usual_upper = most >= FAB_AUDIT_NEARLY * b->n_blocks || (b->n_blocks == 3 && most == 2) || is_pair ? best : 0;
 }
 
-static int by_block_and_size(const void *x, const void *y) {
-    const audit_trunk *a = x;
-    const audit_trunk *b = y;
-    FAB_ORDER_BY(a->lower, b->lower);
-    return FAB_ORDER(a->n, b->n);
-}
+FAB_ORDER_TWO(by_block_and_size, audit_trunk, lower, n);
 
 /* Cables of a trunk, of the pairs of a block; a pair that is not joined has a trunk of none. */
 static void rule_of_block(audit_block *k, const audit_trunk *sizes, uint32_t n, uint32_t usual) {

@@ -36,13 +36,7 @@ typedef struct kind_of_cable {
     uint32_t cable;
 } kind_of_cable;
 
-static int by_kind(const void *x, const void *y) {
-    const kind_of_cable *a = x;
-    const kind_of_cable *b = y;
-    FAB_ORDER_BY(a->kind, b->kind);
-    FAB_ORDER_BY(a->bps, b->bps);
-    return FAB_ORDER(a->cable, b->cable);
-}
+FAB_ORDER_THREE(by_kind, kind_of_cable, kind, bps, cable);
 
 /* Of the box at an end: its tier, and the role or the pattern of its name. */
 static uint64_t kind_of_box(const auditor *a, uint32_t v) {
@@ -134,9 +128,8 @@ static fab_status look_at_speed(auditor *a, uint32_t cable, double usual, double
     if (c->rate_bps == meant || meant <= 0) {
         return FAB_OK;
     }
-    FAB_PASS(fab_audit_text(a, &f.text, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
-                            is_planned(a, cable) ? "planned" : "its peers", meant / 1e9));
-    return fab_audit_add(a, &f, err);
+    return fab_audit_tell(a, &f, err, "runs at %g Gb/s, %s at %g Gb/s", c->rate_bps / 1e9,
+                          is_planned(a, cable) ? "planned" : "its peers", meant / 1e9);
 }
 
 /* Where every cable of a boundary departs from the plan in the same way, that is one finding and not thousands. */
@@ -160,10 +153,9 @@ static fab_status look_at_boundary(auditor *a, uint32_t t, boundary_rates *rates
                          .cables = r.n,
                          .work = "Look at the ports' settings, and at the kind of cables and transceivers; if this is "
                                  "how it is meant, put it into the plan."};
-        FAB_PASS(fab_audit_text(a, &f.text, err, "all %u cables below tier %u (%s) run at %g Gb/s, planned at %g Gb/s",
+        FAB_PASS(fab_audit_tell(a, &f, err, "all %u cables below tier %u (%s) run at %g Gb/s, planned at %g Gb/s",
                                 (unsigned)r.n, (unsigned)t, t == 1 ? "of hosts" : "between switches", r.bps / 1e9,
                                 r.planned_bps / 1e9));
-        FAB_PASS(fab_audit_add(a, &f, err));
     }
     *rates = r;
     return FAB_OK;

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE       FAB_NETWORK_NONE
-#define MOST_PAIRS ((size_t)1 << 27) /* of a switch and a cell */
-#define LEARNED    0.85              /* of these that a learned rule tells */
+#define NONE    FAB_NETWORK_NONE
+#define LEARNED 0.85 /* part of the cables to cells that a learned rule tells */
 
 /* A switch that has one cable less to a cell than it should, and one more to another. */
 typedef struct crossing {
@@ -26,9 +25,9 @@ typedef struct cells {
     uint32_t tier;
     const uint32_t *of; /* [n_nodes] */
     uint32_t n_cells;
-    uint16_t *count;         /* [switch of the tier][cell]: cables */
-    uint32_t *index, *place; /* [n_nodes]: of a switch of the tier among all, and in its cell, by name */
-    uint32_t *size, *first;  /* [cell]: its switches, and one of them */
+    uint16_t *count;        /* [cell]: cables of the switch that is looked at */
+    uint32_t *place;        /* [n_nodes]: of a switch of the tier in its cell, by name */
+    uint32_t *size, *first; /* [cell]: its switches, and one of them */
     crossing *list;
     uint32_t n, usual; /* usual: of every pair; 0: the rule is learned */
     uint32_t most;     /* switches of a cell, as nearly all have */
@@ -49,33 +48,32 @@ static bool is_member(const cells *s, uint32_t v) {
     return fab_audit_is_switch(s->a, v) && s->a->shape->tier[v] == s->tier && s->of[v] != NONE;
 }
 
-static fab_status count_cables(cells *s, fab_error *err) {
-    const fab_network *net = s->a->net;
-    FAB_PASS(FAB_NEW(s->count, (size_t)n_switches(s) * s->n_cells, err));
-    FAB_PASS(FAB_NEW(s->index, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(s->place, net->n_nodes, err));
+static fab_status list_cells(cells *s, fab_error *err) {
+    FAB_PASS(FAB_NEW(s->count, s->n_cells, err));
+    FAB_PASS(FAB_NEW(s->place, s->a->net->n_nodes, err));
     FAB_PASS(FAB_NEW(s->size, s->n_cells, err));
     FAB_PASS(FAB_NEW(s->first, s->n_cells, err));
     for (uint32_t i = 0; i < n_switches(s); i++) {
         uint32_t v = switch_at(s, i);
-        s->index[v] = i;
         if (s->of[v] != NONE) {
             s->first[s->of[v]] = s->size[s->of[v]] == 0 ? v : s->first[s->of[v]];
             s->place[v] = s->size[s->of[v]]++;
         }
     }
-    for (uint32_t c = 0; c < net->n_cables; c++) {
-        const fab_network_end *end = net->cables[c].end;
-        for (int k = 0; k < 2 && is_member(s, end[0].node) && is_member(s, end[1].node) && end[0].node != end[1].node;
-             k++) {
-            s->count[(size_t)s->index[end[k].node] * s->n_cells + s->of[end[k ^ 1].node]]++;
-        }
-    }
     return FAB_OK;
 }
 
-static uint16_t count_of(const cells *s, uint32_t v, uint32_t cell) {
-    return s->count[(size_t)s->index[v] * s->n_cells + cell];
+/* Cables of a switch to each cell. */
+static const uint16_t *count_cables(cells *s, uint32_t v) {
+    const fab_shape *shape = s->a->shape;
+    memset(s->count, 0, s->n_cells * sizeof *s->count);
+    for (uint32_t i = shape->first[v]; i < shape->first[v + 1] && is_member(s, v); i++) {
+        uint32_t w = fab_network_far(s->a->net, shape->side[i])->node;
+        if (w != v && is_member(s, w)) {
+            s->count[s->of[w]]++;
+        }
+    }
+    return s->count;
 }
 
 /* --- one number for all ------------------------------------------------------------------------------------------- */
@@ -88,8 +86,9 @@ static void find_usual(cells *s) {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < n_switches(s); i++) {
             uint32_t v = switch_at(s, i);
+            const uint16_t *count = count_cables(s, v);
             for (uint32_t cell = 0; s->of[v] != NONE && cell < s->n_cells; cell++) {
-                uint32_t n = count_of(s, v, cell);
+                uint32_t n = count[cell];
                 if (cell != s->of[v] && n > 0 && pass == 0) {
                     s->usual = votes == 0 ? n : s->usual;
                     votes += n == s->usual ? 1 : UINT32_MAX;
@@ -126,9 +125,10 @@ static double learn(cells *s, int32_t *votes) {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < n_switches(s); i++) {
             uint32_t v = switch_at(s, i);
+            const uint16_t *count = count_cables(s, v);
             for (uint32_t cell = 0; has_rule(s, v) && cell < s->n_cells; cell++) {
                 uint16_t *rule = rule_at(s, v, cell);
-                uint16_t n = count_of(s, v, cell);
+                uint16_t n = count[cell];
                 int32_t *vote = &votes[rule - s->rule];
                 if (pass == 0) {
                     *rule = *vote == 0 ? n : *rule;
@@ -176,8 +176,9 @@ static void look_at_switch(cells *s, uint32_t v) {
     uint32_t n_less = 0;
     uint32_t n_more = 0;
     uint32_t n_other = 0;
+    const uint16_t *count = count_cables(s, v);
     for (uint32_t cell = 0; cell < s->n_cells; cell++) {
-        uint32_t n = count_of(s, v, cell);
+        uint32_t n = count[cell];
         bool is_own = cell == s->of[v];
         uint32_t should = s->usual == 0 ? *rule_at(s, v, cell) : is_own ? n : s->usual;
         n_less += n + 1 == should;
@@ -208,15 +209,10 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
     auditor *a = s->a;
     const fab_network_cable *cable = cable_between(s, one->node, two->node, NONE);
     const fab_network_cable *near = cable != NULL ? cable : cable_between(s, one->node, NONE, one->has);
-    fab_finding f = {.kind = FAB_FINDING_CROSSED,
-                     .confidence = s->confidence,
-                     .cables = cable != NULL ? 1 : 2,
-                     .damage_bps = near->rate_bps,
-                     .node = fab_audit_label(a, one->node),
-                     .guid = a->net->nodes[one->node].guid,
-                     .other = fab_audit_label(a, two->node),
-                     .other_guid = a->net->nodes[two->node].guid,
-                     .line = near->end[0].line != 0 ? near->end[0].line : near->end[1].line};
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_CROSSED, one->node, two->node);
+    f.confidence = s->confidence;
+    f.damage_bps = near->rate_bps;
+    f.line = near->end[0].line != 0 ? near->end[0].line : near->end[1].line;
     const char *what = s->usual > 0 ? "cell" : "group";
     const char *lacks = NULL;
     FAB_PASS(one->lacks == s->of[one->node]
@@ -226,22 +222,17 @@ static fab_status report(cells *s, const crossing *one, const crossing *two, fab
         uint32_t k = cable->end[0].node == one->node ? 0 : 1;
         f.port = fab_audit_port(&cable->end[k]);
         f.other_port = fab_audit_port(&cable->end[k ^ 1]);
-        FAB_PASS(
-            fab_audit_text(a, &f.text, err,
-                           "by this cable both switches have one more to each other's %s than their peers; %s lacks "
-                           "one to %s",
-                           what, f.node, lacks));
-        FAB_PASS(fab_audit_text(a, &f.work, err,
-                                "Exchange its end with that of a cable which is crossed with it: %s "
-                                "belongs on %s.",
-                                f.node, lacks));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f.text, err,
-                                "their cables to two %ss are crossed: %s lacks one to %s, %s has one too many", what,
-                                f.node, lacks, f.other));
-        FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the ends of the two at %s and %s.", f.node, f.other));
+        return fab_audit_tell(a, &f, err,
+                              "by this cable both switches have one more to each other's %s than their peers; %s lacks "
+                              "one to %s" FAB_AUDIT_WORK
+                              "Exchange its end with that of a cable which is crossed with it: %s belongs on %s.",
+                              what, f.node, lacks, f.node, lacks);
     }
-    return fab_audit_add(a, &f, err);
+    f.cables = 2;
+    return fab_audit_tell(a, &f, err,
+                          "their cables to two %ss are crossed: %s lacks one to %s, %s has one too many" FAB_AUDIT_WORK
+                          "Exchange the ends of the two at %s and %s.",
+                          what, f.node, lacks, f.other, f.node, f.other);
 }
 
 static fab_status report_crossings(cells *s, fab_error *err) {
@@ -288,10 +279,10 @@ fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_erro
         FAB_TRY(fab_audit_groups(a, tier, of, &s.n_cells, err));
         s.of = of;
     }
-    if (s.n_cells < 3 || (size_t)n_switches(&s) * s.n_cells > MOST_PAIRS) {
+    if (s.n_cells < 3) {
         goto done;
     }
-    FAB_TRY(count_cables(&s, err));
+    FAB_TRY(list_cells(&s, err));
     if (has_blocks) {
         find_usual(&s);
     } else {
@@ -307,6 +298,6 @@ fab_status fab_audit_cells(auditor *a, uint32_t tier, uint32_t *should, fab_erro
     }
     FAB_TRY(report_crossings(&s, err));
 done:
-    FAB_FREE_ALL(s.count, s.index, s.place, s.size, s.first, s.list, s.rule, of);
+    FAB_FREE_ALL(s.count, s.place, s.size, s.first, s.list, s.rule, of);
     return status;
 }

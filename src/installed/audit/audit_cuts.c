@@ -68,15 +68,13 @@ done:
 }
 
 static fab_status report_parts(auditor *a, const cuts *c, uint32_t root, uint32_t hosts, uint32_t all, fab_error *err) {
-    fab_finding f = {.kind = FAB_FINDING_UNREACHABLE,
-                     .confidence = 1,
-                     .guid = a->net->nodes[c->node[root]].guid,
-                     .damage_bps = hosts * a->usual_bps[1],
-                     .node = fab_audit_label(a, c->node[root]),
-                     .work = "Find the cables or switches that should join the two parts."};
-    FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u hosts, this one among them, are joined to no other part",
-                            (unsigned)hosts, (unsigned)all));
-    return fab_audit_add(a, &f, err);
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_UNREACHABLE, c->node[root], FAB_NETWORK_NONE);
+    f.cables = 0;
+    f.damage_bps = hosts * a->usual_bps[1];
+    return fab_audit_tell(a, &f, err,
+                          "%u of %u hosts, this one among them, are joined to no other part" FAB_AUDIT_WORK
+                          "Find the cables or switches that should join the two parts.",
+                          hosts, all);
 }
 
 /* Whether a switch is the only way of one below it because cables of that one are missing: then that is told. */
@@ -113,16 +111,15 @@ static fab_status report_points(auditor *a, const cuts *c, fab_error *err) {
             if (c->cut[v] == 0 || is_told(a, nodes[i])) {
                 continue;
             }
-            fab_finding f = {.kind = FAB_FINDING_SINGLE_POINT,
-                             .confidence = fab_audit_confidence(n - n_cut, n),
-                             .guid = a->net->nodes[c->node[v]].guid,
-                             .damage_bps = c->cut[v] * a->usual_bps[1],
-                             .node = fab_audit_label(a, c->node[v]),
-                             .work = "Give the hosts behind it, or the switches between, another way."};
-            FAB_PASS(fab_audit_text(a, &f.text, err,
-                                    "its failure alone cuts off %u host%s; most of its peers cut off none",
-                                    (unsigned)c->cut[v], c->cut[v] > 1 ? "s" : ""));
-            FAB_PASS(fab_audit_add(a, &f, err));
+            fab_finding f = fab_audit_boxes(a, FAB_FINDING_SINGLE_POINT, c->node[v], FAB_NETWORK_NONE);
+            f.confidence = fab_audit_confidence(n - n_cut, n);
+            f.cables = 0;
+            f.damage_bps = c->cut[v] * a->usual_bps[1];
+            FAB_PASS(
+                fab_audit_tell(a, &f, err,
+                               "its failure alone cuts off %u host%s; most of its peers cut off none" FAB_AUDIT_WORK
+                               "Give the hosts behind it, or the switches between, another way.",
+                               c->cut[v], c->cut[v] > 1 ? "s" : ""));
         }
     }
     return FAB_OK;

@@ -116,6 +116,6 @@ bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind
         n_free[above] += box_leaves_ports(a, box, before, behind);
     }
     bool is_slot = is_leaf_board(a, behind); /* the spine boards of the box have ports for all of them, filled or not */
-    return fab_audit_slots_lack(a, before, behind) || (n_all[0] > 0 && n_free[0] >= FAB_AUDIT_NEARLY * n_all[0]) ||
+    return (n_all[0] > 0 && n_free[0] >= FAB_AUDIT_NEARLY * n_all[0]) ||
            (!is_slot && n_all[1] > 0 && n_free[1] >= FAB_AUDIT_NEARLY * n_all[1]);
 }

@@ -60,13 +60,13 @@ static uint32_t list_candidates(grouping *g, uint32_t v) {
         g->list[n++] = v;
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
             uint32_t w = peer_of(g, v, k);
-            uint32_t shared = w != NONE ? n_shared(g, w, v + 1) : 0;
+            uint32_t shared = w != NONE && (pass == 0 || g->of[w] == NONE) ? n_shared(g, w, v + 1) : 0;
             most = pass == 0 && shared > most ? shared : most;
             bool is_new = true;
             for (uint32_t i = 0; i < n; i++) {
                 is_new = is_new && g->list[i] != w;
             }
-            if (pass == 1 && is_new && w != NONE && g->of[w] == NONE && shared > 2 && 2 * shared >= most + 2) {
+            if (pass == 1 && is_new && shared > 2 && 2 * shared >= most + 2) {
                 g->list[n++] = w;
             }
         }
@@ -75,16 +75,16 @@ static uint32_t list_candidates(grouping *g, uint32_t v) {
 }
 
 /* Neighbours of a switch within a group, each once. */
-static uint32_t n_inside(const grouping *g, uint32_t v, uint32_t group) {
+static uint32_t n_inside(grouping *g, uint32_t v, uint32_t group) {
     const fab_shape *s = g->a->shape;
     uint32_t n = 0;
+    g->stamp++;
     for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
         uint32_t w = peer_of(g, v, k);
-        bool again = false;
-        for (uint32_t j = s->first[v]; w != NONE && j < k; j++) {
-            again = again || peer_of(g, v, j) == w;
+        if (w != NONE && g->second[w] != g->stamp) {
+            g->second[w] = g->stamp;
+            n += g->of[w] == group;
         }
-        n += w != NONE && g->of[w] == group && !again;
     }
     return n;
 }
@@ -172,10 +172,16 @@ fab_status fab_audit_groups(const auditor *a, uint32_t tier, uint32_t *of, uint3
             moves |= settle(&g, nodes[i]);
         }
     }
+    uint32_t n_left = 0;
+    for (uint32_t k = 0; k < g.n_groups; k++) { /* numbers without those that all have left */
+        g.votes[k] = n_left;
+        n_left += g.size[k] > 0;
+    }
     for (uint32_t i = 0; i < n; i++) {
         n_alone += of[nodes[i]] == NONE;
+        of[nodes[i]] = of[nodes[i]] != NONE ? g.votes[of[nodes[i]]] : NONE;
     }
-    *out_n = g.n_groups >= 3 && 10 * n_alone <= n ? g.n_groups : 0;
+    *out_n = n_left >= 3 && 10 * n_alone <= n ? n_left : 0;
 done:
     FAB_FREE_ALL(g.mark, g.second, g.list, g.size, g.votes);
     return status;

@@ -26,16 +26,17 @@ fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_
     f.damage_bps = p->leaf != q->leaf ? 2 * a->net->cables[p->side >> 1].rate_bps : 0;
     f.cables = 2;
     f.line = one->line;
+    const char *node = fab_audit_label(a, p->node);
     FAB_PASS(fab_audit_text(a, &f.text, err,
                             same                                ? "the two ports of '%s' are on each other's plane"
                             : kind == FAB_FINDING_SWAPPED_RAILS ? "'%s' and '%s' are on each other's rail"
                                                                 : "'%s' and '%s' are at each other's port",
-                            fab_audit_label(a, p->node), fab_audit_label(a, q->node)));
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the two cables at the %s: '%s'%s%s belongs on %s%s%s.",
-                            p->leaf == q->leaf ? "leaf" : "leaves", fab_audit_label(a, p->node), same ? ", port " : "",
-                            same ? fab_audit_port(fab_network_near(a->net, p->side)) : "", f.other,
-                            f.other_port[0] != '\0' ? ", port " : "", f.other_port));
-    return fab_audit_add(a, &f, err);
+                            node, fab_audit_label(a, q->node)));
+    return fab_audit_tell(a, &f, err,
+                          "%s" FAB_AUDIT_WORK "Exchange the two cables at the %s: '%s'%s%s belongs on %s%s%s.", f.text,
+                          p->leaf == q->leaf ? "leaf" : "leaves", node, same ? ", port " : "",
+                          same ? fab_audit_port(fab_network_near(a->net, p->side)) : "", f.other,
+                          f.other_port[0] != '\0' ? ", port " : "", f.other_port);
 }
 
 fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) {
@@ -48,14 +49,14 @@ fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidenc
     f.confidence = confidence;
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
-    if (is_rail) {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "this adapter is number %u of its host, on a leaf of number %u",
-                                (unsigned)there, (unsigned)here));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "its peers say that it belongs on %s", fab_audit_label(a, p->should)));
-    }
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Move the cable to %s.", fab_audit_label(a, p->should)));
-    return fab_audit_add(a, &f, err);
+    const char *leaf = fab_audit_label(a, p->should);
+    return is_rail ? fab_audit_tell(a, &f, err,
+                                    "this adapter is number %u of its host, on a leaf of number %u" FAB_AUDIT_WORK
+                                    "Move the cable to %s.",
+                                    there, here, leaf)
+                   : fab_audit_tell(a, &f, err,
+                                    "its peers say that it belongs on %s" FAB_AUDIT_WORK "Move the cable to %s.", leaf,
+                                    leaf);
 }
 
 static double confidence_of(const audit_plugs *p, uint32_t server) {
@@ -178,11 +179,11 @@ static fab_status report_leaf(audit_plugs *p, uint32_t server, uint32_t n_server
     }
     told[p->home_of[server]] = 1;
     FAB_PASS(fab_audit_next_name(a, last, 1, &f.node, err));
-    FAB_PASS(fab_audit_text(
-        a, &f.text, err, "%u servers, %s among them, lack the same adapter that others have: their leaf is not there",
-        (unsigned)n_servers, a->shape->server_name[server]));
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Install %s, or switch it on.", f.node));
-    return fab_audit_add(a, &f, err);
+    return fab_audit_tell(
+        a, &f, err,
+        "%u servers, %s among them, lack the same adapter that others have: their leaf is not there" FAB_AUDIT_WORK
+        "Install %s, or switch it on.",
+        n_servers, a->shape->server_name[server], f.node);
 }
 
 static fab_status report_missing(audit_plugs *p, uint32_t server, const uint32_t *column, uint32_t n, fab_error *err) {
@@ -198,22 +199,17 @@ static fab_status report_missing(audit_plugs *p, uint32_t server, const uint32_t
                      .damage_bps = n * a->usual_bps[1],
                      .cables = n,
                      .node = a->shape->server_name[server]};
-    if (is_port) {
-        FAB_PASS(fab_audit_text(a, &f.port, err, "%u", (unsigned)(column[0] % 64)));
-        FAB_PASS(fab_audit_text(a, &f.text, err,
-                                "port %u of its adapter %u has no cable that comes up; that of its peers has",
-                                (unsigned)(column[0] % 64), (unsigned)slot));
-    } else if (same_slot) {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "its adapter of rail %u is not in the network; those of its peers are",
-                                (unsigned)slot));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "%u of its ports are not in the network; those of its peers are",
-                                (unsigned)n));
-    }
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Look for adapter %u (HCA-%u, mlx5_%u) of %s and its cable.",
-                            (unsigned)slot, (unsigned)slot + 1, (unsigned)slot, f.node));
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Look for adapter %u (HCA-%u, mlx5_%u) of %s and its cable.", slot,
+                            slot + 1, slot, f.node));
     a->out->boundary[0].planned += n;
-    return fab_audit_add(a, &f, err);
+    if (is_port) {
+        FAB_PASS(fab_audit_text(a, &f.port, err, "%u", column[0] % 64));
+        return fab_audit_tell(a, &f, err, "port %s of its adapter %u has no cable that comes up; that of its peers has",
+                              f.port, slot);
+    }
+    return same_slot ? fab_audit_tell(a, &f, err,
+                                      "its adapter of rail %u is not in the network; those of its peers are", slot)
+                     : fab_audit_tell(a, &f, err, "%u of its ports are not in the network; those of its peers are", n);
 }
 
 /* Whether a server that spreads over two leaves has the other one beside an absent leaf, by number. */

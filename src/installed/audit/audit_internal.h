@@ -47,7 +47,7 @@ typedef struct auditor {
     const fab_network *net;
     const char **names;             /**< [n_nodes]: unique; owned: fab_audit_close() */
     uint32_t *rank;                 /**< [n_nodes]: place by name. Owned */
-    double *usual_bps;              /**< shape [n_tiers + 1]. Owned */
+    double *usual_bps;              /**< shape [n_tiers + 2]. Owned */
     uint32_t *tier_first, *in_tier; /**< [n_tiers + 2], [switches]: those of tier t are in_tier[tier_first[t]] ...,
                                        by name. Owned */
     uint32_t n_tiers;               /**< that rules are looked for in; 0: in none, see FAB_AUDIT_TIERS */
@@ -78,6 +78,12 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
 /** Appends a finding; texts that are NULL become "". */
 fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) FAB_MUST_USE;
 
+#define FAB_AUDIT_WORK "\x1f" /* in front of what to do: a character that no name has */
+
+/** The same of a finding whose text, and work where the format has FAB_AUDIT_WORK, is as printf makes it. */
+fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...)
+    FAB_PRINTF(4, 5) FAB_MUST_USE;
+
 /** Appends cables that lack between two switches. */
 fab_status fab_audit_add_lack(auditor *a, const fab_audit_lack *lack, fab_error *err) FAB_MUST_USE;
 
@@ -103,18 +109,25 @@ static inline double fab_audit_confidence(double k, double n) {
     return (k + 1) / (n + 2);
 }
 
-/** Of a cable: where to walk to, and its other end. */
-static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_network_end *at,
-                                            const fab_network_end *other) {
+/** Of one cable, for certain: of a box, and of another one or FAB_NETWORK_NONE. */
+static inline fab_finding fab_audit_boxes(const auditor *a, fab_finding_kind kind, uint32_t at, uint32_t other) {
+    bool has_other = other != FAB_NETWORK_NONE;
     return (fab_finding){.kind = kind,
                          .confidence = 1,
                          .cables = 1,
-                         .node = fab_audit_label(a, at->node),
-                         .port = fab_audit_port(at),
-                         .guid = a->net->nodes[at->node].guid,
-                         .other = fab_audit_label(a, other->node),
-                         .other_port = fab_audit_port(other),
-                         .other_guid = a->net->nodes[other->node].guid};
+                         .node = fab_audit_label(a, at),
+                         .guid = a->net->nodes[at].guid,
+                         .other = has_other ? fab_audit_label(a, other) : "",
+                         .other_guid = has_other ? a->net->nodes[other].guid : 0};
+}
+
+/** Of a cable: where to walk to, and its other end. */
+static inline fab_finding fab_audit_finding(const auditor *a, fab_finding_kind kind, const fab_network_end *at,
+                                            const fab_network_end *other) {
+    fab_finding f = fab_audit_boxes(a, kind, at->node, other->node);
+    f.port = fab_audit_port(at);
+    f.other_port = fab_audit_port(other);
+    return f;
 }
 
 static inline bool fab_audit_is_switch(const auditor *a, uint32_t v) {
@@ -137,7 +150,7 @@ fab_status fab_audit_next_name(auditor *a, uint32_t node, uint64_t step, const c
 bool fab_audit_slots_lack(const auditor *a, uint32_t before, uint32_t behind);
 
 /** Whether the boxes that a switch shares with another, of the tier above or of that below, leave ports free between
- * those of the two, or before those of one; or fab_audit_slots_lack(). */
+ * those of the two, or before those of one. */
 bool fab_audit_ports_are_free(const auditor *a, uint32_t before, uint32_t behind);
 
 /** Counts the cables and boxes of which some rule speaks, when all rules were asked. */
@@ -147,7 +160,8 @@ fab_status fab_audit_cover(auditor *a, fab_error *err) FAB_MUST_USE;
 typedef struct audit_uplinks {
     uint32_t there, should;
     uint32_t n_usual, n_peers; /**< switches of its role that have the usual number, and all */
-    bool is_rule; /**< nearly all of those that have any have as many; or there are two camps; or it has none */
+    bool is_rule; /**< nearly all of those that have any have as many, or there are two camps; of one that has none,
+                     half of all have as many */
 } audit_uplinks;
 
 /** Fills out [n_nodes] for the switches of a tier. */

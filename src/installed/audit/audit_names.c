@@ -4,6 +4,7 @@
 #include "../structure/network_boxes.h"
 
 #include "fab/fnv.h"
+#include "fab/gcd.h"
 #include "fab/memory.h"
 
 #include <ctype.h>
@@ -112,15 +113,6 @@ static uint64_t read_port(const fab_network *net, const fab_network_end *end, ui
     return fab_fnv(FAB_FNV_BEGIN ^ (uint64_t)fab_network_is_host(net, end->node), end->port, n);
 }
 
-static uint64_t greatest_divisor(uint64_t a, uint64_t b) {
-    while (b > 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint32_t find_prefix(const audit_numbering *list, uint64_t key) {
     uint32_t i = 0;
     while (i < list->n && list->of[i].key != key) {
@@ -144,7 +136,7 @@ void audit_numbering_find(const fab_network *net, audit_numbering *out) {
         }
         if (i < AUDIT_PREFIXES) {
             uint64_t first = out->of[i].first < number ? out->of[i].first : number;
-            out->of[i].step = greatest_divisor(out->of[i].step, out->of[i].first + number - 2 * first);
+            out->of[i].step = fab_gcd(out->of[i].step, out->of[i].first + number - 2 * first);
             out->of[i].first = first;
         }
     }

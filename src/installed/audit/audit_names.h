@@ -17,6 +17,7 @@ typedef struct audit_copy {
  * @retval FAB_EUNSUPPORTED  two boxes would have one name
  */
 fab_status audit_copy_boxes(const fab_shape *shape, audit_copy *out, fab_error *err) FAB_MUST_USE;
+/** Frees both; what is released, or was never filled but zeroed, is fine. */
 void audit_copy_release(audit_copy *copy);
 
 #define AUDIT_PREFIXES 32
@@ -29,6 +30,11 @@ typedef struct audit_numbering {
     uint32_t n;
 } audit_numbering;
 
+/**
+ * Takes all ports of a network that have names; kinds and prefixes beyond AUDIT_PREFIXES have no numbering.
+ * @param[in,out] out  Zeroed before.
+ * Complexity: O(cables * AUDIT_PREFIXES).
+ */
 void audit_numbering_find(const fab_network *net, audit_numbering *out);
 
 typedef struct audit_ports {

@@ -34,13 +34,7 @@ typedef struct sequence {
     double confidence; /* of the last of them */
 } sequence;
 
-static int by_leaf_and_rank(const void *x, const void *y) {
-    const standing *a = x;
-    const standing *b = y;
-    FAB_ORDER_BY(a->kind, b->kind);
-    FAB_ORDER_BY(a->leaf, b->leaf);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_THREE(by_leaf_and_rank, standing, kind, leaf, rank);
 
 static int by_place(const void *x, const void *y) {
     const standing *a = x;

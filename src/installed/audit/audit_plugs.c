@@ -19,21 +19,9 @@
 
 /* --- plugs -------------------------------------------------------------------------------------------------------- */
 
-static int by_column(const void *x, const void *y) {
-    const audit_plug *a = x;
-    const audit_plug *b = y;
-    FAB_ORDER_BY(a->server, b->server);
-    FAB_ORDER_BY(a->column, b->column);
-    return FAB_ORDER(a->side, b->side);
-}
+FAB_ORDER_THREE(by_column, audit_plug, server, column, side);
 
-static int by_leaf(const void *x, const void *y) {
-    const audit_plug *a = x;
-    const audit_plug *b = y;
-    FAB_ORDER_BY(a->leaf, b->leaf);
-    FAB_ORDER_BY(a->column, b->column);
-    return FAB_ORDER(a->side, b->side);
-}
+FAB_ORDER_THREE(by_leaf, audit_plug, leaf, column, side);
 
 static uint32_t port_number(const fab_network_end *end) {
     const char *digits = end->port != NULL ? strpbrk(end->port, "0123456789") : NULL;
@@ -116,12 +104,7 @@ typedef struct signed_server {
     uint32_t server, rank, n_same;
 } signed_server;
 
-static int by_signature(const void *x, const void *y) {
-    const signed_server *a = x;
-    const signed_server *b = y;
-    FAB_ORDER_BY(a->signature, b->signature);
-    return FAB_ORDER(a->rank, b->rank);
-}
+FAB_ORDER_TWO(by_signature, signed_server, signature, rank);
 
 static int by_frequency(const void *x, const void *y) {
     const signed_server *a = x;

@@ -25,13 +25,7 @@ typedef struct sideways {
     uint32_t n;
 } sideways;
 
-static int by_switches(const void *x, const void *y) {
-    const peer_cable *a = x;
-    const peer_cable *b = y;
-    FAB_ORDER_BY(a->one, b->one);
-    FAB_ORDER_BY(a->two, b->two);
-    return FAB_ORDER(a->cable, b->cable);
-}
+FAB_ORDER_THREE(by_switches, peer_cable, one, two, cable);
 
 static fab_finding finding_of(const auditor *a, fab_finding_kind kind, uint32_t cable) {
     const fab_network_cable *c = &a->net->cables[cable];
@@ -134,22 +128,15 @@ static fab_status report_short(sideways *s, const uint32_t *node, uint32_t n, do
     bool is_pair = n == 2 && s->degree[node[0]] == s->degree[node[1]] && s->should[node[0]] == s->should[node[1]];
     for (uint32_t i = 0; i < n; i += is_pair ? 2 : 1) {
         uint32_t lacks = s->should[node[i]] - s->degree[node[i]];
-        fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
-                         .confidence = confidence,
-                         .cables = lacks,
-                         .damage_bps = lacks * a->usual_bps[0],
-                         .node = fab_audit_label(a, node[i]),
-                         .guid = a->net->nodes[node[i]].guid};
-        if (is_pair) {
-            f.other = fab_audit_label(a, node[1]);
-            f.other_guid = a->net->nodes[node[1]].guid;
-        }
-        FAB_PASS(fab_audit_text(a, &f.text, err, "%s %u cables to other switches; nearly all have %u",
-                                is_pair ? "both have" : "it has", (unsigned)s->degree[node[i]],
-                                (unsigned)s->should[node[i]]));
-        FAB_PASS(fab_audit_text(a, &f.work, err, "Look for the cable of %s%s%s.", f.node, is_pair ? " and " : "",
-                                is_pair ? f.other : ""));
-        FAB_PASS(fab_audit_add(a, &f, err));
+        fab_finding f = fab_audit_boxes(a, FAB_FINDING_MISSING_CABLE, node[i], is_pair ? node[1] : NONE);
+        f.confidence = confidence;
+        f.cables = lacks;
+        f.damage_bps = lacks * a->usual_bps[0];
+        FAB_PASS(fab_audit_tell(a, &f, err,
+                                "%s %u cables to other switches; nearly all have %u" FAB_AUDIT_WORK
+                                "Look for the cable of %s%s%s.",
+                                is_pair ? "both have" : "it has", s->degree[node[i]], s->should[node[i]], f.node,
+                                is_pair ? " and " : "", f.other));
     }
     return FAB_OK;
 }
@@ -169,8 +156,8 @@ static fab_status look_for_more(sideways *s, bool has_rule, double confidence, f
         if ((more && last && (n_double == 0 || again)) || (!has_rule && again && n_double <= 2)) {
             fab_finding f = finding_of(a, FAB_FINDING_EXTRA_CABLE, p->cable);
             f.confidence = confidence;
+            f.text = "both switches have a cable more to others than their peers";
             f.work = "Remove it, or find where its ends belong.";
-            FAB_PASS(fab_audit_text(a, &f.text, err, "both switches have a cable more to others than their peers"));
             FAB_PASS(fab_audit_add(a, &f, err));
         }
     }
@@ -191,12 +178,12 @@ static fab_status report_absent(sideways *s, uint32_t n_short, fab_error *err) {
     uint32_t last = a->in_tier[a->tier_first[s->tier + 1] - 1];
     fab_finding f = {.kind = FAB_FINDING_ABSENT_SWITCH, .confidence = 0.75, .cables = n_short};
     FAB_PASS(fab_audit_next_name(a, last, 1, &f.node, err));
-    FAB_PASS(fab_audit_text(a, &f.text, err,
-                            "%u switches have one cable less to others than their peers, as if one were not there",
-                            (unsigned)n_short));
-    f.work = "Install it, or switch it on, and plug its cables.";
     a->lacks_leaf = true;
-    return fab_audit_add(a, &f, err);
+    return fab_audit_tell(
+        a, &f, err,
+        "%u switches have one cable less to others than their peers, as if one were not there" FAB_AUDIT_WORK
+        "Install it, or switch it on, and plug its cables.",
+        n_short);
 }
 
 static fab_status look_at_degrees(sideways *s, fab_error *err) {

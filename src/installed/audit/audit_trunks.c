@@ -150,23 +150,17 @@ static fab_status report_uplinks(const trunks *t, const deviation *d, fab_findin
     uint32_t block = d->there == 0 ? fab_audit_block_of_orphan(a, t->tier) : NONE;
     const audit_block *k = block != NONE ? &t->b->block[block] : NULL;
     bool is_whole = k != NULL && k->usual * k->n_upper == d->should;
-    if (d->there == 0) {
-        FAB_PASS(fab_audit_text(a, &f->text, err, "it has no cable to the next tier, %u of the %u of its role have %u",
-                                (unsigned)up->n_usual, (unsigned)up->n_peers, (unsigned)d->should));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f->text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
-                                (unsigned)d->should));
-    }
-    if (is_whole) {
-        FAB_PASS(fab_audit_text(a, &f->work, err, "Plug %u cables from %s to %s%s%s, %u each.", (unsigned)d->n, f->node,
-                                fab_audit_label(a, t->b->member[k->first_upper]), k->n_upper > 1 ? " ... " : "",
-                                k->n_upper > 1 ? fab_audit_label(a, t->b->member[k->first_upper + k->n_upper - 1]) : "",
-                                (unsigned)k->usual));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f->work, err, "Look for %u cable%s of %s to the other tier.", (unsigned)d->n,
-                                d->n > 1 ? "s" : "", f->node));
-    }
-    FAB_PASS(fab_audit_add(a, f, err));
+    FAB_PASS(is_whole ? fab_audit_text(
+                            a, &f->work, err, "Plug %u cables from %s to %s%s%s, %u each.", d->n, f->node,
+                            fab_audit_label(a, t->b->member[k->first_upper]), k->n_upper > 1 ? " ... " : "",
+                            k->n_upper > 1 ? fab_audit_label(a, t->b->member[k->first_upper + k->n_upper - 1]) : "",
+                            k->usual)
+                      : fab_audit_text(a, &f->work, err, "Look for %u cable%s of %s to the other tier.", d->n,
+                                       d->n > 1 ? "s" : "", f->node));
+    FAB_PASS(d->there == 0
+                 ? fab_audit_tell(a, f, err, "it has no cable to the next tier, %u of the %u of its role have %u",
+                                  up->n_usual, up->n_peers, d->should)
+                 : fab_audit_tell(a, f, err, "it has %u cables to the next tier, its peers %u", d->there, d->should));
     for (uint32_t i = 0; is_whole && i < k->n_upper; i++) {
         const fab_audit_lack lack = {
             .node = {d->lower, t->b->member[k->first_upper + i]}, .cables = k->usual, .rate_bps = rate_of(t)};
@@ -183,30 +177,24 @@ static fab_status report_missing(trunks *t, const deviation *d, fab_error *err) 
     char here[64] = "";
     char far[64] = "";
     uint32_t usual = d->upper != NONE ? t->b->block[t->b->of[d->lower]].usual : 0;
-    fab_finding f = {.kind = FAB_FINDING_MISSING_CABLE,
-                     .confidence = d->confidence,
-                     .damage_bps = d->n * rate_of(t),
-                     .cables = d->n,
-                     .node = fab_audit_label(a, d->lower),
-                     .guid = a->net->nodes[d->lower].guid};
-    if (d->upper != NONE) {
-        bool is_inside = fab_audit_same_box(a, d->lower, d->upper);
-        f.port = free_ports(t, d->lower, d->upper, usual, here, sizeof here);
-        f.other = fab_audit_label(a, d->upper);
-        f.other_guid = a->net->nodes[d->upper].guid;
-        f.other_port = free_ports(t, d->upper, d->lower, usual, far, sizeof far);
-        FAB_PASS(fab_audit_text(a, &f.text, err, "%u of %u %s are missing", (unsigned)d->n, (unsigned)d->should,
-                                is_inside ? "links between these chips of one box" : "cables of this trunk"));
-        FAB_PASS(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", (unsigned)d->n,
-                                d->n > 1 ? "s" : "", f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
-                                f.other_port[0] != '\0' ? ", port " : "", f.other_port));
-        if (is_inside) {
-            fab_audit_make_inside(&f);
-        }
-    } else {
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_MISSING_CABLE, d->lower, d->upper);
+    f.confidence = d->confidence;
+    f.damage_bps = d->n * rate_of(t);
+    f.cables = d->n;
+    if (d->upper == NONE) {
         return report_uplinks(t, d, &f, err);
     }
-    FAB_PASS(fab_audit_add(a, &f, err));
+    bool is_inside = fab_audit_same_box(a, d->lower, d->upper);
+    f.port = free_ports(t, d->lower, d->upper, usual, here, sizeof here);
+    f.other_port = free_ports(t, d->upper, d->lower, usual, far, sizeof far);
+    FAB_PASS(fab_audit_text(a, &f.work, err, "Plug %u cable%s from %s%s%s to %s%s%s.", d->n, d->n > 1 ? "s" : "",
+                            f.node, f.port[0] != '\0' ? ", port " : "", f.port, f.other,
+                            f.other_port[0] != '\0' ? ", port " : "", f.other_port));
+    if (is_inside) {
+        fab_audit_make_inside(&f);
+    }
+    FAB_PASS(fab_audit_tell(a, &f, err, "%u of %u %s are missing", d->n, d->should,
+                            is_inside ? "links between these chips of one box" : "cables of this trunk"));
     const fab_audit_lack lack = {.node = {d->lower, d->upper}, .cables = d->n, .rate_bps = rate_of(t)};
     return fab_audit_add_lack(a, &lack, err);
 }
@@ -215,71 +203,53 @@ static fab_status report_extra(trunks *t, const deviation *d, fab_error *err) {
     auditor *a = t->a;
     uint32_t side = NONE;
     bool is_foreign = d->should == 0 && d->upper != NONE;
-    fab_finding f = {.kind = FAB_FINDING_EXTRA_CABLE,
-                     .confidence = d->confidence,
-                     .cables = d->n,
-                     .node = fab_audit_label(a, d->lower),
-                     .guid = a->net->nodes[d->lower].guid,
-                     .other = d->upper != NONE ? fab_audit_label(a, d->upper) : NULL,
-                     .other_guid = d->upper != NONE ? a->net->nodes[d->upper].guid : 0,
-                     .work = "See whether a trunk that lacks a cable should have it."};
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_EXTRA_CABLE, d->lower, d->upper);
+    f.confidence = d->confidence;
+    f.cables = d->n;
+    f.work = "See whether a trunk that lacks a cable should have it.";
     if (is_foreign) {
         f.port = port_towards(t, d->lower, d->upper, &side);
         f.other_port = port_towards(t, d->upper, d->lower, &side);
         f.line = line_of(t, side);
         f.text = "these two switches are joined, and none of their peers";
-    } else if (d->upper == NONE) {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "it has %u cables to the next tier, its peers %u", (unsigned)d->there,
-                                (unsigned)d->should));
-    } else {
-        FAB_PASS(fab_audit_text(a, &f.text, err, "this trunk has %u cables, its peers %u", (unsigned)d->there,
-                                (unsigned)d->should));
+        return fab_audit_add(a, &f, err);
     }
-    return fab_audit_add(a, &f, err);
+    return fab_audit_tell(a, &f, err, "%s %u cables%s, its peers %u", d->upper == NONE ? "it has" : "this trunk has",
+                          d->there, d->upper == NONE ? " to the next tier" : "", d->should);
 }
 
 /* A cable that leads elsewhere: x has one to y, and none to z, where it belongs. */
 static fab_status report_miswired(trunks *t, uint32_t x, uint32_t y, uint32_t z, double confidence, fab_error *err) {
     auditor *a = t->a;
     uint32_t side = NONE;
-    fab_finding f = {.kind = FAB_FINDING_MISWIRED,
-                     .confidence = confidence,
-                     .cables = 1,
-                     .damage_bps = rate_of(t),
-                     .node = fab_audit_label(a, x),
-                     .guid = a->net->nodes[x].guid,
-                     .port = port_towards(t, x, y, &side),
-                     .other = fab_audit_label(a, y),
-                     .other_guid = a->net->nodes[y].guid};
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_MISWIRED, x, y);
+    f.confidence = confidence;
+    f.damage_bps = rate_of(t);
+    f.port = port_towards(t, x, y, &side);
     f.other_port = port_towards(t, y, x, &side);
     f.line = line_of(t, side);
-    FAB_PASS(fab_audit_text(a, &f.text, err, "a cable of %s leads to %s, where one to %s is missing%s", f.node, f.other,
-                            fab_audit_label(a, z), unsure_of(t, &f)));
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Move the end at %s to %s.", f.other, fab_audit_label(a, z)));
-    return fab_audit_add(a, &f, err);
+    return fab_audit_tell(a, &f, err,
+                          "a cable of %s leads to %s, where one to %s is missing%s" FAB_AUDIT_WORK
+                          "Move the end at %s to %s.",
+                          f.node, f.other, fab_audit_label(a, z), unsure_of(t, &f), f.other, fab_audit_label(a, z));
 }
 
 /* The cables of two switches, each to where that of the other belongs. */
 static fab_status report_crossed(trunks *t, const deviation *one, const deviation *two, fab_error *err) {
     auditor *a = t->a;
     uint32_t side = NONE;
-    fab_finding f = {.kind = FAB_FINDING_CROSSED,
-                     .confidence = one->confidence < two->confidence ? one->confidence : two->confidence,
-                     .cables = 2,
-                     .damage_bps = 2 * rate_of(t),
-                     .node = fab_audit_label(a, one->lower),
-                     .guid = a->net->nodes[one->lower].guid,
-                     .port = port_towards(t, one->lower, one->upper, &side),
-                     .other = fab_audit_label(a, two->lower),
-                     .other_guid = a->net->nodes[two->lower].guid};
+    const char *at[2] = {fab_audit_label(a, one->upper), fab_audit_label(a, two->upper)};
+    fab_finding f = fab_audit_boxes(a, FAB_FINDING_CROSSED, one->lower, two->lower);
+    f.confidence = one->confidence < two->confidence ? one->confidence : two->confidence;
+    f.cables = 2;
+    f.damage_bps = 2 * rate_of(t);
+    f.port = port_towards(t, one->lower, one->upper, &side);
     f.other_port = port_towards(t, two->lower, two->upper, &side);
     f.line = line_of(t, side);
-    FAB_PASS(fab_audit_text(a, &f.text, err, "their cables to %s and %s are crossed%s", fab_audit_label(a, one->upper),
-                            fab_audit_label(a, two->upper), unsure_of(t, &f)));
-    FAB_PASS(fab_audit_text(a, &f.work, err, "Exchange the two ends at %s and %s: %s belongs on %s, %s on %s.",
-                            fab_audit_label(a, one->upper), fab_audit_label(a, two->upper), f.node,
-                            fab_audit_label(a, two->upper), f.other, fab_audit_label(a, one->upper)));
-    return fab_audit_add(a, &f, err);
+    return fab_audit_tell(a, &f, err,
+                          "their cables to %s and %s are crossed%s" FAB_AUDIT_WORK
+                          "Exchange the two ends at %s and %s: %s belongs on %s, %s on %s.",
+                          at[0], at[1], unsure_of(t, &f), at[0], at[1], f.node, at[1], f.other, at[0]);
 }
 
 static deviation *find_deviation(trunks *t, uint32_t lower, uint32_t upper, bool is_extra) {
@@ -436,12 +406,7 @@ typedef struct degree {
     uint32_t node, n;
 } degree;
 
-static int by_degree(const void *x, const void *y) {
-    const degree *a = x;
-    const degree *b = y;
-    FAB_ORDER_BY(a->n, b->n);
-    return FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_TWO(by_degree, degree, n, node);
 
 /* The number of cables that nearly all of them have; 0: there is none. Sorts. */
 static uint32_t usual_degree(degree *list, uint32_t n) {

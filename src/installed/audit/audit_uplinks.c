@@ -17,13 +17,7 @@ typedef struct counted {
     uint32_t node, up, down;
 } counted;
 
-static int by_uplinks(const void *x, const void *y) {
-    const counted *a = x;
-    const counted *b = y;
-    FAB_ORDER_BY(a->up, b->up);
-    FAB_ORDER_BY(a->down, b->down);
-    return FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_THREE(by_uplinks, counted, up, down, node);
 
 /* "storage-leaf-1" and "leaf-1" are of one role, and of two kinds. */
 static int by_kind(const void *x, const void *y) {
@@ -97,9 +91,9 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
                                    .should = should > gone ? should - gone : 0,
                                    .n_usual = most,
                                    .n_peers = n,
-                                   .is_rule = is_rule ||
-                                              ((n_values == 2 || 2 * most >= n_some) && usual > list[i].up + LITTLE) ||
-                                              (list[i].up == 0 && 2 * most >= n_some)};
+                                   .is_rule = list[i].up == 0 ? 2 * most >= n
+                                                              : is_rule || ((n_values == 2 || 2 * most >= n_some) &&
+                                                                            usual > list[i].up + LITTLE)};
         bool is_better = out[list[i].node].should <= own.there && own.should > own.there;
         out[list[i].node] = out[list[i].node].n_peers == 0 || is_better ? own : out[list[i].node];
     }

@@ -18,8 +18,6 @@ typedef struct counters_json {
     size_t n_box;
 } counters_json;
 
-#define EACH(j, i, list) (uint32_t i = (j)->values[list].first; i != FAB_JSON_NONE; i = (j)->values[i].next)
-
 static bool json_recognise(const char *path, const char *bytes) {
     (void)path;
     bytes += strncmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -64,11 +62,10 @@ static fab_status add_count(const counters_json *r, const counted_key *key, cons
 
 static fab_status add_counts(const counters_json *r, const counted_key *key, uint32_t object, double time_s,
                              fab_error *err) {
-    for
-        EACH(r->json, i, object) {
-            FAB_PASS(add_count(r, key, r->json->values[i].key != NULL ? r->json->values[i].key : "",
-                               &r->json->values[i], time_s, err));
-        }
+    FAB_JSON_EACH(r->json, i, object) {
+        FAB_PASS(add_count(r, key, r->json->values[i].key != NULL ? r->json->values[i].key : "", &r->json->values[i],
+                           time_s, err));
+    }
     return FAB_OK;
 }
 
@@ -84,27 +81,25 @@ static fab_status read_sonic(const counters_json *r, uint32_t map, fab_error *er
     const fab_json *j = r->json;
     uint32_t tables = fab_json_member(j, 0, "COUNTERS");
     map = hash_of(j, map);
-    for
-        EACH(j, i, map) {
-            char name[128];
-            const fab_json_value *port = &j->values[i];
-            if (port->kind != FAB_JSON_STRING || port->key == NULL) {
-                continue;
-            }
-            (void)snprintf(name, sizeof name, "COUNTERS:%.100s", port->text);
-            uint32_t counts = fab_json_member(j, 0, name);
-            counts =
-                counts == FAB_JSON_NONE && tables != FAB_JSON_NONE ? fab_json_member(j, tables, port->text) : counts;
-            if (counts != FAB_JSON_NONE) {
-                const counted_key key = {.box = r->box,
-                                         .n_box = r->n_box,
-                                         .port = port->key,
-                                         .n_port = strlen(port->key),
-                                         .file = r->path,
-                                         .line = 1};
-                FAB_PASS(add_counts(r, &key, hash_of(j, counts), 0, err));
-            }
+    FAB_JSON_EACH(j, i, map) {
+        char name[128];
+        const fab_json_value *port = &j->values[i];
+        if (port->kind != FAB_JSON_STRING || port->key == NULL) {
+            continue;
         }
+        (void)snprintf(name, sizeof name, "COUNTERS:%.100s", port->text);
+        uint32_t counts = fab_json_member(j, 0, name);
+        counts = counts == FAB_JSON_NONE && tables != FAB_JSON_NONE ? fab_json_member(j, tables, port->text) : counts;
+        if (counts != FAB_JSON_NONE) {
+            const counted_key key = {.box = r->box,
+                                     .n_box = r->n_box,
+                                     .port = port->key,
+                                     .n_port = strlen(port->key),
+                                     .file = r->path,
+                                     .line = 1};
+            FAB_PASS(add_counts(r, &key, hash_of(j, counts), 0, err));
+        }
+    }
     return FAB_OK;
 }
 
@@ -139,17 +134,16 @@ static fab_status read_update(const counters_json *r, uint32_t update, counted_k
     if (values == FAB_JSON_NONE) {
         return FAB_OK;
     }
-    for
-        EACH(j, i, values) {
-            const fab_json_value *v = &j->values[i];
-            key.port = interface_of(v->key, &key.n_port);
-            key.port = key.port != NULL ? key.port : interface_of(path, &key.n_port);
-            if (key.port == NULL) {
-                continue;
-            }
-            FAB_PASS(v->kind == FAB_JSON_OBJECT ? add_counts(r, &key, i, time_s, err)
-                                                : add_count(r, &key, v->key != NULL ? v->key : "", v, time_s, err));
+    FAB_JSON_EACH(j, i, values) {
+        const fab_json_value *v = &j->values[i];
+        key.port = interface_of(v->key, &key.n_port);
+        key.port = key.port != NULL ? key.port : interface_of(path, &key.n_port);
+        if (key.port == NULL) {
+            continue;
         }
+        FAB_PASS(v->kind == FAB_JSON_OBJECT ? add_counts(r, &key, i, time_s, err)
+                                            : add_count(r, &key, v->key != NULL ? v->key : "", v, time_s, err));
+    }
     return FAB_OK;
 }
 
@@ -162,10 +156,9 @@ static fab_status read_notice(const counters_json *r, uint32_t notice, fab_error
     double time_s = fab_json_number_of(j, notice, "timestamp", 0) * NANOSECOND;
     if (updates != FAB_JSON_NONE) {
         counted_key key = source_key(r, fab_json_text_of(j, notice, "source", NULL));
-        for
-            EACH(j, i, updates) {
-                FAB_PASS(read_update(r, i, key, time_s, err));
-            }
+        FAB_JSON_EACH(j, i, updates) {
+            FAB_PASS(read_update(r, i, key, time_s, err));
+        }
     } else if (tags != FAB_JSON_NONE && values != FAB_JSON_NONE) {
         counted_key key = source_key(r, fab_json_text_of(j, tags, "source", NULL));
         key.port = fab_json_text_of(j, tags, "interface_name", NULL);
@@ -188,12 +181,11 @@ static fab_status read_tree(const counters_json *r, uint32_t at, fab_error *err)
             .box = r->box, .n_box = r->n_box, .port = name, .n_port = strlen(name), .file = r->path, .line = 1};
         return add_counts(r, &key, counts, 0, err);
     }
-    for
-        EACH(j, i, at) { /* at most as deep as Jansson's text was read */
-            if (j->values[i].kind == FAB_JSON_OBJECT || j->values[i].kind == FAB_JSON_ARRAY) {
-                FAB_PASS(read_tree(r, i, err));
-            }
+    FAB_JSON_EACH(j, i, at) { /* at most as deep as Jansson's text was read */
+        if (j->values[i].kind == FAB_JSON_OBJECT || j->values[i].kind == FAB_JSON_ARRAY) {
+            FAB_PASS(read_tree(r, i, err));
         }
+    }
     return FAB_OK;
 }
 
@@ -208,10 +200,9 @@ static fab_status json_read(const char *path, const char *bytes, fab_counters *o
     if (map != FAB_JSON_NONE) {
         FAB_TRY(read_sonic(&r, map, err));
     } else if (json.values[0].kind == FAB_JSON_ARRAY) {
-        for
-            EACH(&json, i, 0) {
-                FAB_TRY(read_notice(&r, i, err));
-            }
+        FAB_JSON_EACH(&json, i, 0) {
+            FAB_TRY(read_notice(&r, i, err));
+        }
     } else {
         FAB_TRY(read_notice(&r, 0, err));
     }

@@ -110,8 +110,7 @@ static const char *seems_to_be(const char *bytes, const char *text, size_t n) {
          "the inside of a server from NCCL: fabriscope explain server:FILE, and in designs server=FILE", false},
         {"<topology",
          "the inside of one server from hwloc, which knows no cable between boxes: fabriscope explain server:FILE, and "
-         "in "
-         "designs server=FILE",
+         "in designs server=FILE",
          false},
         {"Unicast lids", "forwarding tables of OpenSM: fabriscope route DESIGN --engine file,path=FILE", false},
         {"fabriscope-tables", "forwarding tables: fabriscope route DESIGN --engine file,path=FILE", true},
@@ -222,9 +221,20 @@ static fab_status say_truncated(const char *path, fab_status status, fab_error *
     (void)snprintf(place, sizeof place, "%.150s:%zu:", path, in.line);
     bool is_open = strstr(err->text, "Premature end of data") != NULL; /* XML that ends within an element */
     if (is_open || (is_cut && in.line > 1 && strncmp(err->where, place, strlen(place)) == 0)) {
-        (void)snprintf(text, sizeof text, "the file is truncated: %.200s", err->text);
+        (void)snprintf(text, sizeof text, "the file %s truncated: %.200s", is_open ? "is" : "may be", err->text);
         memcpy(err->text, text, sizeof err->text);
     }
+    fab_text_release(&in);
+    return status;
+}
+
+static fab_status read_file(const fab_network_format *f, const char *path, fab_network *net, fab_error *err) {
+    fab_text in = {.path = path};
+    if (f->text == NULL) {
+        return f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
+    }
+    fab_status status = fab_text_stream_open(path, &in, err);
+    status = status == FAB_OK ? f->text(&in, net, err) : status;
     fab_text_release(&in);
     return status;
 }
@@ -239,8 +249,7 @@ static fab_status read_into(const char *path, const char *format, size_t depth, 
         FAB_PASS(formats_choose(path, format, &f, err));
         net->columns = format;
         net->format = net->format != NULL ? net->format : f->name;
-        status = f->read != NULL ? f->read(path, net, err) : fab_network_json_read(f, path, net, err);
-        return say_truncated(path, status, err);
+        return say_truncated(path, read_file(f, path, net, err), err);
     }
     if (depth == FAB_FOLDER_DEPTH) {
         return fab_fail(err, FAB_EINPUT, path, "folders within folders: at most %d", FAB_FOLDER_DEPTH);

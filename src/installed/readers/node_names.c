@@ -13,12 +13,7 @@ typedef struct guid_node {
     uint32_t node;
 } guid_node;
 
-static int by_guid(const void *x, const void *y) {
-    const guid_node *a = x;
-    const guid_node *b = y;
-    FAB_ORDER_BY(a->guid, b->guid);
-    return FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_TWO(by_guid, guid_node, guid, node);
 
 static fab_status name_node(fab_network *net, const guid_node *all, uint32_t n, uint64_t guid, fab_token name,
                             fab_error *err) {

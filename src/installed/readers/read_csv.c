@@ -299,20 +299,15 @@ static fab_status read_cable(reader *r, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status csv_read(const char *path, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    reader r = {.in = &in, .net = net};
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    FAB_TRY(csv_read_header(&r, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(read_cable(&r, err));
+static fab_status csv_read(fab_text *in, fab_network *net, fab_error *err) {
+    reader r = {.in = in, .net = net};
+    FAB_PASS(csv_read_header(&r, err));
+    while (fab_text_next(in)) {
+        FAB_PASS(read_cable(&r, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
+    FAB_PASS(fab_text_end(in, err));
     net->has_ports = r.at[A_PORT] >= 0;
-done:
-    fab_text_release(&in);
-    return status;
+    return FAB_OK;
 }
 
 /* The first line names both ends. */
@@ -344,4 +339,4 @@ const fab_network_format fab_network_csv = {.name = "cables",
                                             .summary =
                                                 "list of cables as CSV: A-node, A-port, Z-node, Z-port, rate, length",
                                             .recognise = is_csv,
-                                            .read = csv_read};
+                                            .text = csv_read};

@@ -313,23 +313,17 @@ static fab_status add_cables(const reader *r, const plan *p, const uint32_t firs
     return FAB_OK;
 }
 
-static fab_status read_htsim(const char *path, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    reader r = {.in = &in, .net = net};
+static fab_status read_htsim(fab_text *in, fab_network *net, fab_error *err) {
+    reader r = {.in = in, .net = net};
     plan p = {0};
     uint32_t first[4] = {0};
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    FAB_TRY(read_lines(&r, err));
-    FAB_TRY(fab_text_end(&in, err));
-    FAB_TRY(check_given(&r, err));
-    FAB_TRY(make_plan(&r, &p, err));
-    FAB_TRY(fab_network_expect(net, p.hosts + p.pods * (p.leaves + p.spines) + p.cores, p.cables, err));
-    FAB_TRY(add_boxes(&r, &p, first, err));
-    FAB_TRY(add_cables(&r, &p, first, err));
-done:
-    fab_text_release(&in);
-    return status;
+    FAB_PASS(read_lines(&r, err));
+    FAB_PASS(fab_text_end(in, err));
+    FAB_PASS(check_given(&r, err));
+    FAB_PASS(make_plan(&r, &p, err));
+    FAB_PASS(fab_network_expect(net, p.hosts + p.pods * (p.leaves + p.spines) + p.cores, p.cables, err));
+    FAB_PASS(add_boxes(&r, &p, first, err));
+    return add_cables(&r, &p, first, err);
 }
 
 /* Lines of the header alone, up to the first tier; a connection matrix has other keys below Nodes. */
@@ -343,4 +337,4 @@ const fab_network_format fab_network_htsim = {
     .begins = "^(" LINE_BEFORE ")*[ \t\r]*(Tiers|Podsize)" END_OF_KEY "(" LINE_OF_SIZES ")*"
               "(\n[ \t\r]*Tier[ \t\r\n]|$)",
     .ignores_case = true,
-    .read = read_htsim};
+    .text = read_htsim};

@@ -1,8 +1,7 @@
 /* What switches print of their neighbors: `show lldp neighbors` and its detail of EOS and NX-OS, and the tables of
  * Junos and Cumulus (`net show lldp`). A capture may hold several switches, each behind its prompt, "leaf-0#show lldp
  * neighbors"; without a prompt the switch is the name of the file. Interfaces have the long names that neighbors
- * announce: Et1 is Ethernet1. Management ports, ours and those of
- * neighbors, are left out, and said. */
+ * announce: Et1 is Ethernet1. Management ports, ours and those of neighbors, are left out, and said. */
 #include "network_json.h"
 
 #include <ctype.h>
@@ -282,30 +281,24 @@ static fab_status lldp_line(lldp_reader *r, fab_error *err) {
     return is_detail || r->local[0] != '\0' || r->chassis[0] != '\0' ? FAB_OK : read_row(r, err);
 }
 
-static fab_status lldp_read(const char *path, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
+static fab_status lldp_read(fab_text *in, fab_network *net, fab_error *err) {
     const char *box = NULL;
-    lldp_reader r = {.in = &in, .net = net};
+    lldp_reader r = {.in = in, .net = net};
     keep(r.box, "", 0);
-    size_t n = fab_path_box(path, &box);
+    size_t n = fab_path_box(in->path, &box);
     keep_box(r.box, box, n);
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(lldp_line(&r, err));
+    while (fab_text_next(in)) {
+        FAB_PASS(lldp_line(&r, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
-    FAB_TRY(end_neighbor(&r, err));
+    FAB_PASS(fab_text_end(in, err));
+    FAB_PASS(end_neighbor(&r, err));
     if (r.n_management > 0) {
         net->n_left_out += r.n_management;
         net->left_out = "neighbors on management ports";
     }
-    if (net->n_cables == 0) {
-        status = fab_text_refuse(&in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
-    }
-done:
-    fab_text_release(&in);
-    return status;
+    return net->n_cables > 0
+               ? FAB_OK
+               : fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
 }
 
 static bool is_lldp(const char *head) {
@@ -324,4 +317,4 @@ const fab_network_format fab_network_lldp = {
     .name = "lldp",
     .summary = "show lldp neighbors, or detail, of EOS, NX-OS, Junos, Cumulus: captures with their prompts",
     .recognise = is_lldp,
-    .read = lldp_read};
+    .text = lldp_read};

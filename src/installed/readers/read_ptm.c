@@ -320,16 +320,11 @@ static fab_status read_graph(reader *r, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status read_ptm(const char *path, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    reader r = {.in = &in, .net = net, .names_ports = true};
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    FAB_TRY(read_graph(&r, err));
+static fab_status read_ptm(fab_text *in, fab_network *net, fab_error *err) {
+    reader r = {.in = in, .net = net, .names_ports = true};
+    FAB_PASS(read_graph(&r, err));
     net->has_ports = r.names_ports && net->n_cables > 0;
-done:
-    fab_text_release(&in);
-    return status;
+    return FAB_OK;
 }
 
 /* The first word that is no comment. */
@@ -338,4 +333,4 @@ const fab_network_format fab_network_ptm_dot = {
     .summary = "wiring plan of PTM and NVIDIA Air: topology.dot",
     .begins = "^([ \t\r\n]|(#|//)[^\n]*\n|/\\*([^*]|\\*+[^*/])*\\*+/)*(graph|strict|digraph)[] \t\r\n\"{}[/#;:<>-]",
     .ignores_case = true,
-    .read = read_ptm};
+    .text = read_ptm};

@@ -316,11 +316,9 @@ done:
     return status;
 }
 
-static fab_status read_simai(const char *path, fab_network *net, fab_error *err) {
+static fab_status read_simai(fab_text *in, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    reader r = {.in = &in, .net = net};
-    FAB_TRY(fab_text_stream_open(path, &in, err));
+    reader r = {.in = in, .net = net};
     FAB_TRY(simai_read_header(&r, err));
     FAB_TRY(fab_network_expect(net, r.nodes, r.links, err));
     FAB_TRY(FAB_NEW(r.role, r.nodes, err));
@@ -334,7 +332,6 @@ static fab_status read_simai(const char *path, fab_network *net, fab_error *err)
     FAB_TRY(add_groups(&r, err));
 done:
     FAB_FREE_ALL(r.role, r.node, r.nvswitch, r.nvlink_bps);
-    fab_text_release(&in);
     return status;
 }
 
@@ -347,4 +344,4 @@ const fab_network_format fab_network_simai = {.name = "simai",
                                               .summary = "topologies of ns-3's RDMA simulators: SimAI, ASTRA-sim, HPCC",
                                               .begins = "^" BLANKS "[0-9]+" TWO_NUMBERS "(" TWO_NUMBERS "[ \t\r]+" WORD
                                                         ")?" BLANKS "\n" BLANKS "[0-9][0-9 \t\r]*(\n|$)",
-                                              .read = read_simai};
+                                              .text = read_simai};

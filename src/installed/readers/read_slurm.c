@@ -164,15 +164,13 @@ static fab_status slurm_read_line(reader *r, fab_error *err) {
                            "stands where SwitchName=, BlockName= or BlockSizes= was expected");
 }
 
-static fab_status read_slurm(const char *path, fab_network *net, fab_error *err) {
+static fab_status read_slurm(fab_text *in, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    reader r = {.in = &in, .net = net};
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(fab_network_is_chatter(&in) ? FAB_OK : slurm_read_line(&r, err));
+    reader r = {.in = in, .net = net};
+    while (fab_text_next(in)) {
+        FAB_TRY(fab_network_is_chatter(in) ? FAB_OK : slurm_read_line(&r, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
+    FAB_TRY(fab_text_end(in, err));
     for (uint32_t i = 0; i < net->n_nodes; i++) {
         fab_network_node *node = &net->nodes[i];
         if (node->kind == FAB_NETWORK_SWITCH && node->n_ports == 0) {
@@ -183,7 +181,6 @@ static fab_status read_slurm(const char *path, fab_network *net, fab_error *err)
     net->is_tree_of_names = true;
 done:
     FAB_FREE_ALL(r.joined, r.members);
-    fab_text_release(&in);
     return status;
 }
 
@@ -192,4 +189,4 @@ const fab_network_format fab_network_slurm = {
     .summary = "Slurm's topology.conf (tree, block) and scontrol show topology",
     .begins = "^([ \t]*(#[^\n]*|[^\n]*[#$%>] *scontrol [^\n]*|\r)?\n)*[ \t]*(switchname|blockname|blocksizes)=",
     .ignores_case = true,
-    .read = read_slurm};
+    .text = read_slurm};

@@ -217,29 +217,26 @@ static fab_status snmp_neighbor(snmp_reader *r, const snmp_row *row, fab_error *
     return fab_network_plug_in(r->net, &ends[0], &ends[1], 0, row->line, err);
 }
 
-static fab_status snmp_read(const char *path, fab_network *net, fab_error *err) {
+static fab_status snmp_read(fab_text *in, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    snmp_reader r = {.in = &in, .net = net};
+    snmp_reader r = {.in = in, .net = net};
     uint32_t n_before = net->n_cables;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
+    while (fab_text_next(in)) {
         FAB_TRY(snmp_line(&r, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
+    FAB_TRY(fab_text_end(in, err));
     if (r.own == NULL || r.own[0] == '\0') {
         const char *box = NULL;
-        size_t n = fab_path_box(path, &box);
+        size_t n = fab_path_box(in->path, &box);
         FAB_TRY(fab_network_text(net, box, n, &r.own, err));
     }
     for (size_t i = 0; i < r.n; i++) {
         FAB_TRY(r.rows[i].is_neighbor ? snmp_neighbor(&r, &r.rows[i], err) : FAB_OK);
     }
     if (net->n_cables == n_before && n_before == 0) {
-        status = fab_text_refuse(&in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
+        status = fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no neighbor with its port");
     }
 done:
-    fab_text_release(&in);
     free(r.rows);
     return status;
 }
@@ -259,4 +256,4 @@ const fab_network_format fab_network_snmp = {
     .name = "snmp",
     .summary = "neighbors by SNMP, snmpwalk of lldpRemTable: a file or a folder of switches",
     .recognise = is_snmp,
-    .read = snmp_read};
+    .text = snmp_read};

@@ -21,7 +21,7 @@ typedef struct fab_box_name {
 
 void fab_box_name_read(const char *label, fab_box_name *out);
 
-/** "L02/U1" of the chip of a board of a director; NULL. */
+/** "L02/U1" of the chip of a board of a director: points into label. NULL: it is none. */
 const char *fab_board_of(const char *label);
 
 /** Below 0, 0, above 0: by role, of boards also by their boxes without numbers; what has none stands first. */

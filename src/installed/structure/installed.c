@@ -45,9 +45,7 @@ uint32_t fab_structure_unrated(const fab_structure *installed) {
     uint32_t n = 0;
     for (uint32_t c = 0; c < net->n_cables; c++) {
         const fab_network_cable *cable = &net->cables[c];
-        bool serves = net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
-                      net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
-        n += cable->rate_bps <= 0 && !serves;
+        n += cable->rate_bps <= 0 && !fab_network_is_service(net, cable);
     }
     return n;
 }

@@ -26,11 +26,7 @@ static int by_host(const void *x, const void *y) {
     return order != 0 ? order : FAB_ORDER(a->node, b->node);
 }
 
-static int by_guid(const void *x, const void *y) {
-    const keyed *a = x;
-    const keyed *b = y;
-    return a->guid != b->guid ? (a->guid > b->guid ? 1 : -1) : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_TWO(by_guid, keyed, guid, node);
 
 static bool same_host(const keyed *a, const keyed *b) {
     return strcmp(a->host, b->host) == 0;
@@ -204,11 +200,7 @@ typedef struct member {
     uint32_t root, node;
 } member;
 
-static int by_root(const void *x, const void *y) {
-    const member *a = x;
-    const member *b = y;
-    return a->root != b->root ? FAB_ORDER(a->root, b->root) : FAB_ORDER(a->node, b->node);
-}
+FAB_ORDER_TWO(by_root, member, root, node);
 
 /* The name that people gave, or what stands in its place. NULL: a single adapter that says nothing of its host. */
 static const char *name_of(const fab_network *net, const member *list, uint32_t n) {

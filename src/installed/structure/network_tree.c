@@ -55,11 +55,7 @@ typedef struct pair {
     uint32_t key, box;
 } pair;
 
-static int tree_by_key(const void *x, const void *y) {
-    const pair *a = x;
-    const pair *b = y;
-    return a->key != b->key ? (a->key > b->key ? 1 : -1) : FAB_ORDER(a->box, b->box);
-}
+FAB_ORDER_TWO(tree_by_key, pair, key, box);
 
 /* Joins the switches of every host; leaf[host] is one of them. */
 static fab_status join_leaves(maker *m, uint32_t *leaf, fab_error *err) {

@@ -19,11 +19,7 @@ typedef struct order {
     uint32_t side;
 } order;
 
-static int by_port(const void *x, const void *y) {
-    const order *a = x;
-    const order *b = y;
-    return a->port != b->port ? (a->port > b->port ? 1 : -1) : FAB_ORDER(a->side, b->side);
-}
+FAB_ORDER_TWO(by_port, order, port, side);
 
 static unsigned long port_number(const char *port) {
     const char *digits = port != NULL ? strpbrk(port, "0123456789") : NULL;

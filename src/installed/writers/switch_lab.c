@@ -27,12 +27,7 @@ typedef struct host_port {
     uint32_t box, port;
 } host_port;
 
-static int lab_by_host(const void *x, const void *y) {
-    const host_port *a = x;
-    const host_port *b = y;
-    FAB_ORDER_BY(a->box, b->box);
-    return FAB_ORDER(a->port, b->port);
-}
+FAB_ORDER_TWO(lab_by_host, host_port, box, port);
 
 /* A host has the address of each of its ports, and reaches all others through the first. */
 static fab_status lab_put_hosts(const fab_switch_plan *plan, fab_str *out, fab_error *err) {

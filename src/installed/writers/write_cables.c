@@ -27,9 +27,7 @@ static fab_status write_cables(const fab_shape *shape, FILE *out, fab_error *err
     (void)fputs("A-node,A-port,Z-node,Z-port,rate,length\n", out);
     for (uint32_t i = 0; i < net->n_cables; i++) {
         const fab_network_cable *cable = &net->cables[i];
-        bool is_inside = net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
-                         net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
-        if (is_inside) { /* an aggregation node in its switch: nothing that one plugs */
+        if (fab_network_is_service(net, cable)) {
             continue;
         }
         for (uint32_t k = 0; k < 2; k++) {

@@ -42,8 +42,7 @@ static fab_status write_netbox(const fab_shape *shape, FILE *out, fab_error *err
     for (uint32_t i = 0; i < net->n_cables; i++) {
         const fab_network_cable *cable = &net->cables[i];
         char length[40];
-        bool is_inside = net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
-                         net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
+        bool is_inside = fab_network_is_service(net, cable);
         for (uint32_t k = 0; !is_inside && k < 2; k++) {
             put_end(out, names[cable->end[k].node], cable->end[k].port, &room);
         }

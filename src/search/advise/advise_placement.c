@@ -3,6 +3,7 @@
  * same request tries the same placements on any machine. */
 #include "advise_internal.h"
 
+#include "fab/gcd.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
@@ -120,21 +121,12 @@ static fab_status try_list(search *s, bool *out_new, bool *out_better, fab_error
     return FAB_OK;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b > 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Swaps that can be told apart: of two positions in use, or of one in use and one that is not. They are gone through in
  * an order that is drawn anew, until one helps; *out_new: some placement had not been tried. */
 static fab_status improve(search *s, bool *out_better, bool *out_new, fab_error *err) {
     uint64_t n_moves = (uint64_t)s->n_job * s->n_all;
     uint64_t step = 1 + fab_rng_below(&s->rng, n_moves);
-    while (common_divisor(step, n_moves) > 1) { /* a step that has none with the number reaches every move */
+    while (fab_gcd(step, n_moves) > 1) { /* a step that has none with the number reaches every move */
         step++;
     }
     uint64_t move = fab_rng_below(&s->rng, n_moves);

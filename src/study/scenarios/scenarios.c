@@ -2,6 +2,7 @@
 #include "scenarios_internal.h"
 
 #include "fab/choices.h"
+#include "fab/gcd.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "fab/rng.h"
@@ -58,15 +59,6 @@ void fab_scenarios_free(fab_scenarios *s) {
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* n over k, UINT64_MAX where it is too large. What has come together by step i is a whole number: what i does not share
  * with it, it shares with the next factor. */
 uint64_t scenario_n_sets(uint64_t n, uint64_t k) {
@@ -76,7 +68,7 @@ uint64_t scenario_n_sets(uint64_t n, uint64_t k) {
     }
     k = k < n - k ? k : n - k;
     for (uint64_t i = 1; i <= k; i++) {
-        uint64_t shared = gcd(value, i);
+        uint64_t shared = fab_gcd(value, i);
         uint64_t factor = (n - k + i) / (i / shared);
         value /= shared;
         if (value > UINT64_MAX / factor) {

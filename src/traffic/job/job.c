@@ -3,6 +3,7 @@
 
 #include "fab/design.h"
 #include "fab/choices.h"
+#include "fab/gcd.h"
 #include "fab/memory.h"
 #include "fab/sharding.h"
 
@@ -248,14 +249,7 @@ static fab_status resolve_ranking(fab_job *job, fab_error *err) {
 static uint64_t share_of_pools(const fab_job_spec *s) {
     const uint64_t reads = s->microbatch * s->prefill_replicas;
     const uint64_t generates = s->dp - s->prefill_replicas;
-    uint64_t a = reads;
-    uint64_t b = generates;
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return reads / a * generates;
+    return reads / fab_gcd(reads, generates) * generates;
 }
 
 static fab_status resolve_batch(fab_job *job, uint64_t model_batch, fab_error *err) {

@@ -297,6 +297,8 @@ static const struct {
     {"ibnetdiscover", "[2]\t", "src/query_smp.c:199; umad (DR path slid 0) bad status 110\n[2]\t", NULL, NULL},
     {"ibnetdiscover-ports", "SW     3  2", "admin@head:~$ \nSW     3  2", NULL, NULL},
     {"slurm", "SwitchName=leaf-1", "ops@head:~$ scontrol show topology leaf-1\nSwitchName=leaf-1", NULL, NULL},
+    {"slurm", "SwitchName=leaf-1", "SwitchName=s0 Nodes=a #\nSwitchName=leaf-1", ":3:", "stands where"},
+    {"slurm", "SwitchName=leaf-1", "SwitchName=s0 Nodes=a > scontrol show\nSwitchName=leaf-1", ":3:", "stands where"},
     {"opensm-subnet", "NodeGUID:0000000000000010", "NodeGUID:000000000000001g", ":1:", "no hexadecimal number"},
     {"opensm-subnet", "Ports:28", "Ports:FF", ":1:", "a node has 1 to FE"},
     {"opensm-subnet", "PHY=", "PHI=", ":1:", "PHY="},

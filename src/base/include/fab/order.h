@@ -15,6 +15,28 @@
         }                                                                                                              \
     } while (0)
 
+/**
+ * Defines an order of structures, ascending by members: FAB_ORDER_TWO(by_leaf, plug, leaf, port); is by_leaf() for
+ * qsort() of plugs.
+ */
+#define FAB_ORDER_TWO(name, type, first, second)                                                                       \
+    static int name(const void *x, const void *y) {                                                                    \
+        const type *a = x;                                                                                             \
+        const type *b = y;                                                                                             \
+        FAB_ORDER_BY(a->first, b->first);                                                                              \
+        return FAB_ORDER(a->second, b->second);                                                                        \
+    }                                                                                                                  \
+    struct fab_order
+#define FAB_ORDER_THREE(name, type, first, second, third)                                                              \
+    static int name(const void *x, const void *y) {                                                                    \
+        const type *a = x;                                                                                             \
+        const type *b = y;                                                                                             \
+        FAB_ORDER_BY(a->first, b->first);                                                                              \
+        FAB_ORDER_BY(a->second, b->second);                                                                            \
+        return FAB_ORDER(a->third, b->third);                                                                          \
+    }                                                                                                                  \
+    struct fab_order
+
 /** Ascending, of elements that are, or begin with, a number of this kind or a text. */
 int fab_order_u32(const void *a, const void *b);
 int fab_order_u64(const void *a, const void *b);

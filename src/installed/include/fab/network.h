@@ -147,6 +147,7 @@ fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, c
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 struct fab_network_json;
+struct fab_text;
 
 typedef struct fab_network_format {
     const char *name;    /**< "ibnetdiscover", "slurm", ... */
@@ -157,8 +158,9 @@ typedef struct fab_network_format {
     bool (*recognise)(const char *head); /**< instead of it */
     const char *words;                   /**< instead of both: JSON that has all these members, or these: "a b|c" */
     /** @retval FAB_EINPUT  file:line:column, what was expected */
+    fab_status (*text)(struct fab_text *in, fab_network *net, fab_error *err);
+    /** Instead of it, of a file that is XML; or that is one value of JSON, or of YAML. */
     fab_status (*read)(const char *path, fab_network *net, fab_error *err);
-    /** Instead of it, of a file that is one value of JSON, or of YAML. */
     fab_status (*json)(const struct fab_network_json *r, fab_error *err),
         (*yaml)(const struct fab_network_json *r, fab_error *err);
 } fab_network_format;

@@ -47,6 +47,12 @@ static inline bool fab_shape_is_inside(const fab_shape *shape, const fab_network
     return box != FAB_NETWORK_NONE && box == shape->box[cable->end[1].node];
 }
 
+/** Whether a link leads to a service, as an aggregation node in its switch: nothing that one plugs. */
+static inline bool fab_network_is_service(const fab_network *net, const fab_network_cable *cable) {
+    return net->nodes[cable->end[0].node].kind == FAB_NETWORK_SERVICE ||
+           net->nodes[cable->end[1].node].kind == FAB_NETWORK_SERVICE;
+}
+
 /** The other end of a cable end. */
 static inline const fab_network_end *fab_network_far(const fab_network *net, uint32_t side) {
     return &net->cables[side >> 1].end[(side & 1) ^ 1];

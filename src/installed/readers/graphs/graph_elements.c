@@ -248,14 +248,7 @@ typedef struct way {
     uint32_t cable;
 } way;
 
-static int by_ends(const void *x, const void *y) {
-    const way *a = x;
-    const way *b = y;
-    if (a->low != b->low || a->high != b->high) {
-        return (a->low != b->low ? a->low > b->low : a->high > b->high) ? 1 : -1;
-    }
-    return FAB_ORDER(a->cable, b->cable);
-}
+FAB_ORDER_THREE(by_ends, way, low, high, cable);
 
 /* Edges with a direction and no ports: one forward and one reverse are a cable. */
 static fab_status join_ways(reader *r, fab_error *err) {

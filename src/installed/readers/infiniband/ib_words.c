@@ -127,33 +127,30 @@ bool fab_network_is_chatter(const fab_text *in) {
             return true;
         }
     }
-    bool is_port = line.length > 1 && line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9';
-    for (size_t i = 1; i < line.length && !is_port && line.text[i] != '"'; i++) { /* the end of a prompt */
+    bool is_data = line.length > 1 && ((line.text[0] == '[' && line.text[1] >= '0' && line.text[1] <= '9') ||
+                                       line.text[0] == '{'); /* a port */
+    for (size_t i = 1; i < line.length && !is_data && strchr("\"'={", line.text[i]) == NULL; i++) {
+        if (strchr("#$%>", line.text[i]) == NULL) {
+            continue;
+        }
         fab_token rest = fab_token_trim((fab_token){.text = line.text + i + 1, .length = line.length - i - 1}, " \t");
-        if (strchr("#$%>", line.text[i]) != NULL &&
-            (rest.length == 0 || token_begins(rest, "ibnetdiscover") || token_begins(rest, "sudo ibnetdiscover") ||
-             token_begins(rest, "scontrol "))) {
+        if (rest.length == 0 || token_begins(rest, "ibnetdiscover") || token_begins(rest, "sudo ibnetdiscover") ||
+            token_begins(rest, "scontrol ")) { /* behind the end of a prompt */
             return true;
         }
     }
     return false;
 }
 
-fab_status fab_network_read_ends(const char *path, fab_network *net,
+fab_status fab_network_read_ends(fab_text *in, fab_network *net,
                                  fab_status (*read_line)(const fab_network_lines *lines, fab_error *err),
                                  fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    const fab_network_lines lines = {.in = &in, .net = net};
+    const fab_network_lines lines = {.in = in, .net = net};
     net->keeps_contradictions = true;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(fab_network_is_chatter(&in) ? FAB_OK : read_line(&lines, err));
+    while (fab_text_next(in)) {
+        FAB_PASS(fab_network_is_chatter(in) ? FAB_OK : read_line(&lines, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
     net->has_ports = true;
     net->reports_both_ends = true;
-done:
-    fab_text_release(&in);
-    return status;
+    return fab_text_end(in, err);
 }

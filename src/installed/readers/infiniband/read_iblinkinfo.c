@@ -237,17 +237,15 @@ static fab_status read_link(link_reader *r, fab_token line, const char *arrow, f
     return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
-static fab_status iblinkinfo_read(const char *path, fab_network *net, fab_error *err) {
+static fab_status iblinkinfo_read(fab_text *in, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    link_reader r = {.in = &in, .net = net};
+    link_reader r = {.in = in, .net = net};
     uint32_t n_before = net->n_cables;
     net->keeps_contradictions = true;
     FAB_TRY(fab_allocate(N_LIDS, sizeof *r.by_lid, &r.by_lid, err));
     memset(r.by_lid, 0xff, N_LIDS * sizeof *r.by_lid);
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        fab_token line = fab_text_rest(&in);
+    while (fab_text_next(in)) {
+        fab_token line = fab_text_rest(in);
         const char *arrow = find_text(line.text, line.text + line.length, "==(");
         if (arrow != NULL) {
             FAB_TRY(read_link(&r, line, arrow, err));
@@ -255,14 +253,13 @@ static fab_status iblinkinfo_read(const char *path, fab_network *net, fab_error 
             (void)take_block(&r, line);
         }
     }
-    FAB_TRY(fab_text_end(&in, err));
+    FAB_TRY(fab_text_end(in, err));
     if (net->n_cables == n_before) {
-        status = fab_text_refuse(&in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no link");
+        status = fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no link");
     }
     net->has_ports = true;
     net->reports_both_ends = r.tells_hosts; /* else switches alone were asked */
 done:
-    fab_text_release(&in);
     FAB_FREE_ALL(r.by_lid, r.ports);
     return status;
 }
@@ -274,4 +271,4 @@ static bool is_iblinkinfo(const char *head) {
 const fab_network_format fab_network_iblinkinfo = {.name = "iblinkinfo",
                                                    .summary = "links of an InfiniBand subnet, iblinkinfo, also --line",
                                                    .recognise = is_iblinkinfo,
-                                                   .read = iblinkinfo_read};
+                                                   .text = iblinkinfo_read};

@@ -214,22 +214,17 @@ static fab_status close_records(const reader *r, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status read_ibnet(const char *path, fab_network *net, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    reader r = {.in = &in, .net = net, .node = FAB_NETWORK_NONE};
+static fab_status read_ibnet(fab_text *in, fab_network *net, fab_error *err) {
+    reader r = {.in = in, .net = net, .node = FAB_NETWORK_NONE};
     net->keeps_contradictions = true;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) {
-        FAB_TRY(ibnet_read_line(&r, err));
+    while (fab_text_next(in)) {
+        FAB_PASS(ibnet_read_line(&r, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
-    FAB_TRY(close_records(&r, err));
+    FAB_PASS(fab_text_end(in, err));
+    FAB_PASS(close_records(&r, err));
     net->has_ports = true;
     net->reports_both_ends = true;
-done:
-    fab_text_release(&in);
-    return status;
+    return FAB_OK;
 }
 
 /* A header, or the lines that come before one. */
@@ -239,4 +234,4 @@ const fab_network_format fab_network_ibnet = {
     .begins = "^((#[^\n]*|[^\n]*[#$%>] *(sudo "
               ")?ibnetdiscover[^\n]*|ibnetdiscover|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*"
               "(vendid=0x|switchguid=0x|caguid=0x|Switch[\t ]|Ca\t|Hca\t)",
-    .read = read_ibnet};
+    .text = read_ibnet};

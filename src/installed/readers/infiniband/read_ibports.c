@@ -91,8 +91,8 @@ static fab_status ibports_read_line(const fab_network_lines *r, fab_error *err) 
     return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
-static fab_status read_ibports(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_read_ends(path, net, ibports_read_line, err);
+static fab_status read_ibports(fab_text *in, fab_network *net, fab_error *err) {
+    return fab_network_read_ends(in, net, ibports_read_line, err);
 }
 
 const fab_network_format fab_network_ibports = {
@@ -100,4 +100,4 @@ const fab_network_format fab_network_ibports = {
     .summary = "ports of an InfiniBand subnet, ibnetdiscover -p",
     .begins = "^(([^\n]*[#$%>] *(sudo )?ibnetdiscover[^\n]*|(ibwarn|ibpanic|iberror|src/)[^\n]*)?\r?\n)*(SW|CA|RT) "
               "+[0-9]+ +[0-9]+",
-    .read = read_ibports};
+    .text = read_ibports};

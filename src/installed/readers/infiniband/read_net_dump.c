@@ -176,26 +176,23 @@ static fab_status net_dump_cable(dump_reader *r, const port_row *row, fab_error 
     return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
-static fab_status net_dump_read(const char *path, fab_network *net, fab_error *err) {
+static fab_status net_dump_read(fab_text *in, fab_network *net, fab_error *err) {
     fab_status status = FAB_OK;
-    fab_text in = {.path = path};
-    dump_reader r = {.in = &in, .net = net, .node = FAB_NETWORK_NONE};
+    dump_reader r = {.in = in, .net = net, .node = FAB_NETWORK_NONE};
     uint32_t n_before = net->n_cables;
     net->keeps_contradictions = true;
-    FAB_TRY(fab_text_stream_open(path, &in, err));
-    while (fab_text_next(&in)) { /* which passes over "#", the names of the columns */
-        FAB_TRY(fab_text_rest(&in).text[0] == '"' ? net_dump_block(&r, err) : net_dump_port(&r, err));
+    while (fab_text_next(in)) { /* which passes over "#", the names of the columns */
+        FAB_TRY(fab_text_rest(in).text[0] == '"' ? net_dump_block(&r, err) : net_dump_port(&r, err));
     }
-    FAB_TRY(fab_text_end(&in, err));
+    FAB_TRY(fab_text_end(in, err));
     for (size_t i = 0; i < r.n_rows; i++) {
         FAB_TRY(r.rows[i].other != 0 ? net_dump_cable(&r, &r.rows[i], err) : FAB_OK);
     }
     if (net->n_cables == n_before) {
-        status = fab_text_refuse(&in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no port that leads anywhere");
+        status = fab_text_refuse(in, (fab_token){.column = 1}, FAB_EINPUT, err, "holds no port that leads anywhere");
     }
     net->has_ports = true; /* switches alone tell their cables */
 done:
-    fab_text_release(&in);
     FAB_FREE_ALL(r.rows, r.blocks);
     return status;
 }
@@ -207,4 +204,4 @@ static bool is_net_dump(const char *head) {
 const fab_network_format fab_network_net_dump = {.name = "ibdiagnet",
                                                  .summary = "ports of all InfiniBand switches, ibdiagnet2.net_dump",
                                                  .recognise = is_net_dump,
-                                                 .read = net_dump_read};
+                                                 .text = net_dump_read};

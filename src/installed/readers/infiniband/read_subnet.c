@@ -144,11 +144,11 @@ static fab_status subnet_read_line(const fab_network_lines *r, fab_error *err) {
     return fab_network_add_cable(r->net, &cable, NULL, err);
 }
 
-static fab_status read_subnet(const char *path, fab_network *net, fab_error *err) {
-    return fab_network_read_ends(path, net, subnet_read_line, err);
+static fab_status read_subnet(fab_text *in, fab_network *net, fab_error *err) {
+    return fab_network_read_ends(in, net, subnet_read_line, err);
 }
 
 const fab_network_format fab_network_subnet = {.name = "opensm-subnet",
                                                .summary = "InfiniBand subnet as OpenSM lists it: opensm-subnet.lst",
                                                .begins = "^\\{ .. Ports:",
-                                               .read = read_subnet};
+                                               .text = read_subnet};
