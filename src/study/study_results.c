@@ -4,6 +4,7 @@
 #include "study_scene.h"
 
 #include "fab/analysis.h"
+#include "fab/assess.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
@@ -38,6 +39,7 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
     if (strncmp(plan->traffic, "job", 3) == 0) {
         fab_traffic traffic = {.n_phases = 0};
         FAB_PASS(fab_traffic_make(plan->traffic, &r->design, r->fabric, plan->seed, &traffic, err));
+        r->serves = fab_assess_serves(&traffic, r->fabric);
         r->rank_of_gpu = traffic.rank_of_gpu;
         traffic.rank_of_gpu = NULL;
         r->iteration_tokens = fab_is_whole_training(&traffic, plan->traffic) && traffic.model.layers > 0
@@ -253,7 +255,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     for (size_t v = 0; v < plan->n_variants; v++) {
         out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
     }
-    out->serves = r->design.n_jobs > 0 && r->design.jobs[0].kind == FAB_JOB_SERVING;
+    out->serves = r->serves;
     out->reform_s = rates.reform_s;
     out->regrow = rates.regrow;
     out->keeps_batch = rates.shrunk_batch == 0;

@@ -422,7 +422,8 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
         fab_page_say(
             page,
             "Replicas that serve go on without each other: goodput is the part of the requests that those left "
-            "can serve (of pools: of the one that has lost most); a replica restarts alone, in %s",
+            "can serve (of pools: of the one that has lost most), beside flows of the lost ones, which still count; a "
+            "replica restarts alone, in %s",
             study_show_time(page, m->restart_s));
     } else {
         fab_page_say(

@@ -173,8 +173,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     FAB_TRY(fab_context_traffic(request->context, &d->traffic, err));
     d->n_phases = d->traffic->n_phases;
     FAB_TRY(check_policies(d, err));
-    d->serves = assess_serves(d) && !(d->fabric->forwards_in_domain && /* servers of a domain relay for each other */
-                                      d->fabric->gpus_per_domain > d->fabric->gpus_per_server);
+    d->serves = fab_assess_serves(d->traffic, d->fabric);
     FAB_TRY(assess_shrink_check(d, err));
     if (d->traffic->has_job) {
         FAB_TRY(FAB_NEW(d->taken, d->fabric->n_servers, err));
