@@ -291,6 +291,8 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .span_s = plan->span_s,
                                    .components = r->component,
                                    .n_components = r->component != NULL ? plan->n_components : 0,
+                                   .is_enumerated = plan->scenario_names == NULL &&
+                                                    (r->classes != NULL || strchr(plan->scenarios, '@') == NULL),
                                    .names = (const char *const *)plan->scenario_names,
                                    .failed = find_failed,
                                    .failed_context = &failed,
