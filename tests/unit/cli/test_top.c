@@ -401,6 +401,25 @@ Test(top, lost_replicas_leave_the_links_of_those_that_are_left) {
     close_app(app, &options);
 }
 
+/* Another engine may leave phases out, as they have too many paths: a list that was open is empty, and says why. */
+Test(top, a_phase_that_is_left_out_has_no_links) {
+    words w;
+    cli_options options;
+    top_app *app = NULL;
+    open_app("clos:gpus=32,radix=16" JOB, &w, &options, &app);
+    press(app, "\n");
+    top_view *v = top_app_shown(app);
+    cr_expect_eq(v->kind, TOP_LINKS);
+    cr_expect_gt(v->n, 0);
+    (void)snprintf(v->phase_name, sizeof v->phase_name, "all-to-all");
+    press(app, "bserver-3\n");
+    cr_expect_eq(v->n, 0);
+    char *text = drawn(app, 120);
+    cr_expect_not_null(strstr(text, "all-to-all has too many paths under this engine"), "%s", text);
+    free(text);
+    close_app(app, &options);
+}
+
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
 static void expect_lines(top_app *app, int width, size_t height) {
