@@ -5,6 +5,7 @@
 
 #include "fab/analysis.h"
 #include "fab/assess.h"
+#include "fab/str.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
@@ -262,6 +263,24 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->is_auto = !is_early && spec->checkpoint_s == 0;
 }
 
+/* Classes of equal sets and updates leave ranks where they are; without a job nobody can move. */
+static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    fab_str text = FAB_STR_INIT;
+    for (size_t p = 0; p < FAB_POLICY_N && r->classes == NULL && r->updates == NULL; p++) {
+        bool is_tried = (p == FAB_POLICY_SHRINK && (plan->span_s <= 0 || r->serves)) ||
+                        (p == FAB_POLICY_SAME_RACK && r->floor == NULL) || strncmp(plan->traffic, "job", 3) != 0;
+        for (size_t v = 0; v < plan->n_variants; v++) {
+            is_tried = is_tried || strcmp(plan->variants[v].policy, fab_policies[p]) == 0;
+        }
+        fab_str_printf(&text, "%s%s", is_tried || text.length == 0 ? "" : ", ", is_tried ? "" : fab_policies[p]);
+    }
+    (void)snprintf(out->untried, sizeof out->untried, "%s%s", text.failed || text.length == 0 ? "" : text.data,
+                   text.length > 0 && strncmp(text.data, "first-spare", 11) == 0 ? "; they take idle servers (spares=N)"
+                                                                                 : "");
+    fab_str_release(&text);
+}
+
 static void tell_origin(const fab_plan *plan, const fab_design *design, fab_study_summary *out) {
     bool is_named = plan->name[0] != '\0';
     (void)snprintf(out->design, sizeof out->design, "%s", is_named ? plan->name : plan->origin);
@@ -323,6 +342,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     }
     tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
+    tell_untried(r, *out);
 done:
     FAB_FREE_ALL(labels, policies, healthy, failed.component);
     return status;

@@ -177,7 +177,7 @@ fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_rel
 fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to);
 
 /* Policy shrink. Refuses jobs without replicas. */
-fab_status assess_shrink_check(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
+fab_status assess_shrink_check(const fab_traffic *traffic, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
 uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 
 /* Replicas that have a rank on a server that `to` finds no place for. */

@@ -64,6 +64,15 @@ fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t va
  */
 bool fab_assess_serves(const fab_traffic *traffic, const fab_fabric *fabric);
 
+/**
+ * Policies that a study of the context compares where it is not told which: none; first-spare where the job leaves a
+ * server idle; of histories shrink, where replicas can go on without each other.
+ * @param[out] out  Shape [out_n], static.
+ * Errors of fab_context_traffic().
+ */
+fab_status fab_assess_policies(const fab_context *context, bool histories, const fab_policy **out, size_t *out_n,
+                               fab_error *err) FAB_MUST_USE;
+
 /** Scratch of one thread. */
 typedef struct fab_assessor fab_assessor;
 fab_status fab_assessor_new(const fab_assessment *assessment, fab_assessor **out, fab_error *err) FAB_MUST_USE;
