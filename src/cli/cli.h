@@ -338,6 +338,7 @@ typedef struct cli_vary {
     const char **values;
     size_t n_values;
     bool are_designs; /**< the values are the operands of `compare` */
+    bool is_of_ecmp;  /**< "qp=...": the engine was not named */
 } cli_vary;
 
 /**

@@ -107,13 +107,12 @@ void cli_progress_step(void *context, double done, size_t total) {
     const char *hint = progress->hint != NULL ? progress->hint : "";
     const char *begin = progress->in_terminal ? "\r" : "fabriscope: ";
     const char *end = progress->in_terminal ? "\033[K" : "\n";
-    if (done < LEAST_KNOWN * (double)total) { /* how fast it goes says nothing yet */
-        (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %.0f s so far%s%s", begin, floor(done), total,
-                      100 * done / (double)total, ran_s, hint, end);
-    } else {
-        (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %.3g per second, %.0f s left%s%s", begin, floor(done), total,
-                      100 * done / (double)total, per_s, ((double)total - done) / per_s, hint, end);
-    }
+    char tail[64]; /* how fast it goes says nothing at first */
+    (void)(done < LEAST_KNOWN * (double)total
+               ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
+               : snprintf(tail, sizeof tail, "%.3g per second, %.0f s left", per_s, ((double)total - done) / per_s));
+    (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %s%s%s", begin, floor(done), total, 100 * done / (double)total,
+                  tail, hint, end);
     (void)fflush(stderr);
     if (!progress->in_terminal) {
         progress->every_s = fmin(2 * progress->every_s, MOST_LINE_S);

@@ -80,6 +80,7 @@ fab_status cli_vary_parse(const char *text, cli_vary *out, fab_error *err) {
         fab_str_printf(&of_engine, "engine=ecmp,%s", text);
         FAB_TRY(fab_str_status(&of_engine, err));
         text = of_engine.data;
+        v.is_of_ecmp = true;
     }
     if (strncmp(text, "engine=", 7) == 0 && strchr(text, '|') == NULL) {
         add_numbered(text, &numbered);
@@ -175,8 +176,32 @@ static fab_status read_compared(const void *context, const char *const *override
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
+/* "qp=1,4" is of plain ecmp: what the design says of its engine would be lost. `other`: what else is varied, or NULL.
+ */
+static fab_status check_queue_pairs(const cli_options *options, const cli_vary *vary, const cli_vary *other,
+                                    fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_str first = FAB_STR_INIT;
+    fab_design *design = NULL;
+    FAB_TRY(FAB_NEW(design, 1, err));
+    fab_str_printf(&first, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[0] : "");
+    FAB_TRY(fab_str_status(&first, err));
+    FAB_TRY(read_point(options, (const char *const[]){first.data}, other != NULL, design, err));
+    if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
+        FAB_FAIL(err, FAB_EUSAGE, NULL,
+                 "option --vary: qp= is of plain ecmp, and the design has %.60s; name the engine: engine=...,qp=%s,...",
+                 design->engines[0].text, strstr(vary->values[0], "qp=") + strlen("qp="));
+    }
+done:
+    fab_str_release(&first);
+    free(design);
+    return status;
+}
+
 static fab_status check_vary(const cli_options *options, const cli_vary *vary, size_t n_vary, fab_error *err) {
     for (size_t k = 0; k < n_vary; k++) {
+        FAB_PASS(vary[k].is_of_ecmp ? check_queue_pairs(options, &vary[k], n_vary > 1 ? &vary[1 - k] : NULL, err)
+                                    : FAB_OK);
         bool engine = is_path(vary[k].path, "engine") && options->engines.n > 0;
         if (engine || (is_path(vary[k].path, "prices") && options->prices != NULL)) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --%s would replace what is varied: %.60s",

@@ -1,4 +1,5 @@
 /* What hosts are taken to need: keys of a design, or what was measured of a kind of host. */
+#include "book.h"
 #include "fields.h"
 
 #include "fab/design.h"
@@ -47,11 +48,6 @@ static const host_kind KINDS[] = {
 
 #define N_KINDS (sizeof KINDS / sizeof *KINDS)
 
-/* A built-in GPU; what a file says may have any host. */
-static bool is_named(const char *gpu) {
-    return gpu[0] != '\0' && strchr(gpu, '/') == NULL && strstr(gpu, ".xml") == NULL;
-}
-
 /* Where the kind follows the GPU: the one that was measured on it, else none. */
 static fab_host_kind kind_of(const fab_host_spec *host) {
     fab_host_kind found = host->kind;
@@ -72,7 +68,8 @@ fab_status fab_design_check_host(const fab_fabric_spec *spec, fab_error *err) {
         return fab_fail(err, FAB_EINPUT, spec->where, "host=nccl: no hosts of %s were measured: %s",
                         host->gpu[0] != '\0' ? host->gpu : "a fabric without a job, whose GPU would tell,", MEASURED);
     }
-    if (generation != '\0' && is_named(host->gpu) && generation != host->gpu[host->gpu[0] == 'g']) {
+    if (generation != '\0' && host->gpu[0] != '\0' && !book_is_file(host->gpu) && /* a file's may have any host */
+        generation != host->gpu[host->gpu[0] == 'g']) {
         return fab_fail(err, FAB_EINPUT, spec->where,
                         "host: the software and NICs of this kind were measured with other GPUs than %s: %s", host->gpu,
                         MEASURED);

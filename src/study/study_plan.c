@@ -82,13 +82,14 @@ static fab_status add_files(const fab_study_request *r, fab_plan *plan, fab_erro
 static fab_status describe_variants(const fab_study_request *r, const study_scene *scene, fab_plan *plan,
                                     fab_error *err) {
     fab_status status = FAB_OK;
-    FAB_TRY(FAB_NEW(plan->variants, r->design->n_engines * r->n_policies, err));
-    plan->n_variants = r->design->n_engines * r->n_policies;
+    const size_t n_policies = scene->request.n_policies;
+    FAB_TRY(FAB_NEW(plan->variants, r->design->n_engines * n_policies, err));
+    plan->n_variants = r->design->n_engines * n_policies;
     for (size_t v = 0; v < plan->n_variants; v++) {
-        size_t engine = v / r->n_policies;
+        size_t engine = v / n_policies;
         plan->variants[v].engine = plan_keep(r->design->engines[engine].text, &status, err);
         plan->variants[v].label = plan_keep(fab_assessment_engine(scene->assessment, engine), &status, err);
-        plan->variants[v].policy = plan_keep(fab_policies[r->policies[v % r->n_policies]], &status, err);
+        plan->variants[v].policy = plan_keep(fab_policies[scene->request.policies[v % n_policies]], &status, err);
     }
 done:
     return status;
@@ -174,8 +175,8 @@ done:
 
 static fab_status plan_check_request(const fab_study_request *r, fab_error *err) {
     static const char FRONT_END[] = "front-end";
-    if (r->n_policies == 0 || r->design->n_engines == 0) {
-        return fab_fail(err, FAB_EINPUT, NULL, "a study needs an engine and a policy");
+    if (r->design->n_engines == 0) {
+        return fab_fail(err, FAB_EINPUT, NULL, "a study needs an engine");
     }
     if (strncmp(r->traffic, FRONT_END, sizeof FRONT_END - 1) == 0) {
         return fab_fail(err, FAB_EUNSUPPORTED, "--traffic", "failures of the front-end are not studied");

@@ -4,6 +4,8 @@
 #include "study_scene.h"
 
 #include "fab/analysis.h"
+#include "fab/assess.h"
+#include "fab/str.h"
 #include "fab/iterate.h"
 #include "fab/memory.h"
 #include "fab/summarise.h"
@@ -38,6 +40,7 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
     if (strncmp(plan->traffic, "job", 3) == 0) {
         fab_traffic traffic = {.n_phases = 0};
         FAB_PASS(fab_traffic_make(plan->traffic, &r->design, r->fabric, plan->seed, &traffic, err));
+        r->serves = fab_assess_serves(&traffic, r->fabric);
         r->rank_of_gpu = traffic.rank_of_gpu;
         traffic.rank_of_gpu = NULL;
         r->iteration_tokens = fab_is_whole_training(&traffic, plan->traffic) && traffic.model.layers > 0
@@ -253,11 +256,29 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     for (size_t v = 0; v < plan->n_variants; v++) {
         out->shrinks = out->shrinks || strcmp(plan->variants[v].policy, fab_policies[FAB_POLICY_SHRINK]) == 0;
     }
-    out->serves = r->design.n_jobs > 0 && r->design.jobs[0].kind == FAB_JOB_SERVING;
+    out->serves = r->serves;
     out->reform_s = rates.reform_s;
     out->regrow = rates.regrow;
     out->keeps_batch = rates.shrunk_batch == 0;
     out->is_auto = !is_early && spec->checkpoint_s == 0;
+}
+
+/* Classes of equal sets and updates leave ranks where they are; without a job nobody can move. */
+static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
+    const fab_plan *plan = fab_store_plan(r->store);
+    fab_str text = FAB_STR_INIT;
+    for (size_t p = 0; p < FAB_POLICY_N && r->classes == NULL && r->updates == NULL; p++) {
+        bool is_tried = (p == FAB_POLICY_SHRINK && (plan->span_s <= 0 || r->serves)) ||
+                        (p == FAB_POLICY_SAME_RACK && r->floor == NULL) || strncmp(plan->traffic, "job", 3) != 0;
+        for (size_t v = 0; v < plan->n_variants; v++) {
+            is_tried = is_tried || strcmp(plan->variants[v].policy, fab_policies[p]) == 0;
+        }
+        fab_str_printf(&text, "%s%s", is_tried || text.length == 0 ? "" : ", ", is_tried ? "" : fab_policies[p]);
+    }
+    (void)snprintf(out->untried, sizeof out->untried, "%s%s", text.failed || text.length == 0 ? "" : text.data,
+                   text.length > 0 && strncmp(text.data, "first-spare", 11) == 0 ? "; they take idle servers (spares=N)"
+                                                                                 : "");
+    fab_str_release(&text);
 }
 
 static void tell_origin(const fab_plan *plan, const fab_design *design, fab_study_summary *out) {
@@ -289,6 +310,8 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
                                    .span_s = plan->span_s,
                                    .components = r->component,
                                    .n_components = r->component != NULL ? plan->n_components : 0,
+                                   .is_enumerated = plan->scenario_names == NULL &&
+                                                    (r->classes != NULL || strchr(plan->scenarios, '@') == NULL),
                                    .names = (const char *const *)plan->scenario_names,
                                    .failed = find_failed,
                                    .failed_context = &failed,
@@ -319,6 +342,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
     }
     tell_origin(plan, &r->design, *out);
     tell_model(r, &(*out)->model);
+    tell_untried(r, *out);
 done:
     FAB_FREE_ALL(labels, policies, healthy, failed.component);
     return status;

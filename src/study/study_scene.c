@@ -161,6 +161,20 @@ static fab_status find_hot(const char *halls, study_scene *s, fab_error *err) {
 
 /* --- scene -------------------------------------------------------------------------------------------------------- */
 
+/* Those that were asked for, else those that fit: sets of which one stands for others, and updates, which are planned,
+ * leave ranks where they are. */
+static fab_status choose_policies(study_scene *s, const char *scenarios, fab_error *err) {
+    const bool stays = s->scenarios->source == SOURCE_CLASSES || strncmp(scenarios, "update:", strlen("update:")) == 0;
+    fab_assessment_request *q = &s->request;
+    if (q->n_policies > 0) {
+        return FAB_OK;
+    }
+    FAB_PASS(
+        fab_assess_policies(s->context, fab_scenarios_span_s(s->scenarios) > 0, &q->policies, &q->n_policies, err));
+    q->n_policies = stays ? 1 : q->n_policies;
+    return FAB_OK;
+}
+
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
                             const char *scenarios, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -175,7 +189,8 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     FAB_TRY(find_hot(what->design->failures.throttle_halls, &s, err));
     placed.fabric = s.fabric;
     FAB_TRY(fab_context_new(&placed, &s.context, err));
-    FAB_TRY(study_find_classes(s.context, request->policies, request->n_policies, request->times, s.scenarios, err));
+    FAB_TRY(choose_policies(&s, scenarios, err));
+    FAB_TRY(study_find_classes(s.context, s.request.policies, s.request.n_policies, request->times, s.scenarios, err));
     *out = s;
     s = (study_scene){.fabric = NULL};
     out->request.context = out->context;

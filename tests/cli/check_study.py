@@ -293,6 +293,21 @@ def check_policies(store, study):
         same("damage of the best", choice.get("impact_ratio"), exact_mean(least) if least else None)
 
 
+def check_shown(store, study):
+    """What stands first is fastest: mean speed, in parts of that where nothing failed, over the time there (or the fullest link)."""
+    speeds = []
+    for i, variant in enumerate(store.variants):
+        damages = [d for d in map(store.damage, store.rows[i]) if d is not None]
+        whole = variant["whole_time_s"] if store.times else max(1, variant["whole_ratio"])
+        speeds.append((1 - exact_mean(damages)) / whole if damages else 0)
+    first = next(i for i, speed in enumerate(speeds) if speed >= max(speeds) * (1 - 1e-9))
+    shown = study["policy"][first]
+    need((study["shown_engine"], study["shown_policy"]) == (shown["engine"], shown["policy"]), "shown is %s, %s, not %s, %s",
+         study["shown_engine"], study["shown_policy"], shown["engine"], shown["policy"])
+    for name in ("stopped", "disconnected", "impact_ratio", "slowdown_ratio", "goodput_ratio", "worst", "critical"):
+        need(study.get(name) == shown.get(name), "%s is not that of what is shown", name)
+
+
 def check_csv(store, path):
     with open(path, newline="") as file:
         lines = list(csv.DictReader(file))
@@ -327,6 +342,7 @@ def main(arguments):
             check_ranking(store, variant, rows, top, False)
             check_ranking(store, variant, rows, top, True)
     check_policies(store, study)
+    check_shown(store, study)
     if len(arguments) > 2:
         check_csv(store, arguments[2])
 

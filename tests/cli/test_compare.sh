@@ -57,6 +57,16 @@ silent 'GPUs pass traffic' compare rail-only:gpus=64 rail-spine:gpus=64,radix=16
 # --- queue pairs are an option of an engine ---
 "$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary qp=1,4 --quiet >pairs.txt || fail "sweep of qp"
 "$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary engine=ecmp,qp=1,4 --quiet | cmp - pairs.txt || fail "qp is no alias"
+cat >hashed.xml <<'X'
+<design><fabric family="clos" gpus="64" radix="16"/><engine use="ecmp,hash=crc16"/></design>
+X
+lost() { # lost TEXT ARGUMENTS...: options of the engine would be
+  local code=0
+  "$program" sweep "${@:2}" --job model=gpt-1.7b --quiet >out 2>err || code=$?
+  [[ $code == 2 ]] && grep -F -- "$1" err >/dev/null || fail "${*:2}: $(<err)"
+}
+lost 'qp= is of plain ecmp, and the design has ecmp,hash=crc16; name the engine: engine=...,qp=1,...' hashed.xml --vary qp=1,4
+lost 'the design has spray' clos:radix=16 --engine spray --vary gpus=64,128 --vary qp=1,4
 
 # --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
 says 'Under ecmp, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"

@@ -116,6 +116,8 @@ static inline study draw_study(size_t i) {
     fab_summary_request request = {.fabric = d.fabric,
                                    .n_scenarios = n,
                                    .span_s = span_s,
+                                   .is_enumerated = span_s <= 0 && strchr(CASES[i].scenarios, '@') == NULL &&
+                                                    strncmp(CASES[i].scenarios, "file:", 5) != 0,
                                    .components = b.component,
                                    .n_components = b.n,
                                    .failed = look_up,

@@ -78,16 +78,19 @@ static fab_study_summary *study_of(const planted *p, const fab_fabric *f, const 
     return out;
 }
 
-static void check(uint64_t seed, double part_stops, double part_slows, uint32_t n_pairs, const char *what) {
+/* How many parts are named that do nothing, which is what chance may do. */
+static uint32_t check(uint64_t seed, uint32_t n_parts, double part_stops, double part_slows, uint32_t n_pairs,
+                      const char *what) {
     static planted p;
     static fab_component parts[4096];
     static uint32_t drawn[4096];
     char name[FAB_COMPONENT_NAME_SIZE];
     fab_rng rng = fab_rng_make(seed, 3);
-    fab_fabric *f = fixture_build("clos:gpus=512,radix=32", NULL, NULL);
+    fab_fabric *f =
+        fixture_build(n_parts > 100 ? "clos:gpus=512,radix=32" : "clos:gpus=32,gpus-per-server=2,radix=8", NULL, NULL);
     memset(&p, 0, sizeof p);
     memset(drawn, 0, sizeof drawn);
-    for (uint32_t c = 0; c < f->n_cables && p.n < 1000; c++) {
+    for (uint32_t c = 0; c < f->n_cables && p.n < n_parts; c++) {
         fab_link_kind kind = fab_class_of(f, 2 * c)->kind;
         if (kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC) {
             double x = (double)fab_rng_below(&rng, 1u << 20) / (1u << 20);
@@ -101,19 +104,20 @@ static void check(uint64_t seed, double part_stops, double part_slows, uint32_t 
             p.pair[p.n_pairs++][1] = i + 1;
         }
     }
-    fab_study_summary *s = study_of(&p, f, parts, 3 * p.n, &rng, drawn);
+    fab_study_summary *s = study_of(&p, f, parts, n_parts > 100 ? 3 * p.n : p.n * (p.n - 1) / 2, &rng, drawn);
     const fab_study_variant *v = &s->variants[0];
     uint32_t n_named = 0;
     uint32_t n_there = 0;
+    uint32_t n_wrong = 0;
     for (uint32_t i = 0; i < p.n; i++) {
         bool is_named = false;
         (void)fab_component_name(f, &parts[i], name);
         for (size_t k = 0; k < v->critical.n; k++) {
             if (strcmp(v->critical.list[k].name, name) == 0) {
                 is_named = true;
-                cr_expect_gt(p.alone[i], 0, "%s: %s is named, and does nothing", what, name);
-                cr_expect_float_eq(v->critical.list[k].impact, p.alone[i], 0.1 * p.alone[i] + 1e-9, "%s: %s", what,
-                                   name);
+                n_wrong += !(p.alone[i] > 0);
+                cr_expect(!(p.alone[i] > 0) || fabs(v->critical.list[k].impact - p.alone[i]) <= 0.1 * p.alone[i] + 1e-9,
+                          "%s: %s", what, name);
             }
         }
         double painted = v->cable_impact[parts[i].id / 2];
@@ -125,14 +129,25 @@ static void check(uint64_t seed, double part_stops, double part_slows, uint32_t 
     cr_expect(n_pairs > 0 || v->n_interactions == 0, "%s", what);
     fab_study_summary_free(s);
     fab_fabric_free(f);
+    return n_wrong;
 }
 
 Test(oracle_credit, only_parts_that_do_something_are_named) {
     for (uint64_t seed = 0; seed < 12; seed++) {
-        check(seed, 0, 0, 0, "nothing");
-        check(seed, 0.3, 0, 0, "a third stops the job");
-        check(seed, 0.02, 0.05, 0, "few");
-        check(seed, 0.3, 0.02, 60, "interactions");
-        check(seed, 0, 0, 60, "interactions alone");
+        cr_expect_eq(check(seed, 1000, 0, 0, 0, "nothing"), 0);
+        cr_expect_eq(check(seed, 1000, 0.3, 0, 0, "a third stops the job"), 0);
+        cr_expect_eq(check(seed, 1000, 0.02, 0.05, 0, "few"), 0);
+        cr_expect_eq(check(seed, 1000, 0.3, 0.02, 60, "interactions"), 0);
+        cr_expect_eq(check(seed, 1000, 0, 0, 60, "interactions alone"), 0);
     }
+}
+
+/* As many draws as there are pairs: some come twice and others never, so chance has its part, 1 in 100 studies. */
+Test(oracle_credit, as_many_draws_as_there_are_pairs_are_not_all_of_them) {
+    enum { STUDIES = 1000 };
+    uint32_t n_wrong = 0;
+    for (uint64_t seed = 0; seed < STUDIES; seed++) {
+        n_wrong += check(seed, 4 + (uint32_t)seed % 5, 0, 0, 9, "many pairs");
+    }
+    cr_expect_leq(n_wrong, STUDIES / 100, "%u parts that do nothing are named", n_wrong);
 }

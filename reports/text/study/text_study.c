@@ -50,6 +50,11 @@ static const char *study_show_name(fab_page *page, const fab_study_summary *s, s
                     shows_engine && s->n_policies > 1 ? ", " : "", s->n_policies > 1 ? v->policy : "");
 }
 
+/* Of policies that do the same in every scenario the first alone has a line, and the one that is asked for. */
+static bool study_has_line(const fab_study_summary *s, size_t variant) {
+    return s->variants[variant].same_as == variant || variant == s->shown;
+}
+
 /* "90 days", "12 hours" */
 static const char *study_show_span(fab_page *page, double span_s) {
     const double day = 86400;
@@ -63,16 +68,13 @@ static const char *study_show_span(fab_page *page, double span_s) {
 
 /* --- how bad ------------------------------------------------------------------------------------------------------ */
 
-static void study_put_history_answer(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
-    if (v->goodput.n == 0) {
-        return;
-    }
-    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                   "In %s the job does %s of the work that it would do without failures, on average; 99 %% of the "
-                   "histories reach %s, the worst %s. Of %.3g failures %.3g stop it.",
-                   study_show_span(page, s->span_s), study_show_goodput(page, v->goodput.mean),
-                   study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
-                   v->stops);
+static void study_say_goodput(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
+    fab_page_say(page,
+                 "In %s the job does %s of the work that it would do without failures, on average; 99 %% of the "
+                 "histories reach %s, the worst %s. Of %.3g failures %.3g stop it.",
+                 study_show_span(page, s->span_s), study_show_goodput(page, v->goodput.mean),
+                 study_show_goodput(page, v->goodput.p99), study_show_goodput(page, v->goodput.worst), v->failures,
+                 v->stops);
 }
 
 /* "x1.018 on average, x1.12 or more in 1 of 100, x1.31 at worst" */
@@ -92,18 +94,10 @@ static void study_say_running(fab_page *page, const fab_study_summary *s, const 
     fab_page_say(page, " %s at worst", worst);
 }
 
-static void study_put_answer(fab_page *page, const fab_study_summary *s) {
-    const fab_study_variant *v = &s->variants[s->shown];
+/* "The job runs in all 12 scenarios; it takes x1.018 on average, x1.3 at worst." */
+static void study_say_sets(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {
     const fab_spread *spread = study_spread(s, v);
     const char *done = fab_show_counted(page, v->n_done, "scenario", "scenarios");
-    if (s->n_done == 0) {
-        fab_page_wrap(page, FAB_INK_BAD, 2, 2, "No scenario has been looked at yet.");
-        return;
-    }
-    if (s->span_s > 0) {
-        study_put_history_answer(page, s, v);
-        return;
-    }
     if (v->n_stopped == 0 || v->n_stopped == v->n_done) {
         fab_page_say(page, "The job %s in all %s", v->n_stopped == 0 ? "runs" : "stops", done);
     } else {
@@ -124,30 +118,86 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
         fab_page_say(
             page, " Below x1 is luck: what is left collides less, by other draws of paths or other places of ranks.");
     }
+}
+
+/* The fastest and the slowest variant, of equal ones the first. */
+static void study_find_ends(const fab_study_summary *s, size_t *best, size_t *worst) {
+    *best = *worst = s->shown;
+    for (size_t v = 0; v < s->n_variants; v++) {
+        const double speed = s->variants[v].speed;
+        *best = speed > s->variants[*best].speed * (1 + FAB_SAME_FACTOR) ? v : *best;
+        *worst = speed < s->variants[*worst].speed * (1 - FAB_SAME_FACTOR) ? v : *worst;
+    }
+}
+
+/* What is shown, named where there is another: "[2] first-spare does best of 3. In 90 days ..." */
+static void study_put_answer(fab_page *page, const fab_study_summary *s) {
+    const fab_study_variant *v = &s->variants[s->shown];
+    size_t best = 0;
+    size_t worst = 0;
+    if (s->n_done == 0) {
+        fab_page_wrap(page, FAB_INK_BAD, 2, 2, "No scenario has been looked at yet.");
+        return;
+    }
+    study_find_ends(s, &best, &worst);
+    if (best != worst) {
+        const char *name = study_show_name(page, s, s->shown);
+        fab_page_say(page, best == s->shown ? "%s does best of %zu. " : "%s of %zu. ", name, s->n_variants);
+    }
+    if (s->span_s > 0) {
+        study_say_goodput(page, s, v);
+    } else {
+        study_say_sets(page, s, v);
+        if (best != worst && v->impact > FAB_SAME_FACTOR) {
+            fab_page_say(page, " It loses %s of its speed on average.", study_show_percent(page, v->impact));
+        }
+    }
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
 }
 
-/* "collision-aware does best: ..." */
-static void study_put_choice_answer(fab_page *page, const fab_study_summary *s) {
-    const fab_study_choice *c = s->choices != NULL ? &s->choices[s->shown / s->n_policies] : NULL;
-    if (c == NULL || c->n_compared == 0) {
-        return;
+/* "Where nobody moves, [1] none, it stops in 64 scenarios and loses 33.9 % of its speed on average." */
+static void study_say_other(fab_page *page, const fab_study_summary *s, const char *what, size_t variant) {
+    const fab_study_variant *v = &s->variants[variant];
+    const fab_study_variant *shown = &s->variants[s->shown];
+    fab_page_say(page, "%s, %s, it ", what, study_show_name(page, s, variant));
+    if (v->n_stopped > 0 && s->span_s <= 0) {
+        fab_page_say(page, "stops in %s and ", fab_show_counted(page, v->n_stopped, "scenario", "scenarios"));
     }
-    const fab_study_variant *baseline = &s->variants[c->baseline];
-    const fab_study_variant *best = baseline;
-    for (size_t v = c->first; v < c->first + s->n_policies; v++) {
-        best = s->variants[v].impact < best->impact - FAB_SAME_FACTOR ? &s->variants[v] : best;
+    fab_page_say(page, s->span_s > 0 ? "does %s of the work" : "loses %s of its speed on average",
+                 s->span_s > 0 ? study_show_goodput(page, v->goodput.mean) : study_show_percent(page, v->impact));
+    if (strcmp(v->engine, shown->engine) != 0) { /* parts of different speeds */
+        fab_page_say(page, "; where nothing fails %s is %s",
+                     s->is_p99      ? "the p99 of its requests"
+                     : s->has_times ? "its time"
+                                    : "its fullest link",
+                     study_show_factor(page, s->has_times ? v->healthy_time_s / shown->healthy_time_s
+                                                          : v->healthy_ratio / shown->healthy_ratio));
     }
-    if (c->n_differ == 0) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "The %zu policies do the same in every scenario.", s->n_policies);
-    } else if (best == baseline) {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2,
-                       "None of these %zu policies does better than %s, which loses %s on average.", s->n_policies,
-                       best->policy, study_show_percent(page, best->impact));
-    } else {
-        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 2, "%s does best of %zu policies: it loses %s on average, %s %s.",
-                       best->policy, s->n_policies, study_show_percent(page, best->impact), baseline->policy,
-                       study_show_percent(page, baseline->impact));
+    fab_page_say(page, ". ");
+}
+
+/* Beside what is shown: the best, doing nothing, and the worst of all. */
+static void study_put_others(fab_page *page, const fab_study_summary *s) {
+    static const char *const WHAT[] = {"Under the best", "Where nobody moves", "Under the worst"};
+    const size_t first = s->shown - s->shown % s->n_policies;
+    size_t others[] = {0, s->shown, 0}; /* of policy none: of the engine that is shown */
+    study_find_ends(s, &others[0], &others[2]);
+    for (size_t v = first; v < first + s->n_policies; v++) {
+        const size_t same = s->variants[v].same_as;
+        if (same != v) {
+            fab_page_say(page, "Policies %s and %s do the same in every scenario. ", s->variants[same].policy,
+                         s->variants[v].policy);
+        } else if (strcmp(s->variants[v].policy, "none") == 0) {
+            others[1] = v;
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (others[i] != s->shown && (i == 0 || others[i] != others[i - 1])) {
+            study_say_other(page, s, WHAT[i], others[i]);
+        }
+    }
+    if (page->n_said > 0) {
+        fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
     }
 }
 
@@ -165,11 +215,14 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                        fab_show_counted(page, s->n_looked_at, "class of equal ones", "classes of equal ones"));
     }
     if (s->n_variants > 1) {
-        fab_text_notef(page, "That is [%zu] of %zu: engine %s, policy %s. Traffic %s.", s->shown + 1, s->n_variants,
-                       v->engine, v->policy, s->traffic);
+        fab_page_say(page, "[%zu] is engine %s, policy %s; traffic %s.", s->shown + 1, v->engine, v->policy, s->traffic);
     } else {
-        fab_text_notef(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+        fab_page_say(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
     }
+    if (s->untried[0] != '\0' && (s->span_s > 0 || v->n_stopped > 0 || v->n_moved > 0)) {
+        fab_page_say(page, " Not tried (--policy): %s.", s->untried);
+    }
+    fab_page_paragraph(page, FAB_INK_DIM, 2, 2);
 }
 
 /* --- outcomes ----------------------------------------------------------------------------------------------------- */
@@ -178,9 +231,12 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
 
 static void study_put_bins(fab_page *page, size_t row, const void *context) {
     const fab_study_summary *s = context;
+    size_t variant = 0;
+    for (; !study_has_line(s, variant) || --row > 0; variant++) {
+    }
     if (page->used + 2 + FAB_STUDY_BINS <= page->width) {
         fab_page_put(page, FAB_INK_PLAIN, "  ");
-        fab_page_sparkline(page, s->variants[row - 1].bin, FAB_STUDY_BINS, FIRST_BAD);
+        fab_page_sparkline(page, s->variants[variant].bin, FAB_STUDY_BINS, FIRST_BAD);
     }
 }
 
@@ -197,6 +253,9 @@ static void study_put_outcomes(fab_page *page, const fab_study_summary *s) {
         const fab_spread *spread = study_spread(s, v);
         const double figures[] = {
             (double)v->n_stopped, (double)v->n_disconnected, spread->mean, spread->p50, spread->p99, spread->worst};
+        if (!study_has_line(s, i)) {
+            continue;
+        }
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
         fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s", study_show_name(page, s, i));
         for (size_t column = 3; spread->n == 0 && column < 7; column++) {
@@ -306,6 +365,9 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
                                   v->moved.mean,
                                   (double)v->n_best,
                                   (double)v->n_alone};
+        if (!study_has_line(s, i)) {
+            continue;
+        }
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
         fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%.16s", v->policy);
     }
@@ -316,7 +378,11 @@ static void study_put_choice(fab_page *page, const fab_study_summary *s, const f
 }
 
 static void study_put_policies(fab_page *page, const fab_study_summary *s) {
-    if (s->choices == NULL) {
+    size_t n_lines = 0;
+    for (size_t i = 0; i < s->n_variants; i++) {
+        n_lines += s->variants[i].same_as == i;
+    }
+    if (s->choices == NULL || n_lines == s->n_variants / s->n_policies) {
         return;
     }
     for (size_t e = 0; e < s->n_variants / s->n_policies; e++) {
@@ -358,6 +424,9 @@ static void study_put_goodput(fab_page *page, const fab_study_summary *s) {
                                   v->wait_ratio,
                                   v->write_ratio,
                                   v->stops};
+        if (!study_has_line(s, i)) {
+            continue;
+        }
         fab_table_row(&table, FAB_INK_PLAIN, "", figures);
         fab_table_set(&table, 0, i == s->shown ? FAB_INK_BOLD : FAB_INK_PLAIN, "%s", study_show_name(page, s, i));
     }
@@ -422,7 +491,8 @@ static void study_put_model(fab_page *page, const fab_study_summary *s) {
         fab_page_say(
             page,
             "Replicas that serve go on without each other: goodput is the part of the requests that those left "
-            "can serve (of pools: of the one that has lost most); a replica restarts alone, in %s",
+            "can serve (of pools: of the one that has lost most), beside flows of the lost ones, which still count; a "
+            "replica restarts alone, in %s",
             study_show_time(page, m->restart_s));
     } else {
         fab_page_say(
@@ -478,8 +548,8 @@ void fab_text_study(fab_page *page, const fab_study_summary *s) {
     fab_text_heading(page, "STUDY", title);
     study_put_answer(page, s);
     if (s->n_done > 0) {
+        study_put_others(page, s);
         study_put_highest(page, s);
-        study_put_choice_answer(page, s);
     }
     study_put_state(page, s);
     if (s->n_done > 0) {

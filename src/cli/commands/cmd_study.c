@@ -54,9 +54,9 @@ static const cli_option OPTION_SCENARIOS = {"scenarios", "SPEC",
                                             .text = offsetof(cli_options, scenarios)};
 const cli_option cli_option_policy = {
     "policy", "NAME,...",
-    "where ranks go when their server is lost: none (default), first-spare, same-rack, same-pod, same-slice, "
-    "collision-aware; shrink (of histories): the first spare, and without one the job goes on with fewer replicas; "
-    "repeatable",
+    "where ranks go when their server is lost: none, first-spare, same-rack, same-pod, same-slice, collision-aware; "
+    "shrink (of histories): the first spare, and without one the job goes on with fewer replicas; repeatable. Default: "
+    "none, and what fits the job: first-spare where a server is idle, shrink where replicas can go on alone",
     .list = offsetof(cli_options, policies)};
 static const cli_option OPTION_FIGURES = {
     "figures", "WHAT",
@@ -108,9 +108,6 @@ static fab_status run_plan(const cli_options *options, FILE *out, fab_error *err
         FAB_FAIL(err, FAB_EUSAGE, NULL, "command study plan needs --scenarios SPEC");
     }
     FAB_TRY(cli_read_policies(options, policies, &n_policies, err));
-    if (n_policies == 0) {
-        policies[n_policies++] = FAB_POLICY_NONE;
-    }
     FAB_TRY(FAB_NEW(design, 1, err));
     FAB_TRY(cli_read_design(options, options->operands.items[0], design, err));
     const char *traffic = options->traffic != NULL ? options->traffic : "job";

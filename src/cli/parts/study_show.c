@@ -14,12 +14,13 @@ const cli_option cli_option_top = {"top",
                                    .count = offsetof(cli_options, top),
                                    .min = 1,
                                    .max = FAB_STUDY_TOP_MOST};
-const cli_option cli_option_variant = {"variant",
-                                       "K",
-                                       "details of the K-th engine and policy, as the report numbers them; default 1",
-                                       .count = offsetof(cli_options, variant),
-                                       .min = 1,
-                                       .max = 1000000};
+const cli_option cli_option_variant = {
+    "variant",
+    "K",
+    "details of the K-th engine and policy, as the report numbers them; default: the fastest",
+    .count = offsetof(cli_options, variant),
+    .min = 1,
+    .max = 1000000};
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
@@ -86,12 +87,11 @@ static fab_overlay overlay_of(const fab_study_summary *summary, const fab_fabric
 }
 
 static fab_status choose_variant(const cli_options *options, fab_study_summary *summary, fab_error *err) {
-    uint64_t variant = options->variant > 0 ? options->variant : 1;
-    if (variant > summary->n_variants) {
-        return fab_fail(err, FAB_EUSAGE, NULL, "option --variant: %" PRIu64 " of a study with %zu", variant,
+    if (options->variant > summary->n_variants) {
+        return fab_fail(err, FAB_EUSAGE, NULL, "option --variant: %" PRIu64 " of a study with %zu", options->variant,
                         summary->n_variants);
     }
-    summary->shown = (size_t)variant - 1;
+    summary->shown = options->variant > 0 ? (size_t)options->variant - 1 : summary->shown;
     return FAB_OK;
 }
 

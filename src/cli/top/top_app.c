@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static top_view *shown(top_app *a) {
-    return a->list == TOP_PARTS ? &a->parts : a->list == TOP_BROKEN ? &a->broken : &a->drill[a->depth];
-}
-
 static void complain(top_app *a, const char *text) {
     (void)snprintf(a->message, sizeof a->message, "%s", text);
     a->is_bad = true;
@@ -28,12 +24,12 @@ static fab_status take_error(top_app *a, fab_status status, const fab_error *inn
 
 /* Lists that are open, in the state that is now. Only what is seen is found anew at once. */
 static fab_status refresh_list(top_app *a, fab_error *err) {
-    return top_view_refresh(&a->model, shown(a), err);
+    return top_view_refresh(&a->model, top_app_shown(a), err);
 }
 
 /* The first phase that has traffic in the network: others have no links to open. */
 static void select_traffic(top_app *a) {
-    top_view *v = shown(a);
+    top_view *v = top_app_shown(a);
     const fab_failed_state *healthy = top_model_healthy(&a->model);
     for (size_t row = 0; row < v->n; row++) {
         if (healthy->phases[v->item[row]].worst_ratio > 0) {
@@ -66,13 +62,13 @@ void top_app_release(top_app *a) {
 /* --- moving about ------------------------------------------------------------------------------------------------- */
 
 static void select_row(top_app *a, size_t row) {
-    top_view *v = shown(a);
+    top_view *v = top_app_shown(a);
     v->row = v->n == 0 ? 0 : row < v->n ? row : v->n - 1;
     v->at = v->n > 0 ? v->item[v->row] : 0;
 }
 
 static fab_status open_row(top_app *a, fab_error *err) {
-    const top_view *from = shown(a);
+    const top_view *from = top_app_shown(a);
     if (a->list != TOP_PHASES || a->depth + 1 == TOP_DEPTH || from->n == 0) {
         return FAB_OK;
     }
@@ -82,7 +78,8 @@ static fab_status open_row(top_app *a, fab_error *err) {
     top_view_release(to);
     to->kind = kind;
     to->order = order;
-    to->phase = kind == TOP_LINKS ? from->item[from->row] : from->phase;
+    memcpy(to->phase_name, kind == TOP_LINKS ? a->model.answer->phases[from->item[from->row]] : from->phase_name,
+           sizeof to->phase_name);
     to->link = kind == TOP_FLOWS ? from->item[from->row] : FAB_NONE;
     to->at = FAB_NONE;
     a->depth++;
@@ -101,7 +98,7 @@ static fab_status go_back(top_app *a, fab_error *err) {
 /* The next row whose name has the text, from behind the selected one around. */
 static void find_next(top_app *a) {
     char name[2 * FAB_LINK_NAME_SIZE];
-    const top_view *v = shown(a);
+    const top_view *v = top_app_shown(a);
     for (size_t i = 1; i <= v->n && a->search[0] != '\0'; i++) {
         const size_t row = (v->row + i) % v->n;
         if (strstr(top_view_name(&a->model, v, row, name), a->search) != NULL) {
@@ -141,7 +138,7 @@ static fab_status break_part(top_app *a, fab_component part, fab_error *err) {
 static fab_status change_selected(top_app *a, double fraction, fab_error *err) {
     fab_component part;
     fab_error inner = {0};
-    if (!top_view_part(&a->model, shown(a), shown(a)->row, &part)) {
+    if (!top_view_part(&a->model, top_app_shown(a), top_app_shown(a)->row, &part)) {
         complain(a, "a phase cannot be broken: open it for its links, or Tab for switches and servers");
         return FAB_OK;
     }
@@ -228,7 +225,7 @@ bool top_app_is_slow(const top_app *a, int key) {
 }
 
 fab_status top_app_key(top_app *a, int key, fab_error *err) {
-    top_view *v = shown(a);
+    top_view *v = top_app_shown(a);
     a->message[0] = '\0';
     if (a->help) {
         a->help = false;

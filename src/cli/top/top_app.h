@@ -39,6 +39,11 @@ typedef struct top_app {
     bool help, done;
 } top_app;
 
+/** The list that is seen. */
+static inline top_view *top_app_shown(top_app *app) {
+    return app->list == TOP_PARTS ? &app->parts : app->list == TOP_BROKEN ? &app->broken : &app->drill[app->depth];
+}
+
 /** Opens the model. @param[in,out] out  Zero-initialised, with model.tell. Release with top_app_release(). */
 fab_status top_app_open(const cli_options *options, top_app *out, fab_error *err) FAB_MUST_USE;
 void top_app_release(top_app *app);

@@ -30,24 +30,29 @@ static const char *const HELP[] = {
     "q                                 quit, and print the command of this state",
 };
 
-static fab_ink ink_of(double now, double before) {
-    return now > before * (1 + 1e-9) ? FAB_INK_BAD : now < before * (1 - 1e-9) ? FAB_INK_GOOD : FAB_INK_BOLD;
-}
-
 /* On one line: what does not fit is left out, and two dots tell it. */
 static void put(fab_page *page, fab_ink ink, const char *text) {
     const size_t left = page->width - page->used;
     const bool is_cut = left > 2 && fab_text_columns(text) > left;
-    const size_t room = is_cut ? left - 2 : left;
     char cut[FAB_TEXT_PARAGRAPH];
-    size_t bytes = 0;
-    for (size_t i = 0; i < room && text[bytes] != '\0'; i++) {
-        do {
-            bytes++;
-        } while ((text[bytes] & 0xC0) == 0x80);
-    }
-    (void)snprintf(cut, sizeof cut, "%.*s%s", (int)bytes, text, is_cut ? ".." : "");
+    (void)snprintf(cut, sizeof cut, "%.*s%s", (int)top_bytes_of(text, is_cut ? left - 2 : left), text,
+                   is_cut ? ".." : "");
     fab_page_put(page, ink, cut);
+}
+
+/* What the figures leave out: replicas that are lost, phases that are too large. */
+static void draw_left(const top_model *m, fab_page *page) {
+    const fab_failed_serving *s = &m->answer->engines[0].policies[0].serving;
+    if (s->n_left < s->n) {
+        put(page, FAB_INK_BAD,
+            fab_show(page, "   %s of %s left", fab_show_count(page, s->n_left),
+                     fab_show_counted(page, s->n, "replica", "replicas")));
+    }
+    if (m->answer->n_left_out > 0) {
+        put(page, FAB_INK_BAD,
+            fab_show(page, "   without %s of too many paths",
+                     fab_show_counted(page, m->answer->n_left_out, "phase", "phases")));
+    }
 }
 
 static void draw_time(const top_model *m, fab_page *page) {
@@ -60,7 +65,7 @@ static void draw_time(const top_model *m, fab_page *page) {
         return;
     }
     put(page, FAB_INK_PLAIN, m->answer->iterates ? "iteration " : "all phases ");
-    put(page, timed ? ink_of(now->time_s, was->time_s) : FAB_INK_BAD,
+    put(page, timed ? top_ink(now->time_s, was->time_s, FAB_INK_BOLD) : FAB_INK_BAD,
         timed                   ? fab_show_time(page, now->time_s)
         : isfinite(was->time_s) ? "none: the job stops"
                                 : "not known");
@@ -68,9 +73,10 @@ static void draw_time(const top_model *m, fab_page *page) {
         put(page, FAB_INK_PLAIN, fab_show(page, "   healthy %s", fab_show_time(page, was->time_s)));
     }
     if (timed) {
-        put(page, ink_of(now->time_s, was->time_s),
+        put(page, top_ink(now->time_s, was->time_s, FAB_INK_BOLD),
             fab_show(page, "   %s", fab_show_factor(page, now->time_s / was->time_s)));
     }
+    draw_left(m, page);
     fab_page_end_line(page);
 }
 
@@ -78,12 +84,12 @@ static void draw_sums(const top_model *m, fab_page *page) {
     const fab_failed_phase *now = &top_model_state(m)->sum;
     const fab_failed_phase *was = &top_model_healthy(m)->sum;
     put(page, FAB_INK_PLAIN, "collisions ");
-    put(page, ink_of(now->n_collisions, was->n_collisions), fab_show_count(page, now->n_collisions));
+    put(page, top_ink(now->n_collisions, was->n_collisions, FAB_INK_BOLD), fab_show_count(page, now->n_collisions));
     put(page, FAB_INK_PLAIN, fab_show(page, " (%s)", fab_show_count(page, was->n_collisions)));
     put(page, FAB_INK_PLAIN, "   cut flows ");
     put(page, now->n_disconnected > 0 ? FAB_INK_BAD : FAB_INK_BOLD, fab_show_count(page, now->n_disconnected));
     put(page, FAB_INK_PLAIN, "   fullest ");
-    put(page, ink_of(now->worst_ratio, was->worst_ratio), fab_show_factor(page, now->worst_ratio));
+    put(page, top_ink(now->worst_ratio, was->worst_ratio, FAB_INK_BOLD), fab_show_factor(page, now->worst_ratio));
     put(page, FAB_INK_PLAIN, fab_show(page, " (%s) ", fab_show_factor(page, was->worst_ratio)));
     put(page, FAB_INK_DIM, now->worst_link);
     fab_page_end_line(page);
@@ -147,7 +153,7 @@ static void draw_last(const top_app *a, fab_page *page) {
 }
 
 size_t top_app_draw(top_app *a, size_t height, fab_page *page) {
-    top_view *v = a->list == TOP_PARTS ? &a->parts : a->list == TOP_BROKEN ? &a->broken : &a->drill[a->depth];
+    top_view *v = top_app_shown(a);
     if (a->help) {
         for (size_t i = 0; i < sizeof HELP / sizeof *HELP && i < height; i++) {
             put(page, FAB_INK_PLAIN, HELP[i]);

@@ -58,11 +58,10 @@ static fab_status open_session(const cli_options *options, cli_session *out, fab
     return status;
 }
 
-static fab_status ask(top_model *m, fab_what_if *of, const top_state *state, const fab_failures **out, fab_error *err) {
+static fab_status ask(fab_what_if *of, const top_state *state, const fab_failures **out, fab_error *err) {
     fab_status status = FAB_OK;
     char(*names)[FAB_COMPONENT_NAME_SIZE] = NULL;
     const char **failed = NULL;
-    const double started_s = cli_now_s();
     FAB_TRY(FAB_NEW(names, state->n, err));
     FAB_TRY(fab_allocate(state->n, sizeof(const char *), &failed, err));
     for (size_t i = 0; i < state->n; i++) {
@@ -71,7 +70,6 @@ static fab_status ask(top_model *m, fab_what_if *of, const top_state *state, con
     const fab_failures_request request = {
         .failed = failed, .n_failed = state->n, .policies = &state->policy, .n_policies = 1};
     FAB_TRY(fab_what_if_ask(of, &request, out, err));
-    m->asked_s = cli_now_s() - started_s;
 done:
     free(names);
     free(failed);
@@ -97,7 +95,7 @@ static fab_status reopen(top_model *m, const top_state *state, fab_error *err) {
     options.quiet = true; /* progress would be drawn over the lists */
     FAB_TRY(open_session(&options, &session, &what_if, err));
     session.options = m->options;
-    FAB_TRY(ask(m, what_if, state, &answer, err));
+    FAB_TRY(ask(what_if, state, &answer, err));
     fab_what_if_close(m->what_if);
     cli_session_release(&m->session);
     m->session = session;
@@ -105,7 +103,6 @@ static fab_status reopen(top_model *m, const top_state *state, fab_error *err) {
     m->answer = answer;
     session = (cli_session){.options = NULL};
     what_if = NULL;
-    FAB_TRY(fab_context_traffic(m->session.context, &m->traffic, err));
 done:
     fab_what_if_close(what_if);
     cli_session_release(&session);
@@ -115,14 +112,15 @@ done:
 /* Turns to a state, which is taken over; `now` stays where that fails. `keeps`: for undo. */
 static fab_status turn_to(top_model *m, top_state *next, bool keeps, fab_error *err) {
     fab_status status = FAB_OK;
+    const double started_s = cli_now_s();
     if (keeps) {
         FAB_TRY(FAB_GROW(m->before, m->capacity, m->n_before + 1, err));
     }
     if (next->engine != m->now.engine || next->seed != m->now.seed) {
         FAB_TRY(reopen(m, next, err));
-    } else if ((status = ask(m, m->what_if, next, &m->answer, err)) != FAB_OK) {
+    } else if ((status = ask(m->what_if, next, &m->answer, err)) != FAB_OK) {
         const fab_failures *again = NULL;
-        if (ask(m, m->what_if, &m->now, &again, NULL) == FAB_OK) { /* links and flows are those of `now` again */
+        if (ask(m->what_if, &m->now, &again, NULL) == FAB_OK) { /* links and flows are those of `now` again */
             m->answer = again;
         }
         goto done;
@@ -133,6 +131,7 @@ static fab_status turn_to(top_model *m, top_state *next, bool keeps, fab_error *
         free(m->now.part);
     }
     m->now = *next;
+    m->asked_s = cli_now_s() - started_s;
     next->part = NULL;
 done:
     free(next->part);
@@ -197,7 +196,7 @@ fab_status top_model_open(const cli_options *options, top_model *m, fab_error *e
         m->now.part[at] = part;
         m->now.n += at == m->now.n;
     }
-    return ask(m, m->what_if, &m->now, &m->answer, err);
+    return ask(m->what_if, &m->now, &m->answer, err);
 }
 
 void top_model_release(top_model *m) {

@@ -25,15 +25,13 @@ typedef struct top_model {
     const cli_options *options;
     fab_engine_spec engines[TOP_ENGINES]; /**< those of the design or of --engine, then the others that there are */
     size_t n_engines;
-    bool has_floor;
     top_state now;
     top_state *before; /**< shape [n_before]: for undo, the oldest first */
     size_t n_before, capacity;
     cli_session session;
     fab_what_if *what_if;
-    const fab_failures *answer; /**< of `now` */
-    const fab_traffic *traffic;
-    double asked_s;                          /**< that the last answer took */
+    const fab_failures *answer;              /**< of `now` */
+    double asked_s;                          /**< that the last change took, with opening the job where it was */
     char passed[FAB_ENGINE_TEXT_SIZE + 256]; /**< why an engine was passed over by the last change; else empty */
     /** Called before what may take a second: opening the job under another engine or seed. NULL: not wanted. */
     void (*tell)(void *context, const char *what);

@@ -35,6 +35,16 @@ static const struct {
                          {PARTS, sizeof PARTS / sizeof *PARTS},
                          {BROKEN, sizeof BROKEN / sizeof *BROKEN}};
 
+size_t top_bytes_of(const char *text, size_t columns) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < columns && text[bytes] != '\0'; i++) {
+        do {
+            bytes++;
+        } while ((text[bytes] & 0xC0) == 0x80);
+    }
+    return bytes;
+}
+
 /* A text of at most so many columns: of longer ones the middle is left out, as names differ at their ends. */
 static const char *fit(const char *text, size_t width, char *out, size_t size) {
     const size_t columns = fab_text_columns(text);
@@ -43,23 +53,8 @@ static const char *fit(const char *text, size_t width, char *out, size_t size) {
         return out;
     }
     const size_t head = (width - 2) / 2;
-    const size_t tail = columns - (width - 2 - head);
-    size_t used = 0;
-    for (size_t i = 0; *text != '\0'; i++) {
-        size_t bytes = 1;
-        while ((text[bytes] & 0xC0) == 0x80) {
-            bytes++;
-        }
-        if (i == head) {
-            used += (size_t)snprintf(out + used, size - used, "..");
-        }
-        if ((i < head || i >= tail) && used + bytes < size) {
-            memcpy(out + used, text, bytes);
-            used += bytes;
-        }
-        text += bytes;
-    }
-    out[used < size ? used : size - 1] = '\0';
+    const char *tail = text + top_bytes_of(text, columns - (width - 2 - head));
+    (void)snprintf(out, size, "%.*s..%s", (int)top_bytes_of(text, head), text, tail);
     return out;
 }
 
@@ -105,7 +100,7 @@ void top_view_headings(const top_view *v, fab_page *page) {
 /* "rank 5 (gpu-7)", or "gpu-7" without a job. */
 static void name_end(const top_model *m, uint32_t gpu, char *out, size_t size) {
     char name[FAB_NODE_NAME_SIZE];
-    const uint32_t *rank = m->traffic->rank_of_gpu;
+    const uint32_t *rank = top_traffic(m)->rank_of_gpu;
     (void)fab_node_name(top_fabric(m), top_gpu_now(m, gpu), name);
     if (rank != NULL && rank[gpu] != FAB_NONE && rank[gpu] != top_gpu_now(m, gpu)) {
         (void)snprintf(out, size, "rank %u (%s)", rank[gpu], name);
@@ -115,7 +110,7 @@ static void name_end(const top_model *m, uint32_t gpu, char *out, size_t size) {
 }
 
 static fab_flow flow_of(const top_model *m, const top_view *v, uint32_t item) {
-    return fab_phase_flow(&m->traffic->phases[top_traffic_phase(m, v->phase)], item);
+    return fab_phase_flow(&top_traffic(m)->phases[v->phase], item);
 }
 
 const char *top_view_name(const top_model *m, const top_view *v, size_t row, char *out) {
@@ -143,17 +138,13 @@ const char *top_view_title(const top_model *m, const top_view *v, char *out) {
                                                     "broken parts"};
     const bool of_phase = v->kind == TOP_LINKS || v->kind == TOP_FLOWS;
     char name[FAB_LINK_NAME_SIZE];
-    (void)snprintf(out, FAB_LINK_NAME_SIZE, "%s%s%s%s", TITLES[v->kind], of_phase ? m->answer->phases[v->phase] : "",
+    (void)snprintf(out, FAB_LINK_NAME_SIZE, "%s%s%s%s", TITLES[v->kind], of_phase ? v->phase_name : "",
                    v->kind == TOP_FLOWS ? " on " : "",
                    v->kind == TOP_FLOWS ? fab_link_name(top_fabric(m), v->link, name) : "");
     return out;
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
-
-static fab_ink ink_of(double now, double before) {
-    return now > before * (1 + 1e-9) ? FAB_INK_BAD : now < before * (1 - 1e-9) ? FAB_INK_GOOD : FAB_INK_PLAIN;
-}
 
 static const char *show_time(fab_page *page, double s) {
     return isfinite(s) ? fab_show_time(page, s) : "-";
@@ -175,11 +166,13 @@ static void row_phase(const top_model *m, const top_view *v, uint32_t p, fab_pag
     }
     put_cell(v, page, 1, FAB_INK_PLAIN, now->n_disconnected > 0 ? "cut" : show_time(page, now->time_s));
     put_cell(v, page, 2, FAB_INK_PLAIN, show_time(page, was->time_s));
-    put_cell(v, page, 3, timed ? ink_of(now->time_s, was->time_s) : FAB_INK_PLAIN,
+    put_cell(v, page, 3, timed ? top_ink(now->time_s, was->time_s, FAB_INK_PLAIN) : FAB_INK_PLAIN,
              timed ? fab_show_factor(page, now->time_s / was->time_s) : "");
-    put_cell(v, page, 4, ink_of(now->n_collisions, was->n_collisions), fab_show_count(page, now->n_collisions));
+    put_cell(v, page, 4, top_ink(now->n_collisions, was->n_collisions, FAB_INK_PLAIN),
+             fab_show_count(page, now->n_collisions));
     put_cell(v, page, 5, FAB_INK_PLAIN, fab_show_count(page, was->n_collisions));
-    put_cell(v, page, 6, ink_of(now->worst_ratio, was->worst_ratio), fab_show_factor(page, now->worst_ratio));
+    put_cell(v, page, 6, top_ink(now->worst_ratio, was->worst_ratio, FAB_INK_PLAIN),
+             fab_show_factor(page, now->worst_ratio));
 }
 
 static void row_link(const top_model *m, const top_view *v, fab_link_id link, fab_page *page) {
@@ -190,7 +183,7 @@ static void row_link(const top_model *m, const top_view *v, fab_link_id link, fa
     const bool is_dead = !(l.residual[link] > 0);
     put_cell(v, page, 1, FAB_INK_PLAIN, fab_show_rate(page, l.load_bps[link]));
     put_cell(v, page, 2, FAB_INK_PLAIN, fab_show_rate(page, capacity * l.residual[link]));
-    put_cell(v, page, 3, is_dead ? FAB_INK_BAD : ink_of(ratio, l.healthy_bps[link] / capacity),
+    put_cell(v, page, 3, is_dead ? FAB_INK_BAD : top_ink(ratio, l.healthy_bps[link] / capacity, FAB_INK_PLAIN),
              is_dead ? "dead" : fab_show_factor(page, ratio));
     put_cell(v, page, 4, FAB_INK_PLAIN, fab_show_factor(page, l.healthy_bps[link] / capacity));
     put_cell(v, page, 5, FAB_INK_BAD, is_dead ? "" : show_left(page, l.residual[link]));
@@ -254,8 +247,8 @@ void top_view_detail(const top_model *m, const top_view *v, fab_page *page) {
     } else if (v->n > 0 && v->kind == TOP_FLOWS) {
         const uint32_t item = v->item[v->row];
         const fab_flow flow = flow_of(m, v, item);
-        const fab_phase *phase = &m->traffic->phases[top_traffic_phase(m, v->phase)];
-        fab_str_printf(&text, ": %s, %s, %u of %u paths here", fab_comm_name(m->traffic, phase, flow.comm, comm),
+        fab_str_printf(&text, ": %s, %s, %u of %u paths here",
+                       fab_comm_name(top_traffic(m), &top_traffic(m)->phases[v->phase], flow.comm, comm),
                        fab_show_bytes(page, (double)flow.bytes), v->crossing[item],
                        v->flows.flow_first[item + 1] - v->flows.flow_first[item]);
     }

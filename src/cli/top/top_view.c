@@ -100,21 +100,12 @@ bool top_view_part(const top_model *m, const top_view *v, size_t row, fab_compon
     if (v->kind == TOP_LINKS) {
         *out = (fab_component){FAB_COMPONENT_LINK, item & ~1U, 0};
     } else if (v->kind == TOP_FLOWS) {
-        const fab_flow flow = fab_phase_flow(&m->traffic->phases[top_traffic_phase(m, v->phase)], item);
+        const fab_flow flow = fab_phase_flow(&top_traffic(m)->phases[v->phase], item);
         *out = (fab_component){FAB_COMPONENT_SERVER, fab_server_of(top_fabric(m), top_gpu_now(m, flow.src)), 0};
     } else {
         *out = v->kind == TOP_PARTS ? top_part(m, item) : m->now.part[item];
     }
     return true;
-}
-
-/* Phases that were left out of the answer have no number there. */
-size_t top_traffic_phase(const top_model *m, size_t phase) {
-    size_t p = 0;
-    while (strcmp(m->traffic->phases[p].name, m->answer->phases[phase]) != 0) {
-        p++;
-    }
-    return p;
 }
 
 /* --- items -------------------------------------------------------------------------------------------------------- */
@@ -136,6 +127,14 @@ static size_t rank_phases(const top_model *m, const top_view *v, fab_ranked *lis
         list[p] = (fab_ranked){v->order == 1 ? time_s : v->order == 2 ? phase->worst_ratio : 0, (uint32_t)p};
     }
     return m->answer->n_phases;
+}
+
+static bool find_phase(const top_model *m, top_view *v) {
+    v->phase = 0;
+    while (v->phase < m->answer->n_phases && strcmp(m->answer->phases[v->phase], v->phase_name) != 0) {
+        v->phase++;
+    }
+    return v->phase < m->answer->n_phases;
 }
 
 /* Links that carry something, or did. */
@@ -225,6 +224,10 @@ fab_status top_view_refresh(const top_model *m, top_view *v, fab_error *err) {
     const bool of_loads = v->kind == TOP_LINKS || v->kind == TOP_FLOWS;
     if (of_loads && !top_model_is_known(m)) {
         (void)snprintf(v->note, sizeof v->note, "not known: %.200s", top_model_note(m));
+        return FAB_OK;
+    }
+    if (of_loads && !find_phase(m, v)) {
+        (void)snprintf(v->note, sizeof v->note, "%.64s has too many paths under this engine", v->phase_name);
         return FAB_OK;
     }
     if (v->kind == TOP_FLOWS) {

@@ -14,10 +14,11 @@ typedef enum top_view_kind { TOP_PHASES, TOP_LINKS, TOP_FLOWS, TOP_PARTS, TOP_BR
 /** A list as it is shown. Zero-initialised: phases, from the first on. */
 typedef struct top_view {
     top_view_kind kind;
-    size_t phase;     /**< of links and flows */
-    fab_link_id link; /**< of flows */
-    size_t order;     /**< of top_view_order_name() */
-    uint32_t *item;   /**< shape [n]: phase, link, flow, part or place among the broken, in order; owned */
+    char phase_name[FAB_NAME_SIZE]; /**< of links and flows: another engine may leave other phases out */
+    size_t phase;                   /**< its number in the answer */
+    fab_link_id link;               /**< of flows */
+    size_t order;                   /**< of top_view_order_name() */
+    uint32_t *item; /**< shape [n]: phase, link, flow, part or place among the broken, in order; owned */
     size_t n;
     size_t row, top;       /**< selected, and the first that is shown */
     uint32_t at;           /**< item that is selected: stays when the order changes */
@@ -58,6 +59,18 @@ static inline const fab_fabric *top_fabric(const top_model *model) {
     return fab_what_if_fabric(model->what_if);
 }
 
+static inline const fab_traffic *top_traffic(const top_model *model) {
+    return fab_what_if_traffic(model->what_if);
+}
+
+/** Worse, better, or what others have. */
+static inline fab_ink top_ink(double now, double before, fab_ink same) {
+    return now > before * (1 + 1e-9) ? FAB_INK_BAD : now < before * (1 - 1e-9) ? FAB_INK_GOOD : same;
+}
+
+/** Bytes of the first so many columns of a text, or of all of it. */
+size_t top_bytes_of(const char *text, size_t columns);
+
 /** Part `item` of the list of parts: servers, then switches, then NICs. */
 fab_component top_part(const top_model *model, uint32_t item);
 /** The fullest link of a part in any phase, in either direction. FAB_NONE: it carries nothing. */
@@ -66,7 +79,5 @@ double top_part_fullest(const top_model *model, uint32_t item, fab_link_id *out_
 double top_link_ratio(const fab_what_if_links *links, fab_link_id link);
 /** Where the rank of a GPU runs now. */
 uint32_t top_gpu_now(const top_model *model, uint32_t gpu);
-/** Phase of the answer as the traffic counts them. */
-size_t top_traffic_phase(const top_model *model, size_t phase);
 /** What a flow has over the link that is looked at. */
 double top_flow_here_bps(const top_view *view, uint32_t flow);

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COLLIDED   (1 + 1e-9)          /* above this a link is offered more than it has */
 #define MOST_PATHS (UINT64_C(1) << 24) /* of all phases under all engines */
@@ -153,13 +154,37 @@ done:
     return status;
 }
 
-static fab_status check_policies(fab_assessment *d, fab_error *err) {
+static fab_status check_policies(const fab_assessment *d, fab_error *err) {
     const fab_assessment_request *q = &d->request;
     for (size_t i = 0; i < q->n_policies; i++) {
         if (q->policies[i] == FAB_POLICY_SAME_RACK && (q->racks == NULL || q->racks->n_racks == 0)) {
             return fab_fail(err, FAB_EUNSUPPORTED, NULL, "policy same-rack: racks are not known without a floor plan");
         }
+        FAB_PASS(q->policies[i] == FAB_POLICY_SHRINK ? assess_shrink_check(d->traffic, d->fabric, err) : FAB_OK);
     }
+    return FAB_OK;
+}
+
+fab_status fab_assess_policies(const fab_context *context, bool histories, const fab_policy **out, size_t *out_n,
+                               fab_error *err) {
+    static const fab_policy WITH_SPARES[] = {FAB_POLICY_NONE, FAB_POLICY_FIRST_SPARE, FAB_POLICY_SHRINK};
+    static const fab_policy WITHOUT[] = {FAB_POLICY_NONE, FAB_POLICY_SHRINK};
+    const fab_context_request *what = fab_context_what(context);
+    const fab_traffic *t = NULL;
+    uint8_t *taken = NULL;
+    bool has_spares = false;
+    FAB_PASS(fab_context_traffic(context, &t, err));
+    if (t->has_job) {
+        FAB_PASS(FAB_NEW(taken, what->fabric->n_servers, err));
+        fab_status status = fab_jobs_taken(what->design, what->fabric, taken, err);
+        has_spares = status == FAB_OK && memchr(taken, 0, fab_n_complete_servers(what->fabric)) != NULL;
+        free(taken);
+        FAB_PASS(status);
+    }
+    const bool shrinks = histories && t->has_job && t->job.dp > 1 && !fab_assess_serves(t, what->fabric) &&
+                         assess_shrink_check(t, what->fabric, NULL) == FAB_OK;
+    *out = has_spares ? WITH_SPARES : WITHOUT;
+    *out_n = 1 + (size_t)has_spares + (size_t)shrinks;
     return FAB_OK;
 }
 
@@ -173,9 +198,7 @@ fab_status assessment_open(const fab_assessment_request *request, fab_assessment
     FAB_TRY(fab_context_traffic(request->context, &d->traffic, err));
     d->n_phases = d->traffic->n_phases;
     FAB_TRY(check_policies(d, err));
-    d->serves = assess_serves(d) && !(d->fabric->forwards_in_domain && /* servers of a domain relay for each other */
-                                      d->fabric->gpus_per_domain > d->fabric->gpus_per_server);
-    FAB_TRY(assess_shrink_check(d, err));
+    d->serves = fab_assess_serves(d->traffic, d->fabric);
     if (d->traffic->has_job) {
         FAB_TRY(FAB_NEW(d->taken, d->fabric->n_servers, err));
         FAB_TRY(fab_jobs_taken(d->what->design, d->fabric, d->taken, err));

@@ -362,14 +362,14 @@ static bool concerns_job(const fab_assessor *a, const fab_event *event) {
 }
 
 /* One event of a serving job: it stops where nobody is left. */
-static fab_status serving_step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
-                               fab_error *err) {
+static fab_status serving_step(fab_assessor *a, size_t variant, const fab_event *event, bool is_software, bool *runs,
+                               double *speed, fab_error *err) {
     assess_history *h = a->history;
     const bool ran = *runs;
     const uint64_t n_out = h->n_out;
     bool asks = !ran && event->is_repair;
     double hit = 0;
-    if (event->failure == FAB_FAILURE_SOFTWARE || event->failure == FAB_FAILURE_MAINTENANCE) {
+    if (is_software) {
         h->restarting = ran && concerns_job(a, event) ? assess_serving_hit(a->assessment, true) : 0;
         return FAB_OK;
     }
@@ -391,67 +391,61 @@ static fab_status serving_step(fab_assessor *a, size_t variant, const fab_event 
 /* One event. `runs`: the job has a place where it runs; it does so at `speed`. */
 static fab_status history_step(fab_assessor *a, size_t variant, const fab_event *event, bool *runs, double *speed,
                                bool *out_stops, fab_error *err) {
-    fab_status status = FAB_OK;
     const bool ran = *runs;
     const bool is_software = event->failure == FAB_FAILURE_SOFTWARE || event->failure == FAB_FAILURE_MAINTENANCE;
     *out_stops = false;
     if (a->assessment->serves) {
-        FAB_TRY(serving_step(a, variant, event, runs, speed, err));
+        FAB_PASS(serving_step(a, variant, event, is_software, runs, speed, err));
         *out_stops = ran && !*runs;
-        goto done;
+        return FAB_OK;
     }
     if (is_software) {
         *out_stops = ran && concerns_job(a, event);
         return *out_stops ? place(a, variant, runs, speed, err) : FAB_OK;
     }
-    FAB_TRY(history_note_event(a->history, event, err));
-    if (ran && event->is_repair) {
-        FAB_TRY(grows_back(a, variant, out_stops, err));
+    FAB_PASS(history_note_event(a->history, event, err));
+    if (!ran) {
+        return event->is_repair ? place(a, variant, runs, speed, err) : FAB_OK;
+    }
+    if (event->is_repair) {
+        FAB_PASS(grows_back(a, variant, out_stops, err));
         if (*out_stops) {
             a->history->restart_now |= FAB_SPAN_PLANNED;
-            FAB_TRY(place(a, variant, runs, speed, err));
-            goto done;
+            return place(a, variant, runs, speed, err);
         }
-    }
-    if (!ran) {
-        if (event->is_repair) {
-            FAB_TRY(place(a, variant, runs, speed, err));
-        }
-        goto done;
     }
     if (history_is_elsewhere(a, &event->component)) {
-        goto done;
+        return FAB_OK;
     }
-    if (!event->is_repair && history_takes_a_rank(a, &event->component)) {
-        *runs = false;
-    } else {
-        FAB_TRY(history_look(a, variant, runs, speed, err));
-    }
+    *runs = event->is_repair || !history_takes_a_rank(a, &event->component);
+    FAB_PASS(*runs ? history_look(a, variant, runs, speed, err) : FAB_OK);
     *out_stops = !*runs;
-    if (*out_stops) {
-        FAB_TRY(place(a, variant, runs, speed, err));
-    }
-done:
-    return status;
+    return *out_stops ? place(a, variant, runs, speed, err) : FAB_OK;
 }
 
-/* Figures of the network are those of the worst moment; what was lost before anybody moved is found for it now. */
-static fab_status describe_worst(fab_assessor *a, size_t variant, fab_outcome *out, fab_error *err) {
-    const fab_assessment *d = a->assessment;
+/* The job runs; its figures of the network are those of the worst moment. `before`: anybody moved. */
+static fab_outcome worst_outcome(const fab_assessor *a, const assessment_loads *before) {
     const assess_history *h = a->history;
-    size_t engine = variant / d->request.n_policies;
+    fab_outcome out = assess_outcome(a->assessment, before, false);
+    out.n_moved = (uint32_t)h->n_worst_moves;
+    out.n_collisions = h->worst.n_collisions;
+    out.worst_ratio = h->worst.worst_ratio;
+    out.worst_link = h->worst.worst_link;
+    out.time_s = h->worst_s;
+    return out;
+}
+
+/* What was lost in the worst moment before anybody moved is found now. */
+static fab_status describe_worst(fab_assessor *a, size_t variant, fab_outcome *out, fab_error *err) {
+    const assess_history *h = a->history;
+    size_t engine = variant / a->assessment->request.n_policies;
     assessment_loads before = h->worst;
     if (h->n_worst_moves > 0) {
         FAB_PASS(fab_mask_set(&a->mask, h->worst_down, h->n_worst_down, err));
         FAB_PASS(assess_reroute(a, engine, NULL, err));
         before = assess_loads(a, engine);
     }
-    *out = assess_outcome(d, &before, false);
-    out->n_moved = (uint32_t)h->n_worst_moves;
-    out->n_collisions = h->worst.n_collisions;
-    out->worst_ratio = h->worst.worst_ratio;
-    out->worst_link = h->worst.worst_link;
-    out->time_s = h->worst_s;
+    *out = worst_outcome(a, &before);
     return FAB_OK;
 }
 
@@ -529,11 +523,7 @@ fab_status assess_history_set(fab_assessor *a, const fab_component *component, s
     FAB_TRY(place(a, variant, &runs, &speed, err));
     if (runs) {
         const double part = h->n_out > 0 ? assess_serving_part(a->assessment, h->is_out) : 1;
-        *out = assess_outcome(a->assessment, before, false);
-        out->n_moved = (uint32_t)h->n_worst_moves;
-        out->n_collisions = h->worst.n_collisions;
-        out->worst_ratio = h->worst.worst_ratio;
-        out->worst_link = h->worst.worst_link;
+        *out = worst_outcome(a, before);
         out->time_s = a->assessment->request.p99 ? h->worst_s : h->worst_s / part;
     }
 done:

@@ -177,7 +177,7 @@ fab_status assess_time_incremental(fab_assessor *a, size_t engine, const fab_rel
 fab_state assess_state_of(const fab_assessor *a, const fab_relocation *to);
 
 /* Policy shrink. Refuses jobs without replicas. */
-fab_status assess_shrink_check(const fab_assessment *assessment, fab_error *err) FAB_MUST_USE;
+fab_status assess_shrink_check(const fab_traffic *traffic, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
 uint64_t assess_shrink_replicas(const fab_assessment *assessment);
 
 /* Replicas that have a rank on a server that `to` finds no place for. */
@@ -190,11 +190,14 @@ fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traf
 /* Who moves where, and who stays without a place. */
 fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) FAB_MUST_USE;
 
+/* What collision-aware saves over first-spare, where both were asked for. `policies`: of the answer. */
+void failures_find_saving(const fab_failures *answer, const fab_policy *policies, fab_failed_engine *out);
+
 /* Replica of the rank of a GPU. */
 uint64_t assess_shrink_replica(const fab_traffic *traffic, uint32_t gpu);
 
-/* Whether the job serves: replicas that are independent of each other. */
-bool assess_serves(const fab_assessment *assessment);
+/* A serving job whose replicas are known; whether one is out alone is what fab_assess_serves() says. */
+bool assess_is_serving(const fab_traffic *traffic);
 
 /* Replicas that are left: that read prompts, and that generate tokens (the same ones without pools); that are out. */
 typedef struct assess_serving {

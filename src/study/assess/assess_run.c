@@ -316,9 +316,9 @@ fab_status fab_assess(fab_assessor *a, uint64_t number, fab_scenario *scenario, 
     if (span_s > 0) {
         FAB_PASS(assess_histories(a, scenario, span_s, out, err));
     } else {
-        FAB_PASS(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
         assessment_case c = {.component = scenario->component, .n = scenario->n_components};
-        for (c.engine = 0; c.engine < d->what->n_engines; c.engine++) {
+        for (c.engine = 0; c.engine < d->what->n_engines; c.engine++) { /* of serving each leaves another mask */
+            FAB_PASS(fab_mask_set(&a->mask, scenario->component, scenario->n_components, err));
             FAB_PASS(assess_under(a, &c, out + c.engine * d->request.n_policies, err));
         }
     }

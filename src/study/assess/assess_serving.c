@@ -12,9 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool assess_serves(const fab_assessment *d) {
-    const fab_traffic *t = d->traffic;
+bool assess_is_serving(const fab_traffic *t) {
     return t->has_job && t->job.kind == FAB_JOB_SERVING && t->job.tp * t->job.cp * t->job.pp * t->job.dp == t->n_ranks;
+}
+
+bool fab_assess_serves(const fab_traffic *t, const fab_fabric *f) {
+    return assess_is_serving(t) && !(f->forwards_in_domain && f->gpus_per_domain > f->gpus_per_server);
 }
 
 /* Replicas that share experts go together. */

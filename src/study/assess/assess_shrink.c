@@ -38,20 +38,21 @@ static bool assess_shrinks(const fab_assessment *d) {
     return shrinks;
 }
 
-fab_status assess_shrink_check(const fab_assessment *d, fab_error *err) {
-    const fab_traffic *t = d->traffic;
-    const bool shrinks = assess_shrinks(d) && !d->serves;
+fab_status assess_shrink_check(const fab_traffic *t, const fab_fabric *f, fab_error *err) {
     bool trains = t->has_job && t->job.kind == FAB_JOB_TRAINING && t->model.layers > 0;
     uint64_t ranks = trains ? t->job.tp * t->job.cp * t->job.pp * t->job.dp : 0;
-    if (shrinks && (!trains || ranks != t->n_ranks)) {
+    if (fab_assess_serves(t, f)) {
+        return FAB_OK; /* its replicas go on without each other under every policy */
+    }
+    if (!trains || ranks != t->n_ranks) {
         return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
                         "shrink: replicas are those of one training job with data parallelism, and there is none");
     }
-    if (shrinks && d->fabric->forwards_in_domain && d->fabric->gpus_per_domain > d->fabric->gpus_per_server) {
+    if (f->forwards_in_domain && f->gpus_per_domain > f->gpus_per_server) {
         return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
                         "shrink: servers of one scale-up domain relay for each other, so that no replica is out alone");
     }
-    if (shrinks && t->job.ep > 1) {
+    if (t->job.ep > 1) {
         return fab_fail(err, FAB_EUNSUPPORTED, "--policy",
                         "shrink: the experts of a layer are spread over ep=%" PRIu64
                         " replicas, which cannot do without one",

@@ -40,6 +40,9 @@ struct fab_what_if {
     double *capacity; /* shape [n_links]: bit/s of network links, 0 of others */
 
     opened_engine *engines, *at; /* shape [n_engines]: held open, or the one that is asked; which is, or was last */
+    opened_engine left;          /* `at` for the replicas that the last policy leaves; closed: for the whole job */
+    fab_traffic left_traffic;    /* of it; borrows from that of `at` */
+    uint8_t *is_out;             /* shape [dp]: replicas that are not in it; NULL: it is closed */
     bool has_times;              /* all that were asked for are known */
 
     /* Of the set that was asked for last. */
@@ -327,42 +330,70 @@ static fab_status list_lost(fab_what_if *x, fab_error *err) {
 
 /* --- policies ----------------------------------------------------------------------------------------------------- */
 
-/* The replicas that are left, by themselves. */
-static fab_status find_left(fab_what_if *x, const uint8_t *is_out, uint64_t generators, fab_failed_state *out,
-                            fab_error *err) {
-    fab_status status = FAB_OK;
-    opened_engine engine = {.context = NULL};
-    fab_what_if left = *x;
-    fab_traffic traffic = {.n_phases = 0};
-    left.at = &engine;
-    FAB_TRY(assess_serving_leave(x->at->assessment->traffic, is_out, generators, &traffic, err));
-    FAB_TRY(open_engine(&left, &traffic, err));
-    left.has_times = x->has_times && left.at->assessment->request.times;
-    FAB_TRY(fab_mask_set(&left.at->assessor->mask, x->components, x->n_failed, err));
-    FAB_TRY(find_state(&left, &x->place, x->n_failed, true, out, err));
-    x->has_times = left.has_times;
-done:
-    close_engine(&engine);
-    assess_serving_release(&traffic);
+static void drop_left(fab_what_if *x) {
+    close_engine(&x->left);
+    assess_serving_release(&x->left_traffic);
+    free(x->is_out);
+    x->left_traffic = (fab_traffic){.n_phases = 0};
+    x->is_out = NULL;
+}
+
+/* What the last answer is of. */
+static const opened_engine *shown_of(const fab_what_if *x) {
+    return x->left.assessor != NULL ? &x->left : x->at;
+}
+
+/* The replicas that are left, by themselves: held open until other ones are. Takes over `is_out`. */
+static fab_status open_left(fab_what_if *x, uint8_t *is_out, uint64_t generators, fab_error *err) {
+    if (x->is_out != NULL && memcmp(x->is_out, is_out, x->traffic->job.dp) == 0) {
+        free(is_out);
+        return FAB_OK;
+    }
+    drop_left(x);
+    x->is_out = is_out;
+    FAB_PASS(assess_serving_leave(x->at->assessment->traffic, is_out, generators, &x->left_traffic, err));
+    opened_engine *whole = x->at;
+    x->at = &x->left;
+    fab_status status = open_engine(x, &x->left_traffic, err);
+    x->at = whole;
     return status;
 }
 
-/* Replicas that have lost a rank for which there is no place are out. */
+static fab_status find_left(fab_what_if *x, uint8_t *is_out, uint64_t generators, fab_failed_state *out,
+                            fab_error *err) {
+    fab_status status = open_left(x, is_out, generators, err);
+    opened_engine *whole = x->at;
+    x->at = &x->left;
+    if (status == FAB_OK) {
+        x->has_times = x->has_times && x->left.assessment->request.times;
+        status = fab_mask_set(&x->left.assessor->mask, x->components, x->n_failed, err);
+    }
+    status = status == FAB_OK ? find_state(x, &x->place, x->n_failed, true, out, err) : status;
+    x->at = whole;
+    if (status != FAB_OK) {
+        drop_left(x);
+    }
+    return status;
+}
+
+/* Replicas that have lost a rank for which there is no place are out; all, where none is out alone. */
 static fab_status find_serving(fab_what_if *x, fab_failed_policy *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint8_t *is_out = NULL;
     assess_serving left;
-    const bool has_pools = x->traffic->job.prefill_replicas > 0;
-    FAB_TRY(FAB_NEW(is_out, x->traffic->job.dp, err));
+    FAB_PASS(FAB_NEW(is_out, x->traffic->job.dp, err));
     assess_serving_find(x->at->assessor, &x->place, is_out, &left);
+    if (left.n_out > 0 && !x->at->assessment->serves) {
+        left = (assess_serving){.n_out = out->serving.n};
+    }
     out->serving.n_left = out->serving.n - left.n_out;
-    out->serving.n_reading = has_pools ? left.readers : 0;
+    out->serving.n_reading = x->traffic->job.prefill_replicas > 0 ? left.readers : 0;
     const bool serves = left.readers > 0 && left.generators > 0;
-    FAB_TRY(left.n_out > 0 && serves ? find_left(x, is_out, left.generators, &out->state, err)
-                                     : find_state(x, &x->place, x->n_failed, serves, &out->state, err));
-done:
+    if (left.n_out > 0 && serves) {
+        return find_left(x, is_out, left.generators, &out->state, err);
+    }
     free(is_out);
-    return status;
+    drop_left(x);
+    return find_state(x, &x->place, x->n_failed, serves, &out->state, err);
 }
 
 static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
@@ -374,35 +405,12 @@ static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_poli
     out->is_optimal = found->is_optimal;
     FAB_PASS(failures_copy_moves(found, out, err));
     out->serving = (fab_failed_serving){.most_requests_per_s = NAN, .first_token_s = {NAN, NAN}};
-    out->serving.n = assess_serves(x->at->assessment) ? x->traffic->job.dp : 0;
+    out->serving.n = assess_is_serving(x->traffic) ? x->traffic->job.dp : 0;
     if (out->serving.n > 0) {
         return find_serving(x, out, err);
     }
     bool is_running = found->n_lost == 0 || (policy != FAB_POLICY_NONE && found->is_possible && found->n_moves > 0);
     return find_state(x, found, x->n_failed, is_running, &out->state, err);
-}
-
-static const fab_failed_policy *policy_of(const fab_what_if *x, const fab_failed_engine *engine, fab_policy policy) {
-    for (size_t i = 0; i < x->n_policies; i++) {
-        if (x->policies[i] == policy) {
-            return &engine->policies[i];
-        }
-    }
-    return NULL;
-}
-
-static void find_saving(const fab_what_if *x, fab_failed_engine *out) {
-    const fab_failed_policy *first = policy_of(x, out, FAB_POLICY_FIRST_SPARE);
-    const fab_failed_policy *aware = policy_of(x, out, FAB_POLICY_COLLISION_AWARE);
-    if (first == NULL || aware == NULL || !first->is_possible || !aware->is_possible || x->out->n_lost == 0) {
-        return;
-    }
-    const fab_failed_phase *a = &first->state.sum;
-    const fab_failed_phase *b = &aware->state.sum;
-    out->has_saving = a->n_disconnected >= b->n_disconnected;
-    out->saved_collisions = a->n_collisions > b->n_collisions ? a->n_collisions - b->n_collisions : 0;
-    out->first_ratio = a->worst_ratio;
-    out->aware_ratio = b->worst_ratio;
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
@@ -440,6 +448,9 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     fab_failed_engine *out = &x->out->engines[x->engine];
     fab_error inner = {0};
     (void)snprintf(out->label, sizeof out->label, "%s", fab_assessment_engine(x->at->assessment, 0));
+    if (x->what->n_engines > 1) {
+        drop_left(x); /* of another engine */
+    }
     FAB_TRY(take_whole(x, out, err));
     FAB_TRY(fab_mask_set(&x->at->assessor->mask, x->components, x->n_failed, err));
     if (x->engine == 0) {
@@ -456,7 +467,7 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     } else if (status != FAB_OK) {
         FAB_FAIL(err, status, inner.where, "%s", inner.text);
     } else {
-        find_saving(x, out);
+        failures_find_saving(x->out, x->policies, out);
     }
     if (x->has_times) {
         x->out->iterates = fab_assessment_iterates(x->at->assessment);
@@ -470,6 +481,7 @@ done:
 /* --- a run -------------------------------------------------------------------------------------------------------- */
 
 static void what_if_release(fab_what_if *x) {
+    drop_left(x);
     for (size_t e = 0; x->engines != NULL && e < x->what->n_engines; e++) {
         close_engine(&x->engines[e]);
     }
@@ -489,6 +501,7 @@ fab_status fab_failures_run(const fab_failures_request *request, fab_failures **
         turn_to(&x, e);
         FAB_TRY(open_engine(&x, x.n_left_out > 0 ? &x.kept : NULL, err));
         FAB_TRY(answer_engine(&x, err));
+        drop_left(&x);
         close_engine(x.at);
     }
     *out = x.out;
@@ -559,29 +572,21 @@ const fab_racks *fab_what_if_racks(const fab_what_if *x) {
     return &x->racks;
 }
 
+const fab_traffic *fab_what_if_traffic(const fab_what_if *x) {
+    return shown_of(x)->assessment->traffic;
+}
+
 void fab_what_if_loads(const fab_what_if *x, size_t phase, fab_what_if_links *out) {
+    const fab_assessor *shown = shown_of(x)->assessor;
     *out = (fab_what_if_links){.capacity_bps = x->capacity,
-                               .residual = x->at->assessor->mask.residual,
-                               .load_bps = x->at->assessor->now[phase]->load,
+                               .residual = shown->mask.residual,
+                               .load_bps = shown->now[phase]->load,
                                .healthy_bps = fab_baseline_load(x->at->assessor->phases[phase])};
 }
 
 fab_status fab_what_if_flows(fab_what_if *x, size_t phase, fab_state_flows *out, fab_error *err) {
-    const fab_state state = assess_state_of(x->at->assessor, &x->place);
+    const fab_assessor *shown = shown_of(x)->assessor;
+    const fab_state state = assess_state_of(shown, &x->place);
     const fab_case at = {.phase = phase, .state = &state};
-    return fab_evaluate_flows(x->at->assessor->workspace, &at, out, err);
-}
-
-void fab_failures_free(fab_failures *x) {
-    if (x == NULL) {
-        return;
-    }
-    for (size_t e = 0; e < x->n_engines; e++) {
-        fab_failed_engine *engine = &x->engines[e];
-        for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
-            FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
-        }
-        FAB_FREE_ALL(engine->healthy.phases, engine->policies);
-    }
-    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
+    return fab_evaluate_flows(shown->workspace, &at, out, err);
 }

@@ -1,6 +1,7 @@
 /* Who is on a server that is lost, as text, and where they go. */
 #include "assess_internal.h"
 
+#include "fab/failures_run.h"
 #include "fab/memory.h"
 #include "fab/order.h"
 
@@ -75,4 +76,42 @@ fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *o
         out->unplaced[out->n_unplaced] = found->unplaced[out->n_unplaced];
     }
     return FAB_OK;
+}
+
+static const fab_failed_policy *policy_of(const fab_failed_engine *engine, const fab_policy *policies, size_t n,
+                                          fab_policy policy) {
+    for (size_t i = 0; i < n; i++) {
+        if (policies[i] == policy) {
+            return &engine->policies[i];
+        }
+    }
+    return NULL;
+}
+
+void failures_find_saving(const fab_failures *x, const fab_policy *policies, fab_failed_engine *out) {
+    const fab_failed_policy *first = policy_of(out, policies, x->n_policies, FAB_POLICY_FIRST_SPARE);
+    const fab_failed_policy *aware = policy_of(out, policies, x->n_policies, FAB_POLICY_COLLISION_AWARE);
+    if (first == NULL || aware == NULL || !first->is_possible || !aware->is_possible || x->n_lost == 0) {
+        return;
+    }
+    const fab_failed_phase *a = &first->state.sum;
+    const fab_failed_phase *b = &aware->state.sum;
+    out->has_saving = a->n_disconnected >= b->n_disconnected;
+    out->saved_collisions = a->n_collisions > b->n_collisions ? a->n_collisions - b->n_collisions : 0;
+    out->first_ratio = a->worst_ratio;
+    out->aware_ratio = b->worst_ratio;
+}
+
+void fab_failures_free(fab_failures *x) {
+    if (x == NULL) {
+        return;
+    }
+    for (size_t e = 0; e < x->n_engines; e++) {
+        fab_failed_engine *engine = &x->engines[e];
+        for (size_t i = 0; i < x->n_policies && engine->policies != NULL; i++) {
+            FAB_FREE_ALL(engine->policies[i].moves, engine->policies[i].unplaced, engine->policies[i].state.phases);
+        }
+        FAB_FREE_ALL(engine->healthy.phases, engine->policies);
+    }
+    FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
 }

@@ -141,6 +141,7 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
         FAB_PASS(FAB_NEW(v->stopped, r->top, err));
     }
     FAB_PASS(FAB_NEW(s->choices, r->n_engines, err));
+    FAB_PASS(FAB_NEW(s->differ, s->n_variants * r->n_policies, err));
     for (size_t e = 0; e < r->n_engines; e++) {
         size_t policy = 0;
         for (size_t p = 0; p < r->n_policies; p++) {
@@ -188,7 +189,7 @@ void fab_summariser_free(fab_summariser *s) {
         }
         FAB_FREE_ALL(s->variants[i].worst, s->variants[i].stopped);
     }
-    FAB_FREE_ALL(s->variants, s->choices, s->impact, s->failed, s->alike);
+    FAB_FREE_ALL(s->variants, s->choices, s->differ, s->impact, s->failed, s->alike);
     fab_scenario_release(&s->history);
     FAB_FREE_ALL(s->sets.first, s->sets.component, s->sets.impact, s->sets.part, s->sets.class, s->sets.interaction,
                  s->sets.ranked, s->sets.scenario);
@@ -346,6 +347,10 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
     size_t n_best = 0;
     size_t last_best = best;
     for (size_t v = c->first; v < end; v++) {
+        for (size_t w = c->first; w < v; w++) {
+            bool *differs = &s->differ[v * s->request.n_policies + w - c->first];
+            *differs = *differs || fabs(impact[v] - impact[w]) > FAB_SAME_FACTOR;
+        }
         if (impact[v] <= impact[best] + FAB_SAME_FACTOR) {
             s->variants[v].out.n_best++;
             last_best = v;
@@ -449,6 +454,26 @@ static fab_status finish_figures(const fab_summariser *s, variant_sums *v, fab_e
     return FAB_OK;
 }
 
+/* Which policies do the same, and which variant is fastest. */
+static void compare_variants(const fab_summariser *s, fab_study_summary *out) {
+    const size_t n_policies = s->request.n_policies;
+    for (size_t i = 0; i < s->n_variants; i++) {
+        fab_study_variant *v = &out->variants[i];
+        const double healthy = s->has_times ? v->healthy_time_s : fmax(1, v->healthy_ratio);
+        const size_t first = i - i % n_policies;
+        const uint64_t n_compared = n_policies > 1 ? s->choices[i / n_policies].n_compared : 0;
+        v->speed = (1 - v->impact) / healthy;
+        v->same_as = first;
+        while (v->same_as < i && (n_compared == 0 || s->differ[i * n_policies + v->same_as - first])) {
+            v->same_as++;
+        }
+        const fab_study_variant *best = &out->variants[out->shown];
+        if (v->speed > best->speed * (1 + FAB_SAME_FACTOR) || (isnan(best->speed) && !isnan(v->speed))) {
+            out->shown = i;
+        }
+    }
+}
+
 static void write_criterion(const fab_summariser *s, fab_study_summary *out) {
     static const char *const MEASURES[] = {
         "part of the job's speed that is lost: 1 - 1 / slowdown, 1 where the job stops",
@@ -496,6 +521,7 @@ fab_status fab_summariser_finish(fab_summariser *s, fab_study_summary **out, fab
         FAB_TRY(summary_cases(s, i, &summary->variants[i], err));
         FAB_TRY(summary_rollouts(s, i, &summary->variants[i], err));
     }
+    compare_variants(s, summary);
     for (size_t k = 0; k < summary->variants[0].n_classes; k++) { /* every variant has the same */
         summary->n_parts += summary->variants[0].classes[k].n_parts;
     }

@@ -66,58 +66,50 @@ static bool is_due_to(const fab_summariser *s, const double *ceiling, const uint
     return stops || cost_of_others(s, ceiling, component, n, i) <= fmax(FAB_SAME_FACTOR, NEXT_TO_NOTHING * impact);
 }
 
-typedef struct ranked_set {
-    double impact;
-    size_t set;
-} ranked_set;
-
-static int by_impact_of_set(const void *a, const void *b) {
-    return fab_order_double(&((const ranked_set *)a)->impact, &((const ranked_set *)b)->impact);
+static int by_impact_of(const void *a, const void *b) {
+    return fab_order_double(&((const interaction *)a)->impact, &((const interaction *)b)->impact);
 }
 
 static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceiling, fab_error *err) {
     fab_status status = FAB_OK;
     set_list *l = &s->sets;
-    ranked_set *ranked = NULL;
     uint64_t *n_sets = NULL; /* in which the part fails */
     uint64_t *n_below = NULL;
-    size_t n = 0;
-    FAB_TRY(FAB_NEW(ranked, l->n, err));
+    FAB_TRY(FAB_GROW(l->ranked, l->ranked_capacity, l->n + 1, err));
     FAB_TRY(FAB_NEW(n_sets, s->table.n, err));
     FAB_TRY(FAB_NEW(n_below, s->table.n, err));
     for (size_t i = 0; i < s->table.n; i++) {
         ceiling[i] = 1;
     }
+    l->n_ranked = 0;
     for (size_t k = 0; k < l->n; k++) {
         const double impact = l->impact[k * s->n_variants + variant];
         if (!isnan(impact)) {
-            ranked[n++] = (ranked_set){.impact = fmax(impact, 0), .set = k};
+            l->ranked[l->n_ranked++] = (interaction){.impact = fmax(impact, 0), .n = k}; /* which, until the end */
         }
     }
-    qsort(ranked, n, sizeof *ranked, by_impact_of_set);
-    FAB_TRY(FAB_GROW(l->ranked, l->ranked_capacity, n + 1, err));
-    l->n_ranked = n;
-    for (size_t i = 0; i < n; i++) { /* with how many there are of that impact and below */
-        const uint64_t before = i > 0 ? l->ranked[i - 1].n : 0;
-        l->ranked[i] = (interaction){ranked[i].impact, before + summary_weight(s, l->scenario[ranked[i].set])};
-    }
+    qsort(l->ranked, l->n_ranked, sizeof *l->ranked, by_impact_of);
     for (int pass = 0; pass < 2; pass++) {
         uint64_t *count = pass == 0 ? n_sets : n_below;
-        for (size_t at = 0; at < n; at++) {
-            const size_t first = l->first[ranked[at].set];
-            const size_t n_parts = l->first[ranked[at].set + 1] - first;
-            const uint64_t weight = summary_weight(s, l->scenario[ranked[at].set]);
+        for (size_t at = 0; at < l->n_ranked; at++) {
+            const size_t first = l->first[l->ranked[at].n];
+            const size_t n_parts = l->first[l->ranked[at].n + 1] - first;
+            const uint64_t weight = summary_weight(s, l->scenario[l->ranked[at].n]);
             for (size_t i = 0; i < n_parts; i++) {
                 const uint32_t part = summary_first(s, l->component[first + i]);
                 if (pass == 1 && n_below[part] <= n_sets[part] / ONE_OF) {
-                    ceiling[part] = ranked[at].impact;
+                    ceiling[part] = l->ranked[at].impact;
                 }
                 count[part] += summary_share(s, &l->component[first], n_parts, i, weight);
             }
         }
     }
+    for (size_t i = 0; i < l->n_ranked; i++) { /* with how many there are of that impact and below */
+        const uint64_t before = i > 0 ? l->ranked[i - 1].n : 0;
+        l->ranked[i].n = before + summary_weight(s, l->scenario[l->ranked[i].n]);
+    }
 done:
-    FAB_FREE_ALL(ranked, n_sets, n_below);
+    FAB_FREE_ALL(n_sets, n_below);
     return status;
 }
 
@@ -137,10 +129,6 @@ static fab_status add_interaction(fab_summariser *s, const double *ceiling, size
     return FAB_OK;
 }
 
-static int by_impact_of(const void *a, const void *b) {
-    return fab_order_double(&((const interaction *)a)->impact, &((const interaction *)b)->impact);
-}
-
 /* With how many there are of that impact and above. */
 static void sort_interactions(set_list *l) {
     uint64_t n = 0;
@@ -151,22 +139,6 @@ static void sort_interactions(set_list *l) {
         n += l->interaction[i].n;
         l->interaction[i].n = n;
     }
-}
-
-/* Whether there are as many sets as can be made of so many parts: chance has no part in them. */
-static bool holds_all_sets(const fab_summariser *s) {
-    const set_list *l = &s->sets;
-    const size_t size = l->n > 0 ? l->first[1] : 0;
-    double all = 1;
-    for (size_t k = 1; k < l->n; k++) {
-        if (l->first[k + 1] - l->first[k] != size) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < size; i++) {
-        all *= (double)(s->table.n - i) / (double)(i + 1);
-    }
-    return l->n > 0 && (double)s->n_done == round(all);
 }
 
 /* Parts that cost something in all their sets, beside others that do as well. */
@@ -195,7 +167,7 @@ fab_status summary_credit(fab_summariser *s, size_t variant, fab_error *err) {
     memset(l->part, 0, t->n * sizeof *l->part);
     memset(l->class, 0, CLASSES_MOST * sizeof *l->class);
     FAB_TRY(find_ceilings(s, variant, ceiling, err));
-    l->is_whole = holds_all_sets(s);
+    l->is_whole = s->request.is_enumerated && s->n_looked_at == s->request.n_scenarios;
     for (size_t k = 0; k < l->n; k++) {
         double impact = l->impact[k * s->n_variants + variant];
         const uint32_t *component = &l->component[l->first[k]];
@@ -258,7 +230,7 @@ bool summary_is_credited(const fab_summariser *s, const record *r) {
     if (2 * r->n_costing <= r->n_known) {
         return false; /* by itself it costs nothing: a few of its sets are interactions */
     }
-    if (l->is_whole) {
+    if (l->is_whole) { /* chance has no part in it */
         return true;
     }
     return pow(chance_of(l, mean), (double)r->n_known) * (double)s->table.n <= BY_CHANCE;

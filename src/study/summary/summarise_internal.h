@@ -126,6 +126,7 @@ struct fab_summariser {
     set_list sets;
     variant_sums *variants;    /* shape [n_variants] */
     fab_study_choice *choices; /* shape [n_engines]: sums */
+    bool *differ;              /* shape [n_variants * n_policies]: from a policy of the engine in some scenario */
     double *impact;            /* shape [n_variants]: of the scenario */
 };
 

@@ -316,6 +316,110 @@ Test(top, flows_are_those_of_the_state) {
     }
 }
 
+/* What is drawn, for the caller to release. */
+static char *drawn(top_app *app, int width) {
+    fab_page *page = calloc(1, sizeof *page);
+    cr_assert_not_null(page);
+    const fab_report_style style = {.ascii = true, .width = width};
+    fab_page_init(page, &style);
+    (void)top_app_draw(app, 24, page);
+    char *text = page->out.data;
+    free(page);
+    return text;
+}
+
+/* --- replicas that are lost --------------------------------------------------------------------------------------- */
+
+#define SERVED " --job kind=serving,model=gpt-1.7b,tp=8,tokens=4,memory-check=off"
+
+/* Links and flows of a job that has lost replicas against a job that is set up on the servers left. */
+static void expect_left(const top_model *got, const top_model *want) {
+    fab_error err = {0};
+    const fab_fabric *f = fab_what_if_fabric(got->what_if);
+    cr_assert_eq(got->answer->n_phases, want->answer->n_phases);
+    for (size_t p = 0; p < got->answer->n_phases; p++) {
+        fab_what_if_links a;
+        fab_what_if_links b;
+        fab_state_flows x = {.n_flows = 0};
+        fab_state_flows y = {.n_flows = 0};
+        fab_what_if_loads(got->what_if, p, &a);
+        fab_what_if_loads(want->what_if, p, &b);
+        cr_assert_eq(fab_what_if_flows(got->what_if, p, &x, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_what_if_flows(want->what_if, p, &y, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(x.n_flows, y.n_flows);
+        for (uint32_t flow = 0; flow < x.n_flows; flow++) {
+            const fab_flow of_x = fab_phase_flow(&fab_what_if_traffic(got->what_if)->phases[p], flow);
+            const fab_flow of_y = fab_phase_flow(&fab_what_if_traffic(want->what_if)->phases[p], flow);
+            cr_expect(of_x.src == of_y.src && of_x.dst == of_y.dst);
+            cr_expect_float_eq(x.rate_bps[flow], y.rate_bps[flow], 1e-9 * y.rate_bps[flow]);
+        }
+        for (fab_link_id link = 0; link < f->n_links; link++) {
+            cr_expect_eq(a.residual[link], b.residual[link]);
+            cr_expect_float_eq(a.load_bps[link], b.load_bps[link], 1e-9 * b.load_bps[link],
+                               "phase %zu, link %u: %g, not %g", p, link, a.load_bps[link], b.load_bps[link]);
+        }
+        fab_state_flows_release(&x);
+        fab_state_flows_release(&y);
+    }
+}
+
+Test(top, lost_replicas_leave_the_links_of_those_that_are_left) {
+    static const struct {
+        const char *keys, *left;
+    } STEPS[] = {{"bserver-6\n", ",batch=36,servers=0-5 --fail server-6"},
+                 {"bleaf-0:6 > spine-1:1\n", ",batch=36,servers=0-5 --fail server-6 --fail 'leaf-0:6 > spine-1:1'"},
+                 {"u", ",batch=36,servers=0-5 --fail server-6"},
+                 {"bserver-5\n", ",batch=24,servers=0-3 --fail server-5 --fail server-6"},
+                 {"R", ",batch=48"},
+                 {"bserver-7*0.5\n", ",batch=48 --fail server-7*0.5"},
+                 {"bserver-7\n", ",batch=36,servers=0-5 --fail server-7"}};
+    words w;
+    words other;
+    cli_options options;
+    cli_options others;
+    top_app *app = NULL;
+    open_app("clos:gpus=32,gpus-per-server=4,radix=8" SERVED ",batch=48 --engine ecmp", &w, &options, &app);
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
+        char line[512];
+        top_app *want = NULL;
+        press(app, STEPS[i].keys);
+        const fab_failed_serving *serving = &app->model.answer->engines[0].policies[0].serving;
+        cr_expect_eq(serving->n, 4);
+        (void)snprintf(line, sizeof line, "clos:gpus=32,gpus-per-server=4,radix=8" SERVED "%s --engine ecmp",
+                       STEPS[i].left);
+        open_app(line, &other, &others, &want);
+        cr_expect_eq(want->model.answer->engines[0].policies[0].serving.n, serving->n_left, "%s", STEPS[i].keys);
+        expect_left(&app->model, &want->model);
+        if (app->model.now.n > 0) { /* with nothing broken run has no such answer */
+            expect_as_run(&app->model);
+        }
+        char *text = drawn(app, 120);
+        cr_expect_eq(strstr(text, " of 4 replicas left") != NULL, serving->n_left < 4, "%s", text);
+        free(text);
+        close_app(want, &others);
+    }
+    close_app(app, &options);
+}
+
+/* Another engine may leave phases out, as they have too many paths: a list that was open is empty, and says why. */
+Test(top, a_phase_that_is_left_out_has_no_links) {
+    words w;
+    cli_options options;
+    top_app *app = NULL;
+    open_app("clos:gpus=32,radix=16" JOB, &w, &options, &app);
+    press(app, "\n");
+    top_view *v = top_app_shown(app);
+    cr_expect_eq(v->kind, TOP_LINKS);
+    cr_expect_gt(v->n, 0);
+    (void)snprintf(v->phase_name, sizeof v->phase_name, "all-to-all");
+    press(app, "bserver-3\n");
+    cr_expect_eq(v->n, 0);
+    char *text = drawn(app, 120);
+    cr_expect_not_null(strstr(text, "all-to-all has too many paths under this engine"), "%s", text);
+    free(text);
+    close_app(app, &options);
+}
+
 /* --- lines -------------------------------------------------------------------------------------------------------- */
 
 static void expect_lines(top_app *app, int width, size_t height) {
@@ -353,18 +457,6 @@ Test(top, lines_fit_any_terminal) {
         }
     }
     close_app(app, &options);
-}
-
-/* What is drawn, for the caller to release. */
-static char *drawn(top_app *app, int width) {
-    fab_page *page = calloc(1, sizeof *page);
-    cr_assert_not_null(page);
-    const fab_report_style style = {.ascii = true, .width = width};
-    fab_page_init(page, &style);
-    (void)top_app_draw(app, 24, page);
-    char *text = page->out.data;
-    free(page);
-    return text;
 }
 
 Test(top, help_fits_80_columns_and_the_first_phase_has_links) {

@@ -294,3 +294,52 @@ Test(assess_shrink, one_of_eight_replicas_away_costs_an_eighth) {
     fab_assessor_free(a);
     tear_down(&p);
 }
+
+/* Sets under several engines against each of them alone; asked twice, as the second answer is from what is kept. */
+Test(assess_shrink, replicas_are_lost_under_every_engine) {
+    static const char *const JOB[] = {"kind=serving",       "model=gpt-18.4b",  "tp=16", "batch=240", "tokens=4",
+                                      "prefill-replicas=1", "memory-check=off", NULL};
+    static const char *const NAMES[] = {"ecmp", "adaptive", "spray"};
+    enum { N = sizeof NAMES / sizeof *NAMES };
+    fab_component broken[] = {{.kind = FAB_COMPONENT_SERVER, .id = 7}, {.kind = FAB_COMPONENT_SWITCH, .id = 8}};
+    fab_error err = {0};
+    fab_engine_spec engines[N];
+    fab_outcome alone[N][4]; /* a server, and a switch as well; each asked twice */
+    fab_outcome got[N];
+    fab_assessor *a = NULL;
+    plant p;
+    set_up(&p, "clos:gpus=64,radix=16", "spray", JOB);
+    for (size_t e = 0; e <= N; e++) { /* each, then all */
+        for (size_t i = 0; i < N; i++) {
+            engines[i] = fixture_spec(NAMES[e < N ? e : i]);
+        }
+        const fab_context_request asked = {.design = &p.design,
+                                           .fabric = p.f,
+                                           .traffic = "job",
+                                           .engines = engines,
+                                           .n_engines = e < N ? 1 : N,
+                                           .seed = 3};
+        fab_context_free(p.context);
+        p.context = fixture_context(&asked);
+        const fab_assessment_request request = {
+            .context = p.context, .policies = OF_ALL, .n_policies = 1, .times = true, .rates = p.rates};
+        cr_assert_eq(fab_assessment_new(&request, &p.assessment, &err), FAB_OK, "%s", err.text);
+        cr_assert_eq(fab_assessor_new(p.assessment, &a, &err), FAB_OK, "%s", err.text);
+        for (size_t i = 0; i < 4; i++) {
+            fab_scenario set = {.component = broken, .n_components = 1 + i % 2};
+            cr_assert_eq(fab_assess(a, 0, &set, 0, e < N ? &alone[e][i] : got, &err), FAB_OK, "%s", err.text);
+            for (size_t k = 0; e == N && k < N; k++) {
+                const fab_outcome *want = &alone[k][i];
+                cr_expect(got[k].time_s == want->time_s && got[k].state == want->state, "%s, set %zu: %g s, not %g",
+                          NAMES[k], i, got[k].time_s, want->time_s);
+                cr_expect(got[k].n_disconnected == want->n_disconnected && got[k].lost_ratio == want->lost_ratio &&
+                          got[k].worst_ratio == want->worst_ratio && got[k].n_collisions == want->n_collisions);
+                cr_expect(want->state == FAB_OUTCOME_RUNS && want->lost_ratio > 0 && want->slowdown > 1);
+            }
+        }
+        fab_assessor_free(a);
+        fab_assessment_free(p.assessment);
+        p.assessment = NULL;
+    }
+    tear_down(&p);
+}

@@ -135,6 +135,8 @@ typedef struct fab_study_variant {
     uint64_t n_done, n_stopped, n_disconnected, n_moved;  /**< scenarios: looked at; in which the job stops; in which
                                                              flows lose every path; in which servers move */
     double impact;                                        /**< mean over all scenarios */
+    double speed;   /**< mean, of engines against each other: of 1 / iteration time, or else of 1 / fullest link */
+    size_t same_as; /**< the first variant of the engine that has the same impact in every scenario, or itself */
     fab_spread slowdown, time_s, worst_ratio, collisions; /**< of scenarios that run */
     fab_spread lost_ratio, moved;                         /**< of all scenarios: offered rate lost, servers moved */
     uint64_t bin[FAB_STUDY_BINS];                         /**< scenarios by factor, those that stop left out */
@@ -227,9 +229,10 @@ typedef struct fab_study_summary {
     bool is_p99;    /**< times are those within which 99 % of the requests are answered */
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */
     char criterion[FAB_STUDY_CRITERIA]; /**< what impact is here, one sentence */
-    size_t shown;                       /**< variant that stands first in reports */
+    size_t shown; /**< variant that stands first in reports: the fastest, of equal ones the first */
     fab_study_variant *variants;        /**< shape [n_variants]: engine by engine */
     size_t n_variants, n_policies;
+    char untried[160];         /**< policies that may do better, and what they want; empty: none can be tried */
     fab_study_choice *choices; /**< shape [n_variants / n_policies]; NULL with one policy */
     fab_failure_model model;   /**< of histories */
     bool has_homing;           /**< scenarios lose access links */

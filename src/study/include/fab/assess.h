@@ -60,6 +60,19 @@ const char *fab_assessment_engine(const fab_assessment *assessment, size_t engin
 /** The healthy fabric under a variant: slowdown 1. */
 fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t variant);
 
+/** Whether replicas of the job serve without each other: not where servers of a scale-up domain relay for each other.
+ */
+bool fab_assess_serves(const fab_traffic *traffic, const fab_fabric *fabric);
+
+/**
+ * Policies that a study of the context compares where it is not told which: none; first-spare where the job leaves a
+ * server idle; of histories shrink, where replicas can go on without each other.
+ * @param[out] out  Shape [out_n], static.
+ * Errors of fab_context_traffic().
+ */
+fab_status fab_assess_policies(const fab_context *context, bool histories, const fab_policy **out, size_t *out_n,
+                               fab_error *err) FAB_MUST_USE;
+
 /** Scratch of one thread. */
 typedef struct fab_assessor fab_assessor;
 fab_status fab_assessor_new(const fab_assessment *assessment, fab_assessor **out, fab_error *err) FAB_MUST_USE;
@@ -69,7 +82,8 @@ void fab_assessor_free(fab_assessor *assessor);
  * Outcome of a scenario under every variant: a function of the request and the scenario alone, whatever was assessed
  * before.
  *
- * Serving goes on with the replicas that have lost no rank, under every policy, by their part of the requests.
+ * Serving (fab_assess_serves()) goes on with the replicas that have lost no rank, under every policy, by their part of
+ * the requests. Flows of lost ones still count, which can only slow the others down.
  *
  * A set: the state with all of its components down. Another job stops where ranks are lost (relocate.h) and the policy
  * finds them no place, or where flows have no way. n_disconnected and lost_ratio are those before anybody moved; the

@@ -22,6 +22,7 @@ typedef struct fab_summary_request {
     uint64_t n_scenarios;
     double span_s; /**< of a history; 0: sets */
     /* Of sets. */
+    bool is_enumerated;              /**< the scenarios are all sets of so many of the components */
     const fab_component *components; /**< shape [n_components]: all that fails in some scenario */
     size_t n_components;
     const char *const *names;    /**< shape [n_scenarios]: as a file calls them; NULL: they have none */

@@ -39,6 +39,12 @@ const fab_fabric *fab_what_if_fabric(const fab_what_if *what_if);
 /** Which racks can fail; n_racks = 0: there is no floor plan. */
 const fab_racks *fab_what_if_racks(const fab_what_if *what_if);
 
+/**
+ * What the answer is of, under the last engine and the last policy: where those do without replicas of a serving job,
+ * without their flows. Its phases are those of the answer. Until the next call of fab_what_if_ask().
+ */
+const fab_traffic *fab_what_if_traffic(const fab_what_if *what_if);
+
 /** Shapes [n_links]; until the next call of fab_what_if_ask(). */
 typedef struct fab_what_if_links {
     const double *capacity_bps; /**< of network links, 0 of others */
@@ -51,7 +57,7 @@ typedef struct fab_what_if_links {
 void fab_what_if_loads(const fab_what_if *what_if, size_t phase, fab_what_if_links *out);
 
 /**
- * Flows of a phase of the answer, under the last engine and the last policy that was asked for.
+ * Flows of a phase of fab_what_if_traffic(), under the last engine and the last policy that was asked for.
  * @param[out] out  Release with fab_state_flows_release().
  * Errors and complexity of fab_evaluate_flows().
  */
