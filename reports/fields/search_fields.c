@@ -6,6 +6,7 @@
 #include "field_tables.h"
 
 #include <math.h>
+
 #define OPTIMISE   "0014-optimise.md"
 #define ADVICE     "0022-advice.md"
 #define ITERATION  "0025-iteration-time.md"
@@ -437,8 +438,7 @@ static size_t count_point_tapers(const fab_at *at) {
 static size_t count_values(const fab_at *at) {
     const T *p = at->row;
     size_t n = 0;
-    while (n < FAB_SWEEP_PATHS && p->value[n] != NULL) {
-        n++;
+    for (; n < FAB_SWEEP_PATHS && p->value[n] != NULL; n++) {
     }
     return n;
 }

@@ -119,8 +119,8 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
                         : drawn->is_drawn ? fab_show(page, "over %" PRIu64 " seeds", drawn->n_seeds)
                                           : "";
     if (has_label) {
-        fab_page_say(page, "Under %.*s%s%s%s ", (int)strcspn(best->label, ","), best->label,
-                     seeds[0] != '\0' ? ", " : "", seeds, seeds[0] != '\0' ? "," : "");
+        fab_page_say(page, "Under %s%s%s%s ", fab_text_routing(page, best->label), seeds[0] != '\0' ? ", " : "", seeds,
+                     seeds[0] != '\0' ? "," : "");
     } else if (seeds[0] != '\0') {
         fab_page_say(page, "%c%s ", seeds[0] == 'o' ? 'O' : 'B', seeds + 1);
     }

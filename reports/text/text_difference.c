@@ -47,7 +47,8 @@ static void put_cables(fab_page *page, const fab_difference *d) {
 }
 
 static void put_changes(fab_page *page, const fab_difference *d) {
-    uint64_t n_cables = 0;
+    uint64_t n_cables[2] = {0}; /* others; causes, which others do not hide */
+    uint64_t n_more = d->n_left_out;
     bool has_cause = false;
     if (d->n_changes == 0) {
         return;
@@ -57,7 +58,8 @@ static void put_changes(fab_page *page, const fab_difference *d) {
     for (size_t i = 0; i < d->n_changes; i++) {
         const fab_change *c = &d->changes[i];
         has_cause = has_cause || c->is_cause;
-        if (c->kind == FAB_CHANGE_CABLE && n_cables++ >= CABLES_SHOWN) {
+        if (c->kind == FAB_CHANGE_CABLE && n_cables[c->is_cause]++ >= CABLES_SHOWN) {
+            n_more++;
             continue;
         }
         bool is_gone = c->after[0] == '\0' && strcmp(c->what, c->before) == 0;
@@ -74,7 +76,6 @@ static void put_changes(fab_page *page, const fab_difference *d) {
         }
         fab_page_paragraph(page, c->is_cause ? FAB_INK_BOLD : FAB_INK_PLAIN, 2, 4);
     }
-    uint64_t n_more = d->n_left_out + (n_cables > CABLES_SHOWN ? n_cables - CABLES_SHOWN : 0);
     if (n_more > 0) {
         fab_page_line(page, FAB_INK_DIM, "  and %s more", fab_show_count(page, n_more));
     }

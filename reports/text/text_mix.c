@@ -152,8 +152,8 @@ static void mix_put_answer(fab_page *page, const fab_mix *m, const fab_mix_desig
                             even[0] != '\0' ? ", " : " Even with it, within what seeds make: ", i + 1);
         }
     }
-    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %.*s%s [%zu] %s serves the mix best: most speed for its cost.%s%s",
-                   (int)strcspn(label, ","), label, mix_seeds(page, m, e), best + 1, m->designs[best].name, even,
+    fab_page_wrapf(page, FAB_INK_BOLD, 2, 2, "Under %s%s [%zu] %s serves the mix best: most speed for its cost.%s%s",
+                   fab_text_routing(page, label), mix_seeds(page, m, e), best + 1, m->designs[best].name, even,
                    even[0] != '\0' ? "." : "");
 }
 

@@ -388,9 +388,10 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     }
     if (r->n_serving > v->engine && r->serving[v->engine].arrivals_per_s <= 0) {
         const double most = r->serving[v->engine].most_requests_per_s;
+        const double last_digit = pow(10, floor(log10(most)) - 4); /* down: what is said is to be enough */
         fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "send fewer than %.5g requests/s, or have more than %.3g times the replicas; ", most,
-                   ceil(r->job.request_rate / most * 100) / 100);
+                   "send fewer than %.5g requests/s, or have more than %.2f times the replicas; ",
+                   floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
     }
     advice_of_jobs(r, v);
     if (r->plans != NULL && r->plans->fewer_servers > 0) {
@@ -482,6 +483,16 @@ static double estimated_part(const fab_result *r, size_t engine) {
 
 /* Whether another seed might give other figures; of several jobs, of any of them. */
 static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engine, bool is_drawn, char *out) {
+    const double part = estimated_part(r, engine);
+    if (part > 0) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "an estimate: the hash of so many flows is not walked; in all but one draw in a thousand at most "
+                   "%.2g %% longer%s",
+                   100 * part, is_drawn ? "; the rest " : "");
+    }
+    if (!is_drawn && part > 0) {
+        return;
+    }
     if (!is_drawn) {
         fab_append(out, FAB_VERDICT_TEXT, "every seed gives the same");
     } else if (r->n_seeds > 1) {
@@ -500,7 +511,8 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
     bool is_worst_drawn = false;
     bool ignored = false;
     certainty_of_engine(r, v->slowest, &is_worst_drawn, &ignored);
-    if (is_drawn == is_worst_drawn) {
+    const bool is_alike = (estimated_part(r, v->engine) > 0) == (estimated_part(r, v->slowest) > 0);
+    if (is_drawn == is_worst_drawn && is_alike) {
         add_draws(r, v, v->engine, is_drawn, out);
         return;
     }
@@ -528,13 +540,7 @@ void verdict_put_certainty(const fab_result *r, fab_run_verdict *v) {
     bool is_bound = false;
     const fab_transport transport = r->n_fabrics > 0 ? r->fabrics[0].spec.transport.kind : FAB_TRANSPORT_FLUID;
     certainty_of_engine(r, v->engine, &is_drawn, &is_bound);
-    const double part = estimated_part(r, v->engine);
-    if (part > 0) {
-        fab_append(v->certainty, FAB_VERDICT_TEXT,
-                   "an estimate: the hash of so many flows is not walked; at most %.2g %% longer", 100 * part);
-    } else {
-        certainty_of_draws(r, v, is_drawn, v->certainty);
-    }
+    certainty_of_draws(r, v, is_drawn, v->certainty);
     if (r->n_serving > v->engine) {
         certainty_of_arrivals(&r->serving[v->engine], v->certainty);
     }

@@ -140,10 +140,11 @@ static fab_status look_for_better(const fab_sweep_request *request, const fab_de
                                    .fabric = fabric,
                                    .seed = request->seed,
                                    .n_threads = request->n_threads,
+                                   .draws_leaders = true, /* one draw of many plans is below any mean */
                                    .below_s = time_s * (1 - FAB_VERDICT_PLAN)};
     FAB_PASS(fab_plan_beat(&what, job, 0, &plans, err));
-    if (plans != NULL && plans->n_plans_listed > 0) {
-        point->better_s = plans->plans[0].iteration.time_s;
+    if (plans != NULL && plans->n_plans_listed > 0 && fab_planned_s(&plans->plans[0]) < what.below_s) {
+        point->better_s = fab_planned_s(&plans->plans[0]);
         (void)fab_job_plan_text(&plans->plans[0].plan, point->better);
     }
     fab_plans_free(plans);
@@ -229,7 +230,8 @@ bool fab_sweep_keep_error(fab_status status, const fab_error *error, fab_sweep_p
 #define MOST_SPRAYED_GPUS 16384 /* of all points: of more nobody waits for what he did not ask for */
 
 /* Behind the one engine of a compared design: what spraying makes of it, with the plan that is best then. The choice of
- * the engine may decide more than that of the design. */
+ * the engine may decide more than that of the design. With failures a verdict is of what they leave: no engine without
+ * them stands beside it. */
 static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_design *design, const char *const *value,
                                    point_progress *progress, fab_sweep_point *point, fab_error *err) {
     fab_status status = FAB_OK;
@@ -238,7 +240,8 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
     fab_error why = {.code = FAB_OK};
     size_t capacity = 1;
     fab_sweep_request alone = *request;
-    if (!request->compares_designs || design->n_engines != 1 || design->fabric.transport.kind != FAB_TRANSPORT_FLUID ||
+    if (!request->compares_designs || request->scenarios != NULL || design->n_engines != 1 ||
+        design->fabric.transport.kind != FAB_TRANSPORT_FLUID ||
         strncmp(design->engines[0].text, "spray", strlen("spray")) == 0 ||
         point->counts.gpus * request->n_values[0] > MOST_SPRAYED_GPUS) {
         return FAB_OK;
@@ -246,8 +249,8 @@ static fab_status evaluate_sprayed(const fab_sweep_request *request, const fab_d
     FAB_TRY(FAB_NEW(sprayed, 1, err));
     *sprayed = *design;
     sprayed->engines[0] = (fab_engine_spec){.text = "spray", .where = "--engine"};
-    alone.scenarios = NULL;
     alone.looks_for_plan = false;
+    alone.progress = NULL; /* the point was told as a whole */
     status = sweep_evaluate(&alone, sprayed, value, progress, &found, &why);
     if (fab_is_refusal(status)) {
         status = FAB_OK;

@@ -59,7 +59,7 @@ static void summarize_shape(const fab_job *job, fab_traffic *traffic) {
     }
     SUMMARIZE(traffic, " on %s GPUs, batch %" PRIu64, fab_format_count(gpus, job->n_gpus), s->batch);
     if (s->kind == FAB_JOB_SERVING) {
-        SUMMARIZE(traffic, " (%" PRIu64 " per replica%s)", s->batch / (s->dp - s->prefill_replicas),
+        SUMMARIZE(traffic, " (%" PRIu64 " per replica%s)", s->batch / fab_serving_replicas(s, true),
                   s->prefill_replicas > 0 ? " that generates" : "");
     }
     if (s->batch_unrounded > 0) {

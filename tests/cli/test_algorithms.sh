@@ -73,17 +73,22 @@ assert second["engines"][0]["iteration_s"] == json.load(open("ran.json"))["itera
 END
 
 # Hashes of many flows are estimated: all draws that are walked lie in the range, their mean near the estimate; 65,536 GPUs end in seconds.
-for fabric in clos:gpus=512,radix=16 rail-spine:gpus=256,radix=32 clos:gpus=256,radix=16,planes=2; do
-  "$program" route $fabric --traffic pattern:all-to-all,bytes=1MB --engine ecmp --engine ecmp,flows=estimated --engine spray --seeds 10 --json --quiet >hashed.json || fail "an estimate on $fabric"
-  python3 - <<'END' || fail "an estimate on $fabric"
-import json
+# Every queue pair hashes by itself, flows of one pair of NICs alike; what relays store first takes its time before.
+for fabric in clos:gpus=512,radix=16 rail-spine:gpus=256,radix=32 clos:gpus=256,radix=16,planes=2 rail-only:gpus=256,radix=8,forwarding=sequential clos:gpus=256,radix=16,nics-per-server=4; do
+ for pairs in 1 4; do
+  [[ $fabric,$pairs == *gpus=512*,4 ]] && continue
+  "$program" route $fabric --traffic pattern:all-to-all,bytes=1MB --engine ecmp,qp=$pairs --engine ecmp,qp=$pairs,flows=estimated --engine spray --seeds 10 --json --quiet >hashed.json || fail "an estimate on $fabric"
+  python3 - $fabric $pairs <<'END' || fail "an estimate on $fabric with $pairs queue pairs"
+import json, sys
 walked, estimated, spray = json.load(open("hashed.json"))["phases"][0]["engines"]
 time, guess = walked["time_s"], estimated["time_s"]["mean"]
 assert "shortest_time_s" not in walked and estimated["shortest_time_s"] <= guess <= estimated["longest_time_s"]
 assert estimated["shortest_time_s"] <= time["min"] and time["max"] <= estimated["longest_time_s"], (time, estimated)
 assert abs(time["mean"] / guess - 1) < 0.03 and abs(walked["max_collision_factor"]["mean"] / estimated["max_collision_factor"]["mean"] - 1) < 0.03, (time, guess)
-assert abs(walked["collided_flows"]["mean"] / estimated["collided_flows"]["mean"] - 1) < 0.05 and not estimated.get("hot_links")
+few = "rail-only" in sys.argv[1] or sys.argv[2] == "4" # uplinks of a leaf, or links that collide
+assert (0.6 if few else 0.95) < walked["collided_flows"]["mean"] / estimated["collided_flows"]["mean"] < 1.05 and not estimated.get("hot_links")
 END
+ done
 done
 "$program" route rail-spine:gpus=65536,radix=128 --job kind=ranking --traffic job --quiet >many || fail "an all-to-all of 65,536 GPUs by a hash"
 grep -q "how sure    an estimate" many && grep -q "Draws of the hash lie between" many || fail "an estimate that does not say so: $(head -8 many)"

@@ -46,6 +46,16 @@ PYTHON
 sizes=(clos:gpus=64 --job model=llama3-8b,tp=8,pp=4 --quiet)
 says 'The sizes that are given are not the fastest: at 1 a better plan takes' sweep "${sizes[@]}" --vary taper=1,3
 says 'The sizes that are given are not the fastest: at [1] clos' compare clos:gpus=64,taper=3 "${sizes[@]}"
+drawn=(sweep clos:gpus=64,radix=16 --vary taper=1 --json --quiet)
+"$program" "${drawn[@]}" --job model=llama3-8b,tp=8,pp=4 >given.json
+"$program" "${drawn[@]}" --job "model=llama3-8b,$(python3 -c 'import json; print(json.load(open("given.json"))["sweep"]["points"][0]["better_plan"])')" >better.json
+python3 - <<'PYTHON' || fail "the time of a better plan is of one draw"
+import json
+given, better = (json.load(open(f"{name}.json"))["sweep"]["points"][0] for name in ("given", "better"))
+engine = better["engines"][0]
+assert engine["least_s"] < engine["iteration_s"] < engine["most_s"]
+assert abs(given["better_plan_s"] / engine["iteration_s"] - 1) < 1e-9, (given["better_plan_s"], engine)
+PYTHON
 silent 'The sizes that are given' sweep clos:gpus=64 --job model=llama3-8b --quiet --vary taper=1,3
 
 # --- relays between rails, which the verdict rests on ---
@@ -69,14 +79,14 @@ lost 'qp= is of plain ecmp, and the design has ecmp,hash=crc16; name the engine:
 lost 'the design has spray' clos:radix=16 --engine spray --vary gpus=64,128 --vary qp=1,4
 
 # --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
-says 'Under ecmp, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
+says 'Under ecmp with 4 queue pairs, over 8 seeds, taper.1=' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 says 'Means of 4 seeds: they lie up to' compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4
 silent 'seeds' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --job model=gpt-7.5b,tp=8 --engine spray --quiet
 "$program" compare clos:gpus=128,radix=16,taper=2 clos:gpus=128,radix=16 "${quick[@]}" --seeds 4 --json >seeds.json
 taper3=(clos:gpus=256 clos:gpus=256,taper=3)
 swept=(sweep clos:gpus=256 --vary taper=1,3 --quiet)
-says 'Under ecmp, over 8 seeds, taper=1 is fastest' "${swept[@]}"
-says 'Under ecmp, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
+says 'Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest' "${swept[@]}"
+says 'Under ecmp with 1 queue pair, by one draw, taper=3 is fastest' "${swept[@]}" --seeds 1
 says 'One draw: what the seed picks' "${swept[@]}" --seeds 1
 says 'Under ecmp with 1 queue pair, over 8 seeds, [1] costs least' compare "${taper3[@]}" --quiet
 says 'by one draw, [2] costs least' compare "${taper3[@]}" --quiet --seeds 1
@@ -173,6 +183,7 @@ python3 - <<'PYTHON' || fail "goodput of a comparison"
 import json
 sweep = json.load(open("failing.json"))["sweep"]
 verdict = sweep["verdicts"][0]
+assert "sprayed_best" not in verdict, "without failures, beside a verdict with them"
 assert verdict["has_failures"] and sweep["policy"] == "first-spare" and sweep["scenarios"] == "time:90d@12", verdict
 figures = []
 for i, point in enumerate(sweep["points"]):

@@ -104,6 +104,9 @@ grep -v 'leaf-[4-7],1[0-3],spine' whole.csv >half.csv
 grep -F 'Cables: 16 gone; most at leaf-4, 4.' out >/dev/null || fail "cables that are gone are not counted"
 [[ $(grep -c '[*-] cable .* is gone' out) == 10 ]] || fail "not ten cables are listed"
 grep -F 'and 6 more' out >/dev/null || fail "other cables are not counted"
+grep -v -e 'leaf-[01],1[0-5],spine' -e 'leaf-7,15,spine' whole.csv >cause.csv # the thirteenth in the order of names
+"$program" diff whole.csv cause.csv --traffic pattern:shift,by=9,from=32-54 --engine spray --quiet >out
+grep -F '* cable leaf-7:15 > spine-2:16 is gone' out >/dev/null && grep -F 'and 2 more' out >/dev/null || fail "the cause is not listed"
 "$program" diff whole.csv half.csv --traffic pattern:shift,by=1 --engine spray --quiet >out
 grep -i 'cause' out >/dev/null && fail "a cause where nothing is slower"
 

@@ -56,7 +56,7 @@ ask(TASK, "optimize --gpus 2048 --min-bisection 1 --family clos,rail-only",
 TASK = "a taper of 3:1"
 PAIR = "compare clos:gpus=256 clos:gpus=256,taper=3"
 ask(TASK, PAIR, r"^COMPARISON Under ecmp with 1 queue pair, over 8 seeds, \[1\] costs least: \$1,3\d\d per 1e9 tokens, \[2\] 5\.\d+ % more\.")
-ask(TASK, "sweep clos:gpus=256 --vary taper=1,3", r"^SWEEP clos:gpus=256 Under ecmp, over 8 seeds, taper=1 is fastest: ",
+ask(TASK, "sweep clos:gpus=256 --vary taper=1,3", r"^SWEEP clos:gpus=256 Under ecmp with 1 queue pair, over 8 seeds, taper=1 is fastest: ",
     r"taper=1 has the fewest dollars: \$1,3\d\d per")
 ask(TASK, f"{PAIR} --engine spray", r"are even: \$1,141 per 1e9 tokens, 0\.28 % apart", r"cheapest network: \[2\], \$1\.2M")
 

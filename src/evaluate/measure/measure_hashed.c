@@ -1,7 +1,8 @@
 /* A hash of more flows than are walked. Every flow of an all-to-all is as long as any other, and switches choose for
- * each by itself and evenly: a link carries N of them on average, those of an even split, and its variance is at most
- * N. So the fullest of L such links carries about N + g sqrt(N), g the mean of the largest of L normal deviates, and
- * none more than Bernstein's bound, but once in a thousand draws. See src/doc/adr/0111-hashes-of-many-flows.md. */
+ * the path of each of its queue pairs by itself and evenly: a link carries N paths on average, those of an even split,
+ * and its variance is at most N. So the fullest of L such links carries about N + g sqrt(N), g the mean of the largest
+ * of L normal deviates, and none more than Bernstein's bound, but once in a thousand draws. See
+ * src/doc/adr/0111-hashes-of-many-flows.md. */
 #include "fab/memory.h"
 #include "measure_rates.h"
 
@@ -65,25 +66,51 @@ static double collided_part(double use, double n) {
     return 0.5 * erfc((1 / use - 1) * sqrt(n) / ROOT_OF_TWO);
 }
 
-static void take_link(const fab_engine_run *run, const spread *s, uint32_t link, double use, double flows,
+static void take_link(const fab_engine_run *run, const spread *s, uint32_t link, double use, double bytes, double paths,
                       fab_figures *out) {
-    const double factor = most_expected(s, flows);
-    const double full_s = out->min_rate > 0
-                              ? flows * (double)run->prepared->phase->all.bytes * BYTE_BITS /
-                                    run->prepared->demand->n_parts / fab_prepared_capacity(run->prepared, link)
-                              : 0;
+    const double factor = most_expected(s, paths);
+    const double full_s = bytes * BYTE_BITS / fab_prepared_capacity(run->prepared, link);
+    const double before_s = run->prepared->relay_s;
     out->max_collision = fmax(out->max_collision, use * factor);
     out->max_hash = fmax(out->max_hash, fab_hash_factor(use * factor, run->prepared->spray[link]));
     out->busiest_link_s = fmax(out->busiest_link_s, full_s * factor);
-    out->transfer_s = fmax(out->transfer_s, full_s * factor);
-    out->longest_s = fmax(out->longest_s, full_s * most_possible(s, flows));
+    if (run->rates) {
+        out->transfer_s = fmax(out->transfer_s, before_s + full_s * factor);
+        out->longest_s = fmax(out->longest_s, before_s + full_s * most_possible(s, paths));
+    }
 }
 
-/* Flows of a class meet a collided link with 1 - exp(-sum of hazards). */
+/* Paths that take the same way, on average: of flows between the same NICs, which their GPUs share or relay through.
+ * Each draws its plane by itself. */
+static fab_status count_alike(const fab_prepared_phase *p, double *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    const uint32_t n_nics = fab_n_of(p->fabric, FAB_NODE_NIC);
+    const uint32_t first = p->phase->all.first;
+    const uint32_t last = first + p->phase->all.n - 1;
+    uint32_t *n = NULL; /* [NIC] from it to the last GPU, then from the first GPU to it */
+    double most[2] = {1, 1};
+    FAB_TRY(FAB_NEW(n, 2 * (size_t)n_nics, err));
+    for (uint32_t gpu = first; gpu <= last; gpu++) {
+        uint32_t from = FAB_NONE;
+        uint32_t to = FAB_NONE;
+        uint32_t other = FAB_NONE;
+        FAB_TRY(fab_flow_nics(p->fabric, p->ports, gpu, last, 0, &from, &other, err));
+        FAB_TRY(fab_flow_nics(p->fabric, p->ports, first, gpu, 0, &other, &to, err));
+        most[0] = from != FAB_NONE ? fmax(most[0], ++n[from]) : most[0];
+        most[1] = to != FAB_NONE ? fmax(most[1], ++n[n_nics + to]) : most[1];
+    }
+    *out = 1 + (most[0] * most[1] - 1) / p->ports->n_planes;
+done:
+    free(n);
+    return status;
+}
+
+/* Flows of a class meet a collided link with 1 - exp(-sum of hazards), over the paths of all their queue pairs. */
 static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, const double *hazard, fab_figures *out,
                                  fab_error *err) {
     fab_status status = FAB_OK;
     const fab_flow_classes *c = &run->prepared->classes;
+    const double paths_per_part = (double)fab_router_facts_of(run->router)->paths_per_flow / c->n_parts;
     double *sum = NULL;
     FAB_TRY(FAB_NEW(sum, run->prepared->demand->n_pairs, err));
     FAB_TRY(fab_split_fold(dag, fab_split_even(), FAB_FOLD_EXPECTED, hazard, run->prepared->demand, sum, err));
@@ -94,7 +121,7 @@ static fab_status count_collided(const fab_engine_run *run, const fab_dag *dag, 
             uint32_t pair = c->pair[i * c->n_parts + p];
             worst += pair != FAB_NONE ? sum[pair] : 0;
         }
-        out->collided_flows += (c->count != NULL ? (double)c->count[i] : 1) * -expm1(-worst);
+        out->collided_flows += (c->count != NULL ? (double)c->count[i] : 1) * -expm1(-worst * paths_per_part);
     }
     out->collided_flows = floor(out->collided_flows + 0.5);
 done:
@@ -107,11 +134,13 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
     fab_status status = FAB_OK;
     const fab_prepared_phase *p = run->prepared;
     const fab_fabric *f = p->fabric;
-    const double part_bytes = (double)p->phase->all.bytes / p->demand->n_parts;
     double links = 0;
+    double path_bytes = 0; /* of all paths that go one way */
     double collided[2 * FAB_MAX_TIERS] = {0};
     double *hazard = NULL;
     FAB_TRY(FAB_NEW(hazard, f->n_links, err));
+    FAB_TRY(count_alike(p, &path_bytes, err));
+    path_bytes *= (double)p->phase->all.bytes / fab_router_facts_of(run->router)->paths_per_flow;
     for (uint32_t l = 0; l < f->n_links; l++) {
         links += fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0;
     }
@@ -121,25 +150,27 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
     out->collided_links = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);
-        const double flows = bytes[l] / part_bytes;
+        const double paths = bytes[l] / path_bytes;
         if (k->kind != FAB_LINK_FABRIC || bytes[l] <= 0) {
             continue;
         }
-        const double part = collided_part(use[l], flows);
+        const double part = collided_part(use[l], paths);
         const size_t tier = 2 * (k->tier - 1) + (fab_is_up(l) ? 0 : 1);
-        take_link(run, &s, l, use[l], flows, out);
+        take_link(run, &s, l, use[l], bytes[l], paths, out);
         hazard[l] = -log1p(-fmin(part, 1 - RARE));
         collided[tier] += part;
         out->collided_links += part;
         if (run->detail != NULL) {
             fab_tier_load *row = &run->detail->tiers[tier];
-            row->max_utilisation = fmax(row->max_utilisation, use[l] * most_expected(&s, flows));
+            row->max_utilisation = fmax(row->max_utilisation, use[l] * most_expected(&s, paths));
         }
     }
     out->collided_links = floor(out->collided_links + 0.5);
     out->max_utilisation = fmax(out->max_utilisation, out->max_collision);
     out->throughput = 1 / out->max_utilisation;
-    out->min_rate = out->transfer_s > 0 ? (double)p->phase->all.bytes * BYTE_BITS / out->transfer_s : out->min_rate;
+    if (out->transfer_s > p->relay_s) {
+        out->min_rate = (double)p->phase->all.bytes * BYTE_BITS / (out->transfer_s - p->relay_s);
+    }
     FAB_TRY(count_collided(run, dag, hazard, out, err));
     FAB_TRY(fab_sample_bound(run, true, out, err));
     if (run->detail != NULL) { /* which links are full is not known */

@@ -41,10 +41,12 @@ static void order_leaders(fab_plans *plans) {
     }
 }
 
-/* Of packets every seed takes as long as the search; and nobody waits for what he did not ask for. */
+/* Of packets every seed takes as long as the search; and nobody waits longer than he said, or for what he did not ask
+ * for. */
 static bool are_too_many(const plan_network *n, const fab_plans *plans, uint64_t n_drawn) {
     const uint64_t most = n->request->most_routed;
-    return n->request->design->fabric.transport.kind != FAB_TRANSPORT_FLUID ||
+    const bool is_late = n->request->is_late != NULL && n->request->is_late(n->request->late_context);
+    return is_late || n->request->design->fabric.transport.kind != FAB_TRANSPORT_FLUID ||
            (most > 0 && (n_drawn + 1) * (FAB_VERDICT_SEEDS - 1) * plans->gpus > most);
 }
 

@@ -553,9 +553,9 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     FAB_TRY(open_search(&s, err));
     FAB_TRY(run_search(&s, err));
     FAB_TRY(keep_best(&s, err));
-    s.found->n_networks = s.network.n_routed;
     FAB_TRY(s.found->n_plans_listed == 0 && !(request->below_s > 0) ? fail_memory(&s, err) : FAB_OK);
     FAB_TRY(request->draws_leaders ? order_by_draws(&s, request->n_best, err) : FAB_OK);
+    s.found->n_networks = s.network.n_routed;
     FAB_TRY(request->wants_front ? find_front(&s, err) : FAB_OK);
     *out = s.found;
     s.found = NULL;

@@ -15,7 +15,8 @@ typedef struct tuner_region {
 
 typedef struct tuner_row {
     uint32_t ranks;
-    double ends[MOST_REGIONS]; /* bytes, the last one of each region included; that of the one before: none here */
+    double ends[MOST_REGIONS]; /* bytes up to which each goes, that size included; as long as the one before: it is
+                                  empty */
 } tuner_row;
 
 static const tuner_region P5_REGIONS[MOST_REGIONS] = {

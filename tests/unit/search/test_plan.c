@@ -4,6 +4,7 @@
 #include "fab/plan_run.h"
 #include "fab/str.h"
 #include "fab/topologies.h"
+#include "fab/verdict.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -123,6 +124,38 @@ Test(plan, same_for_any_number_of_threads) {
     cr_expect(plans[0]->lower_bound_s == plans[1]->lower_bound_s);
     fab_plans_free(plans[0]);
     fab_plans_free(plans[1]);
+    fab_fabric_free(fabric);
+    free(design);
+}
+
+static bool ran_out(const void *context) {
+    (void)context;
+    return true;
+}
+
+/* Networks that were routed count those of the draws; nobody who is late waits for draws. */
+Test(plan, draws_count_and_end_with_the_time) {
+    fab_design *design = design_of("clos:gpus=32", KEYS("model", "gpt-1.7b", "tp", "2", "plan", "auto"));
+    fab_fabric *fabric = NULL;
+    cr_assert_eq(fab_topology_build(&design->fabric, &fabric, NULL, NULL), FAB_OK);
+    (void)snprintf(design->engines[0].text, sizeof design->engines[0].text, "ecmp");
+    uint64_t routed[2] = {0};
+    for (size_t drawn = 0; drawn < 2; drawn++) {
+        const fab_plan_request request = {
+            .design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .draws_leaders = drawn == 1};
+        fab_plans *plans = NULL;
+        cr_assert_eq(fab_plan_search(&request, &plans, NULL), FAB_OK);
+        cr_expect_eq(plans->draws, drawn == 1 ? FAB_VERDICT_SEEDS : 0);
+        routed[drawn] = plans->n_networks;
+        fab_plans_free(plans);
+    }
+    cr_expect(routed[1] >= routed[0] + FAB_VERDICT_SEEDS - 1);
+    const fab_plan_request late = {
+        .design = design, .fabric = fabric, .seed = 1, .n_threads = 1, .draws_leaders = true, .is_late = ran_out};
+    fab_plans *plans = NULL;
+    cr_assert_eq(fab_plan_search(&late, &plans, NULL), FAB_OK);
+    cr_expect(plans->n_plans_listed > 0 && plans->draws == 0 && !plans->is_proven);
+    fab_plans_free(plans);
     fab_fabric_free(fabric);
     free(design);
 }

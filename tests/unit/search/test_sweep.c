@@ -239,6 +239,49 @@ Test(sweep, a_point_is_a_run_of_its_own) {
     fab_sweep_free(sweep);
 }
 
+/* --- progress ----------------------------------------------------------------------------------------------------- */
+
+static fab_status read_compared(const void *context, const char *const *overrides, size_t n, fab_design *out,
+                                fab_error *err) {
+    (void)overrides;
+    (void)n;
+    fab_status status = read_design(context, NULL, 0, out, err);
+    out->n_engines = 1;
+    return status;
+}
+
+typedef struct told {
+    double most;
+    bool went_back;
+} told;
+
+static void tell(void *context, double done, size_t total) {
+    told *t = context;
+    t->went_back = t->went_back || done < t->most || done > (double)total;
+    t->most = fmax(t->most, done);
+}
+
+/* Of compared designs each point is replayed once more, sprayed. */
+Test(sweep, progress_goes_forward) {
+    static const char *const DESIGNS[] = {"first", "second"};
+    told t = {.most = 0};
+    fab_sweep *sweep = NULL;
+    fab_sweep_request request = request_of("clos:gpus=64,radix=16", "pattern:permutation");
+    request.read = read_compared;
+    request.n_paths = 1;
+    request.path[0] = "design";
+    request.values[0] = DESIGNS;
+    request.n_values[0] = 2;
+    request.compares_designs = true;
+    request.progress = tell;
+    request.progress_context = &t;
+    request.n_threads = 1;
+    cr_assert_eq(fab_sweep_run(&request, &sweep, NULL), FAB_OK);
+    cr_expect(sweep->points[0].is_sprayed || sweep->n_verdicts > 0);
+    cr_expect(t.most > 1 && !t.went_back);
+    fab_sweep_free(sweep);
+}
+
 Test(sweep, nothing_built_is_the_error_of_the_first) {
     static const char *const VALUES[] = {"0x", "1x"};
     fab_sweep_request request = request_of("clos:gpus=64", "pattern:ring");

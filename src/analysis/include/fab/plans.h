@@ -47,7 +47,7 @@ typedef struct fab_plans {
     uint64_t fewer_gpus; /**< of these */
     double fewer_gain;   /**< tokens per second there, over those on all */
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
-    uint64_t n_networks;    /**< plans whose phases were routed, for a bound or for their time */
+    uint64_t n_networks;    /**< plans whose phases were routed, for a bound or for their time; again for each draw */
     char untimed_note[256]; /**< why a plan could not be timed; empty: all could */
     double lower_bound_s;   /**< under the first seed no plan that was not evaluated takes less; at least the least time
                                of the list */

@@ -120,10 +120,10 @@ typedef struct fab_sweep_point {
     char collective_note[FAB_WHERE_SIZE]; /**< what replays chose in place of algorithm=best, or empty */
     double gpu_hour_usd;                  /**< what the job pays for a GPU, 0: there is none */
     char gpu_hour_source[FAB_WHERE_SIZE]; /**< where that price is from */
-    double better_s;                      /**< of the first point whose job has sizes that are given: with */
-    char better[192];                     /**< that plan, faster by more than a twentieth; 0: none was found */
-    bool relays;                          /**< traffic between rails is passed on by GPUs as it comes */
-    bool is_sprayed; /**< of compared designs: behind the engines stands spray, until they are judged */
+    double better_s;  /**< of the first point, where its job has sizes that are given: with `better`; 0: none found */
+    char better[192]; /**< the plan that is faster by more than a twentieth, over several draws where paths are drawn */
+    bool relays;      /**< traffic between rails is passed on by GPUs as it comes */
+    bool is_sprayed;  /**< of compared designs: behind the engines stands spray, until they are judged */
     char
         *settings; /**< canonical text of the design; of compared designs what differs in it, "key=value; ..."; owned */
     fab_sweep_phase *phases;
