@@ -120,27 +120,25 @@ static fab_status try_even(fab_bound_job *job, fab_bound *bound, fab_error *err)
 }
 
 static fab_status bound_solve(fab_bound_job *job, fab_bound_method method, fab_bound *bound, fab_error *err) {
-    fab_status status = FAB_OK;
     bool done = false;
-    FAB_TRY(try_even(job, bound, err));
+    FAB_PASS(try_even(job, bound, err));
     if (bound->upper == 0) {
         bound->method = FAB_BOUND_TRIVIAL;
-        goto done;
+        return FAB_OK;
     }
     if (method == FAB_BOUND_TRIVIAL && is_exact(job, bound)) {
         bound->method = FAB_BOUND_SPRAY;
-        goto done;
+        return FAB_OK;
     }
     if (method != FAB_BOUND_WEIGHTS) {
         bound->method = FAB_BOUND_LP;
-        FAB_TRY(fab_bound_by_program(job, method == FAB_BOUND_LP, bound, &done, err));
+        FAB_PASS(fab_bound_by_program(job, method == FAB_BOUND_LP, bound, &done, err));
     }
     if (!done) {
         bound->method = FAB_BOUND_WEIGHTS;
-        FAB_TRY(fab_bound_by_weights(job, bound, err));
+        FAB_PASS(fab_bound_by_weights(job, bound, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,

@@ -178,7 +178,6 @@ static uint32_t list_ends(search *s, uint32_t v) {
 
 /* Puts the links of a switch to those of its class. *out_alike: it has as many as the first one to every class. */
 static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error *err) {
-    fab_status status = FAB_OK;
     bool leads = s->classes->first[v] == v;
     uint32_t n = list_ends(s, v);
     size_t at = leads ? s->n_bundles : s->first_bundle[s->classes->first[v]];
@@ -192,13 +191,13 @@ static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error
             i++;
         }
         if (leads) {
-            FAB_TRY(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
+            FAB_PASS(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
             s->bundle[at] = (bundle){s->ends[from].key, s->ends[from].link, 0, i - from};
             s->n_bundles = at + 1;
         }
         if (at >= s->n_bundles || s->bundle[at].key != s->ends[from].key || s->bundle[at].per_switch != i - from) {
             *out_alike = false;
-            goto done;
+            return FAB_OK;
         }
         s->bundle[at].count += i - from;
         for (uint32_t k = from; k < i; k++) {
@@ -207,13 +206,12 @@ static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error
         }
     }
     if (leads) { /* ends the class's list */
-        FAB_TRY(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
+        FAB_PASS(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
         s->bundle[at] = (bundle){.key = UINT64_MAX};
         s->n_bundles = at + 1;
     }
     *out_alike = s->bundle[at].key == UINT64_MAX;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* *out_alike false: not equitable after all. */

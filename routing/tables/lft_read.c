@@ -157,43 +157,40 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
 
 /* `Unicast lids [0-36] of switch Lid 17 guid 0x0002c90000000001 ('leaf-0'):` */
 static fab_status read_head(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_token skipped = {0};
     named n = {0};
     fab_node_id v = FAB_NONE;
     if (r->is_open) {
-        FAB_TRY(lft_expected(r, "the line 'N lids dumped' of the table before", err));
+        return lft_expected(r, "the line 'N lids dumped' of the table before", err);
     }
     (void)fab_text_take(r->in, "Unicast lids");
     if (!take_until(r->in, " of switch ", &skipped)) {
-        FAB_TRY(lft_expected(r, "'of switch'", err));
+        return lft_expected(r, "'of switch'", err);
     }
     if (!take_until(r->in, "guid 0x", &skipped)) {
-        FAB_TRY(lft_expected(r, "'guid 0x'", err));
+        return lft_expected(r, "'guid 0x'", err);
     }
     if (!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description)) {
-        FAB_TRY(lft_expected(r, "a GUID, a description in brackets and a colon", err));
+        return lft_expected(r, "a GUID, a description in brackets and a colon", err);
     }
-    FAB_TRY(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
+    FAB_PASS(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
     if (v == FAB_NONE) {
         r->is_open = true;
         r->v = FAB_NONE;
         r->last_lid = 0;
         r->n_entries = 0;
-        goto done;
+        return FAB_OK;
     }
     size_t *line = &r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
     if (*line != 0) {
-        status = fab_tables_wrong(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
-        goto done;
+        return fab_tables_wrong(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
     }
     *line = r->in->line;
     r->is_open = true;
     r->v = v;
     r->last_lid = 0;
     r->n_entries = 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whose LID it is. FAB_NONE: of nobody who takes part in traffic. */
@@ -255,7 +252,7 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     } else if (fab_text_take(r->in, ": (")) {
         FAB_PASS(read_owner(r, ")", out, err));
     } else {
-        FAB_PASS(lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
+        return lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err);
     }
     return FAB_OK;
 }
@@ -307,7 +304,6 @@ static uint32_t destination_of(const reader *r, fab_node_id nic, fab_link_id *ou
 }
 
 static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     fab_link_id up = FAB_NONE;
     fab_link_id link = FAB_NONE;
@@ -320,32 +316,28 @@ static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
         char what[96];
         (void)snprintf(what, sizeof what, "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32,
                        e->nic_port, fab_ib_port(f, up));
-        status = fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, what, e->node_text, err);
-        goto done;
+        return fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, what, e->node_text, err);
     }
     bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
-    FAB_TRY(check_lid(r, e, d, is_set, err));
+    FAB_PASS(check_lid(r, e, d, is_set, err));
     if (e->port == 0) {
-        status = fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
-                                  "is the switch itself, and the LID is of an adapter");
-        goto done;
+        return fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
+                                "is the switch itself, and the LID is of an adapter");
     }
-    FAB_TRY(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
+    FAB_PASS(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
             char name[FAB_NODE_NAME_SIZE];
-            status = fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
-                                      "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
-                                      fab_node_name(f, leaf, name));
-            goto done;
+            return fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
+                                    "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
+                                    fab_node_name(f, leaf, name));
         }
         r->reached[d] = 1;
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_text_next_hop(r->in, f, e->port_text, link, err));
+    FAB_PASS(fab_text_next_hop(r->in, f, e->port_text, link, err));
     fab_forwarding_set(f, r->out, d, link);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* `36 lids dumped`: the last LID of the subnet (opensm); `36 valid lids dumped`: as many lines (dump_lfts). */
@@ -374,7 +366,6 @@ static bool is_heading(const fab_text *in) {
 }
 
 static fab_status lft_read_line(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_text ahead = *r->in;
     if (fab_text_take(&ahead, "Unicast lids")) {
         return read_head(r, err);
@@ -389,14 +380,12 @@ static fab_status lft_read_line(reader *r, fab_error *err) {
         return lft_read_count(r, err);
     }
     entry e = {0};
-    FAB_TRY(read_entry(r, &e, err));
+    FAB_PASS(read_entry(r, &e, err));
     r->n_entries++;
     if (e.node == FAB_NONE || r->v == FAB_NONE) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_kind_of(r->f, e.node) == FAB_NODE_SWITCH ? check_switch_entry(r, &e, err) : set_entry(r, &e, err));
-done:
-    return status;
+    return fab_kind_of(r->f, e.node) == FAB_NODE_SWITCH ? check_switch_entry(r, &e, err) : set_entry(r, &e, err);
 }
 
 /* Stands on the line of switch v for a destination, which has been read before. */

@@ -86,7 +86,6 @@ static bool is_no_route(fab_token t) {
 
 /* Entries of switch v for the NIC ports of a leaf, by port; a single one serves them all. */
 static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     fab_node_id to = r->t->leaf_node[leaf];
     fab_link_id link = FAB_NONE;
@@ -106,16 +105,15 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
             return fab_text_wrong(&r->in, t.column, FAB_EINPUT, what, (fab_token){0}, err);
         }
         if (!is_no_route(t)) {
-            FAB_TRY(read_port(r, v, t, &link, err));
+            FAB_PASS(read_port(r, v, t, &link, err));
             fab_forwarding_set(f, r->single, leaf * r->router->port_stride + port - 1, link);
         }
         t = shared ? t : fab_text_token(&r->in);
     }
     if (!shared && t.length > 0) {
-        status = fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "is more than the leaf has NIC ports");
+        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "is more than the leaf has NIC ports");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A decimal number above 0, and what the engine makes of it. */
@@ -148,31 +146,28 @@ static fab_status read_weight(const reader *r, fab_token t, double *out, fab_err
 
 /* PORT or PORT*WEIGHT, the i-th of its group. */
 static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *star = memchr(t.text, '*', t.length);
     fab_token port = t;
     port.length = star != NULL ? (size_t)(star - t.text) : t.length;
-    FAB_TRY(FAB_GROW(r->links, r->links_capacity, (size_t)i + 1, err));
-    FAB_TRY(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
-    FAB_TRY(read_port(r, v, port, &r->links[i], err));
+    FAB_PASS(FAB_GROW(r->links, r->links_capacity, (size_t)i + 1, err));
+    FAB_PASS(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
+    FAB_PASS(read_port(r, v, port, &r->links[i], err));
     if (i > 0 && r->f->port[r->links[i - 1]] >= r->f->port[r->links[i]]) {
-        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT,
-                                "does not ascend: the ports of a group do, each stands once", port, err);
-        goto done;
+        return fab_text_wrong(&r->in, t.column, FAB_EINPUT,
+                              "does not ascend: the ports of a group do, each stands once", port, err);
     }
     if (star != NULL) {
         fab_token weight = {
             .text = star + 1, .length = t.length - port.length - 1, .column = t.column + port.length + 1};
-        FAB_TRY(read_weight(r, weight, &r->weight[i], err));
+        FAB_PASS(read_weight(r, weight, &r->weight[i], err));
     } else {
         r->weight[i] = 0;
     }
     if (i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0)) {
-        status = fab_tables_wrong(&r->in, t, FAB_EINPUT, err,
-                                  "differs from the member before: all of a group have a weight, or none");
+        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err,
+                                "differs from the member before: all of a group have a weight, or none");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_error *err) {
@@ -228,37 +223,31 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
 }
 
 static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = r->t;
     uint32_t base = r->f->first[FAB_NODE_SWITCH];
     fab_node_id v = 0;
     fab_node_id to = 0;
-    FAB_TRY(read_switch(r, first, &v, err));
+    FAB_PASS(read_switch(r, first, &v, err));
     fab_token second = fab_text_token(&r->in);
-    FAB_TRY(read_switch(r, second, &to, err));
+    FAB_PASS(read_switch(r, second, &to, err));
     uint32_t leaf = t->leaf_index[to - base];
     if (leaf == FAB_NONE) {
-        status = fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "has no NIC, so it is no destination");
-        goto done;
+        return fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "has no NIC, so it is no destination");
     }
     if (v == to) {
-        status = fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "is the switch itself");
-        goto done;
+        return fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "is the switch itself");
     }
     uint32_t *line = &r->line_of[(size_t)(v - base) * t->n_leaves + leaf];
     if (*line != 0) {
         char what[64];
         (void)snprintf(what, sizeof what, "stands in line %u already", *line);
-        status = fab_text_wrong(
+        return fab_text_wrong(
             &r->in, first.column, FAB_EINPUT, what,
             (fab_token){.text = first.text, .length = (size_t)(second.text + second.length - first.text)}, err);
-        goto done;
     }
     *line = r->in.line < UINT32_MAX ? (uint32_t)r->in.line : UINT32_MAX;
     r->n_entries++;
-    FAB_TRY(r->single != NULL ? read_entries(r, v, leaf, err) : read_group(r, v, leaf, err));
-done:
-    return status;
+    return r->single != NULL ? read_entries(r, v, leaf, err) : read_group(r, v, leaf, err);
 }
 
 /* "end N" behind N entries, and nothing behind it. */
@@ -404,26 +393,22 @@ static size_t find_group(fab_text in) {
 }
 
 static fab_status read_tables(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     char header[FAB_TABLES_HEADER];
-    FAB_TRY(expect_line(r, FAB_TABLES_MAGIC, err));
-    FAB_TRY(expect_line(r, fab_tables_fabric_line(r->f, header), err));
+    FAB_PASS(expect_line(r, FAB_TABLES_MAGIC, err));
+    FAB_PASS(expect_line(r, fab_tables_fabric_line(r->f, header), err));
     for (;;) {
         if (!fab_text_next(&r->in)) {
-            status = fab_tables_wrong(&r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                                      "the file is cut off: there is no line 'end N'");
-            goto done;
+            return fab_tables_wrong(&r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
+                                    "the file is cut off: there is no line 'end N'");
         }
         fab_token first = fab_text_token(&r->in);
         if (first.length == 3 && memcmp(first.text, "end", 3) == 0) {
             break;
         }
-        FAB_TRY(tables_read_line(r, first, err));
+        FAB_PASS(tables_read_line(r, first, err));
     }
-    FAB_TRY(read_end(r, err));
-    FAB_TRY(check_complete(r, err));
-done:
-    return status;
+    FAB_PASS(read_end(r, err));
+    return check_complete(r, err);
 }
 
 /* What a subnet manager has dumped. */

@@ -301,13 +301,11 @@ static void swap_scratch(fab_workspace *a, fab_workspace *b) {
 
 static fab_status evaluate_draw(fab_workspace *w, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_case first = {.phase = at->phase, .engine = at->engine, .state = at->state};
-    FAB_TRY(open_draw(w, at->draw, err));
+    FAB_PASS(open_draw(w, at->draw, err));
     swap_scratch(w, w->of_drawn);
-    status = fab_evaluate(w->of_drawn, &first, needs, out, err);
+    fab_status status = fab_evaluate(w->of_drawn, &first, needs, out, err);
     swap_scratch(w, w->of_drawn);
-done:
     return status;
 }
 

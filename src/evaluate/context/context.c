@@ -206,27 +206,24 @@ static fab_status make_traffic(fab_context *c, fab_error *err) {
 }
 
 static fab_status build_traffic(void *context, size_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = context;
     context_parts *p = c->parts;
     const fab_traffic *traffic = NULL;
     (void)index;
     if (may_share_traffic(c)) {
-        FAB_TRY(fab_context_traffic(c->what.base, &traffic, err));
+        FAB_PASS(fab_context_traffic(c->what.base, &traffic, err));
         const fab_context_request *base = &c->what.base->what;
         if (c->what.seed + c->what.draw == base->seed + base->draw || c->what.given != NULL ||
             !traffic->depends_on_seed) {
             p->traffic = traffic;
             p->owner = c->what.base->parts->owner;
-            goto done;
+            return FAB_OK;
         }
     }
-    FAB_TRY(c->what.given == NULL ? make_traffic(c, err) : FAB_OK);
+    FAB_PASS(c->what.given == NULL ? make_traffic(c, err) : FAB_OK);
     p->traffic = c->what.given == NULL ? &p->made : c->what.given;
     p->owner = c;
-    FAB_TRY(context_phases_init(c, err));
-done:
-    return status;
+    return context_phases_init(c, err);
 }
 
 fab_status fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err) {

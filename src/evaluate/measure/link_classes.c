@@ -46,16 +46,15 @@ static uint32_t count_of(const search *t, uint32_t link) {
 }
 
 static fab_status hash_pairs(search *t, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_demand *d = t->demand;
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {
             fab_pair_links links;
-            FAB_TRY(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
+            FAB_PASS(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
             t->steps += links.n;
             if (t->steps > MOST_STEPS) {
                 t->too_large = true;
-                goto done;
+                return FAB_OK;
             }
             for (uint32_t i = 0; i < links.n; i++) {
                 double share = links.share[i] / count_of(t, links.link[i]);
@@ -63,8 +62,7 @@ static fab_status hash_pairs(search *t, fab_error *err) {
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static int by_class(const void *a, const void *b) {
