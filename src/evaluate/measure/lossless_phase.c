@@ -216,9 +216,9 @@ static uint32_t leave_domains(const fab_fabric *f, const fab_lossless_phase *p, 
     for (uint32_t i = 0; i < p->n_flows; i++) {
         bool leaves = false;
         for (uint64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            fab_link_kind kind = fab_class_of(f, p->link[k])->kind;
-            leaves = leaves || kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-            copies[i] = copies[i] || kind == FAB_LINK_SCALEUP;
+            const fab_link_class *class = fab_class_of(f, p->link[k]);
+            leaves = leaves || fab_is_network(class);
+            copies[i] = copies[i] || class->kind == FAB_LINK_SCALEUP;
         }
         copies[i] = copies[i] || !leaves;
         bits[i] = leaves ? p->bits[i] : 0;

@@ -58,11 +58,6 @@ static double latency_of(const fab_fabric *f, fab_link_id link) {
     return fab_class_of(f, link)->latency_s;
 }
 
-static bool figures_is_network(const fab_fabric *f, fab_link_id link) {
-    fab_link_kind kind = fab_class_of(f, link)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
-
 /* What all paths of a part of a flow share. Returns the network links among them, 0 inside a scale-up domain. */
 static uint32_t measure_segments(const fab_router *router, const fab_flow *flow, uint32_t part, double *out_s) {
     fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
@@ -71,7 +66,7 @@ static uint32_t measure_segments(const fab_router *router, const fab_flow *flow,
     uint32_t hops = 0;
     *out_s = 0;
     for (uint32_t i = 0; i < n; i++) {
-        hops += figures_is_network(fab_router_fabric(router), links[i]);
+        hops += fab_is_network(fab_class_of(fab_router_fabric(router), links[i]));
         *out_s += latency_of(fab_router_fabric(router), links[i]);
     }
     return hops;
@@ -126,7 +121,7 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
         uint32_t hops = 0;
         double latency_s = 0;
         for (size_t i = 0; i < n; i++) {
-            hops += figures_is_network(f, links[i]);
+            hops += fab_is_network(fab_class_of(f, links[i]));
             latency_s += latency_of(f, links[i]);
         }
         if (r->between_switches) {
