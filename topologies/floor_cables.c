@@ -116,8 +116,7 @@ fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, 
         FAB_FAIL(err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d", f->n_classes,
                  UINT16_MAX / MAX_LENGTHS);
     }
-    FAB_TRY(FAB_NEW(used, n, err));
-    FAB_TRY(FAB_NEW(number, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, used, number));
     FAB_TRY(find_lengths(spec, floor, f, &l, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         used[f->cable_class[cable]] = true;

@@ -26,8 +26,7 @@ static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
     uint8_t *used = NULL;
     FAB_TRY(FAB_NEW(used, f->n_links, err));
     job->n_links = fab_next_hops_mark(t, used);
-    FAB_TRY(FAB_NEW(job->link, job->n_links, err));
-    FAB_TRY(FAB_NEW(job->capacity, job->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
     uint32_t n = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (used[l] != 0) {
@@ -42,9 +41,7 @@ done:
 
 static fab_status bound_init(fab_bound_job *job, fab_error *err) {
     FAB_PASS(bound_find_links(job, err));
-    FAB_PASS(FAB_NEW(job->load, job->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(job->candidate, job->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(job->length, job->fabric->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(job->fabric->n_links, err, job->load, job->candidate, job->length));
     return FAB_NEW(job->distance, job->demand->n_pairs, err);
 }
 

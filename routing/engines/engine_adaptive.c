@@ -131,11 +131,8 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(count_paths(p->router, phase, &p->n_paths, err));
     FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
     FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
-    FAB_PASS(FAB_NEW(p->segments, n_records, err));
-    FAB_PASS(FAB_NEW(p->hops, n_records, err));
-    FAB_PASS(FAB_NEW(p->is_lost, n_records, err));
-    FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
-    FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
+    FAB_PASS(FAB_NEW_ALL(n_records, err, p->segments, p->hops, p->is_lost));
+    FAB_PASS(FAB_NEW_ALL(p->n_paths, err, p->record_of, p->order));
     if (looks_downstream(p->router)) {
         FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
     }

@@ -132,8 +132,7 @@ static fab_status number_classes(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *first = NULL;
     uint32_t *size = NULL;
-    FAB_TRY(FAB_NEW(first, s->n_colours, err));
-    FAB_TRY(FAB_NEW(size, s->n_colours, err));
+    FAB_TRY(FAB_NEW_ALL(s->n_colours, err, first, size));
     for (uint32_t v = s->n_switches; v-- > 0;) {
         first[s->colour[v]] = v;
         size[s->colour[v]]++;
@@ -241,10 +240,8 @@ static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *e
     bool alike = false;
     FAB_PASS(FAB_NEW(s->classes, 1, err));
     s->classes->n_links = s->f->n_links;
-    FAB_PASS(FAB_NEW(s->classes->first, s->n_switches, err));
-    FAB_PASS(FAB_NEW(s->classes->size, s->n_switches, err));
-    FAB_PASS(FAB_NEW(s->classes->link_first, s->f->n_links, err));
-    FAB_PASS(FAB_NEW(s->classes->link_count, s->f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_switches, err, s->classes->first, s->classes->size));
+    FAB_PASS(FAB_NEW_ALL(s->f->n_links, err, s->classes->link_first, s->classes->link_count));
     FAB_PASS(FAB_NEW(s->ends, fab_switch_degree(s->f), err));
     FAB_PASS(FAB_NEW(s->first_bundle, s->n_switches, err));
     FAB_PASS(number_classes(s, err));

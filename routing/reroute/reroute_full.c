@@ -24,11 +24,7 @@ fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uin
     p.src = p.dst = p.comm = p.ordinal = NULL;
     p.bytes = NULL;
     p.n_flows = p.total_bytes = 0;
-    FAB_TRY(FAB_NEW(p.src, n_flows, err));
-    FAB_TRY(FAB_NEW(p.dst, n_flows, err));
-    FAB_TRY(FAB_NEW(p.bytes, n_flows, err));
-    FAB_TRY(FAB_NEW(p.comm, n_flows, err));
-    FAB_TRY(FAB_NEW(p.ordinal, n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
     for (uint32_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
             continue;

@@ -104,8 +104,7 @@ static fab_status find_subnets(fdb_reader *r, uint32_t *out_n, fab_error *err) {
     const fab_fabric *f = r->f;
     fab_node_id first = f->first[FAB_NODE_SWITCH];
     uint32_t *queue = NULL;
-    FAB_PASS(FAB_NEW(r->subnet, fab_n_switches(f), err));
-    FAB_PASS(FAB_NEW(queue, fab_n_switches(f), err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_switches(f), err, r->subnet, queue));
     *out_n = 0;
     for (uint32_t i = 0; i < fab_n_switches(f); i++) {
         uint32_t n = 0;
@@ -231,8 +230,7 @@ fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding 
     uint32_t n_subnets = 0;
     fdb_reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
     FAB_TRY(fab_forwarding_init(router, &read, err));
-    FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
-    FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
+    FAB_TRY(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
     FAB_TRY(find_subnets(&r, &n_subnets, err));
     FAB_TRY(FAB_NEW(r.owner, ((size_t)FAB_IB_LIDS + 1) * n_subnets, err));
     FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));

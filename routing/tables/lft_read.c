@@ -433,8 +433,7 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     fab_forwarding read = {0};
     reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
     FAB_TRY(fab_forwarding_init(router, &read, err));
-    FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
-    FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
+    FAB_TRY(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
     FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
     while (fab_text_next(in)) {
         FAB_TRY(lft_read_line(&r, err));

@@ -432,8 +432,7 @@ fab_status fab_routes_read(const fab_router *router, const char *path, fab_weigh
     size_t most = fab_switch_degree(f);
     FAB_TRY(FAB_NEW(r.is_told, n_switches, err));
     FAB_TRY(FAB_NEW(r.first, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW(r.links, most + 1, err));
-    FAB_TRY(FAB_NEW(r.weight, most + 1, err));
+    FAB_TRY(FAB_NEW_ALL(most + 1, err, r.links, r.weight));
     FAB_TRY(read_all_files(&r, path, err));
     if (r.n_routes > 0) {
         qsort(r.route, r.n_routes, sizeof *r.route, routes_by_prefix);

@@ -190,8 +190,7 @@ fab_status fab_mask_init(const fab_fabric *f, const fab_racks *racks, fab_mask *
     fab_status status = FAB_OK;
     fab_mask mask = {.fabric = f, .racks = racks != NULL ? *racks : (fab_racks){0}};
     FAB_TRY(FAB_NEW(mask.dead_link, (size_t)f->n_links / 64 + 1, err));
-    FAB_TRY(FAB_NEW(mask.residual, f->n_links, err));
-    FAB_TRY(FAB_NEW(mask.link, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, mask.residual, mask.link));
     FAB_TRY(FAB_NEW(mask.dead_node, (size_t)f->n_nodes / 64 + 1, err));
     FAB_TRY(FAB_NEW(mask.node, f->n_nodes, err));
     FAB_TRY(FAB_NEW(mask.server, f->n_servers, err));

@@ -154,8 +154,7 @@ fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_r
     uint32_t n_links = prepared->fabric->n_links;
     fab_link_classes found = {0};
     search t = {.demand = prepared->demand};
-    FAB_TRY(FAB_NEW(t.key, n_links, err));
-    FAB_TRY(FAB_NEW(t.first, n_links, err));
+    FAB_TRY(FAB_NEW_ALL(n_links, err, t.key, t.first));
     FAB_TRY(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &t.walk, err));
     t.classes = classes_for(prepared, router, split, capacity);
     fab_pair_walk_by_class(t.walk, t.classes);

@@ -321,8 +321,7 @@ static fab_status open_shards(draw *d, fab_error *err) {
     for (size_t i = 0; i < d->n_shards; i++) {
         shard *s = &d->shards[i];
         if (i > 0) {
-            FAB_PASS(FAB_NEW(s->own.use, n_links, err));
-            FAB_PASS(FAB_NEW(s->own.bytes, n_links, err));
+            FAB_PASS(FAB_NEW_ALL(n_links, err, s->own.use, s->own.bytes));
         }
         s->use = s->scratch->use;
         s->bytes = s->scratch->bytes;

@@ -78,8 +78,7 @@ fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fa
     fab_status status = FAB_OK;
     size_t n_parts = (size_t)fab_router_ports(router)->nics_per_gpu * fab_router_ports(router)->n_planes;
     fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_facts_of(router)->reorders}};
-    FAB_TRY(FAB_NEW(tally.segment_s, n_parts, err));
-    FAB_TRY(FAB_NEW(tally.segment_hops, n_parts, err));
+    FAB_TRY(FAB_NEW_ALL(n_parts, err, tally.segment_s, tally.segment_hops));
     *out = tally;
     tally = (fab_path_tally){0};
 done:
@@ -179,10 +178,7 @@ static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_
     fab_status status = FAB_OK;
     double *x = NULL;
     FAB_TRY(FAB_NEW(x, f->n_links, err));
-    FAB_TRY(FAB_NEW(out->hops, demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(out->shortest_s, demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(out->expected_s, demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(out->longest_s, demand->n_pairs, err));
+    FAB_TRY(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
     for (uint32_t l = 0; l < f->n_links; l++) {
         x[l] = 1;
     }
