@@ -306,8 +306,7 @@ static fab_status place(walk *w, fab_error *err) {
     }
     w->shape.n_switches = n;
     w->shape.n_leaves = (uint32_t)(w->copies * plan->tier[1].blocks);
-    FAB_PASS(FAB_NEW(w->shape.low, n, err));
-    FAB_PASS(FAB_NEW(w->shape.high, n, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, w->shape.low, w->shape.high));
     for (uint32_t t = 1; t <= plan->n_tiers; t++) {
         for (uint64_t copy = 0; copy < w->copies; copy++) {
             for (uint64_t block = 0; block < plan->tier[t].blocks; block++) {

@@ -256,8 +256,7 @@ static fab_status find_duplicates(const fab_network *net, bool **out, fab_error 
     fab_status status = FAB_OK;
     labelled *list = NULL;
     bool *duplicate = NULL;
-    FAB_TRY(FAB_NEW(list, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(duplicate, net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, list, duplicate));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         list[v] = (labelled){net->nodes[v].label, v};
     }

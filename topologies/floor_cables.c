@@ -9,13 +9,9 @@
 
 #define MAX_LENGTHS 64 /* more than there are standard lengths */
 
-static bool cables_is_network(const fab_link_class *k) {
-    return k->kind == FAB_LINK_ACCESS || k->kind == FAB_LINK_FABRIC;
-}
-
 /* Whose length is that of the way between two racks. */
 static bool cables_is_placed(const fab_fabric_spec *spec, const fab_link_class *k) {
-    return cables_is_network(k) && fab_floor_decides(spec, k->tier);
+    return fab_is_network(k) && fab_floor_decides(spec, k->tier);
 }
 
 /* Lengths in the order in which they are met; few, so that a search by hand is quicker than anything else. */
@@ -93,7 +89,7 @@ static fab_status make_classes(const fab_fabric_spec *spec, const fab_fabric *f,
             FAB_TRY(FAB_GROW(classes, capacity, (size_t)n + 1, err));
             classes[n] = placed ? at_length(&f->classes[k], last_m) : f->classes[k];
             number[k * MAX_LENGTHS + next] = (uint16_t)n++;
-            n_network += cables_is_network(&f->classes[k]);
+            n_network += fab_is_network(&f->classes[k]);
         }
     }
     if (n_network > FAB_MAX_CABLE_KINDS) {
@@ -120,8 +116,7 @@ fab_status fab_floor_apply(const fab_fabric_spec *spec, const fab_floor *floor, 
         FAB_FAIL(err, FAB_EINPUT, "floor", "%u kinds of links before their lengths; the limit is %d", f->n_classes,
                  UINT16_MAX / MAX_LENGTHS);
     }
-    FAB_TRY(FAB_NEW(used, n, err));
-    FAB_TRY(FAB_NEW(number, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, used, number));
     FAB_TRY(find_lengths(spec, floor, f, &l, err));
     for (uint32_t cable = 0; cable < f->n_cables; cable++) {
         used[f->cable_class[cable]] = true;
@@ -168,7 +163,7 @@ fab_status fab_floor_count(const fab_fabric_spec *spec, const fab_floor *floor, 
         count[f->cable_class[cable]]++;
     }
     for (uint32_t i = 0; i < f->n_classes; i++) {
-        if (count[i] > 0 && cables_is_network(&f->classes[i]) && f->classes[i].tier <= FAB_MAX_TIERS) {
+        if (count[i] > 0 && fab_is_network(&f->classes[i]) && f->classes[i].tier <= FAB_MAX_TIERS) {
             add_class(&f->classes[i], count[i], &c);
         }
     }

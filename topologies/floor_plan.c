@@ -239,11 +239,8 @@ fab_status fab_floor_place(const fab_floor_spec *spec, const fab_floor_shape *sh
     layout l = {.spec = spec, .shape = shape, .floor = floor};
     floor->n_switches = shape->n_switches;
     FAB_TRY(size_rows(&l, err));
-    FAB_TRY(FAB_NEW(floor->switch_rack, shape->n_switches, err));
-    FAB_TRY(FAB_NEW(l.group, shape->n_switches, err));
-    FAB_TRY(FAB_NEW(l.n_in_group, l.n_groups, err));
-    FAB_TRY(FAB_NEW(l.n_racks, l.n_groups, err));
-    FAB_TRY(FAB_NEW(l.first_rack, l.n_groups, err));
+    FAB_TRY(FAB_NEW_ALL(shape->n_switches, err, floor->switch_rack, l.group));
+    FAB_TRY(FAB_NEW_ALL(l.n_groups, err, l.n_in_group, l.n_racks, l.first_rack));
     choose_groups(&l);
     fill_network_racks(&l);
     FAB_TRY(FAB_NEW(floor->rack, (size_t)floor->n_server_racks + floor->n_network_racks, err));
@@ -263,8 +260,7 @@ fab_status fab_floor_make(const fab_fabric_spec *spec, const fab_fabric *fabric,
                              .n_leaves = fabric->first_of_tier[2] - fabric->first[FAB_NODE_SWITCH],
                              .servers_share_leaves = servers_share_leaves(fabric)};
     FAB_TRY(FAB_NEW(floor, 1, err));
-    FAB_TRY(FAB_NEW(shape.low, shape.n_switches, err));
-    FAB_TRY(FAB_NEW(shape.high, shape.n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(shape.n_switches, err, shape.low, shape.high));
     FAB_TRY(fab_floor_size(&spec->floor, fabric->n_servers, floor, err));
     find_spans(fabric, floor, &shape);
     FAB_TRY(fab_floor_place(&spec->floor, &shape, floor, err));

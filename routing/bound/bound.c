@@ -26,8 +26,7 @@ static fab_status bound_find_links(fab_bound_job *job, fab_error *err) {
     uint8_t *used = NULL;
     FAB_TRY(FAB_NEW(used, f->n_links, err));
     job->n_links = fab_next_hops_mark(t, used);
-    FAB_TRY(FAB_NEW(job->link, job->n_links, err));
-    FAB_TRY(FAB_NEW(job->capacity, job->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(job->n_links, err, job->link, job->capacity));
     uint32_t n = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (used[l] != 0) {
@@ -42,9 +41,7 @@ done:
 
 static fab_status bound_init(fab_bound_job *job, fab_error *err) {
     FAB_PASS(bound_find_links(job, err));
-    FAB_PASS(FAB_NEW(job->load, job->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(job->candidate, job->fabric->n_links, err));
-    FAB_PASS(FAB_NEW(job->length, job->fabric->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(job->fabric->n_links, err, job->load, job->candidate, job->length));
     return FAB_NEW(job->distance, job->demand->n_pairs, err);
 }
 
@@ -120,27 +117,25 @@ static fab_status try_even(fab_bound_job *job, fab_bound *bound, fab_error *err)
 }
 
 static fab_status bound_solve(fab_bound_job *job, fab_bound_method method, fab_bound *bound, fab_error *err) {
-    fab_status status = FAB_OK;
     bool done = false;
-    FAB_TRY(try_even(job, bound, err));
+    FAB_PASS(try_even(job, bound, err));
     if (bound->upper == 0) {
         bound->method = FAB_BOUND_TRIVIAL;
-        goto done;
+        return FAB_OK;
     }
     if (method == FAB_BOUND_TRIVIAL && is_exact(job, bound)) {
         bound->method = FAB_BOUND_SPRAY;
-        goto done;
+        return FAB_OK;
     }
     if (method != FAB_BOUND_WEIGHTS) {
         bound->method = FAB_BOUND_LP;
-        FAB_TRY(fab_bound_by_program(job, method == FAB_BOUND_LP, bound, &done, err));
+        FAB_PASS(fab_bound_by_program(job, method == FAB_BOUND_LP, bound, &done, err));
     }
     if (!done) {
         bound->method = FAB_BOUND_WEIGHTS;
-        FAB_TRY(fab_bound_by_weights(job, bound, err));
+        FAB_PASS(fab_bound_by_weights(job, bound, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status fab_bound_find(const fab_fabric *fabric, const fab_dag *dag, const fab_next_hops *next_hops,

@@ -96,8 +96,7 @@ fab_status fab_bound_certify_cuts(fab_bound_job *job, fab_error *err) {
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = fab_n_switches(f);
     cuts c = {.best = job->lower};
-    FAB_TRY(FAB_NEW(c.set_of, n, err));
-    FAB_TRY(FAB_NEW(c.side, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, c.set_of, c.side));
     for (uint32_t boundary = 1; boundary <= f->n_boundaries; boundary++) {
         make_sets(job, boundary, c.set_of);
         cuts_add_up(job, &c);

@@ -82,11 +82,7 @@ static fab_status find_trunks(program *p, fab_error *err) {
     uint32_t *to = NULL;
     FAB_TRY(FAB_NEW(to, n_switches, err));
     FAB_TRY(FAB_NEW(p->trunk_of, job->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(p->head, job->n_links, err));
-    FAB_TRY(FAB_NEW(p->tail, job->n_links, err));
-    FAB_TRY(FAB_NEW(p->capacity, job->n_links, err));
-    FAB_TRY(FAB_NEW(p->fixed, job->n_links, err));
-    FAB_TRY(FAB_NEW(p->trunk_row, job->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(job->n_links, err, p->head, p->tail, p->capacity, p->fixed, p->trunk_row));
     for (uint32_t l = 0; l < job->fabric->n_links; l++) {
         p->trunk_of[l] = FAB_NONE;
     }
@@ -239,10 +235,7 @@ static fab_status add_choice(program *p, uint32_t v, uint32_t leaf, fab_error *e
 static fab_status lp_build(program *p, size_t max_columns, fab_error *err) {
     uint32_t n_switches = fab_n_switches(p->job->fabric);
     FAB_PASS(find_trunks(p, err));
-    FAB_PASS(FAB_NEW(p->reached, n_switches, err));
-    FAB_PASS(FAB_NEW(p->seen, n_switches, err));
-    FAB_PASS(FAB_NEW(p->switch_row, n_switches, err));
-    FAB_PASS(FAB_NEW(p->supply, n_switches, err));
+    FAB_PASS(FAB_NEW_ALL(n_switches, err, p->reached, p->seen, p->switch_row, p->supply));
     FAB_PASS(FAB_NEW(p->leaf_column, (size_t)p->job->demand->n_leaves + 1, err));
     FAB_PASS(add_column(p, FAB_NONE, 1, err));
     for (uint32_t leaf = 0; leaf < p->job->demand->n_leaves && p->n_columns <= max_columns; leaf++) {

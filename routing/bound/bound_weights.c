@@ -109,10 +109,7 @@ static fab_status climb_init(const fab_bound_job *job, climb *c, fab_error *err)
     c->step = FIRST_STEP;
     c->time = 1;
     c->gap = INFINITY;
-    FAB_PASS(FAB_NEW(c->price, job->n_links, err));
-    FAB_PASS(FAB_NEW(c->base, job->n_links, err));
-    FAB_PASS(FAB_NEW(c->best, job->n_links, err));
-    return FAB_NEW(c->drift, job->n_links, err);
+    return FAB_NEW_ALL(job->n_links, err, c->price, c->base, c->best, c->drift);
 }
 
 /* Rounds until the gap is small enough. The best prices stay at 0 where splitting evenly is not beaten. */

@@ -15,10 +15,8 @@ fab_status fab_dependencies_init(const fab_fabric *f, fab_dependencies *out, fab
     uint32_t n_switches = fab_n_switches(f);
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(d.first, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW(d.word, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW(d.place, f->n_links, err));
-    FAB_TRY(FAB_NEW(d.link, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)n_switches + 1, err, d.first, d.word));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, d.place, d.link));
     for (uint32_t l = 0; l < f->n_links; l++) {
         d.place[l] = FAB_NONE;
     }
@@ -177,10 +175,8 @@ fab_status fab_dependencies_core(const fab_dependencies *d, uint8_t *out_core, f
     for (uint32_t s = 0; s < n_switches; s++) {
         most = words_of(ports_of(d, s)) > most ? words_of(ports_of(d, s)) : most;
     }
-    FAB_TRY(FAB_NEW(t.out, most, err));
-    FAB_TRY(FAB_NEW(t.met, most, err));
-    FAB_TRY(FAB_NEW(t.queue, n_switches, err));
-    FAB_TRY(FAB_NEW(t.queued, n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(most, err, t.out, t.met));
+    FAB_TRY(FAB_NEW_ALL(n_switches, err, t.queue, t.queued));
     for (uint32_t l = 0; l < d->fabric->n_links; l++) {
         out_core[l] = d->place[l] != FAB_NONE;
     }

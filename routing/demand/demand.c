@@ -176,11 +176,9 @@ static fab_status add_listed(const fab_demand_source *s, fab_demand *d, fab_erro
                  (unsigned long long)s->phase->n_flows, d->n_parts, UINT32_MAX);
     }
     uint32_t n = (uint32_t)s->phase->n_flows * d->n_parts;
-    FAB_TRY(FAB_NEW(d->pair_of, n, err));
-    FAB_TRY(FAB_NEW(dst, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, d->pair_of, dst));
     FAB_TRY(place_flows(s, d, d->pair_of, dst, &crossing, err));
-    FAB_TRY(FAB_NEW(by_src, crossing, err));
-    FAB_TRY(FAB_NEW(order, crossing, err));
+    FAB_TRY(FAB_NEW_ALL(crossing, err, by_src, order));
     FAB_TRY(FAB_NEW(first, (size_t)d->n_leaves + 2, err));
     sort_parts(d->pair_of, NULL, n, d->n_leaves, first, by_src);
     sort_parts(dst, by_src, crossing, d->n_leaves, first, order);
@@ -200,9 +198,7 @@ static fab_status add_each(const fab_demand_source *s, fab_demand *d, fab_error 
     uint8_t *is_lost = NULL; /* [part] */
     size_t n = (size_t)d->n_leaves * d->n_leaves;
     uint64_t n_pairs = 0;
-    FAB_TRY(FAB_NEW(rate, n, err));
-    FAB_TRY(FAB_NEW(whole, n, err));
-    FAB_TRY(FAB_NEW(parts, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, rate, whole, parts));
     FAB_TRY(FAB_NEW(is_lost, d->n_parts, err));
     for (uint64_t i = 0; i < s->phase->n_flows; i++) {
         fab_flow flow = fab_phase_flow(s->phase, i);
@@ -250,10 +246,7 @@ fab_status fab_demand_reserve(fab_demand *d, uint64_t n_pairs, fab_error *err) {
         return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%llu pairs of leaves exceed the limit of %u",
                         (unsigned long long)n_pairs, UINT32_MAX - 1);
     }
-    FAB_PASS(FAB_NEW(d->src, n_pairs, err));
-    FAB_PASS(FAB_NEW(d->rate, n_pairs, err));
-    FAB_PASS(FAB_NEW(d->bytes, n_pairs, err));
-    return FAB_NEW(d->parts, n_pairs, err);
+    return FAB_NEW_ALL(n_pairs, err, d->src, d->rate, d->bytes, d->parts);
 }
 
 /* Whether some flow has lost some of its parts. */
@@ -282,8 +275,7 @@ fab_status fab_demand_init_left(const fab_fabric *fabric, const fab_ports *ports
     fab_demand_source s = {fabric, ports, next_hops, phase, offer, dead_link};
     fab_demand d = {.n_leaves = next_hops->n_leaves, .n_parts = ports->nics_per_gpu * ports->n_planes};
     FAB_TRY(FAB_NEW(d.first, (size_t)d.n_leaves + 1, err));
-    FAB_TRY(FAB_NEW(d.segment_rate, fabric->n_links, err));
-    FAB_TRY(FAB_NEW(d.segment_bytes, fabric->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(fabric->n_links, err, d.segment_rate, d.segment_bytes));
     s.dead_link = d.n_parts > 1 && dead_link != NULL && has_lost(&s, d.n_parts) ? dead_link : NULL;
     if (s.dead_link != NULL && phase->all.n == 0) {
         FAB_TRY(FAB_NEW(d.n_left, phase->n_flows, err));

@@ -87,8 +87,7 @@ static fab_status find_keys(counter *c, fab_error *err) {
         }
         c->key[g] = recent;
     }
-    FAB_PASS(FAB_NEW(c->n_keyed, c->n_keys, err));
-    FAB_PASS(FAB_NEW(c->keyed_here, c->n_keys, err));
+    FAB_PASS(FAB_NEW_ALL(c->n_keys, err, c->n_keyed, c->keyed_here));
     FAB_PASS(FAB_NEW(c->rate, c->n_keys * c->n_keys, err));
     for (uint32_t g = 0; g < c->n; g++) {
         c->n_keyed[c->key[g]]++;
@@ -158,9 +157,7 @@ static fab_status find_classes(const counter *c, uint32_t part, combination *k, 
         class_of[g] = (uint32_t)(all_to_all_leaf_of(c, g, part) * c->n_keys) + c->key[g];
         k->n_classes += count[class_of[g]]++ == 0;
     }
-    FAB_TRY(FAB_NEW(k->leaf, k->n_classes, err));
-    FAB_TRY(FAB_NEW(k->key, k->n_classes, err));
-    FAB_TRY(FAB_NEW(k->size, k->n_classes, err));
+    FAB_TRY(FAB_NEW_ALL(k->n_classes, err, k->leaf, k->key, k->size));
     FAB_TRY(FAB_NEW(k->class_of_leaf, (size_t)n_leaves + 1, err));
     uint32_t n = 0;
     for (uint32_t leaf = 0; leaf < n_leaves; leaf++) {
@@ -284,9 +281,7 @@ fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_e
     counter c = {.s = s, .d = d, .first = s->phase->all.first, .n = s->phase->all.n};
     uint32_t *class_of = NULL;
     uint32_t most_classes = 0;
-    FAB_TRY(FAB_NEW(c.domain, c.n, err));
-    FAB_TRY(FAB_NEW(c.key, c.n, err));
-    FAB_TRY(FAB_NEW(class_of, c.n, err));
+    FAB_TRY(FAB_NEW_ALL(c.n, err, c.domain, c.key, class_of));
     FAB_TRY(FAB_NEW(c.combinations, d->n_parts, err));
     FAB_TRY(find_keys(&c, err));
     add_segments(&c);
@@ -297,8 +292,7 @@ fab_status fab_demand_count_all(const fab_demand_source *s, fab_demand *d, fab_e
         most_classes = k->n_classes > most_classes ? k->n_classes : most_classes;
     }
     FAB_TRY(FAB_NEW(c.own, most_classes, err));
-    FAB_TRY(FAB_NEW(c.parts, d->n_leaves, err));
-    FAB_TRY(FAB_NEW(c.rates, d->n_leaves, err));
+    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, c.parts, c.rates));
     FAB_TRY(all_to_all_add_pairs(&c, err));
 done:
     free(class_of);

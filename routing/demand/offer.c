@@ -108,8 +108,7 @@ fab_status fab_offer_init(const fab_fabric *fabric, const fab_ports *ports, cons
     double *rate = NULL;
     uint32_t n_nics = fab_n_of(fabric, FAB_NODE_NIC);
     FAB_TRY(fab_ports_check(fabric, ports, phase, err));
-    FAB_TRY(FAB_NEW(offer.sent, n_nics, err));
-    FAB_TRY(FAB_NEW(offer.received, n_nics, err));
+    FAB_TRY(FAB_NEW_ALL(n_nics, err, offer.sent, offer.received));
     bool counted = phase->all.n > 0 && !fabric->forwards_in_domain;
     if (counted) {
         count_all(&offer, &phase->all);

@@ -131,11 +131,8 @@ static fab_status init_placing(placing *p, const fab_phase *phase, fab_error *er
     FAB_PASS(count_paths(p->router, phase, &p->n_paths, err));
     FAB_PASS(FAB_NEW(p->ports, f->n_links, err));
     FAB_PASS(FAB_NEW(p->records, n_records * phase->n_flows, err));
-    FAB_PASS(FAB_NEW(p->segments, n_records, err));
-    FAB_PASS(FAB_NEW(p->hops, n_records, err));
-    FAB_PASS(FAB_NEW(p->is_lost, n_records, err));
-    FAB_PASS(FAB_NEW(p->record_of, p->n_paths, err));
-    FAB_PASS(FAB_NEW(p->order, p->n_paths, err));
+    FAB_PASS(FAB_NEW_ALL(n_records, err, p->segments, p->hops, p->is_lost));
+    FAB_PASS(FAB_NEW_ALL(p->n_paths, err, p->record_of, p->order));
     if (looks_downstream(p->router)) {
         FAB_PASS(FAB_NEW(p->prospects, fab_n_switches(f), err));
     }
@@ -166,14 +163,13 @@ static uint32_t count_hops(const fab_router *router, const record *t) {
 /* Record number i of a flow: queue pairs go round the planes, and each uses all NICs. */
 static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, double part_bps, record *out,
                               fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = p->router;
     const fab_ports *ports = &router->ports;
     uint32_t base = router->fabric->first[FAB_NODE_SWITCH];
     fab_host_segments *segments = &p->segments[i];
     uint32_t plane = fab_plane_of(router, flow, i / ports->nics_per_gpu, p->seed);
-    FAB_TRY(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, segments,
-                                 err));
+    FAB_PASS(fab_host_segments_of(router->fabric, ports, flow->src, flow->dst, i % ports->nics_per_gpu, plane, segments,
+                                  err));
     *out = (record){.part_bps = part_bps};
     p->hops[i] = 0;
     if (!segments->in_domain) {
@@ -182,12 +178,11 @@ static fab_status find_record(placing *p, const fab_flow *flow, uint32_t i, doub
         out->column = router->next_hops->leaf_index[out->dst];
         p->hops[i] = count_hops(router, out);
         if (p->hops[i] == FAB_NONE) {
-            status = fab_no_route(router->fabric, segments->src_nic, segments->src_leaf, segments->dst_nic,
-                                  segments->dst_leaf, err);
+            return fab_no_route(router->fabric, segments->src_nic, segments->src_leaf, segments->dst_nic,
+                                segments->dst_leaf, err);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* For every record of a flow whether it has a way; false where all have. */

@@ -35,8 +35,7 @@ static fab_status pinned_prepare(fab_router *router, fab_error *err) {
     s->slices = router->option[PINNED_SLICES].number;
     router->facts.slices = (uint32_t)s->slices;
     FAB_TRY(FAB_NEW(s->places, (size_t)t->n_leaves * router->port_stride, err));
-    FAB_TRY(FAB_NEW(seen_on, f->n_servers, err));
-    FAB_TRY(FAB_NEW(slot_of, f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, seen_on, slot_of));
     FAB_TRY(FAB_NEW(taken, s->slices, err));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         fab_node_id v = t->leaf_node[leaf];

@@ -189,11 +189,7 @@ static fab_status updn_prepare(fab_router *router, fab_error *err) {
     const fab_fabric *f = router->fabric;
     search s = {
         .router = router, .f = f, .base = f->first[FAB_NODE_SWITCH], .n = fab_n_switches(f), .tables = router->state};
-    FAB_TRY(FAB_NEW(s.rank, s.n, err));
-    FAB_TRY(FAB_NEW(s.order, s.n, err));
-    FAB_TRY(FAB_NEW(s.queue, s.n, err));
-    FAB_TRY(FAB_NEW(s.down, s.n, err));
-    FAB_TRY(FAB_NEW(s.cost, s.n, err));
+    FAB_TRY(FAB_NEW_ALL(s.n, err, s.rank, s.order, s.queue, s.down, s.cost));
     FAB_TRY(FAB_NEW(s.choice, fab_switch_degree(f), err));
     FAB_TRY(fab_forwarding_init(router, s.tables, err));
     FAB_TRY(rank_switches(&s, err));

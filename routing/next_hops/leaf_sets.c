@@ -162,13 +162,7 @@ fab_status fab_leaf_sets_init(const fab_fabric *f, const uint64_t *dead_link, co
     FAB_TRY(FAB_NEW(sets.view, (size_t)n_switches * sets.n_blocks, err));
     memset(sets.view, 0xff, (size_t)n_switches * sets.n_blocks * sizeof *sets.view);
     FAB_TRY(find_neighbours(f, dead_link, n_switches, &s, err));
-    FAB_TRY(FAB_NEW(s.seen, n_switches, err));
-    FAB_TRY(FAB_NEW(s.next, n_switches, err));
-    FAB_TRY(FAB_NEW(s.done, n_switches, err));
-    FAB_TRY(FAB_NEW(s.touched, n_switches, err));
-    FAB_TRY(FAB_NEW(s.front, n_switches, err));
-    FAB_TRY(FAB_NEW(s.fresh, n_switches, err));
-    FAB_TRY(FAB_NEW(s.front_set, n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(n_switches, err, s.seen, s.next, s.done, s.touched, s.front, s.fresh, s.front_set));
     for (uint32_t block = 0; block < sets.n_blocks; block++) {
         FAB_TRY(search_block(&s, &sets, leaf_node, f->first[FAB_NODE_SWITCH], block, err));
     }

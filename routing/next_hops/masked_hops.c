@@ -127,12 +127,9 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a healthy fabric");
     }
     FAB_TRY(FAB_NEW(x.place, f->n_links, err));
-    FAB_TRY(FAB_NEW(x.n_before_exits, next_hops->n_switches, err));
-    FAB_TRY(FAB_NEW(x.n_exits, next_hops->n_switches, err));
-    FAB_TRY(FAB_NEW(x.exit, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
-    FAB_TRY(FAB_NEW(x.back_slot, (size_t)f->out_first[f->n_nodes] - f->out_first[base], err));
-    FAB_TRY(FAB_NEW(x.transit, next_hops->n_switches, err));
-    FAB_TRY(FAB_NEW(x.feeds_ends, next_hops->n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.n_before_exits, x.n_exits));
+    FAB_TRY(FAB_NEW_ALL((size_t)f->out_first[f->n_nodes] - f->out_first[base], err, x.exit, x.back_slot));
+    FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.transit, x.feeds_ends));
     for (uint32_t k = 0; k < f->n_links; k++) {
         x.place[f->out_link[k]] = k;
     }
@@ -171,10 +168,8 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     m->n_words = (t->n_leaves + 63) / 64;
     FAB_TRY(FAB_NEW(m->n_removed, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->removed, (size_t)t->n_switches * FAB_LISTED, err));
-    FAB_TRY(FAB_NEW(m->listed, t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->near, t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->touched, (size_t)t->n_switches + 1, err));
-    FAB_TRY(FAB_NEW(m->row_of, (size_t)t->n_switches + 1, err));
+    FAB_TRY(FAB_NEW_ALL(t->n_switches, err, m->listed, m->near));
+    FAB_TRY(FAB_NEW_ALL((size_t)t->n_switches + 1, err, m->touched, m->row_of));
     FAB_TRY(FAB_NEW(m->lost, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->lost_leaf, m->n_words, err));
     FAB_TRY(FAB_NEW(m->slot, index->degree, err));

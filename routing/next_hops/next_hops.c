@@ -258,8 +258,7 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     FAB_TRY(fab_leaf_sets_init(fabric, dead_link, m.t->leaf_node, m.t->n_leaves, &m.distances, err));
     FAB_TRY(fab_port_patterns_init(degree, &m.patterns, err));
     FAB_TRY(fab_port_sets_init(degree, &m.ports, err));
-    FAB_TRY(FAB_NEW(m.port_slot, degree, err));
-    FAB_TRY(FAB_NEW(m.port_head, degree, err));
+    FAB_TRY(FAB_NEW_ALL(degree, err, m.port_slot, m.port_head));
     FAB_TRY(FAB_NEW(m.key, (size_t)degree + 1, err));
     FAB_TRY(fab_chunk_share(m.t, &m.chunks, (const uint16_t[FAB_CHUNK_LEAVES]){0}, &no_route, err));
     for (uint32_t v = 0; v < m.n_switches; v++) {

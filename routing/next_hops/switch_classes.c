@@ -132,8 +132,7 @@ static fab_status number_classes(search *s, fab_error *err) {
     fab_status status = FAB_OK;
     uint32_t *first = NULL;
     uint32_t *size = NULL;
-    FAB_TRY(FAB_NEW(first, s->n_colours, err));
-    FAB_TRY(FAB_NEW(size, s->n_colours, err));
+    FAB_TRY(FAB_NEW_ALL(s->n_colours, err, first, size));
     for (uint32_t v = s->n_switches; v-- > 0;) {
         first[s->colour[v]] = v;
         size[s->colour[v]]++;
@@ -178,7 +177,6 @@ static uint32_t list_ends(search *s, uint32_t v) {
 
 /* Puts the links of a switch to those of its class. *out_alike: it has as many as the first one to every class. */
 static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error *err) {
-    fab_status status = FAB_OK;
     bool leads = s->classes->first[v] == v;
     uint32_t n = list_ends(s, v);
     size_t at = leads ? s->n_bundles : s->first_bundle[s->classes->first[v]];
@@ -192,13 +190,13 @@ static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error
             i++;
         }
         if (leads) {
-            FAB_TRY(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
+            FAB_PASS(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
             s->bundle[at] = (bundle){s->ends[from].key, s->ends[from].link, 0, i - from};
             s->n_bundles = at + 1;
         }
         if (at >= s->n_bundles || s->bundle[at].key != s->ends[from].key || s->bundle[at].per_switch != i - from) {
             *out_alike = false;
-            goto done;
+            return FAB_OK;
         }
         s->bundle[at].count += i - from;
         for (uint32_t k = from; k < i; k++) {
@@ -207,13 +205,12 @@ static fab_status bundle_links(search *s, uint32_t v, bool *out_alike, fab_error
         }
     }
     if (leads) { /* ends the class's list */
-        FAB_TRY(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
+        FAB_PASS(FAB_GROW(s->bundle, s->bundle_capacity, at + 1, err));
         s->bundle[at] = (bundle){.key = UINT64_MAX};
         s->n_bundles = at + 1;
     }
     *out_alike = s->bundle[at].key == UINT64_MAX;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* *out_alike false: not equitable after all. */
@@ -243,10 +240,8 @@ static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *e
     bool alike = false;
     FAB_PASS(FAB_NEW(s->classes, 1, err));
     s->classes->n_links = s->f->n_links;
-    FAB_PASS(FAB_NEW(s->classes->first, s->n_switches, err));
-    FAB_PASS(FAB_NEW(s->classes->size, s->n_switches, err));
-    FAB_PASS(FAB_NEW(s->classes->link_first, s->f->n_links, err));
-    FAB_PASS(FAB_NEW(s->classes->link_count, s->f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_switches, err, s->classes->first, s->classes->size));
+    FAB_PASS(FAB_NEW_ALL(s->f->n_links, err, s->classes->link_first, s->classes->link_count));
     FAB_PASS(FAB_NEW(s->ends, fab_switch_degree(s->f), err));
     FAB_PASS(FAB_NEW(s->first_bundle, s->n_switches, err));
     FAB_PASS(number_classes(s, err));

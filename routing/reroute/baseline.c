@@ -191,12 +191,10 @@ static fab_status rank_links(fab_baseline *b, fab_error *err) {
     fab_status status = FAB_OK;
     fab_ranked *list = NULL;
     bool differs = false;
-    FAB_TRY(FAB_NEW(list, b->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(b->order, b->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(b->order_ratio, b->fabric->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(b->fabric->n_links, err, list, b->order, b->order_ratio));
     for (uint16_t i = 0; i < b->fabric->n_classes; i++) {
         const fab_link_class *about = &b->fabric->classes[i];
-        bool counts = about->kind == FAB_LINK_ACCESS || about->kind == FAB_LINK_FABRIC;
+        bool counts = fab_is_network(about);
         b->per_bps[i] = counts ? 1 / about->capacity_bps : 0;
         if (counts) {
             differs = differs || (b->same_per_bps > 0 && b->same_per_bps != b->per_bps[i]);

@@ -28,8 +28,7 @@ fab_status fab_reroute_new(const fab_baseline *b, fab_reroute **out, fab_error *
     FAB_TRY(FAB_GROW(r->path, r->path_capacity, (size_t)b->n_paths + 1, err));
     FAB_TRY(FAB_GROW(r->path_first, r->first_capacity, (size_t)b->n_paths + 1, err));
     FAB_TRY(FAB_NEW(r->disconnected, b->n_flows, err));
-    FAB_TRY(FAB_NEW(r->changed_leaf, n_words, err));
-    FAB_TRY(FAB_NEW(r->whole_leaf, n_words, err));
+    FAB_TRY(FAB_NEW_ALL(n_words, err, r->changed_leaf, r->whole_leaf));
     r->is_dirty = true;
     *out = r;
     r = NULL;

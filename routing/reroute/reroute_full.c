@@ -10,14 +10,13 @@
 
 /* --- phases of other flows ---------------------------------------------------------------------------------------- */
 
-static void release_list(fab_phase *p) {
+void fab_phase_list_release(fab_phase *p) {
     FAB_FREE_ALL(p->src, p->dst, p->bytes, p->comm, p->ordinal);
     *p = (fab_phase){0};
 }
 
-/* A phase as a list: without flows that are gone, between the GPUs to which ranks have moved. NULL: none. */
-static fab_status list_phase(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
-                             fab_error *err) {
+fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
+                          fab_error *err) {
     fab_status status = FAB_OK;
     const size_t n_flows = (size_t)whole->n_flows;
     fab_phase p = *whole;
@@ -25,11 +24,7 @@ static fab_status list_phase(const fab_phase *whole, const uint8_t *gone, const 
     p.src = p.dst = p.comm = p.ordinal = NULL;
     p.bytes = NULL;
     p.n_flows = p.total_bytes = 0;
-    FAB_TRY(FAB_NEW(p.src, n_flows, err));
-    FAB_TRY(FAB_NEW(p.dst, n_flows, err));
-    FAB_TRY(FAB_NEW(p.bytes, n_flows, err));
-    FAB_TRY(FAB_NEW(p.comm, n_flows, err));
-    FAB_TRY(FAB_NEW(p.ordinal, n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
     for (uint32_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
             continue;
@@ -46,7 +41,7 @@ static fab_status list_phase(const fab_phase *whole, const uint8_t *gone, const 
     *out = p;
     p = (fab_phase){0};
 done:
-    release_list(&p);
+    fab_phase_list_release(&p);
     return status;
 }
 
@@ -60,7 +55,7 @@ static fab_status list_rest(const fab_baseline_request *what, const uint8_t *gon
             (*out_rate)[n++] = fab_offer_rate(what->offer, what->phase, i);
         }
     }
-    return list_phase(what->phase, gone, NULL, out, err);
+    return fab_phase_list(what->phase, gone, NULL, out, err);
 }
 
 fab_status fab_baseline_split(const fab_baseline_request *what, const uint8_t *gone, const uint64_t *dead_link,
@@ -89,7 +84,7 @@ done:
     fab_split_release(&split);
     fab_demand_release(&demand);
     free(offer.rate);
-    release_list(&rest);
+    fab_phase_list_release(&rest);
     return status;
 }
 
@@ -164,7 +159,7 @@ static fab_status route_phase(fab_reroute *r, const fab_router *router, const ui
     }
 done:
     free(rate);
-    release_list(&rest);
+    fab_phase_list_release(&rest);
     return status;
 }
 
@@ -242,7 +237,7 @@ done:
 /* --- flows that moved: a phase of its own, and what it offers ----------------------------------------------------- */
 
 void fab_migration_release_phase(fab_migration *m) {
-    release_list(&m->phase);
+    fab_phase_list_release(&m->phase);
     fab_offer_release(&m->offer);
     m->offer = (fab_offer){0};
 }
@@ -278,7 +273,7 @@ static fab_status number_paths(fab_reroute *r, fab_error *err) {
 fab_status fab_migration_in_full(fab_reroute *r, const fab_reroute_plan *plan, fab_error *err) {
     const fab_router *router = r->b->router;
     fab_migration_release_phase(r->migration);
-    FAB_PASS(list_phase(r->b->request.phase, NULL, r->migration->new_gpu, &r->migration->phase, err));
+    FAB_PASS(fab_phase_list(r->b->request.phase, NULL, r->migration->new_gpu, &r->migration->phase, err));
     FAB_PASS(fab_offer_init(r->b->fabric, &router->ports, &r->migration->phase, &r->migration->offer, err));
     FAB_PASS(number_paths(r, err));
     if (plan->on_loss == FAB_LOSS_RECONVERGE) {

@@ -23,8 +23,7 @@ static fab_status migration_new(const fab_baseline *b, fab_migration **out, fab_
     FAB_TRY(FAB_NEW(m, 1, err));
     FAB_TRY(FAB_NEW(m->flow_stamp, b->n_flows, err));
     FAB_TRY(FAB_NEW(m->gpu_stamp, fab_n_gpus(b->fabric), err));
-    FAB_TRY(FAB_NEW(m->flow, b->n_flows, err));
-    FAB_TRY(FAB_NEW(m->part, b->n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(b->n_flows, err, m->flow, m->part));
     FAB_TRY(FAB_NEW(m->bytes, fab_n_of(b->fabric, FAB_NODE_NIC), err));
     *out = m;
     m = NULL;

@@ -198,19 +198,17 @@ static void touch_transit(fab_reroute *r, uint32_t v) {
 }
 
 fab_status fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_masked_hops *m = r->hops;
     memset(r->whole_leaf, 0, m->n_words * sizeof *r->whole_leaf);
     if (on_loss == FAB_LOSS_RESILIENT) { /* asks about the leaves of these paths, and seldom about others */
         touch_dead(r, r->whole_leaf);
-        FAB_TRY(fab_masked_hops_find(r->hops, r->mask, true, r->asks_any_leaf ? NULL : r->whole_leaf, err));
-        goto done;
+        return fab_masked_hops_find(r->hops, r->mask, true, r->asks_any_leaf ? NULL : r->whole_leaf, err);
     }
     touch_dead(r, NULL);
     if (on_loss == FAB_LOSS_NONE) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_masked_hops_find(r->hops, r->mask, false, NULL, err));
+    FAB_PASS(fab_masked_hops_find(r->hops, r->mask, false, NULL, err));
     for (uint32_t i = 0; i < m->n_seeds; i++) {
         touch_seed(r, m->touched[i]);
     }
@@ -222,8 +220,7 @@ fab_status fab_reroute_touch(fab_reroute *r, fab_on_loss on_loss, fab_error *err
             touch_transit(r, m->touched[i]);
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 uint32_t fab_reroute_turn(const fab_reroute *r, uint32_t path, uint32_t from) {

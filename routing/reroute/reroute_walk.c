@@ -23,7 +23,6 @@ static fab_link_id next_any(fab_reroute *r, uint32_t v, uint32_t column, const f
 /* Links between switches, from switch v on. False if there is no way; what was written is then of no meaning. */
 static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, uint32_t column, const fab_hop_key *key,
                                     bool heeds, size_t *n, bool *out_found, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_router *router = r->b->router;
     const fab_fabric *f = r->b->fabric;
     const size_t first = *n;
@@ -34,21 +33,20 @@ static fab_status reroute_walk_path(fab_reroute *r, uint32_t v, uint32_t dst, ui
             is_masked ? next_any(r, v, column, key)
                       : fab_router_next(router, r->b->request.seed, v + f->first[FAB_NODE_SWITCH], column, key);
         if (link == FAB_NONE) {
-            goto done;
+            return FAB_OK;
         }
         if (*n >= r->link_capacity) { /* the way to see that a walk does not end, at no cost to those that do */
             if (*n - first > router->next_hops->n_switches) {
-                FAB_FAIL(err, FAB_EINTERNAL, NULL, "a path of more than %u switches goes in circles",
-                         router->next_hops->n_switches);
+                return fab_fail(err, FAB_EINTERNAL, NULL, "a path of more than %u switches goes in circles",
+                                router->next_hops->n_switches);
             }
-            FAB_TRY(FAB_GROW(r->link, r->link_capacity, *n + 1, err));
+            FAB_PASS(FAB_GROW(r->link, r->link_capacity, *n + 1, err));
         }
         r->link[(*n)++] = link;
         v = fab_head(f, link) - f->first[FAB_NODE_SWITCH];
     }
     *out_found = true;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status reroute_append(fab_reroute *r, size_t *n, const fab_link_id *link, uint32_t count, fab_error *err) {

@@ -52,8 +52,7 @@ typedef struct targets {
 
 static fab_status number_targets(fab_dag *dag, targets *t, fab_error *err) {
     const fab_fabric *f = dag->fabric;
-    FAB_PASS(FAB_NEW(dag->capacity, f->n_classes, err));
-    FAB_PASS(FAB_NEW(t->class_rank, f->n_classes, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_classes, err, dag->capacity, t->class_rank));
     for (uint32_t c = 0; c < f->n_classes; c++) {
         uint16_t rank = 0;
         bool apart = dag->classes != NULL; /* links of a list that differ only in length may have different values */
@@ -375,12 +374,8 @@ static fab_status compile(const fab_fabric *fabric, const fab_next_hops *next_ho
     for (uint32_t d = 0; d < dag->n_leaves; d++) {
         dag->leaf[d] = next_hops->leaf_node[d] - dag->base;
     }
-    FAB_TRY(FAB_NEW(c.first_head, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(c.list_of, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(c.run_of, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(c.stamp, dag->n_groups, err));
-    FAB_TRY(FAB_NEW(c.near, dag->n_switches, err));
-    FAB_TRY(FAB_NEW(c.far, dag->n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(dag->n_groups, err, c.first_head, c.list_of, c.run_of, c.stamp));
+    FAB_TRY(FAB_NEW_ALL(dag->n_switches, err, c.near, c.far));
     FAB_TRY(FAB_NEW(c.of_chunk, count_chunks(next_hops), err));
     FAB_TRY(FAB_NEW(c.slot, (size_t)UINT16_MAX + 1, err));
     FAB_TRY(find_lists(&c, err));

@@ -97,8 +97,7 @@ static fab_status split_prepare(const fab_dag *dag, const fab_split *split, work
     }
     FAB_PASS(FAB_NEW(p->active, dag->n_switches, err));
     FAB_PASS(FAB_NEW(p->even, dag->longest, err));
-    FAB_PASS(FAB_NEW(p->row, (size_t)dag->widest + FAB_STEP, err));
-    FAB_PASS(FAB_NEW(p->factor, (size_t)dag->widest + FAB_STEP, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)dag->widest + FAB_STEP, err, p->row, p->factor));
     if (split->rule == FAB_SPLIT_WEIGHT) {
         FAB_PASS(take_weights(p, err));
     }

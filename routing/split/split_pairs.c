@@ -40,13 +40,9 @@ fab_status fab_pair_walk_new(const fab_fabric *fabric, const fab_next_hops *next
                          .split = split,
                          .base = fabric->first[FAB_NODE_SWITCH],
                          .dst = FAB_NONE};
-    FAB_TRY(FAB_NEW(w->reached, n, err));
-    FAB_TRY(FAB_NEW(w->held, n, err));
-    FAB_TRY(FAB_NEW(w->front, n, err));
-    FAB_TRY(FAB_NEW(w->next, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, w->reached, w->held, w->front, w->next));
     if (split->rule == FAB_SPLIT_CAPACITY || split->rule == FAB_SPLIT_WEIGHT) {
-        FAB_TRY(FAB_NEW(w->seen, n, err));
-        FAB_TRY(FAB_NEW(w->part, n, err));
+        FAB_TRY(FAB_NEW_ALL(n, err, w->seen, w->part));
     }
     *out = w;
     w = NULL;

@@ -50,11 +50,11 @@ static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
     bool is_switch = fab_text_take(r->in, "Switch ");
     fab_token t = fab_text_token(r->in);
     if (!is_switch || !fab_token_guid(t, &guid)) {
-        return fab_tables_wrong(r->in, t, FAB_EINPUT, err,
-                                "where a switch was expected, as in Switch 0x0002c9030068ec10");
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                               "where a switch was expected, as in Switch 0x0002c9030068ec10");
     }
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        return fab_tables_wrong(r->in, t, FAB_EUNSUPPORTED, err, "has a table of another kind: one per switch is read");
+        return fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err, "has a table of another kind: one per switch is read");
     }
     r->v = fab_ib_find_guid(r->f, guid, &port);
     r->is_open = true;
@@ -62,11 +62,11 @@ static fab_status fdb_read_head(fdb_reader *r, fab_error *err) {
         return FAB_OK;
     }
     if (r->v == FAB_NONE || fab_kind_of(r->f, r->v) != FAB_NODE_SWITCH) {
-        return fab_tables_wrong(r->in, t, FAB_EINPUT, err, "is the GUID of no switch of this fabric");
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is the GUID of no switch of this fabric");
     }
     size_t *line = &r->head_line[r->v - r->f->first[FAB_NODE_SWITCH]];
     if (*line != 0 && *line != r->in->line) {
-        return fab_tables_wrong(r->in, t, FAB_EINPUT, err, "has a table in line %zu already", *line);
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "has a table in line %zu already", *line);
     }
     *line = r->in->line;
     return FAB_OK;
@@ -78,8 +78,8 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
     uint64_t hops = 0;
     out->lid_text = fab_text_token(r->in);
     if (!fab_token_guid(out->lid_text, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
-                                FAB_IB_LIDS);
+        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
+                               FAB_IB_LIDS);
     }
     out->lid = (uint32_t)lid;
     bool has_colon = fab_text_take(r->in, ":");
@@ -93,8 +93,8 @@ static fab_status fdb_read_entry(const fdb_reader *r, fdb_entry *out, fab_error 
         is_good = is_good && (fab_token_is(is_best, "yes") || fab_token_is(is_best, "no"));
     }
     if (!is_good || fab_text_token(r->in).length > 0) {
-        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err,
-                                "is not followed by ': PORT : HOPS : yes' (or no), or ': UNREACHABLE'");
+        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err,
+                               "is not followed by ': PORT : HOPS : yes' (or no), or ': UNREACHABLE'");
     }
     return FAB_OK;
 }
@@ -104,8 +104,7 @@ static fab_status find_subnets(fdb_reader *r, uint32_t *out_n, fab_error *err) {
     const fab_fabric *f = r->f;
     fab_node_id first = f->first[FAB_NODE_SWITCH];
     uint32_t *queue = NULL;
-    FAB_PASS(FAB_NEW(r->subnet, fab_n_switches(f), err));
-    FAB_PASS(FAB_NEW(queue, fab_n_switches(f), err));
+    FAB_PASS(FAB_NEW_ALL(fab_n_switches(f), err, r->subnet, queue));
     *out_n = 0;
     for (uint32_t i = 0; i < fab_n_switches(f); i++) {
         uint32_t n = 0;
@@ -142,8 +141,8 @@ static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) 
     if (e->port == 0) {
         *owner = *owner == 0 ? SWITCH : *owner;
         return *owner == SWITCH ? FAB_OK
-                                : fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err,
-                                                   "is the LID of this switch, and of a NIC of another");
+                                : fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err,
+                                                  "is the LID of this switch, and of a NIC of another");
     }
     if (link == FAB_NONE || fab_class_of(f, link)->kind != FAB_LINK_ACCESS) {
         return FAB_OK; /* the way there, or somebody whom import has left out */
@@ -151,13 +150,13 @@ static fab_status find_owner(fdb_reader *r, const fdb_entry *e, fab_error *err) 
     uint32_t leaf = r->router->next_hops->leaf_index[r->v - f->first[FAB_NODE_SWITCH]];
     uint32_t d = leaf * r->router->port_stride + (uint32_t)e->port - 1;
     if (*owner != 0 && *owner != d + 1) {
-        return fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err, "is delivered to two NIC ports");
+        return fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err, "is delivered to two NIC ports");
     }
     if (r->lid[d] != 0 && r->lid[d] != e->lid) {
-        return fab_tables_wrong(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
-                                "is a second LID of its port beside 0x%04" PRIx32
-                                ": several LIDs per port (LMC above 0) are not read",
-                                r->lid[d]);
+        return fab_text_refuse(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
+                               "is a second LID of its port beside 0x%04" PRIx32
+                               ": several LIDs per port (LMC above 0) are not read",
+                               r->lid[d]);
     }
     *owner = d + 1;
     r->lid[d] = e->lid;
@@ -177,7 +176,7 @@ static fab_status set_hop(fdb_reader *r, const fdb_entry *e, fab_error *err) {
         return FAB_OK; /* at its own leaf */
     }
     if (fab_forwarding_get(f, r->out, r->v, owner - 1) != FAB_NONE) {
-        return fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err, "stands in this table twice");
+        return fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err, "stands in this table twice");
     }
     FAB_PASS(fab_text_next_hop(r->in, f, e->port_text, link, err));
     fab_forwarding_set(f, r->out, owner - 1, link);
@@ -200,7 +199,7 @@ static fab_status each_entry(fdb_reader *r, fab_status (*visit)(fdb_reader *r, c
             continue; /* the names of the columns */
         }
         if (!r->is_open) {
-            return fab_tables_wrong(r->in, fab_text_token(r->in), FAB_EINPUT, err, "where '" HEAD "' was expected");
+            return fab_text_refuse(r->in, fab_text_token(r->in), FAB_EINPUT, err, "where '" HEAD "' was expected");
         }
         FAB_PASS(fdb_read_entry(r, &e, err));
         FAB_PASS(e.is_route && r->v != FAB_NONE ? visit(r, &e, err) : FAB_OK);
@@ -210,25 +209,19 @@ static fab_status each_entry(fdb_reader *r, fab_status (*visit)(fdb_reader *r, c
 
 /* At the line of the switch for this destination. */
 static fab_status check_loops(fdb_reader *r, fab_error *err) {
-    fab_node_id v = 0;
-    uint32_t d = 0;
-    uint32_t *mark = NULL;
-    FAB_PASS(FAB_NEW(mark, fab_n_switches(r->f), err));
-    bool has_loop = fab_forwarding_find_loop(r->router, r->out, mark, &v, &d);
-    free(mark);
-    if (!has_loop) {
+    fab_loop loop;
+    FAB_PASS(fab_forwarding_find_loop(r->router, r->out, &loop, err));
+    if (loop.text[0] == '\0') {
         return FAB_OK;
     }
-    char what[FAB_LOOP_TEXT];
-    size_t head = r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
+    size_t head = r->head_line[loop.v - r->f->first[FAB_NODE_SWITCH]];
     bool is_there = false;
     fab_text_rewind(r->in);
     while (!is_there && fab_text_next(r->in)) {
         uint64_t lid = 0;
-        is_there = r->in->line > head && fab_token_guid(fab_text_token(r->in), &lid) && lid == r->lid[d];
+        is_there = r->in->line > head && fab_token_guid(fab_text_token(r->in), &lid) && lid == r->lid[loop.destination];
     }
-    return fab_text_wrong(r->in, 1, FAB_EINPUT, fab_forwarding_spell_loop(r->router, r->out, v, d, what),
-                          (fab_token){0}, err);
+    return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%s", loop.text);
 }
 
 fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding *out, fab_error *err) {
@@ -237,8 +230,7 @@ fab_status fab_fdbs_read(const fab_router *router, fab_text *in, fab_forwarding 
     uint32_t n_subnets = 0;
     fdb_reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
     FAB_TRY(fab_forwarding_init(router, &read, err));
-    FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
-    FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
+    FAB_TRY(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
     FAB_TRY(find_subnets(&r, &n_subnets, err));
     FAB_TRY(FAB_NEW(r.owner, ((size_t)FAB_IB_LIDS + 1) * n_subnets, err));
     FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));

@@ -1,8 +1,10 @@
 #include "forwarding.h"
 #include "engines/router.h"
 #include "fab/memory.h"
+#include "fab/str.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 fab_status fab_forwarding_init(const fab_router *router, fab_forwarding *out, fab_error *err) {
@@ -43,15 +45,35 @@ void fab_forwarding_set(const fab_fabric *f, fab_forwarding *t, uint32_t destina
     t->entry[(size_t)(v - f->first[FAB_NODE_SWITCH]) * t->n_destinations + destination] = (uint16_t)(place + 1);
 }
 
-bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, uint32_t *mark,
-                              fab_node_id *out_switch, uint32_t *out_destination) {
+static void spell_loop(const fab_router *router, const fab_forwarding *t, fab_loop *loop) {
+    const fab_fabric *f = router->fabric;
+    char a[FAB_NODE_NAME_SIZE];
+    char b[FAB_NODE_NAME_SIZE];
+    uint32_t shown = 0;
+    fab_node_id at = loop->v;
+    (void)snprintf(loop->text, sizeof loop->text, "packets at %s for port %u of %s run in a circle: %s",
+                   fab_node_name(f, at, a), loop->destination % router->port_stride + 1,
+                   fab_node_name(f, router->next_hops->leaf_node[loop->destination / router->port_stride], b), a);
+    do {
+        at = fab_head(f, fab_forwarding_get(f, t, at, loop->destination));
+        fab_append(loop->text, sizeof loop->text, " > %s", fab_node_name(f, at, a));
+    } while (at != loop->v && ++shown < 8);
+    if (at != loop->v) {
+        fab_append(loop->text, sizeof loop->text, " > ...");
+    }
+}
+
+fab_status fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, fab_loop *out, fab_error *err) {
     const fab_fabric *f = router->fabric;
     uint32_t base = f->first[FAB_NODE_SWITCH];
     uint32_t n = fab_n_switches(f);
-    for (uint32_t d = 0; d < t->n_destinations; d++) {
+    uint32_t *mark = NULL;
+    FAB_PASS(FAB_NEW(mark, n, err));
+    out->text[0] = '\0';
+    for (uint32_t d = 0; d < t->n_destinations && out->text[0] == '\0'; d++) {
         fab_node_id leaf = router->next_hops->leaf_node[d / router->port_stride];
         memset(mark, 0, n * sizeof *mark); /* 1 + the switch from which it was reached first */
-        for (uint32_t from = 0; from < n; from++) {
+        for (uint32_t from = 0; from < n && out->text[0] == '\0'; from++) {
             fab_node_id v = base + from;
             while (v != leaf && mark[v - base] == 0) {
                 mark[v - base] = from + 1;
@@ -62,33 +84,14 @@ bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t,
                 v = fab_head(f, link);
             }
             if (v != leaf && mark[v - base] == from + 1 && fab_forwarding_get(f, t, v, d) != FAB_NONE) {
-                *out_switch = v;
-                *out_destination = d;
-                return true;
+                out->v = v;
+                out->destination = d;
+                spell_loop(router, t, out);
             }
         }
     }
-    return false;
-}
-
-const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwarding *t, fab_node_id v,
-                                      uint32_t destination, char *out) {
-    const fab_fabric *f = router->fabric;
-    char a[FAB_NODE_NAME_SIZE];
-    char b[FAB_NODE_NAME_SIZE];
-    uint32_t shown = 0;
-    fab_node_id at = v;
-    int n = snprintf(out, FAB_LOOP_TEXT, "packets at %s for port %u of %s run in a circle: %s", fab_node_name(f, v, a),
-                     destination % router->port_stride + 1,
-                     fab_node_name(f, router->next_hops->leaf_node[destination / router->port_stride], b), a);
-    do {
-        at = fab_head(f, fab_forwarding_get(f, t, at, destination));
-        n += snprintf(out + n, FAB_LOOP_TEXT - (size_t)n, " > %s", fab_node_name(f, at, a));
-    } while (at != v && ++shown < 8);
-    if (at != v) {
-        (void)snprintf(out + n, FAB_LOOP_TEXT - (size_t)n, " > ...");
-    }
-    return out;
+    free(mark);
+    return FAB_OK;
 }
 
 uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const fab_hop *hop, const fab_hop_key *key,

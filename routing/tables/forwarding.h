@@ -35,17 +35,14 @@ uint64_t fab_forwarding_explain(const fab_router *router, uint64_t seed, const f
 /** The link behind a port of node v, or FAB_NONE. */
 fab_link_id fab_link_at_port(const fab_fabric *f, fab_node_id v, uint32_t port);
 
-/**
- * Follows every destination from every switch.
- * @param[out] out_switch, out_destination  A switch of the loop and the destination, where there is one.
- * @retval true  some destination runs in a circle
- */
-bool fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, uint32_t *mark,
-                              fab_node_id *out_switch, uint32_t *out_destination);
+/** A destination that runs in a circle. */
+typedef struct fab_loop {
+    fab_node_id v; /**< a switch of it */
+    uint32_t destination;
+    char text[1280]; /**< "packets at leaf-0 for port 1 of leaf-1 run in a circle: leaf-0 > spine-0 > leaf-0", of up to
+                        twelve names; "": there is none */
+} fab_loop;
 
-#define FAB_LOOP_TEXT 1280 /* twelve names */
-
-/** "packets at leaf-0 for port 1 of leaf-1 run in a circle: leaf-0 > spine-0 > leaf-0", for what find_loop has found.
- * `out` holds FAB_LOOP_TEXT bytes. Returns out. */
-const char *fab_forwarding_spell_loop(const fab_router *router, const fab_forwarding *t, fab_node_id v,
-                                      uint32_t destination, char *out);
+/** Follows every destination from every switch. */
+fab_status fab_forwarding_find_loop(const fab_router *router, const fab_forwarding *t, fab_loop *out,
+                                    fab_error *err) FAB_MUST_USE;

@@ -11,10 +11,7 @@ fab_status fab_hop_order_init(const fab_fabric *fabric, fab_hop_order *out, fab_
     fab_hop_order order = {0};
     fab_status status = FAB_OK;
     uint32_t n = fab_n_switches(fabric);
-    FAB_TRY(FAB_NEW(order.order, n, err));
-    FAB_TRY(FAB_NEW(order.state, n, err));
-    FAB_TRY(FAB_NEW(order.cursor, n, err));
-    FAB_TRY(FAB_NEW(order.stack, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, order.order, order.state, order.cursor, order.stack));
     *out = order;
     order = (fab_hop_order){0};
 done:

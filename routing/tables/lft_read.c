@@ -6,22 +6,11 @@
 #include "fab/memory.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- ports and next hops, of any reader --- */
-
-fab_status fab_tables_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *format,
-                            ...) {
-    char what[FAB_LOOP_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    return fab_text_wrong(text, t.column, code, what, t, err);
-}
 
 fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id v, fab_token t, uint64_t port,
                          fab_link_id *out, fab_error *err) {
@@ -30,21 +19,19 @@ fab_status fab_text_port(const fab_text *text, const fab_fabric *f, fab_node_id 
     if (link == FAB_NONE) {
         uint32_t behind = f->out_first[v + 1];
         uint32_t last = behind > f->out_first[v] ? f->port[f->out_link[behind - 1]] : 0;
-        return fab_tables_wrong(text, t, FAB_EINPUT, err, "is no port in use of %s, whose last is %u",
-                                fab_node_name(f, v, name), last);
+        return fab_text_refuse(text, t, FAB_EINPUT, err, "is no port in use of %s, whose last is %u",
+                               fab_node_name(f, v, name), last);
     }
     *out = link;
     return FAB_OK;
 }
 
 fab_status fab_text_next_hop(const fab_text *text, const fab_fabric *f, fab_token t, fab_link_id link, fab_error *err) {
-    char what[FAB_NODE_NAME_SIZE + 160];
     char name[FAB_NODE_NAME_SIZE];
-    if (fab_class_of(f, link)->kind == FAB_LINK_FABRIC) {
-        return FAB_OK;
-    }
-    (void)snprintf(what, sizeof what, "leads to %s; a next hop is a switch", fab_node_name(f, fab_head(f, link), name));
-    return fab_text_wrong(text, t.column, FAB_EINPUT, what, t, err);
+    return fab_class_of(f, link)->kind == FAB_LINK_FABRIC
+               ? FAB_OK
+               : fab_text_refuse(text, t, FAB_EINPUT, err, "leads to %s; a next hop is a switch",
+                                 fab_node_name(f, fab_head(f, link), name));
 }
 
 /* --- dumps --- */
@@ -85,9 +72,8 @@ bool fab_lft_is_dump(fab_text in) {
 
 static fab_status lft_expected(const reader *r, const char *what, fab_error *err) {
     fab_token rest = fab_text_rest(r->in);
-    char text[96];
-    (void)snprintf(text, sizeof text, rest.length > 0 ? "where %s was expected" : "expected %s", what);
-    return fab_text_wrong(r->in, rest.column, FAB_EINPUT, text, rest, err);
+    return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
+                           what);
 }
 
 /* Takes `stop` and what stands before it off the line; false where there is none. */
@@ -130,15 +116,15 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
     uint64_t guid = 0;
     uint32_t port = 0;
     if (!fab_token_hexadecimal(n->guid, &guid)) {
-        return fab_tables_wrong(r->in, n->guid, FAB_EINPUT, err, "%s",
-                                n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID");
+        return fab_text_refuse(r->in, n->guid, FAB_EINPUT, err, "%s",
+                               n->guid.length > 0 ? "is no GUID of up to 16 hexadecimal digits" : "expected a GUID");
     }
     fab_node_id by_name = fab_ib_find_description(f, n->description.text, n->description.length);
     fab_node_id by_guid = fab_ib_find_guid(f, guid, &port);
     if (by_name != FAB_NONE && by_guid != FAB_NONE && by_name != by_guid) {
         char name[FAB_IB_DESCRIPTION];
-        return fab_tables_wrong(r->in, n->description, FAB_EINPUT, err, "has the GUID of %s, 0x%016" PRIx64,
-                                fab_ib_description(f, by_guid, name), guid);
+        return fab_text_refuse(r->in, n->description, FAB_EINPUT, err, "has the GUID of %s, 0x%016" PRIx64,
+                               fab_ib_description(f, by_guid, name), guid);
     }
     fab_node_id v = by_name != FAB_NONE ? by_name : by_guid;
     if (v == FAB_NONE && f->names != NULL) {
@@ -146,9 +132,9 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
         return FAB_OK;
     }
     if (v == FAB_NONE || fab_kind_of(f, v) != kind) {
-        return fab_tables_wrong(r->in, n->description, FAB_EINPUT, err,
-                                "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
-                                kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
+        return fab_text_refuse(r->in, n->description, FAB_EINPUT, err,
+                               "names no %s of this fabric, nor does the GUID 0x%016" PRIx64,
+                               kind == FAB_NODE_SWITCH ? "switch" : "NIC", guid);
     }
     n->guid_port = by_guid != FAB_NONE ? port : 0;
     *out = v;
@@ -157,43 +143,35 @@ static fab_status find_node(const reader *r, named *n, fab_node_kind kind, fab_n
 
 /* `Unicast lids [0-36] of switch Lid 17 guid 0x0002c90000000001 ('leaf-0'):` */
 static fab_status read_head(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_token skipped = {0};
     named n = {0};
     fab_node_id v = FAB_NONE;
     if (r->is_open) {
-        FAB_TRY(lft_expected(r, "the line 'N lids dumped' of the table before", err));
+        return lft_expected(r, "the line 'N lids dumped' of the table before", err);
     }
     (void)fab_text_take(r->in, "Unicast lids");
     if (!take_until(r->in, " of switch ", &skipped)) {
-        FAB_TRY(lft_expected(r, "'of switch'", err));
+        return lft_expected(r, "'of switch'", err);
     }
     if (!take_until(r->in, "guid 0x", &skipped)) {
-        FAB_TRY(lft_expected(r, "'guid 0x'", err));
+        return lft_expected(r, "'guid 0x'", err);
     }
     if (!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description)) {
-        FAB_TRY(lft_expected(r, "a GUID, a description in brackets and a colon", err));
+        return lft_expected(r, "a GUID, a description in brackets and a colon", err);
     }
-    FAB_TRY(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
-    if (v == FAB_NONE) {
-        r->is_open = true;
-        r->v = FAB_NONE;
-        r->last_lid = 0;
-        r->n_entries = 0;
-        goto done;
+    FAB_PASS(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
+    size_t *line = v != FAB_NONE ? &r->head_line[v - r->f->first[FAB_NODE_SWITCH]] : NULL;
+    if (line != NULL && *line != 0) {
+        return fab_text_refuse(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
     }
-    size_t *line = &r->head_line[v - r->f->first[FAB_NODE_SWITCH]];
-    if (*line != 0) {
-        status = fab_tables_wrong(r->in, n.description, FAB_EINPUT, err, "has a table in line %zu already", *line);
-        goto done;
+    if (line != NULL) {
+        *line = r->in->line;
     }
-    *line = r->in->line;
     r->is_open = true;
     r->v = v;
     r->last_lid = 0;
     r->n_entries = 0;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Whose LID it is. FAB_NONE: of nobody who takes part in traffic. */
@@ -210,7 +188,7 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
         is_switch = true;
     } else if (fab_text_take(r->in, "Router ")) {
         kind.length = strlen("Router");
-        return fab_tables_wrong(r->in, kind, FAB_EUNSUPPORTED, err, "to other subnets: this fabric has none");
+        return fab_text_refuse(r->in, kind, FAB_EUNSUPPORTED, err, "to other subnets: this fabric has none");
     } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
         return lft_expected(r, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
     }
@@ -237,25 +215,25 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     digits.text += 2; /* 0x */
     digits.length -= 2;
     if (!fab_token_hexadecimal(digits, &lid) || lid == 0 || lid > FAB_IB_LIDS) {
-        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
-                                FAB_IB_LIDS);
+        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err, "is no unicast LID: they are 0x0001 to 0x%04x",
+                               FAB_IB_LIDS);
     }
     if (lid <= r->last_lid) {
-        return fab_tables_wrong(r->in, out->lid_text, FAB_EINPUT, err,
-                                "does not ascend: the LID before is 0x%04" PRIx32, r->last_lid);
+        return fab_text_refuse(r->in, out->lid_text, FAB_EINPUT, err, "does not ascend: the LID before is 0x%04" PRIx32,
+                               r->last_lid);
     }
     out->lid = r->last_lid = (uint32_t)lid;
     out->port_text = fab_text_token(r->in);
     if (!fab_token_number(out->port_text, &out->port)) {
-        return fab_tables_wrong(r->in, out->port_text, FAB_EINPUT, err, "%s",
-                                out->port_text.length > 0 ? "is no port number" : "expected a port number");
+        return fab_text_refuse(r->in, out->port_text, FAB_EINPUT, err, "%s",
+                               out->port_text.length > 0 ? "is no port number" : "expected a port number");
     }
     if (fab_text_take(r->in, "# ")) {
         FAB_PASS(read_owner(r, "", out, err));
     } else if (fab_text_take(r->in, ": (")) {
         FAB_PASS(read_owner(r, ")", out, err));
     } else {
-        FAB_PASS(lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err));
+        return lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err);
     }
     return FAB_OK;
 }
@@ -264,9 +242,9 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
 static fab_status check_switch_entry(const reader *r, const entry *e, fab_error *err) {
     fab_link_id link = FAB_NONE;
     if ((e->port == 0) != (e->node == r->v)) {
-        return fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err, "%s",
-                                e->port == 0 ? "is the switch itself, and the LID is of another"
-                                             : "is a port, and the LID is of the switch itself");
+        return fab_text_refuse(r->in, e->port_text, FAB_EINPUT, err, "%s",
+                               e->port == 0 ? "is the switch itself, and the LID is of another"
+                                            : "is a port, and the LID is of the switch itself");
     }
     if (e->port != 0) {
         FAB_PASS(fab_text_port(r->in, r->f, r->v, e->port_text, e->port, &link, err));
@@ -283,13 +261,13 @@ static fab_status check_lid(reader *r, const entry *e, uint32_t destination, boo
         return FAB_OK;
     }
     if (is_set) {
-        return fab_tables_wrong(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
-                                "is a second LID of its port beside 0x%04" PRIx32
-                                ": several LIDs per port (LMC above 0) are not read",
-                                *lid);
+        return fab_text_refuse(r->in, e->lid_text, FAB_EUNSUPPORTED, err,
+                               "is a second LID of its port beside 0x%04" PRIx32
+                               ": several LIDs per port (LMC above 0) are not read",
+                               *lid);
     }
-    return fab_tables_wrong(r->in, e->lid_text, FAB_EINPUT, err,
-                            "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch", *lid);
+    return fab_text_refuse(r->in, e->lid_text, FAB_EINPUT, err,
+                           "is the LID of a port that has 0x%04" PRIx32 " in the table of another switch", *lid);
 }
 
 /* The port of a NIC on the plane of the switch at hand, as a destination and as the link from there into its leaf. */
@@ -307,45 +285,39 @@ static uint32_t destination_of(const reader *r, fab_node_id nic, fab_link_id *ou
 }
 
 static fab_status set_entry(reader *r, const entry *e, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     fab_link_id up = FAB_NONE;
     fab_link_id link = FAB_NONE;
     uint32_t d = destination_of(r, e->node, &up);
     if (up == FAB_NONE) {
-        return fab_tables_wrong(r->in, e->node_text, FAB_EINPUT, err, "has no cable on the plane of this switch");
+        return fab_text_refuse(r->in, e->node_text, FAB_EINPUT, err, "has no cable on the plane of this switch");
     }
     fab_node_id leaf = fab_head(f, up);
     if (e->nic_port != 0 && e->nic_port != fab_ib_port(f, up)) {
-        char what[96];
-        (void)snprintf(what, sizeof what, "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32,
-                       e->nic_port, fab_ib_port(f, up));
-        status = fab_text_wrong(r->in, e->node_text.column, FAB_EINPUT, what, e->node_text, err);
-        goto done;
+        return fab_text_refuse(r->in, e->node_text, FAB_EINPUT, err,
+                               "has the GUID of its port %" PRIu32 "; on this plane it has port %" PRIu32, e->nic_port,
+                               fab_ib_port(f, up));
     }
     bool is_set = r->v == leaf ? r->reached[d] != 0 : fab_forwarding_get(f, r->out, r->v, d) != FAB_NONE;
-    FAB_TRY(check_lid(r, e, d, is_set, err));
+    FAB_PASS(check_lid(r, e, d, is_set, err));
     if (e->port == 0) {
-        status = fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
-                                  "is the switch itself, and the LID is of an adapter");
-        goto done;
+        return fab_text_refuse(r->in, e->port_text, FAB_EINPUT, err,
+                               "is the switch itself, and the LID is of an adapter");
     }
-    FAB_TRY(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
+    FAB_PASS(fab_text_port(r->in, f, r->v, e->port_text, e->port, &link, err));
     if (r->v == leaf) {
         if (link != (up ^ 1U)) {
             char name[FAB_NODE_NAME_SIZE];
-            status = fab_tables_wrong(r->in, e->port_text, FAB_EINPUT, err,
-                                      "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
-                                      fab_node_name(f, leaf, name));
-            goto done;
+            return fab_text_refuse(r->in, e->port_text, FAB_EINPUT, err,
+                                   "is not where it is plugged in: that is port %u of %s", f->port[up ^ 1U],
+                                   fab_node_name(f, leaf, name));
         }
         r->reached[d] = 1;
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_text_next_hop(r->in, f, e->port_text, link, err));
+    FAB_PASS(fab_text_next_hop(r->in, f, e->port_text, link, err));
     fab_forwarding_set(f, r->out, d, link);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* `36 lids dumped`: the last LID of the subnet (opensm); `36 valid lids dumped`: as many lines (dump_lfts). */
@@ -353,14 +325,14 @@ static fab_status lft_read_count(reader *r, fab_error *err) {
     fab_token count = fab_text_token(r->in);
     uint64_t n = 0;
     if (!fab_token_number(count, &n)) {
-        return fab_tables_wrong(r->in, count, FAB_EINPUT, err, "begins no line of a table of LIDs");
+        return fab_text_refuse(r->in, count, FAB_EINPUT, err, "begins no line of a table of LIDs");
     }
     bool valid = fab_text_take(r->in, "valid ");
     if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
         return lft_expected(r, "'lids dumped'", err);
     }
     if (valid ? n != r->n_entries : n < r->n_entries) {
-        return fab_tables_wrong(r->in, count, FAB_EINPUT, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
+        return fab_text_refuse(r->in, count, FAB_EINPUT, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
     }
     r->is_open = false;
     return FAB_OK;
@@ -374,7 +346,6 @@ static bool is_heading(const fab_text *in) {
 }
 
 static fab_status lft_read_line(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_text ahead = *r->in;
     if (fab_text_take(&ahead, "Unicast lids")) {
         return read_head(r, err);
@@ -389,14 +360,12 @@ static fab_status lft_read_line(reader *r, fab_error *err) {
         return lft_read_count(r, err);
     }
     entry e = {0};
-    FAB_TRY(read_entry(r, &e, err));
+    FAB_PASS(read_entry(r, &e, err));
     r->n_entries++;
     if (e.node == FAB_NONE || r->v == FAB_NONE) {
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(fab_kind_of(r->f, e.node) == FAB_NODE_SWITCH ? check_switch_entry(r, &e, err) : set_entry(r, &e, err));
-done:
-    return status;
+    return fab_kind_of(r->f, e.node) == FAB_NODE_SWITCH ? check_switch_entry(r, &e, err) : set_entry(r, &e, err);
 }
 
 /* Stands on the line of switch v for a destination, which has been read before. */
@@ -422,20 +391,13 @@ static fab_status go_to(reader *r, fab_node_id v, uint32_t destination, fab_erro
 }
 
 static fab_status check_loops(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_node_id v = 0;
-    uint32_t d = 0;
-    uint32_t *mark = NULL;
-    FAB_TRY(FAB_NEW(mark, fab_n_switches(r->f), err));
-    if (fab_forwarding_find_loop(r->router, r->out, mark, &v, &d)) {
-        char what[FAB_LOOP_TEXT];
-        FAB_TRY(go_to(r, v, d, err));
-        status = fab_text_wrong(r->in, 1, FAB_EINPUT, fab_forwarding_spell_loop(r->router, r->out, v, d, what),
-                                (fab_token){0}, err);
+    fab_loop loop;
+    FAB_PASS(fab_forwarding_find_loop(r->router, r->out, &loop, err));
+    if (loop.text[0] == '\0') {
+        return FAB_OK;
     }
-done:
-    free(mark);
-    return status;
+    FAB_PASS(go_to(r, loop.v, loop.destination, err));
+    return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "%s", loop.text);
 }
 
 fab_status fab_lft_drop_unreached(const fab_router *router, const uint8_t *reached, fab_forwarding *out,
@@ -471,15 +433,14 @@ fab_status fab_lft_read(const fab_router *router, fab_text *in, fab_forwarding *
     fab_forwarding read = {0};
     reader r = {.router = router, .f = router->fabric, .in = in, .out = &read};
     FAB_TRY(fab_forwarding_init(router, &read, err));
-    FAB_TRY(FAB_NEW(r.reached, read.n_destinations, err));
-    FAB_TRY(FAB_NEW(r.lid, read.n_destinations, err));
+    FAB_TRY(FAB_NEW_ALL(read.n_destinations, err, r.reached, r.lid));
     FAB_TRY(FAB_NEW(r.head_line, fab_n_switches(r.f), err));
     while (fab_text_next(in)) {
         FAB_TRY(lft_read_line(&r, err));
     }
     if (r.is_open) {
-        status = fab_tables_wrong(in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                                  "the file is cut off: there is no line 'N lids dumped'");
+        status = fab_text_refuse(in, (fab_token){0}, FAB_EINPUT, err,
+                                 "the file is cut off: there is no line 'N lids dumped'");
         goto done;
     }
     FAB_TRY(check_loops(&r, err));

@@ -120,8 +120,7 @@ fab_status fab_tables_write_lft(const fab_router *router, FILE *out, fab_error *
     FAB_TRY(fab_ib_check(f, err));
     FAB_TRY(FAB_NEW(w.port, n * router->next_hops->n_leaves * router->port_stride, err));
     FAB_TRY(FAB_NEW(w.to_switch, n * n, err));
-    FAB_TRY(FAB_NEW(w.queue, n, err));
-    FAB_TRY(FAB_NEW(w.distance, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, w.queue, w.distance));
     FAB_TRY(FAB_NEW(w.description, n_nics, err));
     for (uint32_t nic = 0; nic < n_nics; nic++) {
         (void)fab_ib_description(f, f->first[FAB_NODE_NIC] + nic, w.description[nic]);

@@ -131,12 +131,8 @@ static fab_link_id link_of(const fab_fabric *f, fab_node_id v, const char *inter
     return FAB_NONE;
 }
 
-static int hops_by_port(const void *x, const void *y) {
-    return fab_order_u32(x, y);
-}
-
 typedef struct hop {
-    uint32_t port;
+    uint32_t port; /* the first, by which they are sorted */
     fab_link_id link;
     double weight;
 } hop;
@@ -173,7 +169,7 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
         }
         hops[n++] = (hop){f->port[link], link, fab_json_number_of(json, i, "weight", 1)};
     }
-    qsort(hops, n, sizeof *hops, hops_by_port);
+    qsort(hops, n, sizeof *hops, fab_order_u32);
     for (uint32_t i = 0; i < n; i++) {
         if (i > 0 && hops[i].port == hops[i - 1].port) {
             FAB_FAIL(err, FAB_EINPUT, r->path, "%s of %s: a port stands there twice", to, fab_node_name(f, v, name));
@@ -433,15 +429,10 @@ fab_status fab_routes_read(const fab_router *router, const char *path, fab_weigh
     const fab_fabric *f = router->fabric;
     uint32_t n_switches = fab_n_switches(f);
     routes_reader r = {.router = router, .f = f, .weights = weights, .groups = groups};
-    size_t most = 0;
-    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes; v++) {
-        size_t n = f->out_first[v + 1] - f->out_first[v];
-        most = n > most ? n : most;
-    }
+    size_t most = fab_switch_degree(f);
     FAB_TRY(FAB_NEW(r.is_told, n_switches, err));
     FAB_TRY(FAB_NEW(r.first, (size_t)n_switches + 1, err));
-    FAB_TRY(FAB_NEW(r.links, most + 1, err));
-    FAB_TRY(FAB_NEW(r.weight, most + 1, err));
+    FAB_TRY(FAB_NEW_ALL(most + 1, err, r.links, r.weight));
     FAB_TRY(read_all_files(&r, path, err));
     if (r.n_routes > 0) {
         qsort(r.route, r.n_routes, sizeof *r.route, routes_by_prefix);

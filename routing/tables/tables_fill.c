@@ -22,8 +22,7 @@ static fab_status list_ports(const fab_router *router, access_ports *out, fab_er
     size_t most = (size_t)t->n_leaves * router->port_stride;
     uint32_t n = 0;
     FAB_PASS(FAB_NEW(out->first, (size_t)t->n_leaves + 1, err));
-    FAB_PASS(FAB_NEW(out->destination, most, err));
-    FAB_PASS(FAB_NEW(out->key, most, err));
+    FAB_PASS(FAB_NEW_ALL(most, err, out->destination, out->key));
     for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
         fab_node_id v = t->leaf_node[leaf];
         out->first[leaf] = n;

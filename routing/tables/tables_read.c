@@ -47,8 +47,8 @@ static fab_status read_switch(const reader *r, fab_token t, fab_node_id *out, fa
             return FAB_OK;
         }
     }
-    return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "%s",
-                            t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch");
+    return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "%s",
+                           t.length > 0 ? "is no switch of this fabric" : "expected the name of a switch");
 }
 
 static fab_status expect_line(reader *r, const char *text, fab_error *err) {
@@ -70,8 +70,8 @@ static fab_status read_port(const reader *r, fab_node_id v, fab_token t, fab_lin
     uint64_t port = 0;
     fab_link_id link = FAB_NONE;
     if (!fab_token_number(t, &port)) {
-        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "%s",
-                                t.length > 0 ? "is neither a port number nor -" : "expected a port number");
+        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "%s",
+                               t.length > 0 ? "is neither a port number nor -" : "expected a port number");
     }
     FAB_PASS(fab_text_port(&r->in, r->f, v, t, port, &link, err));
     FAB_PASS(fab_text_next_hop(&r->in, r->f, t, link, err));
@@ -86,7 +86,6 @@ static bool is_no_route(fab_token t) {
 
 /* Entries of switch v for the NIC ports of a leaf, by port; a single one serves them all. */
 static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = r->f;
     fab_node_id to = r->t->leaf_node[leaf];
     fab_link_id link = FAB_NONE;
@@ -100,22 +99,20 @@ static fab_status read_entries(reader *r, fab_node_id v, uint32_t leaf, fab_erro
             continue;
         }
         if (t.length == 0) {
-            char what[FAB_NODE_NAME_SIZE + 160];
             char name[FAB_NODE_NAME_SIZE];
-            (void)snprintf(what, sizeof what, "no entry for port %u of %s", port, fab_node_name(f, to, name));
-            return fab_text_wrong(&r->in, t.column, FAB_EINPUT, what, (fab_token){0}, err);
+            return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "no entry for port %u of %s", port,
+                                   fab_node_name(f, to, name));
         }
         if (!is_no_route(t)) {
-            FAB_TRY(read_port(r, v, t, &link, err));
+            FAB_PASS(read_port(r, v, t, &link, err));
             fab_forwarding_set(f, r->single, leaf * r->router->port_stride + port - 1, link);
         }
         t = shared ? t : fab_text_token(&r->in);
     }
     if (!shared && t.length > 0) {
-        status = fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "is more than the leaf has NIC ports");
+        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "is more than the leaf has NIC ports");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* A decimal number above 0, and what the engine makes of it. */
@@ -127,8 +124,8 @@ static fab_status read_weight(const reader *r, fab_token t, double *out, fab_err
     char *stop = NULL;
     double weight = n == t.length && n > 0 ? strtod(t.text, &stop) : 0;
     if (stop != t.text + t.length || !(weight > 0) || !isfinite(weight)) {
-        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "%s",
-                                t.length > 0 ? "is no weight above 0" : "expected a weight");
+        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "%s",
+                               t.length > 0 ? "is no weight above 0" : "expected a weight");
     }
     if (r->weights == FAB_WEIGHTS_NONE) {
         char what[128];
@@ -148,31 +145,28 @@ static fab_status read_weight(const reader *r, fab_token t, double *out, fab_err
 
 /* PORT or PORT*WEIGHT, the i-th of its group. */
 static fab_status read_member(reader *r, fab_node_id v, fab_token t, uint32_t i, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *star = memchr(t.text, '*', t.length);
     fab_token port = t;
     port.length = star != NULL ? (size_t)(star - t.text) : t.length;
-    FAB_TRY(FAB_GROW(r->links, r->links_capacity, (size_t)i + 1, err));
-    FAB_TRY(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
-    FAB_TRY(read_port(r, v, port, &r->links[i], err));
+    FAB_PASS(FAB_GROW(r->links, r->links_capacity, (size_t)i + 1, err));
+    FAB_PASS(FAB_GROW(r->weight, r->weight_capacity, (size_t)i + 1, err));
+    FAB_PASS(read_port(r, v, port, &r->links[i], err));
     if (i > 0 && r->f->port[r->links[i - 1]] >= r->f->port[r->links[i]]) {
-        status = fab_text_wrong(&r->in, t.column, FAB_EINPUT,
-                                "does not ascend: the ports of a group do, each stands once", port, err);
-        goto done;
+        return fab_text_refuse(&r->in, port, FAB_EINPUT, err,
+                               "does not ascend: the ports of a group do, each stands once");
     }
     if (star != NULL) {
         fab_token weight = {
             .text = star + 1, .length = t.length - port.length - 1, .column = t.column + port.length + 1};
-        FAB_TRY(read_weight(r, weight, &r->weight[i], err));
+        FAB_PASS(read_weight(r, weight, &r->weight[i], err));
     } else {
         r->weight[i] = 0;
     }
     if (i > 0 && (r->weight[i - 1] > 0) != (r->weight[i] > 0)) {
-        status = fab_tables_wrong(&r->in, t, FAB_EINPUT, err,
-                                  "differs from the member before: all of a group have a weight, or none");
+        return fab_text_refuse(&r->in, t, FAB_EINPUT, err,
+                               "differs from the member before: all of a group have a weight, or none");
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_error *err) {
@@ -185,7 +179,7 @@ static fab_status check_sum(const reader *r, fab_token t, uint32_t count, fab_er
         (void)snprintf(what, sizeof what, "has weights of %.0f together; a hash takes up to %u", sum, FAB_WEIGHTS_MOST);
         return fab_text_wrong(&r->in, t.column, FAB_EUNSUPPORTED, what, t, err);
     }
-    return isfinite(sum) ? FAB_OK : fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "has weights without a finite sum");
+    return isfinite(sum) ? FAB_OK : fab_text_refuse(&r->in, t, FAB_EINPUT, err, "has weights without a finite sum");
 }
 
 /* The group of switch v for all NIC ports of a leaf. */
@@ -194,15 +188,15 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
     fab_token more = fab_text_token(&r->in);
     uint32_t count = 0;
     if (t.length == 0) {
-        return fab_tables_wrong(&r->in, t, FAB_EINPUT, err, "expected a group of ports");
+        return fab_text_refuse(&r->in, t, FAB_EINPUT, err, "expected a group of ports");
     }
     if (more.length > 0) {
-        char what[128] = "is a second entry; groups serve all NIC ports of a leaf";
-        if (r->first_group != 0) {
-            (void)snprintf(what, sizeof what, "is a second entry, but line %zu has a group, which serves a whole leaf",
-                           r->first_group);
-        }
-        return fab_text_wrong(&r->in, more.column, FAB_EINPUT, what, more, err);
+        return r->first_group != 0
+                   ? fab_text_refuse(&r->in, more, FAB_EINPUT, err,
+                                     "is a second entry, but line %zu has a group, which serves a whole leaf",
+                                     r->first_group)
+                   : fab_text_refuse(&r->in, more, FAB_EINPUT, err,
+                                     "is a second entry; groups serve all NIC ports of a leaf");
     }
     if (is_no_route(t)) {
         return FAB_OK;
@@ -228,37 +222,28 @@ static fab_status read_group(reader *r, fab_node_id v, uint32_t leaf, fab_error 
 }
 
 static fab_status tables_read_line(reader *r, fab_token first, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_next_hops *t = r->t;
     uint32_t base = r->f->first[FAB_NODE_SWITCH];
     fab_node_id v = 0;
     fab_node_id to = 0;
-    FAB_TRY(read_switch(r, first, &v, err));
+    FAB_PASS(read_switch(r, first, &v, err));
     fab_token second = fab_text_token(&r->in);
-    FAB_TRY(read_switch(r, second, &to, err));
+    FAB_PASS(read_switch(r, second, &to, err));
     uint32_t leaf = t->leaf_index[to - base];
     if (leaf == FAB_NONE) {
-        status = fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "has no NIC, so it is no destination");
-        goto done;
+        return fab_text_refuse(&r->in, second, FAB_EINPUT, err, "has no NIC, so it is no destination");
     }
     if (v == to) {
-        status = fab_tables_wrong(&r->in, second, FAB_EINPUT, err, "is the switch itself");
-        goto done;
+        return fab_text_refuse(&r->in, second, FAB_EINPUT, err, "is the switch itself");
     }
     uint32_t *line = &r->line_of[(size_t)(v - base) * t->n_leaves + leaf];
     if (*line != 0) {
-        char what[64];
-        (void)snprintf(what, sizeof what, "stands in line %u already", *line);
-        status = fab_text_wrong(
-            &r->in, first.column, FAB_EINPUT, what,
-            (fab_token){.text = first.text, .length = (size_t)(second.text + second.length - first.text)}, err);
-        goto done;
+        first.length = (size_t)(second.text + second.length - first.text);
+        return fab_text_refuse(&r->in, first, FAB_EINPUT, err, "stands in line %u already", *line);
     }
     *line = r->in.line < UINT32_MAX ? (uint32_t)r->in.line : UINT32_MAX;
     r->n_entries++;
-    FAB_TRY(r->single != NULL ? read_entries(r, v, leaf, err) : read_group(r, v, leaf, err));
-done:
-    return status;
+    return r->single != NULL ? read_entries(r, v, leaf, err) : read_group(r, v, leaf, err);
 }
 
 /* "end N" behind N entries, and nothing behind it. */
@@ -266,13 +251,13 @@ static fab_status read_end(reader *r, fab_error *err) {
     uint64_t n = 0;
     fab_token count = fab_text_token(&r->in);
     if (!fab_token_number(count, &n) || n != r->n_entries) {
-        return fab_tables_wrong(&r->in, count, FAB_EINPUT, err, "is not the number of lines read, %llu",
-                                (unsigned long long)r->n_entries);
+        return fab_text_refuse(&r->in, count, FAB_EINPUT, err, "is not the number of lines read, %llu",
+                               (unsigned long long)r->n_entries);
     }
     fab_token more = fab_text_token(&r->in);
     if (more.length > 0 || fab_text_next(&r->in)) {
         more = more.length > 0 ? more : fab_text_token(&r->in);
-        return fab_tables_wrong(&r->in, more, FAB_EINPUT, err, "stands behind the end");
+        return fab_text_refuse(&r->in, more, FAB_EINPUT, err, "stands behind the end");
     }
     return FAB_OK;
 }
@@ -304,17 +289,11 @@ static fab_status wrong_line(reader *r, uint32_t v, uint32_t leaf, fab_status co
 }
 
 static fab_status check_loops(reader *r, fab_error *err) {
-    fab_node_id v = 0;
-    uint32_t d = 0;
-    uint32_t *mark = NULL;
-    fab_status status = FAB_NEW(mark, fab_n_switches(r->f), err);
-    if (status == FAB_OK && fab_forwarding_find_loop(r->router, r->single, mark, &v, &d)) {
-        char what[FAB_LOOP_TEXT];
-        status = wrong_line(r, v - r->f->first[FAB_NODE_SWITCH], d / r->router->port_stride, FAB_EINPUT,
-                            fab_forwarding_spell_loop(r->router, r->single, v, d, what), err);
-    }
-    free(mark);
-    return status;
+    fab_loop loop;
+    FAB_PASS(fab_forwarding_find_loop(r->router, r->single, &loop, err));
+    return loop.text[0] == '\0' ? FAB_OK
+                                : wrong_line(r, loop.v - r->f->first[FAB_NODE_SWITCH],
+                                             loop.destination / r->router->port_stride, FAB_EINPUT, loop.text, err);
 }
 
 /* Behind every next hop there is a route and, but for hashes, it is as long as behind the others: splitting goes by
@@ -404,38 +383,32 @@ static size_t find_group(fab_text in) {
 }
 
 static fab_status read_tables(reader *r, fab_error *err) {
-    fab_status status = FAB_OK;
     char header[FAB_TABLES_HEADER];
-    FAB_TRY(expect_line(r, FAB_TABLES_MAGIC, err));
-    FAB_TRY(expect_line(r, fab_tables_fabric_line(r->f, header), err));
+    FAB_PASS(expect_line(r, FAB_TABLES_MAGIC, err));
+    FAB_PASS(expect_line(r, fab_tables_fabric_line(r->f, header), err));
     for (;;) {
         if (!fab_text_next(&r->in)) {
-            status = fab_tables_wrong(&r->in, (fab_token){.column = 1}, FAB_EINPUT, err,
-                                      "the file is cut off: there is no line 'end N'");
-            goto done;
+            return fab_text_refuse(&r->in, (fab_token){0}, FAB_EINPUT, err,
+                                   "the file is cut off: there is no line 'end N'");
         }
         fab_token first = fab_text_token(&r->in);
         if (first.length == 3 && memcmp(first.text, "end", 3) == 0) {
             break;
         }
-        FAB_TRY(tables_read_line(r, first, err));
+        FAB_PASS(tables_read_line(r, first, err));
     }
-    FAB_TRY(read_end(r, err));
-    FAB_TRY(check_complete(r, err));
-done:
-    return status;
+    FAB_PASS(read_end(r, err));
+    return check_complete(r, err);
 }
 
 /* What a subnet manager has dumped. */
 static fab_status read_lft(reader *r, fab_forwarding *single, fab_error *err) {
     if (single == NULL) {
-        char what[160];
         (void)fab_text_next(&r->in);
-        (void)snprintf(what, sizeof what,
-                       "tables of a subnet manager name one port per destination, and engine %s chooses among groups; "
-                       "engine file reads them",
-                       r->router->engine->name);
-        return fab_text_wrong(&r->in, 1, FAB_EUNSUPPORTED, what, (fab_token){0}, err);
+        return fab_text_refuse(&r->in, (fab_token){0}, FAB_EUNSUPPORTED, err,
+                               "tables of a subnet manager name one port per destination, and engine %s chooses among "
+                               "groups; engine file reads them",
+                               r->router->engine->name);
     }
     return fab_fdbs_is_dump(r->in) ? fab_fdbs_read(r->router, &r->in, single, err)
                                    : fab_lft_read(r->router, &r->in, single, err);

@@ -38,10 +38,6 @@ void fab_read_groups_release(fab_read_groups *groups);
 
 /* --- what readers share --- */
 
-/** What is wrong with a token, or at its column where it has no text; `code`. */
-fab_status fab_tables_wrong(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
 /**
  * The link behind port `port` of switch v, which `t` spells.
  * @retval FAB_EINPUT  there is none

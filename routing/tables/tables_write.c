@@ -212,44 +212,35 @@ static uint64_t put_line(writer *w, fab_node_id v, uint32_t leaf) {
     return 1;
 }
 
-static fab_status write_tables(writer *w, fab_error *err) {
+fab_status fab_tables_write(const fab_router *router, const fab_split *split, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
-    const fab_fabric *f = w->f;
-    const fab_next_hops *t = w->router->next_hops;
+    const fab_fabric *f = router->fabric;
+    writer w = {.router = router, .f = f, .split = split, .out = out};
+    const fab_next_hops *t = router->next_hops;
     char header[FAB_TABLES_HEADER];
     uint64_t n_lines = 0;
-    FAB_TRY(FAB_NEW(w->weight, fab_switch_degree(f), err));
-    if (w->split != NULL && (w->split->rule == FAB_SPLIT_CAPACITY || w->split->rule == FAB_SPLIT_WEIGHT)) {
-        FAB_TRY(sum_paths(w, err));
+    FAB_TRY(FAB_NEW(w.weight, fab_switch_degree(f), err));
+    if (w.split != NULL && (w.split->rule == FAB_SPLIT_CAPACITY || w.split->rule == FAB_SPLIT_WEIGHT)) {
+        FAB_TRY(sum_paths(&w, err));
     }
-    (void)fprintf(w->out, "%s\n# engine %s\n%s\n", FAB_TABLES_MAGIC, w->router->facts.label,
+    (void)fprintf(w.out, "%s\n# engine %s\n%s\n", FAB_TABLES_MAGIC, router->facts.label,
                   fab_tables_fabric_line(f, header));
-    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes && !ferror(w->out); v++) {
+    for (fab_node_id v = f->first[FAB_NODE_SWITCH]; v < f->n_nodes && !ferror(w.out); v++) {
         for (uint32_t leaf = 0; leaf < t->n_leaves; leaf++) {
             if (t->leaf_node[leaf] != v) {
-                n_lines += put_line(w, v, leaf);
+                n_lines += put_line(&w, v, leaf);
             }
         }
     }
-    (void)fprintf(w->out, "end %" PRIu64 "\n", n_lines);
-    FAB_TRY(fab_str_status(&w->text, err));
-    if (fflush(w->out) != 0 || ferror(w->out)) {
+    (void)fprintf(w.out, "end %" PRIu64 "\n", n_lines);
+    FAB_TRY(fab_str_status(&w.text, err));
+    if (fflush(w.out) != 0 || ferror(w.out)) {
         FAB_FAIL(err, FAB_EIO, NULL, "cannot write the forwarding tables: %s", strerror(errno));
     }
 done:
-    fab_str_release(&w->text);
-    FAB_FREE_ALL(w->weight, w->through);
+    fab_str_release(&w.text);
+    FAB_FREE_ALL(w.weight, w.through);
     return status;
-}
-
-fab_status fab_tables_write(const fab_router *router, FILE *out, fab_error *err) {
-    writer w = {.router = router, .f = router->fabric, .out = out};
-    return write_tables(&w, err);
-}
-
-fab_status fab_tables_write_split(const fab_router *router, const fab_split *split, FILE *out, fab_error *err) {
-    writer w = {.router = router, .f = router->fabric, .split = split, .out = out};
-    return write_tables(&w, err);
 }
 
 fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *phase, const fab_bound *known, FILE *out,
@@ -261,7 +252,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
     fab_demand demand = {0};
     fab_split split = {0};
     if (!router->facts.splits) {
-        return fab_tables_write(router, out, err);
+        return fab_tables_write(router, NULL, out, err);
     }
     if (router->groups.dag == NULL) {
         FAB_TRY(fab_dag_new(f, router->next_hops, &dag, err));
@@ -271,7 +262,7 @@ fab_status fab_tables_write_phase(const fab_router *router, const fab_phase *pha
         FAB_TRY(fab_demand_init(f, &router->ports, router->next_hops, phase, &offer, &demand, err));
     }
     FAB_TRY(router->engine->split(router, fab_router_dag(router, dag), &demand, known, &split, err));
-    FAB_TRY(fab_tables_write_split(router, &split, out, err));
+    FAB_TRY(fab_tables_write(router, &split, out, err));
 done:
     fab_split_release(&split);
     fab_demand_release(&demand);
@@ -283,8 +274,7 @@ done:
 const char *fab_tables_fabric_line(const fab_fabric *f, char *out) {
     uint32_t n_cables = 0;
     for (uint32_t c = 0; c < f->n_cables; c++) {
-        fab_link_kind kind = f->classes[f->cable_class[c]].kind;
-        n_cables += kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
+        n_cables += fab_is_network(&f->classes[f->cable_class[c]]);
     }
     (void)snprintf(out, FAB_TABLES_HEADER, "fabric nics=%" PRIu32 " switches=%" PRIu32 " cables=%" PRIu32,
                    fab_n_of(f, FAB_NODE_NIC), fab_n_switches(f), n_cables);

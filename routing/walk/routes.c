@@ -208,25 +208,24 @@ static fab_status routes_add_path(writer *w, const fab_flow *flow, uint32_t path
 
 fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uint64_t first, uint32_t n_flows,
                            const double *rate, uint64_t seed, fab_routes *routes, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_fabric *f = router->fabric;
     uint32_t paths_per_flow = router->facts.paths_per_flow;
     writer w = {.router = router, .seed = seed, .routes = routes};
     size_t n_paths = 0;
     routes->n_flows = 0;
     if (router->facts.splits) {
-        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "engine %s splits flows at every switch: a flow has no routes of its own",
-                 router->engine->name);
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "engine %s splits flows at every switch: a flow has no routes of its own",
+                        router->engine->name);
     }
-    FAB_TRY(fab_ports_check(f, &router->ports, phase, err));
-    FAB_TRY(start_groups(router, routes, err));
+    FAB_PASS(fab_ports_check(f, &router->ports, phase, err));
+    FAB_PASS(start_groups(router, routes, err));
     if (router->engine->route != NULL) {
         return router->engine->route(router, phase, rate, seed, routes, err);
     }
-    FAB_TRY(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
+    FAB_PASS(FAB_GROW(routes->flow_first, routes->flow_capacity, (size_t)n_flows + 1, err));
     if (phase->all.n > 0 && routes->between_switches && router->end != NULL) {
-        FAB_TRY(add_rows(&w, phase, first, n_flows, err));
-        goto done;
+        return add_rows(&w, phase, first, n_flows, err);
     }
     for (uint32_t i = 0; i < n_flows; i++) {
         fab_flow flow = fab_phase_flow(phase, first + i);
@@ -236,18 +235,17 @@ fab_status fab_route_flows(const fab_router *router, const fab_phase *phase, uin
         routes->flow_first[i] = (uint32_t)n_paths;
         n_paths += count;
         if (n_paths > UINT32_MAX) {
-            FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths", n_flows,
-                     paths_per_flow, UINT32_MAX);
+            return fab_fail(err, FAB_EUNSUPPORTED, NULL, "%u flows of %u queue pairs exceed the limit of %u paths",
+                            n_flows, paths_per_flow, UINT32_MAX);
         }
         for (size_t path = 0; path < count; path++) {
-            FAB_TRY(routes_add_path(&w, &flow, (uint32_t)path, err));
+            FAB_PASS(routes_add_path(&w, &flow, (uint32_t)path, err));
         }
     }
-    FAB_TRY(routes_flush(&w, err));
+    FAB_PASS(routes_flush(&w, err));
     routes->flow_first[n_flows] = (uint32_t)n_paths;
     routes->n_flows = n_flows;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Some NIC of a leaf that sends to `dst_nic`, for the message where it cannot; `dst_nic` where there is no other. */

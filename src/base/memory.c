@@ -18,6 +18,13 @@ fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) {
     return FAB_OK;
 }
 
+fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err) {
+    for (size_t i = 0; i < n_arrays; i++) {
+        FAB_PASS(fab_allocate(n, arrays[i].size, arrays[i].out, err));
+    }
+    return FAB_OK;
+}
+
 fab_status fab_grow(void *array, size_t *capacity, size_t need, size_t size, fab_error *err) {
     if (need <= *capacity) {
         return FAB_OK;

@@ -54,8 +54,7 @@ fab_status fab_parallel_for(size_t n_items, size_t n_threads, fab_work *work, vo
     worker *workers = NULL;
     pthread_t *threads = NULL;
     size_t n_started = 0;
-    FAB_TRY(FAB_NEW(workers, n_threads, err));
-    FAB_TRY(FAB_NEW(threads, n_threads, err));
+    FAB_TRY(FAB_NEW_ALL(n_threads, err, workers, threads));
     for (size_t i = 0; i < n_threads; i++) {
         workers[i] = (worker){.shared = &shared, .index = i, .status = FAB_OK};
     }

@@ -249,7 +249,7 @@ fab_status fab_text_wrong(const fab_text *text, size_t column, fab_status code, 
 }
 
 fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, fab_error *err, const char *fmt, ...) {
-    char what[256];
+    char what[sizeof err->text];
     va_list arguments;
     va_start(arguments, fmt);
     (void)vsnprintf(what, sizeof what, fmt, arguments);

@@ -62,17 +62,13 @@ static fab_status unknown_preset(const char *name, const char *where, fab_error 
 }
 
 fab_status reading_preset(reading *r, const char *text, const document *derived, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
     const char *name = text + strlen(PRESET_PREFIX);
     document d = {.file = text, .derived = derived, .preset = fab_builtin_find(fab_builtin_presets, name)};
     if (d.preset == NULL || name[0] == '\0') {
-        status = unknown_preset(name, where, err);
-        goto done;
+        return unknown_preset(name, where, err);
     }
-    FAB_TRY(check_chain(&d, where, err));
-    FAB_TRY(reading_xml(r, d.preset->data, d.preset->size, &d, err));
-done:
-    return status;
+    FAB_PASS(check_chain(&d, where, err));
+    return reading_xml(r, d.preset->data, d.preset->size, &d, err);
 }
 
 /* A file of another tool is a likely mistake, of which XML's own message says little. */

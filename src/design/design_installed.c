@@ -28,23 +28,22 @@ fab_structure_options fab_design_installed_options(const fab_fabric_spec *spec) 
 
 /* The bytes are those that the design was made for. */
 static fab_status check_digest(reading *r, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric_spec *f = &r->design.fabric;
     char digest[17];
     fab_error inner = {0};
-    status = fab_network_digest(f->file, digest, &inner);
+    fab_status status = fab_network_digest(f->file, digest, &inner);
     if (status != FAB_OK) {
-        FAB_FAIL(err, status, reading_where(r, "file", NULL, NULL), "file: '%.160s' %s", f->file, inner.text);
+        return fab_fail(err, status, reading_where(r, "file", NULL, NULL), "file: '%.160s' %s", f->file, inner.text);
     }
     if (f->digest[0] != '\0' && strcmp(f->digest, digest) != 0) {
-        FAB_FAIL(err, FAB_EINPUT, reading_where(r, "digest", NULL, NULL),
-                 "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
-                 "again, or leave digest out",
-                 f->file, digest, f->digest);
+        return fab_fail(
+            err, FAB_EINPUT, reading_where(r, "digest", NULL, NULL),
+            "digest: '%.160s' is not the file that the design was made for: its digest is %s, not %s; import it "
+            "again, or leave digest out",
+            f->file, digest, f->digest);
     }
     (void)snprintf(f->digest, sizeof f->digest, "%s", digest);
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* Values that the file decides. */

@@ -184,24 +184,22 @@ fab_status reading_add_job(fab_design *design, const char *where, fab_error *err
 fab_status fab_design_set_job(fab_design *design, size_t job, const char *key, const char *value, const char *where,
                               fab_error *err) {
     static const field_scope SCOPE = SCOPE_JOB;
-    fab_status status = FAB_OK;
     const field *f = design_field_find(SCOPE_JOB, key);
     if (f == NULL) {
         return fail_unknown("job key", key, &SCOPE, 1, where, err);
     }
     if (job > design->n_jobs) {
-        FAB_FAIL(err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
+        return fab_fail(err, FAB_EINTERNAL, where, "job %zu of %zu", job, design->n_jobs);
     }
     size_t n_jobs = design->n_jobs;
     if (job == n_jobs) {
-        FAB_TRY(reading_add_job(design, where, err));
+        FAB_PASS(reading_add_job(design, where, err));
     }
-    status = design_set_job_field(f, design, job, value, where, err);
+    fab_status status = design_set_job_field(f, design, job, value, where, err);
     if (status == FAB_OK) {
         design_follow_gpu(design);
     } else {
         design->n_jobs = n_jobs;
     }
-done:
     return status;
 }

@@ -33,7 +33,6 @@ static size_t setting_length(const char *text) {
 
 static fab_status set_pair(reading *r, const char *line, const char *pair, size_t length,
                            bool (*seen)[FAB_MAX_TIERS + 1], fab_error *err) {
-    fab_status status = FAB_OK;
     char key[64];
     char value[512];
     char where[FAB_XML_PLACE_SIZE];
@@ -49,33 +48,30 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
         return reading_set(r, &t, value, where, err);
     }
     if (n_key >= length || n_key == 0) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.*s' is not key=value%s", (int)(length < 60 ? length : 60), pair,
-                 strspn(pair, "0123456789") == length ? "; in a number write no commas" : "");
+        return fab_fail(err, FAB_EINPUT, where, "'%.*s' is not key=value%s", (int)(length < 60 ? length : 60), pair,
+                        strspn(pair, "0123456789") == length ? "; in a number write no commas" : "");
     }
     size_t n_value = length - n_key - 1;
     if (n_key >= sizeof key || n_value >= sizeof value) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is too long", pair);
+        return fab_fail(err, FAB_EINPUT, where, "'%.60s' is too long", pair);
     }
     (void)snprintf(key, sizeof key, "%.*s", (int)n_key, pair);
     (void)snprintf(value, sizeof value, "%.*s", (int)n_value, pair + n_key + 1);
     if (strcmp(key, "server") == 0) {
-        FAB_TRY(reading_set_server(r, value, where, err));
-        goto done;
+        return reading_set_server(r, value, where, err);
     }
-    FAB_TRY(reading_find(r, key, true, &t, where, err));
+    FAB_PASS(reading_find(r, key, true, &t, where, err));
     if (strcmp(t.field->key, "family") == 0) {
-        FAB_FAIL(err, FAB_EINPUT, where, "the family stands before the colon");
+        return fab_fail(err, FAB_EINPUT, where, "the family stands before the colon");
     }
     bool *mark =
         &seen[design_field_index(t.field)][t.all_tiers || t.field->scope != SCOPE_TIER ? FAB_MAX_TIERS : t.index];
     if (*mark) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%s' is given twice", key);
+        return fab_fail(err, FAB_EINPUT, where, "'%s' is given twice", key);
     }
     *mark = true;
     (void)fab_xml_place(where, line, 1, column + (uint32_t)n_key + 1);
-    FAB_TRY(reading_set(r, &t, value, where, err));
-done:
-    return status;
+    return reading_set(r, &t, value, where, err);
 }
 
 fab_status reading_one_line(reading *r, const char *text, fab_error *err) {
@@ -125,24 +121,20 @@ static fab_status read_text(reading *r, const char *text, fab_error *err) {
 }
 
 static fab_status override(reading *r, const char *text, fab_error *err) {
-    fab_status status = FAB_OK;
     char where[192];
     char path[128];
     target t;
     size_t n = strcspn(text, "=");
     (void)snprintf(where, sizeof where, "--set %s", text);
     if (text[n] != '=' || n == 0 || n >= sizeof path) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.60s' is not path=value", text);
+        return fab_fail(err, FAB_EINPUT, where, "'%.60s' is not path=value", text);
     }
     (void)snprintf(path, sizeof path, "%.*s", (int)n, text);
     if (strcmp(path, "server") == 0 || strcmp(path, "fabric.server") == 0) {
-        FAB_TRY(reading_set_server(r, text + n + 1, where, err));
-        goto done;
+        return reading_set_server(r, text + n + 1, where, err);
     }
-    FAB_TRY(reading_find(r, path, false, &t, where, err));
-    FAB_TRY(reading_set(r, &t, text + n + 1, where, err));
-done:
-    return status;
+    FAB_PASS(reading_find(r, path, false, &t, where, err));
+    return reading_set(r, &t, text + n + 1, where, err);
 }
 
 fab_status fab_design_read(const char *text, const char *const *overrides, size_t n_overrides, fab_design *out,

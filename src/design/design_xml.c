@@ -50,7 +50,6 @@ static fab_status design_read_attributes(const source *s, const fab_xml_element 
                                          size_t index, bool front_end, fab_error *err) {
     const field_scope scopes[2] = {scope, SCOPE_TIER};
     size_t n_scopes = scope == SCOPE_FABRIC ? 2 : 1;
-    fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
     char what[96];
     for (size_t i = 0; i < element->n_attributes; i++) {
@@ -70,51 +69,45 @@ static fab_status design_read_attributes(const source *s, const fab_xml_element 
         (void)place_value(s, attribute, where);
         if (t.field == NULL || (scope == SCOPE_DESIGN && strcmp(attribute->name, "source") == 0)) {
             (void)snprintf(what, sizeof what, "attribute of %.40s", element->name);
-            status = fail_unknown(what, attribute->name, scopes, n_scopes, where, err);
-            goto done;
+            return fail_unknown(what, attribute->name, scopes, n_scopes, where, err);
         }
         if (strcmp(t.field->key, "file") == 0) {
-            FAB_TRY(set_path(s, &t, attribute->value, where, err));
+            FAB_PASS(set_path(s, &t, attribute->value, where, err));
             continue;
         }
-        FAB_TRY(reading_set(s->reading, &t, attribute->value, where, err));
+        FAB_PASS(reading_set(s->reading, &t, attribute->value, where, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status read_tier(const source *s, const fab_xml_element *element, bool front_end, bool *seen,
                             fab_error *err) {
-    fab_status status = FAB_OK;
     char where[FAB_XML_PLACE_SIZE];
     uint64_t level = 0;
     const fab_xml_attribute *attribute = fab_xml_find(element, "level");
     if (strcmp(element->name, "tier") != 0) {
-        FAB_TRY(fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name));
+        return fab_xml_fail_at(s->file, element, err, "only <tier> may stand inside <fabric>, not ", element->name);
     }
-    FAB_TRY(check_empty(s, element, err));
+    FAB_PASS(check_empty(s, element, err));
     if (attribute == NULL) {
-        status = fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", "");
-        goto done;
+        return fab_xml_fail_at(s->file, element, err, "a tier needs its level: 1 = leaf", "");
     }
     (void)place_value(s, attribute, where);
     if (fab_count_parse(attribute->value, 1, FAB_MAX_TIERS, &level, NULL) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, where, "level: '%.60s' is not a number from 1 to %d", attribute->value,
-                 FAB_MAX_TIERS);
+        return fab_fail(err, FAB_EINPUT, where, "level: '%.60s' is not a number from 1 to %d", attribute->value,
+                        FAB_MAX_TIERS);
     }
     if (seen[level - 1]) {
-        FAB_FAIL(err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
+        return fab_fail(err, FAB_EINPUT, where, "level: tier %.20s is given twice", attribute->value);
     }
     seen[level - 1] = true;
-    FAB_TRY(design_read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, front_end, err));
-done:
-    return status;
+    return design_read_attributes(s, element, SCOPE_TIER, (size_t)level - 1, front_end, err);
 }
 
 static fab_status read_fabric(const source *s, const fab_xml_element *element, bool front_end, fab_error *err) {
     bool seen[FAB_MAX_TIERS] = {false};
     if (element->text[0] != '\0') {
-        FAB_PASS(fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name));
+        return fab_xml_fail_at(s->file, element, err, "unexpected text inside ", element->name);
     }
     (void)place(s, element, front_end ? s->reading->front_end_where : s->reading->origin_where);
     FAB_PASS(design_read_attributes(s, element, SCOPE_FABRIC, 0, front_end, err));
@@ -145,10 +138,10 @@ static fab_status read_source(const source *s, const fab_xml_element *element, f
     char where[FAB_XML_PLACE_SIZE];
     target t = {.field = design_field_find(SCOPE_DESIGN, "source")};
     if (element->first_child != NULL) {
-        FAB_PASS(fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name));
+        return fab_xml_fail_at(s->file, element->first_child, err, "no element may stand inside ", element->name);
     }
     if (element->n_attributes > 0) {
-        FAB_PASS(fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name));
+        return fab_xml_fail_at(s->file, element, err, "<source> has no attribute ", element->attributes[0].name);
     }
     return reading_set(s->reading, &t, element->text, place(s, element, where), err);
 }
@@ -159,7 +152,7 @@ static fab_status read_single(const source *s, const fab_xml_element *element, f
     FAB_PASS(check_empty(s, element, err));
     FAB_PASS(design_read_attributes(s, element, scope, index, false, err));
     if (fab_xml_find(element, required) == NULL) {
-        FAB_PASS(fab_xml_fail_at(s->file, element, err, "missing attribute: ", required));
+        return fab_xml_fail_at(s->file, element, err, "missing attribute: ", required);
     }
     return FAB_OK;
 }

@@ -161,21 +161,19 @@ static fab_status parse_decimal(const field *f, const char *text, double *out, c
 static fab_status set_double(const field *f, void *to, const char *text, const char *where, fab_error *err) {
     double value = 0;
     fab_error inner = {0};
-    fab_status status = FAB_OK;
     if (f->kind == FIELD_DECIMAL) {
-        FAB_TRY(parse_decimal(f, text, &value, where, err));
+        FAB_PASS(parse_decimal(f, text, &value, where, err));
     } else if (fab_quantity_parse(text, f->unit, &value, &inner) != FAB_OK) {
-        FAB_FAIL(err, FAB_EINPUT, where, "%s: %s", f->key, inner.text);
+        return fab_fail(err, FAB_EINPUT, where, "%s: %s", f->key, inner.text);
     }
     if (value < f->min || value > f->max) {
         char low[40];
         char high[40];
-        FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' is outside %s to %s", f->key, text,
-                 fab_quantity_exact(low, f->min, f->unit), fab_quantity_exact(high, f->max, f->unit));
+        return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' is outside %s to %s", f->key, text,
+                        fab_quantity_exact(low, f->min, f->unit), fab_quantity_exact(high, f->max, f->unit));
     }
     memcpy(to, &value, sizeof value);
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status set_count(const field *f, void *to, const char *text, const char *where, fab_error *err) {

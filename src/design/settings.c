@@ -63,14 +63,12 @@ const char *reading_where(const reading *r, const char *first, const char *secon
 }
 
 fab_status design_set_defaults(field_scope scope, void *base, fab_error *err) {
-    fab_status status = FAB_OK;
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == scope && f->initial != NULL) {
-            FAB_TRY(field_set(f, base, f->initial, "default", err));
+            FAB_PASS(field_set(f, base, f->initial, "default", err));
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static bool repeats(const field *f) {
@@ -82,46 +80,41 @@ static bool repeats(const field *f) {
  * one value is that of the leaves and the others are 1.
  */
 fab_status design_set_tiers(const field *f, fab_tier_spec *tiers, const char *list, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
     char item[64] = "";
     const char *at = list;
     for (size_t tier = 0; tier < FAB_MAX_TIERS; tier++) {
         if (at != NULL) {
             const char *end = field_item_end(at);
             if ((size_t)(end - at) >= sizeof item) {
-                FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key, at);
+                return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' is too long", f->key, at);
             }
             (void)snprintf(item, sizeof item, "%.*s", (int)(end - at), at);
             at = *end == '/' ? end + 1 : NULL;
         } else if (!repeats(f)) {
             (void)snprintf(item, sizeof item, "%s", f->initial);
         }
-        FAB_TRY(field_set(f, &tiers[tier], item, where, err));
+        FAB_PASS(field_set(f, &tiers[tier], item, where, err));
     }
     if (at != NULL) {
-        FAB_FAIL(err, FAB_EINPUT, where, "%s: '%.60s' has more than %d values, one per tier", f->key, list,
-                 FAB_MAX_TIERS);
+        return fab_fail(err, FAB_EINPUT, where, "%s: '%.60s' has more than %d values, one per tier", f->key, list,
+                        FAB_MAX_TIERS);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 fab_status reading_init(reading *r, fab_error *err) {
-    fab_status status = FAB_OK;
     memset(r, 0, sizeof *r);
-    FAB_TRY(design_set_defaults(SCOPE_DESIGN, &r->design, err));
-    FAB_TRY(design_set_defaults(SCOPE_FABRIC, &r->design.fabric, err));
+    FAB_PASS(design_set_defaults(SCOPE_DESIGN, &r->design, err));
+    FAB_PASS(design_set_defaults(SCOPE_FABRIC, &r->design.fabric, err));
     for (const field *f = design_fields; f->key != NULL; f++) {
         if (f->scope == SCOPE_TIER) {
-            FAB_TRY(design_set_tiers(f, r->design.fabric.tier, f->initial, "default", err));
+            FAB_PASS(design_set_tiers(f, r->design.fabric.tier, f->initial, "default", err));
         }
     }
-    FAB_TRY(design_set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
-    FAB_TRY(design_set_defaults(SCOPE_FAILURES, &r->design.failures, err));
+    FAB_PASS(design_set_defaults(SCOPE_FLOOR, &r->design.fabric.floor, err));
+    FAB_PASS(design_set_defaults(SCOPE_FAILURES, &r->design.failures, err));
     r->design.front_end = r->design.fabric;
-    FAB_TRY(design_set_defaults(SCOPE_FRONT_END, &r->design.front_end, err));
-done:
-    return status;
+    return design_set_defaults(SCOPE_FRONT_END, &r->design.front_end, err);
 }
 
 /* --- paths ------------------------------------------------------------------------------------------------------ */
@@ -163,7 +156,6 @@ static fab_status find_number(const char *what, const char *text, size_t max, si
 static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target *out, const char *where,
                                  fab_error *err) {
     static const field_scope SCOPES[] = {SCOPE_FABRIC, SCOPE_TIER};
-    fab_status status = FAB_OK;
     size_t n = p->n - i;
     bool long_form = is_at(p, i, "tier") && n == 3;
     const char *key = p->part[long_form ? i + 2 : i];
@@ -180,19 +172,18 @@ static fab_status find_in_fabric(const path *p, size_t i, bool front_end, target
     if (out->field == NULL) {
         size_t skip = tier != NULL ? 1 : 0;
         if (design_field_find(SCOPE_FABRIC, key) != NULL) {
-            FAB_FAIL(err, FAB_EINPUT, where, "'%s' has one value for the entire fabric, none per tier", key);
+            return fab_fail(err, FAB_EINPUT, where, "'%s' has one value for the entire fabric, none per tier", key);
         }
-        FAB_TRY(fail_unknown(tier != NULL ? "tier key" : "fabric key", key, SCOPES + skip, 2 - skip, where, err));
+        return fail_unknown(tier != NULL ? "tier key" : "fabric key", key, SCOPES + skip, 2 - skip, where, err);
     }
     if (n > (long_form ? 3U : 2U)) {
-        FAB_FAIL(err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key, key);
+        return fab_fail(err, FAB_EINPUT, where, "'%.40s' takes one tier number, as in %s.2", key, key);
     }
     out->all_tiers = tier == NULL;
     if (tier != NULL) {
-        FAB_TRY(find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err));
+        FAB_PASS(find_number("tier", tier, FAB_MAX_TIERS, &out->index, where, err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status find_in_job(const reading *r, const path *p, target *out, const char *where, fab_error *err) {
@@ -247,39 +238,37 @@ static fab_status find_by_key(const path *p, target *out, const char *where, fab
 
 fab_status reading_find(const reading *r, const char *text, bool fabric_only, target *out, const char *where,
                         fab_error *err) {
-    fab_status status = FAB_OK;
     path p;
     target found = {.field = NULL};
     if (!settings_split(text, &p)) {
-        FAB_FAIL(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
-                 MAX_PATH - 1);
+        return fab_fail(err, FAB_EINPUT, where, "path '%.60s' has more than %d parts or %d characters", text, MAX_PARTS,
+                        MAX_PATH - 1);
     }
     bool is_floor = is_at(&p, 0, "floor");
     if (is_floor || is_at(&p, 0, "failures")) {
-        FAB_TRY(find_in_part(&p, is_floor ? SCOPE_FLOOR : SCOPE_FAILURES, &found, where, err));
+        FAB_PASS(find_in_part(&p, is_floor ? SCOPE_FLOOR : SCOPE_FAILURES, &found, where, err));
     } else if (is_at(&p, 0, "prices") && (p.n == 1 || (p.n == 2 && is_at(&p, 1, "profile")))) {
         found.field = design_field_find(SCOPE_PRICES, "profile");
     } else if (fabric_only) {
-        FAB_TRY(find_in_fabric(&p, 0, false, &found, where, err));
+        FAB_PASS(find_in_fabric(&p, 0, false, &found, where, err));
     } else if (is_at(&p, 0, "fabric") && p.n > 1) {
-        FAB_TRY(find_in_fabric(&p, 1, false, &found, where, err));
+        FAB_PASS(find_in_fabric(&p, 1, false, &found, where, err));
     } else if (is_at(&p, 0, "front-end") && p.n > 1) {
-        FAB_TRY(find_in_fabric(&p, 1, true, &found, where, err));
+        FAB_PASS(find_in_fabric(&p, 1, true, &found, where, err));
     } else if (is_at(&p, 0, "job")) {
-        FAB_TRY(find_in_job(r, &p, &found, where, err));
+        FAB_PASS(find_in_job(r, &p, &found, where, err));
     } else if (is_at(&p, 0, "prices") && p.n == 2 && is_at(&p, 1, "convention")) {
         found.field = design_field_find(SCOPE_PRICES, "convention");
     } else if (is_at(&p, 0, "engine") && p.n <= 2) {
         found.field = design_field_find(SCOPE_ENGINE, "use");
         if (p.n == 2) {
-            FAB_TRY(find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err));
+            FAB_PASS(find_number("engine", p.part[1], FAB_MAX_ENGINES, &found.index, where, err));
         }
     } else {
-        FAB_TRY(find_by_key(&p, &found, where, err));
+        FAB_PASS(find_by_key(&p, &found, where, err));
     }
     *out = found;
-done:
-    return status;
+    return FAB_OK;
 }
 
 static fab_status set_engine(fab_design *design, const target *t, const char *value, const char *where,
@@ -302,7 +291,6 @@ static fab_status set_engine(fab_design *design, const target *t, const char *va
 }
 
 fab_status reading_set(reading *r, const target *t, const char *value, const char *where, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_fabric_spec *fabric = t->front_end ? &r->design.front_end : &r->design.fabric;
     r->design.has_front_end |= t->front_end;
     switch (t->field->scope) {
@@ -310,40 +298,39 @@ fab_status reading_set(reading *r, const target *t, const char *value, const cha
         if (strcmp(t->field->key, "profile") == 0) {
             (void)snprintf(r->design.prices_where, sizeof r->design.prices_where, "%s", where);
         }
-        FAB_TRY(field_set(t->field, &r->design, value, where, err));
+        FAB_PASS(field_set(t->field, &r->design, value, where, err));
         break;
-    case SCOPE_DESIGN: FAB_TRY(field_set(t->field, &r->design, value, where, err)); break;
-    case SCOPE_ENGINE: FAB_TRY(set_engine(&r->design, t, value, where, err)); break;
+    case SCOPE_DESIGN: FAB_PASS(field_set(t->field, &r->design, value, where, err)); break;
+    case SCOPE_ENGINE: FAB_PASS(set_engine(&r->design, t, value, where, err)); break;
     case SCOPE_JOB:
         if (t->index == r->design.n_jobs) {
-            FAB_TRY(reading_add_job(&r->design, where, err));
+            FAB_PASS(reading_add_job(&r->design, where, err));
         }
-        FAB_TRY(design_set_job_field(t->field, &r->design, t->index, value, where, err));
+        FAB_PASS(design_set_job_field(t->field, &r->design, t->index, value, where, err));
         break;
     case SCOPE_TIER:
         fabric->radix_given = fabric->radix_given || strcmp(t->field->key, "radix") == 0;
         if (t->all_tiers) {
-            FAB_TRY(design_set_tiers(t->field, fabric->tier, value, where, err));
+            FAB_PASS(design_set_tiers(t->field, fabric->tier, value, where, err));
         } else {
-            FAB_TRY(field_set(t->field, &fabric->tier[t->index], value, where, err));
+            FAB_PASS(field_set(t->field, &fabric->tier[t->index], value, where, err));
         }
         break;
     case SCOPE_FABRIC:
     case SCOPE_FRONT_END:
-        FAB_TRY(field_set(t->field, fabric, value, where, err));
+        FAB_PASS(field_set(t->field, fabric, value, where, err));
         if (t->field->offset == offsetof(fab_fabric_spec, domain_bps)) {
             fabric->domain_rate_given = fabric->domain_bps > 0;
         }
         break;
     case SCOPE_FLOOR:
-        FAB_TRY(field_set(t->field, &fabric->floor, value, where, err));
+        FAB_PASS(field_set(t->field, &fabric->floor, value, where, err));
         fabric->floor.given = true;
         fabric->floor.is_assumed = false;
         break;
-    case SCOPE_FAILURES: FAB_TRY(field_set(t->field, &r->design.failures, value, where, err)); break;
-    case SCOPE_BOOK: FAB_FAIL(err, FAB_EINTERNAL, where, "a design has no field of a price book");
+    case SCOPE_FAILURES: FAB_PASS(field_set(t->field, &r->design.failures, value, where, err)); break;
+    case SCOPE_BOOK: return fab_fail(err, FAB_EINTERNAL, where, "a design has no field of a price book");
     }
     (void)snprintf(r->where[design_field_index(t->field)], sizeof r->where[0], "%s", where);
-done:
-    return status;
+    return FAB_OK;
 }

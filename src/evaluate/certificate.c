@@ -102,8 +102,7 @@ static fab_status certificate_put_bound(const fab_context *context, size_t phase
     FAB_TRY(fab_context_dag(context, &dag, err));
     FAB_TRY(fab_context_demand(context, phase, &demand, err));
     FAB_TRY(fab_context_bound(context, phase, &bound, err));
-    FAB_TRY(FAB_NEW(load, fabric->n_links, err));
-    FAB_TRY(FAB_NEW(used, fabric->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(fabric->n_links, err, load, used));
     FAB_TRY(fab_split_load(dag, bound->split, demand, demand->rate, load, err));
     (void)fab_next_hops_mark(next_hops, used);
     (void)fprintf(out, "bound %s\n", fab_bound_method_names[bound->method]);

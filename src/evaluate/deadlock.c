@@ -18,10 +18,8 @@ fab_status fab_deadlock_check(const fab_dependencies *d, fab_deadlock *out, fab_
     FAB_TRY(FAB_NEW(core, f->n_links, err));
     FAB_TRY(fab_dependencies_core(d, core, err));
     size_t n = (size_t)fab_dependencies_list(d, core, NULL, NULL);
-    FAB_TRY(FAB_NEW(vertex, f->n_links, err));
-    FAB_TRY(FAB_NEW(link, f->n_links, err));
-    FAB_TRY(FAB_NEW(from, n, err));
-    FAB_TRY(FAB_NEW(to, n, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, vertex, link));
+    FAB_TRY(FAB_NEW_ALL(n, err, from, to));
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (core[l] != 0) {
             vertex[l] = n_vertices;

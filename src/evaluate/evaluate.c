@@ -6,7 +6,6 @@
 #include "context/context_parts.h"
 #include "fab/memory.h"
 #include "measure/measure_rates.h"
-#include "state/moved_phase.h"
 #include "state/state_key.h"
 #include "times/estimator_incremental.h"
 
@@ -111,11 +110,25 @@ static const fab_transport_spec *transport_of(const fab_workspace *w) {
     return design != NULL ? &design->fabric.transport : NULL;
 }
 
+/* Between the GPUs where ranks are, without the flows of those that are out. */
+static fab_status move_phase(const fab_phase *whole, const fab_state *state, fab_phase *out, fab_error *err) {
+    uint8_t *gone = NULL;
+    FAB_PASS(FAB_NEW(gone, whole->n_flows, err));
+    for (uint64_t i = 0; state->is_out != NULL && i < whole->n_flows; i++) {
+        const fab_flow flow = fab_phase_flow(whole, i);
+        gone[i] = state->is_out[flow.src] != 0 || state->new_gpu[flow.src] == state->new_gpu[flow.dst];
+    }
+    fab_status status = fab_phase_list(whole, gone, state->new_gpu, out, err);
+    free(gone);
+    return status;
+}
+
 static fab_status time_split(const fab_workspace *w, const fab_case *at, const fab_router *router,
                              const fab_state *state, double *ends_s, fab_phase_seconds *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_ports *ports = NULL;
-    fab_moved_phase moved = {.phase = {.n_flows = 0}};
+    fab_phase moved = {.n_flows = 0};
+    fab_offer offer = {0};
     fab_split_seconds_request request = {
         .fabric = fab_context_what(w->context)->fabric, .router = router, .mask = state->mask, .ends_s = ends_s};
     FAB_TRY(fab_context_traffic(w->context, &request.traffic, err));
@@ -124,13 +137,15 @@ static fab_status time_split(const fab_workspace *w, const fab_case *at, const f
     request.phase = &request.traffic->phases[at->phase];
     if (state->n_moved > 0) {
         FAB_TRY(fab_context_ports(w->context, &ports, err));
-        FAB_TRY(fab_moved_phase_init(request.fabric, ports, request.phase, state, &moved, err));
-        request.phase = &moved.phase;
-        request.offer = &moved.offer;
+        FAB_TRY(move_phase(request.phase, state, &moved, err));
+        FAB_TRY(fab_offer_init(request.fabric, ports, &moved, &offer, err));
+        request.phase = &moved;
+        request.offer = &offer;
     }
     FAB_TRY(fab_split_seconds(&request, out, err));
 done:
-    fab_moved_phase_release(&moved);
+    fab_phase_list_release(&moved);
+    fab_offer_release(&offer);
     return status;
 }
 
@@ -301,13 +316,11 @@ static void swap_scratch(fab_workspace *a, fab_workspace *b) {
 
 static fab_status evaluate_draw(fab_workspace *w, const fab_case *at, const fab_needs *needs, fab_evaluated *out,
                                 fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_case first = {.phase = at->phase, .engine = at->engine, .state = at->state};
-    FAB_TRY(open_draw(w, at->draw, err));
+    FAB_PASS(open_draw(w, at->draw, err));
     swap_scratch(w, w->of_drawn);
-    status = fab_evaluate(w->of_drawn, &first, needs, out, err);
+    fab_status status = fab_evaluate(w->of_drawn, &first, needs, out, err);
     swap_scratch(w, w->of_drawn);
-done:
     return status;
 }
 

@@ -249,9 +249,8 @@ static fab_status open_shared(run *c, fab_error *err) {
             n_open += fab_iterate_is_shared(c->traffic->phases[p].name) ? 1 : 0;
         }
         atomic_init(&c->shared[i].n_open, n_open);
-        FAB_PASS(FAB_NEW(c->shared[i].bytes, c->traffic->n_phases, err));
-        FAB_PASS(FAB_NEW(c->shared[i].transfer_s, c->traffic->n_phases, err));
-        FAB_PASS(FAB_NEW(c->shared[i].fluid_s, c->traffic->n_phases, err));
+        FAB_PASS(
+            FAB_NEW_ALL(c->traffic->n_phases, err, c->shared[i].bytes, c->shared[i].transfer_s, c->shared[i].fluid_s));
     }
     return FAB_OK;
 }

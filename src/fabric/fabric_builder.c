@@ -43,13 +43,9 @@ fab_status fab_builder_new(const fab_builder_sizes *sizes, fab_builder **out, fa
         f->first_of_tier[t + 1] = f->first_of_tier[t] + sizes->n_switches[t];
     }
     FAB_TRY(FAB_NEW(f->cable_class, f->n_cables, err));
-    FAB_TRY(FAB_NEW(f->end, f->n_links, err));
-    FAB_TRY(FAB_NEW(f->port, f->n_links, err));
-    FAB_TRY(FAB_NEW(f->switch_pod, n_switches, err));
-    FAB_TRY(FAB_NEW(f->switch_rail, n_switches, err));
-    FAB_TRY(FAB_NEW(f->switch_plane, n_switches, err));
-    FAB_TRY(FAB_NEW(f->switch_radix, n_switches, err));
-    FAB_TRY(FAB_NEW(f->switch_ports, n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, f->end, f->port));
+    FAB_TRY(
+        FAB_NEW_ALL(n_switches, err, f->switch_pod, f->switch_rail, f->switch_plane, f->switch_radix, f->switch_ports));
     *out = builder;
     builder = NULL;
 done:

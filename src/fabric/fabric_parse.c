@@ -137,7 +137,6 @@ static bool looks_like_number(const char *text) {
 }
 
 fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t number = 0;
     fab_node_id tail = FAB_NONE;
     fab_node_id head = FAB_NONE;
@@ -148,27 +147,26 @@ fab_status fab_link_parse(const fab_fabric *f, const char *text, fab_link_id *ou
     const char *arrow = strchr(text, '>');
     if (looks_like_number(text)) {
         if (!fabric_read_number(text, n, &number) || number >= f->n_links) {
-            FAB_FAIL(err, FAB_EINPUT, NULL, "there is no link %.40s: they are numbered 0 to %" PRIu32, text,
-                     f->n_links - 1);
+            return fab_fail(err, FAB_EINPUT, NULL, "there is no link %.40s: they are numbered 0 to %" PRIu32, text,
+                            f->n_links - 1);
         }
         *out = number;
-        goto done;
+        return FAB_OK;
     }
-    FAB_TRY(parse_end(f, text, arrow != NULL ? (size_t)(arrow - text) : n, &tail, &tail_port, err));
+    FAB_PASS(parse_end(f, text, arrow != NULL ? (size_t)(arrow - text) : n, &tail, &tail_port, err));
     if (arrow != NULL) {
-        FAB_TRY(parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err));
+        FAB_PASS(parse_end(f, arrow + 1, strlen(arrow + 1), &head, &head_port, err));
     }
     fabric_look(f, tail, tail_port, head, head_port, &fits);
     if (fits.n == 0) {
         char name[FAB_NODE_NAME_SIZE];
-        FAB_FAIL(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,
-                 fab_node_name(f, tail, name), f->out_first[tail + 1] - f->out_first[tail]);
+        return fab_fail(err, FAB_EINPUT, NULL, "no link is '%.80s'; %s has %" PRIu32 " of them", text,
+                        fab_node_name(f, tail, name), f->out_first[tail + 1] - f->out_first[tail]);
     }
     if (fits.n > 1) {
-        FAB_FAIL(err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %.300s%s", text, fits.n, fits.names,
-                 fits.n > 3 ? ", ..." : "");
+        return fab_fail(err, FAB_EINPUT, NULL, "'%.80s' may be %" PRIu32 " links: %.300s%s", text, fits.n, fits.names,
+                        fits.n > 3 ? ", ..." : "");
     }
     *out = fits.link;
-done:
-    return status;
+    return FAB_OK;
 }

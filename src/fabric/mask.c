@@ -17,18 +17,13 @@ static const char *kind_name(fab_component_kind kind) {
     return (uint32_t)kind < FAB_COMPONENT_N_KINDS ? fab_component_kinds[kind] : "component";
 }
 
-static bool mask_is_network(const fab_fabric *f, fab_link_id link) {
-    fab_link_kind kind = fab_class_of(f, link)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
-
 uint32_t fab_component_count(const fab_fabric *f, const fab_racks *racks, fab_component_kind kind) {
     uint32_t n = 0;
     switch (kind) {
     case FAB_COMPONENT_LINK:
     case FAB_COMPONENT_PORT:
         for (uint32_t c = 0; c < f->n_cables; c++) {
-            n += mask_is_network(f, 2 * c);
+            n += fab_is_network(fab_class_of(f, 2 * c));
         }
         return kind == FAB_COMPONENT_LINK ? n : 2 * n;
     case FAB_COMPONENT_SWITCH: return fab_n_switches(f);
@@ -72,7 +67,7 @@ fab_status fab_component_check(const fab_fabric *f, const fab_racks *racks, cons
         return fab_fail(err, FAB_EINPUT, NULL, "there is no link %" PRIu32 ": they are numbered 0 to %" PRIu32, c->id,
                         f->n_links - 1);
     }
-    if (!mask_is_network(f, c->id)) {
+    if (!fab_is_network(fab_class_of(f, c->id))) {
         char name[FAB_LINK_NAME_SIZE];
         return fab_fail(err, FAB_EINPUT, NULL,
                         "%s is inside a server; links and ports that fail are those of the network",
@@ -195,8 +190,7 @@ fab_status fab_mask_init(const fab_fabric *f, const fab_racks *racks, fab_mask *
     fab_status status = FAB_OK;
     fab_mask mask = {.fabric = f, .racks = racks != NULL ? *racks : (fab_racks){0}};
     FAB_TRY(FAB_NEW(mask.dead_link, (size_t)f->n_links / 64 + 1, err));
-    FAB_TRY(FAB_NEW(mask.residual, f->n_links, err));
-    FAB_TRY(FAB_NEW(mask.link, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, mask.residual, mask.link));
     FAB_TRY(FAB_NEW(mask.dead_node, (size_t)f->n_nodes / 64 + 1, err));
     FAB_TRY(FAB_NEW(mask.node, f->n_nodes, err));
     FAB_TRY(FAB_NEW(mask.server, f->n_servers, err));

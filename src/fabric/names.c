@@ -90,8 +90,7 @@ static fab_status sort_names(const fab_names *names, const uint32_t *slot, uint3
     named *all = NULL;
     uint32_t *sorted = NULL;
     uint32_t count = 0;
-    FAB_TRY(FAB_NEW(all, n, err));
-    FAB_TRY(FAB_NEW(sorted, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, all, sorted));
     for (uint32_t i = 0; i < n; i++) {
         if (slot[i] != FAB_NAME_NONE) {
             all[count++] = (named){names->text + slot[i], i};
@@ -128,8 +127,7 @@ static fab_status sort_guids(fab_names *names, fab_error *err) {
     fab_status status = FAB_OK;
     numbered *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(all, names->n_nodes, err));
-    FAB_TRY(FAB_NEW(names->by_guid, names->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(names->n_nodes, err, all, names->by_guid));
     for (uint32_t v = 0; v < names->n_nodes; v++) {
         if (names->guid[v] != 0) {
             all[n++] = (numbered){names->guid[v], v};

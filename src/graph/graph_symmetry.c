@@ -124,8 +124,7 @@ fab_status fab_graph_symmetries(uint32_t n_vertices, const fab_edges *edges, con
     fab_permutations made = {.n = 0};
     igraph_error_handler_t *previous = igraph_set_error_handler(fab_igraph_ignore);
     FAB_TRY(list_neighbours(n_vertices, edges, &c.by, err));
-    FAB_TRY(FAB_NEW(c.image, n_vertices, err));
-    FAB_TRY(FAB_NEW(c.is_hit, n_vertices, err));
+    FAB_TRY(FAB_NEW_ALL(n_vertices, err, c.image, c.is_hit));
     for (uint32_t v = 0; v < n_vertices; v++) {
         c.image[v] = v;
     }

@@ -112,9 +112,7 @@ static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_err
     fluid->sharing = sharing;
     FAB_TRY(FAB_NEW(fluid->flows, sharing->n_flows, err));
     FAB_TRY(FAB_NEW(fluid->links, sharing->n_links, err));
-    FAB_TRY(FAB_NEW(fluid->events, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(fluid->fresh, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(fluid->ended, sharing->n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(sharing->n_flows, err, fluid->events, fluid->fresh, fluid->ended));
     FAB_TRY(FAB_NEW(fluid->released, sharing->n_links, err));
     FAB_TRY(copy_routes(fluid, err));
     FAB_TRY(fluid_set_init(fluid, err));

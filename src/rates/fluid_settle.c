@@ -26,15 +26,9 @@ fab_status fluid_set_init(fab_fluid *fluid, fab_error *err) {
     fluid_set *set = &fluid->set;
     size_t n_flows = (size_t)fluid->sharing->n_flows + 1;
     size_t n_hops = (size_t)fluid->first[fluid->sharing->n_flows] + 1;
-    FAB_PASS(FAB_NEW(set->flow, n_flows, err));
-    FAB_PASS(FAB_NEW(set->first, n_flows, err));
-    FAB_PASS(FAB_NEW(set->bottleneck, n_flows, err));
-    FAB_PASS(FAB_NEW(set->rate, n_flows, err));
-    FAB_PASS(FAB_NEW(set->weight, n_flows, err));
-    FAB_PASS(FAB_NEW(set->limit, n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(n_flows, err, set->flow, set->first, set->bottleneck, set->rate, set->weight, set->limit));
     FAB_PASS(FAB_NEW(set->link, n_hops, err));
-    FAB_PASS(FAB_NEW(set->local, (size_t)fluid->sharing->n_links + 1, err));
-    FAB_PASS(FAB_NEW(set->capacity, (size_t)fluid->sharing->n_links + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)fluid->sharing->n_links + 1, err, set->local, set->capacity));
     if (fluid->share != NULL) {
         FAB_PASS(FAB_NEW(set->share, n_hops, err));
     }

@@ -39,14 +39,11 @@ void folder_remove(const char *path) {
 }
 
 fab_status folder_move(const char *folder, const char *from, const char *to, fab_error *err) {
-    fab_status status = FAB_OK;
-    FAB_TRY(fab_save_sync(from, err));
+    FAB_PASS(fab_save_sync(from, err));
     if (rename(from, to) != 0) {
         return fab_fail(err, FAB_EIO, to, "cannot be written: %s", strerror(errno));
     }
-    FAB_TRY(fab_save_sync(folder, err));
-done:
-    return status;
+    return fab_save_sync(folder, err);
 }
 
 fab_status folder_copy(const char *from, const char *to, uint64_t *out_digest, fab_error *err) {

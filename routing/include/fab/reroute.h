@@ -109,6 +109,15 @@ fab_status fab_reroute_apply(fab_reroute *reroute, const fab_mask *mask, fab_rer
 fab_status fab_reroute_migrated(fab_reroute *reroute, const fab_mask *mask, const uint32_t *moved, size_t n_moved,
                                 const uint32_t *new_gpu, fab_rerouted *out, fab_error *err) FAB_MUST_USE;
 
+/**
+ * A phase as a list, which is `out`'s own.
+ * @param[in] gone     Shape [n_flows]: not 0 of flows that are left out; NULL: none.
+ * @param[in] new_gpu  Shape [n_gpus]: where ranks are; NULL: where they were.
+ */
+fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
+                          fab_error *err) FAB_MUST_USE;
+void fab_phase_list_release(fab_phase *phase);
+
 /** What a baseline was made of. */
 const fab_baseline_request *fab_baseline_what(const fab_baseline *baseline);
 

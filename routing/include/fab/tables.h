@@ -15,24 +15,17 @@
  * Writes the next-hop ports of every switch for every destination. Of an engine that looks at more than the
  * destination, the whole group of next hops that it chooses from, with their weights where these differ. The same
  * bytes for equal inputs.
+ * @param[in] split  Of a router that splits, from its engine's `split`: groups get the shares of their members, as
+ *                   fractions that read back as the same doubles, by which engine `file` splits; next hops without a
+ *                   share are left out, and a rule of equal shares writes none. NULL: no shares.
  * @retval FAB_EIO  a write failed
- * Complexity: O(switches * NIC ports), and of groups O(next hops over all switches and leaves).
+ * Complexity: O(switches * NIC ports), and of groups O(next hops over all switches and leaves); with FAB_SPLIT_CAPACITY
+ * and FAB_SPLIT_WEIGHT a double per switch and leaf.
  */
-fab_status fab_tables_write(const fab_router *router, FILE *out, fab_error *err) FAB_MUST_USE;
+fab_status fab_tables_write(const fab_router *router, const fab_split *split, FILE *out, fab_error *err) FAB_MUST_USE;
 
 /**
- * The same of a router that splits: groups with the shares of their members, as fractions that read back as the same
- * doubles; next hops without a share are left out. Engine `file` splits by them.
- * @param[in] split  Of this router, from its engine's `split`. A rule of equal shares writes none.
- * @retval FAB_EIO  a write failed
- * Complexity: O(next hops over all switches and leaves); with FAB_SPLIT_CAPACITY and FAB_SPLIT_WEIGHT a double per
- * switch and leaf.
- */
-fab_status fab_tables_write_split(const fab_router *router, const fab_split *split, FILE *out,
-                                  fab_error *err) FAB_MUST_USE;
-
-/**
- * fab_tables_write(), or fab_tables_write_split() with what the router's engine gives for a phase.
+ * fab_tables_write() with what the router's engine gives for a phase.
  * @param[in] phase  Looked at by engines whose split depends on the demand (`by_demand`); else it may be NULL.
  * @param[in] known  As for `split` of fab_engine: of this phase, or NULL.
  * Errors of fab_demand_init() and of the engine.

@@ -54,7 +54,7 @@ static fab_status build_sizes(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_sizes(const fab_context *context, const fab_replay_sizes **out, fab_error *err) {
     fab_context *c = (fab_context *)graph_owner(context);
-    FAB_PASS(fab_once_run(&c->parts->sizes_once, build_sizes, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->once[PART_SIZES], build_sizes, c, 0, err));
     *out = &c->parts->sizes;
     return FAB_OK;
 }
@@ -70,7 +70,7 @@ static fab_status build_next_hops(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_next_hops(const fab_context *context, const fab_next_hops **out, fab_error *err) {
     fab_context *c = (fab_context *)graph_owner(context);
-    FAB_PASS(fab_once_run(&c->parts->next_hops_once, build_next_hops, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->once[PART_NEXT_HOPS], build_next_hops, c, 0, err));
     *out = c->parts->next_hops;
     return FAB_OK;
 }
@@ -89,7 +89,7 @@ static fab_status build_dag(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_dag(const fab_context *context, const fab_dag **out, fab_error *err) {
     fab_context *c = (fab_context *)fabric_owner(context);
-    FAB_PASS(fab_once_run(&c->parts->dag_once, build_dag, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->once[PART_DAG], build_dag, c, 0, err));
     *out = c->parts->dag;
     return FAB_OK;
 }
@@ -102,7 +102,7 @@ static fab_status build_ports(void *context, size_t index, fab_error *err) {
 
 fab_status fab_context_ports(const fab_context *context, const fab_ports **out, fab_error *err) {
     fab_context *c = (fab_context *)graph_owner(context);
-    FAB_PASS(fab_once_run(&c->parts->ports_once, build_ports, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->once[PART_PORTS], build_ports, c, 0, err));
     *out = &c->parts->ports;
     return FAB_OK;
 }
@@ -144,7 +144,7 @@ static fab_context *engine_owner(const fab_context *c, size_t *engine) {
 
 fab_status fab_context_router(const fab_context *context, size_t engine, const fab_router **out, fab_error *err) {
     fab_context *c = engine_owner(context, &engine);
-    FAB_PASS(fab_once_run(&c->parts->engines[engine].router_once, build_router, c, engine, err));
+    FAB_PASS(fab_once_run(&c->parts->engines[engine].once[ENGINE_ROUTER], build_router, c, engine, err));
     *out = c->parts->engines[engine].router;
     return FAB_OK;
 }
@@ -170,11 +170,11 @@ fab_status fab_context_index(const fab_context *context, size_t engine, const fa
     FAB_PASS(fab_context_next_hops(context, &next_hops, err));
     if (fab_router_next_hops(router) == next_hops) {
         fab_context *c = (fab_context *)fabric_owner(context);
-        FAB_PASS(fab_once_run(&c->parts->index_once, build_index, c, 0, err));
+        FAB_PASS(fab_once_run(&c->parts->once[PART_INDEX], build_index, c, 0, err));
         *out = &c->parts->index;
     } else {
         fab_context *c = engine_owner(context, &engine);
-        FAB_PASS(fab_once_run(&c->parts->engines[engine].index_once, build_own_index, c, engine, err));
+        FAB_PASS(fab_once_run(&c->parts->engines[engine].once[ENGINE_INDEX], build_own_index, c, engine, err));
         *out = &c->parts->engines[engine].index;
     }
     return FAB_OK;
@@ -185,8 +185,7 @@ static fab_status engines_init(fab_context *c, fab_error *err) {
     FAB_PASS(FAB_NEW(c->parts->engines, q->n_engines, err));
     for (size_t e = 0; e < q->n_engines; e++) {
         context_engine *engine = &c->parts->engines[e];
-        fab_once_init(&engine->router_once);
-        fab_once_init(&engine->index_once);
+        fab_once_init(engine->once, ENGINE_N);
         engine->of_base = SIZE_MAX;
         for (size_t k = 0; same_fabric(c) && engine->of_base == SIZE_MAX && k < q->base->what.n_engines; k++) {
             bool is_same = strcmp(q->engines[e].text, q->base->what.engines[k].text) == 0;
@@ -206,32 +205,29 @@ static fab_status make_traffic(fab_context *c, fab_error *err) {
 }
 
 static fab_status build_traffic(void *context, size_t index, fab_error *err) {
-    fab_status status = FAB_OK;
     fab_context *c = context;
     context_parts *p = c->parts;
     const fab_traffic *traffic = NULL;
     (void)index;
     if (may_share_traffic(c)) {
-        FAB_TRY(fab_context_traffic(c->what.base, &traffic, err));
+        FAB_PASS(fab_context_traffic(c->what.base, &traffic, err));
         const fab_context_request *base = &c->what.base->what;
         if (c->what.seed + c->what.draw == base->seed + base->draw || c->what.given != NULL ||
             !traffic->depends_on_seed) {
             p->traffic = traffic;
             p->owner = c->what.base->parts->owner;
-            goto done;
+            return FAB_OK;
         }
     }
-    FAB_TRY(c->what.given == NULL ? make_traffic(c, err) : FAB_OK);
+    FAB_PASS(c->what.given == NULL ? make_traffic(c, err) : FAB_OK);
     p->traffic = c->what.given == NULL ? &p->made : c->what.given;
     p->owner = c;
-    FAB_TRY(context_phases_init(c, err));
-done:
-    return status;
+    return context_phases_init(c, err);
 }
 
 fab_status fab_context_traffic(const fab_context *context, const fab_traffic **out, fab_error *err) {
     fab_context *c = (fab_context *)context;
-    FAB_PASS(fab_once_run(&c->parts->traffic_once, build_traffic, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->once[PART_TRAFFIC], build_traffic, c, 0, err));
     *out = c->parts->traffic;
     return FAB_OK;
 }
@@ -261,13 +257,7 @@ fab_status fab_context_new(const fab_context_request *request, fab_context **out
         fill_from_base(&c->what);
     }
     FAB_TRY(FAB_NEW(c->parts, 1, err));
-    fab_once_init(&c->parts->sizes_once);
-    fab_once_init(&c->parts->next_hops_once);
-    fab_once_init(&c->parts->dag_once);
-    fab_once_init(&c->parts->ports_once);
-    fab_once_init(&c->parts->index_once);
-    fab_once_init(&c->parts->traffic_once);
-    fab_once_init(&c->parts->baselines_once);
+    fab_once_init(c->parts->once, PART_N);
     FAB_TRY(engines_init(c, err));
     *out = c;
     c = NULL;
@@ -283,8 +273,7 @@ static void parts_free(fab_context *c) {
     for (size_t e = 0; p->engines != NULL && e < c->what.n_engines; e++) {
         fab_hops_index_release(&p->engines[e].index);
         fab_router_free(p->engines[e].router);
-        fab_once_release(&p->engines[e].router_once);
-        fab_once_release(&p->engines[e].index_once);
+        fab_once_release(p->engines[e].once, ENGINE_N);
     }
     free(p->engines);
     fab_traffic_release(&p->made);
@@ -292,13 +281,7 @@ static void parts_free(fab_context *c) {
     fab_ports_release(&p->ports);
     fab_dag_free(p->dag);
     fab_next_hops_free(p->next_hops);
-    fab_once_release(&p->sizes_once);
-    fab_once_release(&p->next_hops_once);
-    fab_once_release(&p->dag_once);
-    fab_once_release(&p->ports_once);
-    fab_once_release(&p->index_once);
-    fab_once_release(&p->traffic_once);
-    fab_once_release(&p->baselines_once);
+    fab_once_release(p->once, PART_N);
     free(p);
 }
 

@@ -15,8 +15,7 @@ static fab_status list_baselines(void *context, size_t index, fab_error *err) {
     const size_t n = c->what.n_engines * traffic->n_phases;
     FAB_PASS(FAB_NEW(p->baselines, n, err));
     for (size_t i = 0; i < n; i++) {
-        fab_once_init(&p->baselines[i].baseline_once);
-        fab_once_init(&p->baselines[i].estimator_once);
+        fab_once_init(p->baselines[i].once, PAIR_N);
     }
     return FAB_OK;
 }
@@ -27,8 +26,7 @@ void context_baselines_release(fab_context *c) {
     for (size_t i = 0; i < n; i++) {
         fab_estimator_free(p->baselines[i].estimator);
         fab_baseline_free(p->baselines[i].baseline);
-        fab_once_release(&p->baselines[i].baseline_once);
-        fab_once_release(&p->baselines[i].estimator_once);
+        fab_once_release(p->baselines[i].once, PAIR_N);
     }
     free(p->baselines);
 }
@@ -36,7 +34,7 @@ void context_baselines_release(fab_context *c) {
 /* Place of a phase under an engine. */
 static fab_status find_place(const fab_context *context, size_t engine, size_t phase, size_t *out, fab_error *err) {
     fab_context *c = (fab_context *)context;
-    FAB_PASS(fab_once_run(&c->parts->baselines_once, list_baselines, c, 0, err));
+    FAB_PASS(fab_once_run(&c->parts->once[PART_BASELINES], list_baselines, c, 0, err));
     if (engine >= c->what.n_engines || phase >= c->parts->traffic->n_phases) {
         return fab_fail(err, FAB_EINTERNAL, NULL, "phase %zu of %zu under engine %zu of %zu", phase,
                         c->parts->traffic->n_phases, engine, c->what.n_engines);
@@ -65,7 +63,7 @@ fab_status fab_context_baseline(const fab_context *context, size_t engine, size_
     size_t place = 0;
     FAB_PASS(fab_context_duplicate(context, phase, &phase, err));
     FAB_PASS(find_place(context, engine, phase, &place, err));
-    FAB_PASS(fab_once_run(&c->parts->baselines[place].baseline_once, build_baseline, c, place, err));
+    FAB_PASS(fab_once_run(&c->parts->baselines[place].once[PAIR_BASELINE], build_baseline, c, place, err));
     *out = c->parts->baselines[place].baseline;
     return FAB_OK;
 }
@@ -89,7 +87,7 @@ fab_status fab_context_estimator(const fab_context *context, size_t engine, size
     fab_context *c = (fab_context *)context;
     size_t place = 0;
     FAB_PASS(find_place(context, engine, phase, &place, err));
-    FAB_PASS(fab_once_run(&c->parts->baselines[place].estimator_once, build_estimator, c, place, err));
+    FAB_PASS(fab_once_run(&c->parts->baselines[place].once[PAIR_ESTIMATOR], build_estimator, c, place, err));
     *out = c->parts->baselines[place].estimator;
     return FAB_OK;
 }
@@ -98,21 +96,21 @@ fab_status fab_context_estimator(const fab_context *context, size_t engine, size
 
 fab_context_builds fab_context_count(const fab_context *c) {
     const context_parts *p = c->parts;
-    fab_context_builds n = {.next_hops = p->next_hops_once.n_builds,
-                            .dags = p->dag_once.n_builds,
-                            .ports = p->ports_once.n_builds,
-                            .traffics = p->owner == c ? p->traffic_once.n_builds : 0};
+    fab_context_builds n = {.next_hops = p->once[PART_NEXT_HOPS].n_builds,
+                            .dags = p->once[PART_DAG].n_builds,
+                            .ports = p->once[PART_PORTS].n_builds,
+                            .traffics = p->owner == c ? p->once[PART_TRAFFIC].n_builds : 0};
     for (size_t e = 0; e < c->what.n_engines; e++) {
-        n.routers += p->engines[e].router_once.n_builds;
+        n.routers += p->engines[e].once[ENGINE_ROUTER].n_builds;
     }
     for (size_t i = 0; i < p->n_phases; i++) {
-        n.offers += p->phases[i].offer_once.n_builds;
-        n.demands += p->phases[i].demand_once.n_builds;
-        n.bounds += p->phases[i].bound_once.n_builds;
+        n.offers += p->phases[i].once[PHASE_OFFER].n_builds;
+        n.demands += p->phases[i].once[PHASE_DEMAND].n_builds;
+        n.bounds += p->phases[i].once[PHASE_BOUND].n_builds;
     }
     for (size_t i = 0; p->baselines != NULL && i < c->what.n_engines * p->traffic->n_phases; i++) {
-        n.baselines += p->baselines[i].baseline_once.n_builds;
-        n.estimators += p->baselines[i].estimator_once.n_builds;
+        n.baselines += p->baselines[i].once[PAIR_BASELINE].n_builds;
+        n.estimators += p->baselines[i].once[PAIR_ESTIMATOR].n_builds;
     }
     return n;
 }

@@ -12,17 +12,23 @@
 #include "measure/measure.h"
 #include "once.h"
 
+/* What is built once: of a context, of an engine, of a phase, and of a phase under an engine. */
+enum { PART_SIZES, PART_NEXT_HOPS, PART_DAG, PART_PORTS, PART_INDEX, PART_TRAFFIC, PART_BASELINES, PART_N };
+enum { ENGINE_ROUTER, ENGINE_INDEX, ENGINE_N };
+enum { PHASE_OFFER, PHASE_DEMAND, PHASE_PREPARED, PHASE_BOUND, PHASE_DUPLICATE, PHASE_N };
+enum { PAIR_BASELINE, PAIR_ESTIMATOR, PAIR_N };
+
 /** An engine over the tables of the context. */
 typedef struct context_engine {
     size_t of_base; /* engine of base that it is; SIZE_MAX: none */
-    fab_once router_once, index_once;
+    fab_once once[ENGINE_N];
     fab_router *router;
     fab_hops_index index; /* of next hops that the engine read from a file; else not built */
 } context_engine;
 
 /** A phase under any engine. */
 typedef struct context_phase {
-    fab_once offer_once, demand_once, prepared_once, bound_once, duplicate_once;
+    fab_once once[PHASE_N];
     fab_offer offer;
     fab_demand demand;
     fab_prepared_phase prepared;
@@ -32,13 +38,13 @@ typedef struct context_phase {
 
 /** A phase under an engine on the healthy fabric. */
 typedef struct context_baseline {
-    fab_once baseline_once, estimator_once;
+    fab_once once[PAIR_N];
     fab_baseline *baseline;
     fab_estimator *estimator;
 } context_baseline;
 
 typedef struct context_parts {
-    fab_once sizes_once, next_hops_once, dag_once, ports_once, index_once, traffic_once, baselines_once;
+    fab_once once[PART_N];
     fab_replay_sizes sizes;
     fab_next_hops *next_hops;
     fab_dag *dag;

@@ -15,11 +15,7 @@ fab_status context_phases_init(fab_context *c, fab_error *err) {
     fab_status status = FAB_NEW(p->phases, p->traffic->n_phases, err);
     p->n_phases = status == FAB_OK ? p->traffic->n_phases : 0;
     for (size_t i = 0; i < p->n_phases; i++) {
-        fab_once_init(&p->phases[i].offer_once);
-        fab_once_init(&p->phases[i].demand_once);
-        fab_once_init(&p->phases[i].prepared_once);
-        fab_once_init(&p->phases[i].bound_once);
-        fab_once_init(&p->phases[i].duplicate_once);
+        fab_once_init(p->phases[i].once, PHASE_N);
     }
     return status;
 }
@@ -32,24 +28,22 @@ void context_phases_release(fab_context *c) {
         fab_bound_release(&phase->bound);
         fab_demand_release(&phase->demand);
         fab_offer_release(&phase->offer);
-        fab_once_release(&phase->offer_once);
-        fab_once_release(&phase->demand_once);
-        fab_once_release(&phase->prepared_once);
-        fab_once_release(&phase->bound_once);
-        fab_once_release(&phase->duplicate_once);
+        fab_once_release(phase->once, PHASE_N);
     }
     free(p->phases);
 }
 
-/* Where the phases of a context are kept, which has its traffic then. */
-static fab_status owner_of(const fab_context *context, size_t phase, fab_context **out, fab_error *err) {
+/* A part of a phase, built unless somebody did, where the phases of a context are kept. */
+static fab_status build_part(const fab_context *context, size_t phase, int part, fab_once_build *build,
+                             context_phase **out, fab_error *err) {
     const fab_traffic *traffic = NULL;
-    fab_status status = fab_context_traffic(context, &traffic, err);
-    if (status == FAB_OK && phase >= traffic->n_phases) {
-        status = fab_fail(err, FAB_EINTERNAL, NULL, "phase %zu of %zu", phase, traffic->n_phases);
+    FAB_PASS(fab_context_traffic(context, &traffic, err));
+    if (phase >= traffic->n_phases) {
+        return fab_fail(err, FAB_EINTERNAL, NULL, "phase %zu of %zu", phase, traffic->n_phases);
     }
-    *out = status == FAB_OK ? (fab_context *)context->parts->owner : NULL;
-    return status;
+    fab_context *owner = (fab_context *)context->parts->owner;
+    *out = &owner->parts->phases[phase];
+    return fab_once_run(&(*out)->once[part], build, owner, phase, err);
 }
 
 /* --- what is asked for -------------------------------------------------------------------------------------------- */
@@ -63,10 +57,9 @@ static fab_status build_offer(void *context, size_t phase, fab_error *err) {
 }
 
 fab_status fab_context_offer(const fab_context *context, size_t phase, const fab_offer **out, fab_error *err) {
-    fab_context *c = NULL;
-    FAB_PASS(owner_of(context, phase, &c, err));
-    FAB_PASS(fab_once_run(&c->parts->phases[phase].offer_once, build_offer, c, phase, err));
-    *out = &c->parts->phases[phase].offer;
+    context_phase *p = NULL;
+    FAB_PASS(build_part(context, phase, PHASE_OFFER, build_offer, &p, err));
+    *out = &p->offer;
     return FAB_OK;
 }
 
@@ -83,10 +76,9 @@ static fab_status build_demand(void *context, size_t phase, fab_error *err) {
 }
 
 fab_status fab_context_demand(const fab_context *context, size_t phase, const fab_demand **out, fab_error *err) {
-    fab_context *c = NULL;
-    FAB_PASS(owner_of(context, phase, &c, err));
-    FAB_PASS(fab_once_run(&c->parts->phases[phase].demand_once, build_demand, c, phase, err));
-    *out = &c->parts->phases[phase].demand;
+    context_phase *p = NULL;
+    FAB_PASS(build_part(context, phase, PHASE_DEMAND, build_demand, &p, err));
+    *out = &p->demand;
     return FAB_OK;
 }
 
@@ -96,10 +88,9 @@ static fab_status build_prepared(void *context, size_t phase, fab_error *err) {
 
 fab_status fab_context_prepared(const fab_context *context, size_t phase, const fab_prepared_phase **out,
                                 fab_error *err) {
-    fab_context *c = NULL;
-    FAB_PASS(owner_of(context, phase, &c, err));
-    FAB_PASS(fab_once_run(&c->parts->phases[phase].prepared_once, build_prepared, c, phase, err));
-    *out = &c->parts->phases[phase].prepared;
+    context_phase *p = NULL;
+    FAB_PASS(build_part(context, phase, PHASE_PREPARED, build_prepared, &p, err));
+    *out = &p->prepared;
     return FAB_OK;
 }
 
@@ -123,10 +114,9 @@ static fab_status build_bound(void *context, size_t phase, fab_error *err) {
 }
 
 fab_status fab_context_bound(const fab_context *context, size_t phase, const fab_bound **out, fab_error *err) {
-    fab_context *c = NULL;
-    FAB_PASS(owner_of(context, phase, &c, err));
-    FAB_PASS(fab_once_run(&c->parts->phases[phase].bound_once, build_bound, c, phase, err));
-    *out = &c->parts->phases[phase].bound;
+    context_phase *p = NULL;
+    FAB_PASS(build_part(context, phase, PHASE_BOUND, build_bound, &p, err));
+    *out = &p->bound;
     return FAB_OK;
 }
 
@@ -174,9 +164,8 @@ static fab_status find_duplicate(void *context, size_t phase, fab_error *err) {
 }
 
 fab_status fab_context_duplicate(const fab_context *context, size_t phase, size_t *out, fab_error *err) {
-    fab_context *c = NULL;
-    FAB_PASS(owner_of(context, phase, &c, err));
-    FAB_PASS(fab_once_run(&c->parts->phases[phase].duplicate_once, find_duplicate, c, phase, err));
-    *out = c->parts->phases[phase].duplicate_of;
+    context_phase *p = NULL;
+    FAB_PASS(build_part(context, phase, PHASE_DUPLICATE, find_duplicate, &p, err));
+    *out = p->duplicate_of;
     return FAB_OK;
 }

@@ -4,16 +4,20 @@
 
 #include <stdlib.h>
 
-void fab_once_init(fab_once *once) {
-    *once = (fab_once){.status = FAB_OK};
-    atomic_init(&once->is_done, false);
-    (void)pthread_mutex_init(&once->lock, NULL); /* without attributes it does not fail */
+void fab_once_init(fab_once *once, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        once[i] = (fab_once){.status = FAB_OK};
+        atomic_init(&once[i].is_done, false);
+        (void)pthread_mutex_init(&once[i].lock, NULL); /* without attributes it does not fail */
+    }
 }
 
-void fab_once_release(fab_once *once) {
-    (void)pthread_mutex_destroy(&once->lock);
-    free(once->error);
-    once->error = NULL;
+void fab_once_release(fab_once *once, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        (void)pthread_mutex_destroy(&once[i].lock);
+        free(once[i].error);
+        once[i].error = NULL;
+    }
 }
 
 static void build_once(fab_once *once, fab_once_build *build, void *context, size_t index) {

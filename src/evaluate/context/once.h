@@ -21,9 +21,9 @@ typedef struct fab_once {
 
 typedef fab_status fab_once_build(void *context, size_t index, fab_error *err);
 
-/** Zeroed memory is not enough: call this before anybody asks. */
-void fab_once_init(fab_once *once);
-void fab_once_release(fab_once *once);
+/** n of them. Zeroed memory is not enough: call this before anybody asks. */
+void fab_once_init(fab_once *once, size_t n);
+void fab_once_release(fab_once *once, size_t n);
 
 /**
  * Calls `build` unless somebody did; who comes meanwhile waits. Returns what it returned, to everybody. What builds may

@@ -218,8 +218,7 @@ fab_status fab_iterate_seeds(const fab_traffic *traffic, const fab_result *resul
     for (size_t k = 0; k < N_PARTS; k++) {
         *part_of(&mean, k) = 0;
     }
-    FAB_TRY(FAB_NEW(time_s, n_seeds, err));
-    FAB_TRY(FAB_NEW(values, n_seeds, err));
+    FAB_TRY(FAB_NEW_ALL(n_seeds, err, time_s, values));
     for (uint64_t i = 0; i < n_seeds; i++) {
         fab_job_times times = {.tp = {.transfer_s = 0}};
         fab_iteration it;

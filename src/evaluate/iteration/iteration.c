@@ -215,7 +215,6 @@ static int by_bound(const void *a, const void *b) {
 /* Adds the candidates of a microbatch: every number of chunks that is asked for, allowed, and fits. */
 static fab_status add_candidates(const iteration_plan *p, uint64_t microbatch, bounded_candidate *out, size_t *n,
                                  fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_iteration_request *request = p->request;
     uint64_t first = request->choose_interleave ? 1 : p->job->interleave;
     uint64_t last = request->choose_interleave ? p->most_chunks : first; /* at most MOST_CHUNKS */
@@ -227,39 +226,35 @@ static fab_status add_candidates(const iteration_plan *p, uint64_t microbatch, b
             (request->fits != NULL && !request->fits(request->fits_context, microbatch, v))) {
             continue;
         }
-        FAB_TRY(iteration_pipeline_make(p, &c, &run, err));
+        FAB_PASS(iteration_pipeline_make(p, &c, &run, err));
         out[*n] = (bounded_candidate){c, *n, fab_pipeline_lower_bound_s(&run.pipeline)};
         (*n)++;
         iteration_pipeline_release(&run);
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* The fastest; of equal ones the smaller microbatch, then fewer chunks. Those whose bound is above it are not run, and
  * those whose schedule takes too much memory not taken. */
 static fab_status choose(const iteration_plan *p, bounded_candidate *candidate, size_t n, iteration_candidate *out,
                          fab_error *err) {
-    fab_status status = FAB_OK;
     const bounded_candidate *best = &candidate[0];
     double best_s = INFINITY;
     qsort(candidate, n, sizeof *candidate, by_bound);
     for (size_t i = 0; i < n && n > 1 && candidate[i].bound_s <= best_s * (1 + 1e-12); i++) {
         fab_iteration it = {.time_s = INFINITY};
         fab_error too_large = {0};
-        status = iteration_evaluate(p, &candidate[i].is, FAB_PIPELINE_TIME, &it, &too_large);
+        fab_status status = iteration_evaluate(p, &candidate[i].is, FAB_PIPELINE_TIME, &it, &too_large);
         if (status != FAB_OK && status != FAB_ELIMIT) {
-            FAB_FAIL(err, status, too_large.where, "%s", too_large.text);
+            return fab_fail(err, status, too_large.where, "%s", too_large.text);
         }
-        status = FAB_OK;
         if (it.time_s < best_s || (it.time_s <= best_s && candidate[i].index < best->index)) {
             best = &candidate[i];
             best_s = it.time_s;
         }
     }
     *out = best->is;
-done:
-    return status;
+    return FAB_OK;
 }
 
 /* What holds for all candidates. */

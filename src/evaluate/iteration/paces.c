@@ -172,8 +172,7 @@ fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffi
     }
     s.busy = busy;
     FAB_TRY(FAB_NEW(s.ones, s.n_busy, err));
-    FAB_TRY(FAB_NEW(s.link, (size_t)s.n_busy * FAB_TRAVEL_N, err));
-    FAB_TRY(FAB_NEW(s.share, (size_t)s.n_busy * FAB_TRAVEL_N, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)s.n_busy * FAB_TRAVEL_N, err, s.link, s.share));
     FAB_TRY(fab_max_min_new(&s.solver, err));
     for (uint32_t i = 0; i < s.n_busy; i++) {
         s.ones[i] = 1;
@@ -211,8 +210,7 @@ fab_status fab_iterate_link_use(const fab_fabric *fabric, const fab_traffic *tra
     const size_t n = 2 * ((size_t)fabric->n_boundaries + 2); /* scale-up, PCIe, tiers; from GPUs, to them */
     fab_link_use *use = NULL;
     uint64_t *n_used = NULL;
-    FAB_TRY(FAB_NEW(use, n, err));
-    FAB_TRY(FAB_NEW(n_used, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, use, n_used));
     for (fab_link_id link = 0; link < fabric->n_links; link++) {
         const fab_link_class *class = fab_class_of(fabric, link);
         size_t place = class->kind == FAB_LINK_SCALEUP ? 0 : class->kind == FAB_LINK_PCIE ? 1 : class->tier + 1;

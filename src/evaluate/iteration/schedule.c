@@ -118,8 +118,7 @@ static fab_status find_spans(fab_schedule *s, fab_error *err) {
     const fab_timeline *t = &s->timeline;
     edge *edges = NULL;
     size_t n = 0;
-    FAB_TRY(FAB_NEW(edges, 2 * t->n_ops + s->pipeline.n_stages, err));
-    FAB_TRY(FAB_NEW(s->span, 2 * t->n_ops + s->pipeline.n_stages, err));
+    FAB_TRY(FAB_NEW_ALL(2 * t->n_ops + s->pipeline.n_stages, err, edges, s->span));
     for (size_t i = 0; i < t->n_ops; i++) {
         const fab_op *op = &t->op[i];
         edges[n++] = (edge){whole_ns(op->start_s), op->stage, 1, op};
@@ -164,8 +163,7 @@ static fab_status find_stages(fab_schedule *s, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_pipeline *p = &s->pipeline;
     uint32_t *row = NULL; /* [stage]: shown in it; p->n_stages: in none */
-    FAB_TRY(FAB_NEW(s->stage, p->n_stages, err));
-    FAB_TRY(FAB_NEW(row, p->n_stages, err));
+    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, s->stage, row));
     for (uint32_t i = 0; i < p->n_stages; i++) {
         size_t k = 0;
         while (k < s->n_stages && !are_alike(p, s->stage[k].stage, i)) {

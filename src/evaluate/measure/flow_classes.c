@@ -35,8 +35,7 @@ static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_err
     grouping g = {0};
     uint32_t *head = NULL;
     uint32_t *next = NULL;
-    FAB_TRY(FAB_NEW(g.group, all->n, err));
-    FAB_TRY(FAB_NEW(g.size, all->n, err));
+    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size));
     FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * n_parts, err));
     FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
     FAB_TRY(FAB_NEW(next, all->n, err));
@@ -253,8 +252,7 @@ static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, 
     const size_t n = 2 * (n_pods > fab_n_switches(f) ? n_pods : fab_n_switches(f));
     double *load = NULL;
     double *capacity = NULL;
-    FAB_TRY(FAB_NEW(load, n, err));
-    FAB_TRY(FAB_NEW(capacity, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, load, capacity));
     for (uint32_t t = 2; t <= f->n_tiers && fab_is_tree(f); t++) {
         memset(load, 0, n * sizeof *load);
         memset(capacity, 0, n * sizeof *capacity);

@@ -46,16 +46,15 @@ static uint32_t count_of(const search *t, uint32_t link) {
 }
 
 static fab_status hash_pairs(search *t, fab_error *err) {
-    fab_status status = FAB_OK;
     const fab_demand *d = t->demand;
     for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
         for (uint32_t pair = d->first[dst]; pair < d->first[dst + 1]; pair++) {
             fab_pair_links links;
-            FAB_TRY(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
+            FAB_PASS(fab_pair_walk_get(t->walk, d->src[pair], dst, &links, err));
             t->steps += links.n;
             if (t->steps > MOST_STEPS) {
                 t->too_large = true;
-                goto done;
+                return FAB_OK;
             }
             for (uint32_t i = 0; i < links.n; i++) {
                 double share = links.share[i] / count_of(t, links.link[i]);
@@ -63,8 +62,7 @@ static fab_status hash_pairs(search *t, fab_error *err) {
             }
         }
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static int by_class(const void *a, const void *b) {
@@ -156,8 +154,7 @@ fab_status fab_link_classes_find(const fab_prepared_phase *prepared, const fab_r
     uint32_t n_links = prepared->fabric->n_links;
     fab_link_classes found = {0};
     search t = {.demand = prepared->demand};
-    FAB_TRY(FAB_NEW(t.key, n_links, err));
-    FAB_TRY(FAB_NEW(t.first, n_links, err));
+    FAB_TRY(FAB_NEW_ALL(n_links, err, t.key, t.first));
     FAB_TRY(fab_pair_walk_new(prepared->fabric, fab_router_next_hops(router), split, &t.walk, err));
     t.classes = classes_for(prepared, router, split, capacity);
     fab_pair_walk_by_class(t.walk, t.classes);

@@ -103,8 +103,7 @@ static fab_status find_roots(const fab_engine_run *run, const fab_lossless_resul
     fab_status status = FAB_OK;
     FAB_TRY(FAB_NEW(root_of, f->n_links, err));
     follow_causes(r, f->n_links, root_of);
-    FAB_TRY(FAB_NEW(n, f->n_links, err));
-    FAB_TRY(FAB_NEW(stopped_s, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, n, stopped_s));
     for (uint32_t l = 0; l < f->n_links; l++) {
         if (r->paused_s[l] > 0) {
             uint32_t root = root_of[l];
@@ -216,9 +215,9 @@ static uint32_t leave_domains(const fab_fabric *f, const fab_lossless_phase *p, 
     for (uint32_t i = 0; i < p->n_flows; i++) {
         bool leaves = false;
         for (uint64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            fab_link_kind kind = fab_class_of(f, p->link[k])->kind;
-            leaves = leaves || kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-            copies[i] = copies[i] || kind == FAB_LINK_SCALEUP;
+            const fab_link_class *class = fab_class_of(f, p->link[k]);
+            leaves = leaves || fab_is_network(class);
+            copies[i] = copies[i] || class->kind == FAB_LINK_SCALEUP;
         }
         copies[i] = copies[i] || !leaves;
         bits[i] = leaves ? p->bits[i] : 0;
@@ -330,8 +329,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
     FAB_TRY(FAB_NEW(fluid_s, phase.n_flows, err));
     FAB_TRY(FAB_NEW(capacity, phase.n_links, err));
-    FAB_TRY(FAB_NEW(bits, phase.n_flows, err));
-    FAB_TRY(FAB_NEW(copies, phase.n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(phase.n_flows, err, bits, copies));
     FAB_TRY(FAB_NEW(marks, phase.n_links, err));
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
@@ -386,9 +384,7 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
                                       .n_sprayed = routes->n_flows,
                                       .sprayed = routes->flow_first};
     FAB_TRY(FAB_NEW(fluid_s, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(r.paused_s, f->n_links, err));
-    FAB_TRY(FAB_NEW(r.busy_s, f->n_links, err));
-    FAB_TRY(FAB_NEW(r.cause, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, r.paused_s, r.busy_s, r.cause));
     out->fluid_s = run->prepared->relay_s;
     for (uint32_t i = 0; i < sharing->n_flows; i++) {
         fluid_s[i] = s->finish_s[i];

@@ -321,8 +321,7 @@ static fab_status open_shards(draw *d, fab_error *err) {
     for (size_t i = 0; i < d->n_shards; i++) {
         shard *s = &d->shards[i];
         if (i > 0) {
-            FAB_PASS(FAB_NEW(s->own.use, n_links, err));
-            FAB_PASS(FAB_NEW(s->own.bytes, n_links, err));
+            FAB_PASS(FAB_NEW_ALL(n_links, err, s->own.use, s->own.bytes));
         }
         s->use = s->scratch->use;
         s->bytes = s->scratch->bytes;
@@ -438,23 +437,13 @@ done:
     return status;
 }
 
+/* All figures are numbers; one round that stops for ever is enough. */
 static void add_sample(const fab_figures *one, double part, fab_figures *sum) {
-    sum->collided_links += one->collided_links * part;
-    sum->collided_flows += one->collided_flows * part;
-    sum->max_collision += one->max_collision * part;
-    sum->mean_collision += one->mean_collision * part;
-    sum->max_taper += one->max_taper * part;
-    sum->max_hash += one->max_hash * part;
-    sum->max_utilisation += one->max_utilisation * part;
-    sum->effective_bisection += one->effective_bisection * part;
-    sum->busiest_link_s += one->busiest_link_s * part;
-    sum->gap += one->gap * part;
-    sum->throughput += one->throughput * part;
-    sum->min_rate += one->min_rate * part;
-    sum->mean_rate += one->mean_rate * part;
-    sum->transfer_s += one->transfer_s * part;
-    sum->fluid_s += one->fluid_s * part;
-    sum->deadlocks = fmax(sum->deadlocks, one->deadlocks);
+    const double deadlocks = fmax(sum->deadlocks, one->deadlocks);
+    for (size_t i = 0; i < sizeof *sum / sizeof(double); i++) {
+        ((double *)sum)[i] += ((const double *)one)[i] * part;
+    }
+    sum->deadlocks = deadlocks;
 }
 
 /* Queue pairs take turns: the mean over the rounds, each of which sends all bytes over its paths. The first one last,

@@ -51,8 +51,7 @@ fab_status fab_least_time(const fab_prepared_phase *s, double *out_s, fab_error 
     double *sent = NULL;
     double *received = NULL;
     double least = 0;
-    FAB_TRY(FAB_NEW(sent, d->n_leaves, err));
-    FAB_TRY(FAB_NEW(received, d->n_leaves, err));
+    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, sent, received));
     for (uint32_t l = 0; l < f->n_links; l++) {
         least = fmax(least, d->segment_bytes[l] * BITS / fab_class_of(f, l)->usable_bps);
     }

@@ -52,8 +52,7 @@ static fab_status effective_bisection(const fab_engine_run *run, const fab_split
     double *worst = NULL;
     double sum = 0;
     FAB_TRY(FAB_NEW(count, f->n_links, err));
-    FAB_TRY(FAB_NEW(amount, s->demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(worst, s->demand->n_pairs, err));
+    FAB_TRY(FAB_NEW_ALL(s->demand->n_pairs, err, amount, worst));
     for (uint32_t i = 0; i < s->demand->n_pairs; i++) {
         amount[i] = (double)s->demand->parts[i] / s->demand->n_parts;
     }

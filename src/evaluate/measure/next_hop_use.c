@@ -170,8 +170,7 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
     size_t n_members = 0;
     FAB_TRY(FAB_NEW(u, 1, err));
     *u = (use){.f = fabric, .router = router, .n_groups = fab_next_hops_n_groups(t)};
-    FAB_TRY(FAB_NEW(u->chooses, u->n_groups, err));
-    FAB_TRY(FAB_NEW(u->group, u->n_groups, err));
+    FAB_TRY(FAB_NEW_ALL(u->n_groups, err, u->chooses, u->group));
     for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
         for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
             u->group[group].member = n_members;

@@ -58,11 +58,6 @@ static double latency_of(const fab_fabric *f, fab_link_id link) {
     return fab_class_of(f, link)->latency_s;
 }
 
-static bool figures_is_network(const fab_fabric *f, fab_link_id link) {
-    fab_link_kind kind = fab_class_of(f, link)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
-
 /* What all paths of a part of a flow share. Returns the network links among them, 0 inside a scale-up domain. */
 static uint32_t measure_segments(const fab_router *router, const fab_flow *flow, uint32_t part, double *out_s) {
     fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
@@ -71,7 +66,7 @@ static uint32_t measure_segments(const fab_router *router, const fab_flow *flow,
     uint32_t hops = 0;
     *out_s = 0;
     for (uint32_t i = 0; i < n; i++) {
-        hops += figures_is_network(fab_router_fabric(router), links[i]);
+        hops += fab_is_network(fab_class_of(fab_router_fabric(router), links[i]));
         *out_s += latency_of(fab_router_fabric(router), links[i]);
     }
     return hops;
@@ -83,8 +78,7 @@ fab_status fab_path_tally_init(const fab_router *router, fab_path_tally *out, fa
     fab_status status = FAB_OK;
     size_t n_parts = (size_t)fab_router_ports(router)->nics_per_gpu * fab_router_ports(router)->n_planes;
     fab_path_tally tally = {.router = router, .sum = {.reorders = fab_router_facts_of(router)->reorders}};
-    FAB_TRY(FAB_NEW(tally.segment_s, n_parts, err));
-    FAB_TRY(FAB_NEW(tally.segment_hops, n_parts, err));
+    FAB_TRY(FAB_NEW_ALL(n_parts, err, tally.segment_s, tally.segment_hops));
     *out = tally;
     tally = (fab_path_tally){0};
 done:
@@ -126,7 +120,7 @@ static void measure_flow(fab_path_tally *t, const fab_path_chunk *chunk, uint32_
         uint32_t hops = 0;
         double latency_s = 0;
         for (size_t i = 0; i < n; i++) {
-            hops += figures_is_network(f, links[i]);
+            hops += fab_is_network(fab_class_of(f, links[i]));
             latency_s += latency_of(f, links[i]);
         }
         if (r->between_switches) {
@@ -184,10 +178,7 @@ static fab_status fold_pairs(const fab_fabric *f, const fab_dag *dag, const fab_
     fab_status status = FAB_OK;
     double *x = NULL;
     FAB_TRY(FAB_NEW(x, f->n_links, err));
-    FAB_TRY(FAB_NEW(out->hops, demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(out->shortest_s, demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(out->expected_s, demand->n_pairs, err));
-    FAB_TRY(FAB_NEW(out->longest_s, demand->n_pairs, err));
+    FAB_TRY(FAB_NEW_ALL(demand->n_pairs, err, out->hops, out->shortest_s, out->expected_s, out->longest_s));
     for (uint32_t l = 0; l < f->n_links; l++) {
         x[l] = 1;
     }

@@ -147,8 +147,7 @@ static fab_status stream_list_members(fab_stream *s, uint32_t n, fab_error *err)
 static fab_status open_bundles(fab_stream *s, fab_error *err) {
     const fab_prepared_phase *prepared = s->run->prepared;
     const fab_all_to_all *all = &prepared->phase->all;
-    FAB_PASS(FAB_NEW(s->sources, all->n, err));
-    FAB_PASS(FAB_NEW(s->source_of, all->n, err));
+    FAB_PASS(FAB_NEW_ALL(all->n, err, s->sources, s->source_of));
     for (uint32_t i = 0; i < all->n; i++) {
         s->sources[i] = source_of_gpu(prepared, all->first + i);
     }

@@ -33,22 +33,20 @@ static void add_all_to_all(const fab_all_to_all *all, uint64_t gpus_per_block, u
 }
 
 fab_status fab_block_bytes(const fab_fabric *fabric, const fab_phase *phase, fab_phase_result *out, fab_error *err) {
-    fab_status status = FAB_OK;
     uint32_t size = block_size(fabric);
     uint32_t n = (fabric->n_servers + size - 1) / size;
     uint64_t gpus_per_block = (uint64_t)size * fabric->gpus_per_server;
-    FAB_TRY(FAB_NEW(out->block_bytes, (size_t)n * n, err));
+    FAB_PASS(FAB_NEW(out->block_bytes, (size_t)n * n, err));
     out->n_blocks = n;
     out->servers_per_block = size;
     if (phase->all.n > 1) {
         add_all_to_all(&phase->all, gpus_per_block, n, out->block_bytes);
-        goto done;
+        return FAB_OK;
     }
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         uint64_t a = phase->src[i] / gpus_per_block;
         uint64_t b = phase->dst[i] / gpus_per_block;
         out->block_bytes[a * n + b] += (double)phase->bytes[i];
     }
-done:
-    return status;
+    return FAB_OK;
 }

@@ -48,9 +48,7 @@ static fab_status open_arrays(fab_estimator_reader *t, fab_error *err) {
         return FAB_OK;
     }
     FAB_PASS(FAB_NEW(t->capacity, c->request.fabric->n_links, err));
-    FAB_PASS(FAB_NEW(t->part, c->n_paths, err));
-    FAB_PASS(FAB_NEW(t->path_bits, c->n_paths, err));
-    FAB_PASS(FAB_NEW(t->finish_s, c->n_paths, err));
+    FAB_PASS(FAB_NEW_ALL(c->n_paths, err, t->part, t->path_bits, t->finish_s));
     if (c->limit_bps != NULL) {
         FAB_PASS(FAB_NEW(t->limit, c->n_paths, err));
     }
@@ -154,8 +152,7 @@ static fab_status take_flows(const fab_estimator_reader *t, const double *rate, 
     FAB_PASS(FAB_NEW(out->flow_first, (size_t)n_flows + 1, err));
     FAB_PASS(FAB_NEW(out->path_first, (size_t)n_paths + 1, err));
     FAB_PASS(FAB_NEW(out->link, n_links, err));
-    FAB_PASS(FAB_NEW(out->rate_bps, n_flows, err));
-    FAB_PASS(FAB_NEW(out->bottleneck, n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(n_flows, err, out->rate_bps, out->bottleneck));
     memcpy(out->flow_first, t->routes.flow_first, ((size_t)n_flows + 1) * sizeof *out->flow_first);
     memcpy(out->path_first, t->path_first, ((size_t)n_paths + 1) * sizeof *out->path_first);
     memcpy(out->link, t->routes.link, n_links * sizeof *out->link);
@@ -190,8 +187,7 @@ fab_status fab_estimator_flows(fab_estimator_reader *t, const fab_mask *mask, co
     FAB_TRY(open_arrays(t, err));
     FAB_TRY(c->limit_bps != NULL ? estimator_renew_limits(t, err) : FAB_OK);
     estimator_prepare(t, mask);
-    FAB_TRY(FAB_NEW(rate, c->n_paths, err));
-    FAB_TRY(FAB_NEW(bottleneck, c->n_paths, err));
+    FAB_TRY(FAB_NEW_ALL(c->n_paths, err, rate, bottleneck));
     FAB_TRY(fab_max_min_new(&solver, err));
     const fab_sharing sharing = estimator_sharing(t);
     FAB_TRY(fab_max_min_solve(solver, &sharing, rate, bottleneck, err));

@@ -20,8 +20,7 @@ static bool incremental_stays_inside(const fab_estimator *c) {
 static fab_status open_paths(fab_incremental *m, fab_error *err) {
     const fab_estimator *c = m->reader->estimator;
     FAB_PASS(fab_reroute_new(m->baseline, &m->reroute, err));
-    FAB_PASS(FAB_NEW(m->slot, c->n_paths, err));
-    FAB_PASS(FAB_NEW(m->touched_at, c->n_paths, err));
+    FAB_PASS(FAB_NEW_ALL(c->n_paths, err, m->slot, m->touched_at));
     FAB_PASS(FAB_NEW(m->flow, c->request.routes->n_flows, err));
     return FAB_NEW(m->is_listed, c->request.fabric->n_links, err);
 }
@@ -59,9 +58,7 @@ fab_status fab_incremental_new(const fab_estimator *const *estimators, size_t n,
     fab_status status = FAB_OK;
     fab_incremental *m = NULL;
     FAB_TRY(FAB_NEW(m, 1, err));
-    FAB_TRY(FAB_NEW(m->phase, n, err));
-    FAB_TRY(FAB_NEW(m->found, n, err));
-    FAB_TRY(FAB_NEW(m->servers_found, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, m->phase, m->found, m->servers_found));
     FAB_TRY(fab_allocate(n, sizeof(fab_estimator_reader *), &m->readers, err));
     m->baseline = baseline;
     m->can = fab_baseline_is_separable(baseline);

@@ -116,8 +116,7 @@ static fab_status rank_links(const fab_estimator *c, double (*seconds)(const est
         }
     }
     FAB_TRY(fab_ranked_sort(list, out->n, err));
-    FAB_TRY(FAB_NEW(out->link, out->n, err));
-    FAB_TRY(FAB_NEW(out->s, out->n, err));
+    FAB_TRY(FAB_NEW_ALL(out->n, err, out->link, out->s));
     for (uint32_t i = 0; i < out->n; i++) {
         out->link[i] = list[i].item;
         out->s[i] = list[i].value;

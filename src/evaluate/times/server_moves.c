@@ -85,9 +85,7 @@ static fab_status list_flows(server_moves *m, fab_error *err) {
     const fab_estimator_request *q = &m->estimator->request;
     const uint32_t n_servers = q->fabric->n_servers;
     FAB_PASS(FAB_NEW(m->first, (size_t)n_servers + 2, err));
-    FAB_PASS(FAB_NEW(m->flow, 2 * (size_t)q->routes->n_flows, err));
-    FAB_PASS(FAB_NEW(m->other, 2 * (size_t)q->routes->n_flows, err));
-    FAB_PASS(FAB_NEW(m->path, 2 * (size_t)q->routes->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(2 * (size_t)q->routes->n_flows, err, m->flow, m->other, m->path));
     FAB_PASS(FAB_NEW(m->n_paths, n_servers, err));
     for (int fills = 0; fills < 2; fills++) { /* places are shifted by two while they are counted, by one then */
         for (uint32_t i = 0; i < q->routes->n_flows; i++) {
@@ -131,10 +129,7 @@ fab_status server_moves_new(const fab_estimator *const *estimators, size_t n, co
     FAB_TRY(fab_reroute_lift(m->clean, &m->nothing, NULL, 0, &m->touched, err));
     FAB_TRY(list_flows(m, err));
     FAB_TRY(fab_allocate(f->n_servers, sizeof(moves_block *), &m->blocks, err));
-    FAB_TRY(FAB_NEW(m->place, f->n_servers, err));
-    FAB_TRY(FAB_NEW(m->moved, f->n_servers, err));
-    FAB_TRY(FAB_NEW(m->now, f->n_servers, err));
-    FAB_TRY(FAB_NEW(m->now_place, f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, m->place, m->moved, m->now, m->now_place));
     FAB_TRY(FAB_NEW(m->flow_stamp, m->estimator->request.routes->n_flows, err));
     FAB_TRY(FAB_NEW(m->new_gpu, fab_n_gpus(f), err));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {

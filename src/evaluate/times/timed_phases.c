@@ -130,8 +130,7 @@ fab_status fab_time_phases(fab_timed_memo *memo, const fab_context *context, siz
         FAB_TRY(FAB_NEW(memo->scratch, n_threads, err));
         memo->n_scratches = n_threads;
     }
-    FAB_TRY(FAB_NEW(p.timed, traffic->n_phases + 1, err));
-    FAB_TRY(FAB_NEW(p.phase, traffic->n_phases + 1, err));
+    FAB_TRY(FAB_NEW_ALL(traffic->n_phases + 1, err, p.timed, p.phase));
     forget(memo);
     for (size_t i = 0; i < traffic->n_phases; i++) {
         const fab_phase *phase = &traffic->phases[i];

@@ -348,7 +348,7 @@ Test(adaptive, tables_hold_groups) {
         size_t size = 0;
         FILE *out = open_memstream(&text[i], &size);
         fab_router router = make_router(&s, i == 0 ? "adaptive" : "ecmp");
-        cr_assert_eq(fab_tables_write(&router, out, NULL), FAB_OK);
+        cr_assert_eq(fab_tables_write(&router, NULL, out, NULL), FAB_OK);
         (void)fclose(out);
         fab_router_release(&router);
     }

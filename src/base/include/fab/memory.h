@@ -19,6 +19,33 @@ fab_status fab_allocate(size_t n, size_t size, void *out, fab_error *err) FAB_MU
 /** `FAB_NEW(pointer, n, err)`: allocates an array of n zeroed elements of the pointer's type. */
 #define FAB_NEW(pointer, n, err) fab_allocate((n), sizeof *(pointer), &(pointer), (err))
 
+/** One array of fab_allocate_each(): where its block goes, and the bytes of an element. */
+typedef struct fab_new_array {
+    void *out;
+    size_t size;
+} fab_new_array;
+
+/** fab_allocate() of n elements for every array, in order; those after a failure are not written. */
+fab_status fab_allocate_each(size_t n, const fab_new_array *arrays, size_t n_arrays, fab_error *err) FAB_MUST_USE;
+
+/** `FAB_NEW_ALL(n, err, a, b, c)`: FAB_NEW for 2 to 8 pointers, none of them reached through another. */
+#define FAB_NEW_ALL(n, err, ...)                                                                                       \
+    fab_allocate_each((n), (const fab_new_array[]){FAB_NEW_ARRAYS(__VA_ARGS__)},                                       \
+                      sizeof((const fab_new_array[]){FAB_NEW_ARRAYS(__VA_ARGS__)}) / sizeof(fab_new_array), (err))
+#define FAB_NEW_ARRAYS(...)                                                                                            \
+    FAB_NEW_PICK(__VA_ARGS__, FAB_NEW_8, FAB_NEW_7, FAB_NEW_6, FAB_NEW_5, FAB_NEW_4, FAB_NEW_3, FAB_NEW_2, 0)          \
+    (__VA_ARGS__)
+#define FAB_NEW_PICK(a, b, c, d, e, f, g, h, pick, ...) pick
+#define FAB_NEW_1(a)                                                                                                   \
+    { &(a), sizeof *(a) }
+#define FAB_NEW_2(a, b)   FAB_NEW_1(a), FAB_NEW_1(b)
+#define FAB_NEW_3(a, ...) FAB_NEW_1(a), FAB_NEW_2(__VA_ARGS__)
+#define FAB_NEW_4(a, ...) FAB_NEW_1(a), FAB_NEW_3(__VA_ARGS__)
+#define FAB_NEW_5(a, ...) FAB_NEW_1(a), FAB_NEW_4(__VA_ARGS__)
+#define FAB_NEW_6(a, ...) FAB_NEW_1(a), FAB_NEW_5(__VA_ARGS__)
+#define FAB_NEW_7(a, ...) FAB_NEW_1(a), FAB_NEW_6(__VA_ARGS__)
+#define FAB_NEW_8(a, ...) FAB_NEW_1(a), FAB_NEW_7(__VA_ARGS__)
+
 /**
  * Grows an array so that it holds at least `need` elements; doubles, so that appending is amortised O(1).
  * New elements are not initialised.

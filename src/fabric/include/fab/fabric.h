@@ -124,6 +124,10 @@ static inline fab_node_id fab_head(const fab_fabric *f, fab_link_id l) {
 static inline const fab_link_class *fab_class_of(const fab_fabric *f, fab_link_id l) {
     return &f->classes[f->cable_class[l >> 1]];
 }
+/** A cable of the network, not a link inside a server. */
+static inline bool fab_is_network(const fab_link_class *k) {
+    return k->kind == FAB_LINK_ACCESS || k->kind == FAB_LINK_FABRIC;
+}
 /** Something of steps and messages counts. */
 static inline bool fab_has_software(const fab_fabric *f) {
     return f->host.call_s > 0 || f->host.step_s > 0 || f->host.message_s > 0 || f->host.slot_s > 0;
