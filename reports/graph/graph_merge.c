@@ -168,6 +168,7 @@ static fab_status merge_nodes(fab_graph_merge *m, const fab_graph_view *whole, f
             continue;
         }
         *sum = one;
+        fab_graph_name_whole_node(whole->fabric, sum);
         sum->group = graph_merge_group_of(m, whole->fabric, &one);
         sum->id = m->node_of[v];
         if (keeps_switches(m) && one.level < FAB_LEVEL_TIER(1)) {

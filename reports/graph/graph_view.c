@@ -114,10 +114,13 @@ void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_n
     bool is_ranked = view->overlay != NULL && view->overlay->node_criticality != NULL;
     out->criticality = is_ranked ? view->overlay->node_criticality[v] : NAN;
     out->cost_usd = cost_of_node(view, kind, tier);
-    (void)fab_node_name(f, v, out->name);
-    out->host[0] = '\0';
-    if (f->names != NULL && out->server != FAB_NONE) {
-        (void)fab_server_name(f, out->server, out->host);
+    out->name[0] = out->host[0] = '\0';
+}
+
+void fab_graph_name_whole_node(const fab_fabric *f, fab_graph_node *node) {
+    (void)fab_node_name(f, node->id, node->name);
+    if (f->names != NULL && node->server != FAB_NONE) {
+        (void)fab_server_name(f, node->server, node->host);
     }
 }
 
@@ -126,6 +129,7 @@ void fab_graph_view_node(const fab_graph_view *view, uint32_t id, fab_graph_node
         *out = view->merge->node[id];
     } else {
         fab_graph_whole_node(view, id, out);
+        fab_graph_name_whole_node(view->fabric, out);
     }
 }
 

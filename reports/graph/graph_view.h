@@ -137,6 +137,7 @@ fab_status fab_graph_merge_new(const fab_graph_view *whole, fab_view kind, fab_g
                                fab_error *err) FAB_MUST_USE;
 void fab_graph_merge_free(fab_graph_merge *merge);
 
-/** The node and the cable as they are in the fabric. */
+/** The node, without names, and the cable as they are in the fabric. */
 void fab_graph_whole_node(const fab_graph_view *view, fab_node_id v, fab_graph_node *out);
+void fab_graph_name_whole_node(const fab_fabric *f, fab_graph_node *node);
 void fab_graph_whole_edge(const fab_graph_view *view, uint32_t cable, fab_graph_use *room, fab_graph_edge *out);

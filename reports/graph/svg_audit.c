@@ -38,6 +38,8 @@ typedef struct drawing {
     place *places;
     uint32_t n_places, n_beyond; /* n_beyond: ends of findings that are not drawn */
     uint32_t *at;                /* shape [2 * n_findings]: place of either end; FAB_NONE */
+    uint32_t n_rows;
+    bool *is_named; /* shape [n_rows]: its name is drawn */
     double bottom;
 } drawing;
 
@@ -88,6 +90,7 @@ static fab_status place_racks(drawing *d, fab_error *err) {
                                .height = height,
                                .row = row};
         d->bottom = fmax(d->bottom, d->places[i].y + height);
+        d->n_rows = row + 1 > d->n_rows ? row + 1 : d->n_rows;
     }
     for (uint32_t i = 0; i < 2 * d->audit->n_findings; i++) {
         d->at[i] = d->audit->findings[i / 2].at[i % 2].rack;
@@ -123,6 +126,7 @@ static fab_status place_boxes(drawing *d, fab_error *err) {
         d->at[i] = place_of_box(d, in_row, box_name(f, i % 2), f->at[i % 2].tier);
     }
     d->bottom = TOP;
+    d->n_rows = TIERS;
     for (uint32_t row = TIERS; row-- > 0;) { /* the highest tier at the top */
         y[row] = d->bottom + 20;
         d->bottom += in_row[row] > 0 ? 110 : 0;
@@ -160,18 +164,13 @@ static const char *place_name(const drawing *d, uint32_t i, char *room) {
 }
 
 static void put_row_names(drawing *d) {
-    uint32_t last = FAB_NONE;
     for (uint32_t i = 0; i < d->n_places; i++) {
         const place *p = &d->places[i];
         char text[48];
-        bool is_named = false; /* by a box before */
-        for (uint32_t k = 0; d->floor == NULL && k < i; k++) {
-            is_named |= d->places[k].row == p->row;
-        }
-        if (is_named || p->row == last) {
+        if (d->is_named[p->row]) {
             continue;
         }
-        last = p->row;
+        d->is_named[p->row] = true;
         if (d->floor != NULL && d->floor->n_halls > 1) {
             (void)snprintf(text, sizeof text, "hall %" PRIu32 ", row %" PRIu32, d->floor->rack[i].hall,
                            d->floor->rack[i].row);
@@ -204,7 +203,7 @@ static void put_place(drawing *d, uint32_t i) {
                    p->x - p->width / 2, p->y - p->height / 2, p->width, p->height);
     fab_xml_write_escaped(&d->w.xml, place_name(d, i, room));
     uint32_t n_told = 0;
-    for (uint32_t k = 0; p->n > 0 && k < d->audit->n_findings && n_told < FEW_IN_TIP; k++) {
+    for (uint32_t k = p->first; n_told < p->n && n_told < FEW_IN_TIP; k++) {
         if (d->at[2 * (size_t)k] == i || d->at[2 * (size_t)k + 1] == i) {
             fab_graph_put(&d->w, "\n");
             put_finding(d, &d->audit->findings[k]);
@@ -344,6 +343,7 @@ fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) {
     uint32_t n_missing = 0;
     FAB_TRY(FAB_NEW(d.at, 2 * (size_t)result->audit->n_findings + 1, err));
     FAB_TRY(d.floor != NULL ? place_racks(&d, err) : place_boxes(&d, err));
+    FAB_TRY(FAB_NEW(d.is_named, (size_t)d.n_rows + 1, err));
     count_findings(&d);
     for (uint32_t i = 0; i < d.audit->n_findings; i++) {
         const fab_finding *f = &d.audit->findings[i];
@@ -357,6 +357,6 @@ fab_status fab_svg_audit(const fab_result *result, FILE *out, fab_error *err) {
     }
 done:
     fab_xml_writer_release(&d.w.xml);
-    FAB_FREE_ALL(d.places, d.at);
+    FAB_FREE_ALL(d.places, d.at, d.is_named);
     return status;
 }

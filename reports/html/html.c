@@ -91,6 +91,10 @@ static fab_status make_data(const fab_result *result, fab_str *out, fab_error *e
     }
     if (result->asked != NULL) {
         put_asked(result->asked, out);
+        if (result->asked->has_rest) {
+            fab_str_add(out, ",\"rest\":\"as before\"}");
+            return fab_str_status(out, err);
+        }
     }
     if (result->audit != NULL) {
         FAB_PASS(put_audit(result, out, err));

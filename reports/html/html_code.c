@@ -12,6 +12,7 @@
 #define DIGIT_MORE  32U
 #define MANY_PLACES 64
 #define WORTH_A_RUN 4 /* repetitions that take more characters than a run of them */
+#define SEEN        256
 
 static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -65,6 +66,25 @@ static size_t unique(double *values, size_t n) {
     return kept;
 }
 
+/* Drops most repetitions of values that are not sorted: links of a phase have few figures, and sorting all takes long.
+ */
+static size_t drop_seen(double *values, size_t n) {
+    double seen[SEEN];
+    size_t kept = 0;
+    for (size_t i = 0; i < SEEN; i++) {
+        seen[i] = NAN;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        double *at = &seen[(bits * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+        if (values[i] != *at) {
+            *at = values[kept++] = values[i];
+        }
+    }
+    return kept;
+}
+
 static double six_digits(double value) {
     char text[32];
     (void)snprintf(text, sizeof text, "%.6g", value);
@@ -73,6 +93,7 @@ static double six_digits(double value) {
 
 fab_status fab_code_table_init(double *values, size_t n, fab_code_table *out, fab_error *err) {
     *out = (fab_code_table){0};
+    n = drop_seen(values, n);
     qsort(values, n, sizeof *values, fab_order_double);
     size_t kept = unique(values, n);
     for (size_t i = 0; i < kept; i++) {

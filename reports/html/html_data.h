@@ -37,7 +37,8 @@ fab_status fab_html_schedules(const fab_result *result, fab_str *out, fab_error 
 fab_status fab_html_ranks(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 
 /** `"heat"`: of compared designs, points of a sweep, or two states: links of every boundary by utilisation, as
- * [point, phase, engine, boundary, links of each bin]; the first FAB_HTML_HEATS alone. */
+ * [point, phase, engine, boundary, links of each bin], FAB_HTML_HEATS at most; `"heat_left_out"`: of how many points,
+ * phases and engines there are none for that. */
 fab_status fab_html_heat(const fab_result *result, fab_str *out, fab_error *err) FAB_MUST_USE;
 
 /** `"blocks"`: bytes between blocks of servers, by phase. */

@@ -1,5 +1,5 @@
-/* The schedule of an iteration in the data block of the HTML report, every operation of one pipeline by engine; and
- * where ranks are. */
+/* The schedule of an iteration in the data block of the HTML report: operations of one pipeline by engine, merged where
+ * there are too many; and where ranks are. */
 #include "html_code.h"
 #include "html_data.h"
 #include "data/json_text.h"
@@ -67,7 +67,8 @@ static fab_status rows_of(const fab_schedule *s, op_row **out, fab_error *err) {
 }
 
 /* One row for each kind among rows that follow each other on a track, one after the other from where the first begins:
- * all that they take is in them, and the rest of the time is behind them. Returns how many. */
+ * all that they take is in them (of those that overlap, as much as the time of the run), and the rest of the time is
+ * behind them. Returns how many. */
 static size_t merge_run(const op_row *row, size_t n, op_row *out) {
     size_t n_out = 0;
     double end = 0;

@@ -19,6 +19,7 @@
 #include "fab/choices.h"
 #include "fab/mask.h"
 #include "fab/overlay.h"
+#include "fab/published.h"
 #include "fab/relocate.h"
 #include "fab/reports.h"
 #include "fab/save.h"
@@ -282,6 +283,8 @@ typedef struct cli_session {
     struct fab_plans *plans; /**< NULL: the job says how it is run */
     fab_result result;
     bool is_replayed; /**< the result has all but what goes further */
+    bool has_published;
+    fab_published published; /**< figures beside those of the job; what parts that break do to it has none */
     cli_further further;
 } cli_session;
 
@@ -389,7 +392,7 @@ fab_status cli_advise(const cli_options *options, const fab_replay *base, fab_re
 /** Published figures of the design and job of a result, under any engine, beside those of the result. Does nothing
  * where there are none. `out` is what the result borrows; release it with fab_published_release(). */
 fab_status cli_find_published(const cli_options *options, const fab_design *design, fab_result *result,
-                              struct fab_published *out, fab_error *err) FAB_MUST_USE;
+                              fab_published *out, fab_error *err) FAB_MUST_USE;
 
 /* --- cmd_explore.c ------------------------------------------------------------------------------------------------ */
 

@@ -236,6 +236,7 @@ fab_status cli_session_open(const cli_options *options, fab_command command, con
 void cli_session_release(cli_session *s) {
     cli_further_release(&s->further);
     fab_result_release(&s->result);
+    fab_published_release(&s->published);
     fab_context_free(s->context);
     fab_context_free(s->first);
     free(s->chunked);
@@ -410,12 +411,20 @@ static fab_status run_replay(cli_session *s, fab_replay *replay, fab_error *err)
     return FAB_OK;
 }
 
+/* No published figure is of broken parts. */
+static fab_status find_published(cli_session *s, fab_error *err) {
+    if (!s->has_published) {
+        s->has_published = true;
+        return cli_find_published(s->options, s->asked != NULL ? s->asked : s->design, &s->result, &s->published, err);
+    }
+    return FAB_OK;
+}
+
 fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const cli_options *options = s->options;
     fab_advice *advice = NULL;
     cli_progress progress = {0};
-    fab_published published = {.n_rows = 0};
     fab_run_verdict *verdict = NULL;
     FAB_TRY(FAB_NEW(verdict, 1, err));
     FAB_TRY(open_replay(s, err));
@@ -442,7 +451,7 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     cli_progress_end(replay.progress != NULL);
     fab_blame_design(s->design, status, err);
     FAB_TRY(status);
-    FAB_TRY(cli_find_published(options, s->asked != NULL ? s->asked : s->design, &s->result, &published, err));
+    FAB_TRY(find_published(s, err));
     fab_verdict_finish(&s->result, verdict);
     if (!cli_shows_loads(options)) {
         drop_loads(&s->result);
@@ -452,11 +461,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     FAB_TRY(cli_certify(s, err));
     FAB_TRY(cli_report(options, &s->result, out, err));
 done:
-    fab_published_release(&published);
     fab_advice_free(advice);
     free(verdict);
-    s->result.published = NULL; /* the next question finds its own, as the verdict */
-    s->result.verdict = NULL;
+    s->result.verdict = NULL; /* the next question finds its own */
     return status;
 }
 

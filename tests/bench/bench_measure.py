@@ -120,14 +120,16 @@ class Bench:
         """What page.mjs says of each row; it needs node, Chromium and what reports/web names."""
         line = "{:<46} {:>10} {:>10}  {:<3}"
         heading = (f"pages, least of {self.runs}", "measured", "target", "")
-        for row in filter(lambda row: self.chosen(row.name), bench_rows.PAGES):
-            done = None
-            if shutil.which("node"):
-                done = subprocess.run(["node", self.peers_dir / "page.mjs", self.program, self.work, str(self.runs), row.row], stdout=subprocess.PIPE, text=True, check=False)
+        rows = [row for row in bench_rows.PAGES if self.chosen(row.name)]
+        done = None
+        if rows and shutil.which("node"): # once: rows share what they measure
+            command = ["node", self.peers_dir / "page.mjs", self.program, self.work, str(self.runs), *(row.row for row in rows)]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        for row in rows:
             if done is None or done.returncode == 77:
                 self.skip(row.name, "node, Chromium or playwright-core is missing (scripts/setup --tests installs them)")
                 continue
-            said = re.fullmatch(rf"{row.row} ([0-9.e-]+)\n", done.stdout)
+            said = re.search(rf"^{row.row} ([0-9.e-]+)$", done.stdout, re.MULTILINE)
             if done.returncode != 0 or said is None:
                 raise Failure(f"'page.mjs {row.row}' failed: {done.stdout}")
             value = float(said[1])

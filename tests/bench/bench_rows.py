@@ -87,6 +87,7 @@ PAGES = [
     Page("page, the packed program", 3, "MB", "core"),
     Page("page, first view, 24,576 GPUs", 1, "s", "view-24576"),
     Page("page, a frame while panning, 24,576 GPUs", 16.7, "ms", "pan-24576"),
+    Page("page, longest frame while panning, 24,576 GPUs", 16.7, "ms", "longest-24576"),
     Page("page, a part breaks, 1,024 GPUs", 0.1, "s", "ask-1024"),
     Page("page, a part breaks, 24,576 GPUs", 1, "s", "ask-24576"),
     Page("page, answer in WebAssembly, 1,024 GPUs", 0.1, "s", "answer-1024"),

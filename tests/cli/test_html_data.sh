@@ -37,6 +37,9 @@ make build clos:gpus=64,radix=16
 make cost clos:gpus=64 clos:gpus=64,taper=2
 make sweep clos:gpus=64,radix=16 --vary taper.1=1,2 --engine spray
 make compare clos:gpus=64,radix=16 clos:gpus=64,radix=16,taper=2 --engine spray
+# more links of boundaries than a page takes: 240 points, 6 engines, 3 boundaries
+make sweep clos:gpus=16,gpus-per-server=1,radix=4,tiers=3 --traffic pattern:shift,by=3 --vary "traffic.bytes=$(seq -s kB, 240)kB" \
+  --engine ecmp --engine spray --engine dmodk --engine adaptive --engine ecmp,qp=2 --engine ecmp,qp=4
 node "$root/tests/web/test_data.mjs" "${folders[@]}" || fail "the data of a page differ from another report"
 
 [[ $failures -eq 0 ]]

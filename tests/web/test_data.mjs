@@ -200,6 +200,19 @@ function checkWays(model, report) {
   return n;
 }
 
+/** How full links are: a figure has all of its boundaries, or is counted among those that are left out. */
+function checkHeat({ heat, heat_left_out: left, report }) {
+  const figures = new Map();
+  for (const [point, phase, engine, boundary] of heat) {
+    const key = `${point} ${phase} ${engine}`;
+    figures.set(key, [...(figures.get(key) ?? []), boundary]);
+  }
+  for (const [key, boundaries] of figures) assert.deepEqual(boundaries, figures.get(`0 ${key.slice(key.indexOf(' ') + 1)}`), key);
+  if (left > 0) assert.equal(figures.size + left, report.sweep.points.reduce((sum, p) => sum + p.phases.reduce((n, phase) => n + phase.engines.length, 0), 0));
+  cut += left > 0 ? 1 : 0;
+}
+let cut = 0;
+
 let ways = 0;
 for (const folder of process.argv.slice(2)) {
   const { data, model } = readModel(folder);
@@ -213,9 +226,11 @@ for (const folder of process.argv.slice(2)) {
     checkLoads(model);
     checkBlocks(folder, model);
   }
+  if (data.heat) checkHeat(data);
   const operations = checkSchedules(model, data.report);
   ways += model.graph ? checkWays(model, data.report) : 0;
   console.log(`${folder}: ${operations} operations, ${model.graph ? `${model.graph.boundaries.reduce((n, b) => n + b.n, 0)} cables` : 'no graph'}, ${model.loads?.draws.length ?? 0} draws, ${pictures} pictures`);
 }
 assert.ok(merged > 0, 'no schedule has more operations than a page takes');
+assert.ok(cut > 0, 'no sweep has more links of boundaries than a page takes');
 assert.ok(ways > 0, 'no slowest flow is held by a link that the report lists');

@@ -42,11 +42,13 @@ test('an audit stands on the floor of its plan: racks to walk to, what is missin
   const drawn = await page.evaluate(() => ({
     racks: [...document.querySelectorAll('svg.fs rect.b')].map((e) => [e.textContent.split('\n')[0], e.classList.contains('x')]),
     numbers: [...document.querySelectorAll('svg.fs text.g')].map((e) => Number(e.textContent)),
+    rows: [...document.querySelectorAll('svg.fs text.r')].map((e) => e.textContent).filter((name) => name.startsWith('row ')),
     red: document.querySelectorAll('svg.fs path.f').length,
     text: document.querySelector('svg.fs').textContent,
   }));
   assert.deepEqual(new Set(drawn.racks.filter(([, red]) => red).map(([name]) => name)), new Set(missing.flatMap((x) => [x.rack, x.other_rack].filter(Boolean))));
   assert.ok(drawn.racks.length > 16, 'sixteen racks of servers, and those of switches');
+  assert.deepEqual(drawn.rows.sort(), [...new Set(drawn.racks.map(([name]) => `row ${name.match(/row-(\d+)/)[1]}`))].sort(), 'every row has its name once');
   assert.deepEqual(drawn.numbers.sort((a, b) => a - b), [...led.values()].sort((a, b) => a - b));
   assert.equal(drawn.red, missing.filter((x) => x.other_rack && x.other_rack !== x.rack).length);
   assert.ok(drawn.text.includes(`${findings.length} findings, ${missing.reduce((sum, x) => sum + x.cables, 0)} cables missing`), drawn.text.slice(0, 400));
@@ -227,6 +229,7 @@ test('commands of one question answer it first, with the figures of the report',
   const serving = await first('serving', 'answer-serving');
   same(serving.strong, served.tokens_per_s, 'tokens');
   same(serving.told.match(/a token in (.*?s)T/)[1], served.token_s, 'a token');
+  assert.equal(serving.told.match(/\$([\d.]+) per million tokens/)[1], String(Number(served.usd_per_1e6_tokens.toPrecision(4))));
   const explained = (await first('explain', 'answer-explain')).told;
   const crossed = readModel(join(root, 'explain')).data.report.explain.phases.reduce((a, b) => (b.utilisation_ratio > a.utilisation_ratio ? b : a));
   assert.ok(explained.includes(`${crossed.n_flows} flows of ${crossed.name} ask for ${crossed.utilisation_ratio.toFixed(2)} of what`), explained);

@@ -1,6 +1,6 @@
 // Two states of a network and its job: what changed, what that does, and why.
 import { h, replace, section, select, table } from './dom.js';
-import { heatOf, heatPair } from './heat.js';
+import { heatNote, heatOf, heatPair } from './heat.js';
 import * as f from './format.js';
 
 const MOST = 12; // links
@@ -56,5 +56,5 @@ export function difference(model) {
     d.changes_left_out > 0 && h('p', { class: 'note' }, `and ${f.count(d.changes_left_out)} more`),
     d.tests?.length > 0 && [h('h3', null, 'Tried: other servers in the place of the one that has come'), h('ul', null, d.tests.map((t) => h('li', null,
       `${t.what}: ${f.seconds(t.time_s)}, ${t.returns ? 'as before' : 'not as before'}, ${t.holds ? 'as the cause predicts' : 'against it'}`)))],
-    d.engines.map((e, i) => engine(model, d, e, i)));
+    d.engines.map((e, i) => engine(model, d, e, i)), heatNote(model));
 }

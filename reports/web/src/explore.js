@@ -85,8 +85,8 @@ function comparison(now, then) {
 }
 
 /**
- * The program in its worker: `ask(words, files)` gives { code, answer, said, ms }. When nobody asks it opens what broken
- * parts need of the job that was asked for last; `onOpen` is told.
+ * The program in its worker: `ask(words, files)` gives { code, answer, said, ms }, the answer as what its JSON says. When
+ * nobody asks it opens what broken parts need of the job that was asked for last; `onOpen` is told.
  */
 function startCore(onReady, onOpen) {
   const script = new Blob([document.getElementById('worker').textContent], { type: 'text/javascript' });
@@ -96,9 +96,17 @@ function startCore(onReady, onOpen) {
   const text = new TextDecoder();
   let n = 0;
   let asked = '';
+  let last = null; // of the same job what broken parts do not change is said once
+  const read = (bytes) => {
+    const answer = JSON.parse(text.decode(bytes));
+    if (!answer.asked) return answer;
+    const { rest, ...told } = answer;
+    last = rest ? { ...last, ...told } : told;
+    return last;
+  };
   worker.onmessage = ({ data }) => {
     if (data.ready) onReady();
-    waiting.get(data.id)?.({ ...data, answer: text.decode(data.answer) });
+    waiting.get(data.id)?.({ ...data, answer: data.code === 0 && data.answer.length > 0 ? read(data.answer) : null });
     waiting.delete(data.id);
     setTimeout(() => waiting.size === 0 && asked === 'explore' && ask(['hold'], {}).then(onOpen));
   };
@@ -132,7 +140,7 @@ export function explore(first, show) {
   const knobs = h('div', { class: 'controls' });
   const command = h('code', { id: 'explore-command' });
 
-  const learn = async (what) => JSON.parse((await ask(['list', what, '--json'], {})).answer);
+  const learn = async (what) => (await ask(['list', what, '--json'], {})).answer;
   const ask = startCore(async () => {
     if (q.design && !now) turn({});
     [fields, families] = [await learn('fields'), await learn('families')];
@@ -156,12 +164,12 @@ export function explore(first, show) {
       status.dataset.code = String(result.code);
       return;
     }
-    now = JSON.parse(result.answer);
+    now = result.answer;
     kept ??= now;
     writeAddress({ words: wordsOf(q) });
-    document.getElementById('data').textContent = result.answer; // what a saved page begins with
     present();
     draw();
+    document.getElementById('data').textContent = JSON.stringify(now).replaceAll('<', '\\u003c'); // what a saved page begins with
     status.textContent = `Answered in ${f.seconds(result.ms / 1e3)}, by this page alone.`;
     status.dataset.code = '0';
     status.dataset.ms = String(Math.round(result.ms));
@@ -216,7 +224,7 @@ export function explore(first, show) {
   const withSets = (change) => (change.sets ? { ...change, sets: { ...q.sets, ...change.sets } } : change);
   const tryOut = async (change) => {
     const { code, answer, said } = await ask(questionWords({ ...q, ...withSets(change) }), files);
-    return code === 0 ? { report: JSON.parse(answer).report } : { said };
+    return code === 0 ? { report: answer.report } : { said };
   };
   return { tryOut, take: (change) => turn(withSets(change)), breakPart: (name) => turn({ broken: [...q.broken.filter((b) => b.split('*')[0] !== name.split('*')[0]), name] }) };
 }

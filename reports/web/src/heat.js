@@ -9,6 +9,9 @@ const FULL = 4; // bins from here on are above what a link carries
 export const heatOf = (model, point, phase, engine) => (model.data.heat ?? [])
   .filter(([p, q, e]) => p === point && q === phase && e === engine).map(([, , , boundary, ...bins]) => ({ boundary, bins })).reverse();
 
+/** Said where a page has too few of them. */
+export const heatNote = ({ data }) => data.heat_left_out > 0 && h('p', { class: 'note' }, `How full links are is in this page for the first designs and phases alone: ${f.count(data.heat_left_out)} more were left out.`);
+
 const sum = (bins) => bins.reduce((a, b) => a + b, 0);
 export const collidedOf = ({ bins }) => sum(bins.slice(FULL));
 

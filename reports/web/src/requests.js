@@ -5,7 +5,7 @@ import { waterfall } from './time.js';
 import * as f from './format.js';
 
 const PARTS = [['lookup_s', 'lookups', 'optimizer'], ['dense_s', 'dense part', 'compute'], ['exchange_s', 'exchange of vectors', 'tp'], ['reduction_s', 'reduction of gradients', 'dp']];
-const usd = (v) => (v === undefined ? '-' : `$${f.digits(v, 4)}`);
+export const usd = (v) => (v === undefined ? '-' : `$${f.digits(v, 4)}`);
 const seconds = (v) => (v === undefined ? '-' : f.seconds(v));
 const head = { title: 'engine', head: true, cell: (r) => r.engine };
 
@@ -48,7 +48,7 @@ export function serving(model) {
         { title: 'cache', number: true, cell: (r) => f.seconds(r.cache_s) },
         { title: 'all-reduce', number: true, cell: (r) => seconds(r.all_reduce_s) },
         { title: 'to decode', number: true, cell: (r) => seconds(r.kv_transfer_s) },
-        { title: 'tokens/s', number: true, cell: (r) => f.count(Math.round(r.tokens_per_s)) },
+        { title: 'tokens/s', number: true, cell: (r) => f.count(r.tokens_per_s) },
         { title: '$/1e6 tokens', number: true, cell: (r) => usd(r.usd_per_1e6_tokens) }],
       rows: list,
     }),
@@ -92,7 +92,7 @@ export function ranking(model) {
         { title: 'batch', number: true, cell: (r) => f.seconds(r.batch_s) },
         { title: 'exchange', number: true, cell: (r) => f.percent(r.exchange_s / r.batch_s) },
         { title: 'reduction', number: true, cell: (r) => f.percent(r.reduction_s / r.batch_s) },
-        { title: 'samples/s', number: true, cell: (r) => f.count(Math.round(r.samples_per_s)) },
+        { title: 'samples/s', number: true, cell: (r) => f.count(r.samples_per_s) },
         { title: '$ per 1e6 samples', number: true, cell: (r) => usd(r.usd_per_1e6_samples) }],
       rows: list,
     }), exchanges(model));

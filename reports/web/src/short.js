@@ -3,6 +3,7 @@ import { card } from './answers.js';
 import { size } from './busbw.js';
 import { breakable, h } from './dom.js';
 import * as f from './format.js';
+import { usd } from './requests.js';
 
 const list = (lines) => h('ul', { class: 'plain' }, lines.map((line) => h('li', null, line)));
 const to = (id, text) => h('p', { class: 'small' }, h('a', { href: `#${id}` }, text));
@@ -37,7 +38,7 @@ function ofPlan(p) {
 function ofServing(rows) {
   const best = most(rows, (r) => r.tokens_per_s);
   return [card('answer-serving', 'How fast does it serve?', [h('strong', null, `${f.count(best.tokens_per_s)} tokens/s`), `, a token in ${f.seconds(best.token_s)}`],
-    h('p', null, `The first token after ${f.seconds(best.first_token_s)}; ${f.percent(best.token_network_s / best.token_s)} of a token is the network.${best.usd_per_1e6_tokens === undefined ? '' : ` ${f.money(best.usd_per_1e6_tokens)} per million tokens.`}`),
+    h('p', null, `The first token after ${f.seconds(best.first_token_s)}; ${f.percent(best.token_network_s / best.token_s)} of a token is the network.${best.usd_per_1e6_tokens === undefined ? '' : ` ${usd(best.usd_per_1e6_tokens)} per million tokens.`}`),
     h('p', { class: 'small' }, `Under ${best.engine}. `, h('a', { href: '#serving' }, 'Waits under load')))];
 }
 

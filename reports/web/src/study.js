@@ -24,7 +24,7 @@ export function studyAnswers(study) {
   const [choice] = study.choices ?? [];
   return [
     card('answer-bound', 'How bad are failures?', bad[0], bad[1] && h('p', null, bad[1]),
-      v.tokens_per_s > 0 && h('p', null, `${f.count(Math.round(v.tokens_per_s))} tokens a second of the span stay${v.policy === 'shrink' ? `, of fewer replicas too (${study.failure_model.keep_batch ? 'they do all of the batch' : 'an iteration has fewer tokens then'})` : ''}.`),
+      v.tokens_per_s > 0 && h('p', null, `${f.count(v.tokens_per_s)} tokens a second of the span stay${v.policy === 'shrink' ? `, of fewer replicas too (${study.failure_model.keep_batch ? 'they do all of the batch' : 'an iteration has fewer tokens then'})` : ''}.`),
       v.stopped > 0 && h('p', null, `The job stops in ${f.count(v.stopped)} of ${f.plural(v.done, 'scenario')}${ran > 0 ? ` (${f.percent(v.stopped / v.done)})` : ''}.`),
       h('p', { class: 'small' }, `Under ${v.engine}, ${v.policy}. `, h('a', { href: '#study' }, 'The distribution'))),
     worst && card('answer-critical', 'What must not fail?', [h('strong', null, worst.name), `: ${impact(worst.impact_ratio)} of the speed is lost`],
@@ -73,7 +73,7 @@ function variants(study) {
       { title: 'speed lost, mean', number: true, cell: (v) => impact(v.impact_ratio) },
       ...(has('slowdown_ratio') ? spread('slowdown_ratio', 'max', factor) : []),
       ...(has('goodput_ratio') ? spread('goodput_ratio', 'min', (x) => f.percent(x, 4)) : []),
-      has('tokens_per_s') && { title: 'tokens a second that stay', number: true, cell: (v) => (v.tokens_per_s === undefined ? '-' : f.count(Math.round(v.tokens_per_s))) },
+      has('tokens_per_s') && { title: 'tokens a second that stay', number: true, cell: (v) => (v.tokens_per_s === undefined ? '-' : f.count(v.tokens_per_s)) },
       ...(has('worst_ratio') ? spread('worst_ratio', 'max', f.factor) : []),
       has('best') && { title: 'best in', number: true, cell: (v) => (v.best === undefined ? '-' : f.count(v.best)) },
     ].filter(Boolean),

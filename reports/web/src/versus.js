@@ -1,7 +1,7 @@
 // Two designs or two states side by side: figures with their change, bills, heat, and which links collide in one alone.
 import { isCollided, Model, State } from './model.js';
 import { h, replace, section, select, table } from './dom.js';
-import { collidedOf, heatOf, heatPair } from './heat.js';
+import { collidedOf, heatNote, heatOf, heatPair } from './heat.js';
 import { Picture } from './picture.js';
 import { pointName } from './sweep.js';
 import * as f from './format.js';
@@ -151,5 +151,5 @@ export function pair(model) {
   draw();
   return section('pair', 'Side by side', null, h('div', { class: 'filters' }, choice(0, 'This'), choice(1, 'beside'),
     select('under', points[0].engines.map((e, i) => [i, e.label]), engine, (v) => { engine = Number(v); draw(); }),
-    names.length > 1 && select('links in phase', names.map((name) => [name, name]), phase, (v) => { phase = v; draw(); })), host);
+    names.length > 1 && select('links in phase', names.map((name) => [name, name]), phase, (v) => { phase = v; draw(); })), host, heatNote(model));
 }

@@ -34,12 +34,14 @@ static fab_status carry_file(const char *name, fab_asked *asked, char **text, fa
 static struct {
     cli_session session;
     char *words;
+    bool is_told; /* a page has had an answer of it */
 } held;
 
 static void let_go(void) {
     cli_session_release(&held.session);
     free(held.words);
     held.words = NULL;
+    held.is_told = false;
 }
 
 fab_status cli_explore_hold(fab_error *err) {
@@ -86,8 +88,10 @@ static fab_status explore_design(const cli_options *options, FILE *out, fab_erro
     }
     FAB_TRY(carry_file(options->operands.items[0], &asked, &text, err));
     FAB_TRY(open_job(&as_page, err));
+    asked.has_rest = held.is_told;
     held.session.result.asked = &asked;
     FAB_TRY(cli_session_report(&held.session, out, err));
+    held.is_told = true;
 done:
     if (status != FAB_OK || !CLI_HOLDS) {
         let_go();

@@ -396,7 +396,29 @@ static fab_status find_serving(fab_what_if *x, fab_failed_policy *out, fab_error
     return find_state(x, &x->place, x->n_failed, serves, &out->state, err);
 }
 
-static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_policy *out, fab_error *err) {
+/* Also where nobody is lost: then no policy moves a rank. */
+static bool moves_alike(const fab_failed_policy *a, const fab_failed_policy *b) {
+    bool is_same = a->is_possible == b->is_possible && a->n_moves == b->n_moves && a->n_unplaced == b->n_unplaced &&
+                   (a->n_unplaced == 0 || memcmp(a->unplaced, b->unplaced, a->n_unplaced * sizeof *a->unplaced) == 0);
+    for (size_t i = 0; is_same && i < a->n_moves; i++) {
+        is_same = a->moves[i].from == b->moves[i].from && a->moves[i].to == b->moves[i].to;
+    }
+    return is_same;
+}
+
+static fab_status copy_state(const fab_what_if *x, const fab_failed_state *from, fab_failed_state *out,
+                             fab_error *err) {
+    fab_failed_phase *phases = NULL;
+    FAB_PASS(FAB_NEW(phases, x->kept.n_phases, err));
+    memcpy(phases, from->phases, x->kept.n_phases * sizeof *phases);
+    *out = *from;
+    out->phases = phases;
+    return FAB_OK;
+}
+
+/* `before`: of the policy that was looked at last; NULL: none was. */
+static fab_status find_policy(fab_what_if *x, fab_policy policy, const fab_failed_policy *before,
+                              fab_failed_policy *out, fab_error *err) {
     fab_relocation *found = &x->place;
     (void)snprintf(out->policy, sizeof out->policy, "%s", fab_policies[policy]);
     FAB_PASS(fab_relocate(x->at->assessor->relocators[0], &x->at->assessor->mask, policy, found, err));
@@ -408,6 +430,9 @@ static fab_status find_policy(fab_what_if *x, fab_policy policy, fab_failed_poli
     out->serving.n = assess_is_serving(x->traffic) ? x->traffic->job.dp : 0;
     if (out->serving.n > 0) {
         return find_serving(x, out, err);
+    }
+    if (before != NULL && moves_alike(before, out)) {
+        return copy_state(x, &before->state, &out->state, err);
     }
     bool is_running = found->n_lost == 0 || (policy != FAB_POLICY_NONE && found->is_possible && found->n_moves > 0);
     return find_state(x, found, x->n_failed, is_running, &out->state, err);
@@ -436,11 +461,7 @@ static fab_status take_whole(fab_what_if *x, fab_failed_engine *out, fab_error *
         FAB_PASS(find_state(x, &nobody, 0, true, x->at->whole, err));
     }
     x->has_times = isfinite(x->at->whole->time_s);
-    out->healthy = *x->at->whole;
-    out->healthy.phases = NULL;
-    FAB_PASS(FAB_NEW(out->healthy.phases, x->kept.n_phases, err));
-    memcpy(out->healthy.phases, x->at->whole->phases, x->kept.n_phases * sizeof *out->healthy.phases);
-    return FAB_OK;
+    return copy_state(x, x->at->whole, &out->healthy, err);
 }
 
 static fab_status answer_engine(fab_what_if *x, fab_error *err) {
@@ -458,7 +479,8 @@ static fab_status answer_engine(fab_what_if *x, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(out->policies, x->n_policies, err));
     for (size_t i = 0; i < x->n_policies && status == FAB_OK; i++) {
-        status = find_policy(x, x->policies[i], &out->policies[i], &inner);
+        const fab_failed_policy *before = i > 0 ? &out->policies[i - 1] : NULL;
+        status = find_policy(x, x->policies[i], before, &out->policies[i], &inner);
     }
     if (status == FAB_EUNSUPPORTED) {
         (void)snprintf(out->note, sizeof out->note, "%s", inner.text);

@@ -385,6 +385,7 @@ typedef struct fab_asked {
     char **words;
     size_t n_words;
     const char *file, *base, *text; /**< as in the words, its name without folders, its text; NULL: no file */
+    bool has_rest; /**< the page has what broken parts do not change, from the answer before this one */
 } fab_asked;
 
 typedef struct fab_result {
