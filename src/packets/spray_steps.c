@@ -113,7 +113,7 @@ static void change_window(spray_steps *k, uint32_t number, const step_news *n, d
     const uint64_t draw = fab_draw(k->s->phase->seed, number, k->n_steps);
     const double one = size * (double)(draw >> 32) * 0x1p-32;
     const double other = size * (double)(draw & UINT32_MAX) * 0x1p-32;
-    const double full_bytes = k->step_s / k->s->ports[k->s->spray->origin[number].link].s_per_byte;
+    const double full_bytes = k->step_s / k->s->s_per_byte[k->s->spray->origin[number].link];
     y->wait_s = there > 0 ? (double)n->waited / there : y->wait_s;
     x->delay_s += x->weight * fmin(1, there / full_bytes) * (y->wait_s - x->delay_s);
     bool is_calm = there - (double)n->calm < one && dead < one;
@@ -275,18 +275,22 @@ static double fullest_link_s(spray_steps *k) {
 }
 
 /* Links of paths in the order in which steps read them. Behind the only link of a path there is one to nowhere. */
-static fab_status copy_hops(spray_steps *k, fab_error *err) {
+static fab_status list_hops(spray_steps *k, fab_error *err) {
     const fab_lossless_state *s = k->s;
+    const fab_lossless_phase *p = s->phase;
     uint64_t n = 0;
-    FAB_PASS(FAB_NEW(k->hop, s->first[s->phase->n_flows], err));
+    FAB_PASS(FAB_NEW(k->hop, (size_t)(p->first[p->n_flows] - p->first[0]), err));
     for (uint32_t number = 0; number < s->spray->n_senders; number++) {
         const fab_spray_sender *x = &s->spray->senders[number];
         k->senders[number].hop = (uint32_t)n;
         for (uint32_t i = x->first; x->left > 0 && i < x->first + x->n; i++) {
-            const uint32_t *l = &s->link[s->spray->place[i]];
-            k->hop[n++] = l[1] == FAB_NO_LINK ? s->phase->n_links : l[1];
-            for (l += 2; l[-1] != FAB_NO_LINK && *l != FAB_NO_LINK; l++) {
-                k->hop[n++] = *l;
+            const uint32_t path = s->spray->member[i];
+            uint64_t at = p->first[path];
+            (void)fab_spray_next(p, path, &at);
+            uint32_t l = fab_spray_next(p, path, &at);
+            k->hop[n++] = l == FAB_NO_LINK ? p->n_links : l;
+            while (l != FAB_NO_LINK && (l = fab_spray_next(p, path, &at)) != FAB_NO_LINK) {
+                k->hop[n++] = l;
             }
             k->hop[n - 1] |= LAST;
         }
@@ -294,57 +298,58 @@ static fab_status copy_hops(spray_steps *k, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status steps_open(spray_steps *k, fab_error *err) {
-    fab_lossless_state *s = k->s;
-    fab_spray_state *spray = s->spray;
+static fab_status open_queues(spray_steps *k, fab_error *err) {
+    const fab_lossless_state *s = k->s;
     const uint32_t n_links = s->phase->n_links;
-    double most_bps = 0;
-    FAB_FREE_ALL(s->flows, spray->sender_of); /* senders know what they had */
-    s->flows = NULL;
-    spray->sender_of = NULL;
     FAB_PASS(FAB_NEW(k->flow, (size_t)n_links + 1, err)); /* one more is nowhere */
     FAB_PASS(FAB_NEW(k->seen, (size_t)n_links + 1, err));
     FAB_PASS(FAB_NEW(k->queue, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
     FAB_PASS(FAB_NEW(k->kept, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
-    FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
     for (uint32_t l = 0; l < n_links; l++) {
         k->flow[l].passes = 1;
-        k->queue[l] = (step_queue){.bytes_per_s = 1 / s->ports[l].s_per_byte, .room_bytes = spray->ports[l].room_bytes};
+        k->queue[l] = (step_queue){.bytes_per_s = 1 / s->s_per_byte[l], .room_bytes = fab_spray_room(s, l)};
     }
     k->seen[n_links].clear = 1;
     k->kept[n_links] = 1;
     k->queue[n_links].bytes_per_s = INFINITY;
-    FAB_PASS(copy_hops(k, err));
-    double rtt_s = 0;
+    return FAB_OK;
+}
+
+static fab_status steps_open(spray_steps *k, fab_error *err) {
+    const fab_lossless_state *s = k->s;
+    fab_spray_state *spray = s->spray;
+    double most_bps = 0;
+    FAB_PASS(open_queues(k, err));
+    FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
+    FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
+    FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
+    FAB_PASS(list_hops(k, err));
     for (uint32_t i = 0; i < spray->n_senders; i++) {
         fab_spray_sender *x = &spray->senders[i];
         if (x->left > 0) {
-            const uint32_t *l = &s->link[spray->place[x->first]];
-            rtt_s = x->rtt_s;
-            most_bps = fmax(most_bps, k->queue[*l].bytes_per_s);
+            const uint32_t *hop = &k->hop[k->senders[i].hop];
+            most_bps = fmax(most_bps, k->queue[spray->origin[i].link].bytes_per_s);
             k->senders[i].left_bytes = x->left * spray->origin[i].bytes;
             k->n_left++;
             x->next = (uint32_t)(fab_draw(s->phase->seed, i, 0) % x->n);
-            while (*++l != FAB_NO_LINK) {
-                k->senders[i].last_s += spray->origin[i].bytes * s->ports[*l].s_per_byte;
-            }
+            do {
+                uint32_t l = *hop & ~LAST;
+                k->senders[i].last_s += l < s->phase->n_links ? spray->origin[i].bytes * s->s_per_byte[l] : 0;
+            } while ((*hop++ & LAST) == 0);
         }
     }
-    free(s->link); /* hops are all that is needed */
-    s->link = NULL;
-    double rounds = fullest_link_s(k) / rtt_s;
-    double n_hops = (double)s->first[s->phase->n_flows] - (1.0 + FAB_SPRAY_BEHIND) * s->phase->n_flows;
+    double rounds = fullest_link_s(k) / spray->rtt_s;
     k->scale = fmax(1, rounds / MOST_ROUNDS);
-    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(rounds, MOST_ROUNDS) / VISITS));
-    k->step_s = k->mix * rtt_s;
+    k->mix = fmin(1, fmax(SHORTEST, (double)spray->n_hops * fmin(rounds, MOST_ROUNDS) / VISITS));
+    k->step_s = k->mix * spray->rtt_s;
     k->mix /= 2;
     s->out->cell_bytes = fmax(s->packet_bytes, most_bps * k->step_s);
     for (uint32_t i = 0; i < spray->n_senders; i++) { /* what a packet counts, of as many as a step has at most */
-        k->senders[i].left_bytes /= k->scale;
-        double n = k->step_s / (spray->origin[i].bytes * s->ports[spray->origin[i].link].s_per_byte);
-        spray->senders[i].weight = spray->origin[i].bytes > 0 ? 1 - pow(1 - spray->senders[i].weight, n) : 0;
+        if (spray->senders[i].left > 0) {
+            k->senders[i].left_bytes /= k->scale;
+            double n = k->step_s / (spray->origin[i].bytes * s->s_per_byte[spray->origin[i].link]);
+            spray->senders[i].weight = 1 - pow(1 - spray->senders[i].weight, n);
+        }
     }
     return FAB_OK;
 }
