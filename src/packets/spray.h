@@ -6,6 +6,8 @@
 
 #include "lossless_run.h"
 
+#include <math.h>
+
 /** The paths of a flow that begin at one link, and what its sender knows. What every event reads of it comes first. */
 typedef struct fab_spray_sender {
     uint32_t first, n;               /**< paths: member[first] ... */
@@ -88,7 +90,12 @@ typedef struct fab_spray_state {
 /** Senders and their windows; where packets are few enough to move one by one, what that needs. */
 fab_status fab_spray_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 /** The next link of a path that takes time, from p->link[*at] on; FAB_NO_LINK: there is none. */
-uint32_t fab_spray_next(const fab_lossless_phase *p, uint32_t path, uint64_t *at);
+static inline uint32_t fab_spray_next(const fab_lossless_phase *p, uint32_t path, uint64_t *at) {
+    while (*at < p->first[path + 1] && isinf(p->capacity[p->link[*at]])) {
+        ++*at;
+    }
+    return *at < p->first[path + 1] ? p->link[(*at)++] : FAB_NO_LINK;
+}
 /** A switch's queue holds a product of its link, or what it is said to. */
 double fab_spray_room(const fab_lossless_state *state, uint32_t link);
 void fab_spray_close(fab_spray_state *spray);

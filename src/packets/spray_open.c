@@ -16,13 +16,6 @@
 #define BEHIND         4   /* words behind the links of a path: where it ends, its number, its latency */
 #define EVENTS_PER_DAY 512 /* more are under way than in lossless queues; the ends of days then stay in a cache */
 
-uint32_t fab_spray_next(const fab_lossless_phase *p, uint32_t path, uint64_t *at) {
-    while (*at < p->first[path + 1] && isinf(p->capacity[p->link[*at]])) {
-        ++*at;
-    }
-    return *at < p->first[path + 1] ? p->link[(*at)++] : FAB_NO_LINK;
-}
-
 static uint32_t first_link(const fab_lossless_phase *p, uint32_t path) {
     uint64_t at = p->first[path];
     return fab_spray_next(p, path, &at);

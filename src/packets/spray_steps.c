@@ -11,7 +11,6 @@
 #define VISITS      3e8   /* of paths to links: longer steps where shorter ones would make more */
 #define MOST_ROUNDS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
 #define MOST_OWED   15.0F
-#define LAST        (UINT32_C(1) << 31)
 #define SMALLEST    1e-3 /* of a packet: nothing */
 
 /* Of a link, what every path changes and reads within a step: all of them fit into a cache, as do the next. */
@@ -32,7 +31,8 @@ typedef struct step_queue {
 
 typedef struct step_sender {
     double left_bytes, rate, wait_s;
-    uint32_t hop;  /**< its paths begin here */
+    uint32_t hop; /**< its paths begin here, each with */
+    uint32_t n_hops;
     double part;   /**< of the last step in which it sent; 0: in none */
     double last_s; /**< what a packet takes behind its first link; in the end, when the last one came */
 } step_sender;
@@ -45,7 +45,7 @@ typedef struct spray_steps {
     float *kept;          /* [n_links]: part that was not trimmed */
     bool trims;           /* not all of it was kept, somewhere */
     step_sender *senders; /* [n_senders] */
-    uint32_t *hop;        /* paths by sender: their links but the first, the last with a flag */
+    uint32_t *hop;        /* paths by sender: their links but the first; shorter ones begin nowhere */
     float *sent;          /* [n_flows], by place among the paths by sender: packets in the last step */
     float *owed;          /* how often it is passed over yet */
     double step_s, now_s, mix;
@@ -65,6 +65,7 @@ typedef struct step_news {
 static step_news read_paths(spray_steps *k, uint32_t number, float size) {
     const fab_spray_sender *x = &k->s->spray->senders[number];
     const step_seen *seen = k->seen;
+    const uint32_t n_hops = k->senders[number].n_hops;
     const uint32_t *hop = &k->hop[k->senders[number].hop];
     const step_seen first = k->seen[k->s->spray->origin[number].link];
     const float *sent = k->sent;
@@ -72,17 +73,19 @@ static step_news read_paths(spray_steps *k, uint32_t number, float size) {
     const float target_s = (float)x->target_s;
     const float prompt_s = (float)x->prompt_s;
     step_news n = {.there = 0};
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n; i++, hop += n_hops) {
         float wait_s = first.wait_s;
         float clear = first.clear;
         float kept = 1;
-        const uint32_t *begin = hop;
-        do {
-            wait_s += seen[*hop & ~LAST].wait_s;
-            clear *= seen[*hop & ~LAST].clear;
-        } while ((*hop++ & LAST) == 0);
-        while (k->trims && begin < hop) {
-            kept *= k->kept[*begin++ & ~LAST];
+        if (sent[i] <= 0) { /* most, of short steps */
+            continue;
+        }
+        for (uint32_t h = 0; h < n_hops; h++) {
+            wait_s += seen[hop[h]].wait_s;
+            clear *= seen[hop[h]].clear;
+        }
+        for (uint32_t h = 0; k->trims && h < n_hops; h++) {
+            kept *= k->kept[hop[h]];
         }
         const float bytes = sent[i] * size * kept;
         const float unmarked = bytes * clear;
@@ -96,7 +99,7 @@ static step_news read_paths(spray_steps *k, uint32_t number, float size) {
         n.raises += soon * (target_s - wait_s);
         n.steady += unmarked - soon;
         n.hot += is_late ? bytes - unmarked : 0;
-        n.latest_s = sent[i] > 0 && wait_s > n.latest_s ? wait_s : n.latest_s;
+        n.latest_s = wait_s > n.latest_s ? wait_s : n.latest_s;
         const float turns = owed[i] + sent[i] * (1 - clear * kept);
         owed[i] = turns < MOST_OWED ? turns : MOST_OWED;
     }
@@ -195,13 +198,13 @@ static void send_step(spray_steps *k, uint32_t number) {
     const uint32_t *hop = &k->hop[y->hop];
     const float part = (float)size * first->passes;
     first->came_bytes += (float)bytes;
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n; i++, hop += y->n_hops) {
         float comes = k->sent[i] * part;
-        do {
-            step_flow *at = &flow[*hop & ~LAST];
+        for (uint32_t h = 0; comes > 0 && h < y->n_hops; h++) {
+            step_flow *at = &flow[hop[h]];
             at->came_bytes += comes;
             comes *= at->passes;
-        } while ((*hop++ & LAST) == 0);
+        }
     }
 }
 
@@ -259,13 +262,11 @@ static double fullest_link_s(spray_steps *k) {
     double most_s = 0;
     for (uint32_t number = 0; number < s->spray->n_senders; number++) {
         const fab_spray_sender *x = &s->spray->senders[number];
-        const uint32_t *hop = &k->hop[k->senders[number].hop];
-        double bytes = k->senders[number].left_bytes / x->n;
+        const step_sender *y = &k->senders[number];
+        double bytes = y->left_bytes / x->n;
         k->queue[s->spray->origin[number].link].all_bytes += bytes * x->n;
-        for (uint32_t i = 0; bytes > 0 && i < x->n; i++) {
-            do {
-                k->queue[*hop & ~LAST].all_bytes += bytes;
-            } while ((*hop++ & LAST) == 0);
+        for (uint32_t h = 0; bytes > 0 && h < x->n * y->n_hops; h++) {
+            k->queue[k->hop[y->hop + h]].all_bytes += bytes;
         }
     }
     for (uint32_t l = 0; l < s->phase->n_links; l++) {
@@ -274,25 +275,32 @@ static double fullest_link_s(spray_steps *k) {
     return most_s;
 }
 
-/* Links of paths in the order in which steps read them. Behind the only link of a path there is one to nowhere. */
+/* Links of paths in the order in which steps read them. */
 static fab_status list_hops(spray_steps *k, fab_error *err) {
     const fab_lossless_state *s = k->s;
     const fab_lossless_phase *p = s->phase;
-    uint64_t n = 0;
-    FAB_PASS(FAB_NEW(k->hop, (size_t)(p->first[p->n_flows] - p->first[0]), err));
+    size_t capacity = 0;
+    size_t n = 0;
     for (uint32_t number = 0; number < s->spray->n_senders; number++) {
         const fab_spray_sender *x = &s->spray->senders[number];
-        k->senders[number].hop = (uint32_t)n;
-        for (uint32_t i = x->first; x->left > 0 && i < x->first + x->n; i++) {
-            const uint32_t path = s->spray->member[i];
-            uint64_t at = p->first[path];
-            (void)fab_spray_next(p, path, &at);
-            uint32_t l = fab_spray_next(p, path, &at);
-            k->hop[n++] = l == FAB_NO_LINK ? p->n_links : l;
-            while (l != FAB_NO_LINK && (l = fab_spray_next(p, path, &at)) != FAB_NO_LINK) {
+        const uint32_t *member = &s->spray->member[x->first];
+        step_sender *y = &k->senders[number];
+        uint64_t most = 2;
+        for (uint32_t i = 0; x->left > 0 && i < x->n; i++) {
+            most = fab_n_links_of(p, member[i]) > most ? fab_n_links_of(p, member[i]) : most;
+        }
+        y->hop = (uint32_t)n;
+        y->n_hops = (uint32_t)most - 1;
+        FAB_PASS(FAB_GROW(k->hop, capacity, n + (size_t)x->n * y->n_hops, err));
+        for (uint32_t i = 0; x->left > 0 && i < x->n; i++) {
+            uint64_t at = p->first[member[i]];
+            for (uint64_t n_links = fab_n_links_of(p, member[i]); n_links < most; n_links++) {
+                k->hop[n++] = p->n_links;
+            }
+            (void)fab_spray_next(p, member[i], &at);
+            for (uint32_t l; (l = fab_spray_next(p, member[i], &at)) != FAB_NO_LINK;) {
                 k->hop[n++] = l;
             }
-            k->hop[n - 1] |= LAST;
         }
     }
     return FAB_OK;
@@ -332,10 +340,9 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
             k->senders[i].left_bytes = x->left * spray->origin[i].bytes;
             k->n_left++;
             x->next = (uint32_t)(fab_draw(s->phase->seed, i, 0) % x->n);
-            do {
-                uint32_t l = *hop & ~LAST;
-                k->senders[i].last_s += l < s->phase->n_links ? spray->origin[i].bytes * s->s_per_byte[l] : 0;
-            } while ((*hop++ & LAST) == 0);
+            for (uint32_t h = 0; h < k->senders[i].n_hops; h++) {
+                k->senders[i].last_s += hop[h] < s->phase->n_links ? spray->origin[i].bytes * s->s_per_byte[hop[h]] : 0;
+            }
         }
     }
     double rounds = fullest_link_s(k) / spray->rtt_s;
@@ -360,14 +367,12 @@ static void keep_access(spray_steps *k) {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t number = 0; number < spray->n_senders; number++) {
             const fab_spray_sender *x = &spray->senders[number];
-            const uint32_t *hop = &k->hop[k->senders[number].hop];
+            const step_sender *y = &k->senders[number];
             double *end_s = &k->senders[number].last_s;
             double late = 1;
             for (uint32_t i = 0; x->left > 0 && i <= x->n; i++) {
-                while (i < x->n && (*hop & LAST) == 0) {
-                    hop++;
-                }
-                step_queue *q = &k->queue[i < x->n ? *hop++ & ~LAST : spray->origin[number].link];
+                step_queue *q =
+                    &k->queue[i < x->n ? k->hop[y->hop + (i + 1) * y->n_hops - 1] : spray->origin[number].link];
                 q->end_s = pass == 0 ? fmax(q->end_s, *end_s) : q->end_s;
                 late = pass == 1 ? fmax(late, q->all_bytes / q->bytes_per_s / q->end_s) : late;
             }
