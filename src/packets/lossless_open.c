@@ -106,26 +106,24 @@ static void cut_flows(fab_lossless_state *s) {
 
 fab_status fab_link_times(const fab_lossless_state *s, double *s_per_byte, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    fab_status status = FAB_OK;
-    double *data = NULL;
-    double *acks = NULL;
-    FAB_TRY(FAB_NEW(data, p->n_links, err));
-    FAB_TRY(FAB_NEW(acks, (size_t)p->n_links + 1, err));
+    struct {
+        double data, acks;
+    } *of = NULL;
+    FAB_PASS(FAB_NEW(of, (size_t)p->n_links + 1, err));
     for (uint32_t f = 0; s->transport->ack_bytes > 0 && f < p->n_flows; f++) {
         double bytes = fab_wire_bytes(s, f);
         double back = n_packets_of(s, f) * s->transport->ack_bytes;
         for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
             bool has_queue = isfinite(p->capacity[p->link[i]]);
-            data[p->link[i]] += bytes;
-            acks[p->link[i] ^ 1U] += has_queue ? back : 0;
+            of[p->link[i]].data += bytes;
+            of[p->link[i] ^ 1U].acks += has_queue ? back : 0;
         }
     }
     for (uint32_t l = 0; l < p->n_links; l++) {
-        s_per_byte[l] = BITS / p->capacity[l] * (data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1);
+        s_per_byte[l] = BITS / p->capacity[l] * (of[l].data > 0 ? (of[l].data + of[l].acks) / of[l].data : 1);
     }
-done:
-    FAB_FREE_ALL(data, acks);
-    return status;
+    free(of);
+    return FAB_OK;
 }
 
 static fab_status open_ports(fab_lossless_state *s, fab_error *err) {

@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS       8.0
-#define SAME       1e-12 /* bytes over weight this close are equal */
-#define BELOW_IT   1e-9
-#define MANY_PATHS 100000
+#define BITS     8.0
+#define SAME     1e-12 /* bytes over weight this close are equal */
+#define BELOW_IT 1e-9
 
 void fab_rate_scratch_free(fab_rate_scratch *s) {
     if (s == NULL) {
@@ -410,7 +409,7 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
     FAB_PASS(rates_solve(s, &p, err));
     if (fab_is_lossless(run->transport)) {
         s->solved[2] = 0; /* ends become those of packets */
-        if (n_paths > MANY_PATHS) {
+        if (n_paths > FAB_MANY_PATHS) {
             fab_max_min_free(s->solver); /* packets need the memory */
             s->solver = NULL;
             FAB_PASS(fab_max_min_new(&s->solver, err));

@@ -10,6 +10,9 @@
 #include "fab/max_min.h"
 #include "fab/trace.h"
 
+/** Of more paths packets get the memory that their rates took. */
+#define FAB_MANY_PATHS 100000
+
 /** What packets of a phase came to. */
 typedef struct fab_sent_phase {
     uint64_t hash[2]; /**< of all that it depends on; both 0: nothing */

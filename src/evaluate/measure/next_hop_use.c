@@ -21,6 +21,7 @@ struct fab_next_hop_use {
     bool hashes_queue_pairs;
     size_t n_groups, n_members;
     uint8_t *chooses;        /* [n_groups]: 1 where there is more than one member */
+    uint8_t *ways;           /* [switches]: 1 where such a group has a link down, 2 where one up */
     struct group_use *group; /* [n_groups] */
     uint8_t *used;           /* [members of all groups]: bit 0 at a first choice, bit 1 at a later one */
 };
@@ -36,7 +37,10 @@ typedef struct group_use {
 } group_use;
 
 /* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
-static uint32_t use_group_of(const use *u, uint32_t v, uint32_t leaf) {
+static uint32_t use_group_of(const use *u, uint32_t v, fab_link_id link, uint32_t leaf) {
+    if ((u->ways[v] & (fab_is_up(link) ? 2 : 1)) == 0) { /* most switches have one way down: no need to look */
+        return FAB_NONE;
+    }
     uint32_t group = fab_next_hops_group_of(u->next_hops, v, leaf);
     return group != FAB_NONE && u->chooses[group] != 0 ? group : FAB_NONE;
 }
@@ -102,7 +106,7 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t
         if (fab_class_of(u->f, link)->kind != FAB_LINK_FABRIC) {
             continue;
         }
-        uint32_t group = use_group_of(u, tail_of(u, link), leaf);
+        uint32_t group = use_group_of(u, tail_of(u, link), link, leaf);
         if (group != FAB_NONE) {
             count_hop(u, flow, weight, link, group, later);
             later = 1;
@@ -176,12 +180,17 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
                .hashes_queue_pairs = fab_router_facts_of(router)->hashes_queue_pairs,
                .n_groups = fab_next_hops_n_groups(t)};
     FAB_TRY(FAB_NEW(u->chooses, u->n_groups, err));
+    FAB_TRY(FAB_NEW(u->ways, fab_n_switches(fabric), err));
     FAB_TRY(FAB_NEW(u->group, u->n_groups, err));
     for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
         for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
             u->group[group].member = n_members;
-            u->group[group].count = fab_next_hops_members(t, v, group).count;
-            u->chooses[group] = u->group[group].count > 1;
+            fab_next_hop_list next = fab_next_hops_members(t, v, group);
+            u->group[group].count = next.count;
+            u->chooses[group] = next.count > 1;
+            for (uint32_t i = 0; next.count > 1 && i < next.count; i++) {
+                u->ways[v] |= fab_is_up(fab_next_hop(&next, i)) ? 2 : 1;
+            }
             n_members += u->group[group].count;
         }
     }
@@ -238,5 +247,5 @@ void fab_next_hop_use_free(fab_next_hop_use *u) {
     if (u == NULL) {
         return;
     }
-    FAB_FREE_ALL(u->group, u->chooses, u->used, u);
+    FAB_FREE_ALL(u->group, u->chooses, u->ways, u->used, u);
 }
