@@ -98,10 +98,12 @@ double fab_packets_bytes(const fab_transport_spec *spec, double n_paths, double 
 /* Solver, and simulation where flows end one after the other. */
 static double rates_bytes(const fab_replay *replay, const fab_phase *phase, uint32_t n_planes,
                           const fab_sharing_size *size) {
-    double bytes = size->n_flows * PATH_SOLVED + size->n_links * sizeof(double) + fab_max_min_bytes(size);
+    double bytes = size->n_flows * PATH_SOLVED + size->n_links * sizeof(double);
+    double solved = fab_max_min_bytes(size);
     double n_senders = fmin(size->n_flows, (double)phase->n_flows * n_planes);
-    bytes += fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows, n_senders,
-                               size->n_links, size->n_entries);
+    double sent = fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows,
+                                    n_senders, size->n_links, size->n_entries);
+    bytes += size->n_flows > FAB_MANY_PATHS ? fmax(solved, sent) : solved + sent;
     return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
 }
 

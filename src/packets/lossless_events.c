@@ -465,6 +465,11 @@ static void read_ports(fab_lossless_state *s) {
     const uint32_t n_links = s->phase->n_links;
     for (uint32_t l = 0; s->out->paused_s != NULL && l < n_links; l++) {
         uint32_t longest = l;
+        if (s->spray != NULL) { /* nothing is stopped */
+            s->out->busy_s[l] = s->out->paused_s[l] = 0;
+            s->out->cause[l] = FAB_NO_LINK;
+            continue;
+        }
         s->out->busy_s[l] = 0;
         for (uint32_t q = l; q < s->n_queues; q += n_links) {
             longest = s->stops[q].sum_s > s->stops[longest].sum_s ? q : longest;
@@ -483,10 +488,12 @@ fab_status fab_lossless_run(const fab_lossless *transport, const fab_lossless_ph
     fab_lossless_state s = {.transport = transport, .phase = phase, .out = out};
     s.spray = transport->spray != NULL ? &spray : NULL;
     FAB_TRY(fab_lossless_open(&s, err));
-    FAB_TRY(s.spray == NULL  ? run_events(&s, err)
-            : spray.in_steps ? fab_spray_steps(&s, err)
-                             : fab_spray_events(&s, err));
-    FAB_TRY(name_deadlock(&s, s.now_s, err));
+    if (s.spray != NULL) {
+        FAB_TRY(spray.in_steps ? fab_spray_steps(&s, err) : fab_spray_events(&s, err));
+    } else {
+        FAB_TRY(run_events(&s, err));
+        FAB_TRY(name_deadlock(&s, s.now_s, err));
+    }
     read_ports(&s);
 done:
     fab_lossless_close(&s);

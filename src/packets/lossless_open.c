@@ -5,27 +5,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define BITS            8.0
-#define PACKET_LINKS    2e6 /* cells times links that are packets one by one */
-#define SPREAD_LINKS    4e6 /* of flows over several paths: of 4 packets a cell, phases were up to 8 % short */
-#define CELLS           48  /* of a mean flow with one path, beyond */
-#define RATED_CELLS     64
-#define RATED_LINKS     8e6 /* under DCQCN: in cells marks come at other times than in packets */
-#define EVENTS_PER_DAY  32
-#define SPRAYED_PER_DAY 512 /* more are under way; days are then few enough for their ends to stay in a cache */
-#define CACHE_LINE      64
-
-/* Words behind the end of a path: the cells that have not arrived, or what a sprayed packet asks for. */
-static uint64_t behind_path(const fab_lossless_state *s) {
-    return s->spray != NULL ? FAB_SPRAY_BEHIND : 1;
-}
+#define BITS           8.0
+#define PACKET_LINKS   2e6 /* cells times links that are packets one by one */
+#define CELLS          48  /* of a mean flow with one path, beyond */
+#define RATED_CELLS    64
+#define RATED_LINKS    8e6 /* under DCQCN: in cells marks come at other times than in packets */
+#define EVENTS_PER_DAY 32
+#define CACHE_LINE     64
 
 static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    const uint64_t behind = behind_path(s);
     uint64_t n = 0;
     FAB_PASS(FAB_NEW(s->first, (size_t)p->n_flows + 1, err));
-    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + p->n_flows * (1 + behind), err));
+    FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + 2 * (size_t)p->n_flows, err));
     FAB_PASS(FAB_NEW(s->flows, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->first[f] = n;
@@ -38,14 +30,18 @@ static fab_status lossless_copy_paths(fab_lossless_state *s, fab_error *err) {
             }
         }
         s->link[n] = FAB_NO_LINK;
-        n += 1 + behind;
+        n += 2; /* with the cells that have not arrived */
     }
     s->first[p->n_flows] = n;
     return FAB_OK;
 }
 
-static uint64_t n_links_of(const fab_lossless_state *s, uint32_t flow) {
-    return s->first[flow + 1] - s->first[flow] - 1 - behind_path(s);
+uint64_t fab_n_links_of(const fab_lossless_phase *p, uint32_t flow) {
+    uint64_t n = 0;
+    for (uint64_t i = p->first[flow]; i < p->first[flow + 1]; i++) {
+        n += isfinite(p->capacity[p->link[i]]) != 0;
+    }
+    return n;
 }
 
 /* A path's part of them, where flows are sprayed. */
@@ -54,16 +50,12 @@ static double n_packets_of(const fab_lossless_state *s, uint32_t flow) {
     return s->spray != NULL || s->lead != NULL ? n : ceil(n);
 }
 
-static double wire_bytes(const fab_lossless_state *s, uint32_t flow) {
+double fab_wire_bytes(const fab_lossless_state *s, uint32_t flow) {
     return s->phase->bits[flow] / BITS + n_packets_of(s, flow) * s->transport->header_bytes;
 }
 
 /* Paths that a sender has, if this is the one that stands for it; else 0. */
 static double n_paths_of(const fab_lossless_state *s, uint32_t flow) {
-    if (s->spray != NULL) {
-        const fab_spray_sender *x = &s->spray->senders[s->spray->sender_of[flow]];
-        return s->spray->member[x->first] == flow ? x->n : 0;
-    }
     double n = 0;
     const uint32_t *of = s->phase->sprayed;
     for (uint32_t i = of[s->group[flow]]; s->lead[flow] == flow && i < of[s->group[flow] + 1]; i++) {
@@ -72,20 +64,18 @@ static double n_paths_of(const fab_lossless_state *s, uint32_t flow) {
     return n;
 }
 
-/* Cells of equal size for each flow; of a sender with several paths, the first stands for all of them. */
-static void count_cells(fab_lossless_state *s, uint32_t flow) {
-    double bytes = wire_bytes(s, flow);
+uint32_t fab_count_cells(const fab_lossless_state *s, uint32_t flow, double n_paths, double *out_bytes) {
+    double bytes = fab_wire_bytes(s, flow);
     if (s->spray != NULL || s->lead != NULL) {
-        double payload = n_paths_of(s, flow) * s->phase->bits[flow] / BITS;
+        double payload = n_paths * s->phase->bits[flow] / BITS;
         bytes = payload + ceil(payload / s->transport->mtu_bytes * (1 - 1e-12)) * s->transport->header_bytes;
     }
-    bool moves = bytes > 0 && n_links_of(s, flow) > 0;
-    s->flows[flow].left = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
-    if (s->spray == NULL) {
-        s->link[s->first[flow + 1] - 1] = s->flows[flow].left;
-    }
-    s->flows[flow].cell_bytes = moves ? bytes / s->flows[flow].left : 0;
-    s->out->n_cells += s->flows[flow].left * n_links_of(s, flow);
+    uint64_t n_links = fab_n_links_of(s->phase, flow);
+    bool moves = bytes > 0 && n_links > 0;
+    uint32_t n = moves ? (uint32_t)fmax(1, ceil(bytes / s->out->cell_bytes * (1 - 1e-12))) : 0;
+    s->out->n_cells += n * n_links;
+    *out_bytes = moves ? bytes / n : 0;
+    return n;
 }
 
 static void cut_flows(fab_lossless_state *s) {
@@ -93,60 +83,54 @@ static void cut_flows(fab_lossless_state *s) {
     double sum = 0;
     double n_hops = 0;
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        double hops = (double)n_links_of(s, f);
-        sum += wire_bytes(s, f) * hops;
+        double hops = (double)fab_n_links_of(p, f);
+        sum += fab_wire_bytes(s, f) * hops;
         n_hops += hops;
     }
     double paths = p->n_sprayed > 0 ? (double)p->n_flows / p->n_sprayed : 1;
-    double most = s->transport->dcqcn != NULL     ? RATED_LINKS
-                  : s->spray != NULL || paths > 1 ? SPREAD_LINKS
-                                                  : PACKET_LINKS;
+    double most = s->transport->dcqcn != NULL ? RATED_LINKS : paths > 1 ? FAB_SPREAD_LINKS : PACKET_LINKS;
     most = s->transport->packet_links > 0 ? s->transport->packet_links : most;
     s->packet_bytes = s->transport->mtu_bytes + s->transport->header_bytes;
     double cells = s->transport->dcqcn != NULL ? RATED_CELLS : CELLS;
-    double cell_bytes = sum / fmax(most, cells / sqrt(paths) * n_hops);
-    if (s->spray != NULL) {
-        s->spray->in_steps = sum / most > s->packet_bytes;
-        cell_bytes = 0;
-    }
-    s->out->cell_bytes = fmax(s->packet_bytes, cell_bytes);
+    s->out->cell_bytes = fmax(s->packet_bytes, sum / fmax(most, cells / sqrt(paths) * n_hops));
     s->least_bytes = s->out->cell_bytes > s->packet_bytes ? FAB_LEAST_CELLS * s->out->cell_bytes : 0;
     s->xoff_bytes = fmax(s->transport->xoff_bytes, s->least_bytes);
     s->xon_part = s->transport->xon_bytes / s->transport->xoff_bytes;
     for (uint32_t f = 0; f < p->n_flows; f++) {
-        s->out->finish_s[f] = wire_bytes(s, f) > 0 && n_links_of(s, f) > 0 ? INFINITY : 0;
-        count_cells(s, f);
+        s->out->finish_s[f] = fab_wire_bytes(s, f) > 0 && fab_n_links_of(p, f) > 0 ? INFINITY : 0;
+        fab_cut_flow *cut = &s->flows[f];
+        cut->left = fab_count_cells(s, f, s->lead != NULL ? n_paths_of(s, f) : 1, &cut->cell_bytes);
+        s->link[s->first[f + 1] - 1] = cut->left;
     }
 }
 
-/* What acknowledgements leave of a link's rate, by the bytes that it carries of either. */
-static fab_status take_acks(fab_lossless_state *s, fab_error *err) {
+fab_status fab_link_times(const fab_lossless_state *s, double *s_per_byte, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
-    fab_status status = FAB_OK;
-    double *data = NULL;
-    double *acks = NULL;
-    FAB_TRY(FAB_NEW(data, p->n_links, err));
-    FAB_TRY(FAB_NEW(acks, (size_t)p->n_links + 1, err));
-    for (uint32_t f = 0; f < p->n_flows; f++) {
-        double bytes = wire_bytes(s, f);
+    struct {
+        double data, acks;
+    } *of = NULL;
+    FAB_PASS(FAB_NEW(of, (size_t)p->n_links + 1, err));
+    for (uint32_t f = 0; s->transport->ack_bytes > 0 && f < p->n_flows; f++) {
+        double bytes = fab_wire_bytes(s, f);
         double back = n_packets_of(s, f) * s->transport->ack_bytes;
-        for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
-            data[s->link[i] % p->n_links] += bytes;
-            acks[(s->link[i] % p->n_links) ^ 1U] += back;
+        for (uint64_t i = p->first[f]; i < p->first[f + 1]; i++) {
+            bool has_queue = isfinite(p->capacity[p->link[i]]);
+            of[p->link[i]].data += bytes;
+            of[p->link[i] ^ 1U].acks += has_queue ? back : 0;
         }
     }
-    for (uint32_t q = 0; q < s->n_queues; q++) {
-        uint32_t l = q % p->n_links;
-        s->ports[q].s_per_byte *= data[l] > 0 ? (data[l] + acks[l]) / data[l] : 1;
+    for (uint32_t l = 0; l < p->n_links; l++) {
+        s_per_byte[l] = BITS / p->capacity[l] * (of[l].data > 0 ? (of[l].data + of[l].acks) / of[l].data : 1);
     }
-done:
-    FAB_FREE_ALL(data, acks);
-    return status;
+    free(of);
+    return FAB_OK;
 }
 
 static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
     fab_port *room = NULL; /* one more, so that they begin with a line */
+    FAB_PASS(FAB_NEW(s->s_per_byte, p->n_links, err));
+    FAB_PASS(fab_link_times(s, s->s_per_byte, err));
     FAB_PASS(FAB_NEW(room, (size_t)s->n_queues + 1, err));
     s->ports_room = room;
     s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
@@ -162,7 +146,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     }
     uint32_t n = 0;
     for (uint32_t l = 0; l < s->n_queues; l++) {
-        s->ports[l] = (fab_port){.s_per_byte = BITS / p->capacity[l % p->n_links],
+        s->ports[l] = (fab_port){.s_per_byte = s->s_per_byte[l % p->n_links],
                                  .latency_s = p->latency_s[l % p->n_links],
                                  .head = FAB_NO_CELL,
                                  .tail = FAB_NO_CELL,
@@ -179,7 +163,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
             s->source[t->first + t->n++] = f;
         }
     }
-    return s->transport->ack_bytes > 0 ? take_acks(s, err) : FAB_OK;
+    return FAB_OK;
 }
 
 static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
@@ -210,29 +194,21 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
 static fab_status open_events(fab_lossless_state *s, fab_error *err) {
     double busy_s = 0;
     double sight_s = 0;
-    double wait_s = 0; /* in a queue, of what is sent on when it comes */
     fab_status status = FAB_OK;
     double *send_s = NULL;
     FAB_TRY(FAB_NEW(send_s, s->n_queues, err));
-    for (uint32_t l = 0; s->spray != NULL && l < s->phase->n_links; l++) {
-        double queue_s = s->spray->ports[l].room_bytes * s->ports[l].s_per_byte;
-        wait_s = isfinite(queue_s) ? fmax(wait_s, queue_s) : wait_s;
-    }
     for (uint32_t f = 0; f < s->phase->n_flows; f++) {
-        uint64_t from = s->first[f];
-        for (uint64_t i = from; s->link[i] != FAB_NO_LINK && (s->spray == NULL || i == from); i++) {
+        for (uint64_t i = s->first[f]; s->link[i] != FAB_NO_LINK; i++) {
             const fab_port *at = &s->ports[s->link[i]];
             double cell_s = s->flows[f].cell_bytes * at->s_per_byte;
             send_s[s->link[i]] += cell_s * s->flows[f].left;
             busy_s = fmax(busy_s, send_s[s->link[i]]);
-            sight_s =
-                fmax(sight_s, 2 * cell_s + (s->spray != NULL ? 2 * s->flows[f].latency_s + wait_s : at->latency_s));
+            sight_s = fmax(sight_s, 2 * cell_s + at->latency_s);
         }
     }
-    double day_s = (s->spray != NULL ? SPRAYED_PER_DAY : EVENTS_PER_DAY) * busy_s / (double)(2 * s->out->n_cells + 1);
     if (busy_s > 0) {
-        status = fab_event_queue_init(&s->events, s->spray != NULL ? sizeof(fab_spray_event) : sizeof(fab_event), day_s,
-                                      sight_s, err);
+        status = fab_event_queue_init(&s->events, sizeof(fab_event),
+                                      EVENTS_PER_DAY * busy_s / (double)(2 * s->out->n_cells + 1), sight_s, err);
     }
 done:
     free(send_s);
@@ -265,17 +241,21 @@ static fab_status lossless_check(const fab_lossless *t, const fab_lossless_phase
     return FAB_OK;
 }
 
-/* Of cells that are sprayed, whole windows are under way: all of them, where flows are short. */
-static double sprayed_bytes(double n_flows, double n_links, double n_flow_links, double n_senders) {
-    double packets = fmin(SPREAD_LINKS, SPREAD_LINKS * n_flows / fmax(n_flow_links, 1));
-    double of_steps = n_flows * 2 * sizeof(float) + n_senders * 5 * sizeof(double) + n_links * 11 * sizeof(double);
-    return n_flows * ((3 + FAB_SPRAY_BEHIND) * sizeof(uint32_t) + 1) +
-           n_senders * (sizeof(fab_spray_sender) + sizeof(fab_spray_origin)) + n_links * sizeof(fab_spray_port) +
-           fmax(of_steps, packets * sizeof(fab_spray_event));
+/* Of packets that are sprayed, whole windows are under way: all of them, where flows are short. */
+static double sprayed_bytes(double n_paths, double n_links, double n_hops, double n_senders) {
+    double packets = fmin(FAB_SPREAD_LINKS, FAB_SPREAD_LINKS * n_paths / fmax(n_hops, 1));
+    double of_steps = n_paths * 2 * sizeof(float) + n_senders * 6 * sizeof(double) + n_links * 12 * sizeof(double);
+    double of_events = n_paths * (5 * sizeof(uint32_t) + 1) + n_links * sizeof(fab_spray_port) +
+                       packets * sizeof(fab_spray_event) + FAB_EVENT_CALENDAR_BYTES;
+    return (n_paths + n_hops) * sizeof(uint32_t) + n_links * (sizeof(fab_turns) + sizeof(double)) +
+           fab_grown(n_senders) * (sizeof(fab_spray_sender) + sizeof(fab_spray_origin)) + fmax(of_steps, of_events);
 }
 
 double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double n_links, double n_flow_links,
                           double n_senders) {
+    if (transport->spray != NULL) {
+        return sprayed_bytes(n_flows, n_links, n_flow_links, n_senders);
+    }
     double of_flow = sizeof(uint64_t) + 2 * sizeof(uint32_t) + sizeof(fab_cut_flow);
     of_flow += transport->dcqcn != NULL ? sizeof(fab_dcqcn_flow) : 0;
     of_flow += transport->adapts ? 3 * sizeof(uint32_t) + sizeof(double) : 0;
@@ -284,10 +264,8 @@ double fab_lossless_bytes(const fab_lossless *transport, double n_flows, double 
         sizeof(fab_port) + sizeof(fab_turns) + sizeof(fab_stops) + sizeof(bool) + 3 * sizeof(double) + sizeof(fab_line);
     double waiting = transport->xoff_bytes / (transport->mtu_bytes + transport->header_bytes) + FAB_LEAST_CELLS;
     double cells = fmin(n_links * waiting,
-                        fmax(transport->dcqcn != NULL ? RATED_LINKS : SPREAD_LINKS, RATED_CELLS * n_flow_links));
+                        fmax(transport->dcqcn != NULL ? RATED_LINKS : FAB_SPREAD_LINKS, RATED_CELLS * n_flow_links));
     double events = n_links * FAB_LEAST_CELLS * (sizeof(fab_event) + sizeof(uint64_t));
-    events += transport->spray != NULL ? sprayed_bytes(n_flows, n_links, n_flow_links, n_senders) : 0;
-    cells = transport->spray != NULL ? 0 : cells;
     return n_flows * of_flow + n_links * of_link + n_flow_links * sizeof(uint32_t) + cells * sizeof(fab_cell) + events +
            FAB_EVENT_CALENDAR_BYTES;
 }
@@ -336,19 +314,16 @@ fab_status fab_lossless_open(fab_lossless_state *s, fab_error *err) {
     s->out->n_deadlock = 0;
     FAB_PASS(lossless_check(s->transport, s->phase, err));
     s->n_queues = s->phase->n_links * (s->transport->n_classes > 1 ? s->transport->n_classes : 1);
-    FAB_PASS(lossless_copy_paths(s, err));
     if (s->spray != NULL) {
-        FAB_PASS(fab_spray_group(s, err));
+        return fab_spray_open(s, err);
     }
+    FAB_PASS(lossless_copy_paths(s, err));
     FAB_PASS(open_choices(s, err));
     cut_flows(s);
     FAB_PASS(open_shared(s, err));
     FAB_PASS(open_ports(s, err));
     FAB_PASS(open_rates(s, err));
-    if (s->spray != NULL) {
-        FAB_PASS(fab_spray_open(s, err));
-    }
-    return s->spray != NULL && s->spray->in_steps ? FAB_OK : open_events(s, err);
+    return open_events(s, err);
 }
 
 void fab_lossless_close(fab_lossless_state *s) {
@@ -356,7 +331,7 @@ void fab_lossless_close(fab_lossless_state *s) {
     if (s->spray != NULL) {
         fab_spray_close(s->spray);
     }
-    FAB_FREE_ALL(s->lead, s->group, s->turn, s->last_s);
+    FAB_FREE_ALL(s->lead, s->group, s->turn, s->last_s, s->s_per_byte);
     FAB_FREE_ALL(s->lines, s->left_bytes, s->rates, s->wake_s, s->waiting_bytes, s->n_queued, s->marked);
     FAB_FREE_ALL(s->ports_room, s->turns, s->stops, s->held_bytes, s->asks_to_stop, s->first, s->link, s->source,
                  s->flows, s->cells);

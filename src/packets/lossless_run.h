@@ -8,8 +8,11 @@
 #include "dcqcn.h"
 #include "event_queue.h"
 
-#define FAB_NO_CELL      UINT32_MAX
-#define FAB_LEAST_CELLS  3                   /**< of a threshold */
+#define FAB_NO_CELL     UINT32_MAX
+#define FAB_LEAST_CELLS 3 /**< of a threshold */
+#define FAB_SPREAD_LINKS                                                                                               \
+    4e6 /**< packets times links of flows over several paths that move one by one: of 4 packets a                      \
+           cell, phases were up to 8 % short */
 #define FAB_MOST_NUMBERS (UINT32_C(1) << 29) /**< of cells, and of links: events name either in 29 bits */
 
 typedef struct fab_cell {
@@ -82,10 +85,11 @@ typedef struct fab_lossless_state {
     fab_cell *cells;
     size_t n_cells, cells_capacity;
     uint32_t free_cell;
-    uint32_t *lead;  /**< [n_flows], where switches choose: the path that stands for a sender; NULL: they do not */
-    uint32_t *group; /**< [n_flows]: of phase->sprayed; the next two alike, by lead */
-    uint32_t *turn;  /**< choices so far */
-    double *last_s;  /**< arrival of its cells, less the latencies of their paths */
+    uint32_t *lead;     /**< [n_flows], where switches choose: the path that stands for a sender; NULL: they do not */
+    uint32_t *group;    /**< [n_flows]: of phase->sprayed; the next two alike, by lead */
+    uint32_t *turn;     /**< choices so far */
+    double *last_s;     /**< arrival of its cells, less the latencies of their paths */
+    double *s_per_byte; /**< [n_links]: as fab_link_times() says */
     double packet_bytes, xoff_bytes, xon_part;
     double least_bytes; /**< of a threshold */
     double now_s;       /**< of the event at hand */
@@ -106,3 +110,14 @@ typedef struct fab_lossless_state {
  */
 fab_status fab_lossless_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
 void fab_lossless_close(fab_lossless_state *state);
+
+/** Bytes that a flow puts on the wire; of a path, its part of them. */
+double fab_wire_bytes(const fab_lossless_state *state, uint32_t flow);
+/** Links of a flow that take time. */
+uint64_t fab_n_links_of(const fab_lossless_phase *phase, uint32_t flow);
+/** Cells of a flow, or of a sender that has n_paths paths alike, each of *out_bytes; adds them to those of the phase.
+ */
+uint32_t fab_count_cells(const fab_lossless_state *state, uint32_t flow, double n_paths, double *out_bytes);
+/** [n_links]: what a byte takes, with what acknowledgements leave of the rate, by the bytes that a link carries of
+ * either. */
+fab_status fab_link_times(const fab_lossless_state *state, double *s_per_byte, fab_error *err) FAB_MUST_USE;

@@ -6,6 +6,8 @@
 
 #include "lossless_run.h"
 
+#include <math.h>
+
 /** The paths of a flow that begin at one link, and what its sender knows. What every event reads of it comes first. */
 typedef struct fab_spray_sender {
     uint32_t first, n;               /**< paths: member[first] ... */
@@ -63,16 +65,18 @@ typedef struct fab_spray_port {
     bool has_senders, is_awaited, turn_of_sender;
 } fab_spray_port;
 
-/** What is there beside a fab_lossless_state: its flows are paths, and the first path of a sender stands for it. Behind
- * the links of a path stand its number and its latency. */
+/** What is there beside a fab_lossless_state, whose flows are paths, and whose turns and sources are of senders. */
 typedef struct fab_spray_state {
-    uint32_t *sender_of; /**< [n_flows], by path */
-    uint32_t *member;    /**< [n_flows]: paths by sender */
-    uint32_t *place;     /**< [n_flows]: where the links of member[i] begin */
-    uint8_t *skips;      /**< [n_flows]: how often a path is passed over yet */
+    uint32_t *member; /**< [n_flows]: paths by sender */
     fab_spray_sender *senders;
     fab_spray_origin *origin; /**< [n_senders] */
+    size_t senders_capacity, origin_capacity;
     uint32_t n_senders;
+    uint64_t n_hops; /**< links of all paths */
+    double rtt_s;    /**< over the longest path, without queues */
+    uint32_t *place; /**< [n_flows], as what follows of packets one by one: where the links of member[i] begin, in a
+                        list of them; behind each stand FAB_NO_LINK, its i and its latency */
+    uint8_t *skips;  /**< [n_flows]: how often a path is passed over yet */
     void *ports_room;
     fab_spray_port *ports; /**< [n_links], in it, a line of a cache each */
     fab_spray_cell *cells;
@@ -81,13 +85,19 @@ typedef struct fab_spray_state {
     bool in_steps; /**< there are too many packets */
 } fab_spray_state;
 
-#define FAB_SPRAY_BEHIND  3 /**< words behind the end of a path */
 #define FAB_SPRAY_SENDERS (UINT32_C(1) << 28)
 
-/** Groups paths into senders: sender_of, member, first and n of each. */
-fab_status fab_spray_group(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
-/** Windows and queues, once cells have their size. */
+/** Senders and their windows; where packets are few enough to move one by one, what that needs. */
 fab_status fab_spray_open(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;
+/** The next link of a path that takes time, from p->link[*at] on; FAB_NO_LINK: there is none. */
+static inline uint32_t fab_spray_next(const fab_lossless_phase *p, uint32_t path, uint64_t *at) {
+    while (*at < p->first[path + 1] && isinf(p->capacity[p->link[*at]])) {
+        ++*at;
+    }
+    return *at < p->first[path + 1] ? p->link[(*at)++] : FAB_NO_LINK;
+}
+/** A switch's queue holds a product of its link, or what it is said to. */
+double fab_spray_room(const fab_lossless_state *state, uint32_t link);
 void fab_spray_close(fab_spray_state *spray);
 /** Moves all packets, each by itself. */
 fab_status fab_spray_events(fab_lossless_state *state, fab_error *err) FAB_MUST_USE;

@@ -11,7 +11,6 @@
 #define VISITS      3e8   /* of paths to links: longer steps where shorter ones would make more */
 #define MOST_ROUNDS 200.0 /* that the fullest link sends for; of longer phases a part is looked at */
 #define MOST_OWED   15.0F
-#define LAST        (UINT32_C(1) << 31)
 #define SMALLEST    1e-3 /* of a packet: nothing */
 
 /* Of a link, what every path changes and reads within a step: all of them fit into a cache, as do the next. */
@@ -32,7 +31,8 @@ typedef struct step_queue {
 
 typedef struct step_sender {
     double left_bytes, rate, wait_s;
-    uint32_t hop;  /**< its paths begin here */
+    uint32_t hop; /**< its paths begin here, each with */
+    uint32_t n_hops;
     double part;   /**< of the last step in which it sent; 0: in none */
     double last_s; /**< what a packet takes behind its first link; in the end, when the last one came */
 } step_sender;
@@ -45,7 +45,7 @@ typedef struct spray_steps {
     float *kept;          /* [n_links]: part that was not trimmed */
     bool trims;           /* not all of it was kept, somewhere */
     step_sender *senders; /* [n_senders] */
-    uint32_t *hop;        /* paths by sender: their links but the first, the last with a flag */
+    uint32_t *hop;        /* paths by sender: their links but the first; shorter ones begin nowhere */
     float *sent;          /* [n_flows], by place among the paths by sender: packets in the last step */
     float *owed;          /* how often it is passed over yet */
     double step_s, now_s, mix;
@@ -65,6 +65,7 @@ typedef struct step_news {
 static step_news read_paths(spray_steps *k, uint32_t number, float size) {
     const fab_spray_sender *x = &k->s->spray->senders[number];
     const step_seen *seen = k->seen;
+    const uint32_t n_hops = k->senders[number].n_hops;
     const uint32_t *hop = &k->hop[k->senders[number].hop];
     const step_seen first = k->seen[k->s->spray->origin[number].link];
     const float *sent = k->sent;
@@ -72,17 +73,19 @@ static step_news read_paths(spray_steps *k, uint32_t number, float size) {
     const float target_s = (float)x->target_s;
     const float prompt_s = (float)x->prompt_s;
     step_news n = {.there = 0};
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n; i++, hop += n_hops) {
         float wait_s = first.wait_s;
         float clear = first.clear;
         float kept = 1;
-        const uint32_t *begin = hop;
-        do {
-            wait_s += seen[*hop & ~LAST].wait_s;
-            clear *= seen[*hop & ~LAST].clear;
-        } while ((*hop++ & LAST) == 0);
-        while (k->trims && begin < hop) {
-            kept *= k->kept[*begin++ & ~LAST];
+        if (sent[i] <= 0) { /* most, of short steps */
+            continue;
+        }
+        for (uint32_t h = 0; h < n_hops; h++) {
+            wait_s += seen[hop[h]].wait_s;
+            clear *= seen[hop[h]].clear;
+        }
+        for (uint32_t h = 0; k->trims && h < n_hops; h++) {
+            kept *= k->kept[hop[h]];
         }
         const float bytes = sent[i] * size * kept;
         const float unmarked = bytes * clear;
@@ -96,7 +99,7 @@ static step_news read_paths(spray_steps *k, uint32_t number, float size) {
         n.raises += soon * (target_s - wait_s);
         n.steady += unmarked - soon;
         n.hot += is_late ? bytes - unmarked : 0;
-        n.latest_s = sent[i] > 0 && wait_s > n.latest_s ? wait_s : n.latest_s;
+        n.latest_s = wait_s > n.latest_s ? wait_s : n.latest_s;
         const float turns = owed[i] + sent[i] * (1 - clear * kept);
         owed[i] = turns < MOST_OWED ? turns : MOST_OWED;
     }
@@ -113,7 +116,7 @@ static void change_window(spray_steps *k, uint32_t number, const step_news *n, d
     const uint64_t draw = fab_draw(k->s->phase->seed, number, k->n_steps);
     const double one = size * (double)(draw >> 32) * 0x1p-32;
     const double other = size * (double)(draw & UINT32_MAX) * 0x1p-32;
-    const double full_bytes = k->step_s / k->s->ports[k->s->spray->origin[number].link].s_per_byte;
+    const double full_bytes = k->step_s / k->s->s_per_byte[k->s->spray->origin[number].link];
     y->wait_s = there > 0 ? (double)n->waited / there : y->wait_s;
     x->delay_s += x->weight * fmin(1, there / full_bytes) * (y->wait_s - x->delay_s);
     bool is_calm = there - (double)n->calm < one && dead < one;
@@ -195,13 +198,13 @@ static void send_step(spray_steps *k, uint32_t number) {
     const uint32_t *hop = &k->hop[y->hop];
     const float part = (float)size * first->passes;
     first->came_bytes += (float)bytes;
-    for (uint32_t i = x->first; i < x->first + x->n; i++) {
+    for (uint32_t i = x->first; i < x->first + x->n; i++, hop += y->n_hops) {
         float comes = k->sent[i] * part;
-        do {
-            step_flow *at = &flow[*hop & ~LAST];
+        for (uint32_t h = 0; comes > 0 && h < y->n_hops; h++) {
+            step_flow *at = &flow[hop[h]];
             at->came_bytes += comes;
             comes *= at->passes;
-        } while ((*hop++ & LAST) == 0);
+        }
     }
 }
 
@@ -259,13 +262,11 @@ static double fullest_link_s(spray_steps *k) {
     double most_s = 0;
     for (uint32_t number = 0; number < s->spray->n_senders; number++) {
         const fab_spray_sender *x = &s->spray->senders[number];
-        const uint32_t *hop = &k->hop[k->senders[number].hop];
-        double bytes = k->senders[number].left_bytes / x->n;
+        const step_sender *y = &k->senders[number];
+        double bytes = y->left_bytes / x->n;
         k->queue[s->spray->origin[number].link].all_bytes += bytes * x->n;
-        for (uint32_t i = 0; bytes > 0 && i < x->n; i++) {
-            do {
-                k->queue[*hop & ~LAST].all_bytes += bytes;
-            } while ((*hop++ & LAST) == 0);
+        for (uint32_t h = 0; bytes > 0 && h < x->n * y->n_hops; h++) {
+            k->queue[k->hop[y->hop + h]].all_bytes += bytes;
         }
     }
     for (uint32_t l = 0; l < s->phase->n_links; l++) {
@@ -274,77 +275,88 @@ static double fullest_link_s(spray_steps *k) {
     return most_s;
 }
 
-/* Links of paths in the order in which steps read them. Behind the only link of a path there is one to nowhere. */
-static fab_status copy_hops(spray_steps *k, fab_error *err) {
+/* Links of paths in the order in which steps read them. */
+static fab_status list_hops(spray_steps *k, fab_error *err) {
     const fab_lossless_state *s = k->s;
-    uint64_t n = 0;
-    FAB_PASS(FAB_NEW(k->hop, s->first[s->phase->n_flows], err));
+    const fab_lossless_phase *p = s->phase;
+    size_t capacity = 0;
+    size_t n = 0;
     for (uint32_t number = 0; number < s->spray->n_senders; number++) {
         const fab_spray_sender *x = &s->spray->senders[number];
-        k->senders[number].hop = (uint32_t)n;
-        for (uint32_t i = x->first; x->left > 0 && i < x->first + x->n; i++) {
-            const uint32_t *l = &s->link[s->spray->place[i]];
-            k->hop[n++] = l[1] == FAB_NO_LINK ? s->phase->n_links : l[1];
-            for (l += 2; l[-1] != FAB_NO_LINK && *l != FAB_NO_LINK; l++) {
-                k->hop[n++] = *l;
+        const uint32_t *member = &s->spray->member[x->first];
+        step_sender *y = &k->senders[number];
+        uint64_t most = 2;
+        for (uint32_t i = 0; x->left > 0 && i < x->n; i++) {
+            most = fab_n_links_of(p, member[i]) > most ? fab_n_links_of(p, member[i]) : most;
+        }
+        y->hop = (uint32_t)n;
+        y->n_hops = (uint32_t)most - 1;
+        FAB_PASS(FAB_GROW(k->hop, capacity, n + (size_t)x->n * y->n_hops, err));
+        for (uint32_t i = 0; x->left > 0 && i < x->n; i++) {
+            uint64_t at = p->first[member[i]];
+            for (uint64_t n_links = fab_n_links_of(p, member[i]); n_links < most; n_links++) {
+                k->hop[n++] = p->n_links;
             }
-            k->hop[n - 1] |= LAST;
+            (void)fab_spray_next(p, member[i], &at);
+            for (uint32_t l; (l = fab_spray_next(p, member[i], &at)) != FAB_NO_LINK;) {
+                k->hop[n++] = l;
+            }
         }
     }
     return FAB_OK;
 }
 
-static fab_status steps_open(spray_steps *k, fab_error *err) {
-    fab_lossless_state *s = k->s;
-    fab_spray_state *spray = s->spray;
+static fab_status open_queues(spray_steps *k, fab_error *err) {
+    const fab_lossless_state *s = k->s;
     const uint32_t n_links = s->phase->n_links;
-    double most_bps = 0;
-    FAB_FREE_ALL(s->flows, spray->sender_of); /* senders know what they had */
-    s->flows = NULL;
-    spray->sender_of = NULL;
     FAB_PASS(FAB_NEW(k->flow, (size_t)n_links + 1, err)); /* one more is nowhere */
     FAB_PASS(FAB_NEW(k->seen, (size_t)n_links + 1, err));
     FAB_PASS(FAB_NEW(k->queue, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
     FAB_PASS(FAB_NEW(k->kept, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
-    FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
     for (uint32_t l = 0; l < n_links; l++) {
         k->flow[l].passes = 1;
-        k->queue[l] = (step_queue){.bytes_per_s = 1 / s->ports[l].s_per_byte, .room_bytes = spray->ports[l].room_bytes};
+        k->queue[l] = (step_queue){.bytes_per_s = 1 / s->s_per_byte[l], .room_bytes = fab_spray_room(s, l)};
     }
     k->seen[n_links].clear = 1;
     k->kept[n_links] = 1;
     k->queue[n_links].bytes_per_s = INFINITY;
-    FAB_PASS(copy_hops(k, err));
-    double rtt_s = 0;
+    return FAB_OK;
+}
+
+static fab_status steps_open(spray_steps *k, fab_error *err) {
+    const fab_lossless_state *s = k->s;
+    fab_spray_state *spray = s->spray;
+    double most_bps = 0;
+    FAB_PASS(open_queues(k, err));
+    FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
+    FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
+    FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
+    FAB_PASS(list_hops(k, err));
     for (uint32_t i = 0; i < spray->n_senders; i++) {
         fab_spray_sender *x = &spray->senders[i];
         if (x->left > 0) {
-            const uint32_t *l = &s->link[spray->place[x->first]];
-            rtt_s = x->rtt_s;
-            most_bps = fmax(most_bps, k->queue[*l].bytes_per_s);
+            const uint32_t *hop = &k->hop[k->senders[i].hop];
+            most_bps = fmax(most_bps, k->queue[spray->origin[i].link].bytes_per_s);
             k->senders[i].left_bytes = x->left * spray->origin[i].bytes;
             k->n_left++;
             x->next = (uint32_t)(fab_draw(s->phase->seed, i, 0) % x->n);
-            while (*++l != FAB_NO_LINK) {
-                k->senders[i].last_s += spray->origin[i].bytes * s->ports[*l].s_per_byte;
+            for (uint32_t h = 0; h < k->senders[i].n_hops; h++) {
+                k->senders[i].last_s += hop[h] < s->phase->n_links ? spray->origin[i].bytes * s->s_per_byte[hop[h]] : 0;
             }
         }
     }
-    free(s->link); /* hops are all that is needed */
-    s->link = NULL;
-    double rounds = fullest_link_s(k) / rtt_s;
-    double n_hops = (double)s->first[s->phase->n_flows] - (1.0 + FAB_SPRAY_BEHIND) * s->phase->n_flows;
+    double rounds = fullest_link_s(k) / spray->rtt_s;
     k->scale = fmax(1, rounds / MOST_ROUNDS);
-    k->mix = fmin(1, fmax(SHORTEST, n_hops * fmin(rounds, MOST_ROUNDS) / VISITS));
-    k->step_s = k->mix * rtt_s;
+    k->mix = fmin(1, fmax(SHORTEST, (double)spray->n_hops * fmin(rounds, MOST_ROUNDS) / VISITS));
+    k->step_s = k->mix * spray->rtt_s;
     k->mix /= 2;
     s->out->cell_bytes = fmax(s->packet_bytes, most_bps * k->step_s);
     for (uint32_t i = 0; i < spray->n_senders; i++) { /* what a packet counts, of as many as a step has at most */
-        k->senders[i].left_bytes /= k->scale;
-        double n = k->step_s / (spray->origin[i].bytes * s->ports[spray->origin[i].link].s_per_byte);
-        spray->senders[i].weight = spray->origin[i].bytes > 0 ? 1 - pow(1 - spray->senders[i].weight, n) : 0;
+        if (spray->senders[i].left > 0) {
+            k->senders[i].left_bytes /= k->scale;
+            double n = k->step_s / (spray->origin[i].bytes * s->s_per_byte[spray->origin[i].link]);
+            spray->senders[i].weight = 1 - pow(1 - spray->senders[i].weight, n);
+        }
     }
     return FAB_OK;
 }
@@ -355,14 +367,12 @@ static void keep_access(spray_steps *k) {
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t number = 0; number < spray->n_senders; number++) {
             const fab_spray_sender *x = &spray->senders[number];
-            const uint32_t *hop = &k->hop[k->senders[number].hop];
+            const step_sender *y = &k->senders[number];
             double *end_s = &k->senders[number].last_s;
             double late = 1;
             for (uint32_t i = 0; x->left > 0 && i <= x->n; i++) {
-                while (i < x->n && (*hop & LAST) == 0) {
-                    hop++;
-                }
-                step_queue *q = &k->queue[i < x->n ? *hop++ & ~LAST : spray->origin[number].link];
+                step_queue *q =
+                    &k->queue[i < x->n ? k->hop[y->hop + (i + 1) * y->n_hops - 1] : spray->origin[number].link];
                 q->end_s = pass == 0 ? fmax(q->end_s, *end_s) : q->end_s;
                 late = pass == 1 ? fmax(late, q->all_bytes / q->bytes_per_s / q->end_s) : late;
             }

@@ -203,27 +203,41 @@ fab_lossless fab_lossless_of(const fab_transport_spec *t, fab_senders *senders) 
                           .spray = t->kind == FAB_TRANSPORT_SPRAY_ACK ? &senders->spray : NULL};
 }
 
+/* Whether a path crosses the network; and whether some of it is copied inside a scale-up domain. */
+static bool leaves_domain(const fab_fabric *f, const fab_lossless_phase *p, uint32_t path, bool *out_copies) {
+    bool leaves = false;
+    *out_copies = false;
+    for (uint64_t k = p->first[path]; k < p->first[path + 1]; k++) {
+        const fab_link_class *class = fab_class_of(f, p->link[k]);
+        leaves = leaves || fab_is_network(class);
+        *out_copies = *out_copies || class->kind == FAB_LINK_SCALEUP;
+    }
+    *out_copies = *out_copies || !leaves;
+    return leaves;
+}
+
 /* Bytes queue as packets in the network, and behind a PCIe link that is slower than its NIC: that stops the NIC, which
  * stops the switch. Copies inside a scale-up domain wait in memory, not in queues that stop others: their links have no
- * queue here, and flows that stay inside send nothing. */
-static uint32_t leave_domains(const fab_fabric *f, const fab_lossless_phase *p, double *capacity, double *bits,
-                              bool *copies) {
-    uint32_t n_sent = 0;
+ * queue here, and flows that stay inside send nothing. `bits`: where none stays, those of p. */
+static fab_status leave_domains(const fab_fabric *f, fab_lossless_phase *p, double *capacity, double **bits,
+                                bool *copies, uint32_t *n_sent, fab_error *err) {
+    *n_sent = 0;
     for (uint32_t l = 0; l < p->n_links; l++) {
         capacity[l] = fab_class_of(f, l)->kind == FAB_LINK_SCALEUP ? (double)INFINITY : p->capacity[l];
     }
     for (uint32_t i = 0; i < p->n_flows; i++) {
-        bool leaves = false;
-        for (uint64_t k = p->first[i]; k < p->first[i + 1]; k++) {
-            const fab_link_class *class = fab_class_of(f, p->link[k]);
-            leaves = leaves || fab_is_network(class);
-            copies[i] = copies[i] || class->kind == FAB_LINK_SCALEUP;
-        }
-        copies[i] = copies[i] || !leaves;
-        bits[i] = leaves ? p->bits[i] : 0;
-        n_sent += leaves;
+        *n_sent += leaves_domain(f, p, i, &copies[i]);
     }
-    return n_sent;
+    p->capacity = capacity;
+    if (*n_sent == p->n_flows) {
+        return FAB_OK;
+    }
+    FAB_PASS(FAB_NEW(*bits, p->n_flows, err));
+    for (uint32_t i = 0; i < p->n_flows; i++) {
+        (*bits)[i] = leaves_domain(f, p, i, &copies[i]) ? p->bits[i] : 0;
+    }
+    p->bits = *bits;
+    return FAB_OK;
 }
 
 /* The last byte, less the latency of the slowest path, may come before the fullest link could send all of it: the
@@ -310,13 +324,12 @@ static void give_priorities(const fab_fabric *f, const fab_transport_spec *spec,
 }
 
 fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *spec, const fab_flow_groups *groups,
-                               const fab_lossless_phase *fluid, double least_s, fab_lossless_result *out,
-                               fab_error *err) {
+                               const fab_lossless_phase *fluid, const double *fluid_s, double least_s,
+                               fab_lossless_result *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_senders senders;
     fab_lossless transport = fab_lossless_of(spec, &senders);
     double *latency_s = NULL;
-    double *fluid_s = NULL;
     double *capacity = NULL;
     double *bits = NULL;
     bool *copies = NULL;
@@ -327,9 +340,8 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     fab_lossless_phase phase = *fluid;
     FAB_TRY(check_buffers(f, spec, &transport, err));
     FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
-    FAB_TRY(FAB_NEW(fluid_s, phase.n_flows, err));
     FAB_TRY(FAB_NEW(capacity, phase.n_links, err));
-    FAB_TRY(FAB_NEW_ALL(phase.n_flows, err, bits, copies));
+    FAB_TRY(FAB_NEW(copies, phase.n_flows, err));
     FAB_TRY(FAB_NEW(marks, phase.n_links, err));
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
@@ -350,11 +362,9 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
         phase.pool_bytes = pool_bytes;
         phase.n_pools = f->n_nodes;
     }
-    memcpy(fluid_s, out->finish_s, phase.n_flows * sizeof *fluid_s);
     phase.latency_s = latency_s;
-    uint32_t n_sent = leave_domains(f, &phase, capacity, bits, copies);
-    phase.capacity = capacity;
-    phase.bits = bits;
+    uint32_t n_sent = 0;
+    FAB_TRY(leave_domains(f, &phase, capacity, &bits, copies, &n_sent, err));
     if (n_sent > 0) {
         FAB_TRY(fab_lossless_run(&transport, &phase, out, err));
     }
@@ -363,7 +373,7 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     }
     keep_bound(&phase, least_s, out->finish_s);
 done:
-    FAB_FREE_ALL(latency_s, fluid_s, capacity, bits, copies, marks, class_of, pool, pool_bytes);
+    FAB_FREE_ALL(latency_s, capacity, bits, copies, marks, class_of, pool, pool_bytes);
     return status;
 }
 
@@ -392,7 +402,8 @@ static fab_status send_packets(const fab_engine_run *run, const fab_routes *rout
     }
     const fab_flow_groups groups = {run->prepared->phase, run->trace != NULL ? run->trace->group : NULL,
                                     fab_router_facts_of(run->router)->reorders};
-    FAB_TRY(fab_finish_lossless(f, run->transport, &groups, &phase, least_s - run->prepared->relay_s, &r, err));
+    FAB_TRY(
+        fab_finish_lossless(f, run->transport, &groups, &phase, fluid_s, least_s - run->prepared->relay_s, &r, err));
     out->deadlocks = r.n_deadlock > 0;
     if (run->detail != NULL) {
         FAB_TRY(describe_pauses(run, routes, sharing, fluid_s, &r, err));

@@ -355,20 +355,32 @@ static fab_status list_paths(const fab_fabric *f, const fab_routes *r, fab_rate_
     return FAB_OK;
 }
 
+/* Whether all flows have as many paths, a power of two: weights of one are the same to the last bit. */
+static bool halves_alike(const fab_routes *r) {
+    const uint32_t n = r->n_flows > 0 ? r->flow_first[1] - r->flow_first[0] : 1;
+    for (uint32_t flow = 0; flow < r->n_flows; flow++) {
+        if (r->flow_first[flow + 1] - r->flow_first[flow] != n) {
+            return false;
+        }
+    }
+    return (n & (n - 1)) == 0;
+}
+
 fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const double *volume, const double *bytes,
                           fab_figures *out, fab_error *err) {
     fab_rate_scratch *s = NULL;
     uint32_t n_paths = r->flow_first[r->n_flows];
     FAB_PASS(open_scratch(run, &s, err));
+    const bool is_plain = halves_alike(r);
     FAB_PASS(FAB_GROW(s->bits, s->bits_capacity, n_paths, err));
-    FAB_PASS(FAB_GROW(s->weight, s->weight_capacity, n_paths, err));
+    FAB_PASS(FAB_GROW(s->weight, s->weight_capacity, is_plain ? 1 : n_paths, err));
     FAB_PASS(FAB_GROW(s->first, s->first_capacity, (size_t)n_paths + 1, err));
     fab_sharing p = {.n_flows = n_paths,
                      .n_links = run->prepared->fabric->n_links,
                      .capacity = s->capacity,
                      .first = s->first,
                      .link = r->link,
-                     .weight = s->weight};
+                     .weight = is_plain ? NULL : s->weight};
     FAB_PASS(list_paths(run->prepared->fabric, r, s, &p.link, err));
     if (run->detail != NULL || fab_router_facts_of(run->router)->reorders) {
         const fab_path_chunk chunk = {.routes = r, .phase = run->prepared->phase};
@@ -384,7 +396,9 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
     for (uint32_t flow = 0; flow < r->n_flows; flow++) {
         double part = 1.0 / (r->flow_first[flow + 1] - r->flow_first[flow]);
         for (uint32_t i = r->flow_first[flow]; i < r->flow_first[flow + 1]; i++) {
-            s->weight[i] = part;
+            if (!is_plain) {
+                s->weight[i] = part;
+            }
             s->bits[i] = volume[flow] * BITS * part;
             if (p.limit != NULL) {
                 s->limit[i] = s->flow_limit[flow] * part;
@@ -394,6 +408,11 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
     FAB_PASS(rates_solve(s, &p, err));
     if (fab_is_lossless(run->transport)) {
         s->solved[2] = 0; /* ends become those of packets */
+        if (n_paths > FAB_MANY_PATHS) {
+            fab_max_min_free(s->solver); /* packets need the memory */
+            s->solver = NULL;
+            FAB_PASS(fab_max_min_new(&s->solver, err));
+        }
         FAB_PASS(fab_rate_lossless(run, r, &p, least_possible_s(run, bytes), out, err));
     }
     const uint32_t last_path = rates_take(run, r->n_flows, r->flow_first, out);

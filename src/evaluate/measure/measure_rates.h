@@ -10,6 +10,9 @@
 #include "fab/max_min.h"
 #include "fab/trace.h"
 
+/** Of more paths packets get the memory that their rates took. */
+#define FAB_MANY_PATHS 100000
+
 /** What packets of a phase came to. */
 typedef struct fab_sent_phase {
     uint64_t hash[2]; /**< of all that it depends on; both 0: nothing */
@@ -84,11 +87,12 @@ typedef struct fab_flow_groups {
  * @param[in]     groups   Of the flows that fluid->sprayed has the paths of.
  * @param[in]     fluid    Its latencies are those of the fabric, and not looked at.
  * @param[in]     least_s  The fullest link needs that long.
- * @param[in,out] out      finish_s: of the fluid; then of packets, INFINITY of what never arrives.
+ * @param[in]     fluid_s  Shape [n_flows]: when the fluid ends.
+ * @param[in,out] out      finish_s: of packets, INFINITY of what never arrives; of the fluid before where none leaves.
  */
 fab_status fab_finish_lossless(const fab_fabric *fabric, const fab_transport_spec *transport,
-                               const fab_flow_groups *groups, const fab_lossless_phase *fluid, double least_s,
-                               fab_lossless_result *out, fab_error *err) FAB_MUST_USE;
+                               const fab_flow_groups *groups, const fab_lossless_phase *fluid, const double *fluid_s,
+                               double least_s, fab_lossless_result *out, fab_error *err) FAB_MUST_USE;
 /** The same under a split. `bytes`: shape [n_links], all that the links carry. */
 fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, const double *bytes, fab_figures *out,
                           fab_error *err) FAB_MUST_USE;

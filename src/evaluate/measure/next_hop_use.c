@@ -17,8 +17,11 @@
 struct fab_next_hop_use {
     const fab_fabric *f;
     const fab_router *router;
+    const fab_next_hops *next_hops;
+    bool hashes_queue_pairs;
     size_t n_groups, n_members;
     uint8_t *chooses;        /* [n_groups]: 1 where there is more than one member */
+    uint8_t *ways;           /* [switches]: 1 where such a group has a link down, 2 where one up */
     struct group_use *group; /* [n_groups] */
     uint8_t *used;           /* [members of all groups]: bit 0 at a first choice, bit 1 at a later one */
 };
@@ -34,10 +37,12 @@ typedef struct group_use {
 } group_use;
 
 /* The group of next hops that a link of switch v was taken from, FAB_NONE where there was no choice. */
-static uint32_t use_group_of(const use *u, uint32_t v, uint32_t leaf) {
-    const fab_next_hops *t = fab_router_next_hops(u->router);
-    uint32_t group = fab_next_hops_group_of(t, v, leaf);
-    return group != FAB_NONE && fab_next_hops_members(t, v, group).count > 1 ? group : FAB_NONE;
+static uint32_t use_group_of(const use *u, uint32_t v, fab_link_id link, uint32_t leaf) {
+    if ((u->ways[v] & (fab_is_up(link) ? 2 : 1)) == 0) { /* most switches have one way down: no need to look */
+        return FAB_NONE;
+    }
+    uint32_t group = fab_next_hops_group_of(u->next_hops, v, leaf);
+    return group != FAB_NONE && u->chooses[group] != 0 ? group : FAB_NONE;
 }
 
 static uint32_t tail_of(const use *u, fab_link_id link) {
@@ -46,7 +51,7 @@ static uint32_t tail_of(const use *u, fab_link_id link) {
 
 static void mark_used(use *u, fab_link_id link, uint32_t group, size_t later) {
     group_use *g = &u->group[group];
-    fab_next_hop_list next = fab_next_hops_members(fab_router_next_hops(u->router), tail_of(u, link), group);
+    fab_next_hop_list next = fab_next_hops_members(u->next_hops, tail_of(u, link), group);
     uint8_t *used = u->used + g->member;
     for (uint32_t i = 0; i < next.count; i++) {
         if (fab_next_hop(&next, i) == link) {
@@ -60,7 +65,7 @@ static void mark_used(use *u, fab_link_id link, uint32_t group, size_t later) {
 
 static inline void count_hop(use *u, uint64_t flow, uint64_t weight, fab_link_id link, uint32_t group, size_t later) {
     group_use *g = &u->group[group];
-    if (fab_router_facts_of(u->router)->hashes_queue_pairs) {
+    if (u->hashes_queue_pairs) {
         g->draws[later] += weight;
     } else if (g->last[later] != flow + 1) {
         g->last[later] = flow + 1;
@@ -94,14 +99,14 @@ static void count_path(use *u, const fab_routes *routes, uint64_t flow, uint64_t
     if (leaf_node == FAB_NONE) {
         return;
     }
-    uint32_t leaf = fab_next_hops_column(fab_router_next_hops(u->router), leaf_node - base);
+    uint32_t leaf = fab_next_hops_column(u->next_hops, leaf_node - base);
     size_t later = 0;
     for (size_t i = routes->path_first[path]; i < routes->path_first[path + 1]; i++) {
         fab_link_id link = routes->link[i];
         if (fab_class_of(u->f, link)->kind != FAB_LINK_FABRIC) {
             continue;
         }
-        uint32_t group = use_group_of(u, tail_of(u, link), leaf);
+        uint32_t group = use_group_of(u, tail_of(u, link), link, leaf);
         if (group != FAB_NONE) {
             count_hop(u, flow, weight, link, group, later);
             later = 1;
@@ -169,13 +174,22 @@ fab_status fab_next_hop_use_new(const fab_fabric *fabric, const fab_router *rout
     use *u = NULL;
     size_t n_members = 0;
     FAB_TRY(FAB_NEW(u, 1, err));
-    *u = (use){.f = fabric, .router = router, .n_groups = fab_next_hops_n_groups(t)};
+    *u = (use){.f = fabric,
+               .router = router,
+               .next_hops = t,
+               .hashes_queue_pairs = fab_router_facts_of(router)->hashes_queue_pairs,
+               .n_groups = fab_next_hops_n_groups(t)};
+    FAB_TRY(FAB_NEW(u->ways, fab_n_switches(fabric), err));
     FAB_TRY(FAB_NEW_ALL(u->n_groups, err, u->chooses, u->group));
     for (uint32_t v = 0; v < fab_n_switches(u->f); v++) {
         for (uint32_t group = fab_next_hops_first_group(t, v); group < fab_next_hops_first_group(t, v + 1); group++) {
             u->group[group].member = n_members;
-            u->group[group].count = fab_next_hops_members(t, v, group).count;
-            u->chooses[group] = u->group[group].count > 1;
+            fab_next_hop_list next = fab_next_hops_members(t, v, group);
+            u->group[group].count = next.count;
+            u->chooses[group] = next.count > 1;
+            for (uint32_t i = 0; next.count > 1 && i < next.count; i++) {
+                u->ways[v] |= fab_is_up(fab_next_hop(&next, i)) ? 2 : 1;
+            }
             n_members += u->group[group].count;
         }
     }
@@ -232,5 +246,5 @@ void fab_next_hop_use_free(fab_next_hop_use *u) {
     if (u == NULL) {
         return;
     }
-    FAB_FREE_ALL(u->group, u->chooses, u->used, u);
+    FAB_FREE_ALL(u->group, u->chooses, u->ways, u->used, u);
 }
