@@ -121,17 +121,18 @@ def everything():
 
 class Runner:
     def __init__(self, program, folder):
-        self.program, self.folder = os.path.abspath(program), folder
+        self.program, self.folder, self.peak = os.path.abspath(program), os.path.join(folder, "of-a-run"), os.path.join(folder, "peak")
+        os.mkdir(self.folder)
 
     def run(self, arguments, limit=None):
         """Exit code, peak bytes, what it said."""
         with open(os.path.join(self.folder, "err"), "w+", encoding="utf-8", errors="replace") as err:
-            command = [self.program, *arguments] + ([f"--max-memory={int(limit)}B"] if limit else [])
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err, cwd=self.folder)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
+            # A child of this process would count the interpreter's memory, which it has until it starts the program: not one of "time".
+            command = ["/usr/bin/time", "-q", "-f", "%M", "-o", self.peak, self.program, *arguments] + ([f"--max-memory={int(limit)}B"] if limit else [])
+            code = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=err, cwd=self.folder, check=False).returncode
             err.seek(0)
-            return process.returncode, usage.ru_maxrss * 1024, err.read()
+            with open(self.peak, encoding="utf-8") as peak:
+                return code, int(peak.read()) * 1024, err.read()
 
     def start(self, case):
         for path in os.listdir(self.folder):
