@@ -15,24 +15,37 @@ for path in sys.argv[1:]:
 END
 
 count=0
-check() { # check ARGUMENTS...
-  local folder=report$((count += 1))
-  mkdir "$folder"
-  for format in json xml markdown; do
-    "$program" "$@" --quiet --format $format >"$folder/report.$format" || fail "$*: --format $format"
-  done
-  "$program" "$@" --quiet >"$folder/report.txt" || fail "$*: text"
+compared() { # compared ARGUMENTS...: the report of these in report$count
+  local folder=report$count
   "$program" "$@" --quiet --format csv --table all >"$folder/all.csv" || fail "$*: --table all"
-  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/all.csv" "$folder/report.markdown" "$folder/report.txt" >log 2>&1 ||
+  "$python" "$root/tests/cli/check_tables.py" "$folder/report.json" "$folder/all.csv" "$folder/report.md" "$folder/report.txt" >log 2>&1 ||
     fail "$*: $(tail -n 1 log)"
   if command -v xmllint >/dev/null; then
     xmllint --noout --nonet --schema report.xsd "$folder/report.xml" >log 2>&1 || fail "$*: $(head -n 1 log)"
   fi
 }
+check() { # check ARGUMENTS...: one run writes all formats
+  local folder=report$((count += 1))
+  "$program" "$@" --quiet --out $folder >text || fail "$*"
+  mv text $folder/report.txt
+  compared "$@"
+}
+check_printed() { # check_printed ARGUMENTS...: the same of what each format prints
+  local folder=report$((count += 1)) suffix
+  mkdir $folder
+  for suffix in json xml md txt; do
+    "$program" "$@" --quiet --format "$(case $suffix in md) echo markdown ;; txt) echo text ;; *) echo $suffix ;; esac)" >$folder/report.$suffix || fail "$*: $suffix"
+  done
+  compared "$@"
+}
 
 small=clos:gpus=32,radix=16
 job=model=gpt-1.7b,tp=2,memory-check=off
 check build $small,floor.rack-power=41kW
+check_printed build $small,floor.rack-power=41kW
+for name in json xml md txt; do
+  cmp report1/report.$name report2/report.$name || fail "what is printed is not report.$name of --out"
+done
 check cost $small rail-spine:gpus=16,radix=16
 check cost clos:gpus=64,radix=16 --steps 32,64
 check traffic $small --job $job
@@ -40,7 +53,7 @@ check traffic fat-tree:k=4 --traffic pattern:ring
 check run $small --job $job --engine ecmp --engine spray --degrade nic-3=0.5 --fail nic-5 --policy none
 check run $small --job $job,offload=optimizer --seeds 3
 check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp --engine ecmp,qp=4 --bound
-check route fat-tree:k=4 --traffic pattern:permutation --engine ecmp,qp=4 --explain 64
+check_printed route fat-tree:k=4 --traffic pattern:permutation --engine ecmp,qp=4 --explain 64
 check route fat-tree:k=4 --traffic pattern:bisection --seeds 2
 check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport pfc --seeds 2
 check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport dcqcn

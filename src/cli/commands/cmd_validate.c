@@ -216,6 +216,7 @@ fab_status cli_find_published(const cli_options *options, const fab_design *desi
     FAB_TRY(FAB_NEW(copy, 1, err));
     *copy = *design;
     FAB_TRY(digest_of_job(copy, digest, err));
+    cli_keep_freed_memory(); /* a design is some megabytes, and dozens are read here, one after another */
     FAB_TRY(fab_published_read(NULL, out, err));
     FAB_TRY(keep_rows_of(digest, result, out, err));
     result->published = out->n_rows > 0 ? out : NULL;
