@@ -9,11 +9,12 @@
 static const fab_field CHANGES[] = {
     FIGURE(undone_s, "s",
            "Time of the second state with this change alone undone, under the engine that the cause is of.", KNOWN),
+    FIGURE(alone_s, "s", "Time of the first state with this change alone made, under the same engine.", KNOWN),
     NAMED(kind, kind, fab_change_kinds, "What differs: a value, an engine, who runs the ranks, what has failed, ..."),
     FIELD(what, "Its name: a path of the design, ranks, a part, a port."),
     FIELD(before, "In the first state.", FILLED),
     FIELD(after, "In the second state.", FILLED),
-    FIELD(is_cause, "One of the smallest set found whose undoing brings the first time back."),
+    FIELD(is_cause, "Makes the difference, with the others so marked or each by itself; without them it is gone."),
 };
 static const fab_fields CHANGE = TABLE("change", CHANGES, DIFFERENCES);
 
@@ -102,7 +103,8 @@ static const char *const KINDS[] = {"designs", "imports", "results", "mixed"};
 static const fab_field DIFFERENCE[] = {
     FIELD_OF(tolerance_ratio, tolerance, "The largest ratio of times that passes.", FILLED),
     FIELD(is_beyond, "Whether the second state takes longer than the tolerance lets it: exit code 1."),
-    FIELD(is_verified, "Whether undoing what the cause names brings the first time back, as evaluated."),
+    FIELD(is_verified, "Whether what the cause names makes the difference from the first state, and undone brings its "
+                       "time back, both as evaluated."),
     FIELD_OF(changes_left_out, n_left_out, "Further changes, which are counted only.", FILLED),
     FIELD(gone_cables, "Cables that are gone, beside those of boxes that are.", FILLED),
     FIELD(new_cables, "Cables that are new, beside those of boxes that are.", FILLED),

@@ -74,6 +74,9 @@ static void put_changes(fab_page *page, const fab_difference *d) {
         if (!isnan(c->undone_s)) {
             fab_page_say(page, "; this alone undone: %s", fab_show_time(page, c->undone_s));
         }
+        if (!isnan(c->alone_s) && d->n_changes > 1) {
+            fab_page_say(page, "; made alone: %s", fab_show_time(page, c->alone_s));
+        }
         fab_page_paragraph(page, c->is_cause ? FAB_INK_BOLD : FAB_INK_PLAIN, 2, 4);
     }
     if (n_more > 0) {

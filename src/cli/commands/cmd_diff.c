@@ -299,8 +299,9 @@ const cli_command cli_command_diff = {
     .summary = "why it is slower than before: two states of a network and its job, what changed and what that does",
     .details = "A state is a design, a dump or list that 'import' reads, or a report that 'run' or 'route' wrote with "
                "--json; --before and --after say what holds for one of them. Says what changed, which links collide "
-               "that did not and who meets there, and the times phase by phase. Every change is undone by itself, so "
-               "that the cause is evaluated and not guessed; where none is verified, it says so. Of reports only what "
+               "that did not and who meets there, and the times phase by phase. Every change is undone by itself, and "
+               "made by itself in the first state, so that the cause is evaluated and not guessed; where none is "
+               "verified, it says so. Of reports only what "
                "they hold is compared.",
     .examples = EXAMPLES,
     .options = OPTIONS,

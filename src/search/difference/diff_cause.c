@@ -1,4 +1,4 @@
-/* Which changes make the difference: each is undone alone, then the largest together, until the first time is back. */
+/* Which changes make the difference: each undone alone, each made alone, then the fewest that make it together. */
 #include "diff_internal.h"
 
 #include "fab/analysis.h"
@@ -208,18 +208,20 @@ static const fab_diff_engine *engine_of(const diff *d) {
     return &d->out->engines[d->out->worst];
 }
 
-bool diff_returns(const diff *d, double time_s) {
+/* How far from a state's time another is still the same. */
+static double near_of(const diff *d) {
     double before_s = engine_of(d)->before_s;
     double after_s = engine_of(d)->after_s;
-    double far = isnan(after_s) ? before_s * NEAR : fabs(after_s - before_s);
-    return fabs(time_s - before_s) <= NEAR * far;
+    return NEAR * (isnan(after_s) ? before_s * NEAR : fabs(after_s - before_s));
 }
 
-/* The part of the difference that undoing a change takes away; a job that runs again is all of it. */
-static double part_undone(const diff *d, double time_s) {
-    double before_s = engine_of(d)->before_s;
-    double after_s = engine_of(d)->after_s;
-    return isnan(time_s) ? -INFINITY : isnan(after_s) ? 1 : (after_s - time_s) / (after_s - before_s);
+bool diff_returns(const diff *d, double time_s) {
+    return fabs(time_s - engine_of(d)->before_s) <= near_of(d);
+}
+
+/* The time of the second state; a job that stops has an infinite one, as in diff_time(). */
+static bool stays(const diff *d, double time_s) {
+    return isnan(engine_of(d)->after_s) ? isinf(time_s) : fabs(time_s - engine_of(d)->after_s) <= near_of(d);
 }
 
 fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error *err, const char *fmt, ...) {
@@ -238,43 +240,106 @@ fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error
     return test->what != NULL ? FAB_OK : FAB_ENOMEM;
 }
 
-static fab_status undo_each(diff *d, bool *undone, fab_error *err) {
-    size_t n = d->out->n_changes < FAB_DIFF_TRIED ? d->out->n_changes : FAB_DIFF_TRIED;
-    for (size_t i = 0; i < n; i++) {
-        undone[i] = true;
-        FAB_PASS(diff_time_without(d, undone, &d->out->changes[i].undone_s, err));
-        undone[i] = false;
+/* Changes are tested one by one; those behind the first are one more, all at once. */
+#define MOST_UNITS (FAB_DIFF_TRIED + 1)
+#define MOST_TESTS (4 * MOST_UNITS)
+
+/* The search for what makes the difference by itself, and is gone without. Sets are bits of units. */
+typedef struct search {
+    diff *d;
+    bool *undone; /* [changes], of one test */
+    size_t n;     /* units */
+    size_t n_known;
+    uint32_t known[MOST_TESTS];
+    double time_s[MOST_TESTS];
+    uint32_t alone; /* each makes the difference from the first state */
+    uint32_t cause;
+    bool is_whole;  /* the second state with all undone can be evaluated */
+    bool returns;   /* and is as fast as the first */
+    double whole_s; /* its time */
+    double back_s;  /* time without the cause */
+} search;
+
+static uint32_t all_of(const search *s) {
+    return (UINT32_C(1) << s->n) - 1;
+}
+
+static bool has(uint32_t set, size_t change) {
+    return (set >> (change < FAB_DIFF_TRIED ? change : FAB_DIFF_TRIED) & 1) != 0;
+}
+
+/* The time of the second state without some changes, each set once. Without all but some it is that of the first state
+ * with these. */
+static fab_status time_without(search *s, uint32_t set, double *out_s, fab_error *err) {
+    diff *d = s->d;
+    for (size_t i = 0; i < s->n_known; i++) {
+        if (s->known[i] == set) {
+            *out_s = s->time_s[i];
+            return FAB_OK;
+        }
+    }
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        s->undone[i] = has(set, i);
+    }
+    *out_s = isnan(engine_of(d)->after_s) ? INFINITY : engine_of(d)->after_s;
+    FAB_PASS(set != 0 ? diff_time_without(d, s->undone, out_s, err) : FAB_OK);
+    if (s->n_known < MOST_TESTS) {
+        s->known[s->n_known] = set;
+        s->time_s[s->n_known++] = *out_s;
     }
     return FAB_OK;
 }
 
-/* The next change that has most part in the difference and is not undone; n_changes: none is left. */
-static size_t next_largest(const diff *d, const bool *undone) {
-    size_t best = d->out->n_changes;
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        double part = part_undone(d, d->out->changes[i].undone_s);
-        bool better = best == d->out->n_changes || part > part_undone(d, d->out->changes[best].undone_s) + 1e-12;
-        best = !undone[i] && better ? i : best;
+/* Each change undone, and each made in the first state. */
+static fab_status test_each(search *s, fab_error *err) {
+    for (size_t i = 0; i < s->n; i++) {
+        const uint32_t one = UINT32_C(1) << i;
+        double undone_s = NAN;
+        double alone_s = NAN;
+        FAB_PASS(time_without(s, one, &undone_s, err));
+        FAB_PASS(time_without(s, all_of(s) ^ one, &alone_s, err));
+        s->alone |= stays(s->d, alone_s) ? one : 0;
+        if (i < FAB_DIFF_TRIED) {
+            fab_change *change = &s->d->out->changes[i];
+            change->undone_s = isinf(undone_s) ? (double)NAN : undone_s;
+            change->alone_s = isinf(alone_s) ? (double)NAN : alone_s;
+        }
     }
-    return best;
+    return FAB_OK;
 }
 
-/* Undoes changes, those of most part first, until the time is back; those that are undone then are the cause. */
-static fab_status undo_together(diff *d, bool *undone, double *out_s, fab_error *err) {
-    size_t tried = 0;
-    *out_s = NAN;
-    for (size_t i = next_largest(d, undone); i < d->out->n_changes && !d->out->is_verified;
-         i = next_largest(d, undone), tried++) {
-        undone[i] = true;
-        if (tried >= FAB_DIFF_TRIED) { /* all of the rest at once */
-            memset(undone, 1, d->out->n_changes);
-        }
-        *out_s = d->out->changes[i].undone_s;
-        FAB_PASS(tried > 0 ? diff_time_without(d, undone, out_s, err) : FAB_OK);
-        d->out->is_verified = diff_returns(d, *out_s);
+/* Drops changes as long as the time stays: those at once that change nothing by themselves, then one by one. */
+static fab_status drop_idle(search *s, fab_error *err) {
+    uint32_t idle = 0;
+    double time_s = NAN;
+    for (size_t i = 0; i < s->n; i++) {
+        FAB_PASS(time_without(s, UINT32_C(1) << i, &time_s, err));
+        idle |= stays(s->d, time_s) ? UINT32_C(1) << i : 0;
     }
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        d->out->changes[i].is_cause = d->out->is_verified && undone[i];
+    FAB_PASS(time_without(s, idle, &time_s, err));
+    uint32_t dropped = stays(s->d, time_s) ? idle : 0;
+    for (size_t i = s->n; i-- > 0;) {
+        const uint32_t one = UINT32_C(1) << i;
+        FAB_PASS((dropped & one) == 0 ? time_without(s, dropped | one, &time_s, err) : FAB_OK);
+        dropped |= (dropped & one) == 0 && stays(s->d, time_s) ? one : 0;
+    }
+    s->cause = all_of(s) & ~dropped;
+    return FAB_OK;
+}
+
+/* What makes the difference alone, best what is missed as well; else the fewest that make it together. */
+static fab_status find_set(search *s, fab_error *err) {
+    double time_s = NAN;
+    s->cause = s->alone;
+    for (size_t i = 0; i < s->n && (s->cause & (s->cause - 1)) != 0; i++) {
+        FAB_PASS(time_without(s, UINT32_C(1) << i, &time_s, err));
+        s->cause = has(s->alone, i) && diff_returns(s->d, time_s) ? UINT32_C(1) << i : s->cause;
+    }
+    FAB_PASS(s->cause == 0 ? drop_idle(s, err) : FAB_OK);
+    FAB_PASS(time_without(s, s->cause, &s->back_s, err));
+    s->d->out->is_verified = diff_returns(s->d, s->back_s);
+    for (size_t i = 0; i < s->d->out->n_changes; i++) {
+        s->d->out->changes[i].is_cause = s->d->out->is_verified && has(s->cause, i);
     }
     return FAB_OK;
 }
@@ -309,12 +374,13 @@ static void say_change(const fab_change *c, fab_str *out) {
     }
 }
 
-static void say_changes(const diff *d, fab_str *out) {
+static void say_changes(const search *s, fab_str *out) {
+    const fab_difference *d = s->d->out;
     size_t n = 0;
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        if (d->out->changes[i].is_cause && n++ < MOST_NAMED) {
+    for (size_t i = 0; i < d->n_changes; i++) {
+        if (has(s->cause, i) && n++ < MOST_NAMED) {
             fab_str_add(out, n > 1 ? "; " : "");
-            say_change(&d->out->changes[i], out);
+            say_change(&d->changes[i], out);
         }
     }
     if (n > MOST_NAMED) {
@@ -346,38 +412,76 @@ static void say_crossings(const diff *d, fab_str *out) {
     }
 }
 
-static size_t count_causes(const diff *d) {
-    size_t n = 0;
-    for (size_t i = 0; i < d->out->n_changes; i++) {
-        n += d->out->changes[i].is_cause;
+static void say_time(double time_s, fab_str *out) {
+    char time[40];
+    if (isnan(time_s) || isinf(time_s)) {
+        fab_str_add(out, isinf(time_s) ? "the job stops" : "no time can be computed");
+    } else {
+        fab_str_printf(out, "it takes %s", fab_quantity_format(time, time_s, FAB_UNIT_TIME));
     }
-    return n;
 }
 
-static fab_status say_cause(diff *d, double back_s, fab_error *err) {
-    fab_status status = FAB_OK;
-    fab_str text = FAB_STR_INIT;
-    fab_str property = FAB_STR_INIT;
-    char time[40];
-    if (!d->out->is_verified && d->out->n_left_out > 0) {
-        fab_str_printf(&text,
+static void say_no_cause(const search *s, fab_str *out) {
+    const uint64_t left_out = s->d->out->n_left_out;
+    if (s->cause != 0 && s->returns) {
+        fab_str_add(out, "No cause is verified: ");
+        say_changes(s, out);
+        fab_str_add(out, "; this makes the difference, but without it ");
+        say_time(s->back_s, out);
+        fab_str_add(out, ", so what else has changed is part of it");
+    } else if (left_out > 0) {
+        fab_str_printf(out,
                        "No cause is verified: %llu changes are not listed, and without those that are it is not "
                        "the time of before",
-                       (unsigned long long)d->out->n_left_out);
-    } else if (!d->out->is_verified && isnan(back_s)) {
-        fab_str_add(&text, "No cause is singled out: all changes together make the difference, and without them there "
-                           "is nothing to evaluate but the state of before");
-    } else if (!d->out->is_verified) {
-        fab_str_printf(&text,
-                       "No cause is verified: without all that is listed it takes %s, so something else, as the "
-                       "order of boxes and ports, is part of it",
-                       fab_quantity_format(time, back_s, FAB_UNIT_TIME));
+                       (unsigned long long)left_out);
+    } else if (!s->is_whole) {
+        fab_str_add(out, "No cause is singled out: all changes together make the difference, and without them there "
+                         "is nothing to evaluate but the state of before");
+    } else {
+        fab_str_add(out, "No cause is verified: without all that is listed ");
+        say_time(s->whole_s, out);
+        fab_str_add(out, ", so something else, as the order of boxes and ports, is part of it");
+    }
+}
+
+/* What undoing does; of changes that need each other one may be enough. */
+static void say_undone(const search *s, fab_str *out) {
+    char time[40];
+    const fab_difference *d = s->d->out;
+    const bool is_one = (s->cause & (s->cause - 1)) == 0;
+    size_t n = 0;
+    size_t n_enough = 0;
+    size_t enough = 0;
+    for (size_t i = d->n_changes; i-- > 0;) {
+        const bool returns = has(s->cause, i) && diff_returns(s->d, d->changes[i].undone_s);
+        n += has(s->cause, i);
+        n_enough += returns;
+        enough = returns ? i : enough;
+    }
+    fab_str_printf(out, "; %s, it takes %s again",
+                   is_one && d->n_changes > 1 ? "this alone does it, and undone"
+                   : is_one                   ? "undone"
+                   : n_enough == n            ? "one of them undone"
+                                              : "undone together",
+                   fab_quantity_format(time, s->back_s, FAB_UNIT_TIME));
+    if (!is_one && n_enough > 0 && n_enough < n) {
+        fab_str_printf(out, ", and so it does with %s alone as before", d->changes[enough].what);
+    }
+}
+
+static fab_status say_cause(search *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    diff *d = s->d;
+    fab_str text = FAB_STR_INIT;
+    fab_str property = FAB_STR_INIT;
+    if (!d->out->is_verified) {
+        say_no_cause(s, &text);
     } else {
         FAB_TRY(diff_find_property(d, &property, err));
-        if (count_causes(d) > 1) {
-            fab_str_add(&text, "no change alone; together: ");
+        if ((s->cause & (s->cause - 1)) != 0) {
+            fab_str_add(&text, s->alone != 0 ? "each of these alone: " : "no change alone; together: ");
         }
-        say_changes(d, &text);
+        say_changes(s, &text);
         if (property.length > 0) {
             fab_str_printf(&text, "; %s", property.data);
         } else if (d->hot != FAB_NONE) {
@@ -385,7 +489,7 @@ static fab_status say_cause(diff *d, double back_s, fab_error *err) {
         } else {
             say_crossings(d, &text);
         }
-        fab_str_printf(&text, "; undone, it takes %s again", fab_quantity_format(time, back_s, FAB_UNIT_TIME));
+        say_undone(s, &text);
     }
     if (engine_of(d)->is_draw) {
         fab_str_add(&text, "; this is one draw, and --seeds 20 tells chance from cause");
@@ -401,19 +505,23 @@ done:
 
 fab_status diff_find_cause(diff *d, fab_error *err) {
     fab_status status = FAB_OK;
-    bool *undone = NULL;
-    double back_s = NAN;
+    const size_t n = d->out->n_changes;
+    search s = {.d = d, .n = n < MOST_UNITS ? n : MOST_UNITS, .back_s = NAN};
     const fab_diff_engine *e = engine_of(d);
     bool differs = isnan(e->after_s) ? d->out->stopped != NULL
                                      : fabs(e->after_s / e->before_s - 1) >= DIFF_EVEN && !diff_is_chance(e);
-    if (!differs || isnan(e->before_s) || d->out->n_changes == 0) {
+    if (!differs || isnan(e->before_s) || n == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(undone, d->out->n_changes, err));
-    FAB_TRY(undo_each(d, undone, err));
-    FAB_TRY(undo_together(d, undone, &back_s, err));
-    FAB_TRY(say_cause(d, back_s, err));
+    FAB_TRY(FAB_NEW(s.undone, n, err));
+    FAB_TRY(time_without(&s, all_of(&s), &s.whole_s, err));
+    s.is_whole = !isnan(s.whole_s);
+    s.returns = !s.is_whole || diff_returns(d, s.whole_s);
+    FAB_TRY(test_each(&s, err));
+    FAB_TRY(s.returns ? find_set(&s, err) : FAB_OK);
+    s.cause = !s.is_whole && s.cause == all_of(&s) ? 0 : s.cause;
+    FAB_TRY(say_cause(&s, err));
 done:
-    free(undone);
+    free(s.undone);
     return status;
 }

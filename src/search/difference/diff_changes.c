@@ -24,7 +24,7 @@ fab_status diff_add_change(diff *d, fab_change_kind kind, const char *what, cons
     }
     fab_change *change = &out->changes[out->n_changes];
     size_t index = out->n_changes++;
-    *change = (fab_change){.kind = kind, .undone_s = NAN};
+    *change = (fab_change){.kind = kind, .undone_s = NAN, .alone_s = NAN};
     d->place[index] = place;
     change->what = fab_strdup(what, err);
     change->before = change->what != NULL ? fab_strdup(before, err) : NULL;

@@ -75,7 +75,7 @@ fab_status diff_side_open(const diff *d, const diff_variant *variant, size_t eng
 void diff_side_release(diff_side *side);
 /* Seconds of an iteration, else of all phases; NAN: not known. */
 double diff_time_of(const fab_result *result, size_t engine);
-/* The time of a variant under an engine; NAN where it is refused or the job stops. */
+/* The time of a variant under an engine; NAN where it is refused, infinite where the job stops. */
 fab_status diff_time(const diff *d, const diff_variant *variant, size_t engine, double *out_s,
                      fab_error *err) FAB_MUST_USE;
 /* The design with its first job on hosts by name. */
@@ -120,7 +120,7 @@ fab_status diff_recable(const diff *d, const bool *undone, fab_fabric **out, fab
 /* --- diff_cause.c --- */
 
 fab_status diff_find_cause(diff *d, fab_error *err) FAB_MUST_USE;
-/* The second state with some changes undone. */
+/* The second state with some changes undone; as diff_time(). */
 fab_status diff_time_without(const diff *d, const bool *undone, double *out_s, fab_error *err) FAB_MUST_USE;
 /* The same with the first job on these servers [n]. */
 fab_status diff_time_on(const diff *d, const uint32_t *servers, size_t n, double *out_s, fab_error *err) FAB_MUST_USE;

@@ -254,7 +254,7 @@ fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double
     diff_side side = {.f = NULL};
     fab_error inner = {0};
     fab_status status = diff_side_open(d, v, engine, false, &side, &inner);
-    *out_s = status == FAB_OK ? diff_time_of(&side.result, 0) : (double)NAN;
+    *out_s = status != FAB_OK ? (double)NAN : side.stopped.length > 0 ? INFINITY : diff_time_of(&side.result, 0);
     diff_side_release(&side);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);
 }

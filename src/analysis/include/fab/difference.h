@@ -9,7 +9,7 @@
 
 #define FAB_DIFF_LINKS 8  /**< links that collide in one state alone, kept of an engine */
 #define FAB_DIFF_FLOWS 8  /**< flows listed on such a link */
-#define FAB_DIFF_TRIED 16 /**< changes that are undone one by one */
+#define FAB_DIFF_TRIED 16 /**< changes that are undone, and made, one by one */
 
 typedef enum fab_change_kind {
     FAB_CHANGE_SETTING, /**< a value of the design */
@@ -29,7 +29,8 @@ typedef struct fab_change {
     fab_change_kind kind;
     char *what, *before, *after;
     double undone_s; /**< time of the second state with this alone as in the first; NAN: not known */
-    bool is_cause;   /**< one of the smallest set found that makes the difference */
+    double alone_s;  /**< time of the first state with this alone as in the second; NAN: not known */
+    bool is_cause;   /**< makes the difference, with others or each by itself, and without them it is gone */
 } fab_change;
 
 typedef struct fab_diff_flow {
@@ -101,7 +102,8 @@ typedef struct fab_difference {
     size_t n_engines;
     size_t worst;          /**< the engine that the cause is of */
     char *verdict, *cause; /**< a sentence each */
-    bool is_verified;      /**< undoing what the cause names brings the first time back */
+    bool is_verified;      /**< what the cause names makes the difference from the first state, and undone
+                                                        brings its time back */
     fab_diff_test *tests;
     size_t n_tests, test_capacity;
 } fab_difference;

@@ -31,13 +31,13 @@ typedef struct fab_diff_request {
 } fab_diff_request;
 
 /**
- * Evaluates both states, and undoes every change in the second one by one, then the largest together, until its time is
- * that of the first: these are the cause. Where they are servers, it finds what the flows on the link that collides
- * now have in common, and tries other servers that have it and that have not. A cause that no evaluation confirms is
- * not named. Of reports only what stands in them is compared.
+ * Evaluates both states. The cause is what makes the difference from the first state by itself and is missed when it is
+ * undone in the second: every change is tried both ways, then the fewest that make it together are looked for. Where it
+ * is a server, finds what the flows on the link that collides now have in common, and tries other servers that have it
+ * and that have not. A cause that no evaluation confirms is not named. Of reports only what stands in them is compared.
  * @retval FAB_EINPUT  a part, a host or a report that is none
  * Errors of evaluating a state.
- * Complexity: two replays with all loads, and one for every change that is undone.
+ * Complexity: two replays with all loads, and up to three for every change, of FAB_DIFF_TRIED and one.
  */
 fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) FAB_MUST_USE;
 
