@@ -3,6 +3,7 @@
 #include "verdict_lines.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- engines ------------------------------------------------------------------------------------------------------ */
@@ -28,12 +29,27 @@ static double verdict_worst(const fab_result *r, size_t engine) {
     return worst;
 }
 
+/* Of one engine with other numbers of queue pairs; 0: not so. */
+static int fewer_queue_pairs(const fab_result *r, size_t a, size_t b) {
+    const char *label[2] = {r->phases[0].engines[a].label, r->phases[0].engines[b].label};
+    const char *pairs[2] = {strstr(label[0], ",qp="), strstr(label[1], ",qp=")};
+    const size_t n = strcspn(label[0], ",");
+    if (pairs[0] == NULL || pairs[1] == NULL || strncmp(label[0], label[1], n + 1) != 0) {
+        return 0;
+    }
+    return atoi(pairs[1] + strlen(",qp=")) - atoi(pairs[0] + strlen(",qp="));
+}
+
 /* Whether engine a is better than b: by time where both are known, else, and where these are equal, by collisions. */
 static bool verdict_is_better(const fab_result *r, size_t a, size_t b) {
     double time_a = verdict_time(r, a);
     double time_b = verdict_time(r, b);
     if (isnan(time_a) != isnan(time_b)) {
         return !isnan(time_a);
+    }
+    const int fewer = fabs(time_a - time_b) <= VERDICT_MARGIN * time_a ? fewer_queue_pairs(r, a, b) : 0;
+    if (fewer != 0) { /* those that gain nothing cost NICs their state */
+        return fewer > 0;
     }
     if (!isnan(time_a) && fabs(time_a - time_b) > VERDICT_SAME * time_a) {
         return time_a < time_b;
@@ -452,15 +468,15 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
         const char *job = r->contention != NULL ? r->contention->jobs[0].id : NULL;
         fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s%s%s per 1e9 tokens at ", job != NULL ? "job " : "",
                    job != NULL ? job : "", job != NULL ? ": " : "", fab_money_format(money, it->usd_per_1e9_tokens));
-        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s",
-                   fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)));
+        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
+                   fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)), r->job.accelerator.name);
     }
     if (r->n_serving > v->engine && r->serving[v->engine].usd_per_1e6_tokens > 0) {
         const fab_serving *s = &r->serving[v->engine];
         fab_append(v->cost, FAB_VERDICT_TEXT, "; %s per 1e6 tokens at ",
                    fab_money_format(money, s->usd_per_1e6_tokens));
-        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s",
-                   fab_format_count(money, (uint64_t)(s->tokens_per_s + 0.5)));
+        fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
+                   fab_format_count(money, (uint64_t)(s->tokens_per_s + 0.5)), r->job.accelerator.name);
     }
 }
 

@@ -61,6 +61,9 @@ says "(a path set for each flow)" route clos:gpus=256,radix=32 --job pp=2 --engi
 grep -qF "; by queue pairs or hashes alone, --engine ecmp,qp=" lines || fail "what run advises: $(<lines)"
 grep -qE '^ +slow x[0-9.]+ .*--job order=' out || fail "slower is no gain"
 says "a better plan was not looked for with packets" run clos:gpus=64,radix=16 --transport pfc --job tp=8
+# Queue pairs that gain nothing are not advised.
+says "Best [2] ecmp,qp=4; worst [1] ecmp,qp=1" run clos:gpus=256 --job model=llama3-8b --engine ecmp,qp=1 --engine ecmp,qp=4 --engine ecmp,qp=16 --engine ecmp,qp=64
+says "tokens/s of h100-80gb" run clos:gpus=64 --job model=llama3-8b --engine spray
 # GPUs whose number few sizes divide: fewer of them are faster, which plan, run and compare say; and it is so.
 "$program" plan clos:gpus=296,radix=64 --job model=llama3-70b --engine spray --json --quiet >all.json
 "$program" run clos:gpus=296,radix=64 --job model=llama3-70b,n-servers=36 --engine spray --json --quiet >fewer.json

@@ -114,7 +114,8 @@ static fab_status add_side(const fab_network_lines *r, const side *s, uint32_t *
                                    s->label.length, err);
 }
 
-/* PHY=4x LOG=ACT SPD=25: gigabits of a lane; a rate that nobody knows is none. */
+/* PHY=4x LOG=ACT SPD=25: gigabits of a lane; a rate that nobody knows is none. OpenSM writes 2.5 also where a link has
+ * a faster, extended speed that it was not told: links of that speed have not been built for twenty years. */
 static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable, fab_error *err) {
     FAB_PASS(subnet_take(r, "PHY=", err));
     fab_token width = fab_text_token(r->in);
@@ -123,6 +124,7 @@ static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable
     FAB_PASS(subnet_take(r, "SPD=", err));
     fab_token speed = fab_text_token(r->in);
     (void)fab_network_ib_speed(width, speed, &cable->width, &cable->rate_bps);
+    cable->rate_bps = fab_token_is(speed, "2.5") ? 0 : cable->rate_bps;
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
         return subnet_expected(r, "the end of the line", err);
     }
