@@ -44,6 +44,12 @@ static double answer_price(const fab_sweep_engine *e) {
                : INFINITY;
 }
 
+/* Where all is bought and run: spares cost what they cost, which hours of a job's GPUs leave out. */
+static double answer_owned(const fab_sweep_engine *e) {
+    return e->has_iteration && e->owned_usd_per_1e9_tokens > 0 ? fab_with_failures(e, e->owned_usd_per_1e9_tokens)
+                                                               : INFINITY;
+}
+
 /* Points with a figure: least, most, and others that are as good as the least, within what chance makes. */
 typedef struct extremes {
     const fab_sweep_point *best, *worst; /* NULL: there is none */
@@ -127,13 +133,16 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
 }
 
 static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e) {
-    const extremes x = answer_find(s, e, answer_price);
+    const bool buys = s->scenarios[0] != '\0';
+    double (*const figure)(const fab_sweep_engine *) = buys ? answer_owned : answer_price;
+    const extremes x = answer_find(s, e, figure);
     if (x.n < 2 || s->compares_placements) {
         return;
     }
-    const double least_usd = answer_price(&x.best->engines[e]);
-    const char *usd = fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
-    if (answer_price(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
+    const double least_usd = figure(&x.best->engines[e]);
+    const char *usd = buys ? fab_show(page, "$%.4g per 1e9 tokens, all bought", least_usd)
+                           : fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
+    if (figure(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
         return;
     }
     if (x.n_even + 1 == x.n) {
