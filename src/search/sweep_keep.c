@@ -61,8 +61,7 @@ fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *
         flows += traffic->phases[p].n_flows;
     }
     const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
-    /* Goodput is of the first seed, and means nothing beside others. */
-    const bool are_few = request->scenarios == NULL && flows * most_paths(context) <= most / FAB_VERDICT_SEEDS;
+    const bool are_few = flows * most_paths(context) <= most / FAB_VERDICT_SEEDS;
     *out = request->n_seeds > 0 ? request->n_seeds : are_few ? FAB_VERDICT_SEEDS : 1;
     return FAB_OK;
 }
@@ -234,11 +233,16 @@ fab_status fab_sweep_keep_job(const fab_context *context, const fab_design *desi
 fab_status fab_sweep_keep_goodput(const fab_sweep_request *request, const fab_design *design, const char *traffic,
                                   fab_sweep_point *out, fab_error *err) {
     fab_stat found[FAB_MAX_ENGINES];
+    uint64_t n_draws = 1;
+    for (size_t e = 0; e < out->n_engines; e++) {
+        n_draws = out->engines[e].is_drawn && out->engines[e].n_seeds > n_draws ? out->engines[e].n_seeds : n_draws;
+    }
     const fab_goodput_request what = {.design = design,
                                       .traffic = traffic,
                                       .scenarios = request->scenarios,
                                       .policy = request->policy,
                                       .seed = request->seed,
+                                      .n_draws = n_draws,
                                       .n_threads = request->n_threads};
     if (request->scenarios == NULL) {
         return FAB_OK;

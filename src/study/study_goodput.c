@@ -10,10 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_DRAWS 64
+
 typedef struct goodput_run {
     study_worker *workers;
     size_t n_variants;
-    fab_outcome *rows; /* [history][variant] */
+    size_t draw, n_draws; /* its histories are those whose number has this rest */
+    fab_outcome *rows;    /* [history][variant], kept over the draws */
 } goodput_run;
 
 bool fab_goodput_has_time(const char *scenarios) {
@@ -24,7 +27,24 @@ static fab_status assess_history(void *context, size_t item, size_t worker, fab_
     const goodput_run *run = context;
     const uint32_t *component = NULL;
     size_t n = 0;
+    item = item * run->n_draws + run->draw;
     return study_worker_assess(&run->workers[worker], item, &run->rows[item * run->n_variants], &component, &n, err);
+}
+
+/* Half width of the interval of the mean, from the means of the draws. */
+static double spread_of_draws(const goodput_run *run, const double *sample, size_t n_histories) {
+    double means[MOST_DRAWS];
+    fab_stat stat;
+    for (size_t k = 0; k < run->n_draws; k++) {
+        double sum = 0;
+        size_t n = 0;
+        for (size_t i = k; i < n_histories; i += run->n_draws, n++) {
+            sum += sample[i];
+        }
+        means[k] = sum / (double)n;
+    }
+    fab_stat_of(means, run->n_draws, &stat);
+    return stat.ci95;
 }
 
 /* Where one history is not known, the mean is not. */
@@ -40,41 +60,40 @@ static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab
         out[v] = (fab_stat){.mean = NAN};
         if (is_known) {
             fab_stat_of(sample, n_histories, &out[v]);
+            out[v].ci95 = run->n_draws > 1 ? spread_of_draws(run, sample, n_histories) : out[v].ci95;
         }
     }
     free(sample);
     return FAB_OK;
 }
 
-static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scene, fab_stat *out, fab_error *err) {
+static fab_status goodput_assess(const fab_goodput_request *q, study_scene *scene, goodput_run *run, fab_error *err) {
     fab_status status = FAB_OK;
     const size_t n_histories = (size_t)fab_scenarios_count(scene->scenarios);
-    goodput_run run = {.n_variants = fab_assessment_variants(scene->assessment)};
     size_t n = 0;
     FAB_TRY(
         fab_assessment_settle(scene->assessment, fab_scenarios_span_s(scene->scenarios), &scene->request.rates, err));
-    FAB_TRY(FAB_NEW(run.rows, n_histories * run.n_variants, err));
-    FAB_TRY(FAB_NEW(run.workers, q->n_threads, err));
+    FAB_TRY(FAB_NEW(run->workers, q->n_threads, err));
     for (; n < q->n_threads; n++) {
-        FAB_TRY(study_worker_init(scene, &run.workers[n], err));
+        FAB_TRY(study_worker_init(scene, &run->workers[n], err));
     }
-    FAB_TRY(fab_parallel_for(n_histories, q->n_threads, assess_history, &run, err));
-    FAB_TRY(goodput_gather(&run, n_histories, out, err));
+    FAB_TRY(fab_parallel_for((n_histories - run->draw + run->n_draws - 1) / run->n_draws, q->n_threads, assess_history,
+                             run, err));
 done:
     for (size_t i = 0; i < n; i++) {
-        study_worker_release(&run.workers[i]);
+        study_worker_release(&run->workers[i]);
     }
-    FAB_FREE_ALL(run.workers, run.rows);
+    free(run->workers);
+    run->workers = NULL;
     return status;
 }
 
 fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_error *err) {
-    study_scene scene = {.fabric = NULL};
-    const fab_context_request what = {.design = q->design,
-                                      .traffic = q->traffic,
-                                      .engines = q->design->engines,
-                                      .n_engines = q->design->n_engines,
-                                      .seed = q->seed};
+    fab_status status = FAB_OK;
+    goodput_run run = {.n_draws = 1};
+    size_t n_histories = 0;
+    fab_context_request what = {
+        .design = q->design, .traffic = q->traffic, .engines = q->design->engines, .n_engines = q->design->n_engines};
     const fab_assessment_request request = {.policies = &q->policy,
                                             .n_policies = 1,
                                             .n_threads = q->n_threads,
@@ -83,8 +102,22 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
     if (!fab_goodput_has_time(q->scenarios)) {
         return fab_fail(err, FAB_EINPUT, NULL, "'%.60s' has no time; goodput is of histories", q->scenarios);
     }
-    FAB_PASS(study_scene_init(&what, &request, q->scenarios, &scene, err));
-    fab_status status = goodput_assess(q, &scene, out, err);
-    study_scene_release(&scene);
+    for (run.draw = 0; run.draw < run.n_draws; run.draw++) {
+        study_scene scene = {.fabric = NULL};
+        what.seed = q->seed + run.draw;
+        FAB_TRY(study_scene_init(&what, &request, q->scenarios, &scene, err));
+        if (run.rows == NULL) {
+            n_histories = (size_t)fab_scenarios_count(scene.scenarios);
+            run.n_variants = fab_assessment_variants(scene.assessment);
+            run.n_draws = q->n_draws < 2 || n_histories < 2 * q->n_draws || q->n_draws > MOST_DRAWS ? 1 : q->n_draws;
+            status = FAB_NEW(run.rows, n_histories * run.n_variants, err);
+        }
+        status = status == FAB_OK ? goodput_assess(q, &scene, &run, err) : status;
+        study_scene_release(&scene);
+        FAB_TRY(status);
+    }
+    FAB_TRY(goodput_gather(&run, n_histories, out, err));
+done:
+    free(run.rows);
     return status;
 }

@@ -14,6 +14,7 @@ typedef struct fab_goodput_request {
     const char *scenarios;    /**< histories: "time:30d@100" */
     fab_policy policy;
     uint64_t seed;
+    uint64_t n_draws; /**< seeds that the histories are dealt to in turn: of an engine that draws paths; 0 is 1 */
     size_t n_threads;
 } fab_goodput_request;
 
@@ -23,7 +24,8 @@ bool fab_goodput_has_time(const char *scenarios);
 /**
  * Assesses every history under every engine of the design.
  * @param[out] out  Shape [design->n_engines]: useful part of the span over the histories; mean NAN where a
- *                   history is not known. Written on success only.
+ *                   history is not known. With several draws ci95 is that of their means: histories of one draw have
+ *                   its luck in common. Written on success only.
  * @retval FAB_EINPUT, FAB_EUNSUPPORTED  as of fab_scenarios_new() and fab_assessment_new(); scenarios without a time
  * Complexity: histories x engines x their stops. The same for any number of threads.
  */
