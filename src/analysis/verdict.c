@@ -323,12 +323,13 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
 size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n) {
     size_t worst = c->n_jobs;
     for (size_t j = 0; j < c->n_jobs; j++) {
-        const double longer = e->jobs[j].slowdown.mean;
-        bool is_new = longer > 1 + FAB_VERDICT_LITTLE;
+        const double longer = fab_contended_factor(&e->jobs[j]);
+        bool is_new = e->jobs[j].slowdown.mean > 1 + FAB_VERDICT_LITTLE;
         for (size_t i = 0; i < n; i++) {
             is_new = is_new && before[i] != j;
         }
-        if (is_new && (worst == c->n_jobs || longer > e->jobs[worst].slowdown.mean * (1 + FAB_VERDICT_LITTLE))) {
+        if (is_new &&
+            (worst == c->n_jobs || longer > fab_contended_factor(&e->jobs[worst]) * (1 + FAB_VERDICT_LITTLE))) {
             worst = j;
         }
     }
@@ -381,8 +382,14 @@ static void add_jobs(const fab_contention *c, size_t engine, char *out) {
     fab_append(out, FAB_VERDICT_TEXT, "together %zu of %zu jobs are slowed, worst first: ", n_slowed, c->n_jobs);
     for (; n < JOBS_NAMED && n < n_slowed; n++) {
         named[n] = verdict_next_slowed(c, e, named, n);
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s x%.2f in %s", n > 0 ? ", " : "", c->jobs[named[n]].id,
-                   e->jobs[named[n]].slowdown.mean, c->jobs[named[n]].phase);
+        const fab_contended_phase *job = &e->jobs[named[n]];
+        fab_append(out, FAB_VERDICT_TEXT, "%s%s x%.2f", n > 0 ? ", " : "", c->jobs[named[n]].id,
+                   fab_contended_factor(job));
+        if (job->has_iteration) {
+            fab_append(out, FAB_VERDICT_TEXT, " (x%.2f in %s)", job->slowdown.mean, c->jobs[named[n]].phase);
+        } else {
+            fab_append(out, FAB_VERDICT_TEXT, " in %s", c->jobs[named[n]].phase);
+        }
     }
     add_shared_link(c, e, named[0], out);
 }

@@ -20,7 +20,7 @@ python3 - <<'PYTHON' >many.xml
 jobs = "".join(f'<job id="j{i}" model="llama3-8b" servers="{i},{i + 20},{i + 40},{i + 60}"/>' for i in range(20))
 print(f'<design><fabric family="clos" gpus="640" radix="32"><tier level="1" taper="2"/></fabric>{jobs}<engine use="spray"/></design>')
 PYTHON
-says "together 20 of 20 jobs are slowed, worst first: j0 x2.00 in dp, j1 x2.00 in dp" run many.xml
+says "together 20 of 20 jobs are slowed, worst first: j0 x1.01 (x2.00 in dp), j1 x1.01 (x2.00 in dp)" run many.xml
 lacks "the taper costs nothing"
 grep -qE "j0 shares \S+ > \S+ with j[0-9]+, .* of bytes. Job j0 alone: none" lines || fail "the link that they share: $(<lines)"
 says "for job j0 alone: --engine ecmp,qp=16 saves" run many.xml --engine ecmp

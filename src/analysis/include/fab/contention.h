@@ -39,6 +39,11 @@ typedef struct fab_contended_phase {
     uint64_t shared_links; /**< network links that carry its phase and another one, first seed */
 } fab_contended_phase;
 
+/** How much longer the job takes: its iteration, else its phase. */
+static inline double fab_contended_factor(const fab_contended_phase *phase) {
+    return phase->has_iteration ? phase->iteration_together_s / phase->iteration_alone_s : phase->slowdown.mean;
+}
+
 /** Network links of one boundary in one direction, first seed. */
 typedef struct fab_shared_tier {
     uint32_t tier;
