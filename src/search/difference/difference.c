@@ -117,7 +117,7 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
 }
 
 static double distance_of(const fab_diff_engine *e) {
-    return isnan(e->ratio) || e->ratio <= 0 ? 0 : fabs(log(e->ratio));
+    return isnan(e->ratio) || e->ratio <= 0 || diff_is_chance(e) ? 0 : fabs(log(e->ratio));
 }
 
 static fab_status fill_engines(diff *d, fab_error *err) {
