@@ -54,6 +54,8 @@ static const fab_fields LINK = TABLE("diff_link", LINKS, DIFFERENCES);
 static const fab_field PHASES[] = {
     FIGURE(before_s, "s", "Time of the phase in the first state.", KNOWN),
     FIGURE(after_s, "s", "Time of the phase in the second state.", KNOWN),
+    FIGURE_OF(interval_s, ci95_s, "s", "Over several seeds, half widths of the 95 % intervals of both means, added.",
+              FILLED),
     FIELD(before_factor, "Largest collision factor in the first state.", KNOWN),
     FIELD(after_factor, "Largest collision factor in the second state.", KNOWN),
     FIELD_OF(new_links, n_new, "Links that collide in the second state alone; of reports those among the listed."),
@@ -74,6 +76,7 @@ static const fab_field ENGINES[] = {
         FILLED),
     FIELD(is_draw,
           "Whether what differs hangs on one draw of a hash or of random choices: another may differ otherwise."),
+    FIELD_OF(draws, n_draws, "Draws that the times are means of. Links are of the first.", FILLED),
     FIELD(iterates, "Whether the times are those of an iteration."),
     FIELD_OF(new_links, n_new,
              "Links that collide in the second state alone, in some phase; of reports those among the listed, added up "
@@ -102,9 +105,11 @@ static const char *const KINDS[] = {"designs", "imports", "results", "mixed"};
 
 static const fab_field DIFFERENCE[] = {
     FIELD_OF(tolerance_ratio, tolerance, "The largest ratio of times that passes.", FILLED),
-    FIELD(is_beyond, "Whether the second state takes longer than the tolerance lets it: exit code 1."),
+    FIELD(is_beyond,
+          "Whether the second state takes longer than the tolerance lets it, and is told apart: exit code 1."),
     FIELD(is_verified, "Whether what the cause names makes the difference from the first state, and undone brings its "
                        "time back, both as evaluated."),
+    FIELD(is_large, "Whether several seeds were too many, so that what is drawn is drawn once."),
     FIELD_OF(changes_left_out, n_left_out, "Further changes, which are counted only.", FILLED),
     FIELD(gone_cables, "Cables that are gone, beside those of boxes that are.", FILLED),
     FIELD(new_cables, "Cables that are new, beside those of boxes that are.", FILLED),

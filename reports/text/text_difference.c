@@ -17,7 +17,10 @@ static void put_answer(fab_page *page, const fab_difference *d) {
     }
     if (d->tolerance > 0) {
         fab_page_wrapf(page, d->is_beyond ? FAB_INK_BAD : FAB_INK_GOOD, 2, 2, "%s the tolerance of x%.3f.",
-                       d->is_beyond ? "Beyond" : "Within", d->tolerance);
+                       d->is_beyond                                ? "Beyond"
+                       : d->engines[d->worst].ratio > d->tolerance ? "Not told apart, and so not beyond"
+                                                                   : "Within",
+                       d->tolerance);
     }
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "before: %s", d->before);
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "after:  %s", d->after);
@@ -126,6 +129,9 @@ static void put_phases(fab_page *page, const fab_diff_engine *e) {
     fab_table_end(&table, 2, NULL, NULL);
     fab_text_note(page, "worst: the largest collision factor, before and now; new, gone: links that collide in one "
                         "state alone");
+    if (e->n_draws > 1) {
+        fab_text_note(page, fab_show(page, "means over %" PRIu64 " seeds; links are those of the first", e->n_draws));
+    }
 }
 
 static void put_crossing(fab_page *page, const char *when, const fab_diff_crossing *c) {

@@ -48,22 +48,26 @@ static uint64_t most_paths(const fab_context *context) {
     return most;
 }
 
-fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,
-                           fab_error *err) {
+fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
-    uint64_t n_points = 1;
     uint64_t flows = 0;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
-    for (size_t k = 0; k < request->n_paths; k++) {
-        n_points *= request->n_values[k];
-    }
     for (size_t p = 0; p < traffic->n_phases; p++) {
         flows += traffic->phases[p].n_flows;
     }
     const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
-    const bool are_few = flows * most_paths(context) <= most / FAB_VERDICT_SEEDS;
-    *out = request->n_seeds > 0 ? request->n_seeds : are_few ? FAB_VERDICT_SEEDS : 1;
+    *out = flows * most_paths(context) <= most / FAB_VERDICT_SEEDS ? FAB_VERDICT_SEEDS : 1;
     return FAB_OK;
+}
+
+fab_status fab_sweep_seeds(const fab_sweep_request *request, const fab_context *context, uint64_t *out,
+                           fab_error *err) {
+    uint64_t n_points = 1;
+    for (size_t k = 0; k < request->n_paths; k++) {
+        n_points *= request->n_values[k];
+    }
+    *out = request->n_seeds > 0 ? request->n_seeds : 1;
+    return request->n_seeds > 0 ? FAB_OK : fab_unasked_seeds(context, n_points, out, err);
 }
 
 static fab_status keep_phase(const fab_phase_result *phase, bool is_asked, fab_sweep_phase *out, fab_error *err) {

@@ -32,11 +32,11 @@ same own.json own.json
 same seeds.json seeds.json
 same own.json preset:llama3-talk-racks
 
-# Draws are told of where what differs hangs on one: not where computation alone differs, or nothing that hashes does.
+# One draw is told of where what differs hangs on it: not where computation alone differs, or nothing that hashes does.
 draw() { # draw yes|no BEFORE AFTER [ARGUMENTS...]
   local told=no
   "$program" diff "${@:2}" --engine ecmp --quiet | tr -s ' \n' '  ' >out
-  grep -F 'this is one draw' out >/dev/null && told=yes
+  grep -E '^(As fast as before|Slower|Faster|Even) by one draw: ' out >/dev/null && told=yes
   [[ $told == "$1" ]] || fail "${*:2}: told of a draw: $told"
 }
 job() { # job FILE KEYS...
@@ -46,11 +46,47 @@ job base.xml ''
 job slow.xml 'gpu="a100-80gb"'
 job more.xml 'recompute="none"'
 job tight.xml '' ' taper="2"'
-draw no base.xml slow.xml
-draw no base.xml more.xml
-draw no base.xml base.xml
-draw yes base.xml tight.xml
+draw no base.xml slow.xml --seeds 1
+draw no base.xml more.xml --seeds 1
+draw no base.xml base.xml --seeds 1
+draw yes base.xml tight.xml --seeds 1
+grep -F 'Cause in this one draw, not verified' out >/dev/null || fail "one draw verifies a cause"
 draw no base.xml tight.xml --seeds 3
+draw no base.xml tight.xml
+
+# A harmless swap under an engine that hashes: over several seeds nothing is told apart, whatever the first is; one draw
+# is called one, also where it is as fast.
+swap=(clos:gpus=256 --job model=llama3-8b,n-servers=16 --before servers=0-15 --after servers=0-14,20 --tolerance 1.001)
+for seed in 1 2 3 4; do
+  "$program" diff "${swap[@]}" --seed $seed --quiet >out || fail "seed $seed: chance is beyond the tolerance"
+  grep -E '^(Not told apart|As fast as before) over 8 seeds: ' out >/dev/null || fail "seed $seed: chance is told apart"
+  grep -F 'ause' out >/dev/null && fail "seed $seed: a cause of chance"
+  draw yes "${swap[@]:0:7}" --seed $seed --seeds 1
+  grep -F 'Cause, verified' out >/dev/null && fail "seed $seed: one draw verifies a cause"
+done
+code=0
+"$program" diff "${swap[@]}" --seed 2 --seeds 1 --quiet >out 2>err || code=$?
+[[ $code == 1 ]] || fail "one draw beyond the tolerance ends with exit code $code"
+for slow in server-20=0.8 gpu-160=0.7; do # the new server is slow: also where paths are drawn
+  "$program" diff "${swap[@]:0:7}" --after "degrade=$slow" --quiet | tr -s ' \n' '  ' >out
+  grep -E "Cause, verified: no change alone; together: ranks 120-127 run on server-20 .*; ${slow%=*} is at ${slow#*=} of its speed; one of them undone" out >/dev/null ||
+    fail "$slow: the new server is not named"
+done
+
+"$program" diff "${swap[@]}" --seed 2 --tolerance 0.999 --quiet >out || fail "chance ends with exit code $?"
+grep -F 'Not told apart, and so not beyond the tolerance of x0.999.' out >/dev/null || fail "chance is within the tolerance"
+"$program" diff clos:gpus=256 --traffic pattern:all-to-all,bytes=1MB --engine ecmp,qp=9 --after fabric.taper=2 --quiet >out
+grep '^Slower by one draw (--seeds 8 for means of so many paths): ' out >/dev/null || fail "too many paths are not told"
+
+# Reports of several draws have intervals, those of one are called so.
+for seeds in 1 8; do
+  for servers in 0-15 0-14,20; do
+    "$program" route "${swap[@]:0:2}=model=llama3-8b,servers=$servers" --engine ecmp --seed 2 --seeds $seeds --json --quiet >"$servers.json"
+  done
+  "$program" diff 0-15.json 0-14,20.json --quiet >"reports-$seeds"
+done
+grep '^Slower by one draw: ' reports-1 >/dev/null || fail "reports of one draw are not called so"
+grep '^Not told apart over 8 seeds: ' reports-8 >/dev/null || fail "intervals of reports are not looked at"
 
 # Exit code 1 beyond the tolerance, with the report.
 talk=(preset:llama3-talk-racks --engine pinned --before servers=0-3 --after servers=0-2,4)

@@ -60,7 +60,7 @@ check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=1
 check route torus:gpus=16,gpus-per-server=1,torus=16,radix=8 --traffic pattern:shift,by=6,bytes=10MB --transport pfc
 check route fat-tree:k=4,gpus-per-server=1 --traffic pattern:permutation,bytes=10MB --transport spray-ack
 check build $small,taper=1/2
-check diff $small $small,taper=2 --job $job --engine ecmp
+check diff $small $small,taper=4 --job $job --engine ecmp --engine spray
 check run $small,host=nccl-efa-h100 --job $job --transport pfc
 check route $small --job $job --advise --advise-budget 4
 check compare clos:gpus=64,radix=16,prices=today-800g clos:gpus=32,radix=16,taper=2 --engine ecmp --engine spray --seeds 2

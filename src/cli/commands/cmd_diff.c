@@ -233,7 +233,7 @@ static fab_status diff_run(const cli_options *options, FILE *out, fab_error *err
     fab_result result = {0};
     fab_diff_request request = {.traffic = options->traffic != NULL ? options->traffic : "job",
                                 .seed = options->seed,
-                                .n_seeds = options->n_seeds,
+                                .n_seeds = cli_is_given(options, &cli_option_seeds) ? options->n_seeds : 0,
                                 .n_threads = (size_t)options->n_threads,
                                 .tolerance = options->tolerance};
     FAB_TRY(FAB_NEW(sides, 2, err));

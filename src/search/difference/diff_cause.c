@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR       0.1 /* part of the difference that may be left where the time is said to be back */
-#define MOST_NAMED 3   /* changes in a sentence */
+#define NEAR       0.1  /* part of the difference that may be left where the time is said to be back */
+#define NEARER     0.49 /* where the intervals of means are wider: nearer to the one than to the other */
+#define MOST_NAMED 3    /* changes in a sentence */
 
 /* --- the second state, with changes undone ------------------------------------------------------------------------ */
 
@@ -212,7 +213,8 @@ static const fab_diff_engine *engine_of(const diff *d) {
 static double near_of(const diff *d) {
     double before_s = engine_of(d)->before_s;
     double after_s = engine_of(d)->after_s;
-    return NEAR * (isnan(after_s) ? before_s * NEAR : fabs(after_s - before_s));
+    double far_s = isnan(after_s) ? before_s * NEAR : fabs(after_s - before_s);
+    return fmin(fmax(NEAR * far_s, engine_of(d)->ci95_s), NEARER * far_s);
 }
 
 bool diff_returns(const diff *d, double time_s) {
@@ -242,7 +244,7 @@ fab_status diff_add_test(diff *d, double time_s, bool predicts_return, fab_error
 
 /* Changes are tested one by one; those behind the first are one more, all at once. */
 #define MOST_UNITS (FAB_DIFF_TRIED + 1)
-#define MOST_TESTS (4 * MOST_UNITS)
+#define MOST_TESTS ((size_t)5 * MOST_UNITS)
 
 /* The search for what makes the difference by itself, and is gone without. Sets are bits of units. */
 typedef struct search {
@@ -254,10 +256,13 @@ typedef struct search {
     double time_s[MOST_TESTS];
     uint32_t alone; /* each makes the difference from the first state */
     uint32_t cause;
-    bool is_whole;  /* the second state with all undone can be evaluated */
-    bool returns;   /* and is as fast as the first */
-    double whole_s; /* its time */
-    double back_s;  /* time without the cause */
+    uint32_t hidden; /* what is part of it once the cause is undone */
+    bool is_whole;   /* the second state with all undone can be evaluated */
+    bool returns;    /* and is as fast as the first */
+    double whole_s;  /* its time */
+    bool is_found;   /* without the cause it is the time of before */
+    double back_s;   /* time without the cause */
+    double last_s;   /* and without what it hides */
 } search;
 
 static uint32_t all_of(const search *s) {
@@ -308,20 +313,14 @@ static fab_status test_each(search *s, fab_error *err) {
     return FAB_OK;
 }
 
-/* Drops changes as long as the time stays: those at once that change nothing by themselves, then one by one. */
+/* Drops changes one by one as long as the time stays. */
 static fab_status drop_idle(search *s, fab_error *err) {
-    uint32_t idle = 0;
+    uint32_t dropped = 0;
     double time_s = NAN;
-    for (size_t i = 0; i < s->n; i++) {
-        FAB_PASS(time_without(s, UINT32_C(1) << i, &time_s, err));
-        idle |= stays(s->d, time_s) ? UINT32_C(1) << i : 0;
-    }
-    FAB_PASS(time_without(s, idle, &time_s, err));
-    uint32_t dropped = stays(s->d, time_s) ? idle : 0;
     for (size_t i = s->n; i-- > 0;) {
         const uint32_t one = UINT32_C(1) << i;
-        FAB_PASS((dropped & one) == 0 ? time_without(s, dropped | one, &time_s, err) : FAB_OK);
-        dropped |= (dropped & one) == 0 && stays(s->d, time_s) ? one : 0;
+        FAB_PASS(time_without(s, dropped | one, &time_s, err));
+        dropped |= stays(s->d, time_s) ? one : 0;
     }
     s->cause = all_of(s) & ~dropped;
     return FAB_OK;
@@ -337,9 +336,33 @@ static fab_status find_set(search *s, fab_error *err) {
     }
     FAB_PASS(s->cause == 0 ? drop_idle(s, err) : FAB_OK);
     FAB_PASS(time_without(s, s->cause, &s->back_s, err));
-    s->d->out->is_verified = diff_returns(s->d, s->back_s);
+    return FAB_OK;
+}
+
+/* What the cause hides: with it undone other changes still make a part. Those that make most alone are undone as well,
+ * until the time is back. */
+static fab_status add_hidden(search *s, fab_error *err) {
+    s->last_s = s->back_s;
+    while (!diff_returns(s->d, s->last_s) && (s->cause | s->hidden) != all_of(s)) {
+        uint32_t most = 0;
+        double most_s = -1;
+        for (size_t i = 0; i < s->n; i++) {
+            double alone_s = NAN;
+            FAB_PASS(time_without(s, all_of(s) ^ UINT32_C(1) << i, &alone_s, err));
+            double part_s = isnan(alone_s) ? 0 : fabs(alone_s - engine_of(s->d)->before_s);
+            if (!has(s->cause | s->hidden, i) && part_s > most_s) {
+                most = UINT32_C(1) << i;
+                most_s = part_s;
+            }
+        }
+        s->hidden |= most;
+        FAB_PASS(time_without(s, s->cause | s->hidden, &s->last_s, err));
+    }
+    s->is_found = diff_returns(s->d, s->last_s);
+    s->hidden = s->is_found ? s->hidden : 0;
+    s->d->out->is_verified = s->is_found && !engine_of(s->d)->is_draw;
     for (size_t i = 0; i < s->d->out->n_changes; i++) {
-        s->d->out->changes[i].is_cause = s->d->out->is_verified && has(s->cause, i);
+        s->d->out->changes[i].is_cause = s->is_found && has(s->cause | s->hidden, i);
     }
     return FAB_OK;
 }
@@ -374,11 +397,11 @@ static void say_change(const fab_change *c, fab_str *out) {
     }
 }
 
-static void say_changes(const search *s, fab_str *out) {
+static void say_changes(const search *s, uint32_t set, fab_str *out) {
     const fab_difference *d = s->d->out;
     size_t n = 0;
     for (size_t i = 0; i < d->n_changes; i++) {
-        if (has(s->cause, i) && n++ < MOST_NAMED) {
+        if (has(set, i) && n++ < MOST_NAMED) {
             fab_str_add(out, n > 1 ? "; " : "");
             say_change(&d->changes[i], out);
         }
@@ -398,7 +421,8 @@ static void say_crossings(const diff *d, fab_str *out) {
         double this_s = e->phases[p].after_s - e->phases[p].before_s;
         worst = this_s > e->phases[worst].after_s - e->phases[worst].before_s ? p : worst;
     }
-    if (e->n_phases == 0 || a->n_phases != b->n_phases || !(e->phases[worst].after_s > e->phases[worst].before_s)) {
+    if (e->n_phases == 0 || a->n_phases != b->n_phases ||
+        !(e->phases[worst].after_s - e->phases[worst].before_s > e->phases[worst].ci95_s)) {
         return;
     }
     for (uint32_t t = FAB_MAX_TIERS; t >= 2; t--) {
@@ -425,7 +449,7 @@ static void say_no_cause(const search *s, fab_str *out) {
     const uint64_t left_out = s->d->out->n_left_out;
     if (s->cause != 0 && s->returns) {
         fab_str_add(out, "No cause is verified: ");
-        say_changes(s, out);
+        say_changes(s, s->cause, out);
         fab_str_add(out, "; this makes the difference, but without it ");
         say_time(s->back_s, out);
         fab_str_add(out, ", so what else has changed is part of it");
@@ -458,6 +482,14 @@ static void say_undone(const search *s, fab_str *out) {
         n_enough += returns;
         enough = returns ? i : enough;
     }
+    if (s->hidden != 0) {
+        fab_str_add(out, is_one ? "; this alone does it; undone, " : "; undone, ");
+        say_time(s->back_s, out);
+        fab_str_printf(out, ", and %s again with what it hides undone as well: ",
+                       fab_quantity_format(time, s->last_s, FAB_UNIT_TIME));
+        say_changes(s, s->hidden, out);
+        return;
+    }
     fab_str_printf(out, "; %s, it takes %s again",
                    is_one && d->n_changes > 1 ? "this alone does it, and undone"
                    : is_one                   ? "undone"
@@ -474,25 +506,26 @@ static fab_status say_cause(search *s, fab_error *err) {
     diff *d = s->d;
     fab_str text = FAB_STR_INIT;
     fab_str property = FAB_STR_INIT;
-    if (!d->out->is_verified) {
+    const bool is_mean = engine_of(d)->n_draws > 1; /* links, and who meets there, are of the first draw */
+    if (!s->is_found) {
         say_no_cause(s, &text);
     } else {
-        FAB_TRY(diff_find_property(d, &property, err));
+        fab_str_add(&text, engine_of(d)->is_draw ? "Cause in this one draw, not verified (--seeds 20 tells chance from "
+                                                   "cause): "
+                                                 : "");
+        FAB_TRY(is_mean ? FAB_OK : diff_find_property(d, &property, err));
         if ((s->cause & (s->cause - 1)) != 0) {
             fab_str_add(&text, s->alone != 0 ? "each of these alone: " : "no change alone; together: ");
         }
-        say_changes(s, &text);
+        say_changes(s, s->cause, &text);
         if (property.length > 0) {
             fab_str_printf(&text, "; %s", property.data);
-        } else if (d->hot != FAB_NONE) {
+        } else if (d->hot != FAB_NONE && !is_mean) {
             diff_say_share(d, &text);
         } else {
             say_crossings(d, &text);
         }
         say_undone(s, &text);
-    }
-    if (engine_of(d)->is_draw) {
-        fab_str_add(&text, "; this is one draw, and --seeds 20 tells chance from cause");
     }
     FAB_TRY(fab_str_status(&text, err));
     d->out->cause = text.data;
@@ -519,6 +552,7 @@ fab_status diff_find_cause(diff *d, fab_error *err) {
     s.returns = !s.is_whole || diff_returns(d, s.whole_s);
     FAB_TRY(test_each(&s, err));
     FAB_TRY(s.returns ? find_set(&s, err) : FAB_OK);
+    FAB_TRY(s.cause != 0 ? add_hidden(&s, err) : FAB_OK);
     s.cause = !s.is_whole && s.cause == all_of(&s) ? 0 : s.cause;
     FAB_TRY(say_cause(&s, err));
 done:

@@ -49,6 +49,7 @@ typedef struct diff_side {
 typedef struct diff {
     const fab_diff_request *q;
     fab_difference *out;
+    uint64_t n_seeds;
     diff_side side[2];     /* before, after */
     fab_design *design[2]; /* with the hosts that were named */
     fab_link_id *same;     /* [links of the second state]: the link in the first, or FAB_NONE; NULL: reports */
@@ -69,9 +70,10 @@ bool diff_is_chance(const fab_diff_engine *engine);
 
 /* --- diff_side.c --- */
 
-/* Evaluates a variant under all engines of its design, or under one. */
-fab_status diff_side_open(const diff *d, const diff_variant *variant, size_t engine, bool wants_loads, diff_side *out,
-                          fab_error *err) FAB_MUST_USE;
+/* A variant as it is, under all engines of its design or under one, and then evaluated under the seeds of `d`. */
+fab_status diff_side_prepare(const diff *d, const diff_variant *variant, size_t engine, diff_side *out,
+                             fab_error *err) FAB_MUST_USE;
+fab_status diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, fab_error *err) FAB_MUST_USE;
 void diff_side_release(diff_side *side);
 /* Seconds of an iteration, else of all phases; NAN: not known. */
 double diff_time_of(const fab_result *result, size_t engine);

@@ -44,6 +44,9 @@ static void take_engine(const fab_json *json, uint32_t at, fab_engine_result *ou
     (void)snprintf(out->engine, sizeof out->engine, "%s", fab_json_text_of(json, at, "engine", ""));
     (void)snprintf(out->label, sizeof out->label, "%s", fab_json_text_of(json, at, "options", out->engine));
     out->time_s.mean = mean_of(json, at, "time_s");
+    out->time_s.ci95 = fab_json_number_of(json, fab_json_member(json, at, "time_s"), "ci95", 0);
+    out->n_seeds = whole_of(json, at, "seeds");
+    out->seeded = fab_json_number_of(json, at, "seeded", 0) > 0;
     out->has_time = !isnan(out->time_s.mean);
     out->max_collision_factor.mean = mean_of(json, at, "max_collision_factor");
     for (uint32_t i = first_of(json, at, "hot_links"); i != FAB_JSON_NONE && out->n_hot < FAB_HOT_LINKS;
@@ -56,6 +59,7 @@ static fab_status read_phase(const fab_json *json, uint32_t at, fab_phase_result
     size_t n = fab_json_count(json, fab_json_member(json, at, "engines"));
     (void)snprintf(out->name, sizeof out->name, "%s", fab_json_text_of(json, at, "name", ""));
     out->run = whole_of(json, at, "run");
+    out->fabric_flows = whole_of(json, at, "fabric_flows");
     out->alternative = fab_json_number_of(json, at, "alternative", 0) > 0;
     FAB_PASS(FAB_NEW(out->engines, n + 1, err));
     for (uint32_t i = first_of(json, at, "engines"); i != FAB_JSON_NONE; i = json->values[i].next) {
@@ -80,7 +84,13 @@ fab_status diff_read_report(const fab_diff_state *state, fab_result *out, fab_er
     }
     FAB_TRY(FAB_NEW(out->iterations, n_iterations + 1, err));
     for (uint32_t i = first_of(&json, 0, "iteration"); i != FAB_JSON_NONE; i = json.values[i].next) {
-        out->iterations[out->n_iterations++].time_s = mean_of(&json, i, "time_s");
+        const uint32_t seeds = fab_json_member(&json, i, "seeds");
+        fab_iteration *it = &out->iterations[out->n_iterations++];
+        it->time_s = mean_of(&json, i, "time_s");
+        it->seeds.n_seeds = seeds != FAB_JSON_NONE ? whole_of(&json, seeds, "seeds") : 0;
+        if (it->seeds.n_seeds > 1) {
+            it->seeds.time_s.ci95 = fab_json_number_of(&json, fab_json_member(&json, seeds, "time_s"), "ci95", 0);
+        }
     }
 done:
     fab_json_release(&json);

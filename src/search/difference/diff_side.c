@@ -102,30 +102,32 @@ static void set_stat(double value, fab_stat *out) {
     *out = (fab_stat){.mean = value, .p50 = value, .p99 = value, .min = value, .max = value};
 }
 
-static void take_loads(const diff_side *s, const fab_rerouted *loads, fab_engine_result *out) {
+/* The largest use of a fabric link; of the first draw links are kept. */
+static double worst_load(const diff_side *s, const fab_rerouted *loads, double *out_use) {
     double worst = 0;
     for (fab_link_id l = 0; l < s->f->n_links; l++) {
         double rest = s->mask.residual[l] * fab_class_of(s->f, l)->capacity_bps;
         double use = rest > 0 ? loads->load[l] / rest : 0;
         bool is_fabric = fab_class_of(s->f, l)->kind == FAB_LINK_FABRIC;
         worst = is_fabric && use > worst ? use : worst;
-        if (out->utilisation != NULL) {
-            out->utilisation[l] = use;
+        if (out_use != NULL) {
+            out_use[l] = use;
         }
     }
-    set_stat(worst, &out->max_collision_factor);
+    return worst;
 }
 
-/* What a phase comes to with what has failed. */
-static fab_status hurt_phase(diff_side *s, size_t engine, size_t phase, fab_error *err) {
+/* What a phase comes to with what has failed, in one draw. */
+static fab_status hurt_draw(diff_side *s, uint64_t draw, size_t engine, size_t phase, double *out_s, fab_error *err) {
     fab_engine_result *r = &s->result.phases[phase].engines[engine];
     const fab_state state = {.mask = &s->mask};
-    const fab_case at = {.phase = phase, .engine = engine, .state = &state};
+    const fab_case at = {.phase = phase, .engine = engine, .draw = draw, .state = &state};
     fab_needs needs = {.what = FAB_NEED_LOADS};
     fab_evaluated found;
     fab_error inner = {0};
     FAB_PASS(fab_evaluate(s->workspace, &at, &needs, &found, err));
-    take_loads(s, found.loads, r);
+    double worst = worst_load(s, found.loads, draw == 0 ? r->utilisation : NULL) / (double)r->n_seeds;
+    set_stat(draw == 0 ? worst : r->max_collision_factor.mean + worst, &r->max_collision_factor);
     if (found.loads->n_disconnected > 0 && s->stopped.length == 0) {
         fab_str_printf(&s->stopped, "%u flow%s of phase %s lose%s every path", (unsigned)found.loads->n_disconnected,
                        found.loads->n_disconnected == 1 ? "" : "s", s->result.phases[phase].name,
@@ -143,37 +145,96 @@ static fab_status hurt_phase(diff_side *s, size_t engine, size_t phase, fab_erro
     }
     if (r->has_time) {
         r->latency_s = found.time.latency_s;
-        set_stat(found.time.transfer_s, &r->transfer_s);
-        set_stat(found.time.transfer_s + found.time.latency_s, &r->time_s);
+        *out_s = found.time.transfer_s;
     }
     return FAB_OK;
 }
 
-/* A job that runs keeps its microbatch and chunks. */
-static fab_status hurt_iteration(diff_side *s, size_t engine, fab_error *err) {
+/* Transfers of every draw to the figures of a phase. `transfer_s` is of its first draw, the next `stride` behind it. */
+static void settle_phase(fab_engine_result *r, const double *transfer_s, size_t stride, double *values) {
+    for (uint64_t i = 0; i < r->n_seeds; i++) {
+        values[i] = transfer_s[i * stride];
+    }
+    fab_stat_of(values, r->n_seeds, &r->transfer_s);
+    for (uint64_t i = 0; i < r->n_seeds; i++) {
+        values[i] += r->latency_s;
+    }
+    fab_stat_of(values, r->n_seeds, &r->time_s);
+}
+
+/* The mean over the draws. A job that runs keeps its microbatch and chunks. What phases do to each other is that of the
+ * mean, and so is what the time is compared with where nothing has failed. */
+static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s, double *values, fab_error *err) {
     fab_status status = FAB_OK;
     fab_compute_model slow = fab_compute_default;
     fab_iteration *healthy = NULL;
     fab_iteration *after = NULL;
+    const size_t n_phases = s->result.n_phases;
+    const fab_phase_result *phases = s->result.phases;
+    fab_iteration *it = &s->result.iterations[engine];
+    const uint64_t n = it->seeds.n_seeds > 1 ? it->seeds.n_seeds : 1;
+    const bool scales = n > 1 && s->result.paces != NULL;
+    double sum_s = 0;
     FAB_TRY(FAB_NEW(healthy, 1, err));
     FAB_TRY(FAB_NEW(after, 1, err));
-    *healthy = s->result.iterations[engine];
+    *healthy = *it;
     slow.matrix_ratio *= s->compute_ratio;
     slow.memory_ratio *= s->compute_ratio;
-    FAB_TRY(fab_iterate_with(s->traffic, &s->result, engine, NULL, &slow, healthy, after, err));
-    s->result.iterations[engine].time_s = after->time_s;
+    for (uint64_t i = 0; i < n; i++) {
+        double *mine_s = transfer_s + i * n_phases;
+        FAB_TRY(fab_iterate_with(s->traffic, &s->result, engine, mine_s, &slow, healthy, after, err));
+        values[i] = after->time_s;
+        for (size_t p = 0; scales && p < n_phases; p++) {
+            mine_s[p] = phases[p].engines[engine].draws[i].transfer_s;
+        }
+        FAB_TRY(scales ? fab_iterate_with(s->traffic, &s->result, engine, mine_s, NULL, healthy, after, err) : FAB_OK);
+        sum_s += after->time_s;
+    }
+    const double ratio = scales ? healthy->time_s * (double)n / sum_s : 1;
+    for (uint64_t i = 0; i < n; i++) {
+        values[i] *= ratio;
+    }
+    fab_stat_of(values, n, &it->seeds.time_s);
+    it->time_s = it->seeds.time_s.mean;
 done:
     FAB_FREE_ALL(healthy, after);
     return status;
 }
 
-static fab_status hurt(diff_side *s, fab_error *err) {
-    look_at_ranks(s);
-    for (size_t p = 0; p < s->result.n_phases; p++) {
-        for (size_t e = 0; e < s->result.phases[p].n_engines; e++) {
-            FAB_PASS(hurt_phase(s, e, p, err));
+/* Draw by draw, since each has its traffic. */
+static fab_status hurt_phases(diff_side *s, double *transfer_s, double *values, fab_error *err) {
+    const uint64_t n_seeds = s->result.n_seeds;
+    const size_t n_phases = s->result.n_phases;
+    for (uint64_t i = 0; i < n_seeds; i++) {
+        for (size_t p = 0; p < n_phases; p++) {
+            fab_phase_result *phase = &s->result.phases[p];
+            for (size_t e = 0; e < phase->n_engines; e++) {
+                double *out_s = &transfer_s[(e * n_seeds + i) * n_phases + p];
+                FAB_PASS(i < phase->engines[e].n_seeds ? hurt_draw(s, i, e, p, out_s, err) : FAB_OK);
+            }
         }
     }
+    for (size_t p = 0; p < n_phases; p++) {
+        for (size_t e = 0; e < s->result.phases[p].n_engines; e++) {
+            fab_engine_result *r = &s->result.phases[p].engines[e];
+            if (r->has_time) {
+                settle_phase(r, &transfer_s[e * n_seeds * n_phases + p], n_phases, values);
+            }
+        }
+    }
+    return FAB_OK;
+}
+
+static fab_status hurt(diff_side *s, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *transfer_s = NULL; /* shape [engines][draws][phases] */
+    double *values = NULL;
+    const size_t of_engine = s->result.n_seeds * s->result.n_phases;
+    const size_t n_engines = s->result.n_phases > 0 ? s->result.phases[0].n_engines : 0;
+    FAB_TRY(FAB_NEW(transfer_s, n_engines * of_engine + 1, err));
+    FAB_TRY(FAB_NEW(values, s->result.n_seeds, err));
+    look_at_ranks(s);
+    FAB_TRY(hurt_phases(s, transfer_s, values, err));
     for (size_t e = 0; e < s->result.n_iterations; e++) {
         bool known = s->stopped.length == 0;
         for (size_t p = 0; p < s->result.n_phases; p++) {
@@ -182,10 +243,13 @@ static fab_status hurt(diff_side *s, fab_error *err) {
         if (!known) {
             s->result.iterations[e].time_s = NAN;
         } else {
-            FAB_PASS(hurt_iteration(s, e, err));
+            FAB_TRY(hurt_iteration(s, e, &transfer_s[e * of_engine], values, err));
         }
     }
-    return fab_str_status(&s->stopped, err);
+    status = fab_str_status(&s->stopped, err);
+done:
+    FAB_FREE_ALL(transfer_s, values);
+    return status;
 }
 
 /* --- a state ------------------------------------------------------------------------------------------------------ */
@@ -208,22 +272,34 @@ static fab_status side_build(const diff_variant *v, diff_side *s, fab_error *err
     return FAB_OK;
 }
 
-static fab_status side_replay(const diff *d, size_t engine, bool wants_loads, diff_side *s, fab_error *err) {
-    const fab_diff_request *q = d->q;
-    fab_context *chosen = NULL;
+fab_status diff_side_prepare(const diff *d, const diff_variant *v, size_t engine, diff_side *out, fab_error *err) {
+    fab_status status = FAB_OK;
     bool all = engine == DIFF_ALL;
-    const fab_context_request what = {.design = s->design,
-                                      .fabric = s->f,
-                                      .traffic = q->traffic,
-                                      .engines = s->design->engines + (all ? 0 : engine),
-                                      .n_engines = all ? s->design->n_engines : 1,
-                                      .seed = q->seed};
-    FAB_PASS(fab_context_new(&what, &s->context, err));
+    out->compute_ratio = 1;
+    out->result.seed = d->q->seed;
+    FAB_TRY(side_build(v, out, err));
+    FAB_TRY(read_failed(v, out, err));
+    const fab_context_request what = {.design = out->design,
+                                      .fabric = out->f,
+                                      .traffic = d->q->traffic,
+                                      .engines = out->design->engines + (all ? 0 : engine),
+                                      .n_engines = all ? out->design->n_engines : 1,
+                                      .seed = d->q->seed};
+    FAB_TRY(fab_context_new(&what, &out->context, err));
+done:
+    fab_blame_design(v->design, status, err);
+    return status;
+}
+
+static fab_status side_replay(const diff *d, bool wants_loads, diff_side *s, fab_error *err) {
+    fab_context *chosen = NULL;
     fab_replay replay = {.context = s->context,
-                         .n_seeds = q->n_seeds,
-                         .n_threads = q->n_threads,
+                         .n_seeds = d->n_seeds,
+                         .n_threads = d->q->n_threads,
                          .rates = true,
+                         .keep_draws = s->has_mask && d->n_seeds > 1,
                          .keep_loads = wants_loads};
+    s->result.n_seeds = d->n_seeds;
     FAB_PASS(fab_replay_choose_chunks(&replay, &s->result, &s->chunked, &chosen, err));
     if (chosen != NULL) {
         s->first = s->context;
@@ -232,28 +308,21 @@ static fab_status side_replay(const diff *d, size_t engine, bool wants_loads, di
     }
     FAB_PASS(fab_replay_run(&replay, &s->result, err));
     FAB_PASS(fab_context_traffic(s->context, &s->traffic, err));
-    return fab_workspace_new(s->context, &s->workspace, err);
+    FAB_PASS(fab_workspace_new(s->context, &s->workspace, err));
+    return s->has_mask ? hurt(s, err) : FAB_OK;
 }
 
-fab_status diff_side_open(const diff *d, const diff_variant *v, size_t engine, bool wants_loads, diff_side *out,
-                          fab_error *err) {
-    fab_status status = FAB_OK;
-    out->compute_ratio = 1;
-    out->result.seed = d->q->seed;
-    out->result.n_seeds = d->q->n_seeds;
-    FAB_TRY(side_build(v, out, err));
-    FAB_TRY(read_failed(v, out, err));
-    FAB_TRY(side_replay(d, engine, wants_loads, out, err));
-    FAB_TRY(out->has_mask ? hurt(out, err) : FAB_OK);
-done:
-    fab_blame_design(v->design, status, err);
+fab_status diff_side_evaluate(const diff *d, bool wants_loads, diff_side *out, fab_error *err) {
+    fab_status status = side_replay(d, wants_loads, out, err);
+    fab_blame_design(out->design, status, err);
     return status;
 }
 
 fab_status diff_time(const diff *d, const diff_variant *v, size_t engine, double *out_s, fab_error *err) {
     diff_side side = {.f = NULL};
     fab_error inner = {0};
-    fab_status status = diff_side_open(d, v, engine, false, &side, &inner);
+    fab_status status = diff_side_prepare(d, v, engine, &side, &inner);
+    status = status == FAB_OK ? diff_side_evaluate(d, false, &side, &inner) : status;
     *out_s = status != FAB_OK ? (double)NAN : side.stopped.length > 0 ? INFINITY : diff_time_of(&side.result, 0);
     diff_side_release(&side);
     return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, inner.where, "%s", inner.text);

@@ -3,6 +3,7 @@
 
 #include "fab/memory.h"
 #include "fab/plan_run.h"
+#include "fab/sweep_run.h"
 #include "fab/units.h"
 
 #include <inttypes.h>
@@ -17,8 +18,10 @@ static size_t engines_of(const fab_result *result) {
     return result->n_phases > 0 ? result->phases[0].n_engines : result->n_iterations;
 }
 
-static void take_phase(const fab_result *result, const char *name, size_t engine, double *out_s, double *out_factor,
-                       fab_heat *out_heat) {
+/* Returns the half width of the interval of the time. */
+static double take_phase(const fab_result *result, const char *name, size_t engine, double *out_s, double *out_factor,
+                         fab_heat *out_heat) {
+    double ci95_s = 0;
     *out_s = *out_factor = NAN;
     for (size_t p = 0; p < result->n_phases; p++) {
         if (strcmp(result->phases[p].name, name) == 0 && engine < result->phases[p].n_engines) {
@@ -26,8 +29,10 @@ static void take_phase(const fab_result *result, const char *name, size_t engine
             *out_s = r->has_time ? r->time_s.mean : (double)NAN;
             *out_factor = r->max_collision_factor.mean;
             *out_heat = fab_heat_of(r);
+            ci95_s = r->has_time ? r->time_s.ci95 : 0;
         }
     }
+    return ci95_s;
 }
 
 static bool is_listed(const fab_diff_engine *e, const char *name) {
@@ -39,7 +44,7 @@ static bool is_listed(const fab_diff_engine *e, const char *name) {
     return false;
 }
 
-/* Half width of the interval of the time, over the seeds. */
+/* Half width of the interval of the time, over the seeds; of all phases at most the sum of theirs. */
 static double interval_of(const fab_result *result, size_t engine) {
     double sum_s = 0;
     if (engine < result->n_iterations) {
@@ -51,21 +56,39 @@ static double interval_of(const fab_result *result, size_t engine) {
     return sum_s;
 }
 
-/* Whether what a draw decides has changed: a phase that hashes its way through the fabric takes another time. What
- * stays to the last bit, as where computation alone differs, no other draw would tell apart. */
-static bool hangs_on_draw(const fab_diff_engine *out, const fab_result *b, size_t e) {
-    for (size_t p = 0; p < b->n_phases; p++) {
-        const fab_phase_result *phase = &b->phases[p];
-        bool is_drawn = e < phase->n_engines && phase->engines[e].seeded && phase->fabric_flows > 0;
-        for (size_t i = 0; is_drawn && i < out->n_phases; i++) {
-            const fab_diff_phase *row = &out->phases[i];
-            bool stays = row->before_s <= row->after_s && row->before_s >= row->after_s;
-            if (strcmp(row->name, phase->name) == 0 && !stays) {
-                return true;
-            }
+/* The draws of a phase that is drawn on its way through the fabric; 0: it is not. */
+static uint64_t draws_of(const fab_result *result, size_t e, const char *name) {
+    for (size_t p = 0; p < result->n_phases; p++) {
+        const fab_phase_result *phase = &result->phases[p];
+        if (strcmp(phase->name, name) == 0 && e < phase->n_engines) {
+            return phase->engines[e].seeded && phase->fabric_flows > 0 ? phase->engines[e].n_seeds : 0;
         }
     }
-    return false;
+    return 0;
+}
+
+/* How far the answer hangs on draws, once changes and links are known: a phase that is drawn takes another time, links
+ * collide in one state alone, or ranks run elsewhere. What stays, as where computation alone differs, no other draw
+ * would tell apart. */
+static void note_draws(diff *d, size_t e) {
+    fab_diff_engine *out = &d->out->engines[e];
+    bool hangs = out->n_new + out->n_gone > 0;
+    bool is_once = false;
+    for (size_t i = 0; i < d->out->n_changes; i++) {
+        hangs = hangs || d->out->changes[i].kind == FAB_CHANGE_SERVER;
+    }
+    for (size_t p = 0; p < out->n_phases; p++) {
+        const fab_diff_phase *row = &out->phases[p];
+        const uint64_t before = draws_of(&d->side[0].result, e, row->name);
+        const uint64_t after = draws_of(&d->side[1].result, e, row->name);
+        const bool stays = row->before_s <= row->after_s && row->before_s >= row->after_s;
+        hangs = hangs || (before + after > 0 && !stays);
+        is_once = is_once || before == 1 || after == 1;
+        out->n_draws = before > out->n_draws ? before : out->n_draws;
+        out->n_draws = after > out->n_draws ? after : out->n_draws;
+    }
+    out->is_draw = is_once && hangs;
+    out->n_draws = is_once ? 0 : out->n_draws;
 }
 
 static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
@@ -78,8 +101,8 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
         if (!is_listed(out, name)) {
             fab_diff_phase *p = &out->phases[out->n_phases++];
             (void)snprintf(p->name, sizeof p->name, "%s", name);
-            take_phase(a, name, e, &p->before_s, &p->before_factor, &p->before_heat);
-            take_phase(b, name, e, &p->after_s, &p->after_factor, &p->after_heat);
+            p->ci95_s = take_phase(a, name, e, &p->before_s, &p->before_factor, &p->before_heat);
+            p->ci95_s += take_phase(b, name, e, &p->after_s, &p->after_factor, &p->after_heat);
         }
     }
     if (b->n_phases > 0) {
@@ -87,7 +110,6 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
     }
     out->iterates = e < a->n_iterations && e < b->n_iterations;
     out->ci95_s = interval_of(a, e) + interval_of(b, e);
-    out->is_draw = d->q->n_seeds == 1 && hangs_on_draw(out, b, e);
     out->before_s = diff_time_of(a, e);
     out->after_s = diff_time_of(b, e);
     out->ratio = out->before_s > 0 ? out->after_s / out->before_s : out->after_s > 0 ? (double)NAN : 1;
@@ -95,7 +117,7 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
 }
 
 static double distance_of(const fab_diff_engine *e) {
-    return isnan(e->ratio) || e->ratio <= 0 ? 0 : fabs(log(e->ratio));
+    return isnan(e->ratio) || e->ratio <= 0 || diff_is_chance(e) ? 0 : fabs(log(e->ratio));
 }
 
 static fab_status fill_engines(diff *d, fab_error *err) {
@@ -110,14 +132,19 @@ static fab_status fill_engines(diff *d, fab_error *err) {
     return FAB_OK;
 }
 
-/* Of a job that iterates its iteration counts, else every phase. */
+static bool is_beyond(double before_s, double after_s, double ci95_s, double tolerance) {
+    return after_s > tolerance * before_s && after_s - before_s > ci95_s;
+}
+
+/* Of a job that iterates its iteration counts, else every phase; what is not told apart is not beyond. */
 static void judge(fab_difference *out) {
     out->is_beyond = out->tolerance > 0 && out->stopped != NULL;
     for (size_t e = 0; e < out->n_engines && out->tolerance > 0; e++) {
         const fab_diff_engine *engine = &out->engines[e];
-        bool beyond = engine->ratio > out->tolerance;
+        bool beyond = is_beyond(engine->before_s, engine->after_s, engine->ci95_s, out->tolerance);
         for (size_t p = 0; p < engine->n_phases && !engine->iterates; p++) {
-            beyond = beyond || engine->phases[p].after_s > out->tolerance * engine->phases[p].before_s;
+            const fab_diff_phase *phase = &engine->phases[p];
+            beyond = beyond || is_beyond(phase->before_s, phase->after_s, phase->ci95_s, out->tolerance);
         }
         out->is_beyond = out->is_beyond || beyond;
     }
@@ -129,34 +156,50 @@ bool diff_is_chance(const fab_diff_engine *engine) {
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
+/* What times are of: means, or one draw, and why no more. */
+static const char *say_draws(const fab_difference *out, const fab_diff_engine *e, char room[80]) {
+    room[0] = '\0';
+    if (e->is_draw) {
+        (void)snprintf(room, 80, " by one draw%s", out->is_large ? " (--seeds 8 for means of so many paths)" : "");
+    } else if (e->n_draws > 1) {
+        (void)snprintf(room, 80, " over %" PRIu64 " seeds", e->n_draws);
+    }
+    return room;
+}
+
 static void say_times(const fab_difference *out, fab_str *text) {
     const fab_diff_engine *e = &out->engines[out->worst];
     char before[40];
     char after[40];
+    char far[40];
+    char draws[80];
     const char *what = e->iterates ? "an iteration takes" : e->n_phases == 1 ? "the phase takes" : "the phases take";
+    const bool is_same = fabs(e->ratio - 1) <= DIFF_SAME;
+    const char *how = is_same                          ? "As fast as before"
+                      : diff_is_chance(e)              ? "Not told apart"
+                      : fabs(e->ratio - 1) < DIFF_EVEN ? "Even"
+                      : e->ratio > 1                   ? "Slower"
+                                                       : "Faster";
     if (isnan(e->ratio)) {
         fab_str_add(text, "Not known: the time of one of the two states cannot be computed");
         return;
     }
-    if (fabs(e->ratio - 1) <= DIFF_SAME) {
-        fab_str_printf(text, "As fast as before: %s %s", what, fab_quantity_format(after, e->after_s, FAB_UNIT_TIME));
-    } else if (diff_is_chance(e)) {
-        char far[40];
-        fab_str_printf(text, "Not told apart over the seeds: %s %s, %s before, +- %s", what,
-                       fab_quantity_format(after, e->after_s, FAB_UNIT_TIME),
-                       fab_quantity_format(before, e->before_s, FAB_UNIT_TIME),
-                       fab_quantity_format(far, e->ci95_s, FAB_UNIT_TIME));
-    } else {
-        const char *how = fabs(e->ratio - 1) < DIFF_EVEN ? "Even" : e->ratio > 1 ? "Slower" : "Faster";
-        fab_str_printf(text, "%s: %s %s, %s before (x%.3f)", how, what,
-                       fab_quantity_format(after, e->after_s, FAB_UNIT_TIME),
-                       fab_quantity_format(before, e->before_s, FAB_UNIT_TIME), e->ratio);
+    fab_str_printf(text, "%s%s: %s %s", how, say_draws(out, e, draws), what,
+                   fab_quantity_format(after, e->after_s, FAB_UNIT_TIME));
+    if (!is_same) {
+        fab_str_printf(text, ", %s before", fab_quantity_format(before, e->before_s, FAB_UNIT_TIME));
+    }
+    if (!is_same && diff_is_chance(e)) {
+        fab_str_printf(text, ", +- %s", fab_quantity_format(far, e->ci95_s, FAB_UNIT_TIME));
+    } else if (!is_same) {
+        fab_str_printf(text, " (x%.3f)", e->ratio);
     }
     if (out->n_engines > 1) {
         fab_str_printf(text, " under %s", e->label);
     }
-    if (e->n_new > 0) {
-        fab_str_printf(text, "; %" PRIu64 " link%s collide%s that did not", e->n_new, e->n_new == 1 ? "" : "s",
+    if (e->n_new > 0 && (e->n_draws < 2 || !diff_is_chance(e))) {
+        fab_str_printf(text, "; %s%" PRIu64 " link%s collide%s that did not",
+                       e->n_draws > 1 ? "in the first draw " : "", e->n_new, e->n_new == 1 ? "" : "s",
                        e->n_new == 1 ? "s" : "");
     }
 }
@@ -201,9 +244,58 @@ static fab_status open_state(diff *d, int i, fab_error *err) {
     *d->design[i] = *state->design;
     FAB_PASS(diff_place_hosts(state, d->design[i], err));
     const fab_job_spec *like = i == 1 && d->design[0] != NULL ? &d->design[0]->jobs[0] : NULL;
-    FAB_PASS(fab_plan_settle(d->design[i], d->q->traffic, like, d->q->seed, d->q->n_threads, err));
+    return fab_plan_settle(d->design[i], d->q->traffic, like, d->q->seed, d->q->n_threads, err);
+}
+
+static fab_status prepare_state(diff *d, int i, fab_error *err) {
+    const fab_diff_state *state = i == 0 ? &d->q->before : &d->q->after;
     const diff_variant v = {.design = d->design[i], .failed = state->failed, .n_failed = state->n_failed};
-    return diff_side_open(d, &v, DIFF_ALL, true, &d->side[i], err);
+    return d->design[i] != NULL ? diff_side_prepare(d, &v, DIFF_ALL, &d->side[i], err) : FAB_OK;
+}
+
+/* As many seeds as were asked for, else as a report has, else as many as designs of this size get unasked. */
+static fab_status choose_seeds(diff *d, fab_error *err) {
+    d->n_seeds = d->q->n_seeds;
+    for (int i = 0; i < 2 && d->q->n_seeds == 0; i++) {
+        const fab_result *result = &d->side[i].result;
+        uint64_t n = 0;
+        for (size_t e = 0; d->design[i] == NULL && result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
+            n = result->phases[0].engines[e].n_seeds > n ? result->phases[0].engines[e].n_seeds : n;
+        }
+        FAB_PASS(d->design[i] != NULL ? fab_unasked_seeds(d->side[i].context, 2, &n, err) : FAB_OK);
+        d->out->is_large = d->out->is_large || (d->design[i] != NULL && n == 1);
+        d->n_seeds = d->n_seeds == 0 || n < d->n_seeds ? n : d->n_seeds;
+    }
+    d->n_seeds = d->n_seeds > 0 ? d->n_seeds : 1;
+    return FAB_OK;
+}
+
+static fab_status evaluate_states(diff *d, fab_error *err) {
+    for (int i = 0; i < 2; i++) {
+        FAB_PASS(d->design[i] != NULL ? diff_side_evaluate(d, true, &d->side[i], err) : FAB_OK);
+    }
+    return FAB_OK;
+}
+
+/* Several seeds that nobody asked for must not take more memory than a run may. */
+static fab_status evaluate_both(diff *d, fab_error *err) {
+    fab_error why = {.code = FAB_OK};
+    FAB_PASS(prepare_state(d, 0, err));
+    FAB_PASS(prepare_state(d, 1, err));
+    FAB_PASS(choose_seeds(d, err));
+    fab_status status = evaluate_states(d, &why);
+    if (status == FAB_ELIMIT && d->q->n_seeds == 0 && d->n_seeds > 1) {
+        d->n_seeds = 1;
+        d->out->is_large = true;
+        for (int i = 0; i < 2; i++) {
+            if (d->design[i] != NULL) {
+                diff_side_release(&d->side[i]);
+                FAB_PASS(prepare_state(d, i, err));
+            }
+        }
+        return evaluate_states(d, err);
+    }
+    return status == FAB_OK ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
 }
 
 static const char *kind_of(const fab_diff_request *q) {
@@ -229,6 +321,7 @@ static fab_status diff_prepare(diff *d, fab_error *err) {
     FAB_PASS(out->after != NULL ? FAB_OK : FAB_ENOMEM);
     FAB_PASS(open_state(d, 0, err));
     FAB_PASS(open_state(d, 1, err));
+    FAB_PASS(evaluate_both(d, err));
     if (d->side[0].stopped.length > 0) {
         return fab_fail(err, FAB_EINPUT, d->q->before.name, "the job does not run before: %s", d->side[0].stopped.data);
     }
@@ -263,6 +356,7 @@ static fab_status compare_sides(diff *d, fab_error *err) {
     }
     for (size_t e = 0; e < d->out->n_engines; e++) {
         FAB_PASS(designs ? diff_find_links(d, e, err) : diff_find_listed_links(d, e, err));
+        note_draws(d, e);
     }
     if (designs && d->out->n_engines > 0) {
         FAB_PASS(diff_find_cause(d, err));

@@ -59,6 +59,7 @@ typedef struct fab_diff_link {
 typedef struct fab_diff_phase {
     char name[FAB_NAME_SIZE];
     double before_s, after_s;           /**< NAN: not known, or the phase is not there */
+    double ci95_s;                      /**< as of the engine */
     double before_factor, after_factor; /**< largest of a fabric link */
     uint64_t n_new, n_gone;             /**< links that collide in the second state alone, and in the first alone */
     fab_heat before_heat, after_heat;
@@ -71,6 +72,7 @@ typedef struct fab_diff_engine {
     double ratio;                      /**< after / before; NAN: not known, or the job has stopped */
     double ci95_s;                     /**< over several seeds: half widths of both means, added; else 0 */
     bool is_draw;                      /**< what differs hangs on one draw of a hash or of random choices */
+    uint64_t n_draws;                  /**< that times are means of; 0: nothing is drawn, or once */
     fab_diff_phase *phases;            /**< shape [n_phases]; owned */
     size_t n_phases;
     fab_diff_link links[FAB_DIFF_LINKS];
@@ -91,6 +93,7 @@ typedef struct fab_difference {
     const char *kind;     /**< "designs", "imports", "results", "mixed" */
     double tolerance;     /**< largest ratio that passes; 0: none was asked for */
     bool is_beyond;
+    bool is_large; /**< several seeds were too many, so that what is drawn is drawn once */
     char *stopped; /**< why the job does not run in the second state; NULL: it does */
     fab_change *changes;
     size_t n_changes, change_capacity;

@@ -25,7 +25,8 @@ typedef struct fab_diff_state {
 typedef struct fab_diff_request {
     fab_diff_state before, after;
     const char *traffic; /**< as for fab_context_request */
-    uint64_t seed, n_seeds;
+    uint64_t seed;
+    uint64_t n_seeds; /**< 0: as many as a report has, else fab_unasked_seeds() */
     size_t n_threads;
     double tolerance; /**< 0: none */
 } fab_diff_request;
