@@ -109,7 +109,7 @@ static fab_status walk(server_reader *r, const fab_xml_element *parent, found *f
         if (is_type(e, "PCIDev") && is_gpu(e)) {
             FAB_PASS(server_add(r, e, true, err));
         } else if (is_type(e, "PCIDev") && class_of(e) >> 8 == 0x02) {
-            FAB_PASS(FAB_GROW(f->nic, f->capacity, f->n + 1, err));
+            FAB_PASS(FAB_GROW(f->nic, f->capacity, f->n + 1, err)); // NOLINT(bugprone-sizeof-expression)
             f->n_rdma += is_rdma(e);
             f->nic[f->n++] = e;
         }

@@ -161,7 +161,7 @@ typedef struct audit_uplinks {
     uint32_t there, should;
     uint32_t n_usual, n_peers; /**< switches of its role that have the usual number, and all */
     bool is_rule; /**< nearly all of those that have any have as many, or there are two camps; of one that has none,
-                     half of all have as many */
+                       nearly all of those, or half of all */
 } audit_uplinks;
 
 /** Fills out [n_nodes] for the switches of a tier. */

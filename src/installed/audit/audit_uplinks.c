@@ -91,7 +91,7 @@ static void look_at_peers(const auditor *a, uint32_t tier, counted *list, uint32
                                    .should = should > gone ? should - gone : 0,
                                    .n_usual = most,
                                    .n_peers = n,
-                                   .is_rule = list[i].up == 0 ? 2 * most >= n
+                                   .is_rule = list[i].up == 0 ? 2 * most >= n || most >= FAB_AUDIT_NEARLY * n_some
                                                               : is_rule || ((n_values == 2 || 2 * most >= n_some) &&
                                                                             usual > list[i].up + LITTLE)};
         bool is_better = out[list[i].node].should <= own.there && own.should > own.there;

@@ -44,5 +44,37 @@ bool fab_counter_number(const char *text, size_t n, uint64_t *out);
 /** 16 hexadecimal digits that follow "0x" or stand alone in a name, such as perfquery-0x506b4b03005c2740.txt. */
 bool fab_counter_guid(const char *text, size_t n, uint64_t *out);
 
+typedef enum counted_kind {
+    COLUMN_OTHER,
+    COLUMN_NODE,
+    COLUMN_GUID,
+    COLUMN_PORT,
+    COLUMN_TIME,
+    COLUMN_COUNTER
+} counted_kind;
+
+typedef struct counted_column {
+    counted_kind kind;
+    fab_counter counter;
+    uint8_t scale;
+} counted_column;
+
+#define COUNTED_COLUMNS 512
+
+/** A table with a line for each port. */
+typedef struct counted_table {
+    char separator;   /**< of its cells */
+    bool skips_words; /**< a cell that is no number counts nothing; else it is an error */
+    counted_column columns[COUNTED_COLUMNS];
+    size_t n;
+} counted_table;
+
+/** The names of the columns; false where none is of ports, or none of counters. */
+bool fab_counted_head(counted_table *t, const char *text, size_t n);
+
+/** A port: what the line says of it in place of `key`, and its counters. */
+fab_status fab_counted_row(const counted_table *t, const char *text, size_t n, counted_key key, fab_counters *out,
+                           fab_error *err) FAB_MUST_USE;
+
 extern const fab_counters_format fab_counters_perfquery, fab_counters_ibdiagnet, fab_counters_prometheus,
     fab_counters_json, fab_counters_csv, fab_counters_sysfs;

@@ -6,27 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 64
-
-typedef enum list_column {
-    COLUMN_OTHER,
-    COLUMN_NODE,
-    COLUMN_GUID,
-    COLUMN_PORT,
-    COLUMN_TIME,
-    COLUMN_COUNTER
-} list_column;
-
 static const char *const NAMES[] = {[COLUMN_NODE] = " node switch host device ",
-                                    [COLUMN_GUID] = " guid node_guid ",
-                                    [COLUMN_PORT] = " port interface ",
+                                    [COLUMN_GUID] = " guid node_guid NodeGUID ",
+                                    [COLUMN_PORT] = " port interface PortNumber ",
                                     [COLUMN_TIME] = " time_s timestamp "};
-
-typedef struct counted_column {
-    list_column kind;
-    fab_counter counter;
-    uint8_t scale;
-} counted_column;
 
 static char separator_of(const char *bytes) {
     size_t n = strcspn(bytes, "\n");
@@ -64,43 +47,32 @@ static bool is_name(const char *cell, size_t n, const char *names) {
     return n > 0 && n < 20 && memchr(cell, ' ', n) == NULL && strstr(names, word) != NULL;
 }
 
-static size_t read_heading(const char *text, size_t n, char separator, counted_column *columns) {
+bool fab_counted_head(counted_table *t, const char *text, size_t n) {
     const char *at = text;
-    size_t i = 0;
-    while (at <= text + n && i < COLUMNS) {
+    bool has_port = false;
+    bool has_counter = false;
+    t->n = 0;
+    while (at <= text + n && t->n < COUNTED_COLUMNS) {
         size_t length = 0;
-        const char *cell = csv_cell(&at, text + n, separator, &length);
-        counted_column *c = &columns[i++];
+        const char *cell = csv_cell(&at, text + n, t->separator, &length);
+        counted_column *c = &t->columns[t->n++];
         *c = (counted_column){.kind = COLUMN_OTHER, .scale = 1};
-        for (list_column kind = COLUMN_NODE; kind < COLUMN_COUNTER; kind++) {
+        for (counted_kind kind = COLUMN_NODE; kind < COLUMN_COUNTER; kind++) {
             c->kind = is_name(cell, length, NAMES[kind]) ? kind : c->kind;
         }
         if (c->kind == COLUMN_OTHER && fab_counter_find(cell, length, &c->counter, &c->scale)) {
             c->kind = COLUMN_COUNTER;
         }
+        has_port = has_port || c->kind == COLUMN_PORT;
+        has_counter = has_counter || c->kind == COLUMN_COUNTER;
     }
-    return i;
-}
-
-static bool has_column(const counted_column *columns, size_t n, list_column kind) {
-    for (size_t i = 0; i < n; i++) {
-        if (columns[i].kind == kind) {
-            return true;
-        }
-    }
-    return false;
+    return has_port && has_counter;
 }
 
 static bool csv_recognise(const char *path, const char *bytes) {
-    counted_column columns[COLUMNS];
-    size_t n = strcspn(bytes, "\r\n");
-    char separator = separator_of(bytes);
+    counted_table table = {.separator = separator_of(bytes)};
     (void)path;
-    if (separator == '\0') {
-        return false;
-    }
-    size_t n_columns = read_heading(bytes, n, separator, columns);
-    return has_column(columns, n_columns, COLUMN_COUNTER) && has_column(columns, n_columns, COLUMN_PORT);
+    return table.separator != '\0' && fab_counted_head(&table, bytes, strcspn(bytes, "\r\n"));
 }
 
 static bool read_time(const char *cell, size_t n, double *out) {
@@ -114,12 +86,13 @@ static bool read_time(const char *cell, size_t n, double *out) {
     return *end == '\0' && *out >= 0 && strspn(word, "0123456789.eE+") == n;
 }
 
-static fab_status read_key(const char *text, size_t n, char separator, const counted_column *columns, size_t n_columns,
-                           counted_key *key, double *time_s, fab_error *err) {
+static fab_status read_key(const counted_table *t, const char *text, size_t n, counted_key *key, double *time_s,
+                           fab_error *err) {
+    const counted_column *columns = t->columns;
     const char *at = text;
-    for (size_t i = 0; i < n_columns && at <= text + n; i++) {
+    for (size_t i = 0; i < t->n && at <= text + n; i++) {
         size_t length = 0;
-        const char *cell = csv_cell(&at, text + n, separator, &length);
+        const char *cell = csv_cell(&at, text + n, t->separator, &length);
         bool is_wrong = false;
         if (columns[i].kind == COLUMN_NODE && length > 0) {
             key->box = cell;
@@ -143,49 +116,45 @@ static fab_status read_key(const char *text, size_t n, char separator, const cou
                : fab_fail_in_file(err, key->file, key->line, 1, "names no node and no GUID");
 }
 
-static fab_status read_counts(const char *text, size_t n, char separator, const counted_column *columns,
-                              size_t n_columns, const counted_key *key, uint32_t port, fab_counters *out,
-                              fab_error *err) {
+fab_status fab_counted_row(const counted_table *t, const char *text, size_t n, counted_key key, fab_counters *out,
+                           fab_error *err) {
+    double time_s = -1;
+    uint32_t port = 0;
+    FAB_PASS(read_key(t, text, n, &key, &time_s, err));
+    FAB_PASS(fab_counters_port(out, &key, &port, err));
     const char *at = text;
-    for (size_t i = 0; i < n_columns && at <= text + n; i++) {
+    for (size_t i = 0; i < t->n && at <= text + n; i++) {
         size_t length = 0;
         uint64_t value = 0;
-        const char *cell = csv_cell(&at, text + n, separator, &length);
-        if (columns[i].kind != COLUMN_COUNTER || length == 0) {
+        const char *cell = csv_cell(&at, text + n, t->separator, &length);
+        if (t->columns[i].kind != COLUMN_COUNTER || length == 0) {
             continue;
         }
-        if (!fab_counter_number(cell, length, &value)) {
-            return fab_fail_in_file(err, key->file, key->line, 1, "column %zu: '%.*s' is no count", i + 1,
+        if (fab_counter_number(cell, length, &value)) {
+            fab_counters_set(out, port, t->columns[i].counter, t->columns[i].scale, value);
+        } else if (!t->skips_words) {
+            return fab_fail_in_file(err, key.file, key.line, 1, "column %zu: '%.*s' is no count", i + 1,
                                     (int)(length < 40 ? length : 40), cell);
         }
-        fab_counters_set(out, port, columns[i].counter, columns[i].scale, value);
     }
+    out->ports[port].time_s = time_s >= 0 ? time_s : out->ports[port].time_s;
     return FAB_OK;
 }
 
 static fab_status csv_read(const char *path, const char *bytes, fab_counters *out, fab_error *err) {
     counted_lines lines = {.at = bytes};
-    counted_column columns[COLUMNS];
+    counted_table table = {.separator = separator_of(bytes)};
     const char *text = NULL;
     size_t n = 0;
-    size_t n_columns = 0;
-    char separator = separator_of(bytes);
     while (fab_counter_line(&lines, &text, &n)) {
-        counted_key key = {.file = path, .line = lines.line};
-        double time_s = -1;
-        uint32_t port = 0;
+        const counted_key key = {.file = path, .line = lines.line};
         if (n == 0 || text[0] == '#') {
             continue;
         }
-        if (n_columns == 0) {
-            n_columns = read_heading(text, n, separator, columns);
-            continue;
-        }
-        FAB_PASS(read_key(text, n, separator, columns, n_columns, &key, &time_s, err));
-        FAB_PASS(fab_counters_port(out, &key, &port, err));
-        FAB_PASS(read_counts(text, n, separator, columns, n_columns, &key, port, out, err));
-        if (time_s >= 0) {
-            out->ports[port].time_s = time_s;
+        if (table.n == 0) {
+            (void)fab_counted_head(&table, text, n);
+        } else {
+            FAB_PASS(fab_counted_row(&table, text, n, key, out, err));
         }
     }
     return FAB_OK;

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define COLUMNS 512 /* of the table */
-
 static bool ibdiagnet_recognise(const char *path, const char *bytes) {
     (void)path;
     const char *port = strstr(bytes, "Port=");
@@ -44,85 +42,20 @@ static fab_status read_port_line(const char *text, size_t n, counted_key key, fa
 
 /* --- the table of db_csv ------------------------------------------------------------------------------------------ */
 
-typedef struct pm_column {
-    fab_counter counter;
-    uint8_t scale;
-    bool counts, is_guid, is_port;
-} pm_column;
-
-static const char *next_cell(const char **at, const char *behind, size_t *out_n) {
-    const char *cell = *at;
-    const char *comma = memchr(cell, ',', (size_t)(behind - cell));
-    const char *end = comma != NULL ? comma : behind;
-    *at = comma != NULL ? comma + 1 : behind;
-    *out_n = (size_t)(end - cell);
-    fab_counter_trim(&cell, out_n);
-    return cell;
-}
-
-static size_t read_columns(const char *text, size_t n, pm_column *columns) {
-    const char *at = text;
-    const char *behind = text + n;
-    size_t i = 0;
-    while (at < behind && i < COLUMNS) {
-        size_t length = 0;
-        const char *cell = next_cell(&at, behind, &length);
-        columns[i] = (pm_column){.scale = 1};
-        columns[i].is_guid = length == 8 && memcmp(cell, "NodeGUID", 8) == 0;
-        columns[i].is_port = length == 10 && memcmp(cell, "PortNumber", 10) == 0;
-        columns[i].counts = fab_counter_find(cell, length, &columns[i].counter, &columns[i].scale);
-        i++;
-    }
-    return i;
-}
-
-static fab_status read_row(const char *text, size_t n, const pm_column *columns, size_t n_columns, counted_key key,
-                           fab_counters *out, fab_error *err) {
-    const char *at = text;
-    const char *behind = text + n;
-    uint32_t port = 0;
-    for (size_t i = 0; i < n_columns && at < behind; i++) {
-        size_t length = 0;
-        const char *cell = next_cell(&at, behind, &length);
-        if (columns[i].is_guid && !fab_counter_number(cell, length, &key.guid)) {
-            return fab_fail_in_file(err, key.file, key.line, 1, "'%.*s' is no GUID", (int)(length < 40 ? length : 40),
-                                    cell);
-        }
-        if (columns[i].is_port) {
-            key.port = cell;
-            key.n_port = length;
-        }
-    }
-    if (key.guid == 0 || key.port == NULL) {
-        return fab_fail_in_file(err, key.file, key.line, 1, "no NodeGUID or no PortNumber on this line");
-    }
-    FAB_PASS(fab_counters_port(out, &key, &port, err));
-    at = text;
-    for (size_t i = 0; i < n_columns && at < behind; i++) {
-        uint64_t value = 0;
-        size_t length = 0;
-        const char *cell = next_cell(&at, behind, &length);
-        if (columns[i].counts && fab_counter_number(cell, length, &value)) { /* "N/A", "-1": not counted */
-            fab_counters_set(out, port, columns[i].counter, columns[i].scale, value);
-        }
-    }
-    return FAB_OK;
-}
-
+/* "N/A" and "-1" are not counted. */
 static fab_status read_table(counted_lines *lines, const char *path, fab_counters *out, fab_error *err) {
-    pm_column columns[COLUMNS];
+    counted_table table = {.separator = ',', .skips_words = true};
     const char *text = NULL;
     size_t n = 0;
-    size_t n_columns = 0;
     while (fab_counter_line(lines, &text, &n)) {
         const counted_key key = {.file = path, .line = lines->line};
         if (n >= 11 && memcmp(text, "END_PM_INFO", 11) == 0) {
             return FAB_OK;
         }
-        if (n_columns == 0) {
-            n_columns = read_columns(text, n, columns);
-        } else if (n > 0) {
-            FAB_PASS(read_row(text, n, columns, n_columns, key, out, err));
+        if (table.n > 0) {
+            FAB_PASS(n > 0 ? fab_counted_row(&table, text, n, key, out, err) : FAB_OK);
+        } else if (!fab_counted_head(&table, text, n)) {
+            return fab_fail_in_file(err, path, lines->line, 1, "names no PortNumber, or no counter that is known");
         }
     }
     return fab_fail_in_file(err, path, lines->line, 1, "the file is truncated: there is no END_PM_INFO");

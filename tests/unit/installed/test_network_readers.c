@@ -315,6 +315,7 @@ static const struct {
     {"gexf", "target=\"n3\"", "target=\"n9\"", ":22:", "the target of an edge, 'n9', is no node"},
     {"gexf", "for=\"0\" value=\"nic\"", "for=\"7\" value=\"nic\"", ":14:", "a value of key 'node 7'"},
     {"gexf", "<attribute id=\"1\"", "<attribute id=\"0\"", ":10:", "key 'edge 0' is there already"},
+    {"gexf", "title=\"rate\"", "title=\"length_m\"", ":20:", "'400Gb/s' is no number"},
     {"gexf", "<node id=\"n3\"/>", "<node/>", ":17:", "'id' is missing"},
     {"gexf", "<creator>somebody", "<creator>fabriscope</creator><description>a; view pod</description><creator>",
      ":3:", "a merged view"},

@@ -136,7 +136,7 @@ static fab_status name_adapter(reader *r, fab_network_node *node, uint32_t serve
     return fab_network_text(r->net, text, (size_t)n, &node->host, err);
 }
 
-fab_status fab_graph_end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
+static fab_status end_node(reader *r, const fab_xml_stream *at, fab_error *err) {
     const element *e = &r->e;
     uint32_t server = is_number(e->server) ? (uint32_t)strtoul(e->server, NULL, 10) : FAB_NETWORK_NONE;
     bool is_inside = r->is_ours && (strcmp(e->kind, "gpu") == 0 || strcmp(e->kind, "domain") == 0);
@@ -182,7 +182,7 @@ static const char *port_of(reader *r, uint32_t node, char port[FAB_GRAPH_ID]) {
     return port[0] != '\0' ? port : NULL;
 }
 
-fab_status fab_graph_end_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
+static fab_status end_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
     element *e = &r->e;
     const char *ids[2] = {e->id, e->other};
     fab_network_cable cable = {.rate_bps = e->rate_bps, .length_m = e->length_m};
@@ -231,12 +231,61 @@ void fab_graph_begin(reader *r, const fab_xml_stream *at, fab_graph_scope what) 
     e->line = fab_xml_stream_line(at);
 }
 
-fab_status fab_graph_set_defaults(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
+fab_status fab_graph_start(reader *r, const fab_xml_stream *at, const char *edges, fab_error *err) {
+    const char *direction = fab_xml_stream_attribute(at, edges);
+    if (r->has_graph) {
+        return fab_xml_stream_wrong(at, err, "a second graph is not read");
+    }
+    fab_graph_begin(r, at, FAB_GRAPH_GRAPH);
+    r->directed = direction != NULL && strcmp(direction, "directed") == 0;
+    r->has_graph = true;
+    return FAB_OK;
+}
+
+/* --- keys --------------------------------------------------------------------------------------------------------- */
+
+fab_status fab_graph_add_key(reader *r, const fab_xml_stream *at, const char *domain, const char *id, const char *title,
+                             fab_error *err) {
+    if (r->n_keys == FAB_GRAPH_KEYS) {
+        return fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS);
+    }
+    if (fab_graph_find_key(r, id) != NULL) {
+        return fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id);
+    }
+    FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
+    fab_graph_key *k = &r->keys[r->n_keys];
+    *k = (fab_graph_key){.meaning = fab_graphml_meaning_of(domain, title)};
+    FAB_PASS(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
+    FAB_PASS(fab_network_text(r->net, id, strlen(id), &k->id, err));
+    r->n_keys++;
+    r->scope = FAB_GRAPH_KEY;
+    return FAB_OK;
+}
+
+const fab_graph_key *fab_graph_find_key(reader *r, const char *id) {
+    for (size_t i = 0; i < r->n_keys; i++) {
+        size_t k = (r->next_key + i) % r->n_keys;
+        if (strcmp(r->keys[k].id, id) == 0) {
+            r->next_key = k + 1;
+            return &r->keys[k];
+        }
+    }
+    return NULL;
+}
+
+static fab_status set_defaults(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
     for (size_t i = 0; i < r->n_keys; i++) {
         if (r->keys[i].initial != NULL && fab_graphml_is_for(r->keys[i].domain, name)) {
             FAB_PASS(fab_graph_set(r, at, r->keys[i].meaning, r->keys[i].initial, err));
         }
     }
+    return FAB_OK;
+}
+
+fab_status fab_graph_end(reader *r, const fab_xml_stream *at, const char *name, fab_error *err) {
+    FAB_PASS(set_defaults(r, at, name, err));
+    FAB_PASS(strcmp(name, "node") == 0 ? end_node(r, at, err) : end_edge(r, at, err));
+    r->scope = FAB_GRAPH_GRAPH;
     return FAB_OK;
 }
 

@@ -2,8 +2,6 @@
  * read by their titles, as in GraphML. Places and colours are passed over. Source: gexf.net, GEXF 1.2 and 1.3. */
 #include "graph_elements.h"
 
-#include "fab/memory.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -20,25 +18,9 @@ static fab_status gexf_key(const fab_xml_stream *at, const char *class, const ch
 
 static fab_status start_attribute(fab_graph_reader *r, const fab_xml_stream *at, fab_error *err) {
     char id[FAB_GRAPH_ID];
-    if (r->n_keys == FAB_GRAPH_KEYS) {
-        return fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS);
-    }
     FAB_PASS(gexf_key(at, r->class, fab_xml_stream_attribute(at, "id"), id, err));
-    for (size_t i = 0; i < r->n_keys; i++) {
-        if (strcmp(r->keys[i].id, id) == 0) {
-            return fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id);
-        }
-    }
-    FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
-    fab_graph_key *k = &r->keys[r->n_keys];
-    *k = (fab_graph_key){.id = NULL};
-    FAB_PASS(fab_network_text(r->net, r->class, strlen(r->class), &k->domain, err));
-    FAB_PASS(fab_network_text(r->net, id, strlen(id), &k->id, err));
     const char *title = fab_xml_stream_attribute(at, "title");
-    k->meaning = fab_graphml_meaning_of(k->domain, title != NULL ? title : "");
-    r->n_keys++;
-    r->scope = FAB_GRAPH_KEY;
-    return FAB_OK;
+    return fab_graph_add_key(r, at, r->class, id, title != NULL ? title : "", err);
 }
 
 /* <attvalue for="2" value="..."/>; GEXF 1.0 says id. */
@@ -47,27 +29,13 @@ static fab_status start_value(fab_graph_reader *r, const fab_xml_stream *at, fab
     const char *of = fab_xml_stream_attribute(at, "for");
     of = of != NULL ? of : fab_xml_stream_attribute(at, "id");
     FAB_PASS(gexf_key(at, r->scope == FAB_GRAPH_NODE ? "node" : "edge", of, id, err));
-    for (size_t i = 0; i < r->n_keys; i++) {
-        size_t k = (r->next_key + i) % r->n_keys;
-        if (strcmp(r->keys[k].id, id) == 0) {
-            const char *value = fab_xml_stream_attribute(at, "value");
-            r->next_key = k + 1;
-            return value != NULL ? fab_graph_set(r, at, r->keys[k].meaning, value, err)
-                                 : fab_xml_stream_wrong(at, err, "attribute 'value' is missing");
-        }
+    const fab_graph_key *key = fab_graph_find_key(r, id);
+    const char *value = fab_xml_stream_attribute(at, "value");
+    if (key == NULL || value == NULL) {
+        return key == NULL ? fab_xml_stream_wrong(at, err, "a value of key '%.60s', which is not declared before", id)
+                           : fab_xml_stream_wrong(at, err, "attribute 'value' is missing");
     }
-    return fab_xml_stream_wrong(at, err, "a value of key '%.60s', which is not declared before", id);
-}
-
-static fab_status start_graph(fab_graph_reader *r, const fab_xml_stream *at, fab_error *err) {
-    const char *edges = fab_xml_stream_attribute(at, "defaultedgetype");
-    if (r->has_graph) {
-        return fab_xml_stream_wrong(at, err, "a second graph is not read");
-    }
-    fab_graph_begin(r, at, FAB_GRAPH_GRAPH);
-    r->directed = edges != NULL && strcmp(edges, "directed") == 0;
-    r->has_graph = true;
-    return FAB_OK;
+    return fab_graph_set(r, at, key->meaning, value, err);
 }
 
 static fab_status start_edge(fab_graph_reader *r, const fab_xml_stream *at, fab_error *err) {
@@ -97,7 +65,7 @@ static fab_status gexf_on_start(void *context, const fab_xml_stream *at, const c
         return strcmp(name, "node") == 0 ? start_node(r, at, err) : start_edge(r, at, err);
     }
     if (strcmp(name, "graph") == 0) {
-        return start_graph(r, at, err);
+        return fab_graph_start(r, at, "defaultedgetype", err);
     }
     if (strcmp(name, "attvalue") == 0 && (r->scope == FAB_GRAPH_NODE || r->scope == FAB_GRAPH_EDGE)) {
         return start_value(r, at, err);
@@ -134,13 +102,9 @@ static fab_status gexf_on_end(void *context, const fab_xml_stream *at, const cha
         r->scope = FAB_GRAPH_OUTSIDE;
     } else if (r->scope == FAB_GRAPH_NODE && strcmp(name, "node") == 0) {
         FAB_PASS(fab_graph_set(r, at, FAB_GRAPHML_LABEL, r->label, err));
-        FAB_PASS(fab_graph_set_defaults(r, at, name, err));
-        FAB_PASS(fab_graph_end_node(r, at, err));
-        r->scope = FAB_GRAPH_GRAPH;
+        return fab_graph_end(r, at, name, err);
     } else if (r->scope == FAB_GRAPH_EDGE && strcmp(name, "edge") == 0) {
-        FAB_PASS(fab_graph_set_defaults(r, at, name, err));
-        FAB_PASS(fab_graph_end_edge(r, at, err));
-        r->scope = FAB_GRAPH_GRAPH;
+        return fab_graph_end(r, at, name, err);
     }
     return FAB_OK;
 }

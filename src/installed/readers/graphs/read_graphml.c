@@ -2,8 +2,6 @@
  * scale-up domains, which are groups here. Source: graphml.graphdrawing.org, primer. */
 #include "graph_elements.h"
 
-#include "fab/memory.h"
-
 #include <string.h>
 
 typedef fab_graph_reader reader;
@@ -12,27 +10,12 @@ typedef fab_graph_reader reader;
 
 static fab_status start_key(reader *r, const fab_xml_stream *at, fab_error *err) {
     char id[FAB_GRAPH_ID];
-    const char *domain = fab_xml_stream_attribute(at, "for");
-    if (r->n_keys == FAB_GRAPH_KEYS) {
-        FAB_PASS(fab_xml_stream_wrong(at, err, "more than %d keys", FAB_GRAPH_KEYS));
-    }
-    FAB_PASS(FAB_GROW(r->keys, r->key_capacity, r->n_keys + 1, err));
-    fab_graph_key *k = &r->keys[r->n_keys];
-    *k = (fab_graph_key){.id = NULL};
-    domain = domain != NULL ? domain : "";
-    FAB_PASS(fab_network_text(r->net, domain, strlen(domain), &k->domain, err));
+    char domain[FAB_GRAPH_ID];
+    const char *of = fab_xml_stream_attribute(at, "for");
+    FAB_PASS(fab_graph_copy(at, domain, of != NULL ? of : "", "for", err));
     FAB_PASS(fab_graph_attribute(at, id, "id", err));
-    for (size_t i = 0; i < r->n_keys; i++) {
-        if (strcmp(r->keys[i].id, id) == 0) {
-            FAB_PASS(fab_xml_stream_wrong(at, err, "key '%.60s' is there already", id));
-        }
-    }
-    FAB_PASS(fab_network_text(r->net, id, strlen(id), &k->id, err));
     const char *name = fab_xml_stream_attribute(at, "attr.name");
-    k->meaning = fab_graphml_meaning_of(k->domain, name != NULL ? name : id);
-    r->n_keys++;
-    r->scope = FAB_GRAPH_KEY;
-    return FAB_OK;
+    return fab_graph_add_key(r, at, domain, id, name != NULL ? name : id, err);
 }
 
 static fab_status start_edge(reader *r, const fab_xml_stream *at, fab_error *err) {
@@ -51,31 +34,16 @@ static fab_status start_edge(reader *r, const fab_xml_stream *at, fab_error *err
     return FAB_OK;
 }
 
-/* The meaning of <data>. Data mostly come in the order of the keys: the next one is tried first. */
+/* The meaning of <data>. */
 static fab_status start_data(reader *r, const fab_xml_stream *at, fab_error *err) {
     const char *id = fab_xml_stream_attribute(at, "key");
-    for (size_t i = 0; id != NULL && i < r->n_keys; i++) {
-        size_t k = (r->next_key + i) % r->n_keys;
-        if (strcmp(r->keys[k].id, id) == 0) {
-            r->next_key = k + 1;
-            r->data = r->keys[k].meaning;
-            r->in_data = true;
-            return FAB_OK;
-        }
-    }
-    return fab_xml_stream_wrong(
-        at, err, id != NULL ? "data of a key '%.60s' that is not declared before" : "data without a key", id);
-}
-
-static fab_status start_graph(reader *r, const fab_xml_stream *at, fab_error *err) {
-    const char *edges = fab_xml_stream_attribute(at, "edgedefault");
-    if (r->scope == FAB_GRAPH_NODE || r->has_graph) {
+    const fab_graph_key *key = id != NULL ? fab_graph_find_key(r, id) : NULL;
+    if (key == NULL) {
         return fab_xml_stream_wrong(
-            at, err, r->scope == FAB_GRAPH_NODE ? "a graph inside a node is not read" : "a second graph is not read");
+            at, err, id != NULL ? "data of a key '%.60s' that is not declared before" : "data without a key", id);
     }
-    fab_graph_begin(r, at, FAB_GRAPH_GRAPH);
-    r->directed = edges != NULL && strcmp(edges, "directed") == 0;
-    r->has_graph = true;
+    r->data = key->meaning;
+    r->in_data = true;
     return FAB_OK;
 }
 
@@ -102,7 +70,8 @@ static fab_status graphml_on_start(void *context, const fab_xml_stream *at, cons
         return start_key(r, at, err);
     }
     if (strcmp(name, "graph") == 0) {
-        return start_graph(r, at, err);
+        return r->scope == FAB_GRAPH_NODE ? fab_xml_stream_wrong(at, err, "a graph inside a node is not read")
+                                          : fab_graph_start(r, at, "edgedefault", err);
     }
     r->in_default = strcmp(name, "default") == 0 && r->scope == FAB_GRAPH_KEY;
     static const char *const IGNORED[] = {"graphml", "desc", "port", "default", "locator"};
@@ -127,14 +96,8 @@ static fab_status graphml_on_end(void *context, const fab_xml_stream *at, const 
     } else if (r->in_default) {
         FAB_PASS(fab_network_text(r->net, text, strlen(text), &r->keys[r->n_keys - 1].initial, err));
         r->in_default = false;
-    } else if (strcmp(name, "node") == 0) {
-        FAB_PASS(fab_graph_set_defaults(r, at, name, err));
-        FAB_PASS(fab_graph_end_node(r, at, err));
-        r->scope = FAB_GRAPH_GRAPH;
-    } else if (strcmp(name, "edge") == 0) {
-        FAB_PASS(fab_graph_set_defaults(r, at, name, err));
-        FAB_PASS(fab_graph_end_edge(r, at, err));
-        r->scope = FAB_GRAPH_GRAPH;
+    } else if (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0) {
+        return fab_graph_end(r, at, name, err);
     } else if (strcmp(name, "key") == 0 || strcmp(name, "graph") == 0) {
         r->scope = FAB_GRAPH_OUTSIDE;
     }
