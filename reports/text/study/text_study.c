@@ -215,7 +215,8 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                        fab_show_counted(page, s->n_looked_at, "class of equal ones", "classes of equal ones"));
     }
     if (s->n_variants > 1) {
-        fab_page_say(page, "[%zu] is engine %s, policy %s; traffic %s.", s->shown + 1, v->engine, v->policy, s->traffic);
+        fab_page_say(page, "[%zu] is engine %s, policy %s; traffic %s.", s->shown + 1, v->engine, v->policy,
+                     s->traffic);
     } else {
         fab_page_say(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
     }
