@@ -275,9 +275,11 @@ static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
         }
         fab_str_printf(&text, "%s%s", is_tried || text.length == 0 ? "" : ", ", is_tried ? "" : fab_policies[p]);
     }
-    (void)snprintf(out->untried, sizeof out->untried, "%s%s", text.failed || text.length == 0 ? "" : text.data,
-                   text.length > 0 && strncmp(text.data, "first-spare", 11) == 0 ? "; they take idle servers (spares=N)"
-                                                                                 : "");
+    const char *found = text.failed || text.length == 0 ? "" : text.data;
+    const char *wants = strstr(found, "first-spare") == NULL ? ""
+                        : strstr(found, "shrink") == NULL    ? "; they take idle servers (spares=N)"
+                                                             : "; all but shrink take idle servers (spares=N)";
+    (void)snprintf(out->untried, sizeof out->untried, "%s%s", found, wants);
     fab_str_release(&text);
 }
 

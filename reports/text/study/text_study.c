@@ -120,6 +120,11 @@ static void study_say_sets(fab_page *page, const fab_study_summary *s, const fab
     }
 }
 
+/* What impact is a part of, where that is plain. */
+static const char *study_of_speed(const fab_study_summary *s) {
+    return s->has_times && !s->is_p99 ? " of its speed" : "";
+}
+
 /* The fastest and the slowest variant, of equal ones the first. */
 static void study_find_ends(const fab_study_summary *s, size_t *best, size_t *worst) {
     *best = *worst = s->shown;
@@ -149,7 +154,7 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
     } else {
         study_say_sets(page, s, v);
         if (best != worst && v->impact > FAB_SAME_FACTOR) {
-            fab_page_say(page, " It loses %s of its speed on average.", study_show_percent(page, v->impact));
+            fab_page_say(page, " It loses %s%s on average.", study_show_percent(page, v->impact), study_of_speed(s));
         }
     }
     fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
@@ -163,8 +168,11 @@ static void study_say_other(fab_page *page, const fab_study_summary *s, const ch
     if (v->n_stopped > 0 && s->span_s <= 0) {
         fab_page_say(page, "stops in %s and ", fab_show_counted(page, v->n_stopped, "scenario", "scenarios"));
     }
-    fab_page_say(page, s->span_s > 0 ? "does %s of the work" : "loses %s of its speed on average",
-                 s->span_s > 0 ? study_show_goodput(page, v->goodput.mean) : study_show_percent(page, v->impact));
+    if (s->span_s > 0) {
+        fab_page_say(page, "does %s of the work", study_show_goodput(page, v->goodput.mean));
+    } else {
+        fab_page_say(page, "loses %s%s on average", study_show_percent(page, v->impact), study_of_speed(s));
+    }
     if (strcmp(v->engine, shown->engine) != 0) { /* parts of different speeds */
         fab_page_say(page, "; where nothing fails %s is %s",
                      s->is_p99      ? "the p99 of its requests"
@@ -215,7 +223,8 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                        fab_show_counted(page, s->n_looked_at, "class of equal ones", "classes of equal ones"));
     }
     if (s->n_variants > 1) {
-        fab_page_say(page, "[%zu] is engine %s, policy %s; traffic %s.", s->shown + 1, v->engine, v->policy, s->traffic);
+        fab_page_say(page, "[%zu] is engine %s, policy %s; traffic %s.", s->shown + 1, v->engine, v->policy,
+                     s->traffic);
     } else {
         fab_page_say(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
     }

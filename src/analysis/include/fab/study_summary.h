@@ -132,9 +132,9 @@ typedef struct fab_study_variant {
     char engine[FAB_ENGINE_LABEL_SIZE], policy[FAB_POLICY_TEXT];
     double healthy_time_s, healthy_ratio; /**< nothing failed; the time NAN where times are not known */
     uint64_t healthy_collisions;
-    uint64_t n_done, n_stopped, n_disconnected, n_moved;  /**< scenarios: looked at; in which the job stops; in which
-                                                             flows lose every path; in which servers move */
-    double impact;                                        /**< mean over all scenarios */
+    uint64_t n_done, n_stopped, n_disconnected, n_moved; /**< scenarios: looked at; in which the job stops; in which
+                                                            flows lose every path; in which servers move */
+    double impact;                                       /**< mean over all scenarios */
     double speed;   /**< mean, of engines against each other: of 1 / iteration time, or else of 1 / fullest link */
     size_t same_as; /**< the first variant of the engine that has the same impact in every scenario, or itself */
     fab_spread slowdown, time_s, worst_ratio, collisions; /**< of scenarios that run */
@@ -229,8 +229,8 @@ typedef struct fab_study_summary {
     bool is_p99;    /**< times are those within which 99 % of the requests are answered */
     bool is_single; /**< every scenario is the loss of one component: impact in rankings is its own */
     char criterion[FAB_STUDY_CRITERIA]; /**< what impact is here, one sentence */
-    size_t shown; /**< variant that stands first in reports: the fastest, of equal ones the first */
-    fab_study_variant *variants;        /**< shape [n_variants]: engine by engine */
+    size_t shown;                /**< variant that stands first in reports: the fastest, of equal ones the first */
+    fab_study_variant *variants; /**< shape [n_variants]: engine by engine */
     size_t n_variants, n_policies;
     char untried[160];         /**< policies that may do better, and what they want; empty: none can be tried */
     fab_study_choice *choices; /**< shape [n_variants / n_policies]; NULL with one policy */
