@@ -98,9 +98,10 @@ done:
 /* --- points of a sweep -------------------------------------------------------------------------------------------- */
 
 static const char *const ENGINE_HEADINGS[] = {
-    "label",     "time_s",  "phases_s",        "iteration_s", "tokens_per_s", "usd_per_1e9_tokens", "batch", "gpus",
-    "total_usd", "power_w", "bisection_ratio", "pareto",      "draws",        "ci95_ratio",         "error"};
-#define N_NUMBERS 13
+    "label", "time_s",     "phases_s",        "iteration_s", "tokens_per_s",    "usd_per_1e9_tokens",
+    "batch", "gpus",       "total_usd",       "power_w",     "bisection_ratio", "pareto",
+    "draws", "ci95_ratio", "estimated_ratio", "error"};
+#define N_NUMBERS 14
 
 static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_point *p, const fab_sweep_engine *e) {
     const struct {
@@ -120,6 +121,7 @@ static void csv_add_point(fab_str *out, const fab_sweep *s, const fab_sweep_poin
         {e->has_time, e->is_on_front},
         {e->is_drawn, (double)e->n_seeds},
         {e->ci95_ratio > 0, e->ci95_ratio},
+        {e->estimated_ratio > 0, e->estimated_ratio},
     };
     const char *cells[FAB_SWEEP_PATHS + N_NUMBERS + 2];
     char room[N_NUMBERS][32];

@@ -3,6 +3,8 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
+#include <math.h>
+
 #define SWEEPS "0029-sweeps.md"
 
 /* --- mix ---------------------------------------------------------------------------------------------------------- */
@@ -36,6 +38,15 @@ static double of_job(const fab_at *at, fab_job_kind kind, const double *values) 
     return j < FAB_MIX_JOBS ? values[j] : 0;
 }
 
+static double mix_estimate(const fab_at *at) {
+    const fab_mix_design *design = at->up->row;
+    double most = 0;
+    for (size_t j = 0; ((const T *)at->row)->has_time && j < mix_around(at)->n_jobs; j++) {
+        most = fmax(most, design->job[j].engines[at->index].estimated_ratio);
+    }
+    return most;
+}
+
 GIVES(bool, has_ranking, job_at(at, FAB_JOB_RANKING) < FAB_MIX_JOBS);
 GIVES(bool, has_serving, job_at(at, FAB_JOB_SERVING) < FAB_MIX_JOBS);
 GIVES(double, ranking_slowdown, of_job(at, FAB_JOB_RANKING, here->slowdown));
@@ -51,6 +62,9 @@ GIVES(bool, has_serving_price, of_job(at, FAB_JOB_SERVING, here->per_usd) > 0);
 
 static const fab_field MIX_ENGINES[] = {
     TEXT_BY(label, mix_label, "The engine with its options."),
+    REAL_BY(estimated_ratio, mix_estimate, NULL,
+            "Hashes are estimated: no phase of a job takes more than this part longer, but in one draw in a thousand.",
+            FILLED),
     FIELD_OF(training_slowdown_ratio, slowdown[0],
              "Time of the training job over that on the fastest of the designs, same engine.", IF(has_time)),
     REAL_BY(ranking_slowdown_ratio, ranking_slowdown, NULL,

@@ -28,6 +28,8 @@ static const fab_field PLANNED[] = {
     FIGURE_OF(time_s, iteration.time_s, "s", "Time of an iteration: that of `run` with these keys."),
     FIGURE_OF(mean_s, draws_s.mean, "s", "Mean over `draws` seeds of a plan that may be the fastest.", FILLED),
     FIGURE_OF(ci95_s, draws_s.ci95, "s", "Half width of its 95 % interval.", IF(draws_s.mean)),
+    FIELD_OF(estimated_ratio, iteration.estimated_ratio,
+             "Phases whose hash is estimated take at most this part longer, but in one draw in a thousand.", FILLED),
     FIGURE(memory_bytes, "byte", "What the job keeps on its fullest GPU."),
     FIELD(slower_ratio, "By how much it is slower than the best.",
           .formula = "mean_s, else time_s, / the same of the best - 1"),

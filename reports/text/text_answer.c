@@ -19,6 +19,24 @@ const char *fab_text_routing(fab_page *page, const char *label) {
     return fab_show(page, "%s with %.*s queue pair%s", name, n, pairs, n == 1 && *pairs == '1' ? "" : "s");
 }
 
+const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, bool is_estimated) {
+    const char *draws = is_one_draw   ? ", by one draw"
+                        : n_seeds > 0 ? fab_show(page, ", over %" PRIu64 " seeds", n_seeds)
+                                      : "";
+    const char *joined = draws[0] != '\0' ? " and an estimate" : ", by an estimate";
+    return is_estimated ? fab_show(page, "%s%s", draws, joined) : draws;
+}
+
+void fab_text_put_estimate(fab_page *page, double estimated_ratio) {
+    if (estimated_ratio > 0) {
+        fab_page_wrapf(
+            page, FAB_INK_BOLD, 2, 2,
+            "An estimate: hashes of so many flows are not walked; no phase takes more than %.2g %% longer than "
+            "it says, but in one draw in a thousand.",
+            100 * estimated_ratio);
+    }
+}
+
 /* "taper=2, gpus=512"; of placements the value alone. */
 static const char *answer_point(fab_page *page, const fab_sweep *s, const fab_sweep_point *p) {
     const char *first = fab_show(page, "%.60s%s%.60s", s->compares_placements ? "" : s->path[0],
@@ -121,14 +139,13 @@ static void answer_put_begin(fab_page *page, const fab_sweep *s, const extremes 
         const fab_sweep_point *p = &s->points[i];
         has_label = has_label && (e >= p->n_engines || strcmp(p->engines[e].label, best->label) == 0);
     }
-    const char *seeds = fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst) ? "by one draw"
-                        : drawn->is_drawn ? fab_show(page, "over %" PRIu64 " seeds", drawn->n_seeds)
-                                          : "";
+    const char *seeds =
+        fab_text_draws(page, fab_sweep_is_one_draw(best) || fab_sweep_is_one_draw(worst),
+                       drawn->is_drawn ? drawn->n_seeds : 0, fmax(best->estimated_ratio, worst->estimated_ratio) > 0);
     if (has_label) {
-        fab_page_say(page, "Under %s%s%s%s ", fab_text_routing(page, best->label), seeds[0] != '\0' ? ", " : "", seeds,
-                     seeds[0] != '\0' ? "," : "");
-    } else if (seeds[0] != '\0') {
-        fab_page_say(page, "%c%s ", seeds[0] == 'o' ? 'O' : 'B', seeds + 1);
+        fab_page_say(page, "Under %s%s%s ", fab_text_routing(page, best->label), seeds, seeds[0] != '\0' ? "," : "");
+    } else if (seeds[0] != '\0') { /* behind ", " */
+        fab_page_say(page, "%c%s ", seeds[2] == 'o' ? 'O' : 'B', seeds + 3);
     }
 }
 

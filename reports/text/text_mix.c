@@ -120,16 +120,18 @@ static double mix_uncertainty(const fab_mix *m, const fab_mix_design *d, size_t 
 /* ", over 8 seeds," where paths are drawn */
 static const char *mix_seeds(fab_page *page, const fab_mix *m, size_t e) {
     uint64_t n_seeds = 0;
+    bool is_one_draw = false;
+    bool is_estimated = false;
     for (size_t i = 0; i < m->n_designs; i++) {
         for (size_t j = 0; e < m->designs[i].n_engines && j < m->n_jobs; j++) {
             const fab_sweep_engine *engine = &m->designs[i].job[j].engines[e];
-            if (fab_sweep_is_one_draw(engine)) {
-                return ", by one draw,";
-            }
+            is_one_draw = is_one_draw || fab_sweep_is_one_draw(engine);
+            is_estimated = is_estimated || engine->estimated_ratio > 0;
             n_seeds = engine->is_drawn ? engine->n_seeds : n_seeds;
         }
     }
-    return n_seeds > 1 ? fab_show(page, ", over %" PRIu64 " seeds,", n_seeds) : "";
+    const char *draws = fab_text_draws(page, is_one_draw, n_seeds, is_estimated);
+    return draws[0] != '\0' ? fab_show(page, "%s,", draws) : "";
 }
 
 /* "Under ecmp, over 8 seeds, [1] clos:gpus=64 serves the mix best: most speed for its cost." */

@@ -198,6 +198,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4, "%s designs cannot be replayed and take no part: %s",
                        fab_show_count(page, t->n_refused), t->refused_note);
     }
+    fab_text_put_estimate(page, o->winner.estimated_ratio);
     if (o->winner.draws > 0) {
         size_t n_even = 0;
         for (size_t i = 0; i < o->n_runners_up; i++) {

@@ -102,10 +102,8 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     char text[192];
-    const char *seeds = p->draws > 0  ? fab_show(page, ", over %" PRIu64 " seeds", p->draws)
-                        : p->is_drawn ? ", by one draw of its paths"
-                                      : "";
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest under %s%s: %s: %s%s.", p->engine, seeds,
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest under %s%s: %s: %s%s.", p->engine,
+                   fab_text_draws(page, p->is_drawn && p->draws == 0, p->draws, best->iteration.estimated_ratio > 0),
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
         page, FAB_INK_PLAIN, 2, 4,
@@ -118,6 +116,7 @@ void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
         p->n_untimed > 0 ? fab_show(page, ", %s could not be: %s", fab_show_count(page, p->n_untimed), p->untimed_note)
                          : "",
         p->is_proven ? "" : "; plan=auto looks at all");
+    fab_text_put_estimate(page, best->iteration.estimated_ratio);
 }
 
 const char *fab_text_fewer(fab_page *page, uint64_t fewer_gpus, uint32_t fewer_servers, double gain) {

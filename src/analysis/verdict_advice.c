@@ -471,19 +471,9 @@ static bool is_rough(const fab_result *r, size_t engine) {
     return has_cells;
 }
 
-/* By how much the phases may take longer than their estimates; 0: none is estimated. */
-static double estimated_part(const fab_result *r, size_t engine) {
-    double most = 0;
-    for (size_t i = 0; i < r->n_phases; i++) {
-        const fab_engine_result *e = &r->phases[i].engines[engine];
-        most = e->longest_s > 0 ? fmax(most, e->longest_s / e->time_s.mean - 1) : most;
-    }
-    return most;
-}
-
 /* Whether another seed might give other figures; of several jobs, of any of them. */
 static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engine, bool is_drawn, char *out) {
-    const double part = estimated_part(r, engine);
+    const double part = fab_estimated_ratio(r, engine);
     if (part > 0) {
         fab_append(out, FAB_VERDICT_TEXT,
                    "an estimate: the hash of so many flows is not walked; in all but one draw in a thousand at most "
@@ -511,7 +501,7 @@ static void certainty_of_draws(const fab_result *r, const fab_run_verdict *v, bo
     bool is_worst_drawn = false;
     bool ignored = false;
     certainty_of_engine(r, v->slowest, &is_worst_drawn, &ignored);
-    const bool is_alike = (estimated_part(r, v->engine) > 0) == (estimated_part(r, v->slowest) > 0);
+    const bool is_alike = (fab_estimated_ratio(r, v->engine) > 0) == (fab_estimated_ratio(r, v->slowest) > 0);
     if (is_drawn == is_worst_drawn && is_alike) {
         add_draws(r, v, v->engine, is_drawn, out);
         return;

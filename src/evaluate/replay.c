@@ -525,7 +525,6 @@ static fab_status keep_schedule(const run *c, const fab_result *result, size_t e
 
 /* A job that cannot be timed is reported without. */
 static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
-    fab_status status = FAB_OK;
     if (c->traffic->has_job) {
         result->job = c->traffic->job;
         result->memory = c->traffic->memory;
@@ -534,10 +533,10 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
     if (!c->replay->rates || c->what->gpus != NULL || !fab_iterates(c->traffic, result, c->what->traffic)) {
         return c->what->gpus == NULL ? fab_serve(c->traffic, result, c->what->traffic, err) : FAB_OK;
     }
-    FAB_TRY(FAB_NEW(result->iterations, c->what->n_engines, err));
+    FAB_PASS(FAB_NEW(result->iterations, c->what->n_engines, err));
     for (size_t e = 0; e < c->what->n_engines; e++) {
         fab_error why = {0};
-        status = fab_iterate(c->traffic, result, e, &result->iterations[e], &why);
+        fab_status status = fab_iterate(c->traffic, result, e, &result->iterations[e], &why);
         status = status == FAB_OK ? add_transport(c, result, e, &why) : status;
         status = status == FAB_OK ? iterate_seeds(c, result, e, &result->iterations[e], &why) : status;
         if (status == FAB_EUNSUPPORTED || status == FAB_ENOSOLUTION) {
@@ -547,15 +546,14 @@ static fab_status iterate(const run *c, fab_result *result, fab_error *err) {
         }
         if (status != FAB_OK) {
             *err = why;
-            goto done;
+            return status;
         }
-        result->n_iterations++;
+        result->iterations[result->n_iterations++].estimated_ratio = fab_estimated_ratio(result, e);
     }
     for (size_t e = 0; e < result->n_iterations && c->replay->keep_schedule; e++) {
-        FAB_TRY(keep_schedule(c, result, e, &result->iterations[e], err));
+        FAB_PASS(keep_schedule(c, result, e, &result->iterations[e], err));
     }
-done:
-    return status;
+    return FAB_OK;
 }
 
 static void replay_release(run *c) {

@@ -4,6 +4,7 @@
 #include "fab/memory.h"
 #include "fab/str.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,15 @@ static void free_phases(fab_phase_result *phases, size_t n_phases) {
         FAB_FREE_ALL(phases[p].engines, phases[p].taper_ratio, phases[p].block_bytes);
     }
     free(phases);
+}
+
+double fab_estimated_ratio(const fab_result *result, size_t engine) {
+    double most = 0;
+    for (size_t i = 0; i < result->n_phases; i++) {
+        const fab_engine_result *e = &result->phases[i].engines[engine];
+        most = e->longest_s > 0 ? fmax(most, e->longest_s / e->time_s.mean - 1) : most;
+    }
+    return most;
 }
 
 void fab_result_release(fab_result *result) {

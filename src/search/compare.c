@@ -98,6 +98,7 @@ static void find_behind(const fab_sweep *sweep, const measure *m, double least, 
 
 /* Whether the verdict hangs on one draw of some design, or else how many seeds it is of. */
 static void note_draws(const fab_sweep_engine *engine, fab_verdict *v) {
+    v->is_estimated = v->is_estimated || engine->estimated_ratio > 0;
     v->is_one_draw = v->is_one_draw || fab_sweep_is_one_draw(engine);
     v->n_draws = v->is_one_draw ? 0 : engine->is_drawn ? engine->n_seeds : v->n_draws;
 }

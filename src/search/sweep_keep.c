@@ -119,6 +119,7 @@ void fab_sweep_keep_engine(const fab_result *result, size_t e, fab_sweep_engine 
         out->phases_s += r->has_time ? r->time_s.mean : 0;
         ci95_s += r->has_time && r->n_seeds > 1 ? r->time_s.ci95 : 0; /* at most, whatever phases have in common */
     }
+    out->estimated_ratio = fab_estimated_ratio(result, e);
     if (ci95_s > 0 && out->has_phases) {
         const fab_stat *only = &result->phases[0].engines[e].time_s;
         out->ci95_ratio = ci95_s / out->phases_s;

@@ -93,4 +93,34 @@ done
 "$program" route rail-spine:gpus=65536,radix=128 --job kind=ranking --traffic job --quiet >many || fail "an all-to-all of 65,536 GPUs by a hash"
 grep -q "how sure    an estimate" many && grep -q "Draws of the hash lie between" many || fail "an estimate that does not say so: $(head -8 many)"
 "$program" route clos:gpus=256,radix=16 --traffic pattern:all-to-all --engine ecmp,offset=0,flows=estimated --json --quiet | grep -q shortest_time_s && fail "a hash that polarizes is estimated"
+# Whoever compares times says that some are estimates, and how far they may be off.
+estimated=(--engine ecmp,flows=estimated --quiet)
+mesh=(--job model=gpt-1.7b,tp=1,pp=1,dp-collective=mesh,zero=1)
+small=(clos:gpus=32,radix=16 rail-spine:gpus=32,radix=16)
+"$program" route clos:gpus=64,radix=16 --traffic pattern:all-to-all "${estimated[@]}" --json >alone.json
+"$program" sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all "${estimated[@]}" --json >sweep.json
+"$program" compare "${small[@]}" "${mesh[@]}" "${estimated[@]}" --json >compare.json
+"$program" plan "${small[0]}" "${mesh[@]}" "${estimated[@]}" --json >plan.json
+"$program" mix "${small[@]}" "${mesh[@]}" --ranking batch=65536 "${estimated[@]}" --json >mix.json
+python3 - <<'END' || fail "an estimate is not marked"
+import json
+alone, sweep, compare, plan, mix = (json.load(open(f"{name}.json")) for name in ("alone", "sweep", "compare", "plan", "mix"))
+phase = alone["phases"][0]["engines"][0]
+point = sweep["sweep"]["points"][0]["engines"][0]
+assert point["estimated_ratio"] == phase["longest_time_s"] / phase["time_s"] - 1 > 0 and not point["is_drawn"], (point, phase)
+assert all(p["engines"][0]["estimated_ratio"] > 0 for p in compare["sweep"]["points"])
+assert plan["plan"]["plans"][0]["estimated_ratio"] > 0
+assert all(d["engines"][0]["estimated_ratio"] > 0 for d in mix["mix"]["designs"]), mix["mix"]
+END
+marked() { # marked TEXT ARGUMENTS...
+  "$program" "${@:2}" "${estimated[@]}" | tr -s ' \n' '  ' | grep -F -- "$1" >/dev/null || fail "${*:2}: no '$1'"
+}
+marked 'by an estimate, taper=1 is fastest' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
+marked 'no phase takes more than 30 % longer' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
+marked 'estimate, [' compare "${small[@]}" "${mesh[@]}"
+marked 'An estimate: hashes' plan "${small[0]}" "${mesh[@]}"
+marked 'estimate, [' mix "${small[@]}" "${mesh[@]}" --ranking batch=65536
+"$program" sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all "${estimated[@]}" --format csv | python3 -c '
+import csv, sys
+assert all(float(row["estimated_ratio"]) > 0 for row in csv.DictReader(sys.stdin))' || fail "an estimate is not marked in CSV"
 [[ $failures -eq 0 ]]

@@ -95,6 +95,11 @@ study histories time:30d@30 --policy shrink --set failures.throttle=0.01 --set f
   --set failures.flap-mtbf=100d --set failures.rma-part=0.1 --set failures.infant-factor=2
 check route $small --traffic pattern:all-to-all --engine spray --fail 'leaf-0:9 > spine-0:1' --policy none
 check route $small --traffic pattern:all-to-all --engine ecmp,flows=estimated
+mesh=model=gpt-1.7b,tp=1,cp=1,pp=1,dp-collective=mesh,zero=1,memory-check=off
+check compare $small $small,taper=2 --job $mesh --engine ecmp,flows=estimated
+check mix $small $small,taper=2 --job $mesh --ranking model=dlrm-dcnv2,memory-check=off --engine ecmp,flows=estimated
+check plan $small --job $mesh --engine ecmp,flows=estimated
+check optimize --gpus 256 --family clos --objective tokens --job model=gpt-1.7b,tp=1,pp=1,dp-collective=mesh --replays 2 --engine ecmp,flows=estimated
 check route $small --traffic pattern:all-to-all,algorithm=rail-aligned --engine spray
 for scenarios in links:2@classes update:spine; do
   "$program" study $small --traffic pattern:all-to-all --engine spray --figures p99 --scenarios $scenarios --store "${scenarios%%:*}" --quiet >/dev/null

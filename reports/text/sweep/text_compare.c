@@ -104,12 +104,11 @@ static void compare_put_verdict(fab_page *page, const fab_sweep *s, size_t e) {
         return;
     }
     const char *label = s->points[v->best].engines[e].label;
-    const char *seeds = v->n_draws > 0   ? fab_show(page, ", over %" PRIu64 " seeds,", v->n_draws)
-                        : v->is_one_draw ? ", by one draw,"
-                                         : "";
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s %s%s%s Fastest: [%zu]; %s.",
-                   s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, verdict_show(page, s, v, e),
-                   turning_show(page, s, v), bought_show(page, s, v, e), v->fastest + 1, cheapest_show(page, s, v));
+    const char *seeds = fab_text_draws(page, v->is_one_draw, v->n_draws, v->is_estimated);
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 2, "Under %s%s%s %s%s%s Fastest: [%zu]; %s.",
+                   s->n_verdicts > 1 ? label : fab_text_routing(page, label), seeds, seeds[0] != '\0' ? "," : "",
+                   verdict_show(page, s, v, e), turning_show(page, s, v), bought_show(page, s, v, e), v->fastest + 1,
+                   cheapest_show(page, s, v));
     compare_put_sprayed(page, s, v);
 }
 

@@ -450,12 +450,12 @@ static bool all_times(const fab_sweep *s) {
 static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *widest = NULL;
     const fab_sweep_point *drawn_once = NULL; /* while others have means */
-    size_t engine = 0;
-    size_t n_means = 0;
-    double most = 0;
+    size_t engine = 0, n_means = 0;
+    double most = 0, estimated = 0;
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
             const fab_sweep_engine *x = &s->points[i].engines[e];
+            estimated = fmax(estimated, x->estimated_ratio);
             n_means += x->is_drawn && x->n_seeds > 1;
             drawn_once = drawn_once == NULL && fab_sweep_is_one_draw(x) ? &s->points[i] : drawn_once;
             if (x->is_drawn && x->least_s > 0 && x->most_s / x->least_s - 1 > most) {
@@ -475,6 +475,7 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
                        "those of all.",
                        fab_text_sweep_point(page, s, drawn_once));
     }
+    fab_text_put_estimate(page, estimated);
     if (widest != NULL) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
                        "Means of %" PRIu64 " seeds: they lie up to %.3g %% apart, %s under %.*s.",

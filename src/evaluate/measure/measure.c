@@ -114,7 +114,8 @@ fab_status fab_measure_run(const fab_engine_run *run, fab_figures *out, fab_erro
     if (run->rates && fab_is_lossless(run->transport)) {
         FAB_PASS(fab_check_lossless(run->router, run->transport, err));
     }
-    if (fab_router_facts_of(run->router)->splits || fab_is_estimated(run)) {
+    if (fab_router_facts_of(run->router)->splits ||
+        (fab_is_estimated(run->router, run->prepared->phase) && !fab_is_lossless(run->transport))) {
         FAB_PASS(fab_measure_split(run, &sample, err));
     } else {
         FAB_PASS(fab_measure_paths(run, &sample, err));

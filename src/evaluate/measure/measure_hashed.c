@@ -34,13 +34,11 @@ static bool hashes_evenly(const char *label) {
     return is_plain;
 }
 
-bool fab_is_estimated(const fab_engine_run *run) {
-    const fab_phase *phase = run->prepared->phase;
-    const char *label = fab_router_facts_of(run->router)->label;
+bool fab_is_estimated(const fab_router *router, const fab_phase *phase) {
+    const char *label = fab_router_facts_of(router)->label;
     const bool is_asked = strstr(label, ",flows=estimated") != NULL;
     const bool is_much = phase->n_flows > MOST_WALKED && strstr(label, ",flows=walked") == NULL;
-    return phase->all.n > 0 && (is_much || is_asked) && hashes_evenly(label) && !fab_is_lossless(run->transport) &&
-           fab_router_dag(run->router, NULL) == NULL;
+    return phase->all.n > 0 && (is_much || is_asked) && hashes_evenly(label) && fab_router_dag(router, NULL) == NULL;
 }
 
 typedef struct spread {

@@ -22,8 +22,9 @@ typedef struct fab_sent_phase {
     fab_pauses pauses;
 } fab_sent_phase;
 
-/** Loads of a hash that are estimated, in measure_hashed.c: its flows are more than are walked. */
-bool fab_is_estimated(const fab_engine_run *run);
+/** Loads of a hash that are estimated unless packets are sent, in measure_hashed.c: its flows are more than are walked.
+ */
+bool fab_is_estimated(const fab_router *router, const fab_phase *phase);
 
 /**
  * Turns figures of what a hash is expected to put on every link into those of what it puts there.

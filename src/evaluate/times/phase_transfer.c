@@ -5,6 +5,7 @@
 #include "fab/design.h"
 #include "fab/loads.h"
 #include "fab/memory.h"
+#include "measure/measure_rates.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,8 @@ fab_status fab_transfer_is_known(const fab_context *context, size_t engine, bool
     bool known = what->gpus == NULL && what->design->fabric.transport.kind == FAB_TRANSPORT_FLUID && !facts->splits &&
                  facts->n_rounds == 1;
     for (size_t i = 0; i < traffic->n_phases; i++) {
-        known = known && traffic->phases[i].n_flows <= FAB_KEPT_PATHS / facts->paths_per_flow;
+        known = known && traffic->phases[i].n_flows <= FAB_KEPT_PATHS / facts->paths_per_flow &&
+                !fab_is_estimated(router, &traffic->phases[i]);
     }
     *out = known;
     return FAB_OK;

@@ -288,6 +288,7 @@ static fab_status keep_replay(token_search *t, ranked *r, const fab_planned *pla
     point->iteration_s = fab_planned_s(planned);
     point->draws = planned->draws_s.mean > 0 ? FAB_VERDICT_SEEDS : 0;
     point->ci95_ratio = point->draws > 0 ? planned->draws_s.ci95 / planned->draws_s.mean : 0;
+    point->estimated_ratio = it->estimated_ratio;
     (void)fab_job_plan_text(&planned->plan, point->plan);
     r->plan = planned->plan;
     r->candidate->token_usd = usd;

@@ -43,6 +43,7 @@ typedef struct fab_optimum_point {
     /* By tokens; 0 where the design was not replayed. */
     double owned_usd, usd_per_1e9_tokens, tokens_per_s, iteration_s;
     uint64_t draws;                     /**< seeds that these are means of; 0: nothing is drawn */
+    double estimated_ratio;             /**< by how much phases that are estimated may take longer; 0: none is */
     double ci95_ratio;                  /**< 95 % interval of the mean time over that mean */
     double goodput_ratio, goodput_ci95; /**< with failures: the part of the time that they leave; 0: not asked for */
     double token_difference_ratio;      /**< usd_per_1e9_tokens / that of the winner - 1 */

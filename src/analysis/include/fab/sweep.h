@@ -58,6 +58,7 @@ typedef struct fab_sweep_engine {
     bool is_drawn;                   /**< some phase hashes: another seed gives another time */
     uint64_t n_seeds;                /**< that times and prices are means of, where something is drawn */
     double ci95_ratio;      /**< 95 % interval of the mean time over the seeds, over the mean; 0: one, or not known */
+    double estimated_ratio; /**< fab_estimated_ratio() */
     double least_s, most_s; /**< of an iteration, or the only phase, over the seeds; 0: one seed, or not known */
     bool has_time;
     double time_s;     /**< of the iteration, or of a batch that is served, else phases_s */
@@ -140,6 +141,7 @@ typedef struct fab_verdict {
     bool has_failures; /**< prices and times are those with failures in them (fab_with_failures()) */
     uint64_t n_draws;  /**< seeds that figures are means of; 0: nothing is drawn, or some figure is one draw: */
     bool is_one_draw;
+    bool is_estimated;        /**< some figure is of a hash that is not walked */
     size_t best, next;        /**< points; the same where only one has a figure */
     size_t fastest, cheapest; /**< least compared_s, least price of the network */
     double margin_ratio;      /**< figure of `next` over that of `best`, less 1 */

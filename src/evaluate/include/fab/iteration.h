@@ -97,6 +97,7 @@ typedef struct fab_iteration {
     double pipeline_bisection_bytes_per_s,
         data_bisection_bytes_per_s; /**< filled by the caller, see below; 0: no such phase */
     fab_job_memory memory;          /**< filled by the caller: with this microbatch and these chunks */
+    double estimated_ratio;         /**< filled by the caller: fab_estimated_ratio() */
     fab_iteration_seeds seeds;      /**< filled by the caller */
     fab_training training;          /**< filled by the caller; no tokens: not asked */
     fab_schedule *schedule;         /**< filled by the caller, who owns it, from mean times; NULL: not kept */

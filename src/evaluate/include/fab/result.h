@@ -443,6 +443,9 @@ typedef struct fab_result {
     uint64_t n_over_limit; /**< candidates of a search that need more memory than the run may take: not evaluated */
 } fab_result;
 
+/** By how much phases whose hash is estimated may take longer, in all but one draw in a thousand; 0: all are walked. */
+double fab_estimated_ratio(const fab_result *result, size_t engine);
+
 void fab_result_release(fab_result *result);
 
 /** Counting conventions and what the model leaves out, as sentences; ended by NULL. */
