@@ -344,6 +344,16 @@ static bool deal_spares(fab_clos_plan *plan, uint64_t n) {
            2 * up >= leaf->up && (plan->n_tiers == 1 || up > 0);
 }
 
+/* Uplinks of the leaf that has fewest. */
+static uint64_t fewest_up(const fab_clos_plan *plan) {
+    const fab_clos_tier *leaf = &plan->tier[1];
+    if (plan->spares.n > 0) {
+        return fab_clos_leaf_up(plan, fab_clos_groups(plan) - 1); /* holds most spares */
+    }
+    uint64_t lost = fab_ceil_div(leaf->parents * plan->spares.dropped, leaf->blocks);
+    return lost < leaf->up ? leaf->up - lost : 0;
+}
+
 /* Gives spares leaves of their own in a network of two tiers that is full without them. False: as above. */
 static bool drop_cables(fab_clos_plan *plan, uint64_t n) {
     fab_clos_tier *leaf = &plan->tier[1];
@@ -358,20 +368,11 @@ static bool drop_cables(fab_clos_plan *plan, uint64_t n) {
     uint64_t cables = leaf->blocks * leaf->trunk;
     plan->spares = (fab_clos_spares){.dropped = cables > ports ? cables - ports : 0};
     spine->down = cables - plan->spares.dropped;
-    return 2 * fab_clos_fewest_up(plan) >= leaf->up;
-}
-
-uint64_t fab_clos_fewest_up(const fab_clos_plan *plan) {
-    const fab_clos_tier *leaf = &plan->tier[1];
-    if (plan->spares.n > 0) {
-        return fab_clos_leaf_up(plan, fab_clos_groups(plan) - 1); /* holds most spares */
-    }
-    uint64_t lost = fab_ceil_div(leaf->parents * plan->spares.dropped, leaf->blocks);
-    return lost < leaf->up ? leaf->up - lost : 0;
+    return 2 * fewest_up(plan) >= leaf->up;
 }
 
 static double leaf_taper(const fab_clos_plan *plan) {
-    return (double)fab_clos_leaf_down(plan, fab_clos_groups(plan) - 1) / (double)fab_clos_fewest_up(plan);
+    return (double)fab_clos_leaf_down(plan, fab_clos_groups(plan) - 1) / (double)fewest_up(plan);
 }
 
 /* Spares hang where ports are free. Where the switches above the leaves would have to be more for their sake, leaves
@@ -426,7 +427,7 @@ void fab_clos_count(const fab_fabric_spec *spec, const fab_clos_plan *plan, fab_
         c.ports += c.ports_by_tier[t - 1];
         if (t < plan->n_tiers) {
             double down = (double)(t == 1 ? fab_clos_leaf_down(plan, fab_clos_groups(plan) - 1) : tier->down);
-            double up = (double)(t == 1 ? fab_clos_fewest_up(plan) : tier->up);
+            double up = (double)(t == 1 ? fewest_up(plan) : tier->up);
             c.built_taper[t - 1] = down * tier->down_bps / (up * tier->up_bps);
         }
     }

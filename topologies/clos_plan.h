@@ -77,9 +77,6 @@ static inline uint64_t fab_clos_groups(const fab_clos_plan *plan) {
 uint64_t fab_clos_leaf_down(const fab_clos_plan *plan, uint64_t group);
 uint64_t fab_clos_leaf_up(const fab_clos_plan *plan, uint64_t group);
 
-/** Uplinks of the leaf that has fewest. */
-uint64_t fab_clos_fewest_up(const fab_clos_plan *plan);
-
 /** Group of spare `i` of a column, and its cable below the leaf, from 1. */
 uint64_t fab_clos_spare_group(const fab_clos_plan *plan, uint64_t i, uint64_t *out_port);
 

@@ -214,7 +214,8 @@ static fab_status topologies_compare(const fab_counts *predicted, const fab_coun
 #define BYTES_PER_CABLE  70.0  /* 22 of them stay; the rest orders links and finds the bisection */
 #define BYTES_PER_SWITCH 200.0 /* name-free: attributes, and a part in the bisection */
 
-double fab_topology_bytes(const fab_counts *c) {
+/* At the peak, check, counts and bisection included; an estimate by what was measured per cable. */
+static double topology_bytes(const fab_counts *c) {
     double inside = 2.0 * (double)(c->gpus > c->nics ? c->gpus : c->nics); /* to the scale-up switch and the NIC */
     return ((double)c->cables + inside) * BYTES_PER_CABLE + (double)c->switches * BYTES_PER_SWITCH;
 }
@@ -225,7 +226,7 @@ static fab_status topologies_check_memory(const fab_fabric_spec *spec, const fab
     char what[128];
     (void)snprintf(what, sizeof what, "the graph of %s GPUs and %s cables", fab_format_count(gpus, counts->gpus),
                    fab_format_count(cables, counts->cables));
-    return fab_memory_check(what, fab_topology_bytes(counts), spec->max_bytes, err);
+    return fab_memory_check(what, topology_bytes(counts), spec->max_bytes, err);
 }
 
 fab_status fab_topology_build(fab_fabric_spec *spec, fab_fabric **out, fab_counts *out_counts, fab_error *err) {

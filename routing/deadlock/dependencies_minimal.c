@@ -85,9 +85,8 @@ static fab_status new_spread(fab_dependencies *d, const fab_next_hops *t, const 
         most_groups = groups > most_groups ? groups : most_groups;
         most_words = words > most_words ? words : most_words;
     }
-    FAB_PASS(FAB_NEW_ALL(s->n, err, s->held, s->fresh));
+    FAB_PASS(FAB_NEW_ALL(s->n, err, s->held, s->fresh, s->queue));
     FAB_PASS(FAB_NEW(s->used, s->n_used, err));
-    FAB_PASS(FAB_NEW(s->queue, s->n, err));
     FAB_PASS(FAB_NEW(s->of_group, most_groups, err));
     FAB_PASS(FAB_NEW(s->members, most_words, err));
     return FAB_NEW(s->group_list, most_groups, err);

@@ -127,9 +127,8 @@ fab_status fab_hops_index_init(const fab_fabric *f, const fab_next_hops *next_ho
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "masks start from the next hops of a healthy fabric");
     }
     FAB_TRY(FAB_NEW(x.place, f->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.n_before_exits, x.n_exits));
+    FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.n_before_exits, x.n_exits, x.transit, x.feeds_ends));
     FAB_TRY(FAB_NEW_ALL((size_t)f->out_first[f->n_nodes] - f->out_first[base], err, x.exit, x.back_slot));
-    FAB_TRY(FAB_NEW_ALL(next_hops->n_switches, err, x.transit, x.feeds_ends));
     for (uint32_t k = 0; k < f->n_links; k++) {
         x.place[f->out_link[k]] = k;
     }
@@ -166,15 +165,12 @@ fab_status fab_masked_hops_new(const fab_hops_index *index, fab_masked_hops **ou
     m->base = f->first[FAB_NODE_SWITCH];
     m->first_link = f->out_first[m->base];
     m->n_words = (t->n_leaves + 63) / 64;
-    FAB_TRY(FAB_NEW(m->n_removed, t->n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(t->n_switches, err, m->n_removed, m->listed, m->near, m->lost, m->fifo));
     FAB_TRY(FAB_NEW(m->removed, (size_t)t->n_switches * FAB_LISTED, err));
-    FAB_TRY(FAB_NEW_ALL(t->n_switches, err, m->listed, m->near));
     FAB_TRY(FAB_NEW_ALL((size_t)t->n_switches + 1, err, m->touched, m->row_of));
-    FAB_TRY(FAB_NEW(m->lost, t->n_switches, err));
     FAB_TRY(FAB_NEW(m->lost_leaf, m->n_words, err));
     FAB_TRY(FAB_NEW(m->slot, index->degree, err));
     FAB_TRY(FAB_NEW(m->distance, (size_t)FAB_DETOURS * t->n_switches, err));
-    FAB_TRY(FAB_NEW(m->fifo, t->n_switches, err));
     FAB_TRY(FAB_GROW(m->row, m->row_capacity, 2 * (size_t)m->n_words, err));
     m->all_leaves = m->n_words;
     memset(m->row, 0, m->n_words * sizeof *m->row);

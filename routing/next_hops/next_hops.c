@@ -241,9 +241,8 @@ fab_status fab_next_hops_new(const fab_fabric *fabric, const uint64_t *dead_link
     uint32_t degree = fab_switch_degree(fabric);
     uint32_t no_route = 0; /* chunk 0: what switches have that see no leaf of a block */
     FAB_TRY(FAB_NEW(m.t, 1, err));
-    FAB_TRY(FAB_NEW(m.t->leaf_index, m.n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(m.n_switches, err, m.t->leaf_index, m.t->group_at));
     FAB_TRY(FAB_NEW(m.t->group_first, (size_t)m.n_switches + 1, err));
-    FAB_TRY(FAB_NEW(m.t->group_at, m.n_switches, err));
     FAB_TRY(find_leaves(&m, err));
     if (dead_link != NULL) {
         FAB_TRY(FAB_NEW(m.t->dead_link, (size_t)fabric->n_links / 64 + 1, err));

@@ -240,10 +240,9 @@ static fab_status classes_make(search *s, fab_switch_classes **out, fab_error *e
     bool alike = false;
     FAB_PASS(FAB_NEW(s->classes, 1, err));
     s->classes->n_links = s->f->n_links;
-    FAB_PASS(FAB_NEW_ALL(s->n_switches, err, s->classes->first, s->classes->size));
+    FAB_PASS(FAB_NEW_ALL(s->n_switches, err, s->classes->first, s->classes->size, s->first_bundle));
     FAB_PASS(FAB_NEW_ALL(s->f->n_links, err, s->classes->link_first, s->classes->link_count));
     FAB_PASS(FAB_NEW(s->ends, fab_switch_degree(s->f), err));
-    FAB_PASS(FAB_NEW(s->first_bundle, s->n_switches, err));
     FAB_PASS(number_classes(s, err));
     FAB_PASS(classes_find_links(s, &alike, err));
     if (alike) {

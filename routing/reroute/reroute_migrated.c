@@ -21,9 +21,8 @@ static fab_status migration_new(const fab_baseline *b, fab_migration **out, fab_
     fab_status status = FAB_OK;
     fab_migration *m = NULL;
     FAB_TRY(FAB_NEW(m, 1, err));
-    FAB_TRY(FAB_NEW(m->flow_stamp, b->n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(b->n_flows, err, m->flow_stamp, m->flow, m->part));
     FAB_TRY(FAB_NEW(m->gpu_stamp, fab_n_gpus(b->fabric), err));
-    FAB_TRY(FAB_NEW_ALL(b->n_flows, err, m->flow, m->part));
     FAB_TRY(FAB_NEW(m->bytes, fab_n_of(b->fabric, FAB_NODE_NIC), err));
     *out = m;
     m = NULL;

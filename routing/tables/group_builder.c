@@ -148,11 +148,10 @@ fab_status fab_group_builder_finish(const fab_group_builder *b, const fab_next_h
     t->n_chunks_per_row = like->n_chunks_per_row;
     t->out_first = like->out_first;
     t->out_link = like->out_link;
-    FAB_TRY(FAB_NEW(t->leaf_index, t->n_switches, err));
+    FAB_TRY(FAB_NEW_ALL(t->n_switches, err, t->leaf_index, t->group_at));
     FAB_TRY(FAB_NEW(t->leaf_node, t->n_leaves, err));
     FAB_TRY(FAB_NEW(t->chunk_of, (size_t)t->n_switches * t->n_chunks_per_row, err));
     FAB_TRY(FAB_NEW(t->group_first, (size_t)t->n_switches + 1, err));
-    FAB_TRY(FAB_NEW(t->group_at, t->n_switches, err));
     FAB_TRY(FAB_NEW(t->group, b->table.n, err));
     FAB_TRY(FAB_NEW(t->slot, b->n_members, err));
     t->n_slots = b->n_members;

@@ -122,25 +122,24 @@ size_t fab_source_size(const fab_source *source) {
                : SIZE_MAX;
 }
 
-const char *fab_source_packing(const fab_source *source) {
-    return source->packing == GZIP ? "gzip" : source->packing == XZ ? "xz" : NULL;
-}
-
 /* --- what is packed ----------------------------------------------------------------------------------------------- */
+
+static const char *packer_of(const fab_source *source) {
+    return source->packing == GZIP ? "gzip" : "xz";
+}
 
 #ifdef FAB_COMPRESSION
 
 static fab_status no_memory(const fab_source *s, fab_error *err) {
-    return fab_fail(err, FAB_ENOMEM, s->path, "no memory to unpack what %s has packed", fab_source_packing(s));
+    return fab_fail(err, FAB_ENOMEM, s->path, "no memory to unpack what %s has packed", packer_of(s));
 }
 
 static fab_status truncated(const fab_source *s, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, s->path, "the file is truncated: it ends within what %s has packed",
-                    fab_source_packing(s));
+    return fab_fail(err, FAB_EINPUT, s->path, "the file is truncated: it ends within what %s has packed", packer_of(s));
 }
 
 static fab_status damaged(const fab_source *s, fab_error *err) {
-    return fab_fail(err, FAB_EINPUT, s->path, "what %s has packed is damaged", fab_source_packing(s));
+    return fab_fail(err, FAB_EINPUT, s->path, "what %s has packed is damaged", packer_of(s));
 }
 
 /* One step: as many bytes as there are of the block, or as go into `to`. A gzip file may hold several, one behind the
@@ -200,7 +199,7 @@ static fab_status read_packed(fab_source *s, unsigned char *to, size_t n, size_t
         if (s->n_out > FREE_BYTES && s->n_out / MOST_RATIO > s->n_in) {
             return fab_fail(err, FAB_EINPUT, s->path,
                             "its text is more than 64 MiB and more than %d times what %s has packed", MOST_RATIO,
-                            fab_source_packing(s));
+                            packer_of(s));
         }
     }
     *out_n = got;
@@ -229,8 +228,7 @@ static fab_status read_packed(fab_source *s, unsigned char *to, size_t n, size_t
     (void)to;
     (void)n;
     *out_n = 0;
-    return fab_fail(err, FAB_EUNSUPPORTED, s->path, "packed by %s, which this build does not unpack",
-                    fab_source_packing(s));
+    return fab_fail(err, FAB_EUNSUPPORTED, s->path, "packed by %s, which this build does not unpack", packer_of(s));
 }
 
 static fab_status begin_packed(fab_source *s, fab_error *err) {

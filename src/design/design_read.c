@@ -74,7 +74,7 @@ static fab_status set_pair(reading *r, const char *line, const char *pair, size_
     return reading_set(r, &t, value, where, err);
 }
 
-fab_status reading_one_line(reading *r, const char *text, fab_error *err) {
+static fab_status read_one_line(reading *r, const char *text, fab_error *err) {
     bool seen[MAX_FIELDS][FAB_MAX_TIERS + 1] = {{false}};
     size_t n_family = strcspn(text, ":");
     char family[FAB_NAME_SIZE] = "";
@@ -115,7 +115,7 @@ static fab_status read_text(reading *r, const char *text, fab_error *err) {
             return fab_fail(err, FAB_EINPUT, NULL, "a one-line design of %zu characters; the limit is %d", strlen(text),
                             MAX_ONE_LINE);
         }
-        return reading_one_line(r, text, err);
+        return read_one_line(r, text, err);
     }
     return reading_file(r, text, NULL, text, err);
 }

@@ -94,9 +94,6 @@ fab_status reading_finish(reading *r, fab_error *err) FAB_MUST_USE;
 /** Of an installed fabric: digest, servers, NICs and GPUs, from its file. Nothing for other families. */
 fab_status reading_finish_installed(reading *r, fab_error *err) FAB_MUST_USE;
 
-/** Reads the one-line form. */
-fab_status reading_one_line(reading *r, const char *text, fab_error *err) FAB_MUST_USE;
-
 /** A file or preset that is being read, and the one whose base it is. */
 typedef struct document {
     const char *file; /**< path, "preset:NAME" or "stdin" */

@@ -22,10 +22,9 @@ fab_status fab_names_new(uint32_t n_nodes, uint32_t n_links, uint32_t n_servers,
     names->n_nodes = n_nodes;
     names->n_links = n_links;
     names->n_servers = n_servers;
-    FAB_TRY(FAB_NEW(names->node, n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(n_nodes, err, names->node, names->guid));
     FAB_TRY(FAB_NEW(names->port, n_links, err));
     FAB_TRY(FAB_NEW(names->server, n_servers, err));
-    FAB_TRY(FAB_NEW(names->guid, n_nodes, err));
     fill_none(names->node, n_nodes);
     fill_none(names->port, n_links);
     fill_none(names->server, n_servers);

@@ -110,10 +110,8 @@ static fab_status fluid_new(const fab_sharing *sharing, fab_fluid **out, fab_err
     FAB_TRY(solver_check_links(sharing, err));
     FAB_TRY(FAB_NEW(fluid, 1, err));
     fluid->sharing = sharing;
-    FAB_TRY(FAB_NEW(fluid->flows, sharing->n_flows, err));
-    FAB_TRY(FAB_NEW(fluid->links, sharing->n_links, err));
-    FAB_TRY(FAB_NEW_ALL(sharing->n_flows, err, fluid->events, fluid->fresh, fluid->ended));
-    FAB_TRY(FAB_NEW(fluid->released, sharing->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(sharing->n_flows, err, fluid->flows, fluid->events, fluid->fresh, fluid->ended));
+    FAB_TRY(FAB_NEW_ALL(sharing->n_links, err, fluid->links, fluid->released));
     FAB_TRY(copy_routes(fluid, err));
     FAB_TRY(fluid_set_init(fluid, err));
     FAB_TRY(fab_max_min_new(&fluid->solver, err));

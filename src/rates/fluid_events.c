@@ -1,8 +1,6 @@
 /* When transfers end: a heap with four children to a node, in which every flow knows its place. */
 #include "fluid_state.h"
 
-#include <math.h>
-
 static void settle_at(fab_fluid *fluid, uint32_t at, fluid_event event) {
     fluid->events[at] = event;
     fluid->flows[event.flow].event = at;

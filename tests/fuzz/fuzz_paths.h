@@ -9,6 +9,7 @@
 #include "split/split_rule.h"
 #include "fab/traffic.h"
 #include "fuzz.h"
+#include "../unit/route_load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static inline void fuzz_check_paths(const fab_fabric *f, const fab_phase *phase,
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         bytes[i] = (double)fab_phase_flow(phase, i).bytes;
     }
-    fab_route_load(f, routes, bytes, load);
+    route_load(f, routes, bytes, load);
     double expected = fuzz_follow(f, phase, routes, own);
     for (uint32_t l = 0; l < f->n_links; l++) {
         sum += load[l];

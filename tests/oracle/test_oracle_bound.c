@@ -1,6 +1,7 @@
 /* The bound against slow checkers: every certificate by Bellman-Ford, small optima by a program over listed paths, on
  * random fabrics of every family with dead links; and no routing that is better than it may be. */
 #include "fabric_fixture.h"
+#include "route_load.h"
 #include "bound_fixture.h"
 #include "random_design.h"
 #include "fab/analysis.h"
@@ -57,7 +58,7 @@ static void check_engine(const network *n, const char *name, double lower) {
                  FAB_OK, "%s: %s", n->text, err.text);
     double *load = calloc(n->fabric->n_links, sizeof *load);
     double most = 0;
-    fab_route_load(n->fabric, &routes, n->offer.rate, load);
+    route_load(n->fabric, &routes, n->offer.rate, load);
     for (uint32_t l = 0; l < n->fabric->n_links; l++) {
         const fab_link_class *c = fab_class_of(n->fabric, l);
         most = c->kind == FAB_LINK_FABRIC ? fmax(most, load[l] / c->capacity_bps) : most;

@@ -1,5 +1,6 @@
 /* The fast path against the slow oracle, on every family. */
 #include "fabric_fixture.h"
+#include "route_load.h"
 #include "fab/analysis.h"
 #include "fab/memory.h"
 #include "fab/routing.h"
@@ -105,7 +106,7 @@ static void check_engine(const char *design, const char *engine, const oracle_ch
     }
     fab_router router = fixture_router(engine, s.fabric, s.next_hops);
     cr_assert_eq(fab_route_phase(&router, &s.traffic.phases[0], choice->seed, &routes, &err), FAB_OK, "%s", err.text);
-    fab_route_load(s.fabric, &routes, amount, fast);
+    route_load(s.fabric, &routes, amount, fast);
     cr_assert_eq(fab_check_conservation(s.fabric, fast, &err), FAB_OK, "%s: %s", design, err.text);
     double *slow = oracle_load(s.fabric, &s.traffic.phases[0], choice);
     compare(&s, fast, slow, engine);

@@ -8,6 +8,7 @@
 #include "fab/reroute.h"
 #include "fab/rng.h"
 #include "fabric_fixture.h"
+#include "route_load.h"
 #include "random_design.h"
 #include "split/split_rule.h"
 
@@ -391,7 +392,7 @@ static inline void check_whole(scene *s, const char *engine, uint64_t seed, cons
         fab_routes routes = {0};
         route *now = routes_of(s, out, before->flow_first[phase->n_flows]);
         cr_assert_eq(fab_route_flows(&fresh, &rest, 0, n, rate, seed, &routes, &err), FAB_OK, "%s", err.text);
-        fab_route_load(s->f, &routes, rate, load);
+        route_load(s->f, &routes, rate, load);
         for (uint32_t i = 0; i < n; i++) {
             for (uint32_t p = routes.flow_first[i]; p < routes.flow_first[i + 1]; p++) {
                 const route *r = &now[before->flow_first[flow_of[i]] + p - routes.flow_first[i]];

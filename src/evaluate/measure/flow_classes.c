@@ -35,10 +35,9 @@ static fab_status group_gpus(const fab_prepared_phase *s, grouping *out, fab_err
     grouping g = {0};
     uint32_t *head = NULL;
     uint32_t *next = NULL;
-    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size));
+    FAB_TRY(FAB_NEW_ALL(all->n, err, g.group, g.size, next));
     FAB_TRY(FAB_NEW(g.leaf, (size_t)all->n * n_parts, err));
     FAB_TRY(FAB_NEW(head, fab_next_hops_n_leaves(s->next_hops), err));
-    FAB_TRY(FAB_NEW(next, all->n, err));
     for (uint32_t i = 0; i < all->n; i++) {
         uint32_t *mine = g.leaf + (size_t)g.n_groups * n_parts;
         for (uint32_t p = 0; p < n_parts; p++) {

@@ -1,24 +1,7 @@
-/* Loads and their conservation. */
+/* Conservation of loads. */
 #include "fab/replay.h"
 
 #include <math.h>
-
-void fab_route_load(const fab_fabric *f, const fab_routes *routes, const double *amount, double *out_load) {
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        out_load[l] = 0;
-    }
-    for (uint32_t flow = 0; flow < routes->n_flows; flow++) {
-        uint32_t first = routes->flow_first[flow];
-        uint32_t last = routes->flow_first[flow + 1];
-        if (first == last) {
-            continue;
-        }
-        double part = amount[flow] / (last - first);
-        for (size_t i = routes->path_first[first]; i < routes->path_first[last]; i++) {
-            out_load[routes->link[i]] += part;
-        }
-    }
-}
 
 fab_status fab_check_conservation(const fab_fabric *f, const double *load, fab_error *err) {
     double entered = 0;

@@ -339,10 +339,8 @@ fab_status fab_finish_lossless(const fab_fabric *f, const fab_transport_spec *sp
     double *pool_bytes = NULL;
     fab_lossless_phase phase = *fluid;
     FAB_TRY(check_buffers(f, spec, &transport, err));
-    FAB_TRY(FAB_NEW(latency_s, phase.n_links, err));
-    FAB_TRY(FAB_NEW(capacity, phase.n_links, err));
+    FAB_TRY(FAB_NEW_ALL(phase.n_links, err, latency_s, capacity, marks));
     FAB_TRY(FAB_NEW(copies, phase.n_flows, err));
-    FAB_TRY(FAB_NEW(marks, phase.n_links, err));
     for (uint32_t l = 0; l < phase.n_links; l++) {
         latency_s[l] = fab_class_of(f, l)->latency_s;
         marks[l] = fab_kind_of(f, fab_tail(f, l)) == FAB_NODE_SWITCH;

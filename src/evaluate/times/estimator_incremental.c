@@ -8,7 +8,6 @@
 #include "fab/memory.h"
 #include "fab/path_figures.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "measure/measure_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* In-domain flows of ranks that move with their servers are where they were, as far as their links know. */
 static bool incremental_stays_inside(const fab_estimator *c) {

@@ -5,6 +5,7 @@
 #include "fab/trace.h"
 
 #include "fabric_fixture.h"
+#include "route_load.h"
 
 #include <math.h>
 #include <string.h>
@@ -189,7 +190,7 @@ Test(trace, static_engines_route_every_group_as_alone) {
                 amount[i] = (double)own.bytes[i];
             }
             cr_assert_eq(fab_route_phase(&router, &own, 1, &routes, &err), FAB_OK, "%s", err.text);
-            fab_route_load(f, &routes, amount, load);
+            route_load(f, &routes, amount, load);
             for (uint32_t l = 0; l < f->n_links; l++) {
                 cr_expect_float_eq(t.bytes[(size_t)g * f->n_links + l], load[l], 1e-6, "%s, group %u, link %u", engine,
                                    g, l);

@@ -1,5 +1,6 @@
 /* Adaptive routing: between a hash and the optimum, and what its views are worth when something has failed. */
 #include "fabric_fixture.h"
+#include "route_load.h"
 #include "fab/analysis.h"
 #include "fab/offer.h"
 #include "fab/routing.h"
@@ -70,7 +71,7 @@ static double largest_use(setup *s, const char *engine, uint64_t seed) {
     fab_routes routes = route(s, engine, seed);
     fab_error err = {0};
     double largest = 0;
-    fab_route_load(s->fabric, &routes, s->offer.rate, s->use);
+    route_load(s->fabric, &routes, s->offer.rate, s->use);
     cr_assert_eq(fab_check_conservation(s->fabric, s->use, &err), FAB_OK, "%s: %s", engine, err.text);
     for (uint32_t l = 0; l < s->fabric->n_links; l++) {
         s->use[l] /= fab_class_of(s->fabric, l)->capacity_bps;

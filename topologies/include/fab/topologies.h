@@ -65,10 +65,6 @@ typedef struct fab_tree {
     double bisection_bps;              /**< as fab_bisection() finds it in the graph, in closed form */
 } fab_tree;
 
-/** Bytes that building a fabric of these counts takes at its peak, check, counts and bisection included; an estimate by
- * what was measured per cable. */
-double fab_topology_bytes(const fab_counts *counts);
-
 typedef struct fab_family {
     const char *name;
     const char *summary;

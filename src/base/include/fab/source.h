@@ -27,9 +27,6 @@ void fab_source_close(fab_source *source);
 /** Bytes of the text; SIZE_MAX: of a pipe or what is packed, which cannot tell. */
 size_t fab_source_size(const fab_source *source);
 
-/** "gzip", "xz"; NULL: not packed. */
-const char *fab_source_packing(const fab_source *source);
-
 /**
  * The next n bytes.
  * @param[out] out_n  Less than n at the end alone. Written on success only.
