@@ -190,6 +190,9 @@ fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traf
 /* Who moves where, and who stays without a place. */
 fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) FAB_MUST_USE;
 
+/** Whether two policies put the same ranks in the same places; also where nobody is lost, and none moves a rank. */
+bool failures_move_alike(const fab_failed_policy *a, const fab_failed_policy *b);
+
 /* Replica of the rank of a GPU. */
 uint64_t assess_shrink_replica(const fab_traffic *traffic, uint32_t gpu);
 
