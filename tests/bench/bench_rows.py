@@ -81,7 +81,7 @@ PARTS = [
 ]
 
 # Pages in a browser, and the program in them: target, its unit, and the row of page.mjs, which says what it is. Wall time
-# but for "open", "answer" and "turn": compare on an idle machine.
+# but for "open", "answer" and knobs: compare on an idle machine.
 Page = namedtuple("Page", "name target unit row")
 PAGES = [
     Page("page, the packed program", 3, "MB", "core"),
@@ -94,8 +94,15 @@ PAGES = [
     Page("page, answer in WebAssembly, 24,576 GPUs", 1, "s", "answer-24576"),
     Page("page, job opened in WebAssembly, 1,024 GPUs", None, "s", "open-1024"),
     Page("page, job opened in WebAssembly, 24,576 GPUs", None, "s", "open-24576"),
-    Page("page, taper turned in WebAssembly, 1,024 GPUs", 0.1, "s", "turn-1024"),
-    Page("page, taper turned in WebAssembly, 24,576 GPUs", 1, "s", "turn-24576"),
+    Page("page, taper turned in WebAssembly, 1,024 GPUs", 0.1, "s", "taper-1024"),
+    Page("page, 4 queue pairs in WebAssembly, 1,024 GPUs", 0.1, "s", "qp-1024"),
+    Page("page, placement in WebAssembly, 1,024 GPUs", 0.1, "s", "placement-1024"),
+    Page("page, adaptive routing in WebAssembly, 1,024 GPUs", 0.1, "s", "adaptive-1024"),
+    Page("page, taper turned in WebAssembly, 24,576 GPUs", 1, "s", "taper-24576"),
+    Page("page, radix turned in WebAssembly, 24,576 GPUs", 1, "s", "radix-24576"),
+    Page("page, 4 queue pairs in WebAssembly, 24,576 GPUs", 1, "s", "qp-24576"),
+    Page("page, D-mod-K in WebAssembly, 24,576 GPUs", 1, "s", "dmodk-24576"),
+    Page("page, spraying in WebAssembly, 24,576 GPUs", 1, "s", "spray-24576"),
 ]
 
 # How a job grows: largest number of GPUs that it is tried on, and arguments, with a design in place of {}; or a measuring

@@ -7,7 +7,7 @@
 // times as wide as its place, until a pixel of it can be read; 95 % of 120; longest-GPUS: the longest, which draws beyond
 // the edges. ask-GPUS: seconds from breaking a part by its name until the page shows the answer, once its job is open.
 // answer-GPUS: processor seconds of that answer alone, by the same WebAssembly under node; open-GPUS: of opening the job
-// before it, turn-GPUS: of the answer to another taper after it.
+// before it; taper-GPUS, radix-GPUS, ...: of the answer to another value of this knob after it.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,6 +17,10 @@ import { launch, open } from '../web/browser.mjs';
 
 const [program, folder, runs, ...rows] = process.argv.slice(2);
 const DESIGNS = { 1024: ['clos:gpus=1024,taper=2', '--job', 'model=llama3-8b,tp=8', '--engine', 'ecmp'], 24576: ['preset:llama3-24k-roce'] };
+const KNOBS = {
+  taper: ['--set', 'fabric.taper=3'], radix: ['--set', 'fabric.radix=256'], placement: ['--set', 'job.placement=scattered'], qp: ['--engine', 'ecmp,qp=4'],
+  dmodk: ['--engine', 'dmodk'], spray: ['--engine', 'spray'], adaptive: ['--engine', 'adaptive'],
+};
 const browser = await launch();
 if (!browser) process.exit(77);
 
@@ -61,7 +65,7 @@ const pan = async (gpus) => (await moves(gpus))[113];
 const longest = async (gpus) => (await moves(gpus))[119];
 
 const works = {};
-/** Processor seconds of opening a job in WebAssembly, of a breakage and of another taper; once for the rows of all three. */
+/** Processor seconds of opening a job in WebAssembly, of a breakage, and of the knobs that rows name; once for all rows. */
 const workOnce = (gpus, run) => works[`${gpus} ${run}`] ??= work(gpus);
 async function work(gpus) {
   Object.assign(globalThis, { self: globalThis, location: { href: '' }, importScripts: () => {} });
@@ -81,7 +85,8 @@ async function work(gpus) {
     return codes.every((code) => code === 0) ? (user + system) / 1e6 : NaN;
   };
   const words = (...more) => ['explore', ...DESIGNS[gpus], ...more, '--threads', '1', '--quiet'];
-  return { open: spent(words(), ['hold']), answer: spent(words('--fail', 'spine-0')), turn: spent(words('--set', 'fabric.taper=3')) };
+  const knobs = rows.map((row) => row.split('-')).filter(([knob, n]) => KNOBS[knob] && n === gpus);
+  return { open: spent(words(), ['hold']), answer: spent(words('--fail', 'spine-0')), ...Object.fromEntries(knobs.map(([knob]) => [knob, spent(words(...KNOBS[knob]))])) };
 }
 
 async function ask(gpus) {
@@ -105,7 +110,7 @@ for (const row of rows) {
   const values = [];
   for (let i = 0; i < Number(runs); i++) {
     if (kind === 'core') values.push(statSync(new URL('../../reports/web/dist/core.b64', import.meta.url)).size / 1e6);
-    else if (kind in { open: 0, answer: 0, turn: 0 }) values.push((await workOnce(gpus, i))[kind]);
+    else if (kind in { open: 0, answer: 0, ...KNOBS }) values.push((await workOnce(gpus, i))[kind]);
     else values.push(await { view, pan, longest, ask }[kind](gpus));
   }
   console.log(`${row} ${Math.min(...values)}`);

@@ -193,6 +193,9 @@ fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *o
 /* What collision-aware saves over first-spare, where both were asked for. `policies`: of the answer. */
 void failures_find_saving(const fab_failures *answer, const fab_policy *policies, fab_failed_engine *out);
 
+/** Whether two policies put the same ranks in the same places; also where nobody is lost, and none moves a rank. */
+bool failures_move_alike(const fab_failed_policy *a, const fab_failed_policy *b);
+
 /* Replica of the rank of a GPU. */
 uint64_t assess_shrink_replica(const fab_traffic *traffic, uint32_t gpu);
 

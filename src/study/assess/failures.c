@@ -396,16 +396,6 @@ static fab_status find_serving(fab_what_if *x, fab_failed_policy *out, fab_error
     return find_state(x, &x->place, x->n_failed, serves, &out->state, err);
 }
 
-/* Also where nobody is lost: then no policy moves a rank. */
-static bool moves_alike(const fab_failed_policy *a, const fab_failed_policy *b) {
-    bool is_same = a->is_possible == b->is_possible && a->n_moves == b->n_moves && a->n_unplaced == b->n_unplaced &&
-                   (a->n_unplaced == 0 || memcmp(a->unplaced, b->unplaced, a->n_unplaced * sizeof *a->unplaced) == 0);
-    for (size_t i = 0; is_same && i < a->n_moves; i++) {
-        is_same = a->moves[i].from == b->moves[i].from && a->moves[i].to == b->moves[i].to;
-    }
-    return is_same;
-}
-
 static fab_status copy_state(const fab_what_if *x, const fab_failed_state *from, fab_failed_state *out,
                              fab_error *err) {
     fab_failed_phase *phases = NULL;
@@ -431,7 +421,7 @@ static fab_status find_policy(fab_what_if *x, fab_policy policy, const fab_faile
     if (out->serving.n > 0) {
         return find_serving(x, out, err);
     }
-    if (before != NULL && moves_alike(before, out)) {
+    if (before != NULL && failures_move_alike(before, out)) {
         return copy_state(x, &before->state, &out->state, err);
     }
     bool is_running = found->n_lost == 0 || (policy != FAB_POLICY_NONE && found->is_possible && found->n_moves > 0);

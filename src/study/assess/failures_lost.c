@@ -115,3 +115,12 @@ void fab_failures_free(fab_failures *x) {
     }
     FAB_FREE_ALL(x->residual, x->dead_node, x->failed, x->lost, x->phases, x->left_out, x->engines, x);
 }
+
+bool failures_move_alike(const fab_failed_policy *a, const fab_failed_policy *b) {
+    bool is_same = a->is_possible == b->is_possible && a->n_moves == b->n_moves && a->n_unplaced == b->n_unplaced &&
+                   (a->n_unplaced == 0 || memcmp(a->unplaced, b->unplaced, a->n_unplaced * sizeof *a->unplaced) == 0);
+    for (size_t i = 0; is_same && i < a->n_moves; i++) {
+        is_same = a->moves[i].from == b->moves[i].from && a->moves[i].to == b->moves[i].to;
+    }
+    return is_same;
+}
