@@ -25,15 +25,16 @@ def expect(what, actual, wanted, tolerance=0.0):
 def destination_routing():
     """D-mod-K on a full fat-tree: every shift is free of contention (Zahavi); hashing is not."""
     collided = 0
-    for by in range(1, 128):
+    shifts = range(1, 128, 7)
+    for by in shifts:
         phase = run("route", "fat-tree:k=8", "--json", "--quiet", "--traffic", f"pattern:shift,by={by}", "--engine", "dmodk",
                     "--engine", "ecmp")["phases"][0]
         dmodk, ecmp = phase["engines"]
         expect(f"shift {by} dmodk collided links", dmodk["collided_links"], 0)
         expect(f"shift {by} dmodk within capacity", dmodk["max_collision_factor"] <= 1 + 1e-9, True)
         collided += ecmp["collided_links"] > 0
-    if collided < 100:
-        expect("shifts that collide under ecmp", collided, "nearly all of 127")
+    if collided < 0.8 * len(shifts):
+        expect("shifts that collide under ecmp", collided, f"nearly all of {len(shifts)}")
 
 
 def llama3_talk():

@@ -3,10 +3,10 @@
 # exported and read back collides as before.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Runs the arguments three times: one thread, two threads, two threads again. Under the sanitizer that looks at threads,
-# only what has them, and once: the bytes are compared where the program is fast.
-runs="1 2 3"
-[[ $(basename "$(dirname "$(dirname "$program")")") == tsan ]] && runs=2
+# Runs the arguments twice: on one thread and on two. Under the sanitizer that looks at threads, only what has them, once, and
+# with one seed: the bytes are compared where the program is fast.
+runs="1 2" seeds="1 77"
+[[ $(basename "$(dirname "$(dirname "$program")")") == tsan ]] && runs=2 seeds=1
 same() { # same HAS_OUT ARGUMENTS...
   local has_out=$1 i
   shift
@@ -23,15 +23,15 @@ same() { # same HAS_OUT ARGUMENTS...
   done
   [[ $runs == 2 ]] && return
   [[ -s stdout1 ]] || fail "$*: nothing on stdout"
-  cmp stdout1 stdout2 && cmp stdout1 stdout3 || fail "$*: stdout differs"
+  cmp stdout1 stdout2 || fail "$*: stdout differs"
   if [[ $has_out == yes ]]; then
     [[ -n $(ls out1) ]] || fail "$*: nothing in --out"
-    diff -r out1 out2 && diff -r out1 out3 || fail "$*: --out differs"
+    diff -r out1 out2 || fail "$*: --out differs"
   fi
 }
 
 design=rail-spine:gpus=256,radix=16,taper=2
-for seed in 1 2 77; do
+for seed in $seeds; do
   same yes run $design --seed $seed --engine ecmp --engine dmodk
   same yes run $design --seed $seed --seeds 5 --json
   same yes route fat-tree:k=8 --seed $seed --seeds 8 --traffic pattern:permutation --engine ecmp,hash=ideal,qp=4

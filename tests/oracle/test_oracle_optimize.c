@@ -38,7 +38,7 @@ Test(optimize, bisection_in_closed_form) {
     size_t n_tall = 0;
     fab_design *design = malloc(sizeof *design);
     fab_counts *counts = malloc(sizeof *counts);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < DRAWS(3000); i++) {
         char text[256];
         uint64_t g = 1U << fab_rng_below(&rng, 4);
         uint64_t domain = g << fab_rng_below(&rng, 3);
@@ -64,7 +64,7 @@ Test(optimize, bisection_in_closed_form) {
         n_built++;
         n_tall += counts->tiers >= 3;
     }
-    cr_expect(n_built > 1000 && n_tall > 200, "%zu built, %zu of three tiers and more", n_built, n_tall);
+    cr_expect(n_built > DRAWS(1000) && n_tall > DRAWS(200), "%zu built, %zu of three tiers and more", n_built, n_tall);
     free(design);
     free(counts);
 }

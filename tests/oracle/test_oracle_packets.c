@@ -1,12 +1,13 @@
 /* Lossless queues, priorities, shared buffers, switches that choose and deadlocks against packets that are moved one at
  * a time. */
 #include "../unit/packets/spray_fixture.h"
+#include "draws.h"
 #include "oracle_packets.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define N_PHASES 300
+#define N_PHASES DRAWS(300)
 
 static fab_lossless_result run_phase(const fab_lossless *transport, const two_tiers *t, double *finish_s) {
     fab_error err = {0};
@@ -199,7 +200,7 @@ Test(oracle_packets, deadlocks) {
         n_stuck += is_stuck;
         n_through += !is_stuck;
     }
-    cr_assert(n_stuck > 20 && n_through > 20, "%d stuck, %d not", n_stuck, n_through);
+    cr_assert(n_stuck > DRAWS(20) && n_through > DRAWS(20), "%d stuck, %d not", n_stuck, n_through);
 }
 
 /* How far phases and flows are off in cells of several packets, on average. */
@@ -240,7 +241,7 @@ static misses compare_cells(const fab_dcqcn *rules, uint64_t n_phases) {
 
 /* The phase within a twentieth on average, its flows within a tenth. */
 Test(oracle_packets, cells) {
-    misses m = compare_cells(NULL, 60);
+    misses m = compare_cells(NULL, DRAWS(60));
     cr_assert_lt(m.phases, 0.05, "phases are off by %.3f", m.phases);
     cr_assert_lt(m.flows, 0.10, "flows are off by %.3f", m.flows);
 }
@@ -269,7 +270,7 @@ Test(oracle_packets, rates_of_packets) {
                       "seed %d: flow %u ends after %.17g s, not %.17g", (int)seed, f, found[f], expected[f]);
         }
     }
-    cr_assert_gt(n_notices, 1000);
+    cr_assert_gt(n_notices, DRAWS(1000));
 }
 
 /* Which packets are marked is drawn: a single phase differs as it does under other draws, all of them together do not.
@@ -286,7 +287,7 @@ Test(oracle_packets, rates_of_cells) {
                              .additive_bps = 1e9,
                              .hyper_bps = 1e10,
                              .recovery = 3};
-    misses m = compare_cells(&rules, 60);
+    misses m = compare_cells(&rules, DRAWS(240));
     cr_assert_lt(fabs(m.mean), 0.05, "phases are off by %.3f", m.mean);
     cr_assert_lt(m.phases, 0.15, "one phase is off by %.3f", m.phases);
 }
@@ -452,7 +453,7 @@ Test(oracle_packets, kept_back) {
     const fab_spray spray = {.skips = true};
     for (int kind = 0; kind < 2; kind++) {
         misses m = {0, 0, 0};
-        for (uint64_t seed = 20260; seed < 20263; seed++) {
+        for (uint64_t seed = 20260; seed < 20260 + DRAWS(4); seed++) {
             for (size_t i = 0; i < sizeof PATTERNS / sizeof *PATTERNS; i++) {
                 compare_tree(PATTERNS[i].name, PATTERNS[i].draw, seed, kind == 1 ? &spray : NULL, &m);
             }

@@ -1,4 +1,5 @@
 /* The search for a plan against the evaluation of every plan there is, one after the other. */
+#include "draws.h"
 #include "fab/analysis.h"
 #include "fab/design.h"
 #include "fab/iterate.h"
@@ -239,7 +240,7 @@ static void check(uint64_t seed, size_t *n_found) {
 }
 
 Test(plan, best_of_every_plan_there_is, .timeout = 600) {
-    const uint64_t n = 60;
+    const uint64_t n = DRAWS(60);
     size_t n_found = 0;
     for (uint64_t seed = 1; seed <= n; seed++) {
         check(seed, &n_found);

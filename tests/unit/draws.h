@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/** All n where figures are checked; one in FAB_TEST_SHARE (tests/CMakeLists.txt) where a sanitizer is to see memory. */
+/** One in FAB_TEST_SHARE (tests/CMakeLists.txt) of n; all of them in the long run. */
 #define DRAWS(n) ((n) / FAB_TEST_SHARE)
 
 /** From 0 below n, the same in every run of a test (xorshift64). */

@@ -1,5 +1,6 @@
 /* Readers of counters: what valid files say, and files that are cut and changed anywhere: never a crash, always a
  * place. The valid files are data/counters/FORMAT; a reader without one fails here. */
+#include "draws.h"
 #include "fab/counters.h"
 #include "fab/rng.h"
 #include "fab/str.h"
@@ -103,7 +104,7 @@ Test(counters, truncated_anywhere) {
     for
         EACH(f) {
             fab_str text = valid(f);
-            for (size_t n = 0; n < text.length; n += n < 2000 ? 1 : 37) {
+            for (size_t n = 0; n < text.length; n += n < 2000 ? FAB_TEST_SHARE : 37) {
                 save(text.data, n);
                 (void)attempt(f);
             }
@@ -117,7 +118,7 @@ Test(counters, bytes_changed_anywhere) {
     for
         EACH(f) {
             fab_str text = valid(f);
-            for (size_t i = 0; i < 600; i++) {
+            for (size_t i = 0; i < DRAWS(600); i++) {
                 for (uint64_t k = fab_rng_below(&rng, 3) + 1; k-- > 0;) {
                     text.data[fab_rng_below(&rng, text.length)] = BYTES[fab_rng_below(&rng, sizeof BYTES - 1)];
                 }

@@ -1,5 +1,6 @@
 /* Every reader of sites against files that are broken in many ways: never a crash, always a place, or a reading that is
  * right. The valid files are data/sites/FORMAT; a reader without one fails here. */
+#include "draws.h"
 #include "fab/rng.h"
 #include "fab/network_write.h"
 #include "fab/str.h"
@@ -147,18 +148,17 @@ Test(network_readers, line_ends_and_marks_make_no_difference) {
         }
 }
 
-#define CUT_STEP 5 /* bytes: the fuzzers cut at every one */
 Test(network_readers, truncated_anywhere) {
     for
         EACH(f) {
             fab_str text = valid(f);
             size_t refused = 0;
-            for (size_t n = 0; n < text.length; n += CUT_STEP) {
+            for (size_t n = 0; n < text.length; n += FAB_TEST_SHARE) {
                 save(text.data, n);
                 refused += attempt(f, n % 16 == 0) == FAB_EINPUT ? 1 : 0;
             }
-            cr_assert_gt(refused, text.length / (8 * CUT_STEP), "%s: %zu of %zu", fab_network_formats[f]->name, refused,
-                         text.length);
+            cr_assert_gt(refused, text.length / (8 * FAB_TEST_SHARE), "%s: %zu of %zu", fab_network_formats[f]->name,
+                         refused, text.length);
             fab_str_release(&text);
         }
 }
@@ -169,7 +169,7 @@ Test(network_readers, bytes_changed_anywhere) {
     for
         EACH(f) {
             fab_str text = valid(f);
-            for (size_t i = 0; i < 160; i++) {
+            for (size_t i = 0; i < DRAWS(800); i++) {
                 fab_str other = FAB_STR_INIT;
                 bool has_zero = false;
                 fab_str_append(&other, text.data, text.length);
@@ -199,7 +199,7 @@ Test(network_readers, lines_moved) {
             for (const char *at = text.data; *at != '\0' && n < 64; at = strchr(at, '\n') + 1) {
                 lines[n++] = at;
             }
-            for (size_t i = 0; i < 100; i++) {
+            for (size_t i = 0; i < DRAWS(500); i++) {
                 fab_str other = FAB_STR_INIT;
                 for (size_t k = 0; k < n; k++) {
                     uint64_t what = fab_rng_below(&rng, 12);
@@ -264,7 +264,7 @@ Test(network_readers, very_long_lines) {
     for
         EACH(f) {
             fab_str text = valid(f);
-            for (size_t i = 0; i < 3; i++) {
+            for (size_t i = 0; i < DRAWS(12); i++) {
                 fab_str other = FAB_STR_INIT;
                 size_t at = (size_t)fab_rng_below(&rng, text.length);
                 fab_str_append(&other, text.data, at);

@@ -489,7 +489,7 @@ Test(lft, damage_is_an_error_or_harmless) {
         setup s = make(SOURCES[k]);
         char *text = lft(&s, "updn");
         char *other = map_lines(text, as_dump_lfts);
-        for (size_t i = 0; i < 3000; i++) {
+        for (size_t i = 0; i < DRAWS(3000); i++) {
             char *bad = fab_strdup(i % 2 == 0 ? text : other, NULL);
             size_t n = strlen(bad);
             for (uint32_t edits = 1 + fab_rng_below(&rng, 3); edits > 0 && n > 2; edits--) {
@@ -529,5 +529,5 @@ Test(lft, damage_is_an_error_or_harmless) {
         free(text);
         discard(&s);
     }
-    cr_assert_gt(n_refused, 2000);
+    cr_assert_gt(n_refused, DRAWS(2000));
 }

@@ -223,7 +223,7 @@ Test(table_groups, damage_never_crashes) {
     size_t n = strlen(text);
     char *broken = malloc(2 * n);
     uint32_t n_read = 0;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < DRAWS(3000); i++) {
         size_t m = n;
         memcpy(broken, text, n);
         for (uint64_t k = fab_rng_below(&rng, 3) + 1; k > 0; k--) {
@@ -247,7 +247,7 @@ Test(table_groups, damage_never_crashes) {
             fab_router_release(&router);
         }
     }
-    cr_expect_gt(n_read, 30); /* damage to the comment, and to weights */
+    cr_expect_gt(n_read, DRAWS(30)); /* damage to the comment, and to weights */
     free(broken);
     free(text);
     discard(&s);

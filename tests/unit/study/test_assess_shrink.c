@@ -161,7 +161,7 @@ Test(assess_shrink, rings_close_as_those_of_a_smaller_job) {
     static const char *const ENGINES[] = {"ecmp", "ecmp,qp=2", "dmodk", "pinned", "spray"};
     static const char *const DESIGNS[] = {"clos:gpus=56,gpus-per-server=4,radix=8,taper=2",
                                           "rail-spine:gpus=56,gpus-per-server=4,radix=8"};
-    for (uint64_t i = 0; i < 60; i++) {
+    for (uint64_t i = 0; i < DRAWS(80); i++) {
         check_rings(DESIGNS[i % 2], ENGINES[i / 2 % 5], 1 + i / 10 % 2, i);
     }
 }
@@ -260,7 +260,7 @@ static void check_served(const char *tp, const char *readers, uint32_t per_serve
 }
 
 Test(assess_shrink, replicas_that_serve_go_on_without_each_other) {
-    for (uint64_t seed = 0; seed < 4; seed++) {
+    for (uint64_t seed = 0; seed < DRAWS(4); seed++) {
         check_served("tp=8", "0", 8, seed);
         check_served("tp=8", "3", 8, seed);
         check_served("tp=16", "0", 8, seed);
