@@ -21,17 +21,20 @@ export function studyAnswers(study) {
     : v.slowdown_ratio ? [[h('strong', null, factor(v.slowdown_ratio.mean)), ' as long on average'], `Where the job runs: 99 % of the scenarios stay at ${factor(v.slowdown_ratio.p99)} or below, the worst takes ${factor(v.slowdown_ratio.max)}.`]
       : v.worst_ratio ? [[h('strong', null, factor(v.worst_ratio.mean)), ' is offered to the fullest link'], `Mean over ${f.plural(v.worst_ratio.n, 'scenario')}; the worst ${factor(v.worst_ratio.max)}. Times are not known.`]
         : [[h('strong', null, 'The job stops'), ' in every scenario'], ''];
-  const [choice] = study.choices ?? [];
+  const same = study.policy.filter((other) => other.engine === v.engine);
+  const choice = study.choices?.find((c) => c.engine === v.engine);
+  const idle = v.policy !== 'none' && same.find((other) => other.policy === 'none');
   return [
     card('answer-bound', 'How bad are failures?', bad[0], bad[1] && h('p', null, bad[1]),
       v.tokens_per_s > 0 && h('p', null, `${f.count(v.tokens_per_s)} tokens a second of the span stay${v.policy === 'shrink' ? `, of fewer replicas too (${study.failure_model.keep_batch ? 'they do all of the batch' : 'an iteration has fewer tokens then'})` : ''}.`),
       v.stopped > 0 && h('p', null, `The job stops in ${f.count(v.stopped)} of ${f.plural(v.done, 'scenario')}${ran > 0 ? ` (${f.percent(v.stopped / v.done)})` : ''}.`),
+      idle?.goodput_ratio && h('p', null, `Where nobody moves (none) it is ${f.percent(idle.goodput_ratio.mean, 4)}.`),
       h('p', { class: 'small' }, `Under ${v.engine}, ${v.policy}. `, h('a', { href: '#study' }, 'The distribution'))),
     worst && card('answer-critical', 'What must not fail?', [h('strong', null, worst.name), `: ${impact(worst.impact_ratio)} of the speed is lost`],
       h('ul', { class: 'plain' }, costly.slice(1, 4).map((c) => h('li', null, `${c.name}: ${impact(c.impact_ratio)}`))),
       h('p', { class: 'small' }, h('a', { href: '#critical' }, 'The ranking'))),
     choice && card('answer-policy', 'What is a policy worth?', [h('strong', null, impact(choice.baseline_impact_ratio - choice.impact_ratio)), ' of the speed, chosen scenario by scenario'],
-      h('p', null, `Lost on average ${impact(choice.baseline_impact_ratio)} under ${choice.baseline}, ${impact(choice.impact_ratio)} under the best of ${study.policy.length}; they differ in ${f.count(choice.differ)} of ${f.plural(choice.compared, 'scenario')}${choice.rescued > 0 ? `, and ${f.count(choice.rescued)} that stop would run` : ''}.`)),
+      h('p', null, `Lost on average ${impact(choice.baseline_impact_ratio)} under ${choice.baseline}, ${impact(choice.impact_ratio)} under the best of ${same.length}; they differ in ${f.count(choice.differ)} of ${f.plural(choice.compared, 'scenario')}${choice.rescued > 0 ? `, and ${f.count(choice.rescued)} that stop would run` : ''}.`)),
   ].filter(Boolean);
 }
 
