@@ -33,7 +33,7 @@ truncate -s 700M big
 for file in "route $design --traffic pattern:permutation --engine file,path=big" "route $design --traffic file:big" "study plan $design --store big-study --scenarios file:big"; do
   read -ra words <<<"$file"
   [[ $file != study* ]] || truncate -s 250M big
-  /usr/bin/time -f "%M" -o peak timeout 20 "$program" "${words[@]}" --max-memory 100MB --quiet >out 2>err && fail "$file: taken"
+  /usr/bin/time -f "%M" -o peak timeout 200 "$program" "${words[@]}" --max-memory 100MB --quiet >out 2>err && fail "$file: taken"
   grep -qE "big: (engine file: )?its text would take about (1.09 GB|284.4 MB) of memory, above the limit of 100 MB \(max-memory\)" err || fail "$file: $(head -c 300 err)"
   [[ $(tail -1 peak) -lt 90000 ]] || fail "$file: $(tail -1 peak) KB before it is refused"
 done
