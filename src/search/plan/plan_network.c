@@ -45,7 +45,9 @@ fab_status plan_network_open(const fab_plan_request *request, fab_job_space *spa
     FAB_PASS(fab_context_new(&what, &out->base, err));
     FAB_PASS(fab_context_router(out->base, 0, &router, err));
     const fab_router_facts *facts = fab_router_facts_of(router);
-    out->paths_are_fixed = !facts->takes_phases && !facts->is_by_demand;
+    /* Senders of spray-ack leave the paths of the engine's weights, so that its fullest link bounds nothing. */
+    out->paths_are_fixed = !facts->takes_phases && !facts->is_by_demand &&
+                           request->design->fabric.transport.kind != FAB_TRANSPORT_SPRAY_ACK;
     return FAB_OK;
 }
 
