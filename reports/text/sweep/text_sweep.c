@@ -434,14 +434,13 @@ static void sweep_put_engine(fab_page *page, const fab_sweep *s, size_t e) {
 }
 
 static bool all_times(const fab_sweep *s) {
+    bool all = true;
     for (size_t i = 0; i < s->n_points; i++) {
         for (size_t e = 0; e < s->points[i].n_engines; e++) {
-            if (!s->points[i].engines[e].has_time) {
-                return false;
-            }
+            all = all && s->points[i].engines[e].has_time;
         }
     }
-    return true;
+    return all;
 }
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
