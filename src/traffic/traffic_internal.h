@@ -111,6 +111,8 @@ fab_status fab_job_open_first(const fab_design *design, const fab_fabric *fabric
 
 /* Refuses a job that does not fit its GPUs, unless it may. */
 fab_status fab_job_check_memory(const fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;
+/* Of a service whose batch nobody gave. */
+void fab_job_fill_replicas(fab_job *job);
 
 /* Which copies share a state (job->spec.shard_group), from shard-over and the strides. */
 fab_status fab_job_share(fab_job *job, const fab_fabric *fabric, fab_error *err) FAB_MUST_USE;

@@ -190,6 +190,9 @@ fab_status failures_name_ranks(const fab_fabric *fabric, const fab_traffic *traf
 /* Who moves where, and who stays without a place. */
 fab_status failures_copy_moves(const fab_relocation *found, fab_failed_policy *out, fab_error *err) FAB_MUST_USE;
 
+/* Adds the flows that a phase has lost, and its fullest link where it is the fullest of all. */
+void failures_add_phase(const fab_failed_phase *phase, fab_failed_phase *sum);
+
 /* What collision-aware saves over first-spare, where both were asked for. `policies`: of the answer. */
 void failures_find_saving(const fab_failures *answer, const fab_policy *policies, fab_failed_engine *out);
 

@@ -214,14 +214,6 @@ static void count_links(const fab_what_if *x, const double *load, const double *
     }
 }
 
-static void add_phase(const fab_failed_phase *phase, fab_failed_phase *sum) {
-    sum->n_disconnected += phase->n_disconnected;
-    if (phase->worst_ratio > sum->worst_ratio) {
-        sum->worst_ratio = phase->worst_ratio;
-        memcpy(sum->worst_link, phase->worst_link, sizeof sum->worst_link);
-    }
-}
-
 /* Under the assessor's mask, ranks where `to` says. Times are all or nothing: what has none, as a job that has stopped,
  * is NAN. */
 static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_failed, bool is_running,
@@ -240,7 +232,7 @@ static fab_status find_state(fab_what_if *x, const fab_relocation *to, size_t n_
     for (size_t p = 0; p < x->kept.n_phases; p++) {
         out->phases[p].n_disconnected = a->now[p]->n_disconnected;
         count_links(x, a->now[p]->load, a->mask.residual, has_collided, &out->phases[p], &out->sum);
-        add_phase(&out->phases[p], &out->sum);
+        failures_add_phase(&out->phases[p], &out->sum);
     }
     if (!x->has_times || !is_running || out->sum.n_disconnected > 0) {
         goto done;

@@ -124,3 +124,11 @@ bool failures_move_alike(const fab_failed_policy *a, const fab_failed_policy *b)
     }
     return is_same;
 }
+
+void failures_add_phase(const fab_failed_phase *phase, fab_failed_phase *sum) {
+    sum->n_disconnected += phase->n_disconnected;
+    if (phase->worst_ratio > sum->worst_ratio) {
+        sum->worst_ratio = phase->worst_ratio;
+        memcpy(sum->worst_link, phase->worst_link, sizeof sum->worst_link);
+    }
+}

@@ -463,32 +463,13 @@ static fab_status resolve_shape(fab_job *job, const fab_fabric *fabric, fab_erro
     return FAB_OK;
 }
 
-/* Sequences that a replica serves at once where nobody says how many: the most, by powers of two, that leave
- * memory-headroom, up to what vLLM takes by default (--max-num-seqs). */
-#define MOST_SERVED 256
-
-static void fill_replicas(fab_job *job) {
-    const uint64_t one = job->spec.batch; /* each replica has one */
-    const uint64_t microbatches = job->microbatches;
-    for (uint64_t each = MOST_SERVED; job->batch_is_open && each > 1; each /= 2) {
-        job->spec.batch = job->model.batch = one * each;
-        job->microbatches = microbatches * each;
-        fab_job_memory_make(&job->spec, &job->model, job->microbatches, &job->memory);
-        if (job->memory.has_headroom) {
-            return;
-        }
-    }
-    job->spec.batch = job->model.batch = one;
-    job->microbatches = microbatches;
-}
-
 static fab_status resolve_sizes(fab_job *job, const fab_fabric *fabric, fab_error *err) {
     FAB_PASS(resolve_shape(job, fabric, err));
     FAB_PASS(resolve_machine(job, err));
     FAB_PASS(fab_job_resolve_shares(job, err));
     FAB_PASS(fab_job_order(job, err));
     FAB_PASS(resolve_sharding(job, fabric, err));
-    fill_replicas(job);
+    fab_job_fill_replicas(job);
     fab_job_memory_make(&job->spec, &job->model, job->microbatches, &job->memory);
     return FAB_OK;
 }

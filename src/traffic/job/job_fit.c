@@ -1,4 +1,5 @@
-/* Says no to a job that does not fit its GPUs, and what would help. */
+/* What fits the memory of GPUs: the batch of a service that nobody gave. Says no to a job that does not fit, and what
+ * would help. */
 #include "fab/sharding.h"
 #include "stages_internal.h"
 #include "traffic_internal.h"
@@ -8,6 +9,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Sequences that a replica serves at once where nobody says how many: the most, by powers of two, that leave
+ * memory-headroom, up to what vLLM takes by default (--max-num-seqs). */
+#define MOST_SERVED 256
+
+void fab_job_fill_replicas(fab_job *job) {
+    const uint64_t one = job->spec.batch; /* each replica has one */
+    const uint64_t microbatches = job->microbatches;
+    for (uint64_t each = MOST_SERVED; job->batch_is_open && each > 1; each /= 2) {
+        job->spec.batch = job->model.batch = one * each;
+        job->microbatches = microbatches * each;
+        fab_job_memory_make(&job->spec, &job->model, job->microbatches, &job->memory);
+        if (job->memory.has_headroom) {
+            return;
+        }
+    }
+    job->spec.batch = job->model.batch = one;
+    job->microbatches = microbatches;
+}
 
 enum {
     SHARD_OPTIMIZER,
