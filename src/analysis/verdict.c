@@ -487,8 +487,17 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     }
 }
 
+static bool has_flows(const fab_result *r) {
+    for (size_t p = 0; p < r->n_phases; p++) {
+        if (r->phases[p].flows > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void fab_verdict_finish(const fab_result *r, fab_run_verdict *v) {
-    if (r->n_phases == 0) {
+    if (!has_flows(r)) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "nothing: no traffic crosses any link (%.200s)", r->traffic);
         fab_append(v->collisions, FAB_VERDICT_TEXT, "none: there is no traffic");
         verdict_put_cost(r, v);

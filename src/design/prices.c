@@ -171,6 +171,10 @@ static fab_status check_unlike(void *book, const char *file, const fab_xml_eleme
     return FAB_OK;
 }
 
+bool fab_prices_are_file(const char *text) {
+    return book_is_file(text);
+}
+
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) {
     fab_prices *prices = NULL;
     fab_status status = FAB_NEW(prices, 1, err);

@@ -440,22 +440,30 @@ done:
     return status;
 }
 
-/* Compared designs are priced by one book: that which some name, where others have the default. */
+/* Compared designs are priced by one book: that which some name, where others have the default. Files of two vendors,
+ * one for each design, are what somebody compares. */
 static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design *design, char out[FAB_FILE_SIZE],
                                 fab_error *err) {
+    size_t n_files = 0;
+    size_t differs = n; /* the first that has another one */
     for (size_t i = 0; r->compares_designs && i < n; i++) {
         fab_error inner = {.code = FAB_OK};
         if (read_point(r, i, design, &inner, err) != FAB_OK || strcmp(design->prices, FAB_DEFAULT_PRICES) == 0) {
             continue; /* what is refused is refused again when it is run */
         }
-        if (out[0] != '\0' && strcmp(out, design->prices) != 0) {
-            return fab_fail(err, FAB_EINPUT, r->values[0][i],
-                            "prices %.60s, and another design has %.60s: costs by two books do not compare; "
-                            "--prices NAME holds for all",
-                            design->prices, out);
-        }
+        n_files += fab_prices_are_file(design->prices);
+        differs = differs == n && out[0] != '\0' && strcmp(out, design->prices) != 0 ? i : differs;
         (void)snprintf(out, FAB_FILE_SIZE, "%s", design->prices);
     }
+    if (differs == n) {
+        return FAB_OK;
+    }
+    if (n_files < n) {
+        return fab_fail(err, FAB_EINPUT, r->values[0][differs],
+                        "another design has other prices: costs by two books do not compare, unless each design names "
+                        "a file of its own; --prices NAME holds for all");
+    }
+    out[0] = '\0';
     return FAB_OK;
 }
 

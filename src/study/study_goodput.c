@@ -59,8 +59,9 @@ static fab_status goodput_gather(const goodput_run *run, size_t n_histories, fab
         }
         out[v] = (fab_stat){.mean = NAN};
         if (is_known) {
-            fab_stat_of(sample, n_histories, &out[v]);
-            out[v].ci95 = run->n_draws > 1 ? spread_of_draws(run, sample, n_histories) : out[v].ci95;
+            const double spread = run->n_draws > 1 ? spread_of_draws(run, sample, n_histories) : 0;
+            fab_stat_of(sample, n_histories, &out[v]); /* which sorts them */
+            out[v].ci95 = run->n_draws > 1 ? spread : out[v].ci95;
         }
     }
     free(sample);
@@ -88,6 +89,12 @@ done:
     return status;
 }
 
+/* Each draw has two histories at least. */
+static size_t draws_of(uint64_t asked, size_t n_histories) {
+    const size_t most = n_histories / 2 < MOST_DRAWS ? n_histories / 2 : MOST_DRAWS;
+    return most < 1 ? 1 : asked < 2 ? 1 : asked < most ? (size_t)asked : most;
+}
+
 fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_error *err) {
     fab_status status = FAB_OK;
     goodput_run run = {.n_draws = 1};
@@ -109,7 +116,7 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
         if (run.rows == NULL) {
             n_histories = (size_t)fab_scenarios_count(scene.scenarios);
             run.n_variants = fab_assessment_variants(scene.assessment);
-            run.n_draws = q->n_draws < 2 || n_histories < 2 * q->n_draws || q->n_draws > MOST_DRAWS ? 1 : q->n_draws;
+            run.n_draws = draws_of(q->n_draws, n_histories);
             status = FAB_NEW(run.rows, n_histories * run.n_variants, err);
         }
         status = status == FAB_OK ? goodput_assess(q, &scene, &run, err) : status;

@@ -19,6 +19,19 @@ says 'All are priced by today-800g' compare clos:gpus=64,radix=16,prices=today-8
   >out 2>err && fail "two books are compared"
 grep 'costs by two books do not compare' err >/dev/null || fail "two books: $(<err)"
 
+# files of two vendors, one for each: the cost of each is what cost says of it
+sed 's/<prices name="[^"]*"/<prices name="a"/' "$root/topologies/prices/today-400g.xml" >a.xml
+sed -E 's/(<switch .*usd[a-z-]*=")/\19/' a.xml >b.xml
+! cmp -s a.xml b.xml || fail "two books are one"
+"$program" compare clos:gpus=64,radix=16,prices=a.xml clos:gpus=64,radix=16,prices=b.xml "${quick[@]}" --json >two.json || fail "two vendors"
+for vendor in a b; do "$program" cost clos:gpus=64,radix=16 --prices $vendor.xml --json --quiet >$vendor.json; done
+python3 - <<'PYTHON' || fail "costs of two vendors"
+import json
+points = json.load(open("two.json"))["sweep"]["points"]
+usd = [json.load(open(f"{v}.json"))["cost"]["total_usd"] for v in "ab"]
+assert [p["total_usd"] for p in points] == usd and usd[1] > 2 * usd[0], (points[0]["total_usd"], usd)
+PYTHON
+
 # --- like with like ---
 says 'Not the taper alone: a leaf has 16 cables to NICs at 1' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --set down.1=16 "${quick[@]}"
@@ -163,14 +176,14 @@ PYTHON
 histories=(--scenarios time:90d@12 --seed 3)
 failing=(--job model=gpt-7.5b,tp=8 --engine ecmp --set failures.server-mtbf=4000h --quiet)
 compared=(clos:gpus=64,radix=16 clos:gpus=64,radix=16,spares=1)
-"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --json >failing.json || fail "failures: $?"
-"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --threads 1 --json | grep -v '"threads"' >one.json
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --json >failing.json || fail "failures: $?"
+"$program" compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1 --threads 1 --json | grep -v '"threads"' >one.json
 grep -v '"threads"' failing.json | cmp - one.json || fail "goodput depends on the threads"
 for i in 0 1; do
   "$program" study "${compared[i]}" "${failing[@]}" "${histories[@]}" --policy first-spare --store "store-$i" --json >"study-$i.json" || fail "study $i"
 done
 says 'with failures' compare "${compared[@]}" "${failing[@]}" "${histories[@]}"
-says 'So few histories leave' compare "${compared[@]}" "${failing[@]}" "${histories[@]}"
+says 'So few histories leave' compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --seeds 1
 says 'policy none' compare "${compared[@]}" "${failing[@]}" "${histories[@]}" --policy none
 refused() { # refused TEXT ARGUMENTS...
   "$program" compare "${compared[@]}" "${failing[@]}" "${@:2}" >out 2>err && fail "${*:2}: not refused"
@@ -197,5 +210,22 @@ for i, point in enumerate(sweep["points"]):
 best = figures.index(min(figures))
 assert verdict["best"] == best + 1, (verdict, figures)
 assert abs(verdict["margin_ratio"] - (max(figures) / min(figures) - 1)) < 1e-9, (verdict, figures)
+PYTHON
+# without --seeds they are dealt to the seeds of times in turn, two to each at least
+"$program" compare "${compared[0]}" "${compared[0]}" "${failing[@]}" "${histories[@]}" --json >dealt.json || fail "dealt: $?"
+for k in 0 1 2 3 4 5; do
+  "$program" study "${compared[0]}" "${failing[@]}" --scenarios time:90d@12 --seed $((3 + k)) --policy first-spare --store dealt-$k >/dev/null || fail "study of seed $k"
+  "$program" study show --store dealt-$k --format csv --quiet >dealt-$k.csv || fail "rows of seed $k"
+done
+python3 - <<'PYTHON' || fail "histories dealt to seeds"
+import csv, json
+found = json.load(open("dealt.json"))["sweep"]["points"][0]["engines"][0]
+rows = [list(csv.DictReader(open(f"dealt-{k}.csv"))) for k in range(6)]
+goodput = [float(rows[i % 6][i]["goodput"]) for i in range(12)]
+assert abs(found["goodput_ratio"] - sum(goodput) / 12) < 1e-12, (found["goodput_ratio"], goodput)
+means = [(goodput[k] + goodput[k + 6]) / 2 for k in range(6)]
+mean = sum(means) / 6
+half = 2.570581835636314 * (sum((m - mean) ** 2 for m in means) / 5 / 6) ** 0.5 # Student's t, 5 degrees of freedom
+assert abs(found["goodput_ci95_ratio"] - half) < 1e-3 * half, (found["goodput_ci95_ratio"], half)
 PYTHON
 exit $((failures > 0))

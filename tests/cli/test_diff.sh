@@ -73,7 +73,7 @@ for slow in server-20=0.8 gpu-160=0.7; do # the new server is slow: also where p
     fail "$slow: the new server is not named"
 done
 
-"$program" diff "${swap[@]}" --seed 2 --tolerance 0.999 --quiet >out || fail "chance ends with exit code $?"
+"$program" diff "${swap[@]:0:7}" --seed 2 --tolerance 0.999 --quiet >out || fail "chance ends with exit code $?"
 grep -F 'Not told apart, and so not beyond the tolerance of x0.999.' out >/dev/null || fail "chance is within the tolerance"
 "$program" diff clos:gpus=256 --traffic pattern:all-to-all,bytes=1MB --engine ecmp,qp=9 --after fabric.taper=2 --quiet >out
 grep '^Slower by one draw (--seeds 8 for means of so many paths): ' out >/dev/null || fail "too many paths are not told"

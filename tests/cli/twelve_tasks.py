@@ -78,8 +78,8 @@ if not number(one) > number(four) > number(many) >= 1:
     fail(TASK, f"collisions {one}, {four}, {many}", "")
 
 TASK = "failures"
-none, first = ask(TASK, "study clos:gpus=512,spares=2 --scenarios time:90d@20 --policy none --policy first-spare --engine spray",
-                  r"In 90 days the job does ([\d.]+) % of the work", r"\[2\] first-spare 0 \d+ ([\d.]+) %")
+none, first = ask(TASK, "study clos:gpus=512,spares=2 --scenarios time:90d@20 --engine spray",
+                  r"Where nobody moves, \[1\] none, it does ([\d.]+) %", r"\[\d\] [a-z-]+ does best of \d\. In 90 days the job does ([\d.]+) %")
 if not 60 < float(none) < float(first) < 100:
     fail(TASK, f"goodput {none} %, {first} % with spares", "")
 ask(TASK, "route preset:llama3-talk-racks --engine pinned --fail server-3",
@@ -112,8 +112,7 @@ seconds, = ask(TASK, "route clos:gpus=64,radix=16 --traffic file:matrix.csv --en
 close(TASK, "2 GB by a NIC of 400 Gb/s", float(seconds) / 1000, 2e9 * 8 / 400e9)
 with open("square.csv", "w", encoding="utf-8") as file:
     file.write("0,5\n5,0\n")
-ask(TASK, "route clos:gpus=64,radix=16 --traffic file:square.csv", r"square\.csv:1:1: expected the header src,dst,bytes, found '0'",
-    code=3)
+ask(TASK, "route clos:gpus=64,radix=16 --traffic file:square.csv", r"^bound by scale-up domains, in matrix", r"2 flows, 10 B")
 
 TASK = "odd numbers"
 ask(TASK, "build clos:gpus=1000", r"1,000 GPUs in 125 servers of 8 GPUs", r"leaf 32 64 400 Gb/s")

@@ -104,6 +104,9 @@ extern const fab_count_rule fab_count_rules[];
 /** Reads a built-in profile by name, or an XML file when `text` names one (contains '/' or ends in .xml). */
 fab_status fab_prices_read(const char *text, fab_prices *out, fab_error *err) FAB_MUST_USE;
 
+/** Whether a text names a file, not a profile. */
+bool fab_prices_are_file(const char *text);
+
 typedef struct fab_price {
     double usd, power_w;
 } fab_price;
