@@ -157,8 +157,11 @@ static void answer_put_dollars(fab_page *page, const fab_sweep *s, size_t e) {
         return;
     }
     const double least_usd = figure(&x.best->engines[e]);
-    const char *usd = buys ? fab_show(page, "$%.4g per 1e9 tokens, all bought", least_usd)
-                           : fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
+    const char *usd =
+        buys
+            ? fab_show(page, least_usd < 1000 ? "$%.4g per 1e9 tokens, all bought" : "$%.0f per 1e9 tokens, all bought",
+                       least_usd)
+            : fab_show(page, "$%s per 1e9 tokens", fab_show_whole(page, least_usd + 0.5));
     if (figure(&x.worst->engines[e]) <= least_usd * (1 + SAME)) {
         return;
     }

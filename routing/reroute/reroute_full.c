@@ -5,6 +5,7 @@
 #include "fab/memory.h"
 #include "split/split_rule.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +19,18 @@ void fab_phase_list_release(fab_phase *p) {
 fab_status fab_phase_list(const fab_phase *whole, const uint8_t *gone, const uint32_t *new_gpu, fab_phase *out,
                           fab_error *err) {
     fab_status status = FAB_OK;
-    const size_t n_flows = (size_t)whole->n_flows;
+    const uint64_t n_flows = whole->n_flows;
     fab_phase p = *whole;
     p.all = (fab_all_to_all){0};
     p.src = p.dst = p.comm = p.ordinal = NULL;
     p.bytes = NULL;
     p.n_flows = p.total_bytes = 0;
-    FAB_TRY(FAB_NEW_ALL(n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
-    for (uint32_t i = 0; i < n_flows; i++) {
+    if (n_flows >= UINT32_MAX) {
+        FAB_FAIL(err, FAB_EUNSUPPORTED, NULL, "phase '%s' has %" PRIu64 " flows, too many to be listed", whole->name,
+                 n_flows);
+    }
+    FAB_TRY(FAB_NEW_ALL((size_t)n_flows, err, p.src, p.dst, p.bytes, p.comm, p.ordinal));
+    for (uint64_t i = 0; i < n_flows; i++) {
         if (gone != NULL && gone[i] != 0) {
             continue;
         }

@@ -324,7 +324,7 @@ size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine 
     size_t worst = c->n_jobs;
     for (size_t j = 0; j < c->n_jobs; j++) {
         const double longer = fab_contended_factor(&e->jobs[j]);
-        bool is_new = e->jobs[j].slowdown.mean > 1 + FAB_VERDICT_LITTLE;
+        bool is_new = longer > 1 + FAB_VERDICT_LITTLE;
         for (size_t i = 0; i < n; i++) {
             is_new = is_new && before[i] != j;
         }
@@ -373,7 +373,7 @@ static void add_jobs(const fab_contention *c, size_t engine, char *out) {
     size_t n = 0;
     size_t n_slowed = 0;
     for (size_t j = 0; j < c->n_jobs; j++) {
-        n_slowed += e->jobs[j].slowdown.mean > 1 + FAB_VERDICT_LITTLE;
+        n_slowed += fab_contended_factor(&e->jobs[j]) > 1 + FAB_VERDICT_LITTLE;
     }
     if (n_slowed == 0) {
         fab_append(out, FAB_VERDICT_TEXT, "together the %zu jobs do not slow each other down", c->n_jobs);

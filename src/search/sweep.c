@@ -445,11 +445,16 @@ done:
 static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design *design, char out[FAB_FILE_SIZE],
                                 fab_error *err) {
     size_t n_files = 0;
+    size_t n_read = 0;
     size_t differs = n; /* the first that has another one */
     for (size_t i = 0; r->compares_designs && i < n; i++) {
         fab_error inner = {.code = FAB_OK};
-        if (read_point(r, i, design, &inner, err) != FAB_OK || strcmp(design->prices, FAB_DEFAULT_PRICES) == 0) {
+        if (read_point(r, i, design, &inner, err) != FAB_OK) {
             continue; /* what is refused is refused again when it is run */
+        }
+        n_read++;
+        if (strcmp(design->prices, FAB_DEFAULT_PRICES) == 0) {
+            continue;
         }
         n_files += fab_prices_are_file(design->prices);
         differs = differs == n && out[0] != '\0' && strcmp(out, design->prices) != 0 ? i : differs;
@@ -458,7 +463,7 @@ static fab_status choose_prices(const fab_sweep_request *r, size_t n, fab_design
     if (differs == n) {
         return FAB_OK;
     }
-    if (n_files < n) {
+    if (n_files < n_read) {
         return fab_fail(err, FAB_EINPUT, r->values[0][differs],
                         "another design has other prices: costs by two books do not compare, unless each design names "
                         "a file of its own; --prices NAME holds for all");

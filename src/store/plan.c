@@ -174,8 +174,8 @@ static fab_status plan_compare(const char *folder, const fab_plan *plan, fab_err
     if (status == FAB_OK && !fab_plan_is_sealed(&named)) {
         status = fab_fail(
             err, FAB_EINPUT, folder,
-            "holds another plan: of %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64
-            ", %zu variants; asked for: %.50s %s, version %.10s, traffic %.50s, scenarios %.50s, seed %" PRIu64
+            "holds another plan: of %.30s %s, version %.10s, traffic %.30s, scenarios %.30s, seed %" PRIu64
+            ", %zu variants; asked for: %.30s %s, version %.10s, traffic %.30s, scenarios %.30s, seed %" PRIu64
             ", %zu variants",
             there.name, there.digest, there.program, there.traffic, there.scenarios, there.seed, there.n_variants,
             plan->name, plan->digest, plan->program, plan->traffic, plan->scenarios, plan->seed, plan->n_variants);

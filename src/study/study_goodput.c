@@ -112,7 +112,7 @@ fab_status fab_goodput_find(const fab_goodput_request *q, fab_stat *out, fab_err
     for (run.draw = 0; run.draw < run.n_draws; run.draw++) {
         study_scene scene = {.fabric = NULL};
         what.seed = q->seed + run.draw;
-        FAB_TRY(study_scene_init(&what, &request, q->scenarios, &scene, err));
+        FAB_TRY(study_scene_init(&what, &request, q->scenarios, q->seed, &scene, err));
         if (run.rows == NULL) {
             n_histories = (size_t)fab_scenarios_count(scene.scenarios);
             run.n_variants = fab_assessment_variants(scene.assessment);

@@ -200,7 +200,7 @@ fab_status fab_study_plan(const fab_study_request *request, const char *folder, 
                                                .times = request->figures != FAB_FIGURES_LOADS,
                                                .p99 = request->figures == FAB_FIGURES_P99,
                                                .rates = fab_failure_rates_of(&request->design->failures)};
-    FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, &scene, err));
+    FAB_TRY(study_scene_init(&what, &assessment, request->scenarios, what.seed, &scene, err));
     for (size_t i = 0; i < request->n_policies && !(fab_scenarios_span_s(scene.scenarios) > 0); i++) {
         if (request->policies[i] == FAB_POLICY_SHRINK) {
             FAB_FAIL(err, FAB_EUNSUPPORTED, "--policy",

@@ -41,6 +41,7 @@ static fab_status open_histories(fab_study_results *r, fab_error *err) {
         fab_traffic traffic = {.n_phases = 0};
         FAB_PASS(fab_traffic_make(plan->traffic, &r->design, r->fabric, plan->seed, &traffic, err));
         r->serves = fab_assess_serves(&traffic, r->fabric);
+        r->shrinks = !r->serves && traffic.job.dp > 1 && fab_assess_shrinks(&traffic, r->fabric);
         r->rank_of_gpu = traffic.rank_of_gpu;
         traffic.rank_of_gpu = NULL;
         r->iteration_tokens = fab_is_whole_training(&traffic, plan->traffic) && traffic.model.layers > 0
@@ -268,8 +269,8 @@ static void tell_untried(const fab_study_results *r, fab_study_summary *out) {
     const fab_plan *plan = fab_store_plan(r->store);
     fab_str text = FAB_STR_INIT;
     for (size_t p = 0; p < FAB_POLICY_N && r->classes == NULL && r->updates == NULL; p++) {
-        bool is_tried = (p == FAB_POLICY_SHRINK && (plan->span_s <= 0 || r->serves)) ||
-                        (p == FAB_POLICY_SAME_RACK && r->floor == NULL) || strncmp(plan->traffic, "job", 3) != 0;
+        bool is_tried = (p == FAB_POLICY_SHRINK && !r->shrinks) || (p == FAB_POLICY_SAME_RACK && r->floor == NULL) ||
+                        strncmp(plan->traffic, "job", 3) != 0;
         for (size_t v = 0; v < plan->n_variants; v++) {
             is_tried = is_tried || strcmp(plan->variants[v].policy, fab_policies[p]) == 0;
         }

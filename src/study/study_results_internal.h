@@ -19,7 +19,7 @@ struct fab_study_results {
     fab_scenarios *updates;   /* that are rolled through; NULL: none */
     fab_scenarios *classes;   /* of equal sets; NULL: each stands for itself */
     uint32_t *rank_of_gpu;    /* shape [n_gpus], of histories; NULL: no job */
-    bool serves;              /* of histories: replicas go on without each other */
+    bool serves, shrinks;     /* of histories: replicas go on without each other; policy shrink takes them out */
     double iteration_tokens;  /* of a whole training job in histories, else 0 */
 };
 

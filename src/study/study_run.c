@@ -182,7 +182,8 @@ fab_status study_scene_restore(const char *folder, const fab_plan *plan, const c
                                                .times = plan->figures != FAB_FIGURES_LOADS,
                                                .p99 = plan->figures == FAB_FIGURES_P99,
                                                .rates = study_rates_of(plan)};
-    FAB_TRY(study_scene_init(&what, &assessment, made->scenarios, out, err)); /* what it makes points into it */
+    FAB_TRY(
+        study_scene_init(&what, &assessment, made->scenarios, what.seed, out, err)); /* what it makes points into it */
     out->restored = made;
     made = NULL;
     FAB_TRY(check_same(out, plan, err));

@@ -176,7 +176,7 @@ static fab_status choose_policies(study_scene *s, const char *scenarios, fab_err
 }
 
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
-                            const char *scenarios, study_scene *out, fab_error *err) {
+                            const char *scenarios, uint64_t seed, study_scene *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_context_request placed = *what;
     study_scene s = {.request = *request, .spec = what->design->fabric};
@@ -184,7 +184,7 @@ fab_status study_scene_init(const fab_context_request *what, const fab_assessmen
     if (fab_floor_is_said(&s.spec)) {
         FAB_TRY(fab_floor_make(&s.spec, s.fabric, &s.floor, err));
     }
-    FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, what->seed, &s.scenarios, err));
+    FAB_TRY(fab_scenarios_new(scenarios, s.fabric, s.floor, &request->rates, seed, &s.scenarios, err));
     s.racks = s.scenarios->racks;
     FAB_TRY(find_hot(what->design->failures.throttle_halls, &s, err));
     placed.fabric = s.fabric;

@@ -48,9 +48,10 @@ typedef struct study_scene {
 /**
  * @param[in] what     Without the fabric, which is built.
  * @param[in] request  Without context and racks.
+ * @param[in] seed     Of the scenarios; paths are drawn by that of `what`.
  */
 fab_status study_scene_init(const fab_context_request *what, const fab_assessment_request *request,
-                            const char *scenarios, study_scene *out, fab_error *err) FAB_MUST_USE;
+                            const char *scenarios, uint64_t seed, study_scene *out, fab_error *err) FAB_MUST_USE;
 void study_scene_release(study_scene *scene);
 
 /**

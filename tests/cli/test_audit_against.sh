@@ -107,7 +107,7 @@ exchanged now.csv plan.csv "swapped-hosts server-2 server-5 16" "two hosts by na
 grep -q '"work": "Exchange the two boxes, or their names, or their 16 cables."' audit.json || fail "two hosts: $(<audit.json)"
 sed -E '/HCA-[23],/{s/server-2 /@@ /; s/server-5 /server-2 /; s/@@ /server-5 /}' plan.csv >now.csv
 exchanged now.csv plan.csv "swapped-hosts server-2 server-5 4" "two rails of two hosts"
-grep -q '"work": "Exchange these 4 cables; the boxes have others."' audit.json || fail "two rails of two hosts: $(<audit.json)"
+grep -q '"work": "Exchange these 4 cables alone: not all of both boxes."' audit.json || fail "two rails of two hosts: $(<audit.json)"
 swap plan.csv 'leaf-0,10,' 'leaf-1,11,' >now.csv
 exchanged now.csv plan.csv "crossed-uplinks leaf-0 leaf-1 2" "two uplinks"
 swap plan.csv 'server-3 HCA-2,' 'server-3 HCA-5,' >now.csv

@@ -35,7 +35,7 @@ static size_t look_at(const fab_design *design, const char *traffic, const fab_e
     study_worker worker = {.scene = NULL};
     fab_error err = {0};
     size_t n = 0;
-    fab_status status = study_scene_init(&asked, &request, source, &scene, &err);
+    fab_status status = study_scene_init(&asked, &request, source, asked.seed, &scene, &err);
     if (status != FAB_OK) {
         cr_assert(status == FAB_EUNSUPPORTED || status == FAB_EINPUT, "%s: %s", what, err.text);
         return 0;

@@ -295,7 +295,7 @@ static fab_status report_exchange(comparison *c, const exchange *x, uint32_t n, 
     return fab_audit_tell(
         &c->a, &f, err,
         "%.120s and %.120s: %u of their cables are exchanged, each is where one of the other belongs" FAB_AUDIT_WORK
-        "Exchange these %u cables; the boxes have others.",
+        "Exchange these %u cables alone: not all of both boxes.",
         f.node, f.other, f.cables, f.cables);
 }
 

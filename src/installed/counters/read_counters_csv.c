@@ -111,9 +111,8 @@ static fab_status read_key(const counted_table *t, const char *text, size_t n, c
                                     columns[i].kind == COLUMN_GUID ? "GUID" : "time in seconds");
         }
     }
-    return key->box != NULL || key->guid != 0
-               ? FAB_OK
-               : fab_fail_in_file(err, key->file, key->line, 1, "names no node and no GUID");
+    const char *missing = key->box == NULL && key->guid == 0 ? "node and no GUID" : key->port == NULL ? "port" : NULL;
+    return missing == NULL ? FAB_OK : fab_fail_in_file(err, key->file, key->line, 1, "names no %s", missing);
 }
 
 fab_status fab_counted_row(const counted_table *t, const char *text, size_t n, counted_key key, fab_counters *out,

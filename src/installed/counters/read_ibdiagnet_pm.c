@@ -54,7 +54,7 @@ static fab_status read_table(counted_lines *lines, const char *path, fab_counter
         }
         if (table.n > 0) {
             FAB_PASS(n > 0 ? fab_counted_row(&table, text, n, key, out, err) : FAB_OK);
-        } else if (!fab_counted_head(&table, text, n)) {
+        } else if (n > 0 && !fab_counted_head(&table, text, n)) {
             return fab_fail_in_file(err, path, lines->line, 1, "names no PortNumber, or no counter that is known");
         }
     }

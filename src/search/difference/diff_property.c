@@ -194,11 +194,11 @@ static fab_status try_server(property *x, property_kind kind, uint32_t server, f
     fab_status status = diff_time_on(x->d, x->servers, x->n_servers, &time_s, err);
     x->servers[x->at] = before;
     FAB_PASS(status);
-    for (int k = 0; k < PROPERTY_N && !isnan(time_s); k++) { /* one evaluation speaks of all of them */
+    for (int k = 0; k < PROPERTY_N && isfinite(time_s); k++) { /* one evaluation speaks of all of them */
         bool other = key_of(x, (property_kind)k, server) != key_of(x, (property_kind)k, x->is);
         x->refuted[k] = x->refuted[k] || other != diff_returns(x->d, time_s);
     }
-    return isnan(time_s)
+    return !isfinite(time_s)
                ? FAB_OK
                : diff_add_test(x->d, time_s, without, err, "%s in its place", fab_server_name(x->f, server, name));
 }

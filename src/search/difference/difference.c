@@ -87,7 +87,7 @@ static void note_draws(diff *d, size_t e) {
         out->n_draws = before > out->n_draws ? before : out->n_draws;
         out->n_draws = after > out->n_draws ? after : out->n_draws;
     }
-    out->is_draw = is_once && hangs;
+    out->is_draw = is_once && hangs && d->out->stopped == NULL; /* that a job stops is no chance */
     out->n_draws = is_once ? 0 : out->n_draws;
 }
 

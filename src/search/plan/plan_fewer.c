@@ -31,8 +31,10 @@ static uint32_t fewer_servers(uint32_t most, uint32_t gpus_per_server, uint32_t 
     return 0;
 }
 
-static double tokens_per_s(const fab_plans *plans) {
-    return (double)plans->batch * (double)plans->seq / fab_planned_s(&plans->plans[0]);
+/* Where one search has means and the other has none, both by the first seed. */
+static double tokens_per_s(const fab_plans *plans, bool by_means) {
+    const fab_planned *best = &plans->plans[0];
+    return (double)plans->batch * (double)plans->seq / (by_means ? fab_planned_s(best) : best->iteration.time_s);
 }
 
 static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers, fab_plans *plans, fab_error *err) {
@@ -40,7 +42,8 @@ static fab_status try_fewer(const fab_plan_request *request, uint32_t n_servers,
     fab_error why = {.code = FAB_OK};
     fab_status status = fab_plan_search(request, &found, &why);
     if (status == FAB_OK && found->n_plans_listed > 0) {
-        const double gain = tokens_per_s(found) / tokens_per_s(plans);
+        const bool by_means = found->draws > 0 && plans->draws > 0;
+        const double gain = tokens_per_s(found, by_means) / tokens_per_s(plans, by_means);
         if (gain > 1 + FAB_VERDICT_PLAN && gain > plans->fewer_gain) {
             plans->fewer_servers = n_servers;
             plans->fewer_gpus = found->gpus;

@@ -38,6 +38,10 @@ static bool assess_shrinks(const fab_assessment *d) {
     return shrinks;
 }
 
+bool fab_assess_shrinks(const fab_traffic *t, const fab_fabric *f) {
+    return assess_shrink_check(t, f, NULL) == FAB_OK;
+}
+
 fab_status assess_shrink_check(const fab_traffic *t, const fab_fabric *f, fab_error *err) {
     bool trains = t->has_job && t->job.kind == FAB_JOB_TRAINING && t->model.layers > 0;
     uint64_t ranks = trains ? t->job.tp * t->job.cp * t->job.pp * t->job.dp : 0;

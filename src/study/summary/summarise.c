@@ -337,8 +337,17 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
     size_t end = c->first + s->request.n_policies;
     size_t best = c->first;
     double most = impact[best];
+    bool is_known = true;
     for (size_t v = c->first; v < end; v++) {
-        if (isnan(impact[v])) {
+        is_known = is_known && !isnan(impact[v]);
+        for (size_t w = c->first; w < v; w++) {
+            bool *differs = &s->differ[v * s->request.n_policies + w - c->first];
+            *differs =
+                *differs || isnan(impact[v]) != isnan(impact[w]) || fabs(impact[v] - impact[w]) > FAB_SAME_FACTOR;
+        }
+    }
+    for (size_t v = c->first; v < end; v++) {
+        if (!is_known) {
             return;
         }
         best = impact[v] < impact[best] ? v : best;
@@ -347,10 +356,6 @@ static void compare_policies(fab_summariser *s, fab_study_choice *c, const fab_o
     size_t n_best = 0;
     size_t last_best = best;
     for (size_t v = c->first; v < end; v++) {
-        for (size_t w = c->first; w < v; w++) {
-            bool *differs = &s->differ[v * s->request.n_policies + w - c->first];
-            *differs = *differs || fabs(impact[v] - impact[w]) > FAB_SAME_FACTOR;
-        }
         if (impact[v] <= impact[best] + FAB_SAME_FACTOR) {
             s->variants[v].out.n_best++;
             last_best = v;
@@ -464,7 +469,8 @@ static void compare_variants(const fab_summariser *s, fab_study_summary *out) {
         const uint64_t n_compared = n_policies > 1 ? s->choices[i / n_policies].n_compared : 0;
         v->speed = (1 - v->impact) / healthy;
         v->same_as = first;
-        while (v->same_as < i && (n_compared == 0 || s->differ[i * n_policies + v->same_as - first])) {
+        while (v->same_as < i && (n_compared == 0 || out->variants[v->same_as].same_as != v->same_as ||
+                                  s->differ[i * n_policies + v->same_as - first])) {
             v->same_as++;
         }
         const fab_study_variant *best = &out->variants[out->shown];

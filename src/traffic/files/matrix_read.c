@@ -217,42 +217,54 @@ static bool is_square(cursor c) {
     return (*c.at >= '0' && *c.at <= '9') || *c.at == '.';
 }
 
-/* Moves behind what stands between two numbers of a row. */
-static void skip_separator(cursor *c) {
+/* A number, and what stands between it and the next one. */
+static fab_status read_cell(cursor *c, uint64_t *bytes, fab_error *err) {
+    FAB_PASS(read_bytes(c, bytes, err));
+    if (!at_line_end(c) && strchr(" \t,;", *c->at) == NULL) {
+        return unexpected(c, "',', ';' or a blank behind the number", err);
+    }
     matrix_skip_blanks(c);
     if (*c->at == ',' || *c->at == ';') {
         c->at++;
         matrix_skip_blanks(c);
     }
+    return FAB_OK;
 }
 
-static fab_status read_row(cursor *c, uint32_t row, uint32_t *columns, fab_phase_builder *builder, fab_error *err) {
-    const char *first = c->at;
+static fab_status count_columns(cursor c, uint32_t *out, fab_error *err) {
+    const char *first = c.at;
+    uint32_t n = 0;
+    for (uint64_t bytes = 0; !at_line_end(&c); n++) {
+        FAB_PASS(read_cell(&c, &bytes, err));
+    }
+    if (n == 3) { /* as likely flows without their header */
+        return matrix_fail_at(
+            &c, first, FAB_EINPUT, err,
+            "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs "
+            "a fourth row and column of zeros");
+    }
+    *out = n;
+    return FAB_OK;
+}
+
+static fab_status read_row(cursor *c, uint32_t row, uint32_t columns, fab_phase_builder *builder, fab_error *err) {
     uint32_t column = 0;
     for (; !at_line_end(c); column++) {
         const char *start = c->at;
         uint64_t bytes = 0;
-        FAB_PASS(read_bytes(c, &bytes, err));
-        if (column >= c->n_gpus || (row > 0 && column >= *columns)) {
+        FAB_PASS(read_cell(c, &bytes, err));
+        if (column >= c->n_gpus || column >= columns) {
             char text[96];
             (void)snprintf(text, sizeof text, "number %" PRIu32 " of a row, where %s %" PRIu32, column + 1,
                            column >= c->n_gpus ? "GPUs of the fabric are" : "the first has",
-                           column >= c->n_gpus ? c->n_gpus : *columns);
+                           column >= c->n_gpus ? c->n_gpus : columns);
             return matrix_fail_at(c, start, FAB_EINPUT, err, text);
         }
         if (bytes > 0) {
             FAB_PASS(matrix_add_entry(c, start, row, column, bytes, builder, err));
         }
-        skip_separator(c);
     }
-    *columns = row == 0 ? column : *columns;
-    if (*columns == 3) { /* as likely flows without their header */
-        return matrix_fail_at(
-            c, first, FAB_EINPUT, err,
-            "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs "
-            "a fourth row and column of zeros");
-    }
-    if (column < *columns) {
+    if (column < columns) {
         return unexpected(c, "as many numbers as in the first row", err);
     }
     next_line(c);
@@ -262,11 +274,13 @@ static fab_status read_row(cursor *c, uint32_t row, uint32_t *columns, fab_phase
 static fab_status read_square(cursor *c, fab_phase_builder *builder, fab_error *err) {
     uint32_t columns = 0;
     uint32_t row = 0;
-    for (skip_empty_lines(c, '#'); c->at != c->end; skip_empty_lines(c, '#')) {
-        if (row > 0 && row == columns) {
+    skip_empty_lines(c, '#');
+    FAB_PASS(count_columns(*c, &columns, err));
+    for (; c->at != c->end; skip_empty_lines(c, '#')) {
+        if (row == columns) {
             return unexpected(c, "the end of the file after as many rows as columns", err);
         }
-        FAB_PASS(read_row(c, row++, &columns, builder, err));
+        FAB_PASS(read_row(c, row++, columns, builder, err));
     }
     return row == columns ? FAB_OK : unexpected(c, "as many rows as columns", err);
 }
@@ -350,13 +364,16 @@ static fab_status read_market(cursor *c, fab_phase_builder *builder, fab_error *
 
 /* --- file --------------------------------------------------------------------------------------------------------- */
 
-/* Most entries the file can have: one a line, each of at least five bytes and an end of line; of a square a number and
- * what separates it. */
+/* Most entries the file can have: one a line, each of at least five bytes and an end of line; of a square the numbers.
+ */
 static size_t max_entries(const fab_str *text, bool square) {
     size_t n = 1;
     const char *end = text->data + text->length;
     if (square) {
-        return text->length / 2 + 1;
+        for (const char *at = text->data; at < end; at++) {
+            n += *at == ',' || *at == ';' || *at == ' ' || *at == '\t' || *at == '\n';
+        }
+        return n;
     }
     for (const char *at = text->data; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++) {
         n++;

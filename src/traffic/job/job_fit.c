@@ -10,14 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sequences that a replica serves at once where nobody says how many: the most, by powers of two, that leave
- * memory-headroom, up to what vLLM takes by default (--max-num-seqs). */
+/* Sequences that a replica serves at once where nobody says how many: the fewest that go with the sizes, doubled while
+ * that leaves memory-headroom, up to what vLLM takes by default (--max-num-seqs). */
 #define MOST_SERVED 256
 
 void fab_job_fill_replicas(fab_job *job) {
-    const uint64_t one = job->spec.batch; /* each replica has one */
+    const uint64_t one = job->spec.batch;
+    const uint64_t most = MOST_SERVED * fab_serving_replicas(&job->spec, true);
     const uint64_t microbatches = job->microbatches;
     for (uint64_t each = MOST_SERVED; job->batch_is_open && each > 1; each /= 2) {
+        if (one * each > most) {
+            continue;
+        }
         job->spec.batch = job->model.batch = one * each;
         job->microbatches = microbatches * each;
         fab_job_memory_make(&job->spec, &job->model, job->microbatches, &job->memory);

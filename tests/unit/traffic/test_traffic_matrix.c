@@ -216,6 +216,10 @@ static const struct {
     {"0,1,5\n", FAB_EINPUT, "1:1",
      "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs a fourth row and column "
      "of zeros"},
+    {"1,0,5\n", FAB_EINPUT, "1:1",
+     "three numbers without a header: for flows write src,dst,bytes above them, for three GPUs a fourth row and column "
+     "of zeros"},
+    {"0,1.2.3\n1,0\n", FAB_EINPUT, "1:6", "expected ',', ';' or a blank behind the number, found '.3'"},
     {"0,1\n2,0\n3,4\n", FAB_EINPUT, "3:1", "expected the end of the file after as many rows as columns, found '3'"},
     {"0,1\n", FAB_EINPUT, "2:1", "expected as many rows as columns, found the end of the file"},
     {"0,1\n2\n", FAB_EINPUT, "2:2", "expected as many numbers as in the first row, found the end of the line"},

@@ -38,7 +38,7 @@ typedef struct fab_diff_request {
  * and that have not. A cause that no evaluation confirms is not named. Of reports only what stands in them is compared.
  * @retval FAB_EINPUT  a part, a host or a report that is none
  * Errors of evaluating a state.
- * Complexity: two replays with all loads, and up to three for every change, of FAB_DIFF_TRIED and one.
+ * Complexity: two replays with all loads, and up to four for every change, times the seeds, of FAB_DIFF_TRIED and one.
  */
 fab_status fab_diff_run(const fab_diff_request *request, fab_difference **out, fab_error *err) FAB_MUST_USE;
 

@@ -64,6 +64,9 @@ fab_outcome fab_assessment_healthy(const fab_assessment *assessment, uint32_t va
  */
 bool fab_assess_serves(const fab_traffic *traffic, const fab_fabric *fabric);
 
+/** Whether policy shrink is possible. */
+bool fab_assess_shrinks(const fab_traffic *traffic, const fab_fabric *fabric);
+
 /**
  * Policies that a study of the context compares where it is not told which: none; first-spare where the job leaves a
  * server idle; of histories shrink, where replicas can go on without each other.
