@@ -212,8 +212,8 @@ assert verdict["best"] == best + 1, (verdict, figures)
 assert abs(verdict["margin_ratio"] - (max(figures) / min(figures) - 1)) < 1e-9, (verdict, figures)
 PYTHON
 # without --seeds they are dealt to the seeds of times in turn: the same histories, which an engine without draws has once
-"$program" compare "${compared[0]}" "${compared[0]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --quiet --json >dealt.json || fail "dealt: $?"
-"$program" study "${compared[0]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --policy first-spare --store dealt --quiet --json >dealt-study.json || fail "study of two engines"
+"$program" compare "${compared[1]}" "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --quiet --json >dealt.json || fail "dealt: $?"
+"$program" study "${compared[1]}" --job model=gpt-7.5b,tp=8 --set failures.server-mtbf=4000h "${histories[@]}" --engine ecmp --engine spray --policy first-spare --store dealt --quiet --json >dealt-study.json || fail "study of two engines"
 python3 - <<'PYTHON' || fail "histories dealt to seeds"
 import json
 ecmp, spray = json.load(open("dealt.json"))["sweep"]["points"][0]["engines"]
