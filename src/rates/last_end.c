@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CLOSE     1e-11 /* times that are equal but for rounding */
 #define DONE      1e-13 /* of a flow: rounding */
@@ -18,12 +19,8 @@
 
 typedef struct last_link {
     double weight, bits; /* of its flows */
-    double latest;       /* bound of its flows */
     double least_after;  /* what comes after any of them */
     double running;      /* weight under way, in a run */
-    bool is_exact;       /* so are the bounds of its flows */
-    bool is_open;        /* its share grows in runs */
-    bool is_late;        /* a flow that it holds may be the last */
 } last_link;
 
 typedef struct last_runner {
@@ -37,7 +34,11 @@ typedef struct last_search {
     const fab_sharing *s;
     const double *bits, *after_s;
     last_link *links;
-    double *ends_s; /* [flow]: bounds */
+    double *share, *latest_s; /* [link]: at the start; bound of its flows */
+    bool *is_exact;           /* [link]: so are the bounds of its flows */
+    bool *is_open;            /* [link]: its share grows in runs */
+    bool *is_late;            /* [link]: a flow that it holds may be the last */
+    double *ends_s;           /* [flow]: bounds */
     last_runner *runners;
     size_t n_runners, runners_capacity;
     double fullest_s; /* the last end is no sooner */
@@ -45,41 +46,50 @@ typedef struct last_search {
     uint64_t work;
 } last_search;
 
-static double weight_of(const fab_sharing *s, uint32_t f) {
+/* fmin() and fmax() of what is no NAN, without a call. */
+static inline double least_of(double a, double b) {
+    return a < b ? a : b;
+}
+
+static inline double most_of(double a, double b) {
+    return a > b ? a : b;
+}
+
+static inline double weight_of(const fab_sharing *s, uint32_t f) {
     return s->weight != NULL ? s->weight[f] : 1;
 }
 
-static double share_at(const fab_sharing *s, uint64_t e) {
+static inline double share_at(const fab_sharing *s, uint64_t e) {
     return s->share != NULL ? s->share[e] : 1;
 }
 
-static double after_of(const last_search *t, uint32_t f) {
+static inline double after_of(const last_search *t, uint32_t f) {
     return t->after_s != NULL ? t->after_s[f] : 0;
 }
 
-static double limit_of(const fab_sharing *s, uint32_t f) {
+static inline double limit_of(const fab_sharing *s, uint32_t f) {
     return s->limit != NULL ? s->limit[f] / weight_of(s, f) : INFINITY;
-}
-
-static double link_s(const last_search *t, uint32_t l) {
-    return t->links[l].bits / t->s->capacity[l];
 }
 
 /* Bounds from the shares at the start. */
 static void bound_flows(last_search *t) {
     const fab_sharing *s = t->s;
     for (uint32_t f = 0; f < s->n_flows; f++) {
+        const double after_s = after_of(t, f);
         for (uint64_t e = s->first[f]; t->bits[f] > 0 && e < s->first[f + 1]; e++) {
             last_link *link = &t->links[s->link[e]];
-            link->least_after = link->weight > 0 ? fmin(link->least_after, after_of(t, f)) : after_of(t, f);
+            link->least_after = link->weight > 0 ? least_of(link->least_after, after_s) : after_s;
             link->weight += weight_of(s, f) * share_at(s, e);
             link->bits += t->bits[f] * share_at(s, e);
         }
     }
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        t->share[l] = s->capacity[l] / t->links[l].weight;
+    }
     for (uint32_t f = 0; f < s->n_flows; f++) {
         double level = limit_of(s, f);
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            level = fmin(level, s->capacity[s->link[e]] / t->links[s->link[e]].weight);
+            level = least_of(level, t->share[s->link[e]]);
         }
         t->ends_s[f] = t->bits[f] > 0 ? t->bits[f] / (weight_of(s, f) * level) : 0;
     }
@@ -89,33 +99,45 @@ static bool is_exact(const last_search *t, uint32_t f) {
     const fab_sharing *s = t->s;
     bool exact = s->limit != NULL && t->ends_s[f] <= t->bits[f] / s->limit[f] * (1 + CLOSE);
     for (uint64_t e = s->first[f]; !exact && e < s->first[f + 1]; e++) {
-        exact = t->links[s->link[e]].is_exact;
+        exact = t->is_exact[s->link[e]];
     }
     return exact || t->ends_s[f] == 0;
 }
 
-/* What bounds say of links, and what no last end is sooner than. */
+/* The flows whose bounds are new: all at first, then those of the last run. */
+static uint32_t nth_new(const last_search *t, size_t i) {
+    return t->n_runners > 0 ? t->runners[i].flow : (uint32_t)i;
+}
+
+static size_t count_new(const last_search *t) {
+    return t->n_runners > 0 ? t->n_runners : t->s->n_flows;
+}
+
+/* What bounds say of links, and what no last end is sooner than. All flows of a link whose bound is not its last are
+ * new with it. */
 static void weigh_bounds(last_search *t) {
     const fab_sharing *s = t->s;
     for (uint32_t l = 0; l < s->n_links; l++) {
-        t->links[l].latest = 0;
+        t->latest_s[l] = t->n_runners == 0 || t->is_open[l] ? 0 : t->latest_s[l];
     }
-    for (uint32_t f = 0; f < s->n_flows; f++) {
+    for (size_t i = 0; i < count_new(t); i++) {
+        const uint32_t f = nth_new(t, i);
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            last_link *link = &t->links[s->link[e]];
-            link->latest = fmax(link->latest, t->ends_s[f]);
+            t->latest_s[s->link[e]] = most_of(t->latest_s[s->link[e]], t->ends_s[f]);
         }
     }
     for (uint32_t l = 0; l < s->n_links; l++) {
-        const double least_s = link_s(t, l);
-        t->fullest_s = fmax(t->fullest_s, least_s);
-        t->last_s = fmax(t->last_s, least_s + t->links[l].least_after);
-        t->links[l].is_exact = t->links[l].weight > 0 && t->links[l].latest <= least_s * (1 + CLOSE);
+        const double least_s = t->links[l].bits / s->capacity[l];
+        t->fullest_s = most_of(t->fullest_s, least_s);
+        t->last_s = most_of(t->last_s, least_s + t->links[l].least_after);
+        t->is_exact[l] = t->links[l].weight > 0 && t->latest_s[l] <= least_s * (1 + CLOSE);
     }
-    for (uint32_t f = 0; f < s->n_flows; f++) {
-        if (is_exact(t, f)) {
-            t->fullest_s = fmax(t->fullest_s, t->ends_s[f] * (1 - CLOSE));
-            t->last_s = fmax(t->last_s, t->ends_s[f] + after_of(t, f));
+    for (size_t i = 0; i < count_new(t); i++) {
+        const uint32_t f = nth_new(t, i);
+        const double end_s = t->ends_s[f];
+        if ((end_s * (1 - CLOSE) > t->fullest_s || end_s + after_of(t, f) > t->last_s) && is_exact(t, f)) {
+            t->fullest_s = most_of(t->fullest_s, end_s * (1 - CLOSE));
+            t->last_s = most_of(t->last_s, end_s + after_of(t, f));
         }
     }
 }
@@ -133,9 +155,8 @@ static bool open_links(last_search *t, uint32_t f, double level) {
     const fab_sharing *s = t->s;
     bool more = false;
     for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-        last_link *link = &t->links[s->link[e]];
-        if (!link->is_open && s->capacity[s->link[e]] / link->weight < level) {
-            link->is_open = more = true;
+        if (!t->is_open[s->link[e]] && t->share[s->link[e]] < level) {
+            t->is_open[s->link[e]] = more = true;
         }
     }
     return more;
@@ -143,37 +164,43 @@ static bool open_links(last_search *t, uint32_t f, double level) {
 
 /* The level that a flow needs to be out of the question. */
 static double level_needed(const last_search *t, uint32_t f) {
-    const double by_s = fmin(t->fullest_s, t->last_s - after_of(t, f));
+    const double by_s = least_of(t->fullest_s, t->last_s - after_of(t, f));
     return by_s > 0 ? t->bits[f] / (weight_of(t->s, f) * by_s) : INFINITY;
+}
+
+/* Opens what held others of the run at the links of those that may be last. */
+static bool open_beside(last_search *t) {
+    const fab_sharing *s = t->s;
+    bool more = false;
+    for (size_t i = 0; i < t->n_runners; i++) {
+        const last_runner *runner = &t->runners[i];
+        bool is_beside = false;
+        for (uint64_t e = s->first[runner->flow]; e < s->first[runner->flow + 1]; e++) {
+            is_beside = is_beside || t->is_late[s->link[e]];
+        }
+        more = (is_beside && runner->is_held && open_links(t, runner->flow, runner->level * (1 + CLOSE))) || more;
+    }
+    return more;
 }
 
 /* Opens what holds flows that may be last: their links, then those that hold others at their links. */
 static bool open_late(last_search *t, uint32_t *out_n) {
     const fab_sharing *s = t->s;
     bool more = false;
-    bool opened = false;
     *out_n = 0;
-    for (uint32_t l = 0; l < s->n_links; l++) {
-        t->links[l].is_late = false;
-    }
-    for (uint32_t f = 0; f < s->n_flows; f++) {
+    for (size_t i = 0; i < count_new(t); i++) {
+        const uint32_t f = nth_new(t, i);
         if (may_be_last(t, f)) {
-            ++*out_n;
+            if (++*out_n == 1) {
+                memset(t->is_late, 0, s->n_links * sizeof *t->is_late);
+            }
             more = open_links(t, f, level_needed(t, f)) || more;
             for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-                t->links[s->link[e]].is_late = t->links[s->link[e]].is_open;
+                t->is_late[s->link[e]] = t->is_open[s->link[e]];
             }
         }
     }
-    for (size_t i = 0; !more && i < t->n_runners; i++) { /* of the run before */
-        const uint32_t f = t->runners[i].flow;
-        bool is_beside = false;
-        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            is_beside = is_beside || t->links[s->link[e]].is_late;
-        }
-        opened = (is_beside && t->runners[i].is_held && open_links(t, f, t->runners[i].level * (1 + CLOSE))) || opened;
-    }
-    return more || opened;
+    return more || (*out_n > 0 && open_beside(t));
 }
 
 /* Everybody who crosses an open link. */
@@ -184,18 +211,20 @@ static fab_status list_runners(last_search *t, fab_error *err) {
         t->links[l].running = t->links[l].weight;
     }
     for (uint32_t f = 0; f < s->n_flows; f++) {
-        last_runner runner = {.residual = t->bits[f] / weight_of(s, f), .level = limit_of(s, f), .flow = f};
         bool runs = false;
         for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
-            const last_link *link = &t->links[s->link[e]];
-            runs = runs || link->is_open;
-            runner.level = link->is_open ? runner.level : fmin(runner.level, s->capacity[s->link[e]] / link->weight);
+            runs = runs || t->is_open[s->link[e]];
         }
-        if (runs && runner.residual > 0) {
-            runner.done = runner.residual * DONE;
-            FAB_PASS(FAB_GROW(t->runners, t->runners_capacity, t->n_runners + 1, err));
-            t->runners[t->n_runners++] = runner;
+        if (!runs || !(t->bits[f] > 0)) {
+            continue;
         }
+        last_runner runner = {.residual = t->bits[f] / weight_of(s, f), .level = limit_of(s, f), .flow = f};
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            runner.level = t->is_open[s->link[e]] ? runner.level : least_of(runner.level, t->share[s->link[e]]);
+        }
+        runner.done = runner.residual * DONE;
+        FAB_PASS(FAB_GROW(t->runners, t->runners_capacity, t->n_runners + 1, err));
+        t->runners[t->n_runners++] = runner;
     }
     return FAB_OK;
 }
@@ -204,8 +233,8 @@ static double level_of(const last_search *t, const last_runner *runner) {
     const fab_sharing *s = t->s;
     double level = runner->level;
     for (uint64_t e = s->first[runner->flow]; e < s->first[runner->flow + 1]; e++) {
-        const last_link *link = &t->links[s->link[e]];
-        level = link->is_open ? fmin(level, s->capacity[s->link[e]] / link->running) : level;
+        const uint32_t l = s->link[e];
+        level = t->is_open[l] ? least_of(level, s->capacity[l] / t->links[l].running) : level;
     }
     return level;
 }
@@ -217,7 +246,7 @@ static void end_runner(last_search *t, size_t i, size_t last, double now_s) {
     for (uint64_t e = s->first[runner.flow]; e < s->first[runner.flow + 1]; e++) {
         t->links[s->link[e]].running -= weight_of(s, runner.flow) * share_at(s, e);
     }
-    t->ends_s[runner.flow] = fmin(t->ends_s[runner.flow], now_s);
+    t->ends_s[runner.flow] = least_of(t->ends_s[runner.flow], now_s);
     t->runners[i] = t->runners[last];
     t->runners[last] = runner;
 }
@@ -234,7 +263,7 @@ static bool run_down(last_search *t, double *level) {
         for (size_t i = 0; i < n; i++) {
             level[i] = level_of(t, &t->runners[i]);
             t->runners[i].is_held = t->runners[i].is_held || level[i] == t->runners[i].level;
-            next_s = fmin(next_s, t->runners[i].residual / level[i]);
+            next_s = least_of(next_s, t->runners[i].residual / level[i]);
         }
         now_s += next_s;
         for (size_t i = 0; i < n; i++) {
@@ -280,22 +309,22 @@ fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const 
     last_search t = {.s = sharing, .bits = bits, .after_s = after_s};
     double last_s = -1;
     *out = (fab_last_end){.is_known = false};
-    FAB_TRY(FAB_NEW(t.links, sharing->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(sharing->n_links, err, t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late));
     FAB_TRY(FAB_NEW(t.ends_s, sharing->n_flows, err));
     bound_flows(&t);
     FAB_TRY(narrow(&t, &out->is_known, err));
     for (uint32_t f = 0; out->is_known && f < sharing->n_flows; f++) {
-        if (!is_exact(&t, f)) {
-            continue;
-        }
-        out->last_s = fmax(out->last_s, t.ends_s[f]);
-        if (t.ends_s[f] + after_of(&t, f) > last_s * (1 + SAME)) {
-            last_s = t.ends_s[f] + after_of(&t, f);
-            out->flow = f;
-            out->flow_s = t.ends_s[f];
+        const double end_s = t.ends_s[f];
+        if ((end_s > out->last_s || end_s + after_of(&t, f) > last_s * (1 + SAME)) && is_exact(&t, f)) {
+            out->last_s = most_of(out->last_s, end_s);
+            if (end_s + after_of(&t, f) > last_s * (1 + SAME)) {
+                last_s = end_s + after_of(&t, f);
+                out->flow = f;
+                out->flow_s = end_s;
+            }
         }
     }
 done:
-    FAB_FREE_ALL(t.links, t.ends_s, t.runners);
+    FAB_FREE_ALL(t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late, t.ends_s, t.runners);
     return status;
 }
