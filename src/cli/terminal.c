@@ -92,7 +92,7 @@ void cli_progress_start(cli_progress *progress) {
     progress->started_s = cli_now_s();
     progress->shown_s = progress->started_s; /* nothing for what takes less than the first interval */
     progress->in_terminal = is_terminal(STDERR_FILENO);
-    progress->every_s = progress->in_terminal ? 0.2 : LINE_S;
+    progress->every_s = progress->in_terminal || CLI_HOLDS ? 0.2 : LINE_S; /* a page shows it where it was */
 }
 
 void cli_progress_step(void *context, double done, size_t total) {
@@ -114,7 +114,7 @@ void cli_progress_step(void *context, double done, size_t total) {
     (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %s%s%s", begin, floor(done), total, 100 * done / (double)total,
                   tail, hint, end);
     (void)fflush(stderr);
-    if (!progress->in_terminal) {
+    if (!progress->in_terminal && !CLI_HOLDS) {
         progress->every_s = fmin(2 * progress->every_s, MOST_LINE_S);
     }
 }

@@ -103,6 +103,8 @@ PAGES = [
     Page("page, 4 queue pairs in WebAssembly, 24,576 GPUs", 1, "s", "qp-24576"),
     Page("page, D-mod-K in WebAssembly, 24,576 GPUs", 1, "s", "dmodk-24576"),
     Page("page, spraying in WebAssembly, 24,576 GPUs", 1, "s", "spray-24576"),
+    Page("page, placement in WebAssembly, 24,576 GPUs", 1, "s", "placement-24576"),
+    Page("page, adaptive routing in WebAssembly, 24,576 GPUs", 1, "s", "adaptive-24576"),
 ]
 
 # How a job grows: largest number of GPUs that it is tried on, and arguments, with a design in place of {}; or a measuring

@@ -208,6 +208,49 @@ static void check_finish(const random_sharing *r, uint64_t seed) {
     free(again);
 }
 
+/* The last end of a simulation, where bounds tell it: when it is, and nobody's end with what comes after is later. */
+static bool check_last(const random_sharing *r, uint64_t seed) {
+    fab_error err = {0};
+    const uint32_t n = r->sharing.n_flows;
+    fab_rng rng = fab_rng_make(seed, 8);
+    fab_last_end last = {.is_known = false};
+    double *finish = calloc(n, sizeof *finish);
+    double *after = calloc(n, sizeof *after);
+    double last_s = 0;
+    cr_assert_eq(fab_fluid_finish(&r->sharing, r->bits, finish, &err), FAB_OK, "seed %d: %s", (int)seed, err.text);
+    for (uint32_t f = 0; f < n; f++) {
+        last_s = fmax(last_s, finish[f]);
+    }
+    for (uint32_t f = 0; f < n; f++) {
+        after[f] = last_s * 1e-3 * (double)fab_rng_below(&rng, 20);
+    }
+    cr_assert_eq(fab_fluid_last(&r->sharing, r->bits, seed % 2 == 0 ? after : NULL, &last, &err), FAB_OK);
+    for (uint32_t f = 0; last.is_known && f < n; f++) {
+        const double more = seed % 2 == 0 ? after[f] - after[last.flow] : 0;
+        cr_assert(sharing_close(last.last_s, last_s, CLOSE), "seed %d: %.17g, not %.17g", (int)seed, last.last_s,
+                  last_s);
+        cr_assert(sharing_close(last.flow_s, finish[last.flow], CLOSE), "seed %d: flow %u ends at %.17g, not %.17g",
+                  (int)seed, last.flow, last.flow_s, finish[last.flow]);
+        cr_assert_leq(finish[f] + more, last.flow_s * (1 + CLOSE), "seed %d: flow %u is later", (int)seed, f);
+    }
+    free(finish);
+    free(after);
+    return last.is_known;
+}
+
+Test(oracle_max_min, last_ends) {
+    uint32_t n_known[2] = {0}; /* without and with what comes after */
+    const uint32_t n = N_INSTANCES / 2;
+    for (uint64_t seed = 0; seed < n; seed++) {
+        random_sharing r;
+        sharing_make(seed, 40, seed % 3 == 0 ? 20 : 5, &r);
+        n_known[seed % 2 == 0] += check_last(&r, seed);
+        sharing_discard(&r);
+    }
+    cr_assert_gt(n_known[0], n / 20, "bounds tell %u of %u", n_known[0], n);
+    cr_assert_gt(n_known[1], n / 20, "bounds tell %u of %u", n_known[1], n);
+}
+
 Test(oracle_max_min, finishing_times) {
     for (uint64_t seed = 0; seed < N_INSTANCES / 2; seed++) {
         random_sharing r;

@@ -5,6 +5,9 @@ import fabriscope from '../core/core.cjs';
 const ANSWER = '/tmp/answer'; // standard output: a file takes blocks, a terminal characters
 let compiled = null;
 let program = null;
+let asked = 0; // the question that is answered
+const PROGRESS = /^fabriscope: (\d+ of \d+ \(.*)/;
+const USAGE = /^fabriscope: [\d.]+ s wall/;
 
 async function begin() {
   const said = [];
@@ -13,7 +16,11 @@ async function begin() {
       WebAssembly.instantiate(compiled, imports).then(done);
       return {};
     },
-    printErr: (line) => said.push(line),
+    printErr(line) {
+      const [, doing] = PROGRESS.exec(line) ?? [];
+      if (doing) postMessage({ id: asked, doing });
+      else if (!USAGE.test(line)) said.push(line);
+    },
   });
   module.FS.close(module.FS.getStream(1));
   return { module, said, out: module.FS.open(ANSWER, 'w') };
@@ -21,6 +28,7 @@ async function begin() {
 
 async function ask({ id, words, files }) {
   const started = performance.now();
+  asked = id;
   program ??= await begin();
   const { module, said, out } = program;
   const { FS } = module;

@@ -46,7 +46,7 @@ const wordsOf = (q) => [
   ...q.options,
   ...q.broken.flatMap((part) => ['--fail', part]),
 ];
-const questionWords = (q) => ['explore', ...wordsOf(q), '--threads', '1', '--quiet'];
+const questionWords = (q) => ['explore', ...wordsOf(q), '--threads', '1']; // not quiet: it says how far it is
 const quoted = (word) => (/^[\w.:=,/+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** Figures of a report that a knob is turned for: [name, value, format, whether less is better, what it stands beside
@@ -86,9 +86,10 @@ function comparison(now, then) {
 
 /**
  * The program in its worker: `ask(words, files)` gives { code, answer, said, ms }, the answer as what its JSON says. When
- * nobody asks it opens what broken parts need of the job that was asked for last; `onOpen` is told.
+ * nobody asks it opens what broken parts need of the job that was asked for last; `onOpen` is told. `onDoing(text)`: how
+ * far the newest question is, every second or two.
  */
-function startCore(onReady, onOpen) {
+function startCore(onReady, onOpen, onDoing) {
   const script = new Blob([document.getElementById('worker').textContent], { type: 'text/javascript' });
   const worker = new Worker(URL.createObjectURL(script));
   const packed = Uint8Array.from(atob(document.getElementById('core').textContent), (c) => c.charCodeAt(0));
@@ -105,6 +106,10 @@ function startCore(onReady, onOpen) {
     return last;
   };
   worker.onmessage = ({ data }) => {
+    if (data.doing) {
+      if (data.id === n) onDoing(data.doing);
+      return;
+    }
     if (data.ready) onReady();
     waiting.get(data.id)?.({ ...data, answer: data.code === 0 && data.answer.length > 0 ? read(data.answer) : null });
     waiting.delete(data.id);
@@ -148,7 +153,7 @@ export function explore(first, show) {
     if (q.design) ask(questionWords(q), files); // opens the job that the page shows
     if (q.design) status.textContent = 'Turn a knob, or break something in the picture.';
     else status.textContent = 'Write a design: a family, a colon and keys, such as clos:gpus=1024,taper=2.';
-  }, () => { status.dataset.open = String(newest); });
+  }, () => { status.dataset.open = String(newest); }, (text) => { if (newest > 0) status.textContent = `Counting: phases and engines, ${text}.`; });
 
   const present = () => show(now, kept === now ? null : kept);
 

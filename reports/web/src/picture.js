@@ -14,6 +14,8 @@ const MARGIN = { top: 26, bottom: 14 };
 const GUTTER = 52; // for the names of the tiers
 const ROW = { group: 40, switch: 22, block: 18 };
 const REACH = 5; // pixels from a line
+const STRIPS = 8; // of a width
+const BESIDE = 16; // pixels by which lines are wider than what they are between
 const MOST_ZOOM = 200;
 const OPENS = 2; // zoom at which the group under the pointer opens
 
@@ -151,7 +153,8 @@ export class Picture extends Painted {
   draw() {
     const size = this.size();
     if (size.width <= 0) return;
-    this.wide = null;
+    this.strips = null;
+    this.drawnPan = this.pan;
     const g = cleared(this.canvas, size.width, size.height);
     this.canvas.style.height = `${size.height}px`;
     this.paint(g, palette(), size, [0, size.width]);
@@ -166,20 +169,39 @@ export class Picture extends Painted {
     this.drawBoxes(g, c, range);
   }
 
-  /** The picture moves under a pointer: three widths are drawn once, and shifted. */
+  /** The picture moves under a pointer: what is drawn is shifted, and what comes into view is drawn strip by strip. */
   shift() {
     const size = this.size();
-    const beside = size.width;
-    if (!this.wide || Math.abs(this.pan - this.wide.pan) > beside) {
+    const { width, gutter, height } = size;
+    if (!this.strips) {
       const canvas = h('canvas');
-      const g = cleared(canvas, 3 * beside, size.height);
-      g.translate(beside, 0);
-      this.paint(g, palette(), size, [-beside, 2 * beside]);
-      this.wide = { canvas, pan: this.pan };
+      cleared(canvas, width, height).drawImage(this.canvas, 0, 0, width, height);
+      this.strips = { canvas, pan: this.drawnPan, drawn: new Map() };
     }
-    const g = cleared(this.canvas, size.width, size.height);
-    g.drawImage(this.wide.canvas, this.pan - this.wide.pan - beside, 0, 3 * beside, size.height);
+    const by = this.pan - this.strips.pan;
+    const step = Math.ceil(width / STRIPS);
+    const scale = this.strips.canvas.width / width;
+    const g = cleared(this.canvas, width, height);
+    for (let k = Math.floor((gutter - by) / step); k * step + by < width; k++) {
+      const hidden = Math.max(k * step, gutter - by) >= gutter && Math.min((k + 1) * step, width - by) <= width; // below what was drawn
+      if (!hidden) g.drawImage(this.strip(k * step, step, size, by), k * step + by, 0, step, height);
+    }
+    g.drawImage(this.strips.canvas, gutter * scale, 0, (width - gutter) * scale, height * scale, gutter + by, 0, width - gutter, height);
     this.drawLevels(g, palette(), size);
+  }
+
+  /** What stands from a pixel of what was drawn on. */
+  strip(from, step, size, by) {
+    const { drawn } = this.strips;
+    if (drawn.size > 4 * STRIPS) drawn.clear();
+    if (!drawn.has(from)) {
+      const canvas = h('canvas');
+      const g = cleared(canvas, step, size.height);
+      g.translate(-from - by, 0);
+      this.paint(g, palette(), size, [from + by - BESIDE, from + by + step + BESIDE]);
+      drawn.set(from, canvas);
+    }
+    return drawn.get(from);
   }
 
   /* --- pointing --- */

@@ -149,6 +149,17 @@ static fab_status solve_set(const pace_solver *s, unsigned set, double *slowdown
     return FAB_OK;
 }
 
+/* Those that keep any of the links busy. */
+static unsigned travels_of(const pace_solver *s) {
+    unsigned present = 0;
+    for (uint32_t i = 0; i < s->n_busy; i++) {
+        for (fab_travel k = 0; k < FAB_TRAVEL_N; k++) {
+            present |= s->busy[i].part[k] > 0 ? FAB_TRAVEL_BIT(k) : 0;
+        }
+    }
+    return present;
+}
+
 fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffic, const double *const *bytes,
                              const double *transfer_s, fab_paces *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -177,12 +188,20 @@ fab_status fab_iterate_paces(const fab_fabric *fabric, const fab_traffic *traffi
     for (uint32_t i = 0; i < s.n_busy; i++) {
         s.ones[i] = 1;
     }
+    const unsigned present = travels_of(&s);
     static const unsigned REPLICAS[] = {0, FAB_TRAVEL_BIT(FAB_TRAVEL_GATHER), FAB_TRAVEL_BIT(FAB_TRAVEL_REDUCE)};
     for (fab_travel exchange = 0; exchange <= FAB_N_EXCHANGES; exchange++) {
         unsigned in_line = exchange < FAB_N_EXCHANGES ? FAB_TRAVEL_BIT(exchange) : 0;
         for (size_t i = 0; i < 6; i++) {
             unsigned set = in_line | REPLICAS[i / 2] | (i % 2 == 1 ? FAB_TRAVEL_BIT(FAB_TRAVEL_SEND) : 0);
-            FAB_TRY(solve_set(&s, set, out->slowdown[set], err));
+            if ((set & present) == set && (set & (set - 1)) != 0) { /* one alone is never slowed */
+                FAB_TRY(solve_set(&s, set, out->slowdown[set], err));
+            }
+        }
+    }
+    for (unsigned set = 0; set < sizeof out->slowdown / sizeof out->slowdown[0]; set++) {
+        if ((set & present) != set) { /* the others add nothing */
+            memcpy(out->slowdown[set], out->slowdown[set & present], sizeof out->slowdown[set]);
         }
     }
 done:

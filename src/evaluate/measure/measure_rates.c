@@ -21,7 +21,7 @@ void fab_rate_scratch_free(fab_rate_scratch *s) {
     }
     fab_max_min_free(s->solver);
     FAB_FREE_ALL(s->capacity, s->weight, s->limit, s->bits, s->rate, s->finish_s, s->flow_limit, s->latency_s,
-                 s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s, s);
+                 s->after_s, s->bottleneck, s->first, s->link, s->share, s->sent.finish_s, s->sent.paused_s, s);
 }
 
 static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out, fab_error *err) {
@@ -43,39 +43,6 @@ static fab_status open_scratch(const fab_engine_run *run, fab_rate_scratch **out
 }
 
 /* --- bounds ------------------------------------------------------------------------------------------------------- */
-
-fab_status fab_least_time(const fab_prepared_phase *s, double *out_s, fab_error *err) {
-    fab_status status = FAB_OK;
-    const fab_fabric *f = s->fabric;
-    const fab_demand *d = s->demand;
-    double *sent = NULL;
-    double *received = NULL;
-    double least = 0;
-    FAB_TRY(FAB_NEW_ALL(d->n_leaves, err, sent, received));
-    for (uint32_t l = 0; l < f->n_links; l++) {
-        least = fmax(least, d->segment_bytes[l] * BITS / fab_class_of(f, l)->usable_bps);
-    }
-    for (uint32_t dst = 0; dst < d->n_leaves; dst++) {
-        for (uint32_t i = d->first[dst]; i < d->first[dst + 1]; i++) {
-            sent[d->src[i]] += d->bytes[i];
-            received[dst] += d->bytes[i];
-        }
-    }
-    for (uint32_t leaf = 0; leaf < d->n_leaves; leaf++) {
-        fab_node_id v = fab_next_hops_leaf(s->next_hops, leaf);
-        double capacity = 0;
-        for (uint32_t k = f->out_first[v]; k < f->out_first[v + 1]; k++) {
-            const fab_link_class *c = fab_class_of(f, f->out_link[k]);
-            capacity += c->kind == FAB_LINK_FABRIC ? c->capacity_bps : 0;
-        }
-        double most = fmax(sent[leaf], received[leaf]) * BITS;
-        least = most > 0 && capacity > 0 ? fmax(least, most / capacity) : least;
-    }
-    *out_s = least;
-done:
-    FAB_FREE_ALL(sent, received);
-    return status;
-}
 
 /* What the fullest link of all takes, those inside servers included: no phase under this routing is faster. `without`
  * (NULL: nothing) is carried at another time. */
@@ -156,32 +123,76 @@ static void hash_sharing(const fab_sharing *p, const double *bits, uint64_t out[
     }
 }
 
-static fab_status rates_solve(fab_rate_scratch *s, const fab_sharing *p, fab_error *err) {
-    uint64_t hash[3] = {0};
-    const bool is_even = in_proportion(p, s->bits);
-    if (!is_even && p->share == NULL) { /* one way of a collective after the other */
-        hash_sharing(p, s->bits, hash);
-        if (memcmp(hash, s->solved, sizeof hash) == 0 && s->bits[0] > 0) {
-            for (uint32_t i = 0; i < p->n_flows; i++) {
-                s->finish_s[i] *= s->bits[0] / s->solved_bits;
-            }
-            s->solved_bits = s->bits[0];
-            return FAB_OK;
+/* What comes on top of a transfer, of a run with a detail. */
+static double after_transfer_s(const fab_engine_run *run, uint64_t flow) {
+    const fab_prepared_phase *s = run->prepared;
+    return s->relay_s + fab_flow_latency_s(s->fabric, s->phase, run->scratch->rates->latency_s[flow]);
+}
+
+/* When the last path is done; the detail's flows have a latency besides. */
+static fab_status find_last(const fab_engine_run *run, const fab_sharing *p, uint64_t n_flows, const uint32_t *first,
+                            fab_error *err) {
+    fab_rate_scratch *s = run->scratch->rates;
+    if (run->detail == NULL) {
+        return fab_fluid_last(p, s->bits, NULL, &s->last, err);
+    }
+    FAB_PASS(FAB_GROW(s->after_s, s->after_capacity, p->n_flows, err));
+    for (uint64_t flow = 0; flow < n_flows; flow++) {
+        const double after_s = after_transfer_s(run, flow);
+        const uint32_t to = first != NULL ? first[flow + 1] : (uint32_t)flow + 1;
+        for (uint32_t i = first != NULL ? first[flow] : (uint32_t)flow; i < to; i++) {
+            s->after_s[i] = after_s;
         }
     }
-    s->solved[2] = 0;
-    FAB_PASS(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
-    FAB_PASS(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
-    FAB_PASS(FAB_GROW(s->bottleneck, s->bottleneck_capacity, p->n_flows, err));
-    FAB_PASS(fab_max_min_solve(s->solver, p, s->rate, s->bottleneck, err));
-    if (!is_even) {
+    return fab_fluid_last(p, s->bits, s->after_s, &s->last, err);
+}
+
+/* Ends of all paths where somebody asks for them, or the last cannot be told without; those of the problem before,
+ * where it is the same. */
+static fab_status find_ends(const fab_engine_run *run, const fab_sharing *p, fab_error *err) {
+    fab_rate_scratch *s = run->scratch->rates;
+    const bool are_asked = (run->detail != NULL && run->keep_flows) || run->trace != NULL || run->proof != NULL ||
+                           fab_is_lossless(run->transport);
+    if (s->last.is_known && !are_asked) {
+        return FAB_OK;
+    }
+    if (s->ends_bits > 0 && s->bits[0] > 0) {
+        for (uint32_t i = 0; i < p->n_flows; i++) {
+            s->finish_s[i] *= s->bits[0] / s->ends_bits;
+        }
+    } else {
         FAB_PASS(fab_fluid_finish(p, s->bits, s->finish_s, err));
+    }
+    s->ends_bits = s->bits[0];
+    return FAB_OK;
+}
+
+/* Of flows, each the paths first[i] ... first[i + 1] - 1 of the sharing; first NULL: one each. */
+static fab_status rates_solve(const fab_engine_run *run, const fab_sharing *p, uint64_t n_flows, const uint32_t *first,
+                              fab_error *err) {
+    fab_rate_scratch *s = run->scratch->rates;
+    uint64_t hash[3] = {0};
+    const bool is_even = in_proportion(p, s->bits);
+    s->last.is_known = false;
+    if (!is_even && p->share == NULL) { /* one way of a collective after the other */
+        hash_sharing(p, s->bits, hash);
+    }
+    if (hash[2] == 0 || memcmp(hash, s->solved, sizeof hash) != 0) {
+        s->solved[2] = 0;
+        s->ends_bits = 0;
+        FAB_PASS(FAB_GROW(s->rate, s->rate_capacity, p->n_flows, err));
+        FAB_PASS(FAB_GROW(s->finish_s, s->finish_capacity, p->n_flows, err));
+        FAB_PASS(FAB_GROW(s->bottleneck, s->bottleneck_capacity, p->n_flows, err));
+        FAB_PASS(fab_max_min_solve(s->solver, p, s->rate, s->bottleneck, err));
+    }
+    if (!is_even) {
+        FAB_PASS(find_last(run, p, n_flows, first, err));
+        FAB_PASS(find_ends(run, p, err));
     }
     for (uint32_t i = 0; is_even && i < p->n_flows; i++) {
         s->finish_s[i] = s->bits[i] > 0 ? s->bits[i] / s->rate[i] : 0;
     }
     memcpy(s->solved, hash, sizeof hash);
-    s->solved_bits = p->n_flows > 0 ? s->bits[0] : 0;
     return FAB_OK;
 }
 
@@ -243,12 +254,6 @@ static void follow_last(const fab_engine_run *run, const fab_routes *r, uint32_t
     }
 }
 
-/* What comes on top of a transfer, of a run with a detail. */
-static double after_transfer_s(const fab_engine_run *run, uint64_t flow) {
-    const fab_prepared_phase *s = run->prepared;
-    return s->relay_s + fab_flow_latency_s(s->fabric, s->phase, run->scratch->rates->latency_s[flow]);
-}
-
 /* Where the slowest path of every flow is bottlenecked. */
 static fab_status keep_flows(const fab_engine_run *run, uint64_t n_flows, const uint32_t *first, fab_error *err) {
     const fab_rate_scratch *s = run->scratch->rates;
@@ -308,9 +313,10 @@ static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const ui
         }
         double after_s = run->detail != NULL ? after_transfer_s(run, flow) : 0;
         for (uint32_t i = from; i < to; i++) {
-            out->transfer_s = s->finish_s[i] > out->transfer_s * (1 + SAME) ? s->finish_s[i] : out->transfer_s;
-            if (s->finish_s[i] + after_s > last_s * (1 + SAME)) {
-                last_s = s->finish_s[i] + after_s;
+            const double end_s = s->last.is_known ? s->last.flow_s : s->finish_s[i];
+            out->transfer_s = end_s > out->transfer_s * (1 + SAME) ? end_s : out->transfer_s;
+            if (s->last.is_known ? i == s->last.flow : end_s + after_s > last_s * (1 + SAME)) {
+                last_s = end_s + after_s;
                 last = flow;
                 last_rate = rate;
                 last_path = i;
@@ -322,7 +328,7 @@ static uint32_t rates_take(const fab_engine_run *run, uint64_t n_flows, const ui
         sum += rate;
         least = fmin(least, rate);
     }
-    out->transfer_s += run->prepared->relay_s;
+    out->transfer_s = (s->last.is_known ? s->last.last_s : out->transfer_s) + run->prepared->relay_s;
     out->min_rate = n_flows > 0 ? least : 0;
     out->mean_rate = n_flows > 0 ? sum / (double)n_flows : 0;
     if (run->detail != NULL && n_flows > 0) {
@@ -405,9 +411,10 @@ fab_status fab_rate_paths(const fab_engine_run *run, const fab_routes *r, const 
             }
         }
     }
-    FAB_PASS(rates_solve(s, &p, err));
+    FAB_PASS(rates_solve(run, &p, r->n_flows, r->flow_first, err));
     if (fab_is_lossless(run->transport)) {
         s->solved[2] = 0; /* ends become those of packets */
+        s->last.is_known = false;
         if (n_paths > FAB_MANY_PATHS) {
             fab_max_min_free(s->solver); /* packets need the memory */
             s->solver = NULL;
@@ -532,7 +539,7 @@ fab_status fab_rate_split(const fab_engine_run *run, const fab_split *split, con
         fab_flow_limits(run->router, s->latency_s, phase->n_flows, s->limit);
         p.limit = s->limit;
     }
-    FAB_TRY(rates_solve(s, &p, err));
+    FAB_TRY(rates_solve(run, &p, phase->n_flows, NULL, err));
     rates_take(run, phase->n_flows, NULL, out);
     if (run->detail != NULL && run->keep_flows) {
         FAB_TRY(keep_flows(run, phase->n_flows, NULL, err));

@@ -6,6 +6,7 @@
 
 #include "measure.h"
 
+#include "fab/fluid.h"
 #include "fab/lossless.h"
 #include "fab/max_min.h"
 #include "fab/trace.h"
@@ -39,14 +40,16 @@ double fab_hash_factor(double factor, double taper_factor);
 /** A problem for the solver, and its memory. */
 typedef struct fab_rate_scratch {
     fab_max_min *solver;
-    uint64_t solved[3]; /**< what rate, finish_s and bottleneck are of: two hashes of it, and the flows; 0: nothing */
-    double solved_bits; /**< of the first flow then */
+    uint64_t solved[3]; /**< what rate and bottleneck are of: two hashes of it, and the flows; 0: nothing */
+    double ends_bits;   /**< of the first flow when finish_s was found of it; 0: it was not */
+    fab_last_end last;  /**< known: finish_s may be of nothing */
     double *capacity;   /**< shape [n_links] */
     double *weight, *limit, *bits, *rate, *finish_s, *flow_limit;
     double *latency_s; /**< of flows, as fab_flow_latencies_of_routes() has them */
+    double *after_s;   /**< of the solver's flows */
     uint32_t *bottleneck;
     size_t weight_capacity, limit_capacity, bits_capacity, rate_capacity, finish_capacity, flow_limit_capacity,
-        latency_capacity, bottleneck_capacity;
+        latency_capacity, bottleneck_capacity, after_capacity;
     uint64_t *first; /**< of flows under a split; the next two alike */
     uint32_t *link;
     double *share;

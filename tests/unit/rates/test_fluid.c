@@ -27,6 +27,28 @@ Test(fluid, what_ends_leaves_its_part) {
     check((const double[]){6, 8, 0, 2}, (const double[]){1, 2, 0, 1});
 }
 
+/* Three flows on link 0 of 6 bit/s, the last also on link 1 of 3 with a fourth that has nothing to send: link 0 is full
+ * until 18 bits are gone, and its two longest flows end then. Of these the one with more after it is the last. */
+Test(fluid, the_last_end_without_rates) {
+    static const double capacity[] = {6, 3};
+    static const uint64_t first[] = {0, 1, 2, 4, 5};
+    static const uint32_t link[] = {0, 0, 0, 1, 1};
+    static const double after[] = {9, 1, 2, 1};
+    const fab_sharing s = {.n_flows = 4, .n_links = 2, .capacity = capacity, .first = first, .link = link};
+    const double bits[] = {2, 8, 8, 0};
+    fab_last_end last = {.is_known = false};
+    fab_error err = {0};
+    cr_assert_eq(fab_fluid_last(&s, bits, NULL, &last, &err), FAB_OK, "%s", err.text);
+    cr_assert(last.is_known);
+    cr_assert_float_eq(last.last_s, 3, 1e-12);
+    cr_assert_eq(last.flow, 1);
+    cr_assert_eq(fab_fluid_last(&s, bits, after, &last, &err), FAB_OK, "%s", err.text);
+    cr_assert(last.is_known);
+    cr_assert_float_eq(last.last_s, 3, 1e-12);
+    cr_assert_eq(last.flow, 0); /* it ends at 1, and 9 come after */
+    cr_assert_float_eq(last.flow_s, 1, 1e-12);
+}
+
 Test(fluid, nothing_to_send_and_nothing_in_the_way_take_no_time) {
     check((const double[]){0, 0, 1e30, 0}, (const double[]){0, 0, 0, 0});
     check((const double[]){10, 0, 1e30, 1}, (const double[]){1, 0, 0, 0.5});

@@ -22,3 +22,21 @@ double fab_fluid_bytes(const fab_sharing_size *size);
  */
 fab_status fab_fluid_finish(const fab_sharing *sharing, const double *bits, double *out_finish_s,
                             fab_error *err) FAB_MUST_USE;
+
+/** The last end of a simulation. */
+typedef struct fab_last_end {
+    bool is_known;
+    double last_s; /**< when all are done */
+    uint32_t flow; /**< of which the end and what comes after it are latest; the first of several */
+    double flow_s; /**< its end */
+} fab_last_end;
+
+/**
+ * The last end of fab_fluid_finish(), mostly found without its rates: bounds from shares say who cannot be the last.
+ * Where they leave it open, is_known is false.
+ * @param[in]  after_s  Shape [n_flows]: what comes after each end; NULL: nothing.
+ * Complexity: some passes over the flow-links, and a run of the flows at the links that leave it open.
+ * See src/doc/adr/0036-outcomes.md.
+ */
+fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const double *after_s, fab_last_end *out,
+                          fab_error *err) FAB_MUST_USE;

@@ -1,0 +1,330 @@
+/* The last end, from shares alone.
+ *
+ * A flow has at least its share of the link of its path where shares are least, capacity over the weights that are
+ * still under way; so it ends no later than in a run in which everybody gets just that: its bound. A link carries its
+ * bits no faster than it can. Where the bounds of all of its flows say that it is done by then, they are exact: nobody
+ * on it can have had more. What cannot end last needs no more than its bound. */
+#include "fab/fluid.h"
+#include "fab/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLOSE     1e-11 /* times that are equal but for rounding */
+#define DONE      1e-13 /* of a flow: rounding */
+#define SAME      1e-12
+#define MOST_RUNS 16
+#define MOST_WORK (UINT64_C(1) << 24) /* looks at a flow */
+
+typedef struct last_link {
+    double weight, bits; /* of its flows */
+    double least_after;  /* what comes after any of them */
+    double running;      /* weight under way, in a run */
+} last_link;
+
+typedef struct last_runner {
+    double residual, done; /* bits per weight; no more than `done` is nothing */
+    double level;          /* per weight, that links which are not open leave it */
+    uint32_t flow;
+    bool is_held; /* by one of these, at any time */
+} last_runner;
+
+typedef struct last_search {
+    const fab_sharing *s;
+    const double *bits, *after_s;
+    last_link *links;
+    double *share, *latest_s; /* [link]: at the start; bound of its flows */
+    bool *is_exact;           /* [link]: so are the bounds of its flows */
+    bool *is_open;            /* [link]: its share grows in runs */
+    bool *is_late;            /* [link]: a flow that it holds may be the last */
+    double *ends_s;           /* [flow]: bounds */
+    last_runner *runners;
+    size_t n_runners, runners_capacity;
+    double fullest_s; /* the last end is no sooner */
+    double last_s;    /* nor is the last of ends with what comes after */
+    uint64_t work;
+} last_search;
+
+/* fmin() and fmax() of what is no NAN, without a call. */
+static inline double least_of(double a, double b) {
+    return a < b ? a : b;
+}
+
+static inline double most_of(double a, double b) {
+    return a > b ? a : b;
+}
+
+static inline double weight_of(const fab_sharing *s, uint32_t f) {
+    return s->weight != NULL ? s->weight[f] : 1;
+}
+
+static inline double share_at(const fab_sharing *s, uint64_t e) {
+    return s->share != NULL ? s->share[e] : 1;
+}
+
+static inline double after_of(const last_search *t, uint32_t f) {
+    return t->after_s != NULL ? t->after_s[f] : 0;
+}
+
+static inline double limit_of(const fab_sharing *s, uint32_t f) {
+    return s->limit != NULL ? s->limit[f] / weight_of(s, f) : INFINITY;
+}
+
+/* Bounds from the shares at the start. */
+static void bound_flows(last_search *t) {
+    const fab_sharing *s = t->s;
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        const double after_s = after_of(t, f);
+        for (uint64_t e = s->first[f]; t->bits[f] > 0 && e < s->first[f + 1]; e++) {
+            last_link *link = &t->links[s->link[e]];
+            link->least_after = link->weight > 0 ? least_of(link->least_after, after_s) : after_s;
+            link->weight += weight_of(s, f) * share_at(s, e);
+            link->bits += t->bits[f] * share_at(s, e);
+        }
+    }
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        t->share[l] = s->capacity[l] / t->links[l].weight;
+    }
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        double level = limit_of(s, f);
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            level = least_of(level, t->share[s->link[e]]);
+        }
+        t->ends_s[f] = t->bits[f] > 0 ? t->bits[f] / (weight_of(s, f) * level) : 0;
+    }
+}
+
+static bool is_exact(const last_search *t, uint32_t f) {
+    const fab_sharing *s = t->s;
+    bool exact = s->limit != NULL && t->ends_s[f] <= t->bits[f] / s->limit[f] * (1 + CLOSE);
+    for (uint64_t e = s->first[f]; !exact && e < s->first[f + 1]; e++) {
+        exact = t->is_exact[s->link[e]];
+    }
+    return exact || t->ends_s[f] == 0;
+}
+
+/* The flows whose bounds are new: all at first, then those of the last run. */
+static uint32_t nth_new(const last_search *t, size_t i) {
+    return t->n_runners > 0 ? t->runners[i].flow : (uint32_t)i;
+}
+
+static size_t count_new(const last_search *t) {
+    return t->n_runners > 0 ? t->n_runners : t->s->n_flows;
+}
+
+/* What bounds say of links, and what no last end is sooner than. All flows of a link whose bound is not its last are
+ * new with it. */
+static void weigh_bounds(last_search *t) {
+    const fab_sharing *s = t->s;
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        t->latest_s[l] = t->n_runners == 0 || t->is_open[l] ? 0 : t->latest_s[l];
+    }
+    for (size_t i = 0; i < count_new(t); i++) {
+        const uint32_t f = nth_new(t, i);
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            t->latest_s[s->link[e]] = most_of(t->latest_s[s->link[e]], t->ends_s[f]);
+        }
+    }
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        const double least_s = t->links[l].bits / s->capacity[l];
+        t->fullest_s = most_of(t->fullest_s, least_s);
+        t->last_s = most_of(t->last_s, least_s + t->links[l].least_after);
+        t->is_exact[l] = t->links[l].weight > 0 && t->latest_s[l] <= least_s * (1 + CLOSE);
+    }
+    for (size_t i = 0; i < count_new(t); i++) {
+        const uint32_t f = nth_new(t, i);
+        const double end_s = t->ends_s[f];
+        if ((end_s * (1 - CLOSE) > t->fullest_s || end_s + after_of(t, f) > t->last_s) && is_exact(t, f)) {
+            t->fullest_s = most_of(t->fullest_s, end_s * (1 - CLOSE));
+            t->last_s = most_of(t->last_s, end_s + after_of(t, f));
+        }
+    }
+}
+
+/* Whether its bound leaves it open whether a flow is the last. */
+static bool may_be_last(const last_search *t, uint32_t f) {
+    const bool is_late = t->ends_s[f] > t->fullest_s * (1 + 2 * CLOSE);
+    return (is_late || t->ends_s[f] + after_of(t, f) > t->last_s * (1 + SAME)) && !is_exact(t, f);
+}
+
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+/* Opens the links that hold a flow below this level, as far as their shares at the start go; false: all are open. */
+static bool open_links(last_search *t, uint32_t f, double level) {
+    const fab_sharing *s = t->s;
+    bool more = false;
+    for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+        if (!t->is_open[s->link[e]] && t->share[s->link[e]] < level) {
+            t->is_open[s->link[e]] = more = true;
+        }
+    }
+    return more;
+}
+
+/* The level that a flow needs to be out of the question. */
+static double level_needed(const last_search *t, uint32_t f) {
+    const double by_s = least_of(t->fullest_s, t->last_s - after_of(t, f));
+    return by_s > 0 ? t->bits[f] / (weight_of(t->s, f) * by_s) : INFINITY;
+}
+
+/* Opens what held others of the run at the links of those that may be last. */
+static bool open_beside(last_search *t) {
+    const fab_sharing *s = t->s;
+    bool more = false;
+    for (size_t i = 0; i < t->n_runners; i++) {
+        const last_runner *runner = &t->runners[i];
+        bool is_beside = false;
+        for (uint64_t e = s->first[runner->flow]; e < s->first[runner->flow + 1]; e++) {
+            is_beside = is_beside || t->is_late[s->link[e]];
+        }
+        more = (is_beside && runner->is_held && open_links(t, runner->flow, runner->level * (1 + CLOSE))) || more;
+    }
+    return more;
+}
+
+/* Opens what holds flows that may be last: their links, then those that hold others at their links. */
+static bool open_late(last_search *t, uint32_t *out_n) {
+    const fab_sharing *s = t->s;
+    bool more = false;
+    *out_n = 0;
+    for (size_t i = 0; i < count_new(t); i++) {
+        const uint32_t f = nth_new(t, i);
+        if (may_be_last(t, f)) {
+            if (++*out_n == 1) {
+                memset(t->is_late, 0, s->n_links * sizeof *t->is_late);
+            }
+            more = open_links(t, f, level_needed(t, f)) || more;
+            for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+                t->is_late[s->link[e]] = t->is_open[s->link[e]];
+            }
+        }
+    }
+    return more || (*out_n > 0 && open_beside(t));
+}
+
+/* Everybody who crosses an open link. */
+static fab_status list_runners(last_search *t, fab_error *err) {
+    const fab_sharing *s = t->s;
+    t->n_runners = 0;
+    for (uint32_t l = 0; l < s->n_links; l++) {
+        t->links[l].running = t->links[l].weight;
+    }
+    for (uint32_t f = 0; f < s->n_flows; f++) {
+        bool runs = false;
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            runs = runs || t->is_open[s->link[e]];
+        }
+        if (!runs || !(t->bits[f] > 0)) {
+            continue;
+        }
+        last_runner runner = {.residual = t->bits[f] / weight_of(s, f), .level = limit_of(s, f), .flow = f};
+        for (uint64_t e = s->first[f]; e < s->first[f + 1]; e++) {
+            runner.level = t->is_open[s->link[e]] ? runner.level : least_of(runner.level, t->share[s->link[e]]);
+        }
+        runner.done = runner.residual * DONE;
+        FAB_PASS(FAB_GROW(t->runners, t->runners_capacity, t->n_runners + 1, err));
+        t->runners[t->n_runners++] = runner;
+    }
+    return FAB_OK;
+}
+
+static double level_of(const last_search *t, const last_runner *runner) {
+    const fab_sharing *s = t->s;
+    double level = runner->level;
+    for (uint64_t e = s->first[runner->flow]; e < s->first[runner->flow + 1]; e++) {
+        const uint32_t l = s->link[e];
+        level = t->is_open[l] ? least_of(level, s->capacity[l] / t->links[l].running) : level;
+    }
+    return level;
+}
+
+/* Puts a runner that is done behind those that are not. */
+static void end_runner(last_search *t, size_t i, size_t last, double now_s) {
+    const fab_sharing *s = t->s;
+    const last_runner runner = t->runners[i];
+    for (uint64_t e = s->first[runner.flow]; e < s->first[runner.flow + 1]; e++) {
+        t->links[s->link[e]].running -= weight_of(s, runner.flow) * share_at(s, e);
+    }
+    t->ends_s[runner.flow] = least_of(t->ends_s[runner.flow], now_s);
+    t->runners[i] = t->runners[last];
+    t->runners[last] = runner;
+}
+
+/* False where it is too much work. */
+static bool run_down(last_search *t, double *level) {
+    double now_s = 0;
+    for (size_t n = t->n_runners; n > 0;) {
+        double next_s = INFINITY;
+        t->work += n;
+        if (t->work > MOST_WORK) {
+            return false;
+        }
+        for (size_t i = 0; i < n; i++) {
+            level[i] = level_of(t, &t->runners[i]);
+            t->runners[i].is_held = t->runners[i].is_held || level[i] == t->runners[i].level;
+            next_s = least_of(next_s, t->runners[i].residual / level[i]);
+        }
+        now_s += next_s;
+        for (size_t i = 0; i < n; i++) {
+            t->runners[i].residual -= level[i] * next_s;
+        }
+        for (size_t i = n; i-- > 0;) {
+            if (t->runners[i].residual <= t->runners[i].done) {
+                end_runner(t, i, --n, now_s);
+            }
+        }
+    }
+    return true;
+}
+
+static fab_status narrow(last_search *t, bool *out_done, fab_error *err) {
+    fab_status status = FAB_OK;
+    double *level = NULL;
+    uint32_t n_open = 0;
+    *out_done = false;
+    for (uint32_t i = 0; i < MOST_RUNS; i++) {
+        weigh_bounds(t);
+        const bool more = open_late(t, &n_open);
+        *out_done = n_open == 0;
+        if (*out_done || !more) {
+            break;
+        }
+        FAB_TRY(list_runners(t, err));
+        free(level);
+        level = NULL;
+        FAB_TRY(FAB_NEW(level, t->n_runners, err));
+        if (!run_down(t, level)) {
+            break;
+        }
+    }
+done:
+    free(level);
+    return status;
+}
+
+fab_status fab_fluid_last(const fab_sharing *sharing, const double *bits, const double *after_s, fab_last_end *out,
+                          fab_error *err) {
+    fab_status status = FAB_OK;
+    last_search t = {.s = sharing, .bits = bits, .after_s = after_s};
+    double last_s = -1;
+    *out = (fab_last_end){.is_known = false};
+    FAB_TRY(FAB_NEW_ALL(sharing->n_links, err, t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late));
+    FAB_TRY(FAB_NEW(t.ends_s, sharing->n_flows, err));
+    bound_flows(&t);
+    FAB_TRY(narrow(&t, &out->is_known, err));
+    for (uint32_t f = 0; out->is_known && f < sharing->n_flows; f++) {
+        const double end_s = t.ends_s[f];
+        if ((end_s > out->last_s || end_s + after_of(&t, f) > last_s * (1 + SAME)) && is_exact(&t, f)) {
+            out->last_s = most_of(out->last_s, end_s);
+            if (end_s + after_of(&t, f) > last_s * (1 + SAME)) {
+                last_s = end_s + after_of(&t, f);
+                out->flow = f;
+                out->flow_s = end_s;
+            }
+        }
+    }
+done:
+    FAB_FREE_ALL(t.links, t.share, t.latest_s, t.is_exact, t.is_open, t.is_late, t.ends_s, t.runners);
+    return status;
+}
