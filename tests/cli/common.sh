@@ -7,6 +7,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 failures=0
+# Of what is enumerated a test tries one in so many, another share for every commit; "scripts/test --long" all (drawn.py, harness.mjs).
+export FABRISCOPE_TEST_SHARE=${FABRISCOPE_TEST_SHARE:-4}
+export FABRISCOPE_TEST_SEED=${FABRISCOPE_TEST_SEED:-$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo 0)}
 fail() {
   echo "FAIL: $1"
   failures=$((failures + 1))

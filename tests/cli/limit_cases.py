@@ -1,5 +1,6 @@
 """Sizes at the edges of integers, for every numeric field of a design, key of a pattern, option of an engine, option of the
-command line, and number in files of every kind: nothing may crash, hang, or take more memory than --max-memory allows. Usage: limit_cases.py PROGRAM"""
+command line, and number in files of every kind: nothing may crash, hang, or take more memory than --max-memory allows. A share
+of them (drawn.py); sizes that are allowed alone and not together, always. Usage: limit_cases.py PROGRAM"""
 
 import json
 import os
@@ -11,6 +12,8 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+
+from drawn import SEED, SHARE, drawn
 
 PROGRAM = sys.argv[1]
 EDGES = ["2147483648", "4294967295", "4294967296", "9223372036854775808", "18446744073709551615"]
@@ -42,7 +45,7 @@ def run(arguments):
         end = time.monotonic() + WALL_S
         done, status, usage = os.wait4(process.pid, os.WNOHANG)
         while done == 0 and time.monotonic() < end:
-            time.sleep(0.002)
+            time.sleep(0.005)
             done, status, usage = os.wait4(process.pid, os.WNOHANG)
         if done == 0:
             process.kill()
@@ -191,15 +194,17 @@ def product_cases():
 
 
 def main():
-    cases = [case for kind in (field_cases, engine_cases, pattern_cases, option_cases, study_cases, slurm_cases, file_cases, product_cases) for case in kind()]
-    assert len(list(field_cases())) > 250 and len(cases) > 500, len(cases)
+    every = [case for kind in (field_cases, engine_cases, pattern_cases, option_cases, study_cases, slurm_cases, file_cases) for case in kind()]
+    assert len(list(field_cases())) > 250 and len(every) > 1500, len(every)
+    cases = drawn(every, lambda case: " ".join([*case, getattr(case, "text", "")])) + list(product_cases())
+    assert len(cases) > len(every) / SHARE / 2, len(cases)
     failures = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, wrong in zip(cases, pool.map(run, cases)):
             if wrong:
                 failures += 1
                 print(f"FAIL: {' '.join(case)}: {wrong}{repr(case.text[:500]) if isinstance(case, WithFile) else str()}")
-    print(f"{len(cases)} cases, {failures} failures")
+    print(f"{len(cases)} of {len(every)} cases, seed {SEED}, {failures} failures")
     sys.exit(failures > 0)
 
 

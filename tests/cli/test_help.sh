@@ -93,8 +93,12 @@ fi
 # Every field of the JSON schema is explained, and nothing else is.
 "$program" explain | awk '$1 ~ /^[a-z]/ && NF > 2 { print $1 }' | sort -u >explained
 "$program" schema result >schema.json
-/usr/bin/python3 - <<'END' || fail "fields that are explained and schema differ"
+/usr/bin/python3 - "$program" "$root" <<'END' || fail "fields that are explained"
 import json
+import os
+import re
+import subprocess
+import sys
 explained = set(open("explained").read().split())
 fields = set()
 
@@ -110,15 +114,13 @@ def walk(node):
 walk(json.load(open("schema.json")))
 assert len(fields) > 400, f"{len(fields)} fields only"
 assert fields == explained, f"not explained, or in no report: {sorted(fields ^ explained)}"
+for field in sorted(explained):
+    page = subprocess.run([sys.argv[1], "explain", field], stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
+    assert re.search("^Definition  ", page, re.M) and re.search("^Source  ", page, re.M), f"explain {field}: incomplete"
+    assert all(len(line.encode()) <= 80 for line in page.splitlines()), f"explain {field} is wider than 80 columns"
+    for record in re.findall(r"[0-9]{4}-[a-z-]+\.md", page):
+        assert os.path.exists(f"{sys.argv[2]}/src/doc/adr/{record}"), f"explain {field}: there is no {record}"
 END
-while read -r field; do
-  "$program" explain "$field" >page || fail "explain $field"
-  grep -q '^Definition  ' page && grep -q '^Source  ' page || fail "explain $field: incomplete"
-  awk 'length($0) > 80 { exit 1 }' page || fail "explain $field is wider than 80 columns"
-  for record in $(grep -oE '[0-9]{4}-[a-z-]+\.md' page); do
-    [[ -e $root/src/doc/adr/$record ]] || fail "explain $field: there is no $record"
-  done
-done <explained
 # Words that reports print are explained too, whatever their case.
 for word in MFU mfu bubble Collided goodput bisection oversubscription 'taper factor' 'hash factor' hash-factor exposed 'bus bandwidth' busbw; do
   "$program" explain "$word" >page && grep -q '^Definition  ' page || fail "explain $word"

@@ -6,6 +6,7 @@
 #define RING   " --traffic pattern:ring"
 #define ROUTE  "route " CLOS RING
 #define COMMON " --threads 1 --quiet"
+#define TINY   "layers=2,hidden=512,heads=2,seq=512,vocab=1000,batch=8,tp=2" /* whose packets take milliseconds */
 #define SMALL  " --set fabric.gpus=8 --job memory-check=off"
 #define PLAN   "study plan " SPARE RING " --scenarios links:1 --store st --quiet"
 #define ALIKE                                                                                                          \
@@ -149,8 +150,8 @@ const fault_case fault_cases[] = {
     READS("run-interference", "two_jobs.xml", "run two_jobs.xml --interference --json" COMMON),
     PRINTS("run-timeline",
            "run " CLOS " --job model=gpt-1.7b,pp=2,memory-check=off --timeline t.trace --format timeline" COMMON),
-    PRINTS("run-lossless", "run " CLOS " --job model=gpt-1.7b,memory-check=off --transport pfc,xoff=20kB" COMMON),
-    PRINTS("run-dcqcn", "run " CLOS " --job model=gpt-1.7b,memory-check=off --transport dcqcn,kmin=1kB" COMMON),
+    PRINTS("run-lossless", "run " CLOS " --job " TINY " --transport pfc,xoff=20kB" COMMON),
+    PRINTS("run-dcqcn", "run " CLOS " --job " TINY " --transport dcqcn,kmin=1kB" COMMON),
     PRINTS("run-degrade", "run " CLOS " --degrade nic-3=0.5 --job memory-check=off" COMMON),
     PRINTS("run-fail", "run " SPARE " --fail server-1 --policy none,first-spare --job memory-check=off" COMMON),
     /* route */
@@ -202,15 +203,13 @@ const fault_case fault_cases[] = {
     PRINTS("busbw-out", "busbw " CLOS " --algorithm best --collective all-gather --ranks 8 --out out" COMMON),
     READS("busbw-measured", "../../tests/data/busbw/h200.log",
           "busbw clos:gpus=8 --job gpu=h200-141gb --measured h200.log --tolerance 0.9" COMMON),
-    PRINTS("optimize", "optimize --gpus 16 --min-bisection 0.5 --json --quiet"),
+    PRINTS("optimize", "optimize --gpus 16 --family clos --min-bisection 0.5 --json --quiet"),
     READS("optimize-catalog", "../../topologies/catalogs/today.xml",
           "optimize --gpus 16 --min-bisection 0.5 --catalog today.xml --out out --quiet"),
     PRINTS("optimize-limits", "optimize --gpus 16 --max-taper 2 --max-power 1MW --budget 10e6 --gpus-per-server 4 "
                               "--domain 4 --nic 400Gb/s --family rail-spine --time-limit 100s --quiet"),
-    PRINTS("optimize-tokens",
-           "optimize --gpus 8 --family clos --objective tokens --replays 1 --job layers=2,hidden=512,"
-           "heads=2,seq=512,vocab=1000,batch=8,tp=2,recompute=full,microbatch=1 --engine spray "
-           "--seed 2 --threads 1 --quiet"),
+    PRINTS("optimize-tokens", "optimize --gpus 8 --family clos --objective tokens --replays 1 --job " TINY
+                              ",recompute=full,microbatch=1 --engine spray --seed 2 --threads 1 --quiet"),
     /* studies */
     STUDY("study-plan", NULL, NULL, PLAN),
     STUDY("study-plan-times", NULL, NULL,

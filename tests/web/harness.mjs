@@ -2,6 +2,7 @@
 //
 //     node TEST.mjs ARTEFACTS FOLDER [PART OF A NAME]        the pages are those of tests/cli/test_html_page.sh
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { launch } from './browser.mjs';
@@ -17,6 +18,10 @@ if (!browser) {
   process.exit(77);
 }
 mkdirSync(artefacts, { recursive: true });
+
+/** Of names the share that this commit tries (tests/cli/common.sh): by a hash of each and the seed. */
+const { FABRISCOPE_TEST_SHARE: share = 1, FABRISCOPE_TEST_SEED: seed = 0 } = process.env;
+export const drawn = (names) => names.filter((name) => parseInt(createHash('sha256').update(`${seed} ${name}`).digest('hex').slice(0, 8), 16) % share === 0);
 
 const tests = [];
 export const test = (name, run) => tests.push({ name, run });
@@ -54,6 +59,6 @@ export async function finish() {
     }
   }
   await browser.close();
-  console.log(`${tests.length} tests, ${failed} failures; pictures in ${artefacts}`);
+  console.log(`${tests.length} tests, seed ${seed}, ${failed} failures; pictures in ${artefacts}`);
   process.exit(failed === 0 ? 0 : 1);
 }

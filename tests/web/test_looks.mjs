@@ -1,12 +1,12 @@
-// Every page that the manual leads to, in a real browser: 400, 1024 and 1440 pixels wide, light and dark, by keyboard alone, and
-// in print. A page is opened once. Screenshots of two looks go to ARTEFACTS.
+// Pages that the manual leads to (run, and a share of the others: harness.mjs), in a real browser: 400, 1024 and 1440 pixels wide,
+// light and dark, by keyboard alone, and in print. A page is opened once. Screenshots of two looks go to ARTEFACTS.
 //
 //     node test_looks.mjs ARTEFACTS FOLDER [PART OF A NAME]
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { drawAll, open } from './browser.mjs';
-import { artefacts, browser, file, finish, root, test } from './harness.mjs';
+import { artefacts, browser, drawn, file, finish, root, test } from './harness.mjs';
 import { readData } from './page.mjs';
 
 const MANUAL = new URL('../../src/doc/manual/', import.meta.url);
@@ -19,7 +19,7 @@ test('every command of the manual that has a page is among them', () => {
   assert.deepEqual([...commands].filter((c) => !shown.has(c) && !NO_PAGE.includes(c)), []);
 });
 
-for (const name of names) {
+for (const name of new Set(['run', ...drawn(names)])) {
   test(`${name}: nothing is clipped, unreadable or out of reach`, async () => {
     const { page, context, complaints } = await open(browser, file(name), { colorScheme: 'light', viewport: { width: 1440, height: 900 } });
     await drawAll(page);
