@@ -74,6 +74,45 @@ static void offer_link(const contended *m, const double *bytes, uint32_t link, f
     describe_link(m, bytes, link, sum_s, &e->worst[at]);
 }
 
+static int by_busy(const void *a, const void *b) {
+    const fab_link_part *x = a;
+    const fab_link_part *y = b;
+    return x->busy_s != y->busy_s ? (x->busy_s > y->busy_s) - (x->busy_s < y->busy_s)
+                                  : (x->job < y->job) - (x->job > y->job); /* the first job last, as the rival */
+}
+
+/* A job's bytes are through a link that jobs share fairly when those of jobs with fewer are, and as many of each of the
+ * others: the link where that is latest is where the job loses most, and to whom: src/doc/adr/0030. */
+static void offer_rivals(const contended *m, const double *bytes, uint32_t link, fab_contention_engine *e) {
+    fab_link_part parts[FAB_MAX_JOBS];
+    size_t n = 0;
+    double fewer_s = 0;
+    for (uint32_t i = 0; i < m->n; i++) {
+        double own_s = busy_s(m, bytes, i, link);
+        if (own_s > 0) {
+            parts[n++] = (fab_link_part){m->member[i], own_s};
+        }
+    }
+    qsort(parts, n, sizeof parts[0], by_busy);
+    for (size_t i = 0; i < n; i++) {
+        fab_contended_phase *job = &e->jobs[parts[i].job];
+        const size_t rival = i + 1 < n ? n - 1 : n - 2;
+        const double passed_s = fewer_s + (double)(n - i) * parts[i].busy_s;
+        fewer_s += parts[i].busy_s;
+        if (passed_s <= job->rival_link_s * ROUNDING) {
+            continue;
+        }
+        job->rival_link_s = passed_s;
+        job->rival = parts[rival].job;
+        job->n_rivals_even = 0;
+        (void)fab_link_name(m->c->what->fabric, link, job->rival_link);
+        for (size_t k = 0; k < n; k++) {
+            job->n_rivals_even +=
+                k != i && k != rival && parts[k].busy_s * ROUNDING >= fmin(parts[rival].busy_s, parts[i].busy_s);
+        }
+    }
+}
+
 static void find_shared(const contended *m, const double *bytes, fab_contention_engine *e) {
     const fab_fabric *f = m->c->what->fabric;
     e->n_tiers = 2 * (size_t)f->n_boundaries;
@@ -95,6 +134,7 @@ static void find_shared(const contended *m, const double *bytes, fab_contention_
         t->shared++;
         e->n_shared++;
         offer_link(m, bytes, link, e);
+        offer_rivals(m, bytes, link, e);
         for (uint32_t i = 0; i < m->n; i++) {
             e->jobs[m->member[i]].shared_links += bytes[(size_t)i * f->n_links + link] > 0;
         }
