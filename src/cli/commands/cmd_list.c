@@ -22,6 +22,7 @@ typedef struct list_topic {
     const char *name, *summary;
     cli_column columns[LIST_COLUMNS];
     fab_status (*fill)(cli_table *table, fab_error *err);
+    const fab_builtin *files; /* of its rows; NULL: they have none */
 } list_topic;
 
 /* "llama3-24k-roce.xml" -> "llama3-24k-roce" */
@@ -258,7 +259,8 @@ static const list_topic TOPICS[] = {
      "designs that ship with the program: preset:NAME",
      {COLUMN("Preset", "name"), COLUMN("Family", "family"), NUMBER("GPUs", "gpus"), NUMBER("Tiers", "tiers"),
       COLUMN("Taper", "built_taper"), NUMBER("Switches", "switches"), COLUMN("Source", "source")},
-     fill_presets},
+     fill_presets,
+     fab_builtin_presets},
     {"models",
      "transformer models: --job model=NAME",
      {COLUMN("Model", "name"), NUMBER("B param.", "billion_parameters"), NUMBER("Layers", "layers"),
@@ -276,7 +278,8 @@ static const list_topic TOPICS[] = {
      {COLUMN("GPU", "name"), COLUMN("Dense TFLOP/s", "tflops"), COLUMN("Memory", "memory"),
       COLUMN("Bandwidth", "memory_bandwidth"), COLUMN("Scale-up", "scale_up"), COLUMN("Power", "power"),
       COLUMN("Hour", "usd_per_hour"), COLUMN("Source", "source")},
-     fill_gpus},
+     fill_gpus,
+     fab_builtin_gpus},
     {"families",
      "topology families: FAMILY:key=value,... is a design",
      {COLUMN("Family", "name"), COLUMN("Summary", "summary")},
@@ -297,11 +300,13 @@ static const list_topic TOPICS[] = {
      "price profiles: --prices NAME",
      {COLUMN("Profile", "name"), COLUMN("Counted", "convention"), NUMBER("$/64x400G", "switch_64x400g_usd"),
       NUMBER("$/64x800G", "switch_64x800g_usd"), COLUMN("Source", "source")},
-     fill_prices},
+     fill_prices,
+     fab_builtin_prices},
     {"catalogs",
      "what optimize may choose from: --catalog NAME",
      {COLUMN("Catalog", "name"), COLUMN("Source", "source")},
-     fill_catalogs},
+     fill_catalogs,
+     fab_builtin_catalogs},
     {"published",
      "published figures that this program is held to: validate NAME",
      {COLUMN("Source", "name"), NUMBER("Figures", "figures"), COLUMN("What", "title")},
@@ -330,7 +335,7 @@ const char *cli_topic_name(size_t i) {
 }
 
 static const list_topic ALL_TOPICS = {
-    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics};
+    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics, NULL};
 
 static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
     fab_choices near;
@@ -388,12 +393,36 @@ static void keep_first_sentences(cli_table *table) {
     }
 }
 
+/* The file that ships, as it can be given back. */
+static fab_status list_print_file(const list_topic *topic, const cli_list *words, FILE *out, fab_error *err) {
+    const fab_builtin *file =
+        words->n > 1 && topic->files != NULL ? fab_builtin_find(topic->files, words->items[1]) : NULL;
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    if (topic->files == NULL || words->n < 2) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
+                        "today-400g --file");
+    }
+    if (file == NULL) {
+        fab_choices_init(&near, words->items[1]);
+        fab_builtin_offer(topic->files, &near);
+        return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic->name,
+                        words->items[1], fab_choices_hint(&near, hint));
+    }
+    (void)fwrite(file->data, 1, file->size, out);
+    return FAB_OK;
+}
+
 static fab_status list_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
     cli_table table = {0};
     if (options->operands.n > 0) {
         FAB_TRY(find_topic(options->operands.items[0], &topic, err));
+    }
+    if (options->prints_file) {
+        return list_print_file(topic, &options->operands, out, err);
     }
     table.columns = topic->columns;
     while (table.n_columns < LIST_COLUMNS && topic->columns[table.n_columns].title != NULL) {
@@ -418,9 +447,16 @@ done:
     return status;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list presets selene-3072",
-                                       "fabriscope list engines", "fabriscope list fields job", NULL};
-static const cli_option *const OPTIONS[] = {&cli_option_json, NULL};
+static const char *const EXAMPLES[] = {"fabriscope list presets",
+                                       "fabriscope list presets selene-3072",
+                                       "fabriscope list engines",
+                                       "fabriscope list fields job",
+                                       "fabriscope list prices today-400g --file > ours.xml",
+                                       NULL};
+static const cli_option FILE_OPTION = {
+    "file", NULL, "print the file itself of a preset, GPU, price book or catalog: to be changed and given by its name",
+    .flag = offsetof(cli_options, prints_file)};
+static const cli_option *const OPTIONS[] = {&FILE_OPTION, &cli_option_json, NULL};
 
 const cli_command cli_command_list = {
     .name = "list",
