@@ -22,7 +22,6 @@ typedef struct list_topic {
     const char *name, *summary;
     cli_column columns[LIST_COLUMNS];
     fab_status (*fill)(cli_table *table, fab_error *err);
-    const fab_builtin *files; /* of its rows; NULL: they have none */
 } list_topic;
 
 /* "llama3-24k-roce.xml" -> "llama3-24k-roce" */
@@ -259,8 +258,7 @@ static const list_topic TOPICS[] = {
      "designs that ship with the program: preset:NAME",
      {COLUMN("Preset", "name"), COLUMN("Family", "family"), NUMBER("GPUs", "gpus"), NUMBER("Tiers", "tiers"),
       COLUMN("Taper", "built_taper"), NUMBER("Switches", "switches"), COLUMN("Source", "source")},
-     fill_presets,
-     fab_builtin_presets},
+     fill_presets},
     {"models",
      "transformer models: --job model=NAME",
      {COLUMN("Model", "name"), NUMBER("B param.", "billion_parameters"), NUMBER("Layers", "layers"),
@@ -278,8 +276,7 @@ static const list_topic TOPICS[] = {
      {COLUMN("GPU", "name"), COLUMN("Dense TFLOP/s", "tflops"), COLUMN("Memory", "memory"),
       COLUMN("Bandwidth", "memory_bandwidth"), COLUMN("Scale-up", "scale_up"), COLUMN("Power", "power"),
       COLUMN("Hour", "usd_per_hour"), COLUMN("Source", "source")},
-     fill_gpus,
-     fab_builtin_gpus},
+     fill_gpus},
     {"families",
      "topology families: FAMILY:key=value,... is a design",
      {COLUMN("Family", "name"), COLUMN("Summary", "summary")},
@@ -300,13 +297,11 @@ static const list_topic TOPICS[] = {
      "price profiles: --prices NAME",
      {COLUMN("Profile", "name"), COLUMN("Counted", "convention"), NUMBER("$/64x400G", "switch_64x400g_usd"),
       NUMBER("$/64x800G", "switch_64x800g_usd"), COLUMN("Source", "source")},
-     fill_prices,
-     fab_builtin_prices},
+     fill_prices},
     {"catalogs",
      "what optimize may choose from: --catalog NAME",
      {COLUMN("Catalog", "name"), COLUMN("Source", "source")},
-     fill_catalogs,
-     fab_builtin_catalogs},
+     fill_catalogs},
     {"published",
      "published figures that this program is held to: validate NAME",
      {COLUMN("Source", "name"), NUMBER("Figures", "figures"), COLUMN("What", "title")},
@@ -335,7 +330,7 @@ const char *cli_topic_name(size_t i) {
 }
 
 static const list_topic ALL_TOPICS = {
-    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics, NULL};
+    "topics", "", {{"What", "name", false}, {"Summary", "summary", false}}, fill_topics};
 
 static fab_status find_topic(const char *name, const list_topic **out, fab_error *err) {
     fab_choices near;
@@ -395,20 +390,24 @@ static void keep_first_sentences(cli_table *table) {
 
 /* The file that ships, as it can be given back. */
 static fab_status list_print_file(const list_topic *topic, const cli_list *words, FILE *out, fab_error *err) {
-    const fab_builtin *file =
-        words->n > 1 && topic->files != NULL ? fab_builtin_find(topic->files, words->items[1]) : NULL;
+    const fab_builtin *files = topic->fill == fill_presets    ? fab_builtin_presets
+                               : topic->fill == fill_gpus     ? fab_builtin_gpus
+                               : topic->fill == fill_prices   ? fab_builtin_prices
+                               : topic->fill == fill_catalogs ? fab_builtin_catalogs
+                                                              : NULL;
+    const fab_builtin *file = files != NULL && words->n > 1 ? fab_builtin_find(files, words->items[1]) : NULL;
     fab_choices near;
     char hint[FAB_CHOICES_TEXT];
-    if (topic->files == NULL || words->n < 2) {
+    if (files == NULL || words->n < 2) {
         return fab_fail(err, FAB_EUSAGE, NULL,
                         "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
                         "today-400g --file");
     }
     if (file == NULL) {
         fab_choices_init(&near, words->items[1]);
-        fab_builtin_offer(topic->files, &near);
+        fab_builtin_offer(files, &near);
         return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic->name,
-                        words->items[1], fab_choices_hint(&near, hint));
+                        words->items[1], fab_choices_list(&near, "one of", hint));
     }
     (void)fwrite(file->data, 1, file->size, out);
     return FAB_OK;
