@@ -270,6 +270,31 @@ static void add_easiest(const fab_advice *a, char *out) {
     }
 }
 
+#define MOST_TIES 2 /* that are named; more are counted */
+
+/* Other changes that save as much: which one is a matter of taste. Those that need switches stand last. */
+static void add_ties(const fab_advice *a, char *out) {
+    const fab_advice_best *b = &a->best;
+    size_t n[2] = {0, 0}; /* that need no support of switches, and that do */
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const fab_advice_row *row = &a->rows[i];
+        if (row->gain.verdict == FAB_ADVICE_FASTER && strcmp(row->change, b->change) != 0 &&
+            row->figures.time_s <= b->figures.time_s * (1 + VERDICT_SAME)) {
+            n[row->needs_switch_support]++;
+            if (!row->needs_switch_support && n[0] <= MOST_TIES) {
+                fab_append(out, FAB_VERDICT_TEXT, "%s%s", n[0] > 1 ? ", " : "; as much by ", name_change(row->change));
+            }
+        }
+    }
+    if (n[0] > MOST_TIES) {
+        fab_append(out, FAB_VERDICT_TEXT, " and %zu more", n[0] - MOST_TIES);
+    }
+    if (n[1] > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s%zu that need%s switch support", n[0] > 0 ? ", and " : "; as much by ",
+                   n[1], n[1] == 1 ? "s" : "");
+    }
+}
+
 /* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
 static void advice_of_search(const fab_advice *a, char *out) {
     const fab_advice_best *b = &a->best;
@@ -294,6 +319,7 @@ static void advice_of_search(const fab_advice *a, char *out) {
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
         }
+        add_ties(a, out);
         add_easiest(a, out);
     }
     if (built != NULL) {
