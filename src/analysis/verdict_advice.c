@@ -370,7 +370,9 @@ static void advice_of_jobs(const fab_contention *c, bool is_one_draw, char *out)
             fab_append(out, FAB_VERDICT_TEXT, "%s%s%s%s saves %.2g %% of all jobs' time, %" PRIu32 " of %zu are faster",
                        most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
                        m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, m->n_faster, c->n_jobs);
-            fab_append(out, FAB_VERDICT_TEXT, m->n_slower > 0 ? ", %" PRIu32 " slower" : "", m->n_slower);
+            if (m->n_slower > 0) {
+                fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
+            }
             fab_append(out, FAB_VERDICT_TEXT, "%s", m->is_engine ? "" : " (n-servers in place of servers)");
             most = m->saved_ratio;
         }
