@@ -102,5 +102,5 @@ static fab_status plan_fat_tree(fab_fabric_spec *spec, fab_clos_plan *plan, fab_
 static const char *const FAT_TREE_KEYS[] = {"k", "xgft", NULL};
 
 FAB_CLOS_FAMILY(fab_family_clos, "clos", "folded Clos; all NICs of a server on one rack switch", NULL, plan_clos)
-FAB_CLOS_FAMILY(fab_family_fat_tree, "fat-tree", "k-ary fat-tree (k=), or a Clos filled NIC by NIC", FAT_TREE_KEYS,
-                plan_fat_tree)
+FAB_CLOS_FAMILY(fab_family_fat_tree, "fat-tree", "k-ary fat-tree (k=16), or a Clos filled NIC by NIC (xgft=)",
+                FAT_TREE_KEYS, plan_fat_tree)

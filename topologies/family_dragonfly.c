@@ -128,5 +128,9 @@ static fab_status dragonfly_build(const fab_fabric_spec *spec, fab_fabric **out,
 
 static const char *const KEYS[] = {"dragonfly", NULL};
 
-const fab_family fab_family_dragonfly = {
-    "dragonfly", "groups joined all to all, inside and between (p,a,h[,g])", KEYS, predict, dragonfly_build, NULL};
+const fab_family fab_family_dragonfly = {"dragonfly",
+                                         "groups joined all to all, inside and between (dragonfly=p,a,h[,g[,t]])",
+                                         KEYS,
+                                         predict,
+                                         dragonfly_build,
+                                         NULL};

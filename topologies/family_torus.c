@@ -66,4 +66,4 @@ static fab_status torus_build(const fab_fabric_spec *spec, fab_fabric **out, fab
 static const char *const KEYS[] = {"torus", NULL};
 
 const fab_family fab_family_torus = {
-    "torus", "a grid of up to six dimensions with its ends joined (torus=)", KEYS, predict, torus_build, NULL};
+    "torus", "a grid of up to six dimensions with its ends joined (torus=8,8,4)", KEYS, predict, torus_build, NULL};

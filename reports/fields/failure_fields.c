@@ -310,10 +310,27 @@ GIVES(const char *, meeting_job, contention_of(at)->jobs[at->index].id);
 GIVES(const char *, meeting_phase, contention_of(at)->jobs[at->index].phase);
 GIVES(bool, contends_not, contention_of(at)->jobs[at->index].phase[0] == '\0');
 
+GIVES(bool, shares_links, here->rival_link_s > 0);
+GIVES(const char *, meeting_rival, contention_of(at)->jobs[here->rival].id);
+
+/* "" where nothing helps it, or nothing was tried under this engine. */
+static const char *meeting_remedy(const fab_at *at) {
+    const fab_contention *c = contention_of(at);
+    const size_t i = at->up->row == &c->engines[c->remedied] ? fab_contention_remedy(c, at->index) : c->n_remedies;
+    return i < c->n_remedies ? c->remedies[i].what : "";
+}
+
 static const fab_field MEETINGS[] = {
     TEXT_BY(job, meeting_job, "Name of the job."),
     TEXT_BY(phase, meeting_phase, "Its phase that contends."),
     FIELD(shared_links, "Network links that carry this job and another."),
+    TEXT_BY(loses_most_to, meeting_rival, "The other job with most bytes on loses_most_on.", .only = shares_links),
+    FIELD_OF(rivals_even, n_rivals_even, "Others there that cost as much: as many bytes, or no fewer than the job's.",
+             .only = shares_links),
+    FIELD_OF(loses_most_on, rival_link, "The shared link that the job's bytes leave last, jobs taking turns.", FILLED),
+    FIGURE_OF(passed_s, rival_link_s, "s", "When they have left it.",
+              .formula = "sum over the jobs there of min(busy_s of the job, own busy_s)", .only = shares_links),
+    TEXT_BY(to_do, meeting_remedy, "The easiest of `remedies` that helps the job most.", FILLED),
     FIGURE(iteration_alone_s, "s", "Iteration of the job alone.", IF(has_iteration)),
     FIGURE(iteration_together_s, "s", "Iteration of the job whose contending phase takes together_s.",
            IF(has_iteration)),
@@ -366,6 +383,8 @@ GIVES(size_t, count_jobs, contention_of(at)->n_jobs);
 static const fab_field CONTENTION_ENGINES[] = {
     FIELD_OF(engine, label, "The engine with its options."),
     FIELD_OF(seeds, n_seeds, "Seeds that the figures are taken over."),
+    FIELD(lost_ratio, "Part of the GPUs' time that jobs take longer beside each other.",
+          .formula = "sum of gpus * (1 - alone / together) / sum of gpus"),
     FIELD_OF(links_of_several_jobs, n_shared, "Network links that several jobs share, of the first seed."),
     LIST_OF(jobs, "job", jobs, count_jobs, &MEETING, "Jobs whose phase contends."),
     ARRAY(boundaries, "boundary", tiers, n_tiers, &SHARED_BOUNDARY, "Links by boundary and direction."),
@@ -423,12 +442,26 @@ static const fab_field PAIRS[] = {
 static const fab_fields PAIR = TABLE("interference", PAIRS, JOBS);
 
 #undef T
+#define T fab_job_remedy
+static const fab_field REMEDIES[] = {
+    FIELD(what, "An engine; `in order`: servers, one job after the other (n-servers in place of servers)."),
+    FIELD(needs_switch_support, "True: switches must be able to do it."),
+    FIELD(saved_ratio, "Part of the jobs' time that it saves, a job weighs as its GPUs.",
+          .formula = "sum of gpus * (1 - time under it / time together) / sum of gpus"),
+    FIELD_OF(jobs_faster, n_faster, "Jobs that gain more than 0.1 %."),
+    FIELD_OF(jobs_slower, n_slower, "Jobs that lose more than 0.1 %."),
+};
+static const fab_fields REMEDY = TABLE("job_remedy", REMEDIES, JOBS);
+
+#undef T
 #define T fab_contention
 static const fab_field CONTENTION[] = {
     LIST(jobs, "job", jobs, n_jobs, &CONTENDING_JOB, "The jobs."),
     LIST(engines, "engine", engines, n_engines, &CONTENTION_ENGINE, "The jobs together under every engine."),
     LIST(interference, "pair", interference, n_interference, &PAIR,
          "With --interference: every network phase of a job against every one of another.", FILLED),
+    ARRAY(remedies, "remedy", remedies, n_remedies, &REMEDY, "Changes for all jobs at once, the easiest first.",
+          FILLED),
 };
 const fab_fields fab_contention_fields = TABLE(
     "contention", CONTENTION, JOBS,

@@ -83,6 +83,7 @@ static void audit_put_bisection(fab_page *page, const fab_audit_bisection *b) {
     if (is_bad) {
         fab_page_say(page, "; lost %s (%.4g %%)", fab_show_rate(page, lost_bps), 100 * lost_bps / b->planned_bps);
     }
+    fab_page_say(page, "%s", b->is_known ? ", between the halves of all servers by name, incomplete ones too" : "");
     fab_page_paragraph(page, is_bad ? FAB_INK_BAD : FAB_INK_PLAIN, 2, 2);
 }
 
@@ -161,7 +162,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
     uint32_t n_choices = a->n_findings - n_faults;
     fab_page_say(page, "%s: %" PRIu32 " finding%s", path, n_faults, fab_plural(n_faults));
     if (n_choices > 0) {
-        fab_page_say(page, ", %" PRIu32 " choice%s of the design", n_choices, fab_plural(n_choices));
+        fab_page_say(page, ", %" PRIu32 " that may be meant so", n_choices);
     }
     fab_page_paragraph(page, FAB_INK_BOLD, 0, 2);
     audit_put_structure(page, a);
@@ -171,6 +172,12 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
                       a->n_ruled < a->n_cables ? "Nothing departs from the rules, where there are rules."
                                                : "Nothing departs from the structure.");
+    } else if (a->n_cables == 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
+                       "This is no network: no cable joins its %" PRIu32 " adapter%s and %" PRIu32
+                       " switch%s, and nothing "
+                       "can be said of it.",
+                       a->n_hosts, fab_plural(a->n_hosts), a->n_switches, a->n_switches == 1 ? "" : "es");
     } else if (a->n_ruled == 0) {
         fab_page_wrap(page, FAB_INK_BOLD, 2, 2,
                       "No regular structure was found: nothing can be said of missing or misplaced cables. A plan can "
@@ -185,7 +192,7 @@ void fab_text_audit(fab_page *page, const char *path, const fab_audit *a) {
         audit_put_findings(page, a, 0, n_faults);
     }
     if (n_choices > 0) {
-        fab_text_heading(page, "BY DESIGN", "no faults: what one failure more would cost");
+        fab_text_heading(page, "PERHAPS MEANT SO", "no faults that the file shows");
         audit_put_findings(page, a, n_faults, n_choices);
     }
 }

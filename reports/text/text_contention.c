@@ -1,89 +1,120 @@
 /* Text report: what jobs on one fabric do to each other. */
 #include "fab/contention.h"
+#include "fab/verdict.h"
 #include "text_sections.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define MOST_ROWS        32 /* more jobs or pairs than that: those that lose most */
 #define MOST_WITH_PHASES 4  /* more jobs than that: pairs have a row each, not a table */
 #define MOST_PARTS       4  /* jobs that are named at a link */
 
+/* Whether jobs are alike in all that their table has. */
+static bool is_like(const fab_contending_job *a, const fab_contending_job *b) {
+    return a->n_gpus == b->n_gpus && a->n_servers == b->n_servers && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->plan, b->plan) == 0;
+}
+
+/* Jobs that are alike in one row. */
 static void contention_put_jobs(fab_page *page, const fab_contention *c) {
     static const fab_column COLUMNS[] = {COLUMN("job", text), COLUMN("GPUs", whole), COLUMN("servers", whole),
                                          COLUMN("model", text), COLUMN("plan", text)};
     fab_table table;
+    size_t n_rows = 0;
     fab_table_begin(&table, page, FAB_COLUMNS(COLUMNS));
-    for (size_t i = 0; i < c->n_jobs && i < MOST_ROWS; i++) {
+    for (size_t i = 0; i < c->n_jobs && n_rows < MOST_ROWS; i++) {
         const fab_contending_job *j = &c->jobs[i];
         const double figures[] = {j->n_gpus, j->n_servers, NAN, NAN};
-        fab_table_row(&table, FAB_INK_PLAIN, fab_show(page, "%.24s", j->id), figures);
-        fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", j->model[0] != '\0' ? j->model : "-");
-        fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", j->plan);
+        size_t first = 0;
+        size_t n_like = 0;
+        while (!is_like(&c->jobs[first], j)) {
+            first++;
+        }
+        for (size_t k = i; k < c->n_jobs; k++) {
+            n_like += is_like(&c->jobs[k], j);
+        }
+        if (first == i) {
+            n_rows++;
+            fab_table_row(&table, FAB_INK_PLAIN,
+                          n_like > 1 ? fab_show(page, "%.24s and %zu more", j->id, n_like - 1)
+                                     : fab_show(page, "%.24s", j->id),
+                          figures);
+            fab_table_set(&table, 3, FAB_INK_PLAIN, "%.24s", j->model[0] != '\0' ? j->model : "-");
+            fab_table_set(&table, 4, FAB_INK_PLAIN, "%s", j->plan);
+        }
     }
     fab_table_end(&table, 2, NULL, NULL);
-    if (c->n_jobs > MOST_ROWS) {
-        fab_page_line(page, FAB_INK_DIM, "  and %zu more: --json has all", c->n_jobs - MOST_ROWS);
+    if (n_rows == MOST_ROWS) {
+        fab_page_line(page, FAB_INK_DIM, "  all in --json");
     }
 }
 
-/* Whether job i is among the MOST_ROWS that lose most; of those that lose as much, the first. */
-static bool is_listed(const fab_contention *c, const fab_contention_engine *e, size_t i) {
-    size_t before = 0;
-    for (size_t k = 0; c->n_jobs > MOST_ROWS && k < c->n_jobs; k++) {
-        double other = e->jobs[k].slowdown.mean;
-        double own = e->jobs[i].slowdown.mean;
-        before += other > own || (k < i && !(own > other));
-    }
-    return before < MOST_ROWS;
-}
-
-static void contention_put_meeting(fab_table *table, fab_page *page, const fab_contending_job *j,
+static void contention_put_meeting(fab_table *table, fab_page *page, const fab_contention *c, size_t job,
                                    const fab_contended_phase *m) {
-    const bool iterates = m->has_iteration;
-    const double figures[] = {NAN,
-                              m->alone_s.mean,
-                              m->together_s.mean,
-                              m->slowdown.mean,
-                              NAN,
-                              iterates ? m->iteration_alone_s : NAN,
-                              iterates ? m->iteration_together_s / m->iteration_alone_s : NAN,
-                              (double)m->shared_links};
-    bool has_phase = j->phase[0] != '\0';
-    fab_table_row(table, FAB_INK_PLAIN, fab_show(page, "%.24s", j->id), has_phase ? figures : NULL);
-    fab_table_set(table, 1, has_phase ? FAB_INK_PLAIN : FAB_INK_DIM, "%.24s", has_phase ? j->phase : "none");
-    if (has_phase && m->slowdown.mean <= FAB_FULL_LOAD) {
-        fab_table_set(table, 4, FAB_INK_GOOD, "x%.3f", m->slowdown.mean);
+    const fab_contending_job *j = &c->jobs[job];
+    const double factor = fab_contended_factor(m);
+    const double figures[] = {
+        j->n_gpus, fab_contended_s(m, false), fab_contended_s(m, true), factor, NAN, m->slowdown.mean, NAN, NAN, NAN};
+    const size_t remedy = fab_contention_remedy(c, job);
+    fab_table_row(table, FAB_INK_PLAIN, fab_show(page, "%.24s", j->id), j->phase[0] != '\0' ? figures : NULL);
+    fab_table_set(table, 5, j->phase[0] != '\0' ? FAB_INK_PLAIN : FAB_INK_DIM, "%.24s",
+                  j->phase[0] != '\0' ? j->phase : "none");
+    if (j->phase[0] == '\0') {
+        return;
     }
-    if (has_phase) {
-        fab_table_set(table, 5, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
+    if (factor <= FAB_FULL_LOAD) {
+        fab_table_set(table, 4, FAB_INK_GOOD, "x%.3f", factor);
+    }
+    fab_table_set(table, 7, FAB_INK_PLAIN, "%.3f-%.3f", m->slowdown.min, m->slowdown.max);
+    if (m->rival_link_s > 0 && m->slowdown.mean > FAB_FULL_LOAD) {
+        fab_table_set(table, 8, FAB_INK_PLAIN, m->n_rivals_even > 0 ? "%.24s +%" PRIu32 : "%.24s", c->jobs[m->rival].id,
+                      m->n_rivals_even);
+    }
+    if (remedy < c->n_remedies) {
+        fab_table_set(table, 9, FAB_INK_PLAIN, "%.24s -%.2g %%", c->remedies[remedy].what,
+                      100 * (1 - c->remedies[remedy].time_s[job] / fab_contended_s(m, true)));
     }
 }
 
-static void contention_put_meetings(fab_page *page, const fab_contention *c, const fab_contention_engine *e) {
-    fab_column columns[] = {COLUMN("job", text),
-                            COLUMN("phase", text),
-                            COLUMN("alone", time),
-                            COLUMN("together", time),
-                            MARKED("slowdown", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                            COLUMN("of seeds", text),
-                            COLUMN("iteration", time),
-                            MARKED("slower", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
-                            COLUMN("links", whole)};
-    fab_table table;
-    double most_left = 0;
-    columns[5].heading = e->n_seeds > 1 ? columns[5].heading : NULL;
-    fab_table_begin(&table, page, FAB_COLUMNS(columns));
-    for (size_t i = 0; i < c->n_jobs; i++) {
-        if (is_listed(c, e, i)) {
-            contention_put_meeting(&table, page, &c->jobs[i], &e->jobs[i]);
-        } else {
-            most_left = fmax(most_left, e->jobs[i].slowdown.mean);
+/* The job that others slow down most after those that are `shown`; of those that lose hardly less the first. */
+static size_t next_slowed(const fab_contention_engine *e, const bool *shown, size_t n) {
+    size_t worst = n;
+    for (size_t j = 0; j < n; j++) {
+        if (!shown[j] && (worst == n || fab_contended_factor(&e->jobs[j]) >
+                                            fab_contended_factor(&e->jobs[worst]) + FAB_VERDICT_LITTLE)) {
+            worst = j;
         }
+    }
+    return worst;
+}
+
+static void contention_put_meetings(fab_page *page, const fab_contention *c, size_t engine) {
+    const fab_contention_engine *e = &c->engines[engine];
+    fab_column columns[] = {COLUMN("job", text),
+                            COLUMN("GPUs", whole),
+                            COLUMN("alone", time),
+                            COLUMN("shared", time),
+                            MARKED("slower", fab_show_factor, FAB_INK_BAD, FAB_FULL_LOAD),
+                            COLUMN("phase", text),
+                            COLUMN("of it", factor),
+                            COLUMN("of seeds", text),
+                            COLUMN("loses to", text),
+                            COLUMN("to do", text)};
+    bool shown[FAB_MAX_JOBS] = {false};
+    fab_table table;
+    columns[7].heading = e->n_seeds > 1 ? columns[7].heading : NULL;
+    columns[9].heading = engine == c->remedied && c->n_remedies > 0 ? columns[9].heading : NULL;
+    fab_table_begin(&table, page, FAB_COLUMNS(columns));
+    for (size_t row = 0; row < c->n_jobs && row < MOST_ROWS; row++) {
+        const size_t job = next_slowed(e, shown, c->n_jobs);
+        shown[job] = true;
+        contention_put_meeting(&table, page, c, job, &e->jobs[job]);
     }
     fab_table_end(&table, 2, NULL, NULL);
     if (c->n_jobs > MOST_ROWS) {
         fab_page_line(page, FAB_INK_DIM, "  and %zu more, slowed by x%.3f at most: --json has all",
-                      c->n_jobs - MOST_ROWS, most_left);
+                      c->n_jobs - MOST_ROWS, fab_contended_factor(&e->jobs[next_slowed(e, shown, c->n_jobs)]));
     }
 }
 
@@ -196,7 +227,7 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
     for (size_t e = 0; e < c->n_engines; e++) {
         fab_page_end_line(page);
         fab_page_wrap(page, FAB_INK_BOLD, 2, 4, c->engines[e].label);
-        contention_put_meetings(page, c, &c->engines[e]);
+        contention_put_meetings(page, c, e);
         contention_put_links(page, c, &c->engines[e]);
         if (c->n_jobs > MOST_WITH_PHASES) {
             contention_put_pairs(page, c, e);
@@ -208,7 +239,8 @@ void fab_text_contention(fab_page *page, const fab_contention *c) {
             }
         }
     }
-    fab_text_note(page, "together: all phases named start at once and share links max-min fairly, flow by flow, until "
-                        "each has sent its bytes of one iteration; slowdown: together over alone; iteration: of the "
-                        "job alone, and how much slower it is with that phase; links: that carry it and another job");
+    fab_text_note(page, "alone, shared: an iteration, of jobs without one the phase; shared: all phases named start at "
+                        "once and share links max-min fairly until each has sent its bytes of one iteration; of it: "
+                        "how much longer the phase takes; loses to: the job with most bytes on the link that its own "
+                        "leave last, and how many cost as much; to do: the easiest that helps it most, done for all");
 }

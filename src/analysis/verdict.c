@@ -269,12 +269,63 @@ static uint64_t verdict_deadlocks(const fab_result *r, size_t engine, const char
     return 0;
 }
 
+size_t fab_contention_remedy(const fab_contention *c, size_t job) {
+    const double now_s = fab_contended_s(&c->engines[c->remedied].jobs[job], true);
+    size_t best = c->n_remedies;
+    for (size_t i = 0; i < c->n_remedies; i++) {
+        const double least_s = best < c->n_remedies ? c->remedies[best].time_s[job] : now_s;
+        best = c->remedies[i].time_s[job] < least_s - FAB_VERDICT_LITTLE * now_s ? i : best;
+    }
+    return best;
+}
+
+/* Whose iteration, else whose phase, is longest by the others; n_jobs: no other is slowed. Of several the first. */
+static size_t most_slowed(const fab_contention *c, const fab_contention_engine *e, size_t *out_n) {
+    size_t worst = c->n_jobs;
+    double most = 0;
+    *out_n = 0;
+    for (size_t j = 0; j < c->n_jobs; j++) {
+        const double longer = fab_contended_factor(&e->jobs[j]);
+        *out_n += longer > 1 + FAB_VERDICT_LITTLE;
+        if (longer > fmax(1, most) + FAB_VERDICT_LITTLE) {
+            worst = j;
+            most = longer;
+        }
+    }
+    return worst;
+}
+
+/* Over all jobs: who loses most beside the others, and to whom. What follows is of the first alone. */
+static void bound_of_jobs(const fab_contention *c, size_t engine, char *out) {
+    const fab_contention_engine *e = &c->engines[engine];
+    size_t n_slowed = 0;
+    const size_t worst = most_slowed(c, e, &n_slowed);
+    char room[2][32];
+    if (worst == c->n_jobs) {
+        fab_append(out, FAB_VERDICT_TEXT, "the %zu jobs do not slow each other down. ", c->n_jobs);
+    } else {
+        const fab_contended_phase *job = &e->jobs[worst];
+        fab_append(out, FAB_VERDICT_TEXT, "job %s of %zu loses most to the others: ", c->jobs[worst].id, c->n_jobs);
+        fab_append(out, FAB_VERDICT_TEXT, "%s %s instead of %s, x%.3f", job->has_iteration ? "iteration" : "phase",
+                   verdict_seconds(room[0], fab_contended_s(job, true)),
+                   verdict_seconds(room[1], fab_contended_s(job, false)), fab_contended_factor(job));
+        if (job->rival_link_s > 0) {
+            fab_append(out, FAB_VERDICT_TEXT, ", most of it to %s", c->jobs[job->rival].id);
+            if (job->n_rivals_even > 0) {
+                fab_append(out, FAB_VERDICT_TEXT, " and %" PRIu32 " that cost as much", job->n_rivals_even);
+            }
+            fab_append(out, FAB_VERDICT_TEXT, " on %s", job->rival_link);
+        }
+        fab_append(out, FAB_VERDICT_TEXT, "; %zu of %zu are slowed. ", n_slowed, c->n_jobs);
+    }
+    fab_append(out, FAB_VERDICT_TEXT, "Job %s alone: ", c->jobs[0].id);
+}
+
 static void verdict_put_bound(const fab_result *r, fab_run_verdict *v) {
     const char *phase = "";
     const uint64_t deadlocked = verdict_deadlocks(r, v->engine, &phase);
-    if (r->contention != NULL) {
-        fab_append(v->bound, FAB_VERDICT_TEXT, "job %s, first of %zu: ", r->contention->jobs[0].id,
-                   r->contention->n_jobs);
+    if (r->contention != NULL && v->engine < r->contention->n_engines) {
+        bound_of_jobs(r->contention, v->engine, v->bound);
     }
     if (r->memory.total_bytes > 0 && !r->memory.fits && r->n_iterations == 0) {
         fab_append(v->bound, FAB_VERDICT_TEXT, "memory: the job does not fit, %.4g GB of %.4g GB per GPU. Then ",
@@ -320,86 +371,23 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine) 
     return worst;
 }
 
-size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n) {
-    size_t worst = c->n_jobs;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        const double longer = fab_contended_factor(&e->jobs[j]);
-        bool is_new = longer > 1 + FAB_VERDICT_LITTLE;
-        for (size_t i = 0; i < n; i++) {
-            is_new = is_new && before[i] != j;
-        }
-        if (is_new &&
-            (worst == c->n_jobs || longer > fab_contended_factor(&e->jobs[worst]) * (1 + FAB_VERDICT_LITTLE))) {
-            worst = j;
-        }
-    }
-    return worst;
-}
-
-/* The busiest link that a job shares, and with whom. */
-static void add_shared_link(const fab_contention *c, const fab_contention_engine *e, size_t job, char *out) {
-    char room[32];
-    for (size_t i = 0; i < e->n_worst; i++) {
-        const fab_shared_link *l = &e->worst[i];
-        const char *other = NULL;
-        bool is_there = false;
-        for (uint32_t k = 0; k < l->n_parts; k++) {
-            is_there = is_there || l->parts[k].job == job;
-            other = other == NULL && l->parts[k].job != job ? c->jobs[l->parts[k].job].id : other;
-        }
-        if (is_there && other != NULL) {
-            fab_append(out, FAB_VERDICT_TEXT, "; %s shares %s with %s", c->jobs[job].id, l->name, other);
-            if (l->n_parts > 2) {
-                fab_append(out, FAB_VERDICT_TEXT, " and %" PRIu32 " more", l->n_parts - 2);
-            }
-            fab_append(out, FAB_VERDICT_TEXT, ", %s of bytes", verdict_seconds(room, l->busy_s));
-            return;
-        }
-    }
-    if (e->n_worst > 0 && e->worst[0].n_parts > 1) { /* its own is not among the busiest */
-        const fab_shared_link *l = &e->worst[0];
-        fab_append(out, FAB_VERDICT_TEXT, "; the busiest link that jobs share is %s, of %s and %s", l->name,
-                   c->jobs[l->parts[0].job].id, c->jobs[l->parts[1].job].id);
-        fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others, %s of bytes" : ", %s of bytes",
-                   verdict_seconds(room, l->busy_s));
-    }
-}
-
-#define JOBS_NAMED 3
-
-static void add_jobs(const fab_contention *c, size_t engine, char *out) {
-    const fab_contention_engine *e = &c->engines[engine];
-    size_t named[JOBS_NAMED];
-    size_t n = 0;
-    size_t n_slowed = 0;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        n_slowed += fab_contended_factor(&e->jobs[j]) > 1 + FAB_VERDICT_LITTLE;
-    }
-    if (n_slowed == 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "together the %zu jobs do not slow each other down", c->n_jobs);
-        return;
-    }
-    fab_append(out, FAB_VERDICT_TEXT, "together %zu of %zu jobs are slowed, worst first: ", n_slowed, c->n_jobs);
-    for (; n < JOBS_NAMED && n < n_slowed; n++) {
-        named[n] = verdict_next_slowed(c, e, named, n);
-        const fab_contended_phase *job = &e->jobs[named[n]];
-        fab_append(out, FAB_VERDICT_TEXT, "%s%s x%.2f", n > 0 ? ", " : "", c->jobs[named[n]].id,
-                   fab_contended_factor(job));
-        if (job->has_iteration) {
-            fab_append(out, FAB_VERDICT_TEXT, " (x%.2f in %s)", job->slowdown.mean, c->jobs[named[n]].phase);
-        } else {
-            fab_append(out, FAB_VERDICT_TEXT, " in %s", c->jobs[named[n]].phase);
-        }
-    }
-    add_shared_link(c, e, named[0], out);
-}
-
 /* Of all jobs where there are several; what follows is then of the first alone. */
 static void collisions_of_jobs(const fab_result *r, size_t engine, char *out) {
-    if (r->contention != NULL && engine < r->contention->n_engines) {
-        add_jobs(r->contention, engine, out);
-        fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", r->contention->jobs[0].id);
+    const fab_contention *c = r->contention;
+    char room[32];
+    if (c == NULL || engine >= c->n_engines) {
+        return;
     }
+    const fab_contention_engine *e = &c->engines[engine];
+    fab_append(out, FAB_VERDICT_TEXT, "%s network links carry several jobs", fab_format_count(room, e->n_shared));
+    if (e->n_worst > 0) {
+        const fab_shared_link *l = &e->worst[0];
+        fab_append(out, FAB_VERDICT_TEXT, "; the busiest, %s, those of %s and %s", l->name, c->jobs[l->parts[0].job].id,
+                   c->jobs[l->parts[1].job].id);
+        fab_append(out, FAB_VERDICT_TEXT, l->n_parts > 2 ? " and others for %s" : " for %s",
+                   verdict_seconds(room, l->busy_s));
+    }
+    fab_append(out, FAB_VERDICT_TEXT, ". Job %s alone: ", c->jobs[0].id);
 }
 
 static void collisions_of_engine(const fab_result *r, size_t engine, char *out) {
@@ -470,11 +458,13 @@ static void verdict_put_cost(const fab_result *r, fab_run_verdict *v) {
     fab_append(v->cost, FAB_VERDICT_TEXT, "network %s, %s per GPU, %s", fab_money_format(money, f->cost.total_usd),
                fab_money_format(each, f->cost.per_gpu_usd),
                fab_quantity_format(power, f->cost.power_w, FAB_UNIT_POWER));
-    if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
+    if (r->contention != NULL && v->engine < r->contention->n_engines) {
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; of the GPUs' time the jobs lose %.2g %% to each other",
+                   100 * r->contention->engines[v->engine].lost_ratio);
+    } else if (v->of_iteration && r->iterations[v->engine].usd_per_1e9_tokens > 0) {
         const fab_iteration *it = &r->iterations[v->engine];
-        const char *job = r->contention != NULL ? r->contention->jobs[0].id : NULL;
-        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s%s%s%s per 1e9 tokens at ", job != NULL ? "job " : "",
-                   job != NULL ? job : "", job != NULL ? ": " : "", fab_money_format(money, it->usd_per_1e9_tokens));
+        fab_append(v->cost, FAB_VERDICT_TEXT, "; %s per 1e9 tokens at ",
+                   fab_money_format(money, it->usd_per_1e9_tokens));
         fab_append(v->cost, FAB_VERDICT_TEXT, "%s tokens/s of %s",
                    fab_format_count(money, (uint64_t)(it->tokens_per_s + 0.5)), r->job.accelerator.name);
     }

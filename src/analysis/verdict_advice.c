@@ -71,29 +71,6 @@ static void changes_of_failures(const fab_failures *f, size_t engine, char *out)
     }
 }
 
-static void changes_of_jobs(const fab_contention *c, const fab_contention_engine *e, char *out) {
-    const size_t first = verdict_next_slowed(c, e, NULL, 0);
-    const size_t worst = first < c->n_jobs ? first : 0;
-    size_t n_slower = 0;
-    double most = 1;
-    for (size_t j = 0; j < c->n_jobs; j++) {
-        const fab_contended_phase *p = &e->jobs[j];
-        const double longer = p->has_iteration ? p->iteration_together_s / p->iteration_alone_s : 1;
-        n_slower += longer > VERDICT_FULL;
-        most = fmax(most, longer);
-    }
-    if (!(e->jobs[worst].slowdown.mean > VERDICT_FULL)) {
-        fab_append(out, FAB_VERDICT_TEXT, ". The jobs do not slow each other down");
-        return;
-    }
-    fab_append(out, FAB_VERDICT_TEXT, ". Beside the other jobs: x%.2f in %s of job %s", e->jobs[worst].slowdown.mean,
-               c->jobs[worst].phase, c->jobs[worst].id);
-    if (n_slower > 0) {
-        fab_append(out, FAB_VERDICT_TEXT, "; iterations of %zu of %zu jobs are longer, x%.3f at most", n_slower,
-                   c->n_jobs, most);
-    }
-}
-
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out) {
     char room[32];
     if (r->failures != NULL && v->engine < r->failures->n_engines) {
@@ -110,9 +87,6 @@ void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *ou
         if (p->has_time) {
             fab_append(out, FAB_VERDICT_TEXT, ". With the slower parts: x%.3f in %s", p->factor, d->names[worst]);
         }
-    }
-    if (r->contention != NULL && v->engine < r->contention->n_engines) {
-        changes_of_jobs(r->contention, &r->contention->engines[v->engine], out);
     }
 }
 
@@ -296,6 +270,31 @@ static void add_easiest(const fab_advice *a, char *out) {
     }
 }
 
+#define MOST_TIES 2 /* that are named; more are counted */
+
+/* Other changes that save as much: which one is a matter of taste. Those that need switches stand last. */
+static void add_ties(const fab_advice *a, char *out) {
+    const fab_advice_best *b = &a->best;
+    size_t n[2] = {0, 0}; /* that need no support of switches, and that do */
+    for (size_t i = 0; i < a->n_rows; i++) {
+        const fab_advice_row *row = &a->rows[i];
+        if (row->gain.verdict == FAB_ADVICE_FASTER && strcmp(row->change, b->change) != 0 &&
+            row->figures.time_s <= b->figures.time_s * (1 + VERDICT_SAME)) {
+            n[row->needs_switch_support]++;
+            if (!row->needs_switch_support && n[0] <= MOST_TIES) {
+                fab_append(out, FAB_VERDICT_TEXT, "%s%s", n[0] > 1 ? ", " : "; as much by ", name_change(row->change));
+            }
+        }
+    }
+    if (n[0] > MOST_TIES) {
+        fab_append(out, FAB_VERDICT_TEXT, " and %zu more", n[0] - MOST_TIES);
+    }
+    if (n[1] > 0) {
+        fab_append(out, FAB_VERDICT_TEXT, "%s%zu that need%s switch support", n[0] > 0 ? ", and " : "; as much by ",
+                   n[1], n[1] == 1 ? "s" : "");
+    }
+}
+
 /* Where changes were searched and ranked, the verdict is what came of that, by the same measure. */
 static void advice_of_search(const fab_advice *a, char *out) {
     const fab_advice_best *b = &a->best;
@@ -320,6 +319,7 @@ static void advice_of_search(const fab_advice *a, char *out) {
         if (b->n_changes == 1) {
             add_needs(b->kinds[0], b->change, out);
         }
+        add_ties(a, out);
         add_easiest(a, out);
     }
     if (built != NULL) {
@@ -328,14 +328,8 @@ static void advice_of_search(const fab_advice *a, char *out) {
     }
 }
 
-/* Whether jobs that run at the same time slow each other down. */
-static bool slows_jobs(const fab_result *r, size_t engine) {
-    const fab_contention *c = r->contention;
-    return c != NULL && engine < c->n_engines && verdict_next_slowed(c, &c->engines[engine], NULL, 0) < c->n_jobs;
-}
-
 /* What uplinks may win: no routing wins it. */
-static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char *out) {
+static void advice_of_taper(const fab_result *r, char *out) {
     const fab_phase_result *p = most_tapered(r);
     if (p == NULL) {
         return;
@@ -345,7 +339,7 @@ static void advice_of_taper(const fab_result *r, const fab_run_verdict *v, char 
     } else if (p->max_taper_factor > VERDICT_FULL) {
         fab_append(out, FAB_VERDICT_TEXT, "; equal shares give x%.2f in %s, where other routes may do better",
                    p->max_taper_factor, p->name);
-    } else if (!slows_jobs(r, v->engine)) { /* else it costs all of them together something */
+    } else {
         fab_append(out, FAB_VERDICT_TEXT, "; sprayed, the taper costs nothing (factor %.2f)", p->max_taper_factor);
     }
 }
@@ -367,18 +361,39 @@ static void advice_of_failures(const fab_failures *f, size_t engine, char *out) 
     }
 }
 
-/* Several jobs: what was tried, was tried for the first alone. */
-static void advice_of_jobs(const fab_result *r, fab_run_verdict *v) {
-    const fab_contention *c = r->contention;
-    if (c == NULL || v->engine >= c->n_engines) {
-        return;
+/* What all jobs gain: of changes that save as much the easiest, then those that save more. */
+static void advice_of_jobs(const fab_contention *c, bool is_one_draw, char *out) {
+    double most = 0;
+    for (size_t i = 0; i < c->n_remedies; i++) {
+        const fab_job_remedy *m = &c->remedies[i];
+        if (m->saved_ratio > most + FAB_VERDICT_LITTLE) {
+            fab_append(out, FAB_VERDICT_TEXT, "%s%s%s%s saves %.2g %% of all jobs' time, %" PRIu32 " of %zu are faster",
+                       most > 0 ? "; " : "", m->needs_switch_support ? "where switches can, " : "",
+                       m->is_engine ? "--engine " : "servers ", m->what, 100 * m->saved_ratio, m->n_faster, c->n_jobs);
+            if (m->n_slower > 0) {
+                fab_append(out, FAB_VERDICT_TEXT, ", %" PRIu32 " slower", m->n_slower);
+            }
+            fab_append(out, FAB_VERDICT_TEXT, "%s", m->is_engine ? "" : " (n-servers in place of servers)");
+            most = m->saved_ratio;
+        }
     }
-    if (slows_jobs(r, v->engine)) {
-        fab_append(v->advice, FAB_VERDICT_TEXT,
-                   "move jobs that share links apart (servers), or add uplinks: no change was tried for all jobs "
-                   "together, but every --engine that is given is; ");
+    if (most > 0 && is_one_draw) {
+        fab_append(out, FAB_VERDICT_TEXT, "; all of one draw, which --seeds %d tells from luck", FAB_VERDICT_SEEDS);
     }
-    fab_append(v->advice, FAB_VERDICT_TEXT, "for job %s alone: ", c->jobs[0].id);
+    if (c->n_untried > 0) {
+        char flows[32];
+        fab_append(
+            out, FAB_VERDICT_TEXT,
+            "nothing was tried for all jobs' %s flows, but every --engine that is given is: ecmp,qp=16 or spray; "
+            "or move jobs that share links apart (servers), or add uplinks",
+            fab_format_count(flows, c->n_untried));
+    } else if (!(c->engines[c->remedied].lost_ratio > FAB_VERDICT_LITTLE)) {
+        fab_append(out, FAB_VERDICT_TEXT, "nothing: the jobs hardly cost each other time");
+    } else if (!(most > 0)) {
+        fab_append(out, FAB_VERDICT_TEXT,
+                   "nothing that was tried helps all jobs together: move jobs that share links apart (servers), or add "
+                   "uplinks");
+    }
 }
 
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
@@ -393,7 +408,6 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
                    "send fewer than %.5g requests/s, or have more than %.2f times the replicas; ",
                    floor(most / last_digit) * last_digit, ceil(r->job.request_rate / most * 100) / 100);
     }
-    advice_of_jobs(r, v);
     if (r->plans != NULL && r->plans->fewer_servers > 0) {
         fab_append(v->advice, FAB_VERDICT_TEXT,
                    "leave GPUs idle: few sizes divide %" PRIu64 ", on %" PRIu64 " of them (--job n-servers=%" PRIu32
@@ -403,16 +417,22 @@ void verdict_put_advice(const fab_result *r, fab_run_verdict *v) {
     if (verdict_margin(r, v) >= VERDICT_MARGIN) {
         fab_append(v->advice, FAB_VERDICT_TEXT, "take %s; ", verdict_engine(r, v->engine, name));
     }
-    if (r->advice != NULL) {
+    if (r->contention != NULL) {
+        advice_of_jobs(r->contention, r->n_seeds == 1 && r->phases[0].engines[v->engine].seeded, v->advice);
+    } else if (r->advice != NULL) {
         advice_of_search(r->advice, v->advice);
     } else {
         advice_of_routing(r, v, v->advice);
     }
-    advice_of_taper(r, v, v->advice);
+    if (r->contention == NULL) { /* else it costs all of them together something */
+        advice_of_taper(r, v->advice);
+    }
     if (v->plan_s > 0) {
         char room[32];
-        fab_append(v->advice, FAB_VERDICT_TEXT, "; a better plan takes %s, %.0f %% less: --job %s",
-                   verdict_seconds(room, v->plan_s), 100 * (1 - v->plan_s / v->time_s), v->plan);
+        fab_append(v->advice, FAB_VERDICT_TEXT, "; a better plan %s%s%stakes %s, %.0f %% less: --job %s",
+                   r->contention != NULL ? "of job " : "", r->contention != NULL ? r->contention->jobs[0].id : "",
+                   r->contention != NULL ? " " : "", verdict_seconds(room, v->plan_s),
+                   100 * (1 - v->plan_s / v->time_s), v->plan);
     } else if (r->command == FAB_COMMAND_RUN && v->of_iteration &&
                r->fabrics[0].spec.transport.kind != FAB_TRANSPORT_FLUID) {
         fab_append(v->advice, FAB_VERDICT_TEXT,

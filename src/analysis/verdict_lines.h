@@ -34,11 +34,5 @@ const fab_phase_result *verdict_worst_phase(const fab_result *r, size_t engine);
 /** What failures, slower parts and other jobs make of it, behind what bounds the job alone on the healthy fabric. */
 void verdict_add_changes(const fab_result *r, const fab_run_verdict *v, char *out);
 
-/**
- * The job that others slow down most after `n` that are given; n_jobs: no other is slowed. Of those that lose the same
- * the first.
- */
-size_t verdict_next_slowed(const fab_contention *c, const fab_contention_engine *e, const size_t *before, size_t n);
-
 void verdict_put_advice(const fab_result *r, fab_run_verdict *v);
 void verdict_put_certainty(const fab_result *r, fab_run_verdict *v);

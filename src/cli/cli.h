@@ -108,7 +108,7 @@ typedef struct cli_options {
     const char *against, *input_format; /**< audit: a design or file, and how the operand is read; or NULL */
     const char *output;                 /**< import: the design to write, or NULL */
     const char *completion;             /**< help: a shell, or NULL */
-    bool conventions, quiet, force, help, man, verify, bound, interference;
+    bool conventions, quiet, force, help, man, verify, bound, interference, prints_file;
     cli_dump_format dump_format;
     /** Gets the result of a command that reports one, instead of its being written; NULL: it is written. */
     fab_status (*take)(void *context, const fab_result *result, fab_error *err);

@@ -4,6 +4,7 @@
 #include "fab/published.h"
 #include "fab/advice.h"
 #include "fab/verdict.h"
+#include "fab/job_remedies.h"
 #include "fab/verdict_alternatives.h"
 
 #include "fab/advise.h"
@@ -443,7 +444,9 @@ fab_status cli_session_report(cli_session *s, FILE *out, fab_error *err) {
     if (status == FAB_OK) {
         fab_verdict_begin(&s->result, verdict);
         if (options->command != &cli_command_explore) { /* whose reader turns the knobs himself, and waits */
-            status = fab_verdict_try(&replay, &s->result, verdict, err);
+            status = s->further.contention != NULL
+                         ? fab_job_remedies_try(&replay, &s->result, verdict->engine, s->further.contention, err)
+                         : fab_verdict_try(&replay, &s->result, verdict, err);
         }
     }
     if (status == FAB_OK) {

@@ -216,6 +216,9 @@ static fab_status unknown_traffic(const char *text, fab_error *err) {
         (void)snprintf(meant, sizeof meant, "; did you mean %s%s?", strcmp(near.best, "job") != 0 ? "pattern:" : "",
                        near.best);
     }
+    if (strchr(text, '.') != NULL || strchr(text, '/') != NULL) {
+        (void)snprintf(meant, sizeof meant, "; did you mean file:%.60s?", text);
+    }
     return fab_fail(err, FAB_EINPUT, NULL,
                     "traffic '%.60s' is none of job, job:PHASE[,comm=K], pattern:NAME[,key=value...], file:PATH%s",
                     text, meant);

@@ -56,6 +56,7 @@ def quick():
     yield Case("route", torus, *PERMUTATION, "--engine", "ecmp")
     yield Case("route", FAMILIES["dragonfly"](4096), *PERMUTATION, "--engine", "spray")
     yield Case("route", FAMILIES["rail-spine"](64), *PERMUTATION, "--seeds", "5000")
+    yield Case("route", "clos:gpus=2048,radix=32,taper=2", "--traffic", "pattern:permutation,bytes=1MB", "--transport", "spray-ack", "--engine", "ecmp")
     yield Case("run", FAMILIES["clos"](2048))
     yield Case("observe", FAMILIES["clos"](16384), *PERMUTATION, "--engine", "ecmp", "--counters", COUNTERS, "--seeds", "16")
     yield Case("observe", FAMILIES["clos"](16384), *PERMUTATION, "--engine", "ecmp", "--counters", *SNAPSHOTS, "--seeds", "2", "--interval", "10s")

@@ -204,4 +204,39 @@ echo 'A-node,A-port,Z-node,Z-port' >head.csv
 for file in head.csv sites.csv; do
   grep -q 'hosts-per-switch' <("$program" audit "$file" --quiet) && fail "$file: an option that audit has not"
 done
+# A host that is missing by its number alone: where its number is left out once, and its leaf has room. Numbers that
+# leave out more, a leaf that is full without it, and numbers that nothing stands on both sides of say nothing.
+"$program" build clos:gpus=1024,radix=64 --export hosts.cables.csv --quiet >out
+python3 - <<'PYTHON'
+import re
+lines = open("hosts.cables.csv").read().splitlines()
+def write(name, keep=lambda n: True, label=lambda n: f"gpu-{n + 1:03}"):
+    with open(name, "w") as out:
+        for line in lines:
+            n = re.match(r"server-(\d+) ", line)
+            if n is None or keep(int(n[1])):
+                print(line if n is None else re.sub(r"^server-\d+", label(int(n[1])), line), file=out)
+write("all.csv")
+write("gap.csv", lambda n: n + 1 != 57)
+write("last.csv", lambda n: n + 1 != 128)
+write("rows.csv", lambda n: n + 1 != 57, lambda n: f"gpu-{n + 1 + n // 8}")  # every eighth number is left out
+write("full.csv", lambda n: True, lambda n: f"gpu-{n + 1 + (n >= 56):03}")   # one is left out, no cable is
+write("escape.csv", label=lambda n: f"gpu-\x1f{n + 1:03}")
+PYTHON
+sed -i '/^gpu-.003 HCA-1,/ s/leaf-0,17/leaf-9,1/; /^gpu-.037 HCA-1,/ s/leaf-9,1,/leaf-0,17,/' escape.csv
+for file in all last rows full; do
+  ! found $file.csv | grep absent-host || fail "$file.csv: a host that was never there"
+done
+[[ $(found gap.csv) == "absent-host gpu-057 "* ]] || fail "gpu-057 is missing: $(found gap.csv)"
+"$program" audit gap.csv --quiet | grep '0 findings, 1 that may be meant so' >/dev/null || fail "a gap of names is a fault"
+"$program" audit escape.csv --json --quiet >escape.json
+python3 - <<'PYTHON' || fail "a separator in a name cuts a text: $(<escape.json)"
+import json
+finding, = json.load(open("escape.json"))["audit"]["findings"]
+assert "each other's port" in finding["what"] and finding["work"].startswith("Exchange the two cables"), finding
+PYTHON
+printf 'Ca\t1 "H-0000000000000001"\t\t# "gpu-1 HCA-1"\n' >lone.net
+"$program" audit lone.net --quiet >out
+grep -z 'This is no network: no cable joins its 1 adapter and 0 switches' out >/dev/null || fail "a lone adapter: $(<out)"
+! grep 'Nothing departs' out || fail "nothing departs from no network"
 exit $((failures > 0))

@@ -36,8 +36,8 @@ runs 0 sweep 20.xml --vary taper.1=1,2
 runs 0 study 20.xml --scenarios switches:1@2 --store store
 runs 0 run 20.xml --fail leaf-1
 runs 0 run 20.xml --interference
-[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ .*tp 8 pp 1 dp 2$') == 20 ]] || fail "a table of 20 jobs"
-[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ +dp .* x[0-9.]+ +[0-9]+$') == 20 ]] || fail "a table of what 20 jobs lose"
+grep -E '^  j0 and 19 more +16 +2 .*tp 8 pp 1 dp 2$' out >/dev/null || fail "jobs that are alike in one row"
+[[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | grep -cE '^  j[0-9]+ +16 .* x[0-9.]+ +dp +x[0-9.]+ +j[0-9]+') == 20 ]] || fail "a table of what 20 jobs lose"
 grep -A3 'pairs of jobs' out | grep -E 'j[0-9]+ +dp +j[0-9]+ +dp' >/dev/null || fail "the worst pairs of 20 jobs"
 [[ $(sed -n '/^SEVERAL JOBS/,/^FABRIC/p' out | awk '{ if (length($0) > w) w = length($0) } END { print w }') -le 80 ]] || fail "wider than 80 columns"
 
@@ -56,6 +56,9 @@ servers = sum(job["servers"] for job in c["jobs"])
 assert servers == 512, servers
 for job in c["engines"][0]["jobs"]:
     assert job["together_s"] >= job["alone_s"] * (1 - 1e-9) and abs(job["together_s"] / job["alone_s"] - job["slowdown_ratio"]) < 1e-9
+    assert ("loses_most_to" in job) == (job["shared_links"] > 0) and job.get("loses_most_to") != job["job"], job
+order = c["remedies"][0]
+assert order["what"] == "in order" and order["saved_ratio"] > 0 and order["jobs_slower"] == 0, order
 assert max(job["slowdown_ratio"] for job in c["engines"][0]["jobs"]) > 1.5
 PYTHON
 exit $((failures > 0))

@@ -15,6 +15,13 @@ cat >>own.xml <<'XML'
   <life years="4"/>
 </prices>
 XML
+"$program" list prices today-400g --file >ours.xml
+for prices in ours.xml today-400g; do
+  "$program" cost clos:gpus=64 --prices $prices --format csv --table cost.lines --quiet >$prices.csv || fail "cost by $prices"
+done
+cmp ours.xml.csv today-400g.csv || fail "a price book that is printed does not read back"
+sed -i 's/usd="82500"/usd="165000"/' ours.xml
+"$program" cost clos:gpus=64 --prices ours.xml --format csv --table cost.lines --quiet | cmp -s - today-400g.csv && fail "what is written into a printed book changes nothing"
 "$program" schema prices >prices.xsd
 xmllint --noout --schema prices.xsd own.xml "$root"/topologies/prices/*.xml 2>log || { cat log; fail "a book does not validate"; }
 "$program" compare rail-spine:gpus=128 rail-only:gpus=128,spares=2 clos:gpus=128,taper=2,gpus-per-server=4 clos:gpus=128,floor.rack-power=25kW \

@@ -53,6 +53,7 @@ const fault_case fault_cases[] = {
     PRINTS("list", "list"),
     PRINTS("list-presets", "list presets --json"),
     PRINTS("list-preset", "list presets llama3-talk-racks"),
+    PRINTS("list-file", "list prices today-400g --file"),
     PRINTS("list-models", "list models"),
     PRINTS("list-ranking", "list ranking"),
     PRINTS("list-gpus", "list gpus"),

@@ -388,12 +388,40 @@ static void keep_first_sentences(cli_table *table) {
     }
 }
 
+/* The file that ships, as it can be given back. */
+static fab_status list_print_file(const list_topic *topic, const cli_list *words, FILE *out, fab_error *err) {
+    const fab_builtin *files = topic->fill == fill_presets    ? fab_builtin_presets
+                               : topic->fill == fill_gpus     ? fab_builtin_gpus
+                               : topic->fill == fill_prices   ? fab_builtin_prices
+                               : topic->fill == fill_catalogs ? fab_builtin_catalogs
+                                                              : NULL;
+    const fab_builtin *file = files != NULL && words->n > 1 ? fab_builtin_find(files, words->items[1]) : NULL;
+    fab_choices near;
+    char hint[FAB_CHOICES_TEXT];
+    if (files == NULL || words->n < 2) {
+        return fab_fail(err, FAB_EUSAGE, NULL,
+                        "option --file: needs presets, gpus, prices or catalogs, and a NAME of it: list prices "
+                        "today-400g --file");
+    }
+    if (file == NULL) {
+        fab_choices_init(&near, words->items[1]);
+        fab_builtin_offer(files, &near);
+        return fab_fail(err, FAB_EUSAGE, NULL, "command list %s: nothing is called '%.60s'%s", topic->name,
+                        words->items[1], fab_choices_list(&near, "one of", hint));
+    }
+    (void)fwrite(file->data, 1, file->size, out);
+    return FAB_OK;
+}
+
 static fab_status list_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     const list_topic *topic = &ALL_TOPICS;
     cli_table table = {0};
     if (options->operands.n > 0) {
         FAB_TRY(find_topic(options->operands.items[0], &topic, err));
+    }
+    if (options->prints_file) {
+        return list_print_file(topic, &options->operands, out, err);
     }
     table.columns = topic->columns;
     while (table.n_columns < LIST_COLUMNS && topic->columns[table.n_columns].title != NULL) {
@@ -418,9 +446,16 @@ done:
     return status;
 }
 
-static const char *const EXAMPLES[] = {"fabriscope list presets", "fabriscope list presets selene-3072",
-                                       "fabriscope list engines", "fabriscope list fields job", NULL};
-static const cli_option *const OPTIONS[] = {&cli_option_json, NULL};
+static const char *const EXAMPLES[] = {"fabriscope list presets",
+                                       "fabriscope list presets selene-3072",
+                                       "fabriscope list engines",
+                                       "fabriscope list fields job",
+                                       "fabriscope list prices today-400g --file > ours.xml",
+                                       NULL};
+static const cli_option FILE_OPTION = {
+    "file", NULL, "print the file itself of a preset, GPU, price book or catalog: to be changed and given by its name",
+    .flag = offsetof(cli_options, prints_file)};
+static const cli_option *const OPTIONS[] = {&FILE_OPTION, &cli_option_json, NULL};
 
 const cli_command cli_command_list = {
     .name = "list",

@@ -12,10 +12,10 @@
 #include <string.h>
 
 const char *const fab_finding_kinds[FAB_FINDING_N] = {
-    "unreachable",   "absent-switch", "missing-cable", "backplane",       "extra-cable",
-    "missing-port",  "dead-port",     "miswired",      "crossed-uplinks", "swapped-rails",
-    "swapped-hosts", "mixed-planes",  "wrong-rail",    "wrong-leaf",      "same-tier-cable",
-    "loop",          "wrong-speed",   "one-sided",     "contradiction",   "single-point"};
+    "unreachable",   "absent-switch", "missing-cable",   "backplane",     "extra-cable",   "missing-port",
+    "dead-port",     "miswired",      "crossed-uplinks", "swapped-rails", "swapped-hosts", "mixed-planes",
+    "wrong-rail",    "wrong-leaf",    "same-tier-cable", "loop",          "wrong-speed",   "one-sided",
+    "contradiction", "single-point",  "absent-host"};
 
 /* Findings grow here; texts live in a network of their own, whose arena they use. */
 struct fab_audit_memory {
@@ -35,15 +35,20 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
 fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...) {
     fab_finding f = *finding;
     char text[1024];
+    char before[512]; /* the format as far as the work: names in the text may have any character, that one too */
     va_list arguments;
+    const char *work = strchr(fmt, FAB_AUDIT_WORK[0]);
+    (void)snprintf(before, sizeof before, "%.*s", work != NULL ? (int)(work - fmt) : 0, fmt);
+    va_start(arguments, fmt);
+    const int n = vsnprintf(text, sizeof text, before, arguments);
+    va_end(arguments);
     va_start(arguments, fmt);
     (void)vsnprintf(text, sizeof text, fmt, arguments);
     va_end(arguments);
-    char *work = strchr(text, FAB_AUDIT_WORK[0]);
     f.text = text;
-    if (work != NULL) {
-        *work = '\0';
-        f.work = work + 1;
+    if (work != NULL && n >= 0 && (size_t)n < strlen(text)) {
+        text[n] = '\0';
+        f.work = text + n + 1;
     }
     return fab_audit_add(a, &f, err);
 }

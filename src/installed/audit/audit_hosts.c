@@ -280,6 +280,7 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
         }
     }
     FAB_TRY(audit_plugs_order(&p, err));
+    FAB_TRY(audit_plugs_gaps(&p, err));
 done:
     free(told);
     audit_plugs_release(&p);

@@ -7,6 +7,7 @@
 #include "fab/audit.h"
 
 #define FAB_AUDIT_NEARLY 0.75 /* part of the peers that makes a rule */
+#define FAB_AUDIT_GAP    0.5  /* sure that a host is missing by its number and by one cable less of its switches */
 #define FAB_AUDIT_TIERS  5 /* of a tree that is built, with the boards of directors; beyond, a network has no tiers */
 
 /** Cables between a switch and one of the tier above. */
@@ -78,7 +79,7 @@ fab_status fab_audit_text(auditor *a, const char **out, fab_error *err, const ch
 /** Appends a finding; texts that are NULL become "". */
 fab_status fab_audit_add(auditor *a, const fab_finding *finding, fab_error *err) FAB_MUST_USE;
 
-#define FAB_AUDIT_WORK "\x1f" /* in front of what to do: a character that no name has */
+#define FAB_AUDIT_WORK "\x1f" /* in front of what to do, in formats */
 
 /** The same of a finding whose text, and work where the format has FAB_AUDIT_WORK, is as printf makes it. */
 fab_status fab_audit_tell(auditor *a, const fab_finding *finding, fab_error *err, const char *fmt, ...)

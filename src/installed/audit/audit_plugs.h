@@ -51,6 +51,9 @@ fab_status audit_plugs_compare(audit_plugs *p, fab_error *err) FAB_MUST_USE;
 /** Hosts that stand out of the order that names and ports have elsewhere. */
 fab_status audit_plugs_order(audit_plugs *p, fab_error *err) FAB_MUST_USE;
 
+/** Hosts whose number is left out, where their peers' switches have a cable more. */
+fab_status audit_plugs_gaps(audit_plugs *p, fab_error *err) FAB_MUST_USE;
+
 fab_status audit_report_exchange(auditor *a, fab_finding_kind kind, const audit_plug *p, const audit_plug *q,
                                  double confidence, fab_error *err) FAB_MUST_USE;
 fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidence, fab_error *err) FAB_MUST_USE;

@@ -128,11 +128,16 @@ done:
 
 fab_status contend_iterate(contender *c, fab_error *err) {
     for (size_t e = 0; e < c->out->n_engines; e++) {
+        fab_contention_engine *engine = &c->out->engines[e];
+        double gpus = 0;
         for (size_t job = 0; job < c->out->n_jobs; job++) {
             if (c->out->jobs[job].phase[0] != '\0') {
                 FAB_PASS(iterate_job(c, job, e, err));
+                gpus += c->out->jobs[job].n_gpus;
+                engine->lost_ratio += c->out->jobs[job].n_gpus * (1 - 1 / fab_contended_factor(&engine->jobs[job]));
             }
         }
+        engine->lost_ratio /= gpus > 0 ? gpus : 1;
     }
     return FAB_OK;
 }
@@ -202,6 +207,9 @@ void fab_contention_free(fab_contention *c) {
     }
     for (size_t i = 0; c->interference != NULL && i < c->n_interference; i++) {
         FAB_FREE_ALL(c->interference[i].phase, c->interference[i].other_phase, c->interference[i].slowdown);
+    }
+    for (size_t i = 0; i < c->n_remedies; i++) {
+        free(c->remedies[i].time_s);
     }
     FAB_FREE_ALL(c->jobs, c->engines, c->interference, c);
 }

@@ -30,40 +30,27 @@ typedef struct contended {
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-/* bytes: [n][n_links], one row per job that takes part. */
-static uint32_t jobs_on(const contended *m, const double *bytes, uint32_t link) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m->n; i++) {
-        n += bytes[(size_t)i * m->c->what->fabric->n_links + link] > 0;
-    }
-    return n;
-}
-
-static double busy_s(const contended *m, const double *bytes, uint32_t i, uint32_t link) {
+/* Who uses a link, and for how long. bytes: [n][n_links], one row per job that takes part. */
+static void find_parts(const contended *m, const double *bytes, uint32_t link, fab_shared_link *out) {
     const fab_fabric *f = m->c->what->fabric;
-    return bytes[(size_t)i * f->n_links + link] * BITS / fab_class_of(f, link)->usable_bps;
-}
-
-static void describe_link(const contended *m, const double *bytes, uint32_t link, double sum_s, fab_shared_link *out) {
-    const fab_fabric *f = m->c->what->fabric;
-    *out = (fab_shared_link){.tier = fab_class_of(f, link)->tier, .up = fab_is_up(link), .busy_s = sum_s};
-    (void)fab_link_name(f, link, out->name);
+    const fab_link_class *k = fab_class_of(f, link);
+    out->tier = k->tier;
+    out->up = fab_is_up(link);
+    out->busy_s = 0;
+    out->n_parts = 0;
     for (uint32_t i = 0; i < m->n; i++) {
-        double own_s = busy_s(m, bytes, i, link);
+        double own_s = bytes[(size_t)i * f->n_links + link] * BITS / k->usable_bps;
         if (own_s > 0) {
             out->parts[out->n_parts++] = (fab_link_part){m->member[i], own_s};
+            out->busy_s += own_s;
         }
     }
 }
 
 /* Keeps the busiest links, ties by number. */
-static void offer_link(const contended *m, const double *bytes, uint32_t link, fab_contention_engine *e) {
-    double sum_s = 0;
-    for (uint32_t i = 0; i < m->n; i++) {
-        sum_s += busy_s(m, bytes, i, link);
-    }
+static void offer_link(const contended *m, const fab_shared_link *found, uint32_t link, fab_contention_engine *e) {
     size_t at = e->n_worst;
-    while (at > 0 && e->worst[at - 1].busy_s * ROUNDING < sum_s) {
+    while (at > 0 && e->worst[at - 1].busy_s * ROUNDING < found->busy_s) {
         at--;
     }
     if (at == FAB_SHARED_LINKS) {
@@ -71,11 +58,46 @@ static void offer_link(const contended *m, const double *bytes, uint32_t link, f
     }
     e->n_worst += e->n_worst < FAB_SHARED_LINKS;
     memmove(&e->worst[at + 1], &e->worst[at], (e->n_worst - at - 1) * sizeof e->worst[0]);
-    describe_link(m, bytes, link, sum_s, &e->worst[at]);
+    e->worst[at] = *found;
+    (void)fab_link_name(m->c->what->fabric, link, e->worst[at].name);
+}
+
+static int by_busy(const void *a, const void *b) {
+    const fab_link_part *x = a;
+    const fab_link_part *y = b;
+    return x->busy_s != y->busy_s ? (x->busy_s > y->busy_s) - (x->busy_s < y->busy_s)
+                                  : (x->job < y->job) - (x->job > y->job); /* the first job last, as the rival */
+}
+
+/* A job's bytes are through a link that jobs share fairly when those of jobs with fewer are, and as many of each of the
+ * others: the link where that is latest is where the job loses most, and to whom: src/doc/adr/0030. */
+static void offer_rivals(const contended *m, fab_shared_link *found, uint32_t link, fab_contention_engine *e) {
+    fab_link_part *parts = found->parts;
+    const size_t n = found->n_parts;
+    double fewer_s = 0;
+    qsort(parts, n, sizeof parts[0], by_busy);
+    for (size_t i = 0; i < n; i++) {
+        fab_contended_phase *job = &e->jobs[parts[i].job];
+        const size_t rival = i + 1 < n ? n - 1 : n - 2;
+        const double passed_s = fewer_s + (double)(n - i) * parts[i].busy_s;
+        fewer_s += parts[i].busy_s;
+        if (passed_s <= job->rival_link_s * ROUNDING) {
+            continue;
+        }
+        job->rival_link_s = passed_s;
+        job->rival = parts[rival].job;
+        job->n_rivals_even = 0;
+        (void)fab_link_name(m->c->what->fabric, link, job->rival_link);
+        for (size_t k = 0; k < n; k++) {
+            job->n_rivals_even +=
+                k != i && k != rival && parts[k].busy_s * ROUNDING >= fmin(parts[rival].busy_s, parts[i].busy_s);
+        }
+    }
 }
 
 static void find_shared(const contended *m, const double *bytes, fab_contention_engine *e) {
     const fab_fabric *f = m->c->what->fabric;
+    fab_shared_link found = {.n_parts = 0};
     e->n_tiers = 2 * (size_t)f->n_boundaries;
     for (size_t i = 0; i < e->n_tiers; i++) {
         e->tiers[i] = (fab_shared_tier){.tier = (uint32_t)(i / 2 + 1), .up = i % 2 == 0};
@@ -86,18 +108,19 @@ static void find_shared(const contended *m, const double *bytes, fab_contention_
             continue;
         }
         fab_shared_tier *t = &e->tiers[2 * (k->tier - 1) + (fab_is_up(link) ? 0 : 1)];
-        uint32_t n = jobs_on(m, bytes, link);
+        find_parts(m, bytes, link, &found);
         t->links++;
-        t->used += n > 0;
-        if (n < 2) {
+        t->used += found.n_parts > 0;
+        if (found.n_parts < 2) {
             continue;
         }
         t->shared++;
         e->n_shared++;
-        offer_link(m, bytes, link, e);
-        for (uint32_t i = 0; i < m->n; i++) {
-            e->jobs[m->member[i]].shared_links += bytes[(size_t)i * f->n_links + link] > 0;
+        for (uint32_t i = 0; i < found.n_parts; i++) {
+            e->jobs[found.parts[i].job].shared_links++;
         }
+        offer_link(m, &found, link, e);
+        offer_rivals(m, &found, link, e);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
- * Traffic matrices in: CSV with the header src,dst,bytes (GPUs from 0), MatrixMarket coordinate general (from 1), or a
- * square of numbers, row i and column j what GPU i sends to GPU j, between commas, semicolons or blanks.
+ * Traffic matrices in: CSV with the header src,dst,bytes or its synonyms (GPUs from 0), MatrixMarket coordinate general
+ * (from 1), or a square of numbers, row i and column j what GPU i sends to GPU j, between commas, semicolons or blanks.
  *
  * Bytes are whole or decimal numbers, rounded to whole bytes; entries of zero are dropped. Entries of the same pair
  * stay separate flows. Lines end in LF or CRLF; empty lines and comments (# in CSV, % in MatrixMarket) may stand
@@ -174,17 +174,25 @@ static fab_status read_comma(cursor *c, fab_error *err) {
 }
 
 static fab_status read_csv_header(cursor *c, fab_error *err) {
-    static const char *const FIELDS[] = {"src", "dst", "bytes"};
+    static const char *const FIELDS[3][6] = {{"src", "source", "from", "sender"},
+                                             {"dst", "dest", "destination", "to", "receiver"},
+                                             {"bytes", "size", "size_bytes", "num_bytes"}};
+    static const char EXPECTED[] = "the header src,dst,bytes (or source,destination,size; from,to,bytes), or a square "
+                                   "of numbers";
     for (size_t i = 0; i < 3; i++) {
+        size_t k = 0;
         matrix_skip_blanks(c);
-        size_t n = strlen(FIELDS[i]);
-        if (strncmp(c->at, FIELDS[i], n) != 0) {
-            return unexpected(c, "the header src,dst,bytes, or a square of numbers", err);
+        const size_t n = strcspn(c->at, ", \t\r\n");
+        while (FIELDS[i][k] != NULL && (strncasecmp(c->at, FIELDS[i][k], n) != 0 || FIELDS[i][k][n] != '\0')) {
+            k++;
+        }
+        if (FIELDS[i][k] == NULL) {
+            return unexpected(c, EXPECTED, err);
         }
         c->at += n;
         matrix_skip_blanks(c);
         if (i < 2 && *c->at != ',') {
-            return unexpected(c, "the header src,dst,bytes, or a square of numbers", err);
+            return unexpected(c, EXPECTED, err);
         }
         c->at += i < 2 ? 1 : 0;
     }

@@ -1,6 +1,7 @@
 /* Jobs that share a fabric: what one does to the other. */
 #include "fab/design.h"
 #include "fab/contend.h"
+#include "fab/job_remedies.h"
 #include "fab/job_sharing.h"
 #include "fab/rng.h"
 #include "fab/trace.h"
@@ -114,6 +115,122 @@ Test(contention, the_same_job_twice_on_the_same_links_takes_twice_as_long) {
     cr_expect_eq(e->worst[0].n_parts, 2);
     cr_expect_float_eq(e->worst[0].busy_s, 2 * e->worst[0].parts[0].busy_s, 1e-12);
     release(&out);
+    free(design);
+    fab_fabric_free(fabric);
+}
+
+/* When the bytes of a job have passed a link, jobs taking turns: as many of each other job as of its own. */
+static double passed_s(const fab_shared_link *link, uint32_t job) {
+    double own_s = 0;
+    double sum_s = 0;
+    for (uint32_t i = 0; i < link->n_parts; i++) {
+        own_s = link->parts[i].job == job ? link->parts[i].busy_s : own_s;
+    }
+    for (uint32_t i = 0; i < link->n_parts; i++) {
+        sum_s += fmin(own_s, link->parts[i].busy_s);
+    }
+    return sum_s;
+}
+
+/* Three jobs through the two directions of one cable, of which the second sends eight times the bytes of the third:
+ * the first loses most to the second, by the definition and by leaving either out. */
+Test(contention, the_rival_is_whom_a_job_loses_most_to) {
+    const char *const OTHERS[2][2] = {{"tp=1 dp=2 servers=1,5 memory-check=off model=gpt-7.5b", "contends=dp"},
+                                      {"tp=1 dp=2 servers=2,6 memory-check=off model=gpt-1.7b", "contends=dp"}};
+    fab_fabric *fabric;
+    fab_design *design = new_design("fat-tree:xgft=2;4,2;1,1,gpus-per-server=1,domain=1", &fabric);
+    double together_s[3]; /* without the second, without the third, with both */
+    for (size_t left_out = 0; left_out < 3; left_out++) {
+        design->n_jobs = 0;
+        set(design, 0, "tp=1 dp=2 servers=0,4 memory-check=off model=gpt-7.5b contends=dp");
+        for (size_t i = 0, n = 1; i < 2; i++) {
+            if (i != left_out) {
+                set(design, n, OTHERS[i][0]);
+                set(design, n++, OTHERS[i][1]);
+            }
+        }
+        outcome out = contended(design, fabric, "dmodk");
+        const fab_contention_engine *e = &out.c->engines[0];
+        together_s[left_out] = e->jobs[0].together_s.mean;
+        cr_assert_eq(e->n_worst, 4);
+        for (uint32_t job = 0; job < out.c->n_jobs; job++) {
+            const fab_contended_phase *m = &e->jobs[job];
+            double most_s = 0;
+            for (size_t l = 0; l < e->n_worst; l++) {
+                most_s = fmax(most_s, passed_s(&e->worst[l], job));
+            }
+            cr_expect_float_eq(m->rival_link_s, most_s, 1e-9 * most_s);
+            cr_expect_leq(m->rival_link_s, (m->together_s.mean) * (1 + 1e-9), "one link alone is no later than all");
+        }
+        if (left_out == 2) {
+            cr_expect_eq(e->jobs[0].rival, 1);
+            cr_expect_eq(e->jobs[0].n_rivals_even, 0);
+            cr_expect_eq(e->jobs[1].rival, 0);
+            cr_expect_eq(e->jobs[2].rival, 0);
+            cr_expect_eq(e->jobs[2].n_rivals_even, 1, "both send more than it does");
+        }
+        double lost = 0;
+        for (size_t job = 0; job < out.c->n_jobs; job++) { /* GPUs are as many for each */
+            lost += 1 - fab_contended_s(&e->jobs[job], false) / fab_contended_s(&e->jobs[job], true);
+        }
+        cr_expect_float_eq(e->lost_ratio, lost / (double)out.c->n_jobs, 1e-12);
+        release(&out);
+    }
+    cr_expect_lt(together_s[0], 0.8 * together_s[2]);
+    cr_expect_gt(together_s[1], together_s[0]);
+    free(design);
+    fab_fabric_free(fabric);
+}
+
+static double saved_by(const fab_contention *before, const fab_contention *after) {
+    double saved = 0;
+    double gpus = 0;
+    for (size_t job = 0; job < before->n_jobs; job++) {
+        const fab_contended_phase *m = &before->engines[0].jobs[job];
+        saved += before->jobs[job].n_gpus *
+                 (1 - fab_contended_s(&after->engines[0].jobs[job], true) / fab_contended_s(m, true));
+        gpus += before->jobs[job].n_gpus;
+    }
+    return saved / gpus;
+}
+
+/* Each remedy is what the jobs take when they are run so. */
+Test(contention, remedies_are_runs_of_all_jobs) {
+    fab_fabric *fabric;
+    fab_design *design = new_design(FABRIC, &fabric);
+    fab_error err = {0};
+    const fab_engine_spec spec = fixture_spec("ecmp");
+    set(design, 0, "tp=8 dp=4 servers=0,2,4,6 memory-check=off");
+    set(design, 1, "tp=8 pp=2 dp=2 memory-check=off");
+    const fab_context_request what = {
+        .design = design, .fabric = fabric, .traffic = "job", .engines = &spec, .n_engines = 1, .seed = 1};
+    fab_context *context = fixture_context(&what);
+    const fab_replay replay = {.context = context, .n_seeds = 1, .n_threads = 2, .rates = true};
+    outcome now = contended(design, fabric, "ecmp");
+    cr_assert_eq(fab_job_remedies_try(&replay, &now.first, 0, now.c, &err), FAB_OK, "%s", err.text);
+    static const char *const WHAT[] = {"in order", "ecmp,qp=16", "spray"};
+    cr_assert_eq(now.c->n_remedies, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const fab_job_remedy *remedy = &now.c->remedies[i];
+        cr_expect_str_eq(remedy->what, WHAT[i]);
+        if (i == 0) {
+            set(design, 0, "servers=0-3");
+        } else if (i == 1) {
+            set(design, 0, "servers=0,2,4,6");
+        }
+        outcome then = contended(design, fabric, i == 0 ? "ecmp" : WHAT[i]);
+        for (size_t job = 0; job < 2; job++) {
+            cr_expect_eq(remedy->time_s[job], fab_contended_s(&then.c->engines[0].jobs[job], true), "%s", WHAT[i]);
+        }
+        cr_expect_float_eq(remedy->saved_ratio, saved_by(now.c, then.c), 1e-12);
+        cr_expect_eq(remedy->n_faster + remedy->n_slower, 2);
+        release(&then);
+    }
+    cr_expect_eq(fab_contention_remedy(now.c, 0), 2, "spray saves clearly more than the others");
+    now.c->remedies[0].time_s[0] = now.c->remedies[2].time_s[0] * (1 + 1e-5);
+    cr_expect_eq(fab_contention_remedy(now.c, 0), 0, "of equals the easiest");
+    release(&now);
+    fab_context_free(context);
     free(design);
     fab_fabric_free(fabric);
 }

@@ -9,6 +9,7 @@
 #include "fab/result.h"
 
 #define FAB_SHARED_LINKS      8
+#define FAB_JOB_REMEDIES      3
 #define FAB_INTERFERENCE_JOBS 64 /**< most jobs of which every pair is looked at: 2,016 */
 
 /** A phase of a job alone, under one engine. */
@@ -37,7 +38,17 @@ typedef struct fab_contended_phase {
     bool has_iteration;                             /**< the next two are known: of a training job */
     double iteration_alone_s, iteration_together_s; /**< the phase takes its mean time alone, or together */
     uint64_t shared_links; /**< network links that carry its phase and another one, first seed */
+    double rival_link_s; /**< when its bytes have passed the link where that is latest, shared fairly; 0: none shared */
+    char rival_link[FAB_LINK_NAME_SIZE]; /**< that one; of several the first */
+    uint32_t rival;                      /**< the other job with most bytes there; of several the first */
+    uint32_t n_rivals_even;              /**< others there that cost as much: as many bytes, or no fewer than its own */
 } fab_contended_phase;
+
+/** What the job takes: its iteration, else its phase. */
+static inline double fab_contended_s(const fab_contended_phase *phase, bool together) {
+    return phase->has_iteration ? (together ? phase->iteration_together_s : phase->iteration_alone_s)
+                                : (together ? phase->together_s.mean : phase->alone_s.mean);
+}
 
 /** How much longer the job takes: its iteration, else its phase. */
 static inline double fab_contended_factor(const fab_contended_phase *phase) {
@@ -72,6 +83,7 @@ typedef struct fab_contention_engine {
     fab_contended_phase *jobs; /**< shape [n_jobs]; zero where a job has no phase here; owned */
     fab_shared_tier tiers[2 * FAB_MAX_TIERS];
     size_t n_tiers;
+    double lost_ratio;                       /**< part of the GPUs' time that jobs take longer beside each other */
     uint64_t n_shared;                       /**< over the tiers */
     fab_shared_link worst[FAB_SHARED_LINKS]; /**< the shared links that need longest for their bytes */
     size_t n_worst;
@@ -88,6 +100,15 @@ typedef struct fab_interference {
     double mean; /**< weighted by the times alone of both phases: of moments in which both jobs send */
 } fab_interference;
 
+/** A change for all jobs at once, as computed: nothing is bought for it. */
+typedef struct fab_job_remedy {
+    char what[FAB_ENGINE_TEXT_SIZE]; /**< "in order" (servers), or an engine */
+    bool is_engine, needs_switch_support;
+    double *time_s;              /**< shape [n_jobs]: together, under it; owned */
+    double saved_ratio;          /**< part of the jobs' time that it saves, a job weighs as its GPUs */
+    uint32_t n_faster, n_slower; /**< jobs */
+} fab_job_remedy;
+
 typedef struct fab_contention {
     fab_wiring wiring;
     fab_contending_job *jobs;
@@ -96,4 +117,11 @@ typedef struct fab_contention {
     size_t n_engines;
     fab_interference *interference; /**< in the order engine, job, other; none unless asked for */
     size_t n_interference;
+    size_t remedied;                           /**< engine that remedies are compared with */
+    fab_job_remedy remedies[FAB_JOB_REMEDIES]; /**< the easiest first */
+    size_t n_remedies;
+    uint64_t n_untried; /**< flows, too many for remedies to be tried; 0: they were */
 } fab_contention;
+
+/** The easiest remedy of those that help a job most; n_remedies: none helps it. */
+size_t fab_contention_remedy(const fab_contention *contention, size_t job);

@@ -29,6 +29,7 @@ typedef enum fab_finding_kind {
     FAB_FINDING_CONTRADICTION, /**< the file says two things of one port */
     FAB_FINDING_SINGLE_POINT,  /**< a switch whose failure alone cuts hosts off, where peers have another way: a choice
                                   of the design rather than a fault */
+    FAB_FINDING_ABSENT_HOST,   /**< a gap in the numbers of hosts, and fewer cables there: names may be given so */
     FAB_FINDING_N
 } fab_finding_kind;
 
@@ -37,7 +38,7 @@ extern const char *const fab_finding_kinds[FAB_FINDING_N];
 
 /** Whether it may be meant so: such findings stand below faults, and cost nothing that was there. */
 static inline bool fab_finding_is_choice(fab_finding_kind kind) {
-    return kind == FAB_FINDING_SINGLE_POINT;
+    return kind == FAB_FINDING_SINGLE_POINT || kind == FAB_FINDING_ABSENT_HOST;
 }
 
 /** Where the box of a finding stands. */

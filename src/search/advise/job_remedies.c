@@ -1,0 +1,152 @@
+/* What all jobs on a fabric gain together by a change for which nothing is bought: the easiest first. */
+#include "fab/job_remedies.h"
+#include "advise_internal.h"
+#include "fab/contend.h"
+#include "fab/design.h"
+#include "fab/memory.h"
+#include "fab/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct job_trial {
+    const fab_replay *base;
+    const fab_result *first;
+    fab_contention *c;
+    fab_design *changed; /* of the trial under way */
+    fab_engine_spec engine;
+} job_trial;
+
+static void remedy_count(const fab_contention *c, const fab_contention *found, fab_job_remedy *out) {
+    double gpus = 0;
+    for (size_t job = 0; job < c->n_jobs; job++) {
+        const fab_contended_phase *before = &c->engines[c->remedied].jobs[job];
+        const double before_s = fab_contended_s(before, true);
+        out->time_s[job] = fab_contended_s(&found->engines[0].jobs[job], true);
+        if (before_s > 0) {
+            const double saved = 1 - out->time_s[job] / before_s;
+            gpus += c->jobs[job].n_gpus;
+            out->saved_ratio += c->jobs[job].n_gpus * saved;
+            out->n_faster += saved > FAB_VERDICT_LITTLE;
+            out->n_slower += saved < -FAB_VERDICT_LITTLE;
+        }
+    }
+    out->saved_ratio /= gpus > 0 ? gpus : 1;
+}
+
+/* All jobs under the engine and the design of the trial. */
+static fab_status remedy_run(const job_trial *t, fab_job_remedy *out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_context *context = NULL;
+    fab_result *first = NULL;
+    fab_contention *found = NULL;
+    const fab_context_request what = {.base = t->base->context,
+                                      .design = t->changed,
+                                      .traffic = "job",
+                                      .engines = &t->engine,
+                                      .n_engines = 1,
+                                      .seed = fab_context_what(t->base->context)->seed};
+    FAB_TRY(FAB_NEW(first, 1, err));
+    *first = (fab_result){.command = t->first->command, .fabrics = t->first->fabrics, .n_fabrics = t->first->n_fabrics};
+    FAB_TRY(fab_context_new(&what, &context, err));
+    const fab_replay replay = {
+        .context = context, .n_seeds = t->base->n_seeds, .n_threads = t->base->n_threads, .rates = true};
+    FAB_TRY(fab_replay_run(&replay, first, err));
+    FAB_TRY(fab_contend(&replay, first, false, &found, err));
+    FAB_TRY(FAB_NEW(out->time_s, t->c->n_jobs, err));
+    remedy_count(t->c, found, out);
+done:
+    fab_contention_free(found);
+    if (first != NULL) {
+        first->fabrics = NULL;
+        fab_result_release(first);
+    }
+    free(first);
+    fab_context_free(context);
+    return status;
+}
+
+/* What the fabric or a job refuses is no remedy. */
+static fab_status remedy_try(const job_trial *t, const char *what, bool is_engine, bool needs_switch_support,
+                             fab_error *err) {
+    fab_error why = {0};
+    fab_job_remedy remedy = {.is_engine = is_engine, .needs_switch_support = needs_switch_support};
+    (void)snprintf(remedy.what, sizeof remedy.what, "%s", what);
+    fab_status status = remedy_run(t, &remedy, &why);
+    if (status == FAB_OK) {
+        t->c->remedies[t->c->n_remedies++] = remedy;
+    }
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+/* Whether jobs have servers of their choice; `changed` gives each as many, one job after the other. */
+static bool order_servers(const job_trial *t) {
+    bool any = false;
+    for (size_t job = 0; job < t->c->n_jobs; job++) {
+        fab_job_spec *spec = &t->changed->jobs[job];
+        any = any || spec->servers.length > 0 || spec->placement != FAB_PLACEMENT_ORDER;
+        spec->servers.length = 0;
+        spec->n_servers = t->c->jobs[job].n_servers;
+        spec->placement = FAB_PLACEMENT_ORDER;
+    }
+    return any;
+}
+
+static fab_status try_engines(job_trial *t, fab_error *err) {
+    static const advise_change CHANGES[] = {
+        {.sets_engine = true, .engine = "qp=16"},
+        {.sets_engine = true, .engine = "spray", .replaces = true, .needs_switch_support = true}};
+    const fab_context_request *what = fab_context_what(t->base->context);
+    advise_config base = {.order = ""};
+    (void)snprintf(base.engine, sizeof base.engine, "%s", what->engines[t->c->remedied].text);
+    for (size_t i = 0; i < sizeof CHANGES / sizeof *CHANGES; i++) {
+        advise_config config;
+        bool is_given = !advise_apply(&CHANGES[i], &base, false, false, &config);
+        for (size_t e = 0; e < what->n_engines; e++) {
+            is_given = is_given || strcmp(what->engines[e].text, config.engine) == 0;
+        }
+        if (!is_given) {
+            (void)snprintf(t->engine.text, sizeof t->engine.text, "%s", config.engine);
+            FAB_PASS(remedy_try(t, config.engine, true, CHANGES[i].needs_switch_support, err));
+        }
+    }
+    return FAB_OK;
+}
+
+static uint64_t count_flows(const fab_contention *c) {
+    uint64_t n = 0;
+    for (size_t job = 0; job < c->n_jobs; job++) {
+        for (size_t p = 0; p < c->jobs[job].n_phases; p++) {
+            n += c->jobs[job].network_flows[p];
+        }
+    }
+    return n;
+}
+
+fab_status fab_job_remedies_try(const fab_replay *base, const fab_result *first, size_t engine,
+                                fab_contention *contention, fab_error *err) {
+    fab_status status = FAB_OK;
+    const fab_context_request *what = fab_context_what(base->context);
+    const uint64_t n_flows = count_flows(contention) * base->n_seeds;
+    job_trial t = {.base = base, .first = first, .c = contention, .engine = what->engines[engine]};
+    contention->remedied = engine;
+    if (contention->n_remedies > 0 || !(contention->engines[engine].lost_ratio > FAB_VERDICT_LITTLE)) {
+        return FAB_OK; /* they are known, or there is nothing to be saved */
+    }
+    if (n_flows > FAB_JOB_REMEDY_FLOWS || what->design->fabric.transport.kind != FAB_TRANSPORT_FLUID) {
+        contention->n_untried = n_flows;
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(t.changed, 1, err));
+    fab_design_copy(what->design, t.changed);
+    if (order_servers(&t)) {
+        FAB_TRY(remedy_try(&t, "in order", false, false, err));
+    }
+    fab_design_copy(what->design, t.changed);
+    FAB_TRY(try_engines(&t, err));
+done:
+    free(t.changed);
+    return status;
+}
