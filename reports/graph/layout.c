@@ -130,12 +130,7 @@ static void place_in_order(const fab_graph_view *view, const fab_graph_layout *l
     }
 }
 
-static int compare_wishes(const void *a, const void *b) {
-    const wish *one = a;
-    const wish *other = b;
-    FAB_ORDER_BY(one->x, other->x);
-    return FAB_ORDER(one->id, other->id);
-}
+FAB_ORDER_TWO(compare_wishes, wish, x, id);
 
 /* Pools of nodes that touch each other: sum of wishes, each shifted to the pool's first place, and number. */
 typedef struct pool {

@@ -50,12 +50,7 @@ static bool bad_bounds(double lower, double upper) {
     return isnan(lower) || isnan(upper) || lower > upper || lower == INFINITY || upper == -INFINITY;
 }
 
-static int by_place(const void *a, const void *b) {
-    const fab_entry *x = a;
-    const fab_entry *y = b;
-    FAB_ORDER_BY(x->row, y->row);
-    return FAB_ORDER(x->column, y->column);
-}
+FAB_ORDER_TWO(by_place, fab_entry, row, column);
 
 static fab_status check_entries(const fab_program *p, fab_error *err) {
     fab_status status = FAB_OK;

@@ -139,13 +139,7 @@ static fab_status keep_worst(fab_assessor *a, size_t engine, assess_state *state
     return FAB_OK;
 }
 
-static int by_kind_and_id(const void *a, const void *b) {
-    const fab_component *x = a;
-    const fab_component *y = b;
-    FAB_ORDER_BY(x->kind, y->kind);
-    FAB_ORDER_BY(x->id, y->id);
-    return FAB_ORDER(x->fraction, y->fraction);
-}
+FAB_ORDER_THREE(by_kind_and_id, fab_component, kind, id, fraction);
 
 /* What is down and near: the rest changes nothing for the job. */
 static fab_status list_near(fab_assessor *a, fab_error *err) {

@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 #include "fab/parallel.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -145,13 +145,7 @@ static fab_status exact_add_pairs(exact *x, fab_error *err) {
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-static int by_link(const void *a, const void *b) {
-    const term *x = a;
-    const term *y = b;
-    FAB_ORDER_BY(x->view, y->view);
-    FAB_ORDER_BY(x->link, y->link);
-    return FAB_ORDER(x->column, y->column);
-}
+FAB_ORDER_THREE(by_link, term, view, link, column);
 
 static double rest_of(const exact *x, const term *t) {
     double residual = relocate_eval_residual(x->s->e, t->link);

@@ -80,13 +80,7 @@ static fab_status compare_entries(late_reader *r, const fab_flight_entry *e, siz
     return FAB_OK;
 }
 
-static int lateness_order(const void *x, const void *y) {
-    const lateness *a = x;
-    const lateness *b = y;
-    FAB_ORDER_BY(a->rank, b->rank);
-    FAB_ORDER_BY(a->group, b->group);
-    return FAB_ORDER(a->s, b->s);
-}
+FAB_ORDER_THREE(lateness_order, lateness, rank, group, s);
 
 /* Of every rank what it is late by in the group where that is most, of either kind. */
 static void sum_up(late_reader *r) {
