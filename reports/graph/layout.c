@@ -327,15 +327,11 @@ fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_de
     placing p = {.view = view, .layout = &layout};
     make_rows(view, density, &layout);
     layout.is_grid = !fab_is_tree(view->fabric) && keeps_switches(view);
-    FAB_TRY(FAB_NEW(layout.x, view->n_nodes, err));
-    FAB_TRY(FAB_NEW(layout.y, view->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, layout.x, layout.y));
     if (layout.is_grid) {
         FAB_TRY(fab_graph_layout_grid(view, &layout, err));
     } else if (view->n_nodes > 0) {
-        FAB_TRY(FAB_NEW(p.wishes, view->n_nodes, err));
-        FAB_TRY(FAB_NEW(p.pools, view->n_nodes, err));
-        FAB_TRY(FAB_NEW(p.sum, view->n_nodes, err));
-        FAB_TRY(FAB_NEW(p.n, view->n_nodes, err));
+        FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, p.wishes, p.pools, p.sum, p.n));
         place_rows(&p);
         shift(view, &layout);
         place_heights(view, &layout);

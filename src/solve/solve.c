@@ -289,9 +289,7 @@ fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits,
     c->program = program;
     c->limits = limits;
     c->solution.bound = program->maximise ? INFINITY : -INFINITY;
-    FAB_TRY(FAB_NEW(c->row, program->n_entries + 1, err));
-    FAB_TRY(FAB_NEW(c->column, program->n_entries + 1, err));
-    FAB_TRY(FAB_NEW(c->value, program->n_entries + 1, err));
+    FAB_TRY(FAB_NEW_ALL(program->n_entries + 1, err, c->row, c->column, c->value));
     if (no_integer_between(program)) {
         c->solution.outcome = FAB_SOLVE_INFEASIBLE;
     } else {

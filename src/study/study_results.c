@@ -329,9 +329,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
         request.n_ways = r->updates->n_ways;
         request.way_of = r->updates->way_of;
     }
-    FAB_TRY(FAB_NEW(labels, plan->n_variants, err));
-    FAB_TRY(FAB_NEW(policies, plan->n_variants, err));
-    FAB_TRY(FAB_NEW(healthy, plan->n_variants, err));
+    FAB_TRY(FAB_NEW_ALL(plan->n_variants, err, labels, policies, healthy));
     FAB_TRY(split_variants(plan, labels, policies, &request, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         healthy[v] = plan->variants[v].healthy;

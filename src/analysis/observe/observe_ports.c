@@ -233,10 +233,7 @@ fab_status observe_ports(observation *o, fab_error *err) {
     FAB_PASS(find_ports(o, 0, o->request->before != NULL ? o->request->before : after, err));
     FAB_PASS(find_ports(o, 1, after, err));
     FAB_PASS(find_interval(o, &o->out->interval_s, err));
-    FAB_PASS(FAB_NEW(o->sent, f->n_links, err));
-    FAB_PASS(FAB_NEW(o->got, f->n_links, err));
-    FAB_PASS(FAB_NEW(o->wait, f->n_links, err));
-    FAB_PASS(FAB_NEW(o->errors, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, o->sent, o->got, o->wait, o->errors));
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->sent[l] = o->got[l] = o->wait[l] = NAN;
     }

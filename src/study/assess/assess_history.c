@@ -31,16 +31,12 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(h, 1, err));
     FAB_TRY(FAB_NEW(h->moves, f->n_servers, err));
-    FAB_TRY(FAB_NEW(h->moved, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->new_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
     }
-    FAB_TRY(FAB_NEW(h->ring_moved, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->ring_gpu, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->is_gpu_out, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
-    FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
+    FAB_TRY(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
     a->history = h;
     h = NULL;
 done:

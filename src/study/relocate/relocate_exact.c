@@ -336,8 +336,7 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
     program p = {0};
     relocate_search *s = x->s;
     const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + x->n_views + 1;
-    FAB_TRY(FAB_NEW(p.columns, n_columns, err));
-    FAB_TRY(FAB_NEW(p.x, n_columns, err));
+    FAB_TRY(FAB_NEW_ALL(n_columns, err, p.columns, p.x));
     FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
     FAB_TRY(
         FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 3 * x->n_terms + 6 * n_columns, err));
