@@ -154,7 +154,7 @@ static void join_ends(observation *o, const double *skew) {
     double least = least_of(o);
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->measured[l] = o->gap[l] = NAN;
-        if (!observe_is_network(f, l)) {
+        if (!fab_is_network(fab_class_of(f, l))) {
             continue;
         }
         double sent = o->sent[l] * exp(-skew[box_of(f, fab_tail(f, l))]);

@@ -137,7 +137,7 @@ static fab_status keep_path(search *s, const fab_link_id *links, size_t n, uint3
     }
     FAB_PASS(FAB_GROW(s->links, s->link_capacity, s->n_links + n, err));
     for (size_t i = 0; i < n; i++) {
-        if (observe_is_network(f, links[i])) {
+        if (fab_is_network(fab_class_of(f, links[i]))) {
             counts = counts || is_marked(s, links[i]);
             s->links[s->n_links + n_own++] = links[i];
         }
