@@ -25,8 +25,6 @@ const fab_engine *const fab_engines[] = {
 };
 /* clang-format on */
 
-const char *const fab_on_loss_names[FAB_LOSS_N] = {"reconverge", "modulo", "resilient", "tables", "none"};
-
 /* The engine that "name[,...]" names, or NULL. */
 static const fab_engine *engines_find_engine(const char *text) {
     const size_t n = strcspn(text, ",");

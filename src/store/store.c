@@ -15,7 +15,6 @@
 struct fab_store {
     database db;
     fab_plan plan;
-    uint64_t n_done;
 };
 
 struct fab_query {
@@ -40,15 +39,16 @@ static fab_status check_plan(const char *folder, const fab_store *store, fab_err
     return status;
 }
 
-static fab_status check_digest(fab_store *store, fab_error *err) {
+static fab_status check_digest(const fab_store *store, fab_error *err) {
     const database *db = &store->db;
     uint64_t digest = 0;
     int64_t stored = 0;
+    int64_t n_done = 0;
     FAB_PASS(database_check_schema(db, SCHEMA_RESULTS, err));
-    FAB_PASS(database_integer(db, "SELECT n_done FROM gathered", (int64_t *)&store->n_done, err));
+    FAB_PASS(database_integer(db, "SELECT n_done FROM gathered", &n_done, err));
     FAB_PASS(database_digest(db, &digest, err));
     FAB_PASS(database_integer(db, "SELECT digest FROM gathered", &stored, err));
-    return fab_mix64(digest ^ store->n_done) == (uint64_t)stored
+    return fab_mix64(digest ^ (uint64_t)n_done) == (uint64_t)stored
                ? FAB_OK
                : fab_fail(err, FAB_EINPUT, db->path,
                           "is not as it was gathered: its rows do not have the digest that it names; gather again");
@@ -97,10 +97,6 @@ void fab_store_close(fab_store *store) {
 
 const fab_plan *fab_store_plan(const fab_store *store) {
     return &store->plan;
-}
-
-uint64_t fab_store_n_done(const fab_store *store) {
-    return store->n_done;
 }
 
 fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fab_doing_names[FAB_OP_N + 1] = {"gather",        "forward", "backward",  "weights", "send-forward",
-                                                   "send-backward", "reduce",  "optimizer", "idle"};
-
 /* What counts where several things are under way: the highest, of equal ones the first. */
 #define COMPUTES 3
 static const int RANK[FAB_OP_N] = {
