@@ -3,7 +3,6 @@
 #include "fab/memory.h"
 #include "fab/source.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,17 +261,6 @@ fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *
     fab_token rest = fab_text_rest(text);
     return fab_text_refuse(text, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
                            what);
-}
-
-fab_status fab_text_number(fab_text *text, const char *what, uint64_t least, uint64_t most, uint64_t *out,
-                           fab_error *err) {
-    fab_token t = fab_text_token(text);
-    if (!fab_token_number(t, out) || *out < least || *out > most) {
-        return fab_text_refuse(text, t, FAB_EINPUT, err,
-                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
-                               t.length > 0 ? "is no" : "the line ends before the", what, least, most);
-    }
-    return FAB_OK;
 }
 
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) {

@@ -90,6 +90,17 @@ static bool parse_time(fab_token t, double *out_s) {
     return false;
 }
 
+static fab_status simai_read_number(const reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
+                                    fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    if (!fab_token_number(t, out) || *out < least || *out > most) {
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                               t.length > 0 ? "is no" : "the line ends before the", what, least, most);
+    }
+    return FAB_OK;
+}
+
 /* --- header ------------------------------------------------------------------------------------------------------- */
 
 static size_t count_tokens(const fab_text *in) {
@@ -118,13 +129,13 @@ static fab_status simai_read_header(reader *r, fab_error *err) {
     }
     /* A node that is joined to anything takes some bytes: the file bounds what is reserved. */
     size_t length = r->in->n_bytes;
-    FAB_PASS(fab_text_number(r->in, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
+    FAB_PASS(simai_read_number(r, "number of nodes", 1, length < MOST_NODES ? length : MOST_NODES, &r->nodes, err));
     if (!r->is_old) {
-        FAB_PASS(fab_text_number(r->in, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
-        FAB_PASS(fab_text_number(r->in, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
+        FAB_PASS(simai_read_number(r, "number of GPUs per server", 1, r->nodes, &r->per_server, err));
+        FAB_PASS(simai_read_number(r, "number of NVSwitches", 0, r->nodes, &r->nvswitches, err));
     }
-    FAB_PASS(fab_text_number(r->in, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
-    return fab_text_number(r->in, "number of links", 0, UINT32_MAX / 4, &r->links, err);
+    FAB_PASS(simai_read_number(r, "number of switches", 0, r->nodes - r->nvswitches, &r->switches, err));
+    return simai_read_number(r, "number of links", 0, UINT32_MAX / 4, &r->links, err);
 }
 
 static fab_status read_switches(reader *r, fab_error *err) {
@@ -139,7 +150,7 @@ static fab_status read_switches(reader *r, fab_error *err) {
     for (uint64_t i = 0; i < n; i++) {
         uint64_t id = 0;
         fab_token t = fab_text_rest(r->in);
-        FAB_PASS(fab_text_number(r->in, "number of a switch", 0, r->nodes - 1, &id, err));
+        FAB_PASS(simai_read_number(r, "number of a switch", 0, r->nodes - 1, &id, err));
         if (r->role[id] != ROLE_GPU) {
             FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = t.column}, FAB_EINPUT, err,
                                      "node %" PRIu64 " is in the list of switches twice", id));
@@ -219,8 +230,8 @@ static fab_status read_link(reader *r, fab_error *err) {
     double latency_s = 0;
     double errors = 0;
     char unit[4];
-    FAB_PASS(fab_text_number(r->in, "node", 0, r->nodes - 1, &id[0], err));
-    FAB_PASS(fab_text_number(r->in, "node", 0, r->nodes - 1, &id[1], err));
+    FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[0], err));
+    FAB_PASS(simai_read_number(r, "node", 0, r->nodes - 1, &id[1], err));
     if (id[0] == id[1]) {
         FAB_PASS(fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "a node is joined to itself"));
     }

@@ -35,12 +35,23 @@ typedef struct reader {
     fab_phase_builder builder;
 } reader;
 
+static fab_status htsim_read_number(reader *r, const char *what, uint64_t least, uint64_t most, uint64_t *out,
+                                    fab_error *err) {
+    fab_token t = fab_text_token(r->in);
+    if (!fab_token_number(t, out) || *out < least || *out > most) {
+        return fab_text_refuse(r->in, t, FAB_EINPUT, err,
+                               "%s %s: a whole number from %" PRIu64 " to %" PRIu64 " was expected",
+                               t.length > 0 ? "is no value of" : "the line ends behind", what, least, most);
+    }
+    return FAB_OK;
+}
+
 static fab_status htsim_read_count(reader *r, fab_token key, int which, fab_error *err) {
     uint64_t most = which == NODES ? r->n_gpus : UINT32_MAX - 1;
     if (r->line[which] > 0) {
         return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice");
     }
-    FAB_PASS(fab_text_number(r->in, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
+    FAB_PASS(htsim_read_number(r, COUNTS[which], which == NODES ? 1 : 0, most, &r->count[which], err));
     r->line[which] = r->in->line;
     if ((which == TRIGGERS || which == FAILURES) && r->count[which] > 0) {
         FAB_PASS(fab_text_refuse(r->in, key, FAB_EUNSUPPORTED, err, "%s",
@@ -96,7 +107,7 @@ static fab_status read_start(reader *r, fab_error *err) {
 
 static fab_status read_id(reader *r, fab_error *err) {
     uint64_t id = 0;
-    FAB_PASS(fab_text_number(r->in, "id", 1, UINT32_MAX, &id, err));
+    FAB_PASS(htsim_read_number(r, "id", 1, UINT32_MAX, &id, err));
     FAB_PASS(FAB_GROW(r->ids, r->ids_capacity, r->n_ids + 1, err));
     r->ids[r->n_ids++] = id;
     return FAB_OK;
@@ -124,7 +135,7 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
             FAB_PASS(read_start(r, err));
             has_start = true;
         } else if (fab_token_is(t, "size") && !has_size) {
-            FAB_PASS(fab_text_number(r->in, "size", 0, (uint64_t)1 << 50, &size, err));
+            FAB_PASS(htsim_read_number(r, "size", 0, (uint64_t)1 << 50, &size, err));
             if (size == 0) {
                 FAB_PASS(fab_text_refuse(r->in, t, FAB_EUNSUPPORTED, err,
                                          "0 is a flow without an end; sizes are at least 1 byte"));
@@ -133,7 +144,7 @@ static fab_status read_connection(reader *r, fab_token pair, fab_error *err) {
         } else if (fab_token_is(t, "id")) {
             FAB_PASS(read_id(r, err));
         } else if (fab_token_is(t, "prio")) { /* of scheduling: does not move bytes */
-            FAB_PASS(fab_text_number(r->in, "prio", 0, UINT32_MAX, &ignored, err));
+            FAB_PASS(htsim_read_number(r, "prio", 0, UINT32_MAX, &ignored, err));
         } else {
             FAB_PASS(fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where start, size, id or prio was expected"));
         }

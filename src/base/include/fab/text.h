@@ -89,10 +89,6 @@ const char *fab_token_find(fab_token t, const char *word);
 /** FAB_EINPUT: what is left of the line stands where something else was expected. */
 fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *err);
 
-/** The next word of the line as a number; FAB_EINPUT where it is none from `least` to `most`. */
-fab_status fab_text_number(fab_text *text, const char *what, uint64_t least, uint64_t most, uint64_t *out,
-                           fab_error *err) FAB_MUST_USE;
-
 /** FAB_EINPUT where the line has another word. */
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
 
