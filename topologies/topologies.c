@@ -111,13 +111,7 @@ static void add_switches(const fab_fabric *f, fab_counts *c) {
     }
 }
 
-static int by_tier_and_length(const void *a, const void *b) {
-    const fab_cable_kind *x = a;
-    const fab_cable_kind *y = b;
-    FAB_ORDER_BY(x->tier, y->tier);
-    FAB_ORDER_BY(x->length_m, y->length_m);
-    return FAB_ORDER(x->rate_bps, y->rate_bps);
-}
+FAB_ORDER_THREE(by_tier_and_length, fab_cable_kind, tier, length_m, rate_bps);
 
 static void add_kind(const fab_link_class *k, uint64_t count, fab_counts *c) {
     size_t i = 0;

@@ -3,8 +3,6 @@
 #include "field_rows.h"
 #include "field_tables.h"
 
-#include <math.h>
-
 #define VALIDATION "0061-published-figures.md"
 
 #define T fab_published_row

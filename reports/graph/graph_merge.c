@@ -187,13 +187,7 @@ typedef struct joint {
     uint32_t source, target, cable;
 } joint;
 
-static int compare_joints(const void *a, const void *b) {
-    const joint *one = a;
-    const joint *other = b;
-    FAB_ORDER_BY(one->source, other->source);
-    FAB_ORDER_BY(one->target, other->target);
-    return FAB_ORDER(one->cable, other->cable);
-}
+FAB_ORDER_THREE(compare_joints, joint, source, target, cable);
 
 /* Edges have the order of their first cables. out: shape [cables]; FAB_NONE within a node. */
 static fab_status number_edges(fab_graph_merge *m, const fab_fabric *f, uint32_t *out, fab_error *err) {

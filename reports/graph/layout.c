@@ -130,12 +130,7 @@ static void place_in_order(const fab_graph_view *view, const fab_graph_layout *l
     }
 }
 
-static int compare_wishes(const void *a, const void *b) {
-    const wish *one = a;
-    const wish *other = b;
-    FAB_ORDER_BY(one->x, other->x);
-    return FAB_ORDER(one->id, other->id);
-}
+FAB_ORDER_TWO(compare_wishes, wish, x, id);
 
 /* Pools of nodes that touch each other: sum of wishes, each shifted to the pool's first place, and number. */
 typedef struct pool {
@@ -332,15 +327,11 @@ fab_status fab_graph_layout_make(const fab_graph_view *view, fab_graph_layout_de
     placing p = {.view = view, .layout = &layout};
     make_rows(view, density, &layout);
     layout.is_grid = !fab_is_tree(view->fabric) && keeps_switches(view);
-    FAB_TRY(FAB_NEW(layout.x, view->n_nodes, err));
-    FAB_TRY(FAB_NEW(layout.y, view->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, layout.x, layout.y));
     if (layout.is_grid) {
         FAB_TRY(fab_graph_layout_grid(view, &layout, err));
     } else if (view->n_nodes > 0) {
-        FAB_TRY(FAB_NEW(p.wishes, view->n_nodes, err));
-        FAB_TRY(FAB_NEW(p.pools, view->n_nodes, err));
-        FAB_TRY(FAB_NEW(p.sum, view->n_nodes, err));
-        FAB_TRY(FAB_NEW(p.n, view->n_nodes, err));
+        FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, p.wishes, p.pools, p.sum, p.n));
         place_rows(&p);
         shift(view, &layout);
         place_heights(view, &layout);

@@ -176,8 +176,7 @@ fab_status fab_graph_layout_grid(const fab_graph_view *view, fab_graph_layout *l
     bool is_torus = view->fabric->wiring == FAB_WIRING_TORUS;
     uint32_t n_switches = fab_n_switches(view->fabric);
     uint32_t first_switch = view->n_nodes - n_switches; /* they stand last in every view that keeps them */
-    FAB_TRY(FAB_NEW(c.cell, view->n_nodes, err));
-    FAB_TRY(FAB_NEW(c.slot, view->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(view->n_nodes, err, c.cell, c.slot));
     FAB_TRY(FAB_NEW(c.used, (size_t)n_switches * FAB_LEVELS, err));
     find_cells(&c, first_switch);
     fill_cells(&c);

@@ -247,12 +247,7 @@ typedef struct stop {
     uint32_t finding, place; /* the worst there */
 } stop;
 
-static int compare_stops(const void *x, const void *y) {
-    const stop *a = x;
-    const stop *b = y;
-    FAB_ORDER_BY(a->finding, b->finding);
-    return FAB_ORDER(a->place, b->place);
-}
+FAB_ORDER_TWO(compare_stops, stop, finding, place);
 
 /* Where to walk to, the worst first. */
 static fab_status put_stops(drawing *d, double y, fab_error *err) {

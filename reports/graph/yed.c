@@ -4,7 +4,6 @@
 #include "report_formats.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static void yed_begin(fab_graph_writer *w) {
     fab_xml_write_start(&w->xml, "graphml");

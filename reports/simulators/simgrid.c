@@ -206,13 +206,7 @@ typedef struct routed {
     uint64_t flow;
 } routed;
 
-static int by_pair(const void *a, const void *b) {
-    const routed *x = a;
-    const routed *y = b;
-    FAB_ORDER_BY(x->src, y->src);
-    FAB_ORDER_BY(x->dst, y->dst);
-    return FAB_ORDER(x->flow, y->flow);
-}
+FAB_ORDER_THREE(by_pair, routed, src, dst, flow);
 
 static fab_status simgrid_find_engine(const fab_result *result, const fab_engine_result **out, fab_error *err) {
     const fab_phase_result *phase = &result->phases[0];

@@ -1,7 +1,6 @@
 /* The report for a terminal: what an architect reads, from what the fabric is made of to how its traffic contends. */
 #include "report_formats.h"
 #include "data/result_walk.h"
-#include "text_markdown.h"
 #include "text_sections.h"
 #include "fab/verdict.h"
 
@@ -10,34 +9,6 @@
 #include <string.h>
 
 #define VERDICT_INDENT 12
-
-void fab_text_heading(fab_page *page, const char *title, const char *remark) {
-    if (page->markdown) {
-        fab_markdown_heading(page, "##", title);
-        fab_markdown_paragraph(page, FAB_INK_PLAIN, remark != NULL ? remark : "");
-        return;
-    }
-    fab_page_end_line(page);
-    fab_page_put(page, FAB_INK_BOLD, title);
-    if (remark != NULL && remark[0] != '\0') {
-        fab_page_put(page, FAB_INK_PLAIN, "  ");
-        fab_page_wrap(page, FAB_INK_PLAIN, 0, 2, remark);
-    } else {
-        fab_page_end_line(page);
-    }
-}
-
-void fab_text_note(fab_page *page, const char *text) {
-    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
-}
-
-void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
-    if (strcmp(family, "rail-only") == 0) {
-        fab_text_notef(
-            page, "%s has no link between rails: traffic between them is relayed inside the scale-up domains (PXN)",
-            of);
-    }
-}
 
 static void put_origin(fab_page *page, const fab_result *result) {
     if (!page->conventions) {
@@ -49,21 +20,6 @@ static void put_origin(fab_page *page, const fab_result *result) {
     }
     fab_page_say(page, page->conventions ? "" : "; --conventions says how this was counted");
     fab_page_paragraph(page, FAB_INK_DIM, 2, 4);
-}
-
-void fab_text_conventions(fab_page *page, const char *const *lines, size_t n) {
-    if (!page->conventions) {
-        return;
-    }
-    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
-    for (size_t i = 0; i < n && lines[i] != NULL; i++) {
-        if (page->markdown) {
-            fab_markdown_point(page, lines[i]);
-            continue;
-        }
-        fab_page_put(page, FAB_INK_DIM, "  - ");
-        fab_page_wrap(page, FAB_INK_DIM, 4, 4, lines[i]);
-    }
 }
 
 static void put_short_fabric(fab_page *page, const fab_fabric_result *f) {

@@ -5,6 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+void fab_text_rail_only(fab_page *page, const char *family, const char *of) {
+    if (strcmp(family, "rail-only") == 0) {
+        fab_text_notef(
+            page, "%s has no link between rails: traffic between them is relayed inside the scale-up domains (PXN)",
+            of);
+    }
+}
+
 void fab_text_design(fab_page *page, const fab_fabric_result *fabric) {
     const char *origin = fab_show(page, "%s, design %s", fabric->family, fabric->digest);
     fab_page_put(page, FAB_INK_BOLD, fabric->name);

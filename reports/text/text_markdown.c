@@ -171,3 +171,40 @@ void fab_markdown_table(const fab_table *table, fab_table_tail *tail, const void
         }
     }
 }
+
+/* --- what sections are made of, in both forms --------------------------------------------------------------------- */
+
+void fab_text_heading(fab_page *page, const char *title, const char *remark) {
+    if (page->markdown) {
+        fab_markdown_heading(page, "##", title);
+        fab_markdown_paragraph(page, FAB_INK_PLAIN, remark != NULL ? remark : "");
+        return;
+    }
+    fab_page_end_line(page);
+    fab_page_put(page, FAB_INK_BOLD, title);
+    if (remark != NULL && remark[0] != '\0') {
+        fab_page_put(page, FAB_INK_PLAIN, "  ");
+        fab_page_wrap(page, FAB_INK_PLAIN, 0, 2, remark);
+    } else {
+        fab_page_end_line(page);
+    }
+}
+
+void fab_text_note(fab_page *page, const char *text) {
+    fab_page_wrap(page, FAB_INK_DIM, 2, 2, text);
+}
+
+void fab_text_conventions(fab_page *page, const char *const *lines, size_t n) {
+    if (!page->conventions) {
+        return;
+    }
+    fab_text_heading(page, "HOW THIS WAS COUNTED", NULL);
+    for (size_t i = 0; i < n && lines[i] != NULL; i++) {
+        if (page->markdown) {
+            fab_markdown_point(page, lines[i]);
+            continue;
+        }
+        fab_page_put(page, FAB_INK_DIM, "  - ");
+        fab_page_wrap(page, FAB_INK_DIM, 4, 4, lines[i]);
+    }
+}

@@ -8,7 +8,7 @@
 #include "fab/explanation.h"
 #include "fab/advice.h"
 #include "fab/mix.h"
-#include "fab/text_table.h"
+#include "text_markdown.h"
 
 #define FAB_FULL_LOAD (1 + 1e-9) /**< a utilisation above this is a collision, as in the analysis */
 
@@ -17,15 +17,6 @@
     "After a failure flows take other paths; where these collide less than the ones drawn before, that is luck of "    \
     "this draw and no gain: another --seed shows its noise."
 
-/** A heading, with a remark behind it (NULL: none). */
-void fab_text_heading(fab_page *page, const char *title, const char *remark);
-/** What columns mean, and other remarks: dim, at the margin of a section. */
-void fab_text_note(fab_page *page, const char *text);
-#define fab_text_notef(page, ...) fab_page_wrapf(page, FAB_INK_DIM, 2, 2, __VA_ARGS__)
-/** Where figures come from and how they are counted: only with --conventions. */
-#define fab_text_legendf(page, ...) ((page)->conventions ? fab_text_notef(page, __VA_ARGS__) : (void)0)
-/** How things were counted: a point each, as far as the first n of a list that NULL may end. */
-void fab_text_conventions(fab_page *page, const char *const *lines, size_t n);
 /** What rail-only designs have in common; nothing for other families. `of` stands before it: "rail-only", "[2]". */
 void fab_text_rail_only(fab_page *page, const char *family, const char *of);
 

@@ -2,7 +2,6 @@
 #include "text_sections.h"
 
 #include "fab/traffic.h"
-#include "fab/units.h"
 
 #include <string.h>
 

@@ -33,16 +33,11 @@ static bool find_rate(double bps, char *out) {
     return false;
 }
 
-static bool ibnet_is_network(const fab_fabric *f, fab_link_id link) {
-    fab_link_kind kind = fab_class_of(f, link)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
-
 static fab_status check_rates(const fab_fabric *f, fab_error *err) {
     for (uint32_t c = 0; c < f->n_cables; c++) {
         double bps = fab_class_of(f, 2 * c)->capacity_bps;
         char rate[RATE_SIZE];
-        if (ibnet_is_network(f, 2 * c) && !find_rate(bps, rate)) {
+        if (fab_is_network(fab_class_of(f, 2 * c)) && !find_rate(bps, rate)) {
             char name[FAB_LINK_NAME_SIZE];
             return fab_fail(err, FAB_EUNSUPPORTED, NULL,
                             "%s has %g Gb/s, which no width (1, 2, 4, 8, 12) and speed (2.5 to 200 Gb/s a lane) of "
@@ -102,7 +97,7 @@ static void ibnet_put_node(const ibnet *w, fab_node_id v) {
                       fab_ib_n_ports(f, v), guid, description);
     }
     for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
-        if (ibnet_is_network(f, f->out_link[i])) {
+        if (fab_is_network(fab_class_of(f, f->out_link[i]))) {
             put_port(w, f->out_link[i]);
         }
     }

@@ -2,7 +2,6 @@
 #include "engines.h"
 #include "fab/choices.h"
 #include "fab/memory.h"
-#include "fab/multiversion.h"
 #include "fab/units.h"
 #include "split/split_rule.h"
 #include "tables/tables_read.h"
@@ -25,8 +24,6 @@ const fab_engine *const fab_engines[] = {
     NULL,
 };
 /* clang-format on */
-
-const char *const fab_on_loss_names[FAB_LOSS_N] = {"reconverge", "modulo", "resilient", "tables", "none"};
 
 /* The engine that "name[,...]" names, or NULL. */
 static const fab_engine *engines_find_engine(const char *text) {
@@ -319,8 +316,6 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
     FAB_PASS(FAB_NEW(router->step, n, err));
     FAB_PASS(FAB_NEW(router->step_switch, t->n_switches, err));
     FAB_PASS(FAB_NEW(router->step_group, n_groups, err));
-    FAB_PASS(FAB_NEW(router->step_slot, t->n_slots, err));
-    router->gathers = fab_cpu_gathers();
     for (uint32_t v = 0; v < t->n_switches; v++) {
         uint8_t tier = router->switch_tier[v];
         uint32_t slot = router->modulo_slot[tier];
@@ -330,12 +325,7 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
         router->n_values = slot >= router->n_values ? slot + 1 : router->n_values;
     }
     for (uint32_t i = 0; i < n_groups; i++) {
-        uint32_t count = t->group[i].count;
-        router->step_group[i] = t->group[i].first << FAB_STEP_COUNT_BITS | count;
-        router->divides = router->divides || (count & (count - 1)) != 0;
-    }
-    for (size_t i = 0; i < t->n_slots; i++) {
-        router->step_slot[i] = t->slot[i];
+        router->step_group[i] = t->group[i].first << FAB_STEP_COUNT_BITS | t->group[i].count;
     }
     for (uint32_t i = 0; i < n; i++) { /* those to a NIC are never taken */
         fab_link_id link = f->out_link[first + i];
@@ -482,7 +472,7 @@ void fab_router_release(fab_router *router) {
         router->engine->release(router);
     }
     FAB_FREE_ALL(router->text, router->state, router->switch_tier, router->end, router->step_switch, router->step_group,
-                 router->step_slot, router->step);
+                 router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

@@ -74,13 +74,7 @@ static bool little_to_share(const search *s) {
 
 /* --- colours ------------------------------------------------------------------------------------------------------ */
 
-static int by_sight(const void *a, const void *b) {
-    const seen *x = a;
-    const seen *y = b;
-    FAB_ORDER_BY(x->colour, y->colour);
-    FAB_ORDER_BY(x->digest, y->digest);
-    return FAB_ORDER(x->v, y->v);
-}
+FAB_ORDER_THREE(by_sight, seen, colour, digest, v);
 
 static uint64_t sight_of(const search *s, uint32_t v) {
     uint64_t digest = 0;
@@ -149,12 +143,7 @@ done:
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-static int classes_by_key(const void *a, const void *b) {
-    const end *x = a;
-    const end *y = b;
-    FAB_ORDER_BY(x->key, y->key);
-    return FAB_ORDER(x->link, y->link);
-}
+FAB_ORDER_TWO(classes_by_key, end, key, link);
 
 static uint32_t list_ends(search *s, uint32_t v) {
     uint32_t n = 0;

@@ -69,12 +69,6 @@ bool fab_lft_is_dump(fab_text in) {
     return fab_text_next(&in) && fab_text_take(&in, "Unicast lids");
 }
 
-static fab_status lft_expected(const reader *r, const char *what, fab_error *err) {
-    fab_token rest = fab_text_rest(r->in);
-    return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
-                           what);
-}
-
 /* Takes `stop` and what stands before it off the line; false where there is none. */
 static bool take_until(fab_text *in, const char *stop, fab_token *out) {
     *out = fab_text_rest(in);
@@ -146,17 +140,17 @@ static fab_status read_head(reader *r, fab_error *err) {
     named n = {0};
     fab_node_id v = FAB_NONE;
     if (r->is_open) {
-        return lft_expected(r, "the line 'N lids dumped' of the table before", err);
+        return fab_text_expected(r->in, "the line 'N lids dumped' of the table before", err);
     }
     (void)fab_text_take(r->in, "Unicast lids");
     if (!take_until(r->in, " of switch ", &skipped)) {
-        return lft_expected(r, "'of switch'", err);
+        return fab_text_expected(r->in, "'of switch'", err);
     }
     if (!take_until(r->in, "guid 0x", &skipped)) {
-        return lft_expected(r, "'guid 0x'", err);
+        return fab_text_expected(r->in, "'guid 0x'", err);
     }
     if (!take_until(r->in, " (", &n.guid) || !take_description(r->in, "):", &n.description)) {
-        return lft_expected(r, "a GUID, a description in brackets and a colon", err);
+        return fab_text_expected(r->in, "a GUID, a description in brackets and a colon", err);
     }
     FAB_PASS(find_node(r, &n, FAB_NODE_SWITCH, &v, err));
     size_t *line = v != FAB_NONE ? &r->head_line[v - r->f->first[FAB_NODE_SWITCH]] : NULL;
@@ -189,10 +183,10 @@ static fab_status read_owner(reader *r, const char *tail, entry *out, fab_error 
         kind.length = strlen("Router");
         return fab_text_refuse(r->in, kind, FAB_EUNSUPPORTED, err, "to other subnets: this fabric has none");
     } else if (!fab_text_take(r->in, "Channel Adapter portguid 0x")) {
-        return lft_expected(r, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
+        return fab_text_expected(r->in, "'Channel Adapter portguid 0x' or 'Switch portguid 0x'", err);
     }
     if (!take_until(r->in, ": ", &n.guid) || !take_description(r->in, tail, &n.description)) {
-        return lft_expected(r, "a GUID, a colon and a description in quotes", err);
+        return fab_text_expected(r->in, "a GUID, a colon and a description in quotes", err);
     }
     static const char IN_SWITCH[] = "Aggregation Node"; /* adapters inside switches, which no NIC stands for */
     size_t size = sizeof IN_SWITCH - 1;
@@ -232,7 +226,7 @@ static fab_status read_entry(reader *r, entry *out, fab_error *err) {
     } else if (fab_text_take(r->in, ": (")) {
         FAB_PASS(read_owner(r, ")", out, err));
     } else {
-        return lft_expected(r, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err);
+        return fab_text_expected(r->in, "'#' or ': (' and whose LID it is (as dump_lfts without -n writes it)", err);
     }
     return FAB_OK;
 }
@@ -328,7 +322,7 @@ static fab_status lft_read_count(reader *r, fab_error *err) {
     }
     bool valid = fab_text_take(r->in, "valid ");
     if (!fab_text_take(r->in, "lids dumped") || fab_text_token(r->in).length > 0) {
-        return lft_expected(r, "'lids dumped'", err);
+        return fab_text_expected(r->in, "'lids dumped'", err);
     }
     if (valid ? n != r->n_entries : n < r->n_entries) {
         return fab_text_refuse(r->in, count, FAB_EINPUT, err, "LIDs, but %" PRIu64 " lines were read", r->n_entries);
@@ -353,7 +347,7 @@ static fab_status lft_read_line(reader *r, fab_error *err) {
         return FAB_OK;
     }
     if (!r->is_open) {
-        return lft_expected(r, "'Unicast lids ...', the head of a table,", err);
+        return fab_text_expected(r->in, "'Unicast lids ...', the head of a table,", err);
     }
     if (!fab_text_take(&ahead, "0x")) {
         return lft_read_count(r, err);

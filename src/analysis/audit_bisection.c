@@ -31,8 +31,7 @@ typedef struct capacities {
 static fab_status order_servers(const fab_structure *in, halves *out, fab_error *err) {
     uint32_t complete = 0;
     uint32_t other = in->n_complete;
-    FAB_PASS(FAB_NEW(out->order, (size_t)in->n_servers + 1, err));
-    FAB_PASS(FAB_NEW(out->of, (size_t)in->n_servers + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)in->n_servers + 1, err, out->order, out->of));
     for (uint32_t i = 0; i < in->n_servers; i++) {
         bool takes_complete =
             complete < in->n_complete &&

@@ -1,8 +1,11 @@
 /* Routes the flows of a phase, chunk by chunk, and keeps those that cross a link; then walks the kept paths again,
  * asking why at every switch. */
-#include "explain_link.h"
+#include "fab/explanation.h"
 #include "fab/memory.h"
+#include "fab/offer.h"
 #include "fab/order.h"
+#include "fab/routing.h"
+#include "fab/split.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +13,27 @@
 #include <string.h>
 
 #define CHUNK 65536 /* flows routed at a time */
+
+/* A link being explained, and the phase at hand. */
+typedef struct explainer {
+    const fab_context *context;
+    const fab_fabric *f;
+    const fab_next_hops *t;
+    const fab_dag *dag;
+    const fab_router *router;
+    const fab_traffic *traffic;
+    fab_link_id link;
+    uint8_t *mark; /* shape [n_links]: 1 for links that leave the same switch for another, 2 for the link */
+    fab_routes routes, round;
+    fab_explained_path path;
+    const fab_phase *phase;
+    const fab_offer *offer;
+    const fab_demand *demand;
+    fab_crossing_phase *out;
+    size_t flow_capacity;
+    uint64_t *group_paths; /* of a group of the switch: paths that it served */
+    uint8_t *taken;        /* shape [n_links]: some path of a group with the link took it */
+} explainer;
 
 /* --- results ----------------------------------------------------------------------------------------------------- */
 
@@ -31,8 +55,7 @@ void fab_explanation_release(fab_explanation *explanation) {
     *explanation = (fab_explanation){0};
 }
 
-fab_status fab_explainer_add_flow(fab_explainer *e, uint64_t index, double share, fab_crossing_flow **out,
-                                  fab_error *err) {
+static fab_status add_flow(explainer *e, uint64_t index, double share, fab_crossing_flow **out, fab_error *err) {
     fab_crossing_phase *phase = e->out;
     FAB_PASS(FAB_GROW(phase->flow, e->flow_capacity, phase->n_flows + 1, err));
     fab_flow flow = fab_phase_flow(e->phase, index);
@@ -55,7 +78,7 @@ fab_status fab_explainer_add_flow(fab_explainer *e, uint64_t index, double share
 /* --- paths ------------------------------------------------------------------------------------------------------- */
 
 /* Column of the leaf that a path with a fabric link leaves the fabric from. */
-static uint32_t explain_leaf_of(const fab_explainer *e, const fab_link_id *link, size_t n) {
+static uint32_t explain_leaf_of(const explainer *e, const fab_link_id *link, size_t n) {
     fab_node_id leaf = FAB_NONE;
     for (size_t i = 0; i < n; i++) {
         leaf = fab_class_of(e->f, link[i])->kind == FAB_LINK_FABRIC ? fab_head(e->f, link[i]) : leaf;
@@ -64,7 +87,7 @@ static uint32_t explain_leaf_of(const fab_explainer *e, const fab_link_id *link,
 }
 
 /* Counts a path that leaves the switch over `taken`, if its next hops there include the link. Tells whether they do. */
-static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
+static bool count_choice(explainer *e, fab_link_id taken, uint32_t leaf) {
     uint32_t v = fab_tail(e->f, e->link) - e->f->first[FAB_NODE_SWITCH];
     uint32_t group = fab_next_hops_group_of(fab_router_next_hops(e->router), v, leaf);
     bool has_link = false;
@@ -82,7 +105,7 @@ static bool count_choice(fab_explainer *e, fab_link_id taken, uint32_t leaf) {
 }
 
 /* Walks a path of a flow again; the decisions go to `out`. */
-static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
+static fab_status keep_path(explainer *e, const fab_flow *flow, uint32_t path, const fab_link_id *link, size_t n,
                             fab_crossing_path *out, fab_error *err) {
     const fab_router *router = e->router;
     if (fab_router_facts_of(router)->takes_phases) {
@@ -105,7 +128,7 @@ static fab_status keep_path(fab_explainer *e, const fab_flow *flow, uint32_t pat
     return FAB_OK;
 }
 
-static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t i, uint64_t index, fab_error *err) {
+static fab_status scan_flow(explainer *e, const fab_routes *routes, uint32_t i, uint64_t index, fab_error *err) {
     fab_status status = FAB_OK;
     fab_flow flow = fab_phase_flow(e->phase, index);
     uint32_t first = routes->flow_first[i];
@@ -128,7 +151,7 @@ static fab_status scan_flow(fab_explainer *e, const fab_routes *routes, uint32_t
     if (n_here == 0) {
         goto done;
     }
-    FAB_TRY(fab_explainer_add_flow(e, index, (double)n_here / n_paths, &crossing, err));
+    FAB_TRY(add_flow(e, index, (double)n_here / n_paths, &crossing, err));
     FAB_TRY(FAB_NEW(crossing->path, n_here, err));
     crossing->n_paths_at_once = n_paths;
     for (uint32_t path = 0; path < n_paths; path++) {
@@ -147,7 +170,7 @@ done:
     return status;
 }
 
-static fab_status scan_routes(fab_explainer *e, fab_error *err) {
+static fab_status scan_routes(explainer *e, fab_error *err) {
     const fab_router *router = e->router;
     uint64_t n_flows = e->phase->n_flows;
     uint64_t chunk = fab_router_facts_of(router)->takes_phases ? n_flows : CHUNK;
@@ -195,7 +218,7 @@ static uint64_t count_distinct(uint64_t *values, size_t n) {
 
 /* Next hops of the groups that hold the link, those used, and those that draws would use: next hop i of share p_i stays
  * unused by n draws with probability (1 - p_i)^n. */
-static fab_status sum_choice(fab_explainer *e, fab_error *err) {
+static fab_status sum_choice(explainer *e, fab_error *err) {
     fab_link_choice *choice = &e->out->choice;
     double *log_unused = NULL;
     fab_node_id tail = fab_tail(e->f, e->link);
@@ -226,7 +249,7 @@ static fab_status sum_choice(fab_explainer *e, fab_error *err) {
     return FAB_OK;
 }
 
-static fab_status sum_flows(fab_explainer *e, fab_error *err) {
+static fab_status sum_flows(explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
     fab_crossing_phase *phase = e->out;
     uint64_t *comms = NULL;
@@ -259,7 +282,7 @@ done:
 }
 
 /* What the design itself does to the link. */
-static fab_status find_taper(fab_explainer *e, fab_error *err) {
+static fab_status find_taper(explainer *e, fab_error *err) {
     fab_status status = FAB_OK;
     double *load = NULL;
     double capacity_bps = fab_class_of(e->f, e->link)->capacity_bps;
@@ -273,7 +296,51 @@ done:
     return status;
 }
 
-static fab_status explain_phase(fab_explainer *e, size_t index, fab_crossing_phase *out, fab_error *err) {
+/* Under an engine that splits what a switch holds, the share of every flow that crosses a link is the mean of 1 on that
+ * link and 0 on all others along its paths. */
+static double share_of(const explainer *e, uint64_t flow, const double *share, bool is_segment) {
+    fab_flow about = fab_phase_flow(e->phase, flow);
+    const fab_ports *ports = fab_router_ports(e->router);
+    uint32_t n_parts = e->demand->n_parts;
+    double sum = 0;
+    for (uint32_t part = 0; part < n_parts; part++) {
+        fab_link_id links[FAB_FLOW_SEGMENT_LINKS];
+        uint32_t n = is_segment ? fab_flow_segments(e->f, ports, about.src, about.dst, part, links) : 0;
+        for (uint32_t i = 0; i < n; i++) {
+            sum += links[i] == e->link ? 1.0 / n_parts : 0;
+        }
+        uint32_t pair = is_segment ? FAB_NONE : fab_demand_pair(e->demand, e->f, ports, e->t, e->phase, flow, part);
+        sum += pair != FAB_NONE ? share[pair] / n_parts : 0;
+    }
+    return sum;
+}
+
+static fab_status add_shares(explainer *e, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_split *split = NULL;
+    double *x = NULL;
+    double *share = NULL;
+    fab_crossing_flow *crossing = NULL;
+    const fab_dag *dag = fab_router_dag(e->router, e->dag);
+    bool is_segment = fab_class_of(e->f, e->link)->kind != FAB_LINK_FABRIC;
+    FAB_TRY(fab_router_split(e->router, dag, e->demand, NULL, &split, err));
+    FAB_TRY(FAB_NEW(x, e->f->n_links, err));
+    FAB_TRY(FAB_NEW(share, e->demand->n_pairs, err));
+    x[e->link] = 1;
+    FAB_TRY(fab_split_fold(dag, split, FAB_FOLD_EXPECTED, x, e->demand, share, err));
+    for (uint64_t flow = 0; flow < e->phase->n_flows; flow++) {
+        double part = share_of(e, flow, share, is_segment);
+        if (part > 0) {
+            FAB_TRY(add_flow(e, flow, part, &crossing, err));
+        }
+    }
+done:
+    fab_split_free(split);
+    FAB_FREE_ALL(x, share);
+    return status;
+}
+
+static fab_status explain_phase(explainer *e, size_t index, fab_crossing_phase *out, fab_error *err) {
     fab_status status = FAB_OK;
     const fab_phase *phase = &e->traffic->phases[index];
     e->phase = phase;
@@ -285,7 +352,7 @@ static fab_status explain_phase(fab_explainer *e, size_t index, fab_crossing_pha
     FAB_TRY(FAB_NEW(e->taken, e->f->n_links, err));
     FAB_TRY(fab_context_offer(e->context, index, &e->offer, err));
     FAB_TRY(fab_context_demand(e->context, index, &e->demand, err));
-    FAB_TRY(fab_router_facts_of(e->router)->splits ? fab_explainer_split(e, err) : scan_routes(e, err));
+    FAB_TRY(fab_router_facts_of(e->router)->splits ? add_shares(e, err) : scan_routes(e, err));
     FAB_TRY(sum_choice(e, err));
     FAB_TRY(sum_flows(e, err));
     FAB_TRY(find_taper(e, err));
@@ -298,7 +365,7 @@ done:
 
 /* --- the link ----------------------------------------------------------------------------------------------------- */
 
-static fab_status mark_links(fab_explainer *e, fab_error *err) {
+static fab_status mark_links(explainer *e, fab_error *err) {
     fab_status status = FAB_NEW(e->mark, e->f->n_links, err);
     fab_node_id tail = fab_tail(e->f, e->link);
     if (status != FAB_OK) {
@@ -311,7 +378,7 @@ static fab_status mark_links(fab_explainer *e, fab_error *err) {
     return FAB_OK;
 }
 
-static void explain_release(fab_explainer *e) {
+static void explain_release(explainer *e) {
     fab_explained_path_release(&e->path);
     fab_routes_release(&e->routes);
     fab_routes_release(&e->round);
@@ -322,7 +389,7 @@ fab_status fab_explain_link(const fab_context *context, size_t engine, fab_link_
                             fab_error *err) {
     fab_status status = FAB_OK;
     const fab_context_request *what = fab_context_what(context);
-    fab_explainer e = {.context = context, .f = what->fabric, .link = link};
+    explainer e = {.context = context, .f = what->fabric, .link = link};
     fab_explanation found = {.fabric = what->fabric, .link = link, .seed = what->seed};
     (void)fab_link_name(e.f, found.link, found.name);
     found.capacity_bps = fab_class_of(e.f, found.link)->capacity_bps;

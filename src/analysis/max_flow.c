@@ -102,10 +102,7 @@ static size_t merge(uint64_t (*edges)[2], size_t n) {
 static fab_status make_network(network *g, const uint64_t (*edges)[2], size_t n, fab_error *err) {
     FAB_PASS(FAB_NEW(g->first, (size_t)g->n + 1, err));
     FAB_PASS(FAB_NEW(g->arcs, 2 * n, err));
-    FAB_PASS(FAB_NEW(g->level, g->n, err));
-    FAB_PASS(FAB_NEW(g->queue, g->n, err));
-    FAB_PASS(FAB_NEW(g->cursor, g->n, err));
-    FAB_PASS(FAB_NEW(g->path, g->n, err));
+    FAB_PASS(FAB_NEW_ALL(g->n, err, g->level, g->queue, g->cursor, g->path));
     for (size_t i = 0; i < n; i++) {
         g->first[(edges[i][0] >> 32) + 1]++;
         g->first[(edges[i][0] & UINT32_MAX) + 1]++;

@@ -20,8 +20,7 @@ fab_status fab_spares_measure(const fab_fabric_spec *spec, const fab_prices *pri
     if (spec->spares == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(counts, 3, err));
-    FAB_TRY(FAB_NEW(cost, 3, err));
+    FAB_TRY(FAB_NEW_ALL(3, err, counts, cost));
     other.spares = 0;
     out->is_known = spares_price(*spec, prices, &counts[0], &cost[0]) &&
                     spares_price(other, prices, &counts[1], &cost[1]) && counts[0].switches >= counts[1].switches;

@@ -3,6 +3,7 @@
 #include "fab/memory.h"
 #include "fab/source.h"
 #include "fab/utf8.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -207,9 +208,7 @@ int fab_compare_names(const char *a, const char *b) {
             char *end_b = NULL;
             unsigned long long x = strtoull(a, &end_a, 10);
             unsigned long long y = strtoull(b, &end_b, 10);
-            if (x != y) {
-                return x < y ? -1 : 1;
-            }
+            FAB_ORDER_BY(x, y);
             a = end_a;
             b = end_b;
         } else if (*a != *b) {

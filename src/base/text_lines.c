@@ -257,6 +257,12 @@ fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_status code, f
     return fab_text_wrong(text, t.column > 0 ? t.column : 1, code, what, t, err);
 }
 
+fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *err) {
+    fab_token rest = fab_text_rest(text);
+    return fab_text_refuse(text, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
+                           what);
+}
+
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) {
     fab_token more = fab_text_token(text);
     return more.length == 0

@@ -134,10 +134,7 @@ static fab_status open_ports(fab_lossless_state *s, fab_error *err) {
     FAB_PASS(FAB_NEW(room, (size_t)s->n_queues + 1, err));
     s->ports_room = room;
     s->ports = (void *)((char *)room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
-    FAB_PASS(FAB_NEW(s->turns, s->n_queues, err));
-    FAB_PASS(FAB_NEW(s->stops, s->n_queues, err));
-    FAB_PASS(FAB_NEW(s->held_bytes, s->n_queues, err));
-    FAB_PASS(FAB_NEW(s->asks_to_stop, s->n_queues, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_queues, err, s->turns, s->stops, s->held_bytes, s->asks_to_stop));
     FAB_PASS(FAB_NEW(s->source, p->n_flows, err));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         if (s->flows[f].left > 0) {
@@ -180,9 +177,7 @@ static fab_status open_rates(fab_lossless_state *s, fab_error *err) {
         s->dcqcn.kmax_bytes = fmax(s->dcqcn.kmax_bytes, FAB_LEAST_CELLS * s->out->cell_bytes);
     }
     FAB_PASS(FAB_NEW(s->rates, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->wake_s, s->n_queues, err));
-    FAB_PASS(FAB_NEW(s->waiting_bytes, s->n_queues, err));
-    FAB_PASS(FAB_NEW(s->n_queued, s->n_queues, err));
+    FAB_PASS(FAB_NEW_ALL(s->n_queues, err, s->wake_s, s->waiting_bytes, s->n_queued));
     for (uint32_t f = 0; f < p->n_flows; f++) {
         s->rates[f] =
             fab_dcqcn_start(&s->dcqcn, s->flows[f].left > 0 ? p->capacity[s->link[s->first[f]] % p->n_links] : 0);
@@ -276,10 +271,7 @@ static fab_status open_choices(fab_lossless_state *s, fab_error *err) {
     if (!s->transport->adapts) {
         return FAB_OK;
     }
-    FAB_PASS(FAB_NEW(s->lead, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->group, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->turn, p->n_flows, err));
-    FAB_PASS(FAB_NEW(s->last_s, p->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(p->n_flows, err, s->lead, s->group, s->turn, s->last_s));
     for (uint32_t k = 0; k < p->n_sprayed; k++) {
         for (uint32_t i = p->sprayed[k]; i < p->sprayed[k + 1]; i++) {
             uint32_t lead = p->sprayed[k];

@@ -145,8 +145,7 @@ static fab_status copy_paths(fab_lossless_state *s, fab_error *err) {
     const fab_lossless_phase *p = s->phase;
     fab_spray_state *spray = s->spray;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(spray->place, p->n_flows, err));
-    FAB_PASS(FAB_NEW(spray->skips, p->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(p->n_flows, err, spray->place, spray->skips));
     FAB_PASS(FAB_NEW(s->link, p->first[p->n_flows] - p->first[0] + (size_t)BEHIND * p->n_flows, err));
     for (uint32_t i = 0; i < p->n_flows; i++) {
         const uint32_t path = spray->member[i];

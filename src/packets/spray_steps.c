@@ -310,9 +310,7 @@ static fab_status open_queues(spray_steps *k, fab_error *err) {
     const fab_lossless_state *s = k->s;
     const uint32_t n_links = s->phase->n_links;
     FAB_PASS(FAB_NEW(k->flow, (size_t)n_links + 1, err)); /* one more is nowhere */
-    FAB_PASS(FAB_NEW(k->seen, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->queue, (size_t)n_links + 1, err));
-    FAB_PASS(FAB_NEW(k->kept, (size_t)n_links + 1, err));
+    FAB_PASS(FAB_NEW_ALL((size_t)n_links + 1, err, k->seen, k->queue, k->kept));
     for (uint32_t l = 0; l < n_links; l++) {
         k->flow[l].passes = 1;
         k->queue[l] = (step_queue){.bytes_per_s = 1 / s->s_per_byte[l], .room_bytes = fab_spray_room(s, l)};
@@ -329,8 +327,7 @@ static fab_status steps_open(spray_steps *k, fab_error *err) {
     double most_bps = 0;
     FAB_PASS(open_queues(k, err));
     FAB_PASS(FAB_NEW(k->senders, spray->n_senders, err));
-    FAB_PASS(FAB_NEW(k->sent, s->phase->n_flows, err));
-    FAB_PASS(FAB_NEW(k->owed, s->phase->n_flows, err));
+    FAB_PASS(FAB_NEW_ALL(s->phase->n_flows, err, k->sent, k->owed));
     FAB_PASS(list_hops(k, err));
     for (uint32_t i = 0; i < spray->n_senders; i++) {
         fab_spray_sender *x = &spray->senders[i];

@@ -3,6 +3,7 @@
 #include "fab/pipeline.h"
 #include "fab/memory.h"
 #include "pipeline_run.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -153,15 +154,9 @@ static void account(const fab_pipeline *p, const double *span_s, fab_timeline *o
 static int op_order(const void *a, const void *b) {
     const fab_op *x = a;
     const fab_op *y = b;
-    if (x->start_s != y->start_s) {
-        return x->start_s < y->start_s ? -1 : 1;
-    }
-    if (x->stage != y->stage) {
-        return x->stage < y->stage ? -1 : 1;
-    }
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
+    FAB_ORDER_BY(x->start_s, y->start_s);
+    FAB_ORDER_BY(x->stage, y->stage);
+    FAB_ORDER_BY(x->kind, y->kind);
     return (x->chunk > y->chunk) - (x->chunk < y->chunk);
 }
 

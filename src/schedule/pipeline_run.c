@@ -466,19 +466,11 @@ fab_status run_open(run *r, const fab_pipeline *p, fab_error *err) {
         r->n_leaves *= 2;
     }
     FAB_TRY(FAB_NEW(r->step, p->n_stages * r->n_steps, err));
-    FAB_TRY(FAB_NEW(r->next, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->free_s, p->n_stages, err));
+    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, r->next, r->free_s));
     FAB_TRY(FAB_NEW(r->queue, (size_t)p->n_stages * N_CHANNELS, err));
-    FAB_TRY(FAB_NEW(r->active, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->state, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->waits, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->closing, p->n_stages, err));
+    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, r->active, r->state, r->waits, r->closing));
     FAB_TRY(FAB_NEW(r->first, 2 * r->n_leaves, err));
-    FAB_TRY(FAB_NEW(r->channel_s, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->channel, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->is_stale, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->fetched, p->n_stages, err));
-    FAB_TRY(FAB_NEW(r->used, p->n_stages, err));
+    FAB_TRY(FAB_NEW_ALL(p->n_stages, err, r->channel_s, r->channel, r->is_stale, r->fetched, r->used));
     FAB_TRY(FAB_NEW(r->gathered_s, (size_t)p->n_stages * r->n_slots * 2, err));
     FAB_TRY(FAB_NEW(r->arrived_s, 2 * n_chunks * p->n_microbatches, err));
     FAB_TRY(FAB_NEW(r->open_passes, n_chunks, err));

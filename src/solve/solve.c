@@ -50,12 +50,7 @@ static bool bad_bounds(double lower, double upper) {
     return isnan(lower) || isnan(upper) || lower > upper || lower == INFINITY || upper == -INFINITY;
 }
 
-static int by_place(const void *a, const void *b) {
-    const fab_entry *x = a;
-    const fab_entry *y = b;
-    FAB_ORDER_BY(x->row, y->row);
-    return FAB_ORDER(x->column, y->column);
-}
+FAB_ORDER_TWO(by_place, fab_entry, row, column);
 
 static fab_status check_entries(const fab_program *p, fab_error *err) {
     fab_status status = FAB_OK;
@@ -294,9 +289,7 @@ fab_status fab_solve(const fab_program *program, const fab_solve_limits *limits,
     c->program = program;
     c->limits = limits;
     c->solution.bound = program->maximise ? INFINITY : -INFINITY;
-    FAB_TRY(FAB_NEW(c->row, program->n_entries + 1, err));
-    FAB_TRY(FAB_NEW(c->column, program->n_entries + 1, err));
-    FAB_TRY(FAB_NEW(c->value, program->n_entries + 1, err));
+    FAB_TRY(FAB_NEW_ALL(program->n_entries + 1, err, c->row, c->column, c->value));
     if (no_integer_between(program)) {
         c->solution.outcome = FAB_SOLVE_INFEASIBLE;
     } else {

@@ -22,7 +22,7 @@ done:
     return status;
 }
 
-fab_status database_check_schema(const database *db, const char *schema, bool *out_same, fab_error *err) {
+fab_status database_check_schema(const database *db, const char *schema, fab_error *err) {
     fab_status status = FAB_OK;
     database model = {.handle = NULL};
     fab_str expected = FAB_STR_INIT;
@@ -31,10 +31,7 @@ fab_status database_check_schema(const database *db, const char *schema, bool *o
     FAB_TRY(database_run(&model, schema, err));
     FAB_TRY(check_add_schema(&model, &expected, err));
     FAB_TRY(check_add_schema(db, &found, err));
-    bool same = strcmp(expected.data, found.data != NULL ? found.data : "") == 0;
-    if (out_same != NULL) {
-        *out_same = same;
-    } else if (!same) {
+    if (strcmp(expected.data, found.data != NULL ? found.data : "") != 0) {
         FAB_FAIL(err, FAB_EINPUT, db->path, "is damaged, or of another schema: its tables are not those of a study");
     }
 done:

@@ -8,10 +8,9 @@
 
 /**
  * Compares the tables with those of a schema. Views, triggers, indexes and other tables are refused before anything is
- * read from them.
- * @param[out] out_same  Whether it has this schema; NULL: another one is FAB_EINPUT.
+ * read from them: FAB_EINPUT.
  */
-fab_status database_check_schema(const database *db, const char *schema, bool *out_same, fab_error *err) FAB_MUST_USE;
+fab_status database_check_schema(const database *db, const char *schema, fab_error *err) FAB_MUST_USE;
 
 /** Digest of all rows of all tables but `gathered`, in the order of their keys: types and values. O(bytes). */
 fab_status database_digest(const database *db, uint64_t *out, fab_error *err) FAB_MUST_USE;

@@ -108,12 +108,7 @@ static bool parse_shard(const char *name, shard_name *out) {
     return strcmp(again, name) == 0 && out->n <= FAB_SHARDS_MOST && out->index < out->n;
 }
 
-static int folder_by_number(const void *a, const void *b) {
-    const shard_name *x = a;
-    const shard_name *y = b;
-    FAB_ORDER_BY(x->n, y->n);
-    return FAB_ORDER(x->index, y->index);
-}
+FAB_ORDER_TWO(folder_by_number, shard_name, n, index);
 
 fab_status folder_shards(const char *folder, shard_name **out, size_t *out_n, fab_error *err) {
     fab_status status = FAB_OK;

@@ -45,12 +45,7 @@ static fab_status gather_add_entry(void *context, uint64_t block, uint64_t diges
     return FAB_OK;
 }
 
-static int by_block(const void *a, const void *b) {
-    const entry *x = a;
-    const entry *y = b;
-    FAB_ORDER_BY(x->block, y->block);
-    return FAB_ORDER(x->shard, y->shard);
-}
+FAB_ORDER_TWO(by_block, entry, block, shard);
 
 static fab_status busy(const gathering *g, size_t shard, const store_holder *holder, fab_error *err) {
     char path[STORE_PATH_SIZE];

@@ -73,14 +73,10 @@ static uint64_t add_variant(uint64_t hash, const fab_store_variant *v) {
     return add_real(add_real(hash, v->healthy.worst_ratio), v->healthy.time_s);
 }
 
-/* Stores of before have a digest without what only reports show. */
-static uint64_t plan_digest(const fab_plan *plan, bool with_names) {
-    uint64_t hash = FAB_FNV_BEGIN;
-    if (with_names) {
-        hash = add_text(add_text(hash, plan->name), plan->origin);
-        for (size_t i = 0; i < plan->n_variants; i++) {
-            hash = add_text(hash, plan->variants[i].label);
-        }
+static uint64_t plan_digest(const fab_plan *plan) {
+    uint64_t hash = add_text(add_text(FAB_FNV_BEGIN, plan->name), plan->origin);
+    for (size_t i = 0; i < plan->n_variants; i++) {
+        hash = add_text(hash, plan->variants[i].label);
     }
     hash = add_text(add_text(add_text(hash, plan->program), plan->design), plan->digest);
     hash = add_text(add_text(hash, plan->traffic), plan->scenarios);
@@ -107,15 +103,13 @@ static uint64_t plan_digest(const fab_plan *plan, bool with_names) {
 }
 
 void fab_plan_seal(fab_plan *plan) {
-    (void)snprintf(plan->id, sizeof plan->id, "%016" PRIx64, plan_digest(plan, true));
+    (void)snprintf(plan->id, sizeof plan->id, "%016" PRIx64, plan_digest(plan));
 }
 
 bool fab_plan_is_sealed(const fab_plan *plan) {
-    char id[2][17];
-    for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(id[i], sizeof id[i], "%016" PRIx64, plan_digest(plan, i == 0));
-    }
-    return strcmp(plan->id, id[0]) == 0 || strcmp(plan->id, id[1]) == 0;
+    fab_plan sealed = *plan;
+    fab_plan_seal(&sealed);
+    return strcmp(plan->id, sealed.id) == 0;
 }
 
 /* Thousands of blocks, so that many workers have equal shares and the end of one loses little; but no more rows in a
@@ -156,7 +150,7 @@ fab_status fab_plan_read(const char *folder, fab_plan *out, fab_error *err) {
     if (empty) {
         FAB_FAIL(err, FAB_EINPUT, path, "is no store of a study: an empty database");
     }
-    FAB_TRY(database_check_schema(&db, SCHEMA_PLAN, NULL, err));
+    FAB_TRY(database_check_schema(&db, SCHEMA_PLAN, err));
     FAB_TRY(plan_tables_get(&db, &plan, err));
     *out = plan;
     plan = (fab_plan){.program = NULL};

@@ -35,13 +35,9 @@
     "CREATE TABLE rate (class TEXT PRIMARY KEY, per_s REAL NOT NULL, repair_s REAL NOT NULL) STRICT;"                  \
     "CREATE TABLE file (name TEXT PRIMARY KEY, given TEXT NOT NULL, digest TEXT NOT NULL) STRICT;"
 
-#define SCHEMA_RESULTS_WITH(gathered)                                                                                  \
+#define SCHEMA_RESULTS                                                                                                 \
     SCHEMA_PLAN SCHEMA_ROWS                                                                                            \
-        "CREATE TABLE gathered (" gathered ") STRICT;"                                                                 \
+        "CREATE TABLE gathered (n_done INTEGER NOT NULL, digest INTEGER NOT NULL) STRICT;"                             \
         "CREATE TABLE by_component (variant INTEGER NOT NULL, component INTEGER NOT NULL, "                            \
         "n_scenarios INTEGER NOT NULL, n_stopped INTEGER NOT NULL, mean_slowdown REAL, worst_slowdown REAL, "          \
         "mean_ratio REAL, worst_ratio REAL, PRIMARY KEY (variant, component)) STRICT, WITHOUT ROWID;"
-
-#define SCHEMA_RESULTS SCHEMA_RESULTS_WITH("n_done INTEGER NOT NULL, digest INTEGER NOT NULL")
-/* Of before there was a digest. */
-#define SCHEMA_RESULTS_UNCHECKED SCHEMA_RESULTS_WITH("n_done INTEGER NOT NULL")

@@ -17,7 +17,7 @@ fab_status shard_check(database *db, const fab_plan *plan, shard_name name, bool
     if (*out_empty) {
         goto done;
     }
-    FAB_TRY(database_check_schema(db, SCHEMA_SHARD, NULL, err));
+    FAB_TRY(database_check_schema(db, SCHEMA_SHARD, err));
     FAB_TRY(database_prepare(db, "SELECT plan, shard, n_shards FROM shard", &s, err));
     FAB_TRY(database_step(db, s, &row, err));
     if (!row) {

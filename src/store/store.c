@@ -15,8 +15,6 @@
 struct fab_store {
     database db;
     fab_plan plan;
-    uint64_t n_done;
-    bool is_checked;
 };
 
 struct fab_query {
@@ -41,25 +39,19 @@ static fab_status check_plan(const char *folder, const fab_store *store, fab_err
     return status;
 }
 
-/* Results of before there was a digest are read unchecked. */
-static fab_status check_digest(fab_store *store, fab_error *err) {
+static fab_status check_digest(const fab_store *store, fab_error *err) {
     const database *db = &store->db;
-    bool unchecked = false;
     uint64_t digest = 0;
     int64_t stored = 0;
-    FAB_PASS(database_check_schema(db, SCHEMA_RESULTS_UNCHECKED, &unchecked, err));
-    store->is_checked = !unchecked;
-    FAB_PASS(unchecked ? FAB_OK : database_check_schema(db, SCHEMA_RESULTS, NULL, err));
-    FAB_PASS(database_integer(db, "SELECT n_done FROM gathered", (int64_t *)&store->n_done, err));
-    if (!unchecked) {
-        FAB_PASS(database_digest(db, &digest, err));
-        FAB_PASS(database_integer(db, "SELECT digest FROM gathered", &stored, err));
-        if (fab_mix64(digest ^ store->n_done) != (uint64_t)stored) {
-            return fab_fail(err, FAB_EINPUT, db->path,
-                            "is not as it was gathered: its rows do not have the digest that it names; gather again");
-        }
-    }
-    return FAB_OK;
+    int64_t n_done = 0;
+    FAB_PASS(database_check_schema(db, SCHEMA_RESULTS, err));
+    FAB_PASS(database_integer(db, "SELECT n_done FROM gathered", &n_done, err));
+    FAB_PASS(database_digest(db, &digest, err));
+    FAB_PASS(database_integer(db, "SELECT digest FROM gathered", &stored, err));
+    return fab_mix64(digest ^ (uint64_t)n_done) == (uint64_t)stored
+               ? FAB_OK
+               : fab_fail(err, FAB_EINPUT, db->path,
+                          "is not as it was gathered: its rows do not have the digest that it names; gather again");
 }
 
 static fab_status open_results(const char *folder, fab_store *store, fab_error *err) {
@@ -105,14 +97,6 @@ void fab_store_close(fab_store *store) {
 
 const fab_plan *fab_store_plan(const fab_store *store) {
     return &store->plan;
-}
-
-bool fab_store_is_checked(const fab_store *store) {
-    return store->is_checked;
-}
-
-uint64_t fab_store_n_done(const fab_store *store) {
-    return store->n_done;
 }
 
 fab_status fab_query_new(const fab_store *store, const char *sql, const int64_t *values, size_t n, fab_query **out,

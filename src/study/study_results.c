@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_ROWS 15 /* of the first plan that had the model of its design */
-
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
 static fab_status find_components(fab_study_results *r, fab_error *err) {
@@ -138,10 +136,6 @@ void fab_study_results_close(fab_study_results *r) {
     }
 }
 
-bool fab_study_results_checked(const fab_study_results *r) {
-    return fab_store_is_checked(r->store);
-}
-
 const fab_plan *fab_study_results_plan(const fab_study_results *r) {
     return fab_store_plan(r->store);
 }
@@ -234,8 +228,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     if (plan->span_s <= 0) {
         return;
     }
-    bool is_early = plan->n_rates < FIRST_ROWS;
-    (void)snprintf(out->source, sizeof out->source, "%s", is_early ? "" : fab_failure_source(spec->set));
+    (void)snprintf(out->source, sizeof out->source, "%s", fab_failure_source(spec->set));
     for (size_t c = 0; c < FAB_FAILURE_N; c++) {
         out->row[out->n_rows++] = (fab_failure_row){fab_failure_classes[c], 1 / rates.per_s[c], rates.repair_s[c]};
     }
@@ -261,7 +254,7 @@ static void tell_model(const fab_study_results *r, fab_failure_model *out) {
     out->reform_s = rates.reform_s;
     out->regrow = rates.regrow;
     out->keeps_batch = rates.shrunk_batch == 0;
-    out->is_auto = !is_early && spec->checkpoint_s == 0;
+    out->is_auto = spec->checkpoint_s == 0;
 }
 
 /* Classes of equal sets and updates leave ranks where they are; without a job nobody can move. */
@@ -329,9 +322,7 @@ fab_status fab_study_summarise(const fab_study_results *r, size_t top, bool keep
         request.n_ways = r->updates->n_ways;
         request.way_of = r->updates->way_of;
     }
-    FAB_TRY(FAB_NEW(labels, plan->n_variants, err));
-    FAB_TRY(FAB_NEW(policies, plan->n_variants, err));
-    FAB_TRY(FAB_NEW(healthy, plan->n_variants, err));
+    FAB_TRY(FAB_NEW_ALL(plan->n_variants, err, labels, policies, healthy));
     FAB_TRY(split_variants(plan, labels, policies, &request, err));
     for (size_t v = 0; v < plan->n_variants; v++) {
         healthy[v] = plan->variants[v].healthy;

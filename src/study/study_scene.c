@@ -22,13 +22,7 @@ static fab_component normal(fab_component c) {
     return c;
 }
 
-static int by_component(const void *a, const void *b) {
-    const fab_component *x = a;
-    const fab_component *y = b;
-    FAB_ORDER_BY(x->kind, y->kind);
-    FAB_ORDER_BY(x->id, y->id);
-    return FAB_ORDER(x->fraction, y->fraction);
-}
+FAB_ORDER_THREE(by_component, fab_component, kind, id, fraction);
 
 static size_t sort_unique(fab_component *c, size_t n) {
     size_t kept = 0;

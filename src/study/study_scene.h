@@ -77,7 +77,7 @@ typedef struct study_rate_row {
 /** Where row i of a plan goes. */
 study_rate_row study_rate_row_of(fab_failure_rates *rates, size_t i);
 
-/** What a plan says of failures in histories. Rows that an earlier version did not write change nothing. */
+/** What a plan says of failures in histories. */
 fab_failure_rates study_rates_of(const fab_plan *plan);
 
 /** Appends the path of the copy that a store keeps of a file. */

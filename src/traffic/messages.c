@@ -41,8 +41,7 @@ fab_status fab_phase_count_messages(const fab_fabric *f, fab_phase *p, fab_error
         count_in_all(f, p);
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(sent[0], fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(sent[1], fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, sent[0], sent[1]));
     for (uint64_t i = 0; i < p->n_flows; i++) {
         bool leaves = fab_domain_of(f, p->src[i]) != fab_domain_of(f, p->dst[i]);
         sent[leaves][p->src[i]]++;

@@ -26,10 +26,7 @@ fab_status fab_phase_open(fab_phase_builder *builder, const char *name, const ch
     made.capacity = (size_t)capacity;
     (void)snprintf(phase->name, sizeof phase->name, "%s", name);
     (void)snprintf(phase->collective, sizeof phase->collective, "%s", collective);
-    FAB_TRY(FAB_NEW(phase->src, made.capacity, err));
-    FAB_TRY(FAB_NEW(phase->dst, made.capacity, err));
-    FAB_TRY(FAB_NEW(phase->bytes, made.capacity, err));
-    FAB_TRY(FAB_NEW(phase->comm, made.capacity, err));
+    FAB_TRY(FAB_NEW_ALL(made.capacity, err, phase->src, phase->dst, phase->bytes, phase->comm));
     *builder = made;
     made = (fab_phase_builder){.capacity = 0};
 done:
@@ -73,8 +70,7 @@ fab_status fab_phase_sort(fab_phase *phase, uint32_t n_gpus, fab_error *err) {
     if (sorted) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(scratch, phase->n_flows, err));
-    FAB_TRY(FAB_NEW(place, phase->n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(phase->n_flows, err, scratch, place));
     FAB_TRY(FAB_NEW(next, (size_t)n_gpus + 1, err));
     for (uint64_t i = 0; i < phase->n_flows; i++) {
         next[phase->src[i] + 1]++;

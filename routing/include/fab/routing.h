@@ -111,9 +111,6 @@ typedef enum fab_on_loss {
     FAB_LOSS_N
 } fab_on_loss;
 
-/** "reconverge", "modulo", "resilient", "tables", "none". */
-extern const char *const fab_on_loss_names[FAB_LOSS_N];
-
 /** An engine as lists show it. */
 typedef struct fab_engine_about {
     const char *name, *summary;

@@ -38,7 +38,7 @@ static fab_status list_loads(observation *o, fab_error *err) {
     FAB_PASS(FAB_NEW(out->loads, out->measured_links, err));
     FAB_PASS(FAB_NEW(numbers, f->n_links, err));
     for (fab_link_id l = 0; l < f->n_links; l++) {
-        if (observe_is_network(f, l) && o->measured[l] >= 0) {
+        if (fab_is_network(fab_class_of(f, l)) && o->measured[l] >= 0) {
             bool is_known = out->fits || observe_is_access(f, l);
             out->loads[out->n_loads++] =
                 (fab_observed_link){.link = l,

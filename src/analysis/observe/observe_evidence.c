@@ -70,7 +70,7 @@ static fab_status add_unequal(observation *o, fab_error *err) {
 static void add_errors(observation *o) {
     for (fab_link_id l = 0; l < o->fabric->n_links; l += 2) {
         uint64_t errors = o->errors[l] + o->errors[l + 1];
-        if (observe_is_network(o->fabric, l) && errors > 0 && !is_suspect(o->out, l)) {
+        if (fab_is_network(fab_class_of(o->fabric, l)) && errors > 0 && !is_suspect(o->out, l)) {
             fab_suspect *s = observe_add(o, FAB_SUSPECT_ERRORS);
             if (s != NULL) {
                 s->link = o->errors[l] >= o->errors[l + 1] ? l : l + 1;
@@ -88,7 +88,8 @@ static fab_status find_waits(const observation *o, double *out, fab_error *err) 
     for (size_t c = 0; c < observe_n_classes(o->fabric); c++) {
         size_t n = 0;
         for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-            if (observe_is_network(o->fabric, l) && observe_class(o->fabric, l) == c && isfinite(o->wait[l])) {
+            if (fab_is_network(fab_class_of(o->fabric, l)) && observe_class(o->fabric, l) == c &&
+                isfinite(o->wait[l])) {
                 numbers[n++] = o->wait[l];
             }
         }

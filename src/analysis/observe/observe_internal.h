@@ -32,11 +32,6 @@ typedef struct observation {
     double host_spread, sure; /**< deviations of so many spreads are findings */
 } observation;
 
-static inline bool observe_is_network(const fab_fabric *f, fab_link_id l) {
-    fab_link_kind kind = fab_class_of(f, l)->kind;
-    return kind == FAB_LINK_ACCESS || kind == FAB_LINK_FABRIC;
-}
-
 static inline bool observe_is_access(const fab_fabric *f, fab_link_id l) {
     return fab_class_of(f, l)->kind == FAB_LINK_ACCESS;
 }

@@ -45,7 +45,7 @@ double observe_sure(uint64_t n) {
 
 /* A link whose load is known to be that of the job. */
 static bool is_judged(const observation *o, fab_link_id l) {
-    return observe_is_network(o->fabric, l) && o->predicted[l] > 0 && o->measured[l] >= 0 &&
+    return fab_is_network(fab_class_of(o->fabric, l)) && o->predicted[l] > 0 && o->measured[l] >= 0 &&
            (o->out->fits || observe_is_access(o->fabric, l));
 }
 
@@ -154,7 +154,7 @@ static double imbalance_of(const observation *o, size_t class, const double *loa
     double most = 0;
     uint64_t n = 0;
     for (fab_link_id l = 0; l < o->fabric->n_links; l++) {
-        if (observe_is_network(o->fabric, l) && observe_class(o->fabric, l) == class && o->measured[l] >= 0) {
+        if (fab_is_network(fab_class_of(o->fabric, l)) && observe_class(o->fabric, l) == class && o->measured[l] >= 0) {
             sum += load[l];
             most = fmax(most, load[l]);
             n++;
@@ -168,7 +168,7 @@ static void look_at_boundary(const observation *o, uint32_t tier, bool up, fab_o
     size_t class = 2 * (size_t)tier + (up ? 1 : 0);
     *b = (fab_observed_boundary){.tier = tier, .up = up, .spread = o->spread_of[class]};
     for (fab_link_id l = 0; l < f->n_links; l++) {
-        bool is_here = observe_is_network(f, l) && observe_class(f, l) == class;
+        bool is_here = fab_is_network(fab_class_of(f, l)) && observe_class(f, l) == class;
         b->links += is_here;
         b->measured += is_here && o->measured[l] >= 0;
     }

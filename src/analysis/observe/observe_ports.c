@@ -73,7 +73,7 @@ static fab_link_id find_link(const fab_fabric *f, fab_node_id v, const char *por
     uint32_t n = 0;
     for (uint32_t i = f->out_first[v]; i < f->out_first[v + 1]; i++) {
         fab_link_id l = f->out_link[i];
-        if (!observe_is_network(f, l)) {
+        if (!fab_is_network(fab_class_of(f, l))) {
             continue;
         }
         if (port != NULL && is_port(f, l, port)) {
@@ -233,10 +233,7 @@ fab_status observe_ports(observation *o, fab_error *err) {
     FAB_PASS(find_ports(o, 0, o->request->before != NULL ? o->request->before : after, err));
     FAB_PASS(find_ports(o, 1, after, err));
     FAB_PASS(find_interval(o, &o->out->interval_s, err));
-    FAB_PASS(FAB_NEW(o->sent, f->n_links, err));
-    FAB_PASS(FAB_NEW(o->got, f->n_links, err));
-    FAB_PASS(FAB_NEW(o->wait, f->n_links, err));
-    FAB_PASS(FAB_NEW(o->errors, f->n_links, err));
+    FAB_PASS(FAB_NEW_ALL(f->n_links, err, o->sent, o->got, o->wait, o->errors));
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->sent[l] = o->got[l] = o->wait[l] = NAN;
     }
@@ -247,7 +244,7 @@ fab_status observe_ports(observation *o, fab_error *err) {
             count_port(o, l, o->out->interval_s);
         }
         o->out->lost_ports += has_before != has_after;
-        o->out->links += observe_is_network(f, l);
+        o->out->links += fab_is_network(fab_class_of(f, l));
     }
     return FAB_OK;
 }

@@ -59,11 +59,11 @@ static fab_status find_scale(observation *o, fab_error *err) {
     size_t n_used = 0;
     FAB_PASS(FAB_NEW(ratios, f->n_links, err));
     for (fab_link_id l = 0; l < f->n_links; l++) {
-        n_used += observe_is_network(f, l) && o->drawn[l] > 0;
+        n_used += fab_is_network(fab_class_of(f, l)) && o->drawn[l] > 0;
     }
     for (int all = 0; all < 2 && n == 0; all++) {
         for (fab_link_id l = 0; l < f->n_links; l++) {
-            bool counts = observe_is_network(f, l) && (all == 1 || observe_is_access(f, l));
+            bool counts = fab_is_network(fab_class_of(f, l)) && (all == 1 || observe_is_access(f, l));
             if (counts && o->drawn[l] > 0 && o->measured[l] >= 0) {
                 ratios[n++] = o->measured[l] / o->drawn[l];
             }

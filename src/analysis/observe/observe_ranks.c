@@ -166,8 +166,7 @@ fab_status observe_ranks(observation *o, fab_error *err) {
         return FAB_OK;
     }
     FAB_TRY(FAB_NEW(numbers, (size_t)fab_n_gpus(f) + f->n_servers, err));
-    FAB_TRY(FAB_NEW(server, f->n_servers, err));
-    FAB_TRY(FAB_NEW(is_told, f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, server, is_told));
     const double limit[] = {limit_of(r->inside_ratio, r->n, numbers, &spread[0]),
                             limit_of(r->across_ratio, r->n, numbers, &spread[1])};
     for (uint32_t rank = 0; rank < r->n; rank++) {

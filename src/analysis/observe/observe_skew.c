@@ -137,11 +137,8 @@ static void weigh_pairs(skew_system *s, const double *skew) {
 static fab_status find_skews(const observation *o, double *skew, size_t n_boxes, fab_error *err) {
     fab_status status = FAB_OK;
     skew_system s = {.n_boxes = n_boxes};
-    FAB_TRY(FAB_NEW(s.pairs, o->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(s.numbers, o->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(s.residual, n_boxes, err));
-    FAB_TRY(FAB_NEW(s.way, n_boxes, err));
-    FAB_TRY(FAB_NEW(s.product, n_boxes, err));
+    FAB_TRY(FAB_NEW_ALL(o->fabric->n_links, err, s.pairs, s.numbers));
+    FAB_TRY(FAB_NEW_ALL(n_boxes, err, s.residual, s.way, s.product));
     collect_pairs(o, &s);
     for (int round = 0; round < ROUNDS && s.n_pairs > 0; round++) {
         solve(&s, skew);
@@ -157,7 +154,7 @@ static void join_ends(observation *o, const double *skew) {
     double least = least_of(o);
     for (fab_link_id l = 0; l < f->n_links; l++) {
         o->measured[l] = o->gap[l] = NAN;
-        if (!observe_is_network(f, l)) {
+        if (!fab_is_network(fab_class_of(f, l))) {
             continue;
         }
         double sent = o->sent[l] * exp(-skew[box_of(f, fab_tail(f, l))]);
@@ -174,8 +171,7 @@ fab_status observe_skew(observation *o, fab_error *err) {
     double *skew = NULL;
     size_t n_boxes = (size_t)fab_n_switches(o->fabric) + o->fabric->n_servers;
     FAB_TRY(FAB_NEW(skew, n_boxes, err));
-    FAB_TRY(FAB_NEW(o->measured, o->fabric->n_links, err));
-    FAB_TRY(FAB_NEW(o->gap, o->fabric->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(o->fabric->n_links, err, o->measured, o->gap));
     FAB_TRY(find_skews(o, skew, n_boxes, err));
     join_ends(o, skew);
     double middle = 0;

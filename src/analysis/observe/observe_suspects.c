@@ -137,7 +137,7 @@ static fab_status keep_path(search *s, const fab_link_id *links, size_t n, uint3
     }
     FAB_PASS(FAB_GROW(s->links, s->link_capacity, s->n_links + n, err));
     for (size_t i = 0; i < n; i++) {
-        if (observe_is_network(f, links[i])) {
+        if (fab_is_network(fab_class_of(f, links[i]))) {
             counts = counts || is_marked(s, links[i]);
             s->links[s->n_links + n_own++] = links[i];
         }
@@ -397,9 +397,7 @@ fab_status observe_suspects(observation *o, fab_error *err) {
     FAB_TRY(FAB_NEW(o->out->suspects, FAB_OBSERVE_MOST, err));
     FAB_TRY(FAB_NEW(s.is_marked, f->n_links / 64 + 1, err));
     FAB_TRY(FAB_NEW(s.is_late, f->n_servers, err));
-    FAB_TRY(FAB_NEW(s.left, f->n_links, err));
-    FAB_TRY(FAB_NEW(s.part, f->n_links, err));
-    FAB_TRY(FAB_NEW(s.touched, f->n_links, err));
+    FAB_TRY(FAB_NEW_ALL(f->n_links, err, s.left, s.part, s.touched));
     memcpy(s.left, o->deviation, f->n_links * sizeof *s.left);
     o->out->phases = o->traffic->n_phases;
     FAB_TRY(find_candidates(&s, err));

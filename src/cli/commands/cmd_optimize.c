@@ -228,8 +228,7 @@ static fab_status optimize_run(const cli_options *options, FILE *out, fab_error 
     cli_keep_freed_memory();
     FAB_TRY(cli_check_out(options, err));
     FAB_TRY(cli_check_new_file(options, options->certificate, err));
-    FAB_TRY(FAB_NEW(catalog, 1, err));
-    FAB_TRY(FAB_NEW(prices, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, catalog, prices));
     FAB_TRY(fab_catalog_read(options->search.catalog != NULL ? options->search.catalog : FAB_DEFAULT_CATALOG, catalog,
                              err));
     if (options->search.families != NULL) {

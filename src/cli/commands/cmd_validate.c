@@ -5,7 +5,6 @@
 #include "fab/memory.h"
 #include "fab/published.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "fab/units.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #define MAX_BUDGET 1000000
 

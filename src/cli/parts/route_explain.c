@@ -6,7 +6,6 @@
 #include "fab/fabric_parse.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 fab_status cli_check_explain(const cli_options *options, fab_error *err) {
     if (options->dump != NULL || options->out != NULL || options->bound || options->advise.on ||

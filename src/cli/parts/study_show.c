@@ -149,12 +149,6 @@ static fab_status show_run(const cli_options *options, FILE *out, fab_error *err
     }
     FAB_TRY(cli_check_study_show(options, err));
     FAB_TRY(fab_study_results_open(options->store, &results, err));
-    if (!fab_study_results_checked(results)) {
-        (void)fputs(
-            "fabriscope: an earlier version gathered these results, without a digest: whether a row was changed "
-            "is not known; gather again\n",
-            stderr);
-    }
     if (wants_rows(options) && options->out == NULL && options->exports.n == 0 && options->certificate == NULL) {
         FAB_TRY(fab_study_write_csv(results, out, err));
         goto done;

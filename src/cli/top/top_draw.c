@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define ABOVE 8 /* lines above the rows, and below */
 #define BELOW 2

@@ -4,6 +4,7 @@
 #include "fab/memory.h"
 #include "fab/sharding.h"
 #include "fab/stages.h"
+#include "fab/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -202,14 +203,7 @@ typedef struct bounded_candidate {
     double bound_s;
 } bounded_candidate;
 
-static int by_bound(const void *a, const void *b) {
-    const bounded_candidate *x = a;
-    const bounded_candidate *y = b;
-    if (x->bound_s != y->bound_s) {
-        return x->bound_s < y->bound_s ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
+FAB_ORDER_TWO(by_bound, bounded_candidate, bound_s, index);
 
 /* Adds the candidates of a microbatch: every number of chunks that is asked for, allowed, and fits. */
 static fab_status add_candidates(const iteration_plan *p, uint64_t microbatch, bounded_candidate *out, size_t *n,

@@ -1,13 +1,11 @@
 /* The schedule of an iteration as spans: what every stage does when, without gaps, and what that takes of power. */
 #include "fab/schedule.h"
 #include "fab/memory.h"
+#include "fab/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const fab_doing_names[FAB_OP_N + 1] = {"gather",        "forward", "backward",  "weights", "send-forward",
-                                                   "send-backward", "reduce",  "optimizer", "idle"};
 
 /* What counts where several things are under way: the highest, of equal ones the first. */
 #define COMPUTES 3
@@ -34,23 +32,12 @@ static double whole_ns(double s) {
 static int edge_order(const void *a, const void *b) {
     const edge *x = a;
     const edge *y = b;
-    if (x->stage != y->stage) {
-        return x->stage < y->stage ? -1 : 1;
-    }
-    if (x->at_s != y->at_s) {
-        return x->at_s < y->at_s ? -1 : 1;
-    }
+    FAB_ORDER_BY(x->stage, y->stage);
+    FAB_ORDER_BY(x->at_s, y->at_s);
     return x->change - y->change; /* ends first */
 }
 
-static int span_order(const void *a, const void *b) {
-    const fab_span *x = a;
-    const fab_span *y = b;
-    if (x->start_s != y->start_s) {
-        return x->start_s < y->start_s ? -1 : 1;
-    }
-    return (x->stage > y->stage) - (x->stage < y->stage);
-}
+FAB_ORDER_TWO(span_order, fab_span, start_s, stage);
 
 fab_op_parts fab_op_parts_of(const fab_pipeline *p, const fab_op *op) {
     const fab_chunk_times *t = &p->chunk[(size_t)op->stage * p->n_chunks + op->chunk];

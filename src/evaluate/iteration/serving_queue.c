@@ -119,12 +119,7 @@ static fab_status run_replicas(const fab_serving_queue *q, request *of, fab_erro
 
 /* --- readers of a pool -------------------------------------------------------------------------------------------- */
 
-static int by_ready(const void *a, const void *b) {
-    const request *x = a;
-    const request *y = b;
-    FAB_ORDER_BY(x->ready_s, y->ready_s);
-    return FAB_ORDER(x->arrival_s, y->arrival_s);
-}
+FAB_ORDER_TWO(by_ready, request, ready_s, arrival_s);
 
 /* One queue for all: whoever is free first takes what waits. */
 static fab_status run_readers(const fab_serving_queue *q, request *of, fab_error *err) {

@@ -4,7 +4,6 @@
 
 #include "fab/json_read.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 #include "network_json.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

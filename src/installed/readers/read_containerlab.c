@@ -3,7 +3,6 @@
  * interfaces that lead nowhere, are left out. Grammar: containerlab.dev/manual/topo-def-file. */
 #include "network_json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* "leaf1:e1-1", or {node: leaf1, interface: e1-1}. */

@@ -2,7 +2,6 @@
  * form. A link has source and target, and maybe source_port and target_port, rate_bps; names are texts or numbers. */
 #include "network_json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A name that is a text or a number. */

@@ -321,10 +321,7 @@ static fab_status read_simai(fab_text *in, fab_network *net, fab_error *err) {
     reader r = {.in = in, .net = net};
     FAB_TRY(simai_read_header(&r, err));
     FAB_TRY(fab_network_expect(net, r.nodes, r.links, err));
-    FAB_TRY(FAB_NEW(r.role, r.nodes, err));
-    FAB_TRY(FAB_NEW(r.node, r.nodes, err));
-    FAB_TRY(FAB_NEW(r.nvswitch, r.nodes, err));
-    FAB_TRY(FAB_NEW(r.nvlink_bps, r.nodes, err));
+    FAB_TRY(FAB_NEW_ALL(r.nodes, err, r.role, r.node, r.nvswitch, r.nvlink_bps));
     memset(r.nvswitch, 0xff, r.nodes * sizeof *r.nvswitch); /* FAB_NETWORK_NONE */
     FAB_TRY(read_switches(&r, err));
     FAB_TRY(add_boxes(&r, err));

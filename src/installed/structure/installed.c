@@ -137,11 +137,7 @@ static fab_status find_rates(fab_structure *out, fab_error *err) {
 
 static fab_status installed_make(making *m, fab_error *err) {
     uint32_t n = m->net->n_nodes;
-    FAB_PASS(FAB_NEW(m->network, n, err));
-    FAB_PASS(FAB_NEW(m->set, n, err));
-    FAB_PASS(FAB_NEW(m->nics, n, err));
-    FAB_PASS(FAB_NEW(m->tier, n, err));
-    FAB_PASS(FAB_NEW(m->plane, n, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, m->network, m->set, m->nics, m->tier, m->plane));
     for (uint32_t v = 0; v < n; v++) {
         if (m->net->nodes[v].kind == FAB_NETWORK_SERVICE) {
             installed_leave(m->out, FAB_EXCLUDED_SERVICES, m->net->nodes[v].label);

@@ -173,8 +173,7 @@ static fab_status order_switches(making *m, fab_error *err) {
     fab_structure *out = m->out;
     standing *list = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(list, m->net->n_nodes, err));
-    FAB_TRY(FAB_NEW(out->switch_of, m->net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(m->net->n_nodes, err, list, out->switch_of));
     for (uint32_t v = 0; v < m->net->n_nodes; v++) {
         out->switch_of[v] = FAB_NETWORK_NONE;
         if (m->net->nodes[v].kind == FAB_NETWORK_SWITCH && m->tier[v] > 0) {

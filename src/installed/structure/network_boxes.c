@@ -23,8 +23,7 @@ fab_status fab_network_names(const fab_network *net, const char ***out, fab_erro
     fab_status status = FAB_OK;
     label *all = NULL;
     const char **names = NULL;
-    FAB_TRY(FAB_NEW(all, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(names, net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, all, names));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         all[v] = (label){net->nodes[v].label, v};
     }
@@ -156,8 +155,7 @@ done:
 fab_status fab_boxes_find(const fab_shape *shape, fab_boxes *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_boxes b = {.n = 0};
-    FAB_TRY(FAB_NEW(b.box, shape->net->n_nodes, err));
-    FAB_TRY(FAB_NEW(b.of_node, shape->net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(shape->net->n_nodes, err, b.box, b.of_node));
     FAB_TRY(FAB_NEW(b.adapter_port, 2 * (size_t)shape->net->n_cables, err));
     FAB_TRY(list_boxes(shape, &b, err));
     FAB_TRY(make_plain(&b, shape->net, err));

@@ -131,8 +131,7 @@ static fab_status make_leaves(maker *m, fab_error *err) {
     uint32_t n = 0;
     uint32_t unit = 0;
     char name[32];
-    FAB_TRY(FAB_NEW(leaf, m->boxes->n, err));
-    FAB_TRY(FAB_NEW(hosts, m->boxes->n, err));
+    FAB_TRY(FAB_NEW_ALL(m->boxes->n, err, leaf, hosts));
     FAB_TRY(join_leaves(m, leaf, err));
     tree_count_switches(m, 1);
     FAB_TRY(list_hosts(m, leaf, hosts, &n, err));
@@ -316,8 +315,7 @@ static fab_status put_in_order(maker *m, fab_error *err) {
     uint32_t *at = NULL;
     uint32_t to = 0;
     uint32_t top = 0;
-    FAB_TRY(FAB_NEW(sorted, n, err));
-    FAB_TRY(FAB_NEW(at, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, sorted, at));
     for (uint32_t i = 0; i < n; i++) {
         top = m->tree.unit[i].level > top ? m->tree.unit[i].level : top;
     }
@@ -348,10 +346,7 @@ fab_status fab_network_tree_find(const fab_shape *shape, const fab_boxes *boxes,
                                  fab_error *err) {
     fab_status status = FAB_OK;
     maker m = {.shape = shape, .boxes = boxes};
-    FAB_TRY(FAB_NEW(m.set, boxes->n, err));
-    FAB_TRY(FAB_NEW(m.unit, boxes->n, err));
-    FAB_TRY(FAB_NEW(m.n_switches, boxes->n, err));
-    FAB_TRY(FAB_NEW(m.a_switch, boxes->n, err));
+    FAB_TRY(FAB_NEW_ALL(boxes->n, err, m.set, m.unit, m.n_switches, m.a_switch));
     for (uint32_t i = 0; i < boxes->n; i++) {
         m.unit[i] = FAB_NETWORK_NONE;
     }

@@ -31,8 +31,7 @@ static fab_status shape_join(fab_shape *s, fab_error *err) {
     const fab_network *net = s->net;
     order *sorted = NULL;
     FAB_TRY(FAB_NEW(s->first, (size_t)net->n_nodes + 1, err));
-    FAB_TRY(FAB_NEW(s->side, 2 * (size_t)net->n_cables, err));
-    FAB_TRY(FAB_NEW(sorted, 2 * (size_t)net->n_cables, err));
+    FAB_TRY(FAB_NEW_ALL(2 * (size_t)net->n_cables, err, s->side, sorted));
     for (uint32_t e = 0; e < 2 * net->n_cables; e++) {
         s->first[fab_network_near(net, e)->node + 1]++;
     }
@@ -127,10 +126,7 @@ static fab_status find_servers(fab_shape *s, fab_error *err) {
     const fab_network *net = s->net;
     named *all = NULL;
     uint32_t n = 0;
-    FAB_TRY(FAB_NEW(s->server, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(s->slot, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(s->server_name, net->n_nodes, err));
-    FAB_TRY(FAB_NEW(all, net->n_nodes, err));
+    FAB_TRY(FAB_NEW_ALL(net->n_nodes, err, s->server, s->slot, s->server_name, all));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
         const char *host = node->kind == FAB_NETWORK_HOST ? node->label : node->host;
@@ -222,8 +218,7 @@ static fab_status find_boxes(fab_shape *s, fab_error *err) {
     const fab_network *net = s->net;
     chip *all = NULL;
     uint32_t n = 0;
-    FAB_PASS(FAB_NEW(s->box, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(all, net->n_nodes, err));
+    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, s->box, all));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         const fab_network_node *node = &net->nodes[v];
         const char *board = fab_board_of(node->label);

@@ -42,12 +42,7 @@ static int by_role(const void *x, const void *y) {
 static fab_status tiers_open(tiers *t, fab_error *err) {
     const fab_shape *s = t->s;
     const fab_network *net = s->net;
-    FAB_PASS(FAB_NEW(t->all, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(t->hosts, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(t->trunks, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(t->role, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(t->below, net->n_nodes, err));
-    FAB_PASS(FAB_NEW(t->list, net->n_nodes, err));
+    FAB_PASS(FAB_NEW_ALL(net->n_nodes, err, t->all, t->hosts, t->trunks, t->role, t->below, t->list));
     for (uint32_t v = 0; v < net->n_nodes; v++) {
         for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
             uint32_t w = fab_network_far(net, s->side[k])->node;

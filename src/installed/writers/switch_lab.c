@@ -2,11 +2,50 @@
 #include "fab/memory.h"
 #include "fab/order.h"
 #include "switch_plan.h"
-#include "tar.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- tar --------------------------------------------------------------------------------------------------------- */
+
+#define BLOCK     512
+#define CHECKSUM  148 /* where it stands in the header, 8 bytes */
+#define MOST_SIZE ((size_t)1 << 33)
+
+static void put_zeros(FILE *out, size_t n) {
+    static const char ZEROS[2 * BLOCK];
+    (void)fwrite(ZEROS, 1, n, out);
+}
+
+/* Of one file, as the interchange format of POSIX.1-2001 (ustar) has it, which every tar unpacks. No owner and no time:
+ * the same bytes whenever it is written. */
+static fab_status tar_put(FILE *out, const char *path, const fab_str *file, fab_error *err) {
+    char head[BLOCK] = {0};
+    unsigned sum = 0;
+    FAB_PASS(fab_str_status(file, err));
+    if (strlen(path) > 99 || file->length >= MOST_SIZE) {
+        return fab_fail(err, FAB_EUNSUPPORTED, NULL,
+                        "'%.120s' has %zu bytes of name and %zu of text; tar takes 99 and 8 GiB", path, strlen(path),
+                        file->length);
+    }
+    memcpy(head, path, strlen(path));
+    (void)snprintf(head + 100, 25, "0000644%c0000000%c0000000", '\0', '\0');
+    (void)snprintf(head + 124, 25, "%011zo%c00000000000", file->length, '\0');
+    memset(head + CHECKSUM, ' ', 8);
+    head[156] = '0';
+    memcpy(head + 257, "ustar\00000", 8);
+    for (size_t i = 0; i < BLOCK; i++) {
+        sum += (unsigned char)head[i];
+    }
+    (void)snprintf(head + CHECKSUM, 8, "%06o", sum); /* a NUL and the blank stay behind it */
+    (void)fwrite(head, 1, BLOCK, out);
+    (void)fwrite(file->length > 0 ? file->data : "", 1, file->length, out);
+    put_zeros(out, (BLOCK - file->length % BLOCK) % BLOCK);
+    return FAB_OK;
+}
+
+/* --- lab --------------------------------------------------------------------------------------------------------- */
 
 static void lab_put_switch(const fab_switch_plan *plan, const fab_switch_system *system, uint32_t box, fab_str *out) {
     const char *name = plan->boxes.box[box].name;
@@ -114,7 +153,7 @@ static fab_status put_switch_files(const fab_switch_plan *plan, const fab_switch
         file->put(plan, box, text);
         fab_str_printf(&path, "%s/%s.%s", file->folder, plan->boxes.box[box].name, file->suffix);
         FAB_TRY(fab_str_status(&path, err));
-        FAB_TRY(fab_tar_put(out, path.data, text, err));
+        FAB_TRY(tar_put(out, path.data, text, err));
     }
 done:
     fab_str_release(&path);
@@ -126,7 +165,7 @@ static fab_status put_shared(const fab_switch_system *system, fab_str *text, FIL
     (void)snprintf(path, sizeof path, "%.*s", (int)strcspn(system->shared, ":"), system->shared);
     text->length = 0;
     fab_str_add(text, system->text);
-    return fab_tar_put(out, path, text, err);
+    return tar_put(out, path, text, err);
 }
 
 fab_status fab_switches_write(const fab_shape *shape, const fab_switch_system *system, FILE *out, fab_error *err) {
@@ -135,12 +174,12 @@ fab_status fab_switches_write(const fab_shape *shape, const fab_switch_system *s
     fab_str text = FAB_STR_INIT;
     FAB_TRY(fab_switch_plan_make(shape, &plan, err));
     FAB_TRY(lab_make(&plan, system, &text, err));
-    FAB_TRY(fab_tar_put(out, "fabric.clab.yml", &text, err));
+    FAB_TRY(tar_put(out, "fabric.clab.yml", &text, err));
     FAB_TRY(system->shared != NULL ? put_shared(system, &text, out, err) : FAB_OK);
     for (uint32_t i = 0; i < plan.boxes.n; i++) {
         FAB_TRY(plan.boxes.box[i].is_host ? FAB_OK : put_switch_files(&plan, system, i, &text, out, err));
     }
-    fab_tar_end(out);
+    put_zeros(out, (size_t)2 * BLOCK); /* behind the last file */
 done:
     fab_str_release(&text);
     fab_switch_plan_release(&plan);

@@ -98,8 +98,7 @@ static fab_status plan_ports(fab_switch_plan *plan, fab_error *err) {
     FAB_TRY(FAB_NEW(plan->port, 2 * (size_t)net->n_cables, err));
     FAB_TRY(FAB_NEW(plan->first, (size_t)plan->boxes.n + 1, err));
     FAB_TRY(fab_boxes_put_cables(&plan->boxes, net, PREFIX, plan_add_port, plan, err));
-    FAB_TRY(FAB_NEW(moved, plan->n_ports, err));
-    FAB_TRY(FAB_NEW(cable_end, plan->n_ports, err));
+    FAB_TRY(FAB_NEW_ALL(plan->n_ports, err, moved, cable_end));
     for (uint32_t i = 0; i < plan->n_ports; i++) {
         cable_end[i] = plan->port[i].far;
         plan->port[i].number = i;
@@ -230,10 +229,7 @@ fab_status fab_switch_plan_make(const fab_shape *shape, fab_switch_plan *out, fa
     fab_status status = FAB_OK;
     fab_switch_plan plan = {.shape = shape};
     FAB_TRY(fab_boxes_find(shape, &plan.boxes, err));
-    FAB_TRY(FAB_NEW(plan.loopback, plan.boxes.n, err));
-    FAB_TRY(FAB_NEW(plan.asn, plan.boxes.n, err));
-    FAB_TRY(FAB_NEW(plan.width, plan.boxes.n, err));
-    FAB_TRY(FAB_NEW(plan.block, plan.boxes.n, err));
+    FAB_TRY(FAB_NEW_ALL(plan.boxes.n, err, plan.loopback, plan.asn, plan.width, plan.block));
     FAB_TRY(plan_ports(&plan, err));
     FAB_TRY(plan_addresses(&plan, err));
     FAB_TRY(plan_systems(&plan, err));

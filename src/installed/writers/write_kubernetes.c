@@ -29,8 +29,7 @@ static fab_status open_nodes(const fab_shape *shape, node_tree *t, fab_error *er
     const fab_network *net = t->net = shape->net;
     FAB_PASS(fab_boxes_find(shape, &t->boxes, err));
     FAB_PASS(fab_network_tree_find(shape, &t->boxes, &t->tree, err));
-    FAB_PASS(FAB_NEW(t->unit, t->boxes.n, err));
-    FAB_PASS(FAB_NEW(t->domain, t->boxes.n, err));
+    FAB_PASS(FAB_NEW_ALL(t->boxes.n, err, t->unit, t->domain));
     FAB_PASS(FAB_NEW(t->names, (size_t)t->boxes.n + t->tree.n, err));
     for (uint32_t i = 0; i < t->boxes.n; i++) {
         t->unit[i] = FAB_NETWORK_NONE;

@@ -128,8 +128,7 @@ static fab_status put_groups(const fab_shape *shape, block_file *file, fab_error
     uint32_t *seen = NULL; /* [boxes]: group + 1 */
     const char **names = NULL;
     FAB_TRY(fab_boxes_find(shape, &boxes, err));
-    FAB_TRY(FAB_NEW(seen, boxes.n, err));
-    FAB_TRY(FAB_NEW(names, boxes.n, err));
+    FAB_TRY(FAB_NEW_ALL(boxes.n, err, seen, names));
     for (uint32_t i = 0; i < net->n_groups; i++) {
         uint32_t n = list_group(net, &boxes, &net->groups[i], seen, i + 1, names);
         FAB_TRY(put_block(file, net->groups[i].name, names, n, err));

@@ -40,8 +40,7 @@ static fab_status check_phase(const fab_assessment *d, size_t p, const fab_route
 }
 
 static fab_status offer_phases(fab_assessment *d, fab_error *err) {
-    FAB_PASS(FAB_NEW(d->duplicate, d->n_phases, err));
-    FAB_PASS(FAB_NEW(d->in_network, d->n_phases, err));
+    FAB_PASS(FAB_NEW_ALL(d->n_phases, err, d->duplicate, d->in_network));
     for (size_t p = 0; p < d->n_phases; p++) {
         const fab_phase *phase = &d->traffic->phases[p];
         const fab_offer *offer = NULL;

@@ -31,16 +31,12 @@ static fab_status open_history(fab_assessor *a, fab_error *err) {
     }
     FAB_TRY(FAB_NEW(h, 1, err));
     FAB_TRY(FAB_NEW(h->moves, f->n_servers, err));
-    FAB_TRY(FAB_NEW(h->moved, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->new_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->moved, h->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         h->new_gpu[gpu] = gpu;
     }
-    FAB_TRY(FAB_NEW(h->ring_moved, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->ring_gpu, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->is_gpu_out, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(h->is_out, assess_shrink_replicas(a->assessment) + 1, err));
-    FAB_TRY(FAB_NEW(h->will_be_out, assess_shrink_replicas(a->assessment) + 1, err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, h->ring_moved, h->ring_gpu, h->is_gpu_out));
+    FAB_TRY(FAB_NEW_ALL(assess_shrink_replicas(a->assessment) + 1, err, h->is_out, h->will_be_out));
     a->history = h;
     h = NULL;
 done:
@@ -139,13 +135,7 @@ static fab_status keep_worst(fab_assessor *a, size_t engine, assess_state *state
     return FAB_OK;
 }
 
-static int by_kind_and_id(const void *a, const void *b) {
-    const fab_component *x = a;
-    const fab_component *y = b;
-    FAB_ORDER_BY(x->kind, y->kind);
-    FAB_ORDER_BY(x->id, y->id);
-    return FAB_ORDER(x->fraction, y->fraction);
-}
+FAB_ORDER_THREE(by_kind_and_id, fab_component, kind, id, fraction);
 
 /* What is down and near: the rest changes nothing for the job. */
 static fab_status list_near(fab_assessor *a, fab_error *err) {

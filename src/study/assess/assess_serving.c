@@ -77,11 +77,7 @@ static fab_status leave_flows(const fab_traffic *t, const uint8_t *is_out, uint6
     phase->src = phase->dst = phase->comm = phase->ordinal = NULL;
     phase->bytes = NULL;
     phase->n_flows = phase->total_bytes = 0;
-    FAB_PASS(FAB_NEW(phase->src, n, err));
-    FAB_PASS(FAB_NEW(phase->dst, n, err));
-    FAB_PASS(FAB_NEW(phase->comm, n, err));
-    FAB_PASS(FAB_NEW(phase->ordinal, n, err));
-    FAB_PASS(FAB_NEW(phase->bytes, n, err));
+    FAB_PASS(FAB_NEW_ALL(n, err, phase->src, phase->dst, phase->comm, phase->ordinal, phase->bytes));
     for (size_t i = 0; i < n; i++) {
         const fab_flow flow = fab_phase_flow(&whole, i);
         const uint64_t to = phase->n_flows;

@@ -57,8 +57,7 @@ struct fab_what_if {
 static fab_status read_failed(fab_what_if *x, const char *const *failed, size_t n_failed, fab_error *err) {
     fab_status status = FAB_OK;
     fab_component *components = NULL;
-    FAB_TRY(FAB_NEW(components, n_failed, err));
-    FAB_TRY(FAB_NEW(x->out->failed, n_failed, err));
+    FAB_TRY(FAB_NEW_ALL(n_failed, err, components, x->out->failed));
     for (size_t i = 0; i < n_failed; i++) {
         fab_error inner = {0};
         status = fab_component_parse(x->f, &x->racks, failed[i], &components[i], &inner);

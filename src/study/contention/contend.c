@@ -18,8 +18,7 @@
 /* --- a job alone -------------------------------------------------------------------------------------------------- */
 
 static fab_status keep_phases(const fab_result *result, size_t n_engines, fab_contending_job *out, fab_error *err) {
-    FAB_PASS(FAB_NEW(out->phases, result->n_phases, err));
-    FAB_PASS(FAB_NEW(out->network_flows, result->n_phases, err));
+    FAB_PASS(FAB_NEW_ALL(result->n_phases, err, out->phases, out->network_flows));
     FAB_PASS(FAB_NEW(out->alone, result->n_phases * n_engines, err));
     out->n_phases = result->n_phases;
     for (size_t p = 0; p < result->n_phases; p++) {
@@ -216,8 +215,7 @@ void fab_contention_free(fab_contention *c) {
 
 static fab_status open_contention(contender *c, size_t n_jobs, fab_error *err) {
     const size_t n_engines = c->what->n_engines;
-    FAB_PASS(FAB_NEW(c->traffic, n_jobs, err));
-    FAB_PASS(FAB_NEW(c->alone, n_jobs, err));
+    FAB_PASS(FAB_NEW_ALL(n_jobs, err, c->traffic, c->alone));
     FAB_PASS(FAB_NEW(c->n_seeds, n_engines, err));
     FAB_PASS(FAB_NEW(c->out, 1, err));
     c->out->wiring = c->what->fabric->wiring;
@@ -258,8 +256,7 @@ fab_status fab_contend(const fab_replay *base, const fab_result *first, bool int
     if (n_jobs < 2) {
         FAB_FAIL(err, FAB_EINPUT, c.what->design->fabric.where, "the design has no second job to contend with");
     }
-    FAB_TRY(FAB_NEW(placed, 1, err));
-    FAB_TRY(FAB_NEW(alone, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, placed, alone));
     FAB_TRY(fab_jobs_place(c.what->design, c.what->fabric, placed, err));
     FAB_TRY(open_contention(&c, n_jobs, err));
     for (size_t job = 0; job < n_jobs; job++) {

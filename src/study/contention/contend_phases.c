@@ -4,7 +4,6 @@
 #include "fab/memory.h"
 #include "fab/parallel.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,8 +204,7 @@ static fab_status contend_prepare(contended *m, fab_error *err) {
     }
     FAB_PASS(contend_union_init(c, phases, m->n, &m->all, err));
     FAB_PASS(FAB_NEW(m->items, m->n_items, err));
-    FAB_PASS(FAB_NEW(m->alone_s, m->n_items * m->n, err));
-    FAB_PASS(FAB_NEW(m->together_s, m->n_items * m->n, err));
+    FAB_PASS(FAB_NEW_ALL(m->n_items * m->n, err, m->alone_s, m->together_s));
     m->n_items = 0;
     for (size_t e = 0; e < c->out->n_engines; e++) {
         for (uint64_t draw = 0; draw < c->out->engines[e].n_seeds; draw++) {

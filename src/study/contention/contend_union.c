@@ -78,12 +78,8 @@ fab_status contend_union_init(const contender *c, const fab_phase *const *phases
         }
     }
     (void)snprintf(all.phase.name, sizeof all.phase.name, "%s", n == 1 ? phases[0]->name : "together");
-    FAB_TRY(FAB_NEW(all.phase.src, n_flows, err));
-    FAB_TRY(FAB_NEW(all.phase.dst, n_flows, err));
-    FAB_TRY(FAB_NEW(all.phase.bytes, n_flows, err));
-    FAB_TRY(FAB_NEW(all.phase.comm, n_flows, err));
-    FAB_TRY(FAB_NEW(all.phase.ordinal, n_flows, err));
-    FAB_TRY(FAB_NEW(all.group, n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(n_flows, err, all.phase.src, all.phase.dst, all.phase.bytes, all.phase.comm, all.phase.ordinal,
+                        all.group));
     for (uint32_t i = 0; i < n; i++) {
         union_append(&all, phases[i], i);
     }

@@ -163,19 +163,10 @@ fab_status fab_relocator_new(const fab_relocator_request *request, fab_relocator
     r->request = *request;
     r->f = f;
     FAB_TRY(FAB_NEW(r->gpu, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(r->place, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->is_working, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->idle, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->seen, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->suspect, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->lost, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->unplaced, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->spare, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->to, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->used, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->moves, f->n_servers, err));
-    FAB_TRY(FAB_NEW(r->moved, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(r->new_gpu, fab_n_gpus(f), err));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, r->place, r->is_working, r->idle, r->seen, r->suspect, r->lost, r->unplaced,
+                        r->spare));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, r->to, r->used, r->moves));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, r->moved, r->new_gpu));
     for (uint32_t gpu = 0; gpu < fab_n_gpus(f); gpu++) {
         r->new_gpu[gpu] = gpu;
     }

@@ -11,9 +11,7 @@ int relocate_compare(const relocate_score *x, const relocate_score *y) {
     const int64_t by[][2] = {{x->n_cut, y->n_cut}, {x->is_late, y->is_late}, {x->n_collisions, y->n_collisions},
                              {x->worst, y->worst}, {x->excess, y->excess},   {x->n_healthy, y->n_healthy}};
     for (size_t i = 0; i < sizeof by / sizeof by[0]; i++) {
-        if (by[i][0] != by[i][1]) {
-            return by[i][0] < by[i][1] ? -1 : 1;
-        }
+        FAB_ORDER_BY(by[i][0], by[i][1]);
     }
     return 0;
 }

@@ -145,13 +145,7 @@ static fab_status exact_add_pairs(exact *x, fab_error *err) {
 
 /* --- links -------------------------------------------------------------------------------------------------------- */
 
-static int by_link(const void *a, const void *b) {
-    const term *x = a;
-    const term *y = b;
-    FAB_ORDER_BY(x->view, y->view);
-    FAB_ORDER_BY(x->link, y->link);
-    return FAB_ORDER(x->column, y->column);
-}
+FAB_ORDER_THREE(by_link, term, view, link, column);
 
 static double rest_of(const exact *x, const term *t) {
     double residual = relocate_eval_residual(x->s->e, t->link);
@@ -342,8 +336,7 @@ static fab_status exact_solve(exact *x, double most_collisions, fab_solution *ou
     program p = {0};
     relocate_search *s = x->s;
     const size_t n_columns = (size_t)x->n_choices + x->n_pairs + x->n_groups + x->n_views + 1;
-    FAB_TRY(FAB_NEW(p.columns, n_columns, err));
-    FAB_TRY(FAB_NEW(p.x, n_columns, err));
+    FAB_TRY(FAB_NEW_ALL(n_columns, err, p.columns, p.x));
     FAB_TRY(FAB_NEW(p.rows, x->n_lost + x->n_spares + x->n_pairs + 3 * (size_t)x->n_groups + 2, err));
     FAB_TRY(
         FAB_NEW(p.entries, 2 * (size_t)x->n_choices + 3 * (size_t)x->n_pairs + 3 * x->n_terms + 6 * n_columns, err));

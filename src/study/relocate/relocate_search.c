@@ -375,8 +375,7 @@ static fab_status exchange(relocate_search *s, fab_error *err) {
     uint32_t *n_shared_paths = NULL;
     contender *list = NULL;
     bool found = most > 0 && r->n_lost > 0;
-    FAB_TRY(FAB_NEW(n_shared_paths, r->f->n_servers, err));
-    FAB_TRY(FAB_NEW(list, r->f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(r->f->n_servers, err, n_shared_paths, list));
     for (uint32_t k = 0; k < most && found && has_budget(s) && s->score.n_collisions + s->score.n_cut > 0; k++) {
         relocate_change change[2];
         uint32_t n = 0;

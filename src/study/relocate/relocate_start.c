@@ -146,9 +146,7 @@ static fab_status view_init(relocate_eval *e, relocate_view *v, bool is_local, f
     }
     e->work += 16.0 * (double)what->phase->n_flows * fab_router_facts_of(what->router)->paths_per_flow /
                (e->f->n_servers + 1.0);
-    FAB_PASS(FAB_NEW(v->more, n_links, err));
-    FAB_PASS(FAB_NEW(v->is_raised, n_links, err));
-    FAB_PASS(FAB_NEW(v->link_stamp, n_links, err));
+    FAB_PASS(FAB_NEW_ALL(n_links, err, v->more, v->is_raised, v->link_stamp));
     return FAB_NEW(v->flow_stamp, (size_t)what->phase->n_flows, err);
 }
 
@@ -183,13 +181,8 @@ fab_status relocate_eval_new(const fab_relocator *r, relocate_eval **out, fab_er
     e->is_separable = true;
     FAB_TRY(FAB_NEW(e->per_bps, f->n_links, err));
     FAB_TRY(FAB_NEW(e->at, f->n_servers, err));
-    FAB_TRY(FAB_NEW(e->new_gpu, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(e->still_gpu, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(e->gpus, fab_n_gpus(f), err));
-    FAB_TRY(FAB_NEW(e->away, f->n_servers, err));
-    FAB_TRY(FAB_NEW(e->is_away, f->n_servers, err));
-    FAB_TRY(FAB_NEW(e->is_lost, f->n_servers, err));
-    FAB_TRY(FAB_NEW(e->kept_at, f->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_gpus(f), err, e->new_gpu, e->still_gpu, e->gpus));
+    FAB_TRY(FAB_NEW_ALL(f->n_servers, err, e->away, e->is_away, e->is_lost, e->kept_at));
     FAB_TRY(FAB_NEW(e->views, r->request.n_phases, err));
     for (fab_link_id link = 0; link < f->n_links; link++) {
         const fab_link_class *about = fab_class_of(f, link);

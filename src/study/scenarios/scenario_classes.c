@@ -90,8 +90,7 @@ static fab_status count_classes(fab_scenarios *s, uint64_t n_sets, classes *sets
             place[i] = (uint32_t)n++;
         }
     }
-    FAB_TRY(FAB_NEW(s->set, n, err));
-    FAB_TRY(FAB_NEW(s->n_equal, n, err));
+    FAB_TRY(FAB_NEW_ALL(n, err, s->set, s->n_equal));
     for (uint64_t i = 0; i < n_sets; i++) {
         const uint32_t root = classes_root(sets, (uint32_t)i);
         s->set[place[root]] = root;

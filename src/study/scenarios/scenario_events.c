@@ -252,13 +252,7 @@ typedef struct laid {
     uint32_t a, b, cable;
 } laid;
 
-static int by_places(const void *x, const void *y) {
-    const laid *a = x;
-    const laid *b = y;
-    FAB_ORDER_BY(a->a, b->a);
-    FAB_ORDER_BY(a->b, b->b);
-    return FAB_ORDER(a->cable, b->cable);
-}
+FAB_ORDER_THREE(by_places, laid, a, b, cable);
 
 /* FAB_NONE: none that counts. */
 static uint32_t place_of(const event_source *e, fab_node_id node, bool by_rack) {

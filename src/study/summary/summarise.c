@@ -137,8 +137,7 @@ static fab_status start_variants(fab_summariser *s, fab_error *err) {
         v->out.healthy_collisions = healthy->n_collisions;
         v->out.access = (fab_access_loss){.worst_slowdown = NAN, .mean_slowdown = NAN};
         s->has_times = s->has_times && !isnan(healthy->time_s);
-        FAB_PASS(FAB_NEW(v->worst, r->top, err));
-        FAB_PASS(FAB_NEW(v->stopped, r->top, err));
+        FAB_PASS(FAB_NEW_ALL(r->top, err, v->worst, v->stopped));
     }
     FAB_PASS(FAB_NEW(s->choices, r->n_engines, err));
     FAB_PASS(FAB_NEW(s->differ, s->n_variants * r->n_policies, err));

@@ -54,8 +54,7 @@ static uint64_t count_class(const fab_summary_request *r, const fab_component *c
         const fab_link_class *own = fab_class_of(f, c->id);
         for (uint32_t i = 0; i < f->n_cables; i++) {
             const fab_link_class *class = &f->classes[f->cable_class[i]];
-            bool is_network = class->kind == FAB_LINK_ACCESS || class->kind == FAB_LINK_FABRIC;
-            n += is_network && class->tier == own->tier ? 1U + is_port : 0U;
+            n += fab_is_network(class) && class->tier == own->tier ? 1U + is_port : 0U;
         }
         return n;
     }

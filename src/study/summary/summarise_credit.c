@@ -76,8 +76,7 @@ static fab_status find_ceilings(fab_summariser *s, size_t variant, double *ceili
     uint64_t *n_sets = NULL; /* in which the part fails */
     uint64_t *n_below = NULL;
     FAB_TRY(FAB_GROW(l->ranked, l->ranked_capacity, l->n + 1, err));
-    FAB_TRY(FAB_NEW(n_sets, s->table.n, err));
-    FAB_TRY(FAB_NEW(n_below, s->table.n, err));
+    FAB_TRY(FAB_NEW_ALL(s->table.n, err, n_sets, n_below));
     for (size_t i = 0; i < s->table.n; i++) {
         ceiling[i] = 1;
     }

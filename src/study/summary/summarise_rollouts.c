@@ -27,8 +27,7 @@ fab_status summary_rollouts(const fab_summariser *s, size_t variant, fab_study_v
     if (r->n_ways == 0) {
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(n_seen, r->n_ways, err));
-    FAB_TRY(FAB_NEW(out->rollouts, r->n_ways, err));
+    FAB_TRY(FAB_NEW_ALL(r->n_ways, err, n_seen, out->rollouts));
     out->n_rollouts = r->n_ways;
     for (size_t w = 0; w < r->n_ways; w++) {
         const fab_rollout_way *way = &r->ways[w];

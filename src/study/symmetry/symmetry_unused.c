@@ -164,9 +164,7 @@ static fab_status find_ways(const symmetry_request *r, ways *w, fab_error *err) 
     w->n_leaves = fab_next_hops_n_leaves(w->next_hops);
     FAB_TRY(FAB_NEW(w->leads, (size_t)w->n_leaves * w->n_leaves, err));
     FAB_TRY(FAB_NEW(w->is_used, w->f->n_cables, err));
-    FAB_TRY(FAB_NEW(w->stack, fab_n_switches(w->f), err));
-    FAB_TRY(FAB_NEW(w->stamp, fab_n_switches(w->f), err));
-    FAB_TRY(FAB_NEW(w->by, fab_n_switches(w->f), err));
+    FAB_TRY(FAB_NEW_ALL(fab_n_switches(w->f), err, w->stack, w->stamp, w->by));
     FAB_TRY(FAB_NEW(w->is_taken, w->f->n_links, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
         for (uint64_t i = 0; i < traffic->phases[p].n_flows; i++) {

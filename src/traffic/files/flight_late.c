@@ -80,13 +80,7 @@ static fab_status compare_entries(late_reader *r, const fab_flight_entry *e, siz
     return FAB_OK;
 }
 
-static int lateness_order(const void *x, const void *y) {
-    const lateness *a = x;
-    const lateness *b = y;
-    FAB_ORDER_BY(a->rank, b->rank);
-    FAB_ORDER_BY(a->group, b->group);
-    return FAB_ORDER(a->s, b->s);
-}
+FAB_ORDER_THREE(lateness_order, lateness, rank, group, s);
 
 /* Of every rank what it is late by in the group where that is most, of either kind. */
 static void sum_up(late_reader *r) {
@@ -170,9 +164,7 @@ static fab_status each_collective(late_reader *r, fab_error *err) {
     uint8_t *waits = NULL;
     uint8_t *has_dump = NULL;
     uint8_t *is_in = NULL;
-    FAB_TRY(FAB_NEW(waits, r->ranks->n, err));
-    FAB_TRY(FAB_NEW(has_dump, r->ranks->n, err));
-    FAB_TRY(FAB_NEW(is_in, r->ranks->n, err));
+    FAB_TRY(FAB_NEW_ALL(r->ranks->n, err, waits, has_dump, is_in));
     for (size_t i = 0; i < f->n_ranks; i++) {
         has_dump[f->ranks[i]] = 1;
     }
@@ -198,10 +190,7 @@ fab_status fab_flight_find_late(fab_flight *flight, const fab_fabric *fabric, fa
     fab_status status = FAB_OK;
     late_reader r = {.flight = flight, .fabric = fabric, .ranks = ranks};
     FAB_TRY(FAB_NEW(r.is_wide, flight->n_groups, err));
-    FAB_TRY(FAB_NEW(r.span_s, ranks->n, err));
-    FAB_TRY(FAB_NEW(ranks->inside_ratio, ranks->n, err));
-    FAB_TRY(FAB_NEW(ranks->across_ratio, ranks->n, err));
-    FAB_TRY(FAB_NEW(ranks->late_s, ranks->n, err));
+    FAB_TRY(FAB_NEW_ALL(ranks->n, err, r.span_s, ranks->inside_ratio, ranks->across_ratio, ranks->late_s));
     for (uint32_t i = 0; i < ranks->n; i++) {
         ranks->inside_ratio[i] = ranks->across_ratio[i] = ranks->late_s[i] = NAN;
     }

@@ -70,8 +70,7 @@ static fab_status write_listed(const fab_phase *phase, uint32_t n_gpus, fab_matr
     uint32_t n_pairs = 0;
     uint64_t bytes = 0;
     FAB_TRY(FAB_NEW(first, (size_t)n_gpus + 1, err));
-    FAB_TRY(FAB_NEW(by_dst, phase->n_flows, err));
-    FAB_TRY(FAB_NEW(order, phase->n_flows, err));
+    FAB_TRY(FAB_NEW_ALL(phase->n_flows, err, by_dst, order));
     sort_by(phase->dst, n_gpus, NULL, (uint32_t)phase->n_flows, first, by_dst);
     sort_by(phase->src, n_gpus, by_dst, (uint32_t)phase->n_flows, first, order);
     for (uint32_t i = 0; i < phase->n_flows; n_pairs++) {

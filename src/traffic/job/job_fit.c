@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Sequences that a replica serves at once where nobody says how many: the fewest that go with the sizes, doubled while
  * that leaves memory-headroom, up to what vLLM takes by default (--max-num-seqs). */

@@ -306,8 +306,7 @@ fab_status fab_job_find_servers(fab_job *job, const fab_design *design, const fa
     fab_status status = FAB_OK;
     bool *used = NULL;
     uint32_t wanted = 0;
-    FAB_TRY(FAB_NEW(job->servers, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(used, fabric->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(fabric->n_servers, err, job->servers, used));
     FAB_TRY(read_storage(job, design, fabric, used, err));
     FAB_TRY(read_candidates(job, design, fabric, used, err));
     FAB_TRY(count_wanted(job, fabric, &wanted, err));

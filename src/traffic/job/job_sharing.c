@@ -178,10 +178,8 @@ fab_status fab_jobs_place(const fab_design *design, const fab_fabric *fabric, fa
         fab_design_copy(design, out);
         return FAB_OK;
     }
-    FAB_TRY(FAB_NEW(s.design, 1, err));
-    FAB_TRY(FAB_NEW(s.alone, 1, err));
-    FAB_TRY(FAB_NEW(s.runs, fabric->n_servers, err));
-    FAB_TRY(FAB_NEW(s.stores, fabric->n_servers, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, s.design, s.alone));
+    FAB_TRY(FAB_NEW_ALL(fabric->n_servers, err, s.runs, s.stores));
     memset(s.runs, UINT8_MAX, fabric->n_servers * sizeof *s.runs);
     memset(s.stores, UINT8_MAX, fabric->n_servers * sizeof *s.stores);
     fab_design_copy(design, s.design);
@@ -200,8 +198,7 @@ fab_status fab_jobs_taken(const fab_design *design, const fab_fabric *fabric, ui
     sharing s = {.fabric = fabric};
     fab_job found = {.servers = NULL};
     memset(out_taken, 0, fabric->n_servers);
-    FAB_TRY(FAB_NEW(s.design, 1, err));
-    FAB_TRY(FAB_NEW(s.alone, 1, err));
+    FAB_TRY(FAB_NEW_ALL(1, err, s.design, s.alone));
     FAB_TRY(fab_jobs_place(design, fabric, s.design, err));
     for (size_t job = 0; job < s.design->n_jobs; job++) {
         FAB_TRY(find_servers(&s, job, &found, err));

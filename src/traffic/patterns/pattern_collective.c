@@ -58,8 +58,7 @@ static fab_status check_groups(const fab_pattern *p, fab_error *err) {
 
 static fab_status pattern_list_members(groups *g, fab_error *err) {
     FAB_PASS(FAB_NEW(g->members, (size_t)n_present(g) * g->ranks, err));
-    FAB_PASS(FAB_NEW(g->id, n_present(g), err));
-    FAB_PASS(FAB_NEW(g->bytes, n_present(g), err));
+    FAB_PASS(FAB_NEW_ALL(n_present(g), err, g->id, g->bytes));
     for (uint32_t i = 0; i < n_present(g); i++) {
         g->id[i] = g->only == FAB_NONE ? i : g->only;
         g->bytes[i] = (double)g->result;

@@ -302,8 +302,7 @@ static fab_status find_columns(const training *t, double **out, fab_error *err) 
     double *columns = NULL;
     size_t n = 0;
     FAB_TRY(fab_job_find_tables(&s, t->job->where, &tables, &n, err));
-    FAB_TRY(FAB_NEW(shares, s.table_group, err));
-    FAB_TRY(FAB_NEW(columns, s.table_group, err));
+    FAB_TRY(FAB_NEW_ALL(s.table_group, err, shares, columns));
     FAB_TRY(fab_job_table_shares(tables, n, (uint32_t)s.table_group, t->job->where, shares, err));
     for (uint64_t i = 0; i < s.table_group; i++) {
         columns[i] = shares[i].columns;

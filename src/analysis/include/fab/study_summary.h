@@ -204,7 +204,7 @@ typedef struct fab_failure_row {
 
 /** How things fail in histories, and what the job does about it. */
 typedef struct fab_failure_model {
-    char source[256]; /**< of the rates that the design does not give; empty: a study of an earlier version */
+    char source[256]; /**< of the rates that the design does not give */
     fab_failure_row row[FAB_STUDY_CAUSES];
     size_t n_rows; /**< 0: scenarios are sets */
     double checkpoint_s, pause_s, lag_s, restart_s, join_s;

@@ -86,6 +86,9 @@ fab_token fab_token_trim(fab_token t, const char *set);
 /** Where a word that is not empty stands first; NULL. */
 const char *fab_token_find(fab_token t, const char *word);
 
+/** FAB_EINPUT: what is left of the line stands where something else was expected. */
+fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *err);
+
 /** FAB_EINPUT where the line has another word. */
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
 

@@ -9,9 +9,6 @@
 /** Forward and backward passes of more than this are not kept: some 20 MB of trace. */
 #define FAB_SCHEDULE_PASSES 65536
 
-/** Names of what a stage does: those of its operations, then "idle". */
-extern const char *const fab_doing_names[FAB_OP_N + 1];
-
 /** A stage does one thing from start to end. Computation counts before gathers and reductions, these before sends. */
 typedef struct fab_span {
     double start_s, end_s;

@@ -16,12 +16,6 @@ typedef struct reader {
     uint64_t device, system_guid, guid;
 } reader;
 
-static fab_status ibnet_expected(const reader *r, const char *what, fab_error *err) {
-    fab_token rest = fab_text_rest(r->in);
-    return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
-                           what);
-}
-
 static void ibnet_skip_blanks(fab_text *in) {
     (void)fab_text_take(in, "");
 }
@@ -45,13 +39,13 @@ static fab_status read_value(const reader *r, uint64_t *out, fab_error *err) {
 static fab_status read_port(const reader *r, char out[8], fab_error *err) {
     uint64_t port = 0;
     if (!fab_text_take(r->in, "[")) {
-        return ibnet_expected(r, "a port, such as [17],", err);
+        return fab_text_expected(r->in, "a port, such as [17],", err);
     }
     fab_token t = fab_text_rest(r->in);
     t.length = strspn(t.text, "0123456789") < t.length ? strspn(t.text, "0123456789") : t.length;
     if (!fab_token_number(t, &port) || port > MOST_PORTS || t.text + t.length == r->in->behind ||
         t.text[t.length] != ']') {
-        return ibnet_expected(r, "a port number up to 254 and ]", err);
+        return fab_text_expected(r->in, "a port number up to 254 and ]", err);
     }
     r->in->at += t.length + 1;
     (void)snprintf(out, 8, "%u", (unsigned)port);
@@ -61,12 +55,12 @@ static fab_status read_port(const reader *r, char out[8], fab_error *err) {
 /* "S-2c5eab0300b87b40" */
 static fab_status read_name(const reader *r, fab_token *out, fab_error *err) {
     if (!fab_text_take(r->in, "\"")) {
-        return ibnet_expected(r, "a node's name in quotes", err);
+        return fab_text_expected(r->in, "a node's name in quotes", err);
     }
     fab_token t = fab_text_rest(r->in);
     const char *quote = memchr(t.text, '"', t.length);
     if (quote == NULL || quote == t.text) {
-        return ibnet_expected(r, "a node's name that ends in a quote", err);
+        return fab_text_expected(r->in, "a node's name that ends in a quote", err);
     }
     t.length = (size_t)(quote - t.text);
     r->in->at = quote + 1;
@@ -156,7 +150,7 @@ static fab_status ibnet_read_line(reader *r, fab_error *err) {
     }
     if (*r->in->at == '[') {
         return r->node != FAB_NETWORK_NONE ? read_cable(r, err)
-                                           : ibnet_expected(r, "a node's header before its ports,", err);
+                                           : fab_text_expected(r->in, "a node's header before its ports,", err);
     }
     for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++) {
         const char *at = r->in->at;
@@ -179,8 +173,8 @@ static fab_status ibnet_read_line(reader *r, fab_error *err) {
     } else if (fab_text_take(r->in, "vendid=")) {
         FAB_PASS(read_value(r, &other, err));
     } else if (!fab_text_take(r->in, "Chassis") && !fab_text_take(r->in, "module")) {
-        return ibnet_expected(r, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]",
-                              err);
+        return fab_text_expected(
+            r->in, "vendid=, devid=, sysimgguid=, switchguid=, caguid=, Switch, Ca, Rt or a port [N]", err);
     }
     return FAB_OK;
 }

@@ -16,14 +16,8 @@ typedef struct side {
     fab_token label;
 } side;
 
-static fab_status subnet_expected(const fab_network_lines *r, const char *what, fab_error *err) {
-    fab_token rest = fab_text_rest(r->in);
-    return fab_text_refuse(r->in, rest, FAB_EINPUT, err, rest.length > 0 ? "where %s was expected" : "expected %s",
-                           what);
-}
-
 static fab_status subnet_take(const fab_network_lines *r, const char *word, fab_error *err) {
-    return fab_text_take(r->in, word) ? FAB_OK : subnet_expected(r, word, err);
+    return fab_text_take(r->in, word) ? FAB_OK : fab_text_expected(r->in, word, err);
 }
 
 /* "NodeGUID:e09d7303007a5100" */
@@ -61,7 +55,7 @@ static fab_status read_label(const fab_network_lines *r, fab_token *out, fab_err
         at = memchr(at + 1, '}', (size_t)(behind - at - 1));
     }
     if (at == NULL) {
-        return subnet_expected(r, "a description that ends with '} LID:XXXX PN:XX }'", err);
+        return fab_text_expected(r->in, "a description that ends with '} LID:XXXX PN:XX }'", err);
     }
     *out = (fab_token){.text = from, .length = (size_t)(at - from)};
     r->in->at = at + 1;
@@ -126,7 +120,7 @@ static fab_status read_rate(const fab_network_lines *r, fab_network_cable *cable
     (void)fab_network_ib_speed(width, speed, &cable->width, &cable->rate_bps);
     cable->rate_bps = fab_token_is(speed, "2.5") ? 0 : cable->rate_bps;
     if (fab_text_rest(r->in).length > 0 && fab_text_token(r->in).length > 0) {
-        return subnet_expected(r, "the end of the line", err);
+        return fab_text_expected(r->in, "the end of the line", err);
     }
     return FAB_OK;
 }

@@ -12,7 +12,7 @@
 
 /** Sets plan->id from everything else. */
 void fab_plan_seal(fab_plan *plan);
-/** Whether plan->id is the digest of the plan, as this version or an earlier one makes it. */
+/** Whether plan->id is the digest of the plan. */
 bool fab_plan_is_sealed(const fab_plan *plan);
 
 /** Scenarios that are best kept together, of so many: few enough to lose little, many enough to cost little. */

@@ -83,12 +83,6 @@ void fab_store_close(fab_store *store);
 /** Borrowed, lives as long as the store. */
 const fab_plan *fab_store_plan(const fab_store *store);
 
-/** False for results of earlier versions, which have no digest of their rows. */
-bool fab_store_is_checked(const fab_store *store);
-
-/** Scenarios whose rows are there, of fab_store_plan()->n_scenarios. */
-uint64_t fab_store_n_done(const fab_store *store);
-
 /** Rows of an SQL query. */
 typedef struct fab_query fab_query;
 

@@ -22,9 +22,6 @@ typedef struct fab_study_results fab_study_results;
 fab_status fab_study_results_open(const char *folder, fab_study_results **out, fab_error *err) FAB_MUST_USE;
 void fab_study_results_close(fab_study_results *results);
 
-/** False where an earlier version gathered them: nothing says then that no row was changed since. */
-bool fab_study_results_checked(const fab_study_results *results);
-
 /** Borrowed, live as long as the results. */
 const fab_plan *fab_study_results_plan(const fab_study_results *results);
 const fab_design *fab_study_results_design(const fab_study_results *results);
