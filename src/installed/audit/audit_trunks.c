@@ -30,10 +30,12 @@ typedef struct trunks {
     deviation *list;
     uint32_t n;
     size_t capacity;
-    uint32_t *mark;    /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
-    bool *even;        /* [n_blocks]: switches of it have the same number of cables */
-    bool *other;       /* [n_nodes]: lower switches of another design */
-    audit_uplinks *up; /* [n_nodes]: of lower ones */
+    uint32_t *mark;             /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
+    bool *even;                 /* [n_blocks]: switches of it have the same number of cables */
+    bool *other;                /* [n_nodes]: lower switches of another design */
+    audit_uplinks *up;          /* [n_nodes]: of lower ones */
+    uint64_t room_above;        /* ports left of all upper switches */
+    uint32_t least[2], most[2]; /* cables that lower and upper switches have in common */
 } trunks;
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
@@ -294,8 +296,46 @@ static fab_status tell_crossed(trunks *t, fab_error *err) {
     return FAB_OK;
 }
 
+/* Cables that others of its tier have more than a switch: ports that it has left. */
+static uint64_t room_of(const trunks *t, uint32_t v) {
+    uint32_t most = t->most[t->a->shape->tier[v] != t->tier];
+    uint32_t n = fab_audit_n_cables(t->a, v);
+    return n < most ? most - n : 0;
+}
+
+/* Whether a switch has as many cables as others of its tier. */
+static bool is_whole(const trunks *t, uint32_t v) {
+    bool is_upper = t->a->shape->tier[v] != t->tier;
+    uint32_t n = fab_audit_n_cables(t->a, v);
+    return n >= t->least[is_upper] && n <= t->most[is_upper];
+}
+
+/* Where leaves gave up uplinks for spare servers, or hosts are dealt unevenly, trunks differ on purpose: a switch
+ * without a port lacks no cable unless its peers have more uplinks, and one that has as many as its peers has none too
+ * many. */
+static bool is_meant(const trunks *t, const deviation *d) {
+    const audit_uplinks *up = &t->up[d->lower];
+    if (d->is_extra) {
+        return d->should > 0 && (is_whole(t, d->lower) || (d->upper != NONE && is_whole(t, d->upper)));
+    }
+    bool has_few = up->is_rule && up->there < up->should;
+    return room_of(t, d->lower) < d->n ||
+           (d->upper == NONE ? t->room_above < d->n : room_of(t, d->upper) < d->n && !has_few);
+}
+
 static fab_status tell(trunks *t, fab_error *err) {
     FAB_PASS(tell_crossed(t, err));
+    t->room_above = 0;
+    for (uint32_t i = t->a->tier_first[t->tier + 1]; i < t->a->tier_first[t->tier + 2]; i++) {
+        t->room_above += room_of(t, t->a->in_tier[i]);
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        deviation *d = &t->list[i];
+        if (!d->is_told && is_meant(t, d)) {
+            d->is_told = true;
+            t->a->out->boundary[t->tier].planned -= d->is_extra ? 0 : d->n;
+        }
+    }
     for (uint32_t i = 0; i < t->n; i++) {
         const deviation *d = &t->list[i];
         if (!d->is_told) {
@@ -514,6 +554,9 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
     memset(t->other, 0, t->a->net->n_nodes * sizeof *t->other);
     memset(t->up, 0, t->a->net->n_nodes * sizeof *t->up);
     FAB_PASS(fab_audit_count_uplinks(t->a, t->tier, t->up, err));
+    for (uint32_t i = 0; i < 2; i++) {
+        FAB_PASS(fab_audit_common_cables(t->a, t->tier + i, &t->least[i], &t->most[i], err));
+    }
     for (uint32_t i = 0, next = 0; i < b->n_trunks; i = next) {
         for (next = i + 1; next < b->n_trunks && b->trunk[next].lower == b->trunk[i].lower; next++) {
         }

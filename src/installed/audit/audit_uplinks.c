@@ -119,6 +119,24 @@ fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplink
     return FAB_OK;
 }
 
+fab_status fab_audit_common_cables(const auditor *a, uint32_t tier, uint32_t *least, uint32_t *most, fab_error *err) {
+    uint32_t *list = NULL;
+    uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
+    FAB_PASS(FAB_NEW(list, (size_t)n + 1, err));
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = fab_audit_n_cables(a, a->in_tier[a->tier_first[tier] + i]);
+    }
+    qsort(list, n, sizeof *list, fab_order_u32);
+    *least = *most = UINT32_MAX;
+    for (uint32_t i = 0, run = 0; i < n; i++) {
+        run = i > 0 && list[i] == list[i - 1] ? run + 1 : 1;
+        *least = *least == UINT32_MAX && 4 * run >= n ? list[i] : *least;
+        *most = run > 1 ? list[i] : *most;
+    }
+    free(list);
+    return FAB_OK;
+}
+
 uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier) {
     const audit_boundary *b = &a->boundary[tier];
     uint32_t usual = 0;
