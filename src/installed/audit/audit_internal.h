@@ -171,9 +171,9 @@ typedef struct audit_uplinks {
 
 /** Fills out [n_nodes] for the switches of a tier. */
 fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) FAB_MUST_USE;
-/** Cables, up and down, that switches of a tier have in common: the fewest that a quarter of them has, with which none
- * lacks any, and the most that two have, which have no port for more. UINT32_MAX: there is none such. Complexity:
- * O(n log n). */
+/** Cables, up and down, that three or more switches of a tier have in common: the fewest that a quarter of them has,
+ * with which none lacks any, and those that half of them have, which have no port for more. UINT32_MAX: there is none
+ * such. Complexity: O(n log n). */
 fab_status fab_audit_common_cables(const auditor *a, uint32_t tier, uint32_t *least, uint32_t *most,
                                    fab_error *err) FAB_MUST_USE;
 /** The block at a boundary that a switch of its lower tier without any cable upwards belongs to: the only one, or the

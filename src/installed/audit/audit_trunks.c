@@ -310,17 +310,32 @@ static bool is_whole(const trunks *t, uint32_t v) {
     return n >= t->least[is_upper] && n <= t->most[is_upper];
 }
 
-/* Where leaves gave up uplinks for spare servers, or hosts are dealt unevenly, trunks differ on purpose: a switch
- * without a port lacks no cable unless its peers have more uplinks, and one that has as many as its peers has none too
- * many. */
-static bool is_meant(const trunks *t, const deviation *d) {
-    const audit_uplinks *up = &t->up[d->lower];
-    if (d->is_extra) {
-        return d->should > 0 && (is_whole(t, d->lower) || (d->upper != NONE && is_whole(t, d->upper)));
+/* Whether an upper switch that the lower one of a deviation lacks cables to has ports left for them. */
+static bool has_room_above(const trunks *t, const deviation *d) {
+    bool found = false;
+    for (const deviation *e = d; e >= t->list && e->lower == d->lower; e--) {
+        found = found || (e->upper != NONE && room_of(t, e->upper) > 0);
     }
-    bool has_few = up->is_rule && up->there < up->should;
-    return room_of(t, d->lower) < d->n ||
-           (d->upper == NONE ? t->room_above < d->n : room_of(t, d->upper) < d->n && !has_few);
+    for (const deviation *e = d; e < t->list + t->n && e->lower == d->lower; e++) {
+        found = found || (e->upper != NONE && room_of(t, e->upper) > 0);
+    }
+    return found;
+}
+
+/* Cables of a deviation that are one. Where leaves gave up uplinks for spare servers, or hosts are dealt unevenly,
+ * trunks differ on purpose: a switch lacks no more cables than it has ports for unless its peers have more uplinks, and
+ * one that has as many cables as its peers has none too many. */
+static uint32_t n_unmeant(const trunks *t, const deviation *d) {
+    const audit_uplinks *up = &t->up[d->lower];
+    bool has_few = up->is_rule && up->there < up->should && !has_room_above(t, d);
+    if (d->is_extra) {
+        bool is_meant = is_whole(t, d->lower) || (d->upper != NONE && is_whole(t, d->upper));
+        return d->should > 0 && is_meant ? 0 : d->n;
+    }
+    uint64_t n = room_of(t, d->lower);
+    uint64_t above = d->upper != NONE ? (has_few ? d->n : room_of(t, d->upper)) : d->there > 0 ? t->room_above : d->n;
+    n = above < n ? above : n;
+    return n < d->n ? (uint32_t)n : d->n;
 }
 
 static fab_status tell(trunks *t, fab_error *err) {
@@ -331,10 +346,11 @@ static fab_status tell(trunks *t, fab_error *err) {
     }
     for (uint32_t i = 0; i < t->n; i++) {
         deviation *d = &t->list[i];
-        if (!d->is_told && is_meant(t, d)) {
-            d->is_told = true;
-            t->a->out->boundary[t->tier].planned -= d->is_extra ? 0 : d->n;
-        }
+        uint32_t n = d->is_told ? d->n : n_unmeant(t, d);
+        t->a->out->boundary[t->tier].planned -= d->is_extra ? 0 : d->n - n;
+        d->should -= d->is_extra ? 0 : d->n - n;
+        d->n = n;
+        d->is_told = d->is_told || n == 0;
     }
     for (uint32_t i = 0; i < t->n; i++) {
         const deviation *d = &t->list[i];

@@ -130,8 +130,8 @@ fab_status fab_audit_common_cables(const auditor *a, uint32_t tier, uint32_t *le
     *least = *most = UINT32_MAX;
     for (uint32_t i = 0, run = 0; i < n; i++) {
         run = i > 0 && list[i] == list[i - 1] ? run + 1 : 1;
-        *least = *least == UINT32_MAX && 4 * run >= n ? list[i] : *least;
-        *most = run > 1 ? list[i] : *most;
+        *least = *least == UINT32_MAX && run > 2 && 4 * run >= n ? list[i] : *least;
+        *most = run < 3 ? *most : 2 * run >= n ? list[i] : UINT32_MAX;
     }
     free(list);
     return FAB_OK;
