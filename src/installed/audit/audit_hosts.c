@@ -49,7 +49,7 @@ fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidenc
     f.confidence = confidence;
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
-    if (fab_audit_n_cables(a, p->should) >= a->whole_leaf) { /* it lacks none: servers are dealt so */
+    if (fab_audit_is_whole(a, p->should)) { /* it lacks none: servers are dealt so */
         return FAB_OK;
     }
     const char *leaf = fab_audit_label(a, p->should);
@@ -266,7 +266,6 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     fab_status status = FAB_OK;
     audit_plugs p = {.a = a};
     uint8_t *told = NULL;
-    uint32_t most = 0;
     for (uint32_t c = 0; c < a->net->n_cables; c++) {
         a->out->boundary[0].present += fab_audit_boundary_of(a, c) == 1;
     }
@@ -274,7 +273,6 @@ fab_status fab_audit_hosts(auditor *a, fab_error *err) {
     if (a->net->is_tree_of_names || a->shape->n_servers == 0 || a->shape->n_tiers == 0) {
         return FAB_OK;
     }
-    FAB_TRY(fab_audit_common_cables(a, 1, &a->whole_leaf, &most, err));
     FAB_TRY(audit_plugs_find(a, &p, err));
     FAB_TRY(audit_plugs_compare(&p, err));
     FAB_TRY(FAB_NEW(told, (size_t)a->shape->n_servers + 1, err));

@@ -30,12 +30,11 @@ typedef struct trunks {
     deviation *list;
     uint32_t n;
     size_t capacity;
-    uint32_t *mark;             /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
-    bool *even;                 /* [n_blocks]: switches of it have the same number of cables */
-    bool *other;                /* [n_nodes]: lower switches of another design */
-    audit_uplinks *up;          /* [n_nodes]: of lower ones */
-    uint64_t room_above;        /* ports left of all upper switches */
-    uint32_t least[2], most[2]; /* cables that lower and upper switches have in common */
+    uint32_t *mark;      /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
+    bool *even;          /* [n_blocks]: switches of it have the same number of cables */
+    bool *other;         /* [n_nodes]: lower switches of another design */
+    audit_uplinks *up;   /* [n_nodes]: of lower ones */
+    uint64_t room_above; /* ports left of all upper switches */
 } trunks;
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
@@ -296,28 +295,14 @@ static fab_status tell_crossed(trunks *t, fab_error *err) {
     return FAB_OK;
 }
 
-/* Cables that others of its tier have more than a switch: ports that it has left. */
-static uint64_t room_of(const trunks *t, uint32_t v) {
-    uint32_t most = t->most[t->a->shape->tier[v] != t->tier];
-    uint32_t n = fab_audit_n_cables(t->a, v);
-    return n < most ? most - n : 0;
-}
-
-/* Whether a switch has as many cables as others of its tier. */
-static bool is_whole(const trunks *t, uint32_t v) {
-    bool is_upper = t->a->shape->tier[v] != t->tier;
-    uint32_t n = fab_audit_n_cables(t->a, v);
-    return n >= t->least[is_upper] && n <= t->most[is_upper];
-}
-
 /* Whether an upper switch that the lower one of a deviation lacks cables to has ports left for them. */
 static bool has_room_above(const trunks *t, const deviation *d) {
     bool found = false;
     for (const deviation *e = d; e >= t->list && e->lower == d->lower; e--) {
-        found = found || (e->upper != NONE && room_of(t, e->upper) > 0);
+        found = found || (e->upper != NONE && fab_audit_room(t->a, e->upper) > 0);
     }
     for (const deviation *e = d; e < t->list + t->n && e->lower == d->lower; e++) {
-        found = found || (e->upper != NONE && room_of(t, e->upper) > 0);
+        found = found || (e->upper != NONE && fab_audit_room(t->a, e->upper) > 0);
     }
     return found;
 }
@@ -329,11 +314,13 @@ static uint32_t n_unmeant(const trunks *t, const deviation *d) {
     const audit_uplinks *up = &t->up[d->lower];
     bool has_few = up->is_rule && up->there < up->should && !has_room_above(t, d);
     if (d->is_extra) {
-        bool is_meant = is_whole(t, d->lower) || (d->upper != NONE && is_whole(t, d->upper));
+        bool is_meant = fab_audit_is_whole(t->a, d->lower) || (d->upper != NONE && fab_audit_is_whole(t->a, d->upper));
         return d->should > 0 && is_meant ? 0 : d->n;
     }
-    uint64_t n = room_of(t, d->lower);
-    uint64_t above = d->upper != NONE ? (has_few ? d->n : room_of(t, d->upper)) : d->there > 0 ? t->room_above : d->n;
+    uint64_t n = fab_audit_room(t->a, d->lower);
+    uint64_t above = d->upper != NONE ? (has_few ? d->n : fab_audit_room(t->a, d->upper))
+                     : d->there > 0   ? t->room_above
+                                      : d->n;
     n = above < n ? above : n;
     return n < d->n ? (uint32_t)n : d->n;
 }
@@ -342,7 +329,7 @@ static fab_status tell(trunks *t, fab_error *err) {
     FAB_PASS(tell_crossed(t, err));
     t->room_above = 0;
     for (uint32_t i = t->a->tier_first[t->tier + 1]; i < t->a->tier_first[t->tier + 2]; i++) {
-        t->room_above += room_of(t, t->a->in_tier[i]);
+        t->room_above += fab_audit_room(t->a, t->a->in_tier[i]);
     }
     for (uint32_t i = 0; i < t->n; i++) {
         deviation *d = &t->list[i];
@@ -570,9 +557,6 @@ static fab_status look_at_boundary(trunks *t, fab_error *err) {
     memset(t->other, 0, t->a->net->n_nodes * sizeof *t->other);
     memset(t->up, 0, t->a->net->n_nodes * sizeof *t->up);
     FAB_PASS(fab_audit_count_uplinks(t->a, t->tier, t->up, err));
-    for (uint32_t i = 0; i < 2; i++) {
-        FAB_PASS(fab_audit_common_cables(t->a, t->tier + i, &t->least[i], &t->most[i], err));
-    }
     for (uint32_t i = 0, next = 0; i < b->n_trunks; i = next) {
         for (next = i + 1; next < b->n_trunks && b->trunk[next].lower == b->trunk[i].lower; next++) {
         }
