@@ -295,24 +295,23 @@ static fab_status tell_crossed(trunks *t, fab_error *err) {
     return FAB_OK;
 }
 
-/* Whether an upper switch that the lower one of a deviation lacks cables to has ports left for them. */
-static bool has_room_above(const trunks *t, const deviation *d) {
-    bool found = false;
-    for (const deviation *e = d; e >= t->list && e->lower == d->lower; e--) {
-        found = found || (e->upper != NONE && fab_audit_room(t->a, e->upper) > 0);
+/* Ports that are left of the upper switches which the lower one of a deviation lacks cables to. */
+static uint64_t room_above(const trunks *t, const deviation *d) {
+    uint64_t n = 0;
+    for (; d > t->list && d[-1].lower == d->lower; d--) {
     }
-    for (const deviation *e = d; e < t->list + t->n && e->lower == d->lower; e++) {
-        found = found || (e->upper != NONE && fab_audit_room(t->a, e->upper) > 0);
+    for (uint32_t lower = d->lower; d < t->list + t->n && d->lower == lower; d++) {
+        n += d->upper != NONE ? fab_audit_room(t->a, d->upper) : 0;
     }
-    return found;
+    return n;
 }
 
 /* Cables of a deviation that are one. Where leaves gave up uplinks for spare servers, or hosts are dealt unevenly,
- * trunks differ on purpose: a switch lacks no more cables than it has ports for unless its peers have more uplinks, and
- * one that has as many cables as its peers has none too many. */
+ * trunks differ on purpose: a switch lacks no more cables than it has ports for unless its peers have more uplinks than
+ * that, and one that has as many cables as its peers has none too many. */
 static uint32_t n_unmeant(const trunks *t, const deviation *d) {
     const audit_uplinks *up = &t->up[d->lower];
-    bool has_few = up->is_rule && up->there < up->should && !has_room_above(t, d);
+    bool has_few = up->is_rule && up->there < up->should && room_above(t, d) < up->should - up->there;
     if (d->is_extra) {
         bool is_meant = fab_audit_is_whole(t->a, d->lower) || (d->upper != NONE && fab_audit_is_whole(t->a, d->upper));
         return d->should > 0 && is_meant ? 0 : d->n;
