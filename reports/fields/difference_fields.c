@@ -69,7 +69,10 @@ static const fab_fields PHASE = TABLE("diff_phase", PHASES, DIFFERENCES);
 static const fab_field ENGINES[] = {
     FIGURE(before_s, "s", "Time of an iteration in the first state, else of all phases.", KNOWN),
     FIGURE(after_s, "s", "Time of an iteration in the second state, else of all phases.", KNOWN),
-    FIELD_OF(time_ratio, ratio, "How many times as long the second takes.", KNOWN, .formula = "after_s / before_s"),
+    FIELD_OF(time_ratio, ratio, "How many times as long the second takes for as many tokens.", KNOWN,
+             .formula = "after_s / before_s * tokens_ratio"),
+    FIELD_OF(tokens_ratio, work_ratio,
+             "Tokens of an iteration in the first state over those in the second, where batches differ; else 1."),
     FIGURE_OF(
         interval_s, ci95_s, "s",
         "Over several seeds, half widths of the 95 % intervals of both means, added; no cause is sought within it.",

@@ -165,4 +165,9 @@ refused 2 "is not key=value" "${talk[0]}" --after nonsense
 refused 3 "leaf-77" "${talk[0]}" --after fail=leaf-77
 refused 3 "the job does not run before" "${talk[0]}" --before fail=server-0
 refused 3 "a report has no loads" before.json "${talk[0]}" --after fail=leaf-0:17
+# fewer servers with a smaller batch: as long an iteration, for fewer tokens
+code=0
+"$program" diff clos:gpus=128,radix=16,spares=4 --engine spray --before servers=0-15 --after servers=0-14 --job model=llama3-8b --tolerance 1.03 --quiet >out || code=$?
+[[ $code == 1 ]] && tr -s ' \n' ' ' <out | grep -F '(x1.067 for as many tokens), and one has 93.75 % of the tokens.' >/dev/null ||
+  fail "a smaller batch is not told, exit code $code: $(head -3 out)"
 exit $((failures > 0))

@@ -265,7 +265,7 @@ done:
 
 void fab_audit_close(auditor *a) {
     fab_audit_blocks_release(a);
-    FAB_FREE_ALL(a->names, a->rank, a->usual_bps, a->tier_first, a->in_tier, a->ruled, a->absent);
+    FAB_FREE_ALL(a->names, a->rank, a->usual_bps, a->tier_first, a->in_tier, a->least, a->most, a->ruled, a->absent);
 }
 
 /* How much of what is there some rule speaks of. */
@@ -307,6 +307,7 @@ fab_status fab_audit_run(const fab_shape *shape, fab_audit **out, fab_error *err
         a.n_tiers = a.out->n_boundaries = 0;
         memset(a.usual_bps, 0, ((size_t)shape->n_tiers + 2) * sizeof *a.usual_bps);
     }
+    FAB_TRY(fab_audit_common_cables(&a, err));
     FAB_TRY(fab_audit_blocks(&a, err));
     FAB_TRY(fab_audit_absent(&a, err));
     FAB_TRY(fab_audit_trunks(&a, err));

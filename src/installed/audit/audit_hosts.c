@@ -49,6 +49,9 @@ fab_status audit_report_astray(auditor *a, const audit_plug *p, double confidenc
     f.confidence = confidence;
     f.damage_bps = a->net->cables[p->side >> 1].rate_bps;
     f.line = end->line;
+    if (fab_audit_is_whole(a, p->should)) { /* it lacks none: servers are dealt so */
+        return FAB_OK;
+    }
     const char *leaf = fab_audit_label(a, p->should);
     return is_rail ? fab_audit_tell(a, &f, err,
                                     "this adapter is number %u of its host, on a leaf of number %u" FAB_AUDIT_WORK

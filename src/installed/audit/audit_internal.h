@@ -51,6 +51,7 @@ typedef struct auditor {
     double *usual_bps;              /**< shape [n_tiers + 2]. Owned */
     uint32_t *tier_first, *in_tier; /**< [n_tiers + 2], [switches]: those of tier t are in_tier[tier_first[t]] ...,
                                        by name. Owned */
+    uint32_t *least, *most;         /**< [n_tiers + 2 of the shape]: fab_audit_common_cables(). Owned */
     uint32_t n_tiers;               /**< that rules are looked for in; 0: in none, see FAB_AUDIT_TIERS */
     audit_boundary *boundary;       /**< [n_tiers + 1]: that of tier t and t + 1 at t; owned */
     bool *ruled;                    /**< [n_cables]: some rule speaks of it. Owned */
@@ -167,6 +168,14 @@ typedef struct audit_uplinks {
 
 /** Fills out [n_nodes] for the switches of a tier. */
 fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplinks *out, fab_error *err) FAB_MUST_USE;
+/** Fills `least` and `most`: cables, up and down, that three or more switches of a tier have in common, the fewest that
+ * a quarter of them has, with which none lacks any, and those that half of them have, which have no port for more.
+ * UINT32_MAX: there is none such. Complexity: O(n log n). */
+fab_status fab_audit_common_cables(auditor *a, fab_error *err) FAB_MUST_USE;
+/** Cables that others of its tier have more than a switch: ports that it has left. */
+uint32_t fab_audit_room(const auditor *a, uint32_t node);
+/** Whether a switch has as many cables as others of its tier. */
+bool fab_audit_is_whole(const auditor *a, uint32_t node);
 /** The block at a boundary that a switch of its lower tier without any cable upwards belongs to: the only one, or the
  * only one with fewer switches than others; FAB_NETWORK_NONE: not known. */
 uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier);

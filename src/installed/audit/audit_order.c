@@ -132,6 +132,15 @@ static uint32_t leaf_by_name(const sequence *s, uint32_t i, bool is_alone) {
     return one == s->at[i].leaf || two == s->at[i].leaf ? s->at[i].leaf : one != NONE ? one : two;
 }
 
+/* Whether a port is where two or more of its server are, and no other of the server is elsewhere. */
+static bool is_with_its_server(const audit_plugs *p, const audit_plug *x) {
+    uint32_t n = p->first[x->server + 1] - p->first[x->server];
+    for (uint32_t i = p->first[x->server]; i < p->first[x->server + 1]; i++) {
+        n -= p->plug[i].leaf != x->leaf ? n : 0;
+    }
+    return n > 2;
+}
+
 static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
     audit_plugs *p = s->p;
     double confidence = fab_audit_confidence(s->n - n_out, s->n);
@@ -142,7 +151,7 @@ static fab_status tell_broken(sequence *s, uint32_t n_out, fab_error *err) {
             s->at_leaf[s->n_at_leaf % MOST_AT_LEAF][0] = s->at[i].plug;
             s->at_leaf[s->n_at_leaf++ % MOST_AT_LEAF][1] = s->at[k].plug;
             s->confidence = confidence;
-        } else if (!x->is_told && !y->is_told) {
+        } else if (!x->is_told && !y->is_told && !is_with_its_server(p, x) && !is_with_its_server(p, y)) {
             x->is_told = y->is_told = true;
             FAB_PASS(audit_report_exchange(p->a, FAB_FINDING_SWAPPED_HOSTS, x, y, confidence, err));
         }

@@ -30,10 +30,11 @@ typedef struct trunks {
     deviation *list;
     uint32_t n;
     size_t capacity;
-    uint32_t *mark;    /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
-    bool *even;        /* [n_blocks]: switches of it have the same number of cables */
-    bool *other;       /* [n_nodes]: lower switches of another design */
-    audit_uplinks *up; /* [n_nodes]: of lower ones */
+    uint32_t *mark;      /* [n_nodes]: upper switches that a lower one is joined to; its own number + 1 */
+    bool *even;          /* [n_blocks]: switches of it have the same number of cables */
+    bool *other;         /* [n_nodes]: lower switches of another design */
+    audit_uplinks *up;   /* [n_nodes]: of lower ones */
+    uint64_t room_above; /* ports left of all upper switches */
 } trunks;
 
 /* --- ports -------------------------------------------------------------------------------------------------------- */
@@ -294,8 +295,49 @@ static fab_status tell_crossed(trunks *t, fab_error *err) {
     return FAB_OK;
 }
 
+/* Ports that are left of the upper switches which the lower one of a deviation lacks cables to. */
+static uint64_t room_above(const trunks *t, const deviation *d) {
+    uint64_t n = 0;
+    for (; d > t->list && d[-1].lower == d->lower; d--) {
+    }
+    for (uint32_t lower = d->lower; d < t->list + t->n && d->lower == lower; d++) {
+        n += d->upper != NONE ? fab_audit_room(t->a, d->upper) : 0;
+    }
+    return n;
+}
+
+/* Cables of a deviation that are one. Where leaves gave up uplinks for spare servers, or hosts are dealt unevenly,
+ * trunks differ on purpose: a switch lacks no more cables than it has ports for unless its peers have more uplinks than
+ * that, and one that has as many cables as its peers has none too many. */
+static uint32_t n_unmeant(const trunks *t, const deviation *d) {
+    const audit_uplinks *up = &t->up[d->lower];
+    bool has_few = up->is_rule && up->there < up->should && room_above(t, d) < up->should - up->there;
+    if (d->is_extra) {
+        bool is_meant = fab_audit_is_whole(t->a, d->lower) || (d->upper != NONE && fab_audit_is_whole(t->a, d->upper));
+        return d->should > 0 && is_meant ? 0 : d->n;
+    }
+    uint64_t n = fab_audit_room(t->a, d->lower);
+    uint64_t above = d->upper != NONE ? (has_few ? d->n : fab_audit_room(t->a, d->upper))
+                     : d->there > 0   ? t->room_above
+                                      : d->n;
+    n = above < n ? above : n;
+    return n < d->n ? (uint32_t)n : d->n;
+}
+
 static fab_status tell(trunks *t, fab_error *err) {
     FAB_PASS(tell_crossed(t, err));
+    t->room_above = 0;
+    for (uint32_t i = t->a->tier_first[t->tier + 1]; i < t->a->tier_first[t->tier + 2]; i++) {
+        t->room_above += fab_audit_room(t->a, t->a->in_tier[i]);
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        deviation *d = &t->list[i];
+        uint32_t n = d->is_told ? d->n : n_unmeant(t, d);
+        t->a->out->boundary[t->tier].planned -= d->is_extra ? 0 : d->n - n;
+        d->should -= d->is_extra ? 0 : d->n - n;
+        d->n = n;
+        d->is_told = d->is_told || n == 0;
+    }
     for (uint32_t i = 0; i < t->n; i++) {
         const deviation *d = &t->list[i];
         if (!d->is_told) {

@@ -119,6 +119,43 @@ fab_status fab_audit_count_uplinks(const auditor *a, uint32_t tier, audit_uplink
     return FAB_OK;
 }
 
+static uint32_t n_cables(const auditor *a, uint32_t v) {
+    return a->shape->first[v + 1] - a->shape->first[v];
+}
+
+fab_status fab_audit_common_cables(auditor *a, fab_error *err) {
+    fab_status status = FAB_OK;
+    uint32_t *list = NULL;
+    FAB_TRY(FAB_NEW(list, (size_t)a->net->n_nodes + 1, err));
+    FAB_TRY(FAB_NEW_ALL((size_t)a->shape->n_tiers + 2, err, a->least, a->most));
+    for (uint32_t tier = 0; tier <= a->shape->n_tiers; tier++) {
+        uint32_t n = a->tier_first[tier + 1] - a->tier_first[tier];
+        for (uint32_t i = 0; i < n; i++) {
+            list[i] = n_cables(a, a->in_tier[a->tier_first[tier] + i]);
+        }
+        qsort(list, n, sizeof *list, fab_order_u32);
+        a->least[tier] = a->most[tier] = UINT32_MAX;
+        for (uint32_t i = 0, run = 0; i < n; i++) {
+            run = i > 0 && list[i] == list[i - 1] ? run + 1 : 1;
+            a->least[tier] = a->least[tier] == UINT32_MAX && run > 2 && 4 * run >= n ? list[i] : a->least[tier];
+            a->most[tier] = run < 3 ? a->most[tier] : 2 * run >= n ? list[i] : UINT32_MAX;
+        }
+    }
+done:
+    free(list);
+    return status;
+}
+
+uint32_t fab_audit_room(const auditor *a, uint32_t node) {
+    uint32_t most = a->most[a->shape->tier[node]];
+    return n_cables(a, node) < most ? most - n_cables(a, node) : 0;
+}
+
+bool fab_audit_is_whole(const auditor *a, uint32_t node) {
+    uint32_t tier = a->shape->tier[node];
+    return n_cables(a, node) >= a->least[tier] && n_cables(a, node) <= a->most[tier];
+}
+
 uint32_t fab_audit_block_of_orphan(const auditor *a, uint32_t tier) {
     const audit_boundary *b = &a->boundary[tier];
     uint32_t usual = 0;

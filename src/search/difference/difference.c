@@ -91,6 +91,16 @@ static void note_draws(diff *d, size_t e) {
     out->n_draws = is_once ? 0 : out->n_draws;
 }
 
+/* Tokens of an iteration before, over those of one after. */
+static double work_ratio(const fab_result *a, const fab_result *b, size_t e) {
+    if (e >= a->n_iterations || e >= b->n_iterations) {
+        return 1;
+    }
+    double before = a->iterations[e].tokens_per_s * a->iterations[e].time_s;
+    double ratio = before / (b->iterations[e].tokens_per_s * b->iterations[e].time_s);
+    return ratio > 0 && isfinite(ratio) && fabs(ratio - 1) > DIFF_SAME ? ratio : 1;
+}
+
 static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
     fab_diff_engine *out = &d->out->engines[e];
     const fab_result *a = &d->side[0].result;
@@ -112,7 +122,10 @@ static fab_status fill_engine(diff *d, size_t e, fab_error *err) {
     out->ci95_s = interval_of(a, e) + interval_of(b, e);
     out->before_s = diff_time_of(a, e);
     out->after_s = diff_time_of(b, e);
-    out->ratio = out->before_s > 0 ? out->after_s / out->before_s : out->after_s > 0 ? (double)NAN : 1;
+    out->work_ratio = work_ratio(a, b, e);
+    out->ratio = out->before_s > 0  ? out->after_s * out->work_ratio / out->before_s
+                 : out->after_s > 0 ? (double)NAN
+                                    : 1;
     return FAB_OK;
 }
 
@@ -141,7 +154,7 @@ static void judge(fab_difference *out) {
     out->is_beyond = out->tolerance > 0 && out->stopped != NULL;
     for (size_t e = 0; e < out->n_engines && out->tolerance > 0; e++) {
         const fab_diff_engine *engine = &out->engines[e];
-        bool beyond = is_beyond(engine->before_s, engine->after_s, engine->ci95_s, out->tolerance);
+        bool beyond = is_beyond(engine->before_s, engine->after_s * engine->work_ratio, engine->ci95_s, out->tolerance);
         for (size_t p = 0; p < engine->n_phases && !engine->iterates; p++) {
             const fab_diff_phase *phase = &engine->phases[p];
             beyond = beyond || is_beyond(phase->before_s, phase->after_s, phase->ci95_s, out->tolerance);
@@ -151,7 +164,7 @@ static void judge(fab_difference *out) {
 }
 
 bool diff_is_chance(const fab_diff_engine *engine) {
-    return engine->ci95_s > 0 && fabs(engine->after_s - engine->before_s) <= engine->ci95_s;
+    return engine->ci95_s > 0 && fabs(engine->after_s * engine->work_ratio - engine->before_s) <= engine->ci95_s;
 }
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
@@ -175,6 +188,7 @@ static void say_times(const fab_difference *out, fab_str *text) {
     char draws[80];
     const char *what = e->iterates ? "an iteration takes" : e->n_phases == 1 ? "the phase takes" : "the phases take";
     const bool is_same = fabs(e->ratio - 1) <= DIFF_SAME;
+    const bool is_other = fabs(e->work_ratio - 1) > 0;
     const char *how = is_same                          ? "As fast as before"
                       : diff_is_chance(e)              ? "Not told apart"
                       : fabs(e->ratio - 1) < DIFF_EVEN ? "Even"
@@ -192,7 +206,10 @@ static void say_times(const fab_difference *out, fab_str *text) {
     if (!is_same && diff_is_chance(e)) {
         fab_str_printf(text, ", +- %s", fab_quantity_format(far, e->ci95_s, FAB_UNIT_TIME));
     } else if (!is_same) {
-        fab_str_printf(text, " (x%.3f)", e->ratio);
+        fab_str_printf(text, " (x%.3f%s)", e->ratio, is_other ? " for as many tokens" : "");
+    }
+    if (is_other) {
+        fab_str_printf(text, ", and one has %.4g %% of the tokens", 100 / e->work_ratio);
     }
     if (out->n_engines > 1) {
         fab_str_printf(text, " under %s", e->label);

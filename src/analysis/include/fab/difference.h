@@ -69,11 +69,12 @@ typedef struct fab_diff_engine {
     char label[FAB_ENGINE_LABEL_SIZE]; /**< of the second state */
     bool iterates;                     /**< the times are those of an iteration; else of all phases together */
     double before_s, after_s;          /**< NAN: not known, or the job has stopped */
-    double ratio;                      /**< after / before; NAN: not known, or the job has stopped */
-    double ci95_s;                     /**< over several seeds: half widths of both means, added; else 0 */
-    bool is_draw;                      /**< what differs hangs on one draw of a hash or of random choices */
-    uint64_t n_draws;                  /**< that times are means of; 0: nothing is drawn, or once */
-    fab_diff_phase *phases;            /**< shape [n_phases]; owned */
+    double work_ratio;      /**< tokens of an iteration before, over those of one after: another batch; else 1 */
+    double ratio;           /**< after / before of as many tokens; NAN: not known, or the job has stopped */
+    double ci95_s;          /**< over several seeds: half widths of both means, added; else 0 */
+    bool is_draw;           /**< what differs hangs on one draw of a hash or of random choices */
+    uint64_t n_draws;       /**< that times are means of; 0: nothing is drawn, or once */
+    fab_diff_phase *phases; /**< shape [n_phases]; owned */
     size_t n_phases;
     fab_diff_link links[FAB_DIFF_LINKS];
     size_t n_links;
