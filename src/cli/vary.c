@@ -244,7 +244,8 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
             const char *text = design->engines[0].text;
             char why[160];
             (void)snprintf(why, sizeof why, "qp= is of plain ecmp, and the design has %.60s", text);
-            const bool takes_pairs = has_option(fab_engine_of(&design->engines[0]), "qp") && strstr(text, "qp=") == NULL;
+            const bool takes_pairs =
+                has_option(fab_engine_of(&design->engines[0]), "qp") && strstr(text, "qp=") == NULL;
             FAB_TRY(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
         }
     }
@@ -301,7 +302,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     fab_status status = FAB_OK;
     fab_sweep *sweep = NULL;
     fab_result result = {0};
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = vary[0].are_designs ? "designs" : "points"};
     bool shows = cli_progress_wanted(options);
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
@@ -331,10 +332,13 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     FAB_TRY(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);
     status = fab_sweep_run(&request, &sweep, err);
+    if (status == FAB_OK && command == FAB_COMMAND_PLACE) {
+        sweep->compares_placements = true;
+        progress.unit = "placements";
+        status = fab_place_run(&request, options->advise.budget, sweep, err);
+    }
     cli_progress_end(shows);
     FAB_TRY(status);
-    sweep->compares_placements = command == FAB_COMMAND_PLACE;
-    FAB_TRY(sweep->compares_placements ? fab_place_run(&request, options->advise.budget, sweep, err) : FAB_OK);
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;

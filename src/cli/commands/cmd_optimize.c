@@ -169,7 +169,7 @@ done:
 
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
                          const fab_design *replayed, const char *replay_options, fab_optimum **out, fab_error *err) {
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = "designs"};
     bool shows = cli_progress_wanted(options);
     fab_optimize_request request = {.catalog = catalog,
                                     .prices = prices,
@@ -297,14 +297,13 @@ const cli_command cli_command_optimize = {
     .min_operands = 0,
     .max_operands = 0,
     .summary = "the cheapest fabric that meets the targets",
-    .details =
-        "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
-        "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
-        "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
-        "kept and by how much, and ends with exit code 4. With --job designs are replayed under the "
-        "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
-        "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
-        "--scenarios that is divided by goodput, what failures leave of the time.",
+    .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
+               "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
+               "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
+               "kept and by how much, and ends with exit code 4. With --job designs are replayed under the "
+               "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
+               "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
+               "--scenarios that is divided by goodput, what failures leave of the time.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = optimize_run,

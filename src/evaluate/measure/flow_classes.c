@@ -243,8 +243,8 @@ static size_t cut_of(const fab_fabric *f, uint32_t lower, uint32_t tier) {
     return f->names != NULL ? 0 : (pod * (f->n_rails + 1) + rail) * (f->n_planes + 1) + f->switch_plane[lower];
 }
 
-/* What the fullest of the leaves with the most cables to NICs sends up, over their mean: 1 where groups of servers stand
- * on them alike. `load`: of every cut of tier 2, as below; `nics`: scratch. */
+/* What the fullest of the leaves with the most cables to NICs sends up, over their mean: 1 where groups of servers
+ * stand on them alike. `load`: of every cut of tier 2, as below; `nics`: scratch. */
 static void measure_leaves(const fab_fabric *f, const double *load, double *nics, fab_phase_result *out) {
     double widest = 0, most = 0, sum = 0, n = 0;
     memset(nics, 0, fab_n_switches(f) * sizeof *nics);
