@@ -354,7 +354,11 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
     r->copy_s = r->paths.n_flows > 0 ? fab_phase_copy_s(c->what->fabric, p) : 0;
     r->shortest_s = s[0].longest_s > 0 ? s[0].shortest_s + r->latency_s : 0;
-    r->longest_s = s[0].longest_s > 0 ? s[0].longest_s + r->latency_s : 0;
+    double longest_s = 0; /* of any draw, as its own estimate may be below the mean */
+    for (size_t i = 0; i < r->n_seeds; i++) {
+        longest_s = fmax(longest_s, s[i].longest_s);
+    }
+    r->longest_s = longest_s > 0 ? longest_s + r->latency_s : 0;
     r->seeded = r->seeded && (c->traffic->depends_on_seed || !(r->longest_s > 0)); /* an estimate is no draw */
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);

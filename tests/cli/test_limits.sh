@@ -97,7 +97,7 @@ says_early() { # says_early UNIT ARGUMENTS...: the first line, and before the en
   done
   kill $speaking 2>/dev/null || true
   wait $speaking || true
-  head -n 1 told | grep -qE "^fabriscope: [0-9]+ of [0-9]+ $1 \([0-9.]+ %\), .*[0-9]+ s (left|so far)" || fail "${*:2}: no line of progress: $(cat told)"
+  head -n 1 told | grep -qE "^fabriscope: about .* per $1, [0-9.]+ s for all|^fabriscope: [0-9]+ of [0-9]+ $1 \([0-9.]+ %\), .*[0-9]+ s (left|so far)" || fail "${*:2}: no line of progress: $(cat told)"
 }
 says_early points "${long[@]}"
 says_early designs compare clos:gpus=16384 clos:gpus=16384,taper=2 --traffic pattern:all-to-all --engine ecmp --threads 1
@@ -106,6 +106,6 @@ says_early designs optimize --gpus 1000000 --threads 1
 says_early designs optimize --gpus 4096 --family clos --domain 8 --max-taper 2 --job model=llama3-70b --threads 1
 says_early plans plan clos:gpus=16384 --job model=llama3-405b --threads 1
 says_early placements place clos:gpus=2048,radix=32,spares=20 --job model=llama3-70b,tp=8,pp=4 --threads 1
-says_early scenarios study clos:gpus=1024,spares=2 --scenarios time:30d@200000 --store early
+says_early scenario study clos:gpus=1024,spares=2 --scenarios time:30d@200000 --store early
 ! grep -q $'\r' told || fail "progress of a terminal in a pipe"
 exit $((failures > 0))
