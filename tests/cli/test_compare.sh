@@ -250,4 +250,23 @@ assert abs(spray["goodput_ratio"] - once[1]) < 1e-12, (spray["goodput_ratio"], o
 assert 0 < abs(ecmp["goodput_ratio"] - once[0]) < 0.01, (ecmp["goodput_ratio"], once)
 assert ecmp["draws"] == 8 and ecmp["goodput_ci95_ratio"] > 0, ecmp
 PYTHON
+# --- the order of the dimensions on the ranks ---
+# plan searches all that have tp innermost: as good as the best of six searches, each with its order given, and run agrees.
+planned=(clos:gpus=128,radix=16,taper=4 --engine spray --quiet --json --job)
+"$program" plan "${planned[@]}" model=gpt-18.4b >orders.json || fail "plan over orders"
+for order in tp-cp-pp-dp tp-cp-dp-pp tp-dp-cp-pp tp-dp-pp-cp tp-pp-cp-dp tp-pp-dp-cp; do
+  "$program" plan "${planned[@]}" model=gpt-18.4b,order=$order >"order-$order.json" || fail "plan with $order"
+done
+/usr/bin/python3 - <<'PYTHON' || fail "orders of ranks"
+import glob, json
+found = json.load(open("orders.json"))["plan"]
+given = {f[6:-5]: json.load(open(f))["plan"] for f in glob.glob("order-*.json")}
+least = min(given.values(), key=lambda p: p["plans"][0]["time_s"])["plans"][0]["time_s"]
+usual = given["tp-cp-pp-dp"]["plans"][0]["time_s"]
+assert len(given) == 6 and all("orders" not in p for p in given.values())
+assert least < usual * 0.999 and found["usual_order_s"] == usual and found["orders"] == 5, (least, usual, found["usual_order_s"])
+assert found["plans"][0]["time_s"] == given[found["order"]]["plans"][0]["time_s"] <= least / 0.999
+assert found["space"] == found["evaluated"] + found["unfit"] + found["bounded"] + found["untimed"]
+assert found["lower_bound_s"] >= 0.999 * least
+PYTHON
 exit $((failures > 0))

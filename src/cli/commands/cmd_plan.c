@@ -24,6 +24,7 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
                                 .n_threads = (size_t)options->n_threads,
                                 .n_best = LISTED,
                                 .wants_front = true,
+                                .wants_orders = true,
                                 .draws_leaders = true,
                                 .progress = shows ? cli_progress_step : NULL,
                                 .progress_context = &progress};
