@@ -53,9 +53,10 @@ static const fab_field SEARCHED[] = {
     FIELD(model, "Name of the model."),
     FIELD(gpus, "GPUs of the job."),
     FIELD(batch, "Sequences per iteration, the same for all plans."),
-    FIGURE(lower_bound_s, "s",
-           "Under the first seed no plan of the space that was not evaluated takes less; at least the least time_s, or a "
-           "thousandth below where other orders are searched."),
+    FIGURE(
+        lower_bound_s, "s",
+        "Under the first seed no plan of the space that was not evaluated takes less; at least the least time_s, or a "
+        "thousandth below where other orders are searched."),
     FIELD(draws, "Seeds whose means order the first plans, where the engine draws paths.", FILLED),
     FIELD(fewer_servers, "Few sizes divide the GPUs: on so many of the servers the job is faster.", FILLED),
     FIELD(fewer_gpus, "GPUs of these.", FILLED),

@@ -120,10 +120,10 @@ void cli_progress_step(void *context, double done, size_t total) {
     const char *begin = progress->in_terminal ? "\r" : "fabriscope: ";
     const char *end = progress->in_terminal ? "\033[K" : "\n";
     char tail[64]; /* how fast it goes says little at first */
-    (void)(part < LEAST_GUESS  ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
-           : part < LEAST_KNOWN ? snprintf(tail, sizeof tail, "%.0f s so far, roughly %.0f s left", ran_s,
-                                           one_digit(left_s))
-                                : snprintf(tail, sizeof tail, "%.3g per second, %.0f s left", per_s, left_s));
+    (void)(part < LEAST_GUESS ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
+           : part < LEAST_KNOWN
+               ? snprintf(tail, sizeof tail, "%.0f s so far, roughly %.0f s left", ran_s, one_digit(left_s))
+               : snprintf(tail, sizeof tail, "%.3g per second, %.0f s left", per_s, left_s));
     (void)fprintf(stderr, "%s%.0f of %zu%s%s (%.*f %%), %s%s%s", begin, floor(done), total,
                   progress->unit != NULL ? " " : "", progress->unit != NULL ? progress->unit : "",
                   part < LEAST_KNOWN ? 1 : 0, 100 * part, tail, hint, end);

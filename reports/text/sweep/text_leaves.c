@@ -1,5 +1,5 @@
-/* Text report: what a sweep over tapers changes besides: how many servers share a leaf, and whether their groups straddle
- * leaves. */
+/* Text report: what a sweep over tapers changes besides: how many servers share a leaf, and whether their groups
+ * straddle leaves. */
 #include "fab/str.h"
 #include "text/text_sections.h"
 

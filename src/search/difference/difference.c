@@ -254,7 +254,8 @@ static fab_status prepare_state(diff *d, int i, fab_error *err) {
     return d->design[i] != NULL ? diff_side_prepare(d, &v, DIFF_ALL, &d->side[i], err) : FAB_OK;
 }
 
-/* As many seeds as were asked for, else as a report has of what it draws, else as many as designs of this size get unasked. */
+/* As many seeds as were asked for, else as a report has of what it draws, else as many as designs of this size get
+ * unasked. */
 static fab_status choose_seeds(diff *d, fab_error *err) {
     d->n_seeds = d->q->n_seeds;
     for (int i = 0; i < 2 && d->q->n_seeds == 0; i++) {

@@ -307,7 +307,8 @@ static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64
                                 fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t n = 0;
-    search s = {.p = p, .engine = engine, .out = out, .n_wanted = budget, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
+    search s = {
+        .p = p, .engine = engine, .out = out, .n_wanted = budget, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
     FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p, engine), &s.groups, err));
     FAB_TRY(FAB_NEW(s.list, p->n_all, err));
     FAB_TRY(FAB_NEW(s.best, p->n_all, err));
