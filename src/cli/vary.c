@@ -237,9 +237,13 @@ static fab_status check_queue_pairs(const cli_options *options, const cli_vary *
         fab_str_release(&override);
         fab_str_printf(&override, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[i] : "");
         FAB_TRY(fab_str_status(&override, err));
-        if (read_point(options, (const char *const[]){override.data}, other != NULL, design, NULL) != FAB_OK) {
-            continue; /* what is refused is refused again when it is run */
+        fab_error refused = {.code = FAB_OK};
+        status = read_point(options, (const char *const[]){override.data}, other != NULL, design, &refused);
+        if (fab_is_refusal(status)) { /* and is refused again when it is run */
+            status = FAB_OK;
+            continue;
         }
+        FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
         if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
             const char *text = design->engines[0].text;
             char why[160];
