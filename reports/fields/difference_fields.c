@@ -110,6 +110,7 @@ static const fab_field DIFFERENCE[] = {
     FIELD_OF(tolerance_ratio, tolerance, "The largest ratio of times that passes.", FILLED),
     FIELD(is_beyond,
           "Whether the second state takes longer than the tolerance lets it, and is told apart: exit code 1."),
+    FIELD_OF(not_told_apart, is_open, "Whether some time is above the tolerance by no more than chance makes.", FILLED),
     FIELD(is_verified, "Whether what the cause names makes the difference from the first state, and undone brings its "
                        "time back, both as evaluated."),
     FIELD(is_large, "Whether several seeds were too many, so that what is drawn is drawn once."),

@@ -22,7 +22,7 @@ extern const fab_fields fab_link_load_fields, fab_next_hops_fields, fab_hot_flow
 extern const fab_fields fab_published_fields;
 /* verdict_fields.c */
 extern const fab_fields fab_verdict_fields;
-/* search_fields.c */
+/* search_fields.c, sweep_fields.c, mix_fields.c */
 extern const fab_fields fab_optimum_fields, fab_advice_fields, fab_sweep_fields, fab_mix_fields, fab_sweep_point_fields;
 /* busbw_fields.c */
 extern const fab_fields fab_busbw_fields;

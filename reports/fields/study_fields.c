@@ -179,6 +179,13 @@ GIVES(bool, has_span, study_of(at)->span_s > 0);
 GIVES(bool, interacts, here->n_interactions > 0);
 GIVES(bool, has_tokens, here->tokens_per_s > 0);
 
+static const fab_study_summary *study_around(const fab_at *at) { /* of a variant */
+    return at->up->row;
+}
+
+GIVES(bool, is_same, &study_around(at)->variants[here->same_as] != here);
+GIVES(const char *, same_policy, study_around(at)->variants[here->same_as].policy);
+
 #define OF_HISTORIES                       .only = has_span, KNOWN, .source = OUTCOMES
 #define SPREAD_OF(key, member, unit_, ...) OBJECT(key, member, &SPREAD, __VA_ARGS__, IF(member.n), .unit = unit_)
 
@@ -189,6 +196,8 @@ static const fab_field VARIANTS[] = {
     FIELD(healthy_ratio, "Largest load of a network link over its capacity where nothing has failed.", KNOWN,
           .source = OUTCOMES),
     FIELD(healthy_collisions, "Network links that are offered more than they carry where nothing failed."),
+    TEXT_BY(same_as, same_policy, "The first policy of the engine that does the same in every scenario.",
+            .only = is_same),
     FIELD_OF(done, n_done, "Scenarios that were looked at."),
     FIELD_OF(stopped, n_stopped,
              "Scenarios in which the job stands, after ranks have moved; of histories at their end."),
@@ -415,6 +424,7 @@ static const fab_field STUDY[] = {
              "all-to-alls are answered (request_p99_s), all exchanges one after the other.",
              FILLED),
     FIELD_OF(impact, criterion, "What impact is here."),
+    FIELD(untried, "Policies that were not tried and may do better, with what they want.", FILLED),
     FIELD_OF(components, n_components, "Different components that fail in some scenario."),
     FIELD_OF(parts, n_parts, "Components that the fabric has of the classes of those."),
     GROUP_BY(shown_variant, &SHOWN_HEAD),

@@ -17,9 +17,9 @@ static void put_answer(fab_page *page, const fab_difference *d) {
     }
     if (d->tolerance > 0) {
         fab_page_wrapf(page, d->is_beyond ? FAB_INK_BAD : FAB_INK_GOOD, 2, 2, "%s the tolerance of x%.3f.",
-                       d->is_beyond                                ? "Beyond"
-                       : d->engines[d->worst].ratio > d->tolerance ? "Not told apart, and so not beyond"
-                                                                   : "Within",
+                       d->is_beyond ? "Beyond"
+                       : d->is_open ? "Not told apart, and so not beyond"
+                                    : "Within",
                        d->tolerance);
     }
     fab_page_wrapf(page, FAB_INK_DIM, 2, 4, "before: %s", d->before);

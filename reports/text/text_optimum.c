@@ -10,7 +10,11 @@
 
 static void optimum_put_limits(fab_page *page, const fab_optimum *o) {
     const fab_limits *l = &o->limits;
-    fab_page_say(page, "%s GPUs, catalog %s", fab_show_count(page, o->gpus), o->catalog);
+    fab_page_say(page, "%s; %s GPUs, catalog %s",
+                 o->objective == FAB_OBJECTIVE_TOKENS
+                     ? "By dollars per 1e9 tokens of the job (--objective network looks at the network alone)"
+                     : "By the price of the network",
+                 fab_show_count(page, o->gpus), o->catalog);
     if (l->has_bisection) {
         fab_page_say(page, "; bisection at least %.4g of full", l->min_bisection_ratio);
     }

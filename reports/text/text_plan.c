@@ -102,7 +102,8 @@ static const char *first_seed(fab_page *page, const fab_plans *p) {
 void fab_text_plan_proof(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     char text[192];
-    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest under %s%s: %s: %s%s.", p->engine,
+    fab_page_wrapf(page, FAB_INK_GOOD, 2, 4, "Fastest%s under %s%s: %s: %s%s.",
+                   p->other_order_s > 0 ? " in the order tp-cp-pp-dp" : "", p->engine,
                    fab_text_draws(page, p->is_drawn && p->draws == 0, p->draws, best->iteration.estimated_ratio > 0),
                    fab_job_plan_text(&best->plan, text), fab_show_time(page, fab_planned_s(best)), even_plans(page, p));
     fab_page_wrapf(
@@ -135,6 +136,23 @@ void fab_text_plans(fab_page *page, const fab_plans *p) {
     const fab_planned *best = &p->plans[0];
     fab_text_heading(page, "PLAN", NULL);
     fab_text_plan_proof(page, p);
+    if (p->other_order_s > 0) {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                       "Order of the ranks: under the first seed --job order=%s takes %s, less than any plan of "
+                       "tp-cp-pp-dp; plan lists it with that key. No further order is searched.",
+                       p->order, fab_show_time(page, p->other_order_s));
+    } else if (p->order[0] != '\0') {
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4,
+                       "Order of the ranks: --job order=%s; tp-cp-pp-dp takes %s, %.2g %% more. All six with tp "
+                       "innermost are searched.",
+                       p->order, fab_show_time(page, p->usual_order_s),
+                       100 * (p->usual_order_s / fab_planned_s(best) - 1));
+    } else if (p->n_orders > 0) {
+        fab_page_wrapf(page, FAB_INK_PLAIN, 2, 4,
+                       "Order of the ranks: tp-cp-pp-dp; none of the %" PRIu64
+                       " others with tp innermost is faster by a thousandth; their plans are counted here.",
+                       p->n_orders);
+    }
     if (p->fewer_servers > 0) {
         fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "Leave GPUs idle: %s.",
                        fab_text_fewer(page, p->fewer_gpus, p->fewer_servers, p->fewer_gain));

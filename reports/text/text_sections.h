@@ -60,6 +60,8 @@ void fab_text_compare(fab_page *page, const fab_sweep *sweep);
 
 /** Compared designs under an engine: their cost by GPU hours, and of ownership. */
 void fab_text_compare_cost(fab_page *page, const fab_sweep *sweep, size_t engine);
+/** Of tapers that are varied or compared: how many servers share a leaf, and whether their groups straddle leaves. */
+void fab_text_leaves_of_points(fab_page *page, const fab_sweep *sweep);
 /** What failures leave at every point under an engine; only where the sweep has scenarios. */
 void fab_text_failures_of_points(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** The best and the worst placement that were found; nothing of a sweep. */
@@ -73,6 +75,8 @@ const char *fab_text_draws(fab_page *page, bool is_one_draw, uint64_t n_seeds, b
 /** How far times go beyond what hashes are estimated to make; nothing where none is. */
 void fab_text_put_estimate(fab_page *page, double estimated_ratio);
 const char *fab_text_sweep_paths(fab_page *page, const fab_sweep *sweep);
+/** "fabric.taper.1" is "taper.1". */
+const char *fab_text_short_path(const char *path);
 /** A collective by all its algorithms at every point, under an engine. */
 void fab_text_algorithms(fab_page *page, const fab_sweep *sweep, size_t engine);
 /** What they come to, in a sentence for each engine, and what is replayed; `first`: a point that was built. */

@@ -462,7 +462,9 @@ bool cli_has_terminal(void);
 /** Progress on stderr: one line that is written over in a terminal, else whole lines, ever more rarely. */
 typedef struct cli_progress {
     double started_s, shown_s, every_s;
+    size_t total; /* of the last step; 0: none */
     bool in_terminal;
+    const char *unit; /* what is counted: "points"; may be NULL */
     const char *hint; /* what shortens the wait, behind every line; NULL: nothing */
 } cli_progress;
 

@@ -80,9 +80,15 @@ double cli_now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-#define LINE_S      5.0 /* after so long a first line of progress in a pipe or file, then after twice as long each */
+#define LINE_S      1.5 /* after so long a first line of progress in a pipe or file, then after twice as long each */
 #define MOST_LINE_S 60.0
-#define LEAST_KNOWN 0.01 /* part that is done, of which an end can be told */
+#define LEAST_KNOWN 0.01 /* part that is done, of which an end can be told; a first digit of it: */
+#define LEAST_GUESS 0.001
+
+static double one_digit(double value) {
+    const double step = value > 0 ? pow(10, floor(log10(value))) : 1;
+    return round(value / step) * step;
+}
 
 bool cli_progress_wanted(const cli_options *options) {
     return !options->quiet;
@@ -98,21 +104,29 @@ void cli_progress_start(cli_progress *progress) {
 void cli_progress_step(void *context, double done, size_t total) {
     cli_progress *progress = context;
     double now_s = cli_now_s();
-    if (now_s - progress->shown_s < progress->every_s || !(done > 0) || total == 0) {
+    if (total != progress->total) { /* another part of the work, at a rate of its own */
+        progress->started_s = progress->total > 0 ? now_s : progress->started_s;
+        progress->total = total;
+    }
+    const double ran_s = now_s - progress->started_s;
+    if (now_s - progress->shown_s < progress->every_s || total == 0) {
         return;
     }
     progress->shown_s = now_s;
-    const double ran_s = now_s - progress->started_s;
+    const double part = done / (double)total;
     const double per_s = done / ran_s;
+    const double left_s = part > 0 ? ran_s * (1 - part) / part : INFINITY;
     const char *hint = progress->hint != NULL ? progress->hint : "";
     const char *begin = progress->in_terminal ? "\r" : "fabriscope: ";
     const char *end = progress->in_terminal ? "\033[K" : "\n";
-    char tail[64]; /* how fast it goes says nothing at first */
-    (void)(done < LEAST_KNOWN * (double)total
-               ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
-               : snprintf(tail, sizeof tail, "%.3g per second, %.0f s left", per_s, ((double)total - done) / per_s));
-    (void)fprintf(stderr, "%s%.0f of %zu (%.0f %%), %s%s%s", begin, floor(done), total, 100 * done / (double)total,
-                  tail, hint, end);
+    char tail[64]; /* how fast it goes says little at first */
+    (void)(part < LEAST_GUESS ? snprintf(tail, sizeof tail, "%.0f s so far", ran_s)
+           : part < LEAST_KNOWN
+               ? snprintf(tail, sizeof tail, "%.0f s so far, roughly %.0f s left", ran_s, one_digit(left_s))
+               : snprintf(tail, sizeof tail, "%.3g per second, %.0f s left", per_s, left_s));
+    (void)fprintf(stderr, "%s%.0f of %zu%s%s (%.*f %%), %s%s%s", begin, floor(done), total,
+                  progress->unit != NULL ? " " : "", progress->unit != NULL ? progress->unit : "",
+                  part < LEAST_KNOWN ? 1 : 0, 100 * part, tail, hint, end);
     (void)fflush(stderr);
     if (!progress->in_terminal && !CLI_HOLDS) {
         progress->every_s = fmin(2 * progress->every_s, MOST_LINE_S);

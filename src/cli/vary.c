@@ -4,6 +4,7 @@
 #include "fab/design.h"
 #include "fab/memory.h"
 #include "fab/place_run.h"
+#include "fab/routing.h"
 #include "fab/goodput_run.h"
 #include "fab/str.h"
 #include "fab/sweep_run.h"
@@ -176,24 +177,84 @@ static fab_status read_compared(const void *context, const char *const *override
 
 /* --- run ---------------------------------------------------------------------------------------------------------- */
 
+static bool has_option(fab_engine_about engine, const char *key) {
+    size_t i = 0;
+    while (engine.name != NULL && engine.options[i].key != NULL && strcmp(engine.options[i].key, key) != 0) {
+        i++;
+    }
+    return engine.name != NULL && engine.options[i].key != NULL;
+}
+
+/* "ecmp,qp=1|ecmp,qp=4" of the values of `key`; without a key the engine and its values as they are. */
+static fab_status fail_engine(const cli_vary *vary, const char *engine, const char *key, const char *why,
+                              fab_error *err) {
+    fab_str text = FAB_STR_INIT;
+    for (size_t i = 0; i < vary->n_values; i++) {
+        const char *value = strrchr(vary->values[i], '=') != NULL ? strrchr(vary->values[i], '=') + 1 : vary->values[i];
+        fab_str_printf(&text, "%s%s,%s=%s", i > 0 ? "|" : "", engine, key, value);
+    }
+    fab_status status = fab_str_status(&text, err);
+    if (status == FAB_OK) {
+        status = fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary 'engine=%.160s'", why, text.data);
+    }
+    fab_str_release(&text);
+    return status;
+}
+
+/* Engines are varied as a whole: "engine.qp", "ecmp.qp" and "job.qp" are options of one, "spray" is one. */
+static fab_status check_engine_path(const cli_vary *vary, fab_error *err) {
+    const char *dot = strchr(vary->path, '.');
+    const char *key = dot != NULL ? dot + 1 : "";
+    const fab_engine_about named = fab_engine_of(&(fab_engine_spec){.text = "ecmp"});
+    char head[FAB_NAME_SIZE];
+    char why[160];
+    (void)snprintf(head, sizeof head, "%.*s", (int)(dot != NULL ? dot - vary->path : (ptrdiff_t)strlen(vary->path)),
+                   vary->path);
+    for (size_t i = 0; fab_engine_at(i).name != NULL; i++) {
+        const fab_engine_about e = fab_engine_at(i);
+        const bool is_it = strcmp(e.name, head) == 0;
+        (void)snprintf(why, sizeof why, "%.60s is no path of a design%s", vary->path,
+                       is_it && dot == NULL ? ", but an engine" : ": engines are varied as a whole");
+        if (is_it && dot == NULL) {
+            return fab_fail(err, FAB_EUSAGE, NULL, "option --vary: %s; write --vary engine=%s,...", why, e.name);
+        }
+        if (has_option(e, key) && (is_it || strcmp(head, "engine") == 0 || strcmp(head, "job") == 0)) {
+            return fail_engine(vary, has_option(named, key) && !is_it ? named.name : e.name, key, why, err);
+        }
+    }
+    return FAB_OK;
+}
+
 /* "qp=1,4" is of plain ecmp: what the design says of its engine would be lost. `other`: what else is varied, or NULL.
  */
 static fab_status check_queue_pairs(const cli_options *options, const cli_vary *vary, const cli_vary *other,
                                     fab_error *err) {
     fab_status status = FAB_OK;
-    fab_str first = FAB_STR_INIT;
+    fab_str override = FAB_STR_INIT;
     fab_design *design = NULL;
     FAB_TRY(FAB_NEW(design, 1, err));
-    fab_str_printf(&first, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[0] : "");
-    FAB_TRY(fab_str_status(&first, err));
-    FAB_TRY(read_point(options, (const char *const[]){first.data}, other != NULL, design, err));
-    if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
-        FAB_FAIL(err, FAB_EUSAGE, NULL,
-                 "option --vary: qp= is of plain ecmp, and the design has %.60s; name the engine: engine=...,qp=%s,...",
-                 design->engines[0].text, strstr(vary->values[0], "qp=") + strlen("qp="));
+    for (size_t i = 0; i < (other != NULL ? other->n_values : 1); i++) {
+        fab_str_release(&override);
+        fab_str_printf(&override, "%s=%s", other != NULL ? other->path : "", other != NULL ? other->values[i] : "");
+        FAB_TRY(fab_str_status(&override, err));
+        fab_error refused = {.code = FAB_OK};
+        status = read_point(options, (const char *const[]){override.data}, other != NULL, design, &refused);
+        if (fab_is_refusal(status)) { /* and is refused again when it is run */
+            status = FAB_OK;
+            continue;
+        }
+        FAB_TRY(status == FAB_OK ? FAB_OK : fab_fail(err, status, refused.where, "%s", refused.text));
+        if (design->n_engines > 1 || strcmp(design->engines[0].text, "ecmp") != 0) {
+            const char *text = design->engines[0].text;
+            char why[160];
+            (void)snprintf(why, sizeof why, "qp= is of plain ecmp, and the design has %.60s", text);
+            const bool takes_pairs =
+                has_option(fab_engine_of(&design->engines[0]), "qp") && strstr(text, "qp=") == NULL;
+            FAB_TRY(fail_engine(vary, takes_pairs ? text : "ecmp", "qp", why, err));
+        }
     }
 done:
-    fab_str_release(&first);
+    fab_str_release(&override);
     free(design);
     return status;
 }
@@ -202,6 +263,7 @@ static fab_status check_vary(const cli_options *options, const cli_vary *vary, s
     for (size_t k = 0; k < n_vary; k++) {
         FAB_PASS(vary[k].is_of_ecmp ? check_queue_pairs(options, &vary[k], n_vary > 1 ? &vary[1 - k] : NULL, err)
                                     : FAB_OK);
+        FAB_PASS(check_engine_path(&vary[k], err));
         bool engine = is_path(vary[k].path, "engine") && options->engines.n > 0;
         if (engine || (is_path(vary[k].path, "prices") && options->prices != NULL)) {
             return fab_fail(err, FAB_EUSAGE, NULL, "option --%s would replace what is varied: %.60s",
@@ -244,7 +306,7 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     fab_status status = FAB_OK;
     fab_sweep *sweep = NULL;
     fab_result result = {0};
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = vary[0].are_designs ? "designs" : "points"};
     bool shows = cli_progress_wanted(options);
     fab_sweep_request request = {.n_paths = n_vary,
                                  .read = vary[0].are_designs ? read_compared : read_point,
@@ -274,10 +336,13 @@ fab_status cli_sweep_and_report(const cli_options *options, const cli_vary *vary
     FAB_TRY(cli_result_init(options, command, 0, &result, err));
     cli_progress_start(&progress);
     status = fab_sweep_run(&request, &sweep, err);
+    if (status == FAB_OK && command == FAB_COMMAND_PLACE) {
+        sweep->compares_placements = true;
+        progress.unit = "placements";
+        status = fab_place_run(&request, options->advise.budget, sweep, err);
+    }
     cli_progress_end(shows);
     FAB_TRY(status);
-    sweep->compares_placements = command == FAB_COMMAND_PLACE;
-    FAB_TRY(sweep->compares_placements ? fab_place_run(&request, options->advise.budget, sweep, err) : FAB_OK);
     (void)snprintf(sweep->design, sizeof sweep->design, "%s", vary[0].are_designs ? "" : options->operands.items[0]);
     result.sweep = sweep;
     result.n_over_limit = sweep->n_over_limit;

@@ -110,6 +110,7 @@ bool fab_job_plan_is_left(const fab_job_spec *job) {
 
 /* Who has said what of the plan. */
 static void note_plan(const field *f, const char *value, fab_job_spec *job) {
+    job->order_given = job->order_given || strcmp(f->key, "order") == 0;
     for (size_t i = 0; i < FAB_N_PLAN_KEYS; i++) {
         if (strcmp(f->key, fab_plan_keys[i]) == 0) {
             bool asked = strcmp(value, "auto") == 0;

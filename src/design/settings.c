@@ -26,9 +26,9 @@ fab_status fail_unknown(const char *what, const char *word, const field_scope *s
         if (strcmp(word, OF_ENGINES[i]) == 0) {
             return fab_fail(
                 err, FAB_EINPUT, where,
-                "unknown %s '%s': it is an option of an engine, as in --engine ecmp,qp=4; --engine more than "
-                "once compares several",
-                what, word);
+                "unknown %s '%s': it is an option of an engine: --engine ecmp,%s=VALUE, or in a sweep --vary "
+                "engine=ecmp,%s=V1|ecmp,%s=V2",
+                what, word, word, word, word);
         }
     }
     fab_choices_init(&near, word);

@@ -339,8 +339,10 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     const fab_phase *p = &c->traffic->phases[phase];
     r->has_time = r->has_rates = c->replay->rates;
     r->has_pauses = c->replay->rates && s[0].fluid_s > 0;
+    double longest_s = 0; /* of any draw: the first alone may be below the mean */
     r->deadlocked_seeds = 0;
     for (size_t i = 0; i < r->n_seeds; i++) {
+        longest_s = fmax(longest_s, s[i].longest_s);
         r->deadlocked_seeds += s[i].deadlocks > 0;
         r->has_time = r->has_time && !isnan(s[i].transfer_s);
         r->has_rates = r->has_rates && !isnan(s[i].mean_rate);
@@ -354,7 +356,7 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
     r->copy_s = r->paths.n_flows > 0 ? fab_phase_copy_s(c->what->fabric, p) : 0;
     r->shortest_s = s[0].longest_s > 0 ? s[0].shortest_s + r->latency_s : 0;
-    r->longest_s = s[0].longest_s > 0 ? s[0].longest_s + r->latency_s : 0;
+    r->longest_s = longest_s > 0 ? longest_s + r->latency_s : 0;
     r->seeded = r->seeded && (c->traffic->depends_on_seed || !(r->longest_s > 0)); /* an estimate is no draw */
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);

@@ -78,6 +78,8 @@ static fab_status keep_phase(const fab_phase_result *phase, bool is_asked, fab_s
     out->fabric_flows = phase->fabric_flows;
     out->bytes = phase->bytes;
     out->max_taper_factor = phase->max_taper_factor;
+    out->leaf_cables = phase->leaf_cables;
+    out->leaf_excess_ratio = phase->leaf_excess_ratio;
     memcpy(out->crossing_flows, phase->crossing_flows, sizeof out->crossing_flows);
     for (size_t e = 0; e < phase->n_engines; e++) {
         const fab_engine_result *r = &phase->engines[e];

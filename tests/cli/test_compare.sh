@@ -33,11 +33,30 @@ assert [p["total_usd"] for p in points] == usd and usd[1] > 2 * usd[0], (points[
 PYTHON
 
 # --- like with like ---
-says 'Not the taper alone: a leaf has 16 cables to NICs at 1' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
+says 'Not the taper alone: a leaf fills its ports and has more cables to NICs than 16 (24 at 3), which' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 "${quick[@]}"
+# Which points show more than the taper, and what their leaves send: five servers of a leaf at 2:1 against stages of four.
+says 'than 32 (40 at 2; 48 at 3, 4; 56 at 7), which changes the flows that leave it; where groups of servers straddle leaves the fullest sends more than the mean (x1.33 in pp at 2; x1.38 in pp at 7). --set down.1=32 shows' \
+  sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
+silent 'Not the taper alone' sweep clos:gpus=512 --vary taper=1,2,3,4,7 --set down.1=32 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --quiet
+"$program" sweep clos:gpus=512 --vary taper=1,2,3,4,7 --job model=gpt-7.5b,tp=8,pp=4 --engine spray --json --quiet >leaves.json || fail "leaves as data"
+/usr/bin/python3 - <<'PYTHON' || fail "what leaves send"
+import json
+for point in json.load(open("leaves.json"))["sweep"]["points"]:
+    pp = next(p for p in point["phases"] if p["name"] == "pp")
+    size = pp["leaf_cables"] // 8
+    sent = [0] * -(-64 // size)
+    for s in range(63): # a replica is four servers, and stages send forward and backward
+        if s % 4 < 3 and s // size != (s + 1) // size:
+            sent[s // size] += 1
+            sent[(s + 1) // size] += 1
+    full = sent[:64 // size]
+    expected = max(full) * len(full) / sum(full) if sum(full) else None
+    assert pp.get("leaf_excess_ratio") == expected or abs(pp["leaf_excess_ratio"] / expected - 1) < 1e-9, (pp, expected)
+PYTHON
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary taper.1=1,3 --set down.1=16 "${quick[@]}"
 silent 'Not the taper alone' sweep clos:gpus=256,radix=32 --vary nic=200Gb/s,400Gb/s "${quick[@]}"
 
-says 'Not the taper alone: a leaf has 32 cables to NICs at [1] clos' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 "${quick[@]}"
+says 'more cables to NICs than 32 (48 at [2] clos)' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 "${quick[@]}"
 silent 'Not the taper alone' compare clos:gpus=256,radix=64 clos:gpus=256,radix=64,taper=3 --set down.1=32 "${quick[@]}"
 
 # --- the engine: what spraying makes of a verdict is what --engine spray finds ---
@@ -88,7 +107,15 @@ lost() { # lost TEXT ARGUMENTS...: options of the engine would be
   "$program" sweep "${@:2}" --job model=gpt-1.7b --quiet >out 2>err || code=$?
   [[ $code == 2 ]] && grep -F -- "$1" err >/dev/null || fail "${*:2}: $(<err)"
 }
-lost 'qp= is of plain ecmp, and the design has ecmp,hash=crc16; name the engine: engine=...,qp=1,...' hashed.xml --vary qp=1,4
+lost "qp= is of plain ecmp, and the design has ecmp,hash=crc16; write --vary 'engine=ecmp,hash=crc16,qp=1|ecmp,hash=crc16,qp=4'" hashed.xml --vary qp=1,4
+lost 'the design has spray' clos:gpus=64,radix=16 --vary engine.1=ecmp,spray --vary qp=1,4
+# Options of engines have no path: what to write instead is said, and runs.
+for path in engine.qp ecmp.qp job.qp; do
+  lost "$path is no path of a design: engines are varied as a whole; write --vary 'engine=ecmp,qp=1|ecmp,qp=4'" clos:gpus=64,radix=16 --vary "$path=1,4"
+done
+lost "write --vary 'engine=pinned,slices=2|pinned,slices=4'" clos:gpus=64,radix=16 --vary engine.slices=2,4
+lost 'spray is no path of a design, but an engine; write --vary engine=spray,...' clos:gpus=64,radix=16 --vary spray=1
+"$program" sweep clos:gpus=64,radix=16 --job model=gpt-1.7b --vary 'engine=ecmp,qp=1|ecmp,qp=4' --quiet | cmp - pairs.txt || fail "what is to be written does not run"
 lost 'the design has spray' clos:radix=16 --engine spray --vary gpus=64,128 --vary qp=1,4
 
 # --- draws: what nobody asked seeds of has the means of eight, and says where these tell nothing apart ---
@@ -222,5 +249,24 @@ once = [g["mean"] if isinstance(g, dict) else g for g in once]
 assert abs(spray["goodput_ratio"] - once[1]) < 1e-12, (spray["goodput_ratio"], once)
 assert 0 < abs(ecmp["goodput_ratio"] - once[0]) < 0.01, (ecmp["goodput_ratio"], once)
 assert ecmp["draws"] == 8 and ecmp["goodput_ci95_ratio"] > 0, ecmp
+PYTHON
+# --- the order of the dimensions on the ranks ---
+# plan searches all that have tp innermost: as good as the best of six searches, each with its order given, and run agrees.
+planned=(clos:gpus=128,radix=16,taper=4 --engine spray --quiet --json --job)
+"$program" plan "${planned[@]}" model=gpt-18.4b >orders.json || fail "plan over orders"
+for order in tp-cp-pp-dp tp-cp-dp-pp tp-dp-cp-pp tp-dp-pp-cp tp-pp-cp-dp tp-pp-dp-cp; do
+  "$program" plan "${planned[@]}" model=gpt-18.4b,order=$order >"order-$order.json" || fail "plan with $order"
+done
+/usr/bin/python3 - <<'PYTHON' || fail "orders of ranks"
+import glob, json
+found = json.load(open("orders.json"))["plan"]
+given = {f[6:-5]: json.load(open(f))["plan"] for f in glob.glob("order-*.json")}
+least = min(given.values(), key=lambda p: p["plans"][0]["time_s"])["plans"][0]["time_s"]
+usual = given["tp-cp-pp-dp"]["plans"][0]["time_s"]
+assert len(given) == 6 and all("orders" not in p for p in given.values())
+assert least < usual * 0.999 and found["usual_order_s"] == usual and found["orders"] == 5, (least, usual, found["usual_order_s"])
+assert found["plans"][0]["time_s"] == given[found["order"]]["plans"][0]["time_s"] <= least / 0.999
+assert found["space"] == found["evaluated"] + found["unfit"] + found["bounded"] + found["untimed"]
+assert found["lower_bound_s"] >= 0.999 * least
 PYTHON
 exit $((failures > 0))

@@ -67,6 +67,15 @@ done
 code=0
 "$program" diff "${swap[@]}" --seed 2 --seeds 1 --quiet >out 2>err || code=$?
 [[ $code == 1 ]] || fail "one draw beyond the tolerance ends with exit code $code"
+# An engine that is above the tolerance by chance is said to be, also beside one that draws nothing.
+for seed in 1 6; do
+  "$program" diff "${swap[@]}" --engine spray --engine ecmp --seed $seed --quiet >out || fail "seed $seed: chance is beyond the tolerance"
+  grep -F 'Not told apart, and so not beyond the tolerance of x1.001' out >/dev/null || fail "seed $seed: chance is within: $(<out)"
+done
+# Beside a report that draws nothing a design gets as many seeds as alone.
+"$program" route clos:gpus=64,radix=16 --traffic pattern:shift,by=9 --engine spray --json --quiet >undrawn.json
+"$program" diff undrawn.json clos:gpus=64,radix=16 --traffic pattern:shift,by=9 --engine ecmp --quiet >out || fail "a report without draws"
+grep '^Slower over 8 seeds: ' out >/dev/null || fail "one seed beside a report without draws: $(<out)"
 for slow in server-20=0.8 gpu-160=0.7; do # the new server is slow: also where paths are drawn
   "$program" diff "${swap[@]:0:7}" --after "degrade=$slow" --quiet | tr -s ' \n' '  ' >out
   grep -E "Cause, verified: no change alone; together: ranks 120-127 run on server-20 .*; ${slow%=*} is at ${slow#*=} of its speed; one of them undone" out >/dev/null ||

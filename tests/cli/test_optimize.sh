@@ -178,10 +178,15 @@ for p in [o["winner"]] + o["runners_up"][:1]:
     assert abs(e["owned_usd_per_1e9_tokens"] / goodput / p["usd_per_1e9_tokens"] - 1) < 1e-6, (e, p)
 PYTHON
 expect 0 'Failures leave [0-9.]+ \+- [0-9.]+ % of the time \(time:30d@10' --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --scenarios time:30d@10 --quiet
-expect 2 'go with --objective tokens' --gpus 64 --scenarios time:30d@10
+expect 2 'judge designs by tokens of a job: --job' --gpus 64 --scenarios time:30d@10
 expect 2 'has no time' --gpus 64 --objective tokens --job model=gpt-7.5b --scenarios links:1
 expect 2 '--objective tokens needs a job' --gpus 64 --objective tokens
-expect 2 'go with --objective tokens' --gpus 64 --job model=gpt-1.7b
+expect 2 'are of tokens, and --objective network looks at none' --gpus 64 --objective network --job model=gpt-1.7b
+# A job without a word about the objective is judged by its tokens, and the first line says so.
+job=(--gpus 64 --family clos --domain 8 --job model=gpt-1.7b --replays 2 --quiet)
+"$program" optimize "${job[@]}" >implied && "$program" optimize "${job[@]}" --objective tokens >asked && cmp implied asked || fail "a job implies tokens"
+grep -q '^  By dollars per 1e9 tokens of the job' implied || fail "the first line says what is judged by"
+expect 0 '^  By the price of the network; 64 GPUs' --gpus 64 --family clos --quiet
 expect 2 'no certificate of --objective tokens' --gpus 64 --objective tokens --job model=gpt-1.7b --certificate c
 expect 3 'plans are of training, not of ranking' --gpus 64 --objective tokens --job kind=ranking
 expect 3 'the price book has no price of a GPU' --gpus 64 --objective tokens --job model=gpt-1.7b --prices rail-only-2023

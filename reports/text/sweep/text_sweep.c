@@ -27,16 +27,15 @@ const char *fab_text_sweep_point(fab_page *page, const fab_sweep *s, const fab_s
     return fab_show(page, "%.*s", VALUE, name);
 }
 
-/* "fabric.taper.1" is "taper.1". */
-static const char *short_path(const char *path) {
+const char *fab_text_short_path(const char *path) {
     bool known = strncmp(path, "fabric.", 7) == 0 || strncmp(path, "job.", 4) == 0;
     return known ? strchr(path, '.') + 1 : path;
 }
 
 const char *fab_text_sweep_paths(fab_page *page, const fab_sweep *s) {
-    const char *name = short_path(s->path[0]);
+    const char *name = fab_text_short_path(s->path[0]);
     for (size_t k = 1; k < s->n_paths; k++) {
-        name = fab_show(page, "%s, %s", name, short_path(s->path[k]));
+        name = fab_show(page, "%s, %s", name, fab_text_short_path(s->path[k]));
     }
     return name;
 }
@@ -97,7 +96,7 @@ static const char *sweep_show_bisection(fab_page *page, double ratio) {
 static bool shows_gpus(const fab_sweep *s) {
     for (size_t i = 0; i < s->n_points; i++) {
         if (s->points[i].is_built && s->points[i].counts.gpus != fab_text_first_built(s)->counts.gpus) {
-            return strcmp(short_path(s->path[0]), "gpus") != 0;
+            return strcmp(fab_text_short_path(s->path[0]), "gpus") != 0;
         }
     }
     return false;
@@ -483,59 +482,6 @@ static void sweep_put_draws(fab_page *page, const fab_sweep *s) {
     }
 }
 
-/* Cables below a leaf, as most leaves have them. */
-static double leaf_down(const fab_sweep_point *p) {
-    return p->counts.switches_by_tier[0] > 0
-               ? (double)p->counts.cables_by_tier[0] / (double)p->counts.switches_by_tier[0]
-               : 0;
-}
-
-static bool varies(const fab_sweep *s, const char *key) {
-    for (size_t k = 0; k < s->n_paths; k++) {
-        const char *path = short_path(s->path[k]);
-        size_t n = strlen(key);
-        if (strncmp(path, key, n) == 0 && (path[n] == '\0' || path[n] == '.')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether compared designs of one family differ in a taper. */
-static bool differ_in_taper(const fab_sweep *s) {
-    bool differ = false;
-    for (size_t i = 0; s->compares_designs && i < s->n_points; i++) {
-        const char *settings = s->points[i].settings;
-        differ = differ || (settings != NULL && strstr(settings, "taper") != NULL);
-    }
-    return differ;
-}
-
-/* A taper changes how many servers share a leaf as well, unless `down` holds them. */
-static void sweep_put_leaves(fab_page *page, const fab_sweep *s) {
-    const fab_sweep_point *first = fab_text_first_built(s);
-    const fab_sweep_point *least = first;
-    const fab_sweep_point *most = first;
-    if (!varies(s, "taper") && !varies(s, "tier.1.taper") && !differ_in_taper(s)) {
-        return;
-    }
-    for (size_t i = 0; i < s->n_points; i++) {
-        const fab_sweep_point *p = &s->points[i];
-        if (s->compares_designs && strcmp(p->family, first->family) != 0) {
-            continue;
-        }
-        least = p->is_built && leaf_down(p) < leaf_down(least) ? p : least;
-        most = p->is_built && leaf_down(p) > leaf_down(most) ? p : most;
-    }
-    if (leaf_down(most) > leaf_down(least) * (1 + 1e-9) && least->counts.tiers > 1) {
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 2,
-                       "Not the taper alone: a leaf has %.4g cables to NICs at %s and %.4g at %s, because it fills its "
-                       "ports; fewer flows cross it then. --set down.1=%.0f keeps leaves alike.",
-                       leaf_down(least), fab_text_sweep_point(page, s, least), leaf_down(most),
-                       fab_text_sweep_point(page, s, most), floor(leaf_down(least)));
-    }
-}
-
 void fab_text_sweep(fab_page *page, const fab_sweep *s) {
     const fab_sweep_point *first = fab_text_first_built(s);
     if (s->compares_designs) {
@@ -548,7 +494,7 @@ void fab_text_sweep(fab_page *page, const fab_sweep *s) {
         fab_text_fewer_of_points(page, s);
     }
     fab_text_better(page, s);
-    sweep_put_leaves(page, s);
+    fab_text_leaves_of_points(page, s);
     sweep_put_draws(page, s);
     if (s->prices[0] != '\0') {
         fab_text_notef(page, "All are priced by %s, also those that name no book.", s->prices);

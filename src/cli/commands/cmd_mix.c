@@ -62,7 +62,7 @@ static fab_status mix_run(const cli_options *options, FILE *out, fab_error *err)
     fab_status status = FAB_OK;
     fab_mix *mix = NULL;
     fab_result result = {0};
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = "replays"};
     bool shows = cli_progress_wanted(options);
     fab_job_kind kinds[FAB_MIX_JOBS] = {FAB_JOB_TRAINING};
     size_t n_jobs = 1;

@@ -108,7 +108,8 @@ static const cli_option OPTION_FAMILY = {
 static const char *const OBJECTIVES[] = {[FAB_OBJECTIVE_NETWORK] = "network", [FAB_OBJECTIVE_TOKENS] = "tokens", NULL};
 static const cli_option OPTION_OBJECTIVE = {
     "objective", "NAME",
-    "what is to cost the least: network (default), or tokens: all that is bought and run per 1e9 tokens of --job",
+    "what is to cost the least: network, or tokens: all that is bought and run per 1e9 tokens of --job; default tokens "
+    "where a job is given",
     .choice = offsetof(cli_options, search.objective), .choices = OBJECTIVES};
 static const cli_option OPTION_REPLAYS = {
     "replays",
@@ -132,11 +133,13 @@ static fab_status read_replayed(const cli_options *options, const char *profile,
     char line[128];
     fab_status status = FAB_OK;
     fab_design *design = NULL;
-    if (options->search.objective != FAB_OBJECTIVE_TOKENS) {
-        bool stray =
-            options->jobs.n + options->engines.n > 0 || options->search.replays > 0 || options->scenarios != NULL;
-        return stray ? fab_fail(err, FAB_EUSAGE, NULL,
-                                "options --job, --engine, --replays and --scenarios go with --objective tokens")
+    const bool is_asked = cli_is_given(options, &OPTION_OBJECTIVE);
+    const bool has_job = options->jobs.n > 0;
+    if (is_asked ? options->search.objective != FAB_OBJECTIVE_TOKENS : !has_job) {
+        bool stray = has_job || options->engines.n > 0 || options->search.replays > 0 || options->scenarios != NULL;
+        return stray ? fab_fail(err, FAB_EUSAGE, NULL, "options --job, --engine, --replays and --scenarios %s",
+                                is_asked ? "are of tokens, and --objective network looks at none: leave one out"
+                                         : "judge designs by tokens of a job: --job model=NAME (see 'list models')")
                      : FAB_OK;
     }
     if (options->certificate != NULL) {
@@ -166,7 +169,7 @@ done:
 
 static fab_status search(const cli_options *options, const fab_catalog *catalog, const fab_prices *prices,
                          const fab_design *replayed, const char *replay_options, fab_optimum **out, fab_error *err) {
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = "designs"};
     bool shows = cli_progress_wanted(options);
     fab_optimize_request request = {.catalog = catalog,
                                     .prices = prices,
@@ -257,8 +260,8 @@ static const char *const EXAMPLES[] = {
     "fabriscope optimize --gpus 16384 --min-bisection 1",
     "fabriscope optimize --gpus 16384 --min-bisection 0.5 --max-power 1.5MW",
     "fabriscope optimize --gpus 2048 --min-bisection 1 --family rail-spine",
-    "fabriscope optimize --gpus 256 --objective tokens --job model=gpt-18.4b",
-    "fabriscope optimize --gpus 64 --family clos --objective tokens --job model=gpt-7.5b --scenarios time:30d@20",
+    "fabriscope optimize --gpus 256 --job model=gpt-18.4b",
+    "fabriscope optimize --gpus 64 --family clos --job model=gpt-7.5b --scenarios time:30d@20",
     "fabriscope optimize --gpus 4096 --max-taper 2:1 --budget 12e6 --json",
     "fabriscope optimize --gpus 1024 --catalog parts.xml --prices today-400g --out optimum",
     NULL};
@@ -293,14 +296,13 @@ const cli_command cli_command_optimize = {
     .min_operands = 0,
     .max_operands = 0,
     .summary = "the cheapest fabric that meets the targets",
-    .details =
-        "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
-        "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
-        "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
-        "kept and by how much, and ends with exit code 4. With --objective tokens designs are replayed under the "
-        "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
-        "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
-        "--scenarios that is divided by goodput, what failures leave of the time.",
+    .details = "Tries the families, tiers, switches, breakouts, planes and tapers of a catalog. Prints the cheapest "
+               "design that keeps every limit, in a form that 'fabriscope run' takes, the runners-up, what bisection "
+               "and power cost, and why the others lost. Where nothing keeps the limits it says which one cannot be "
+               "kept and by how much, and ends with exit code 4. With --job designs are replayed under the "
+               "best plan of --job, cheapest bound first, and the cost of ownership of all GPUs, servers, racks, "
+               "network and energy per 1e9 tokens decides; it says how far the winner is from a lower bound. With "
+               "--scenarios that is divided by goodput, what failures leave of the time.",
     .examples = EXAMPLES,
     .options = OPTIONS,
     .run = optimize_run,

@@ -18,12 +18,13 @@ static fab_status plan_run(const cli_options *options, FILE *out, fab_error *err
     fab_fabric *graph = NULL;
     fab_plans *plans = NULL;
     fab_result result = {0};
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = "plans"};
     bool shows = cli_progress_wanted(options);
     fab_plan_request request = {.seed = options->seed,
                                 .n_threads = (size_t)options->n_threads,
                                 .n_best = LISTED,
                                 .wants_front = true,
+                                .wants_orders = true,
                                 .draws_leaders = true,
                                 .progress = shows ? cli_progress_step : NULL,
                                 .progress_context = &progress};

@@ -164,7 +164,7 @@ static void tell_rest(const cli_options *options, const fab_study_tally *tally) 
 static fab_status run_run(const cli_options *options, FILE *out, fab_error *err) {
     fab_status status = FAB_OK;
     fab_study_tally tally = {0};
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
     char text[3][32];
     cli_world world = {0, 1};
@@ -219,7 +219,7 @@ static fab_status run_gather(const cli_options *options, FILE *out, fab_error *e
     fab_status status = FAB_OK;
     fab_plan plan = {.program = NULL};
     fab_gathered gathered = {0};
-    cli_progress progress = {0};
+    cli_progress progress = {.unit = "scenarios"};
     bool shows = cli_progress_wanted(options);
     char text[3][32];
     FAB_TRY(need_store(options, err));

@@ -243,6 +243,28 @@ static size_t cut_of(const fab_fabric *f, uint32_t lower, uint32_t tier) {
     return f->names != NULL ? 0 : (pod * (f->n_rails + 1) + rail) * (f->n_planes + 1) + f->switch_plane[lower];
 }
 
+/* What the fullest of the leaves with the most cables to NICs sends up, over their mean: 1 where groups of servers
+ * stand on them alike. `load`: of every cut of tier 2, as below; `nics`: scratch. */
+static void measure_leaves(const fab_fabric *f, const double *load, double *nics, fab_phase_result *out) {
+    double widest = 0, most = 0, sum = 0, n = 0;
+    memset(nics, 0, fab_n_switches(f) * sizeof *nics);
+    for (uint32_t l = 0; l < f->n_links; l += 2) {
+        if (fab_class_of(f, l)->tier == 1) {
+            double *at = &nics[fab_head(f, l) - f->first[FAB_NODE_SWITCH]];
+            widest = fmax(widest, ++*at);
+        }
+    }
+    for (size_t i = 0; i < fab_n_switches(f); i++) {
+        if (nics[i] > 0 && nics[i] >= widest) {
+            most = fmax(most, load[2 * i]);
+            sum += load[2 * i];
+            n++;
+        }
+    }
+    out->leaf_cables = (uint64_t)widest;
+    out->leaf_excess_ratio = sum > 0 ? most * n / sum : 0;
+}
+
 /* No routing leaves less on the fullest link of a boundary than crosses a cut, over all its links. */
 static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, fab_error *err) {
     fab_status status = FAB_OK;
@@ -267,6 +289,9 @@ static fab_status find_cuts(const fab_prepared_phase *s, fab_phase_result *out, 
             double factor = capacity[i] > 0 ? load[i] / capacity[i] : 0;
             out->cut_by_tier[t] = fmax(out->cut_by_tier[t], factor);
             out->max_cut_factor = fmax(out->max_cut_factor, factor);
+        }
+        if (t == 2) {
+            measure_leaves(f, load, capacity, out);
         }
     }
 done:

@@ -195,6 +195,7 @@ static fab_status hurt_iteration(diff_side *s, size_t engine, double *transfer_s
         values[i] *= ratio;
     }
     fab_stat_of(values, n, &it->seeds.time_s);
+    it->tokens_per_s *= it->time_s / it->seeds.time_s.mean;
     it->time_s = it->seeds.time_s.mean;
 done:
     FAB_FREE_ALL(healthy, after);

@@ -145,8 +145,10 @@ static fab_status fill_engines(diff *d, fab_error *err) {
     return FAB_OK;
 }
 
-static bool is_beyond(double before_s, double after_s, double ci95_s, double tolerance) {
-    return after_s > tolerance * before_s && after_s - before_s > ci95_s;
+static void judge_times(double before_s, double after_s, double ci95_s, fab_difference *out) {
+    const bool is_above = after_s > out->tolerance * before_s;
+    out->is_beyond = out->is_beyond || (is_above && after_s - before_s > ci95_s);
+    out->is_open = out->is_open || (is_above && after_s - before_s <= ci95_s);
 }
 
 /* Of a job that iterates its iteration counts, else every phase; what is not told apart is not beyond. */
@@ -154,12 +156,11 @@ static void judge(fab_difference *out) {
     out->is_beyond = out->tolerance > 0 && out->stopped != NULL;
     for (size_t e = 0; e < out->n_engines && out->tolerance > 0; e++) {
         const fab_diff_engine *engine = &out->engines[e];
-        bool beyond = is_beyond(engine->before_s, engine->after_s * engine->work_ratio, engine->ci95_s, out->tolerance);
+        judge_times(engine->before_s, engine->after_s * engine->work_ratio, engine->ci95_s, out);
         for (size_t p = 0; p < engine->n_phases && !engine->iterates; p++) {
             const fab_diff_phase *phase = &engine->phases[p];
-            beyond = beyond || is_beyond(phase->before_s, phase->after_s, phase->ci95_s, out->tolerance);
+            judge_times(phase->before_s, phase->after_s, phase->ci95_s, out);
         }
-        out->is_beyond = out->is_beyond || beyond;
     }
 }
 
@@ -270,18 +271,20 @@ static fab_status prepare_state(diff *d, int i, fab_error *err) {
     return d->design[i] != NULL ? diff_side_prepare(d, &v, DIFF_ALL, &d->side[i], err) : FAB_OK;
 }
 
-/* As many seeds as were asked for, else as a report has, else as many as designs of this size get unasked. */
+/* As many seeds as were asked for, else as a report has of what it draws, else as many as designs of this size get
+ * unasked. */
 static fab_status choose_seeds(diff *d, fab_error *err) {
     d->n_seeds = d->q->n_seeds;
     for (int i = 0; i < 2 && d->q->n_seeds == 0; i++) {
         const fab_result *result = &d->side[i].result;
         uint64_t n = 0;
         for (size_t e = 0; d->design[i] == NULL && result->n_phases > 0 && e < result->phases[0].n_engines; e++) {
-            n = result->phases[0].engines[e].n_seeds > n ? result->phases[0].engines[e].n_seeds : n;
+            const fab_engine_result *of = &result->phases[0].engines[e];
+            n = of->seeded && of->n_seeds > n ? of->n_seeds : n;
         }
         FAB_PASS(d->design[i] != NULL ? fab_unasked_seeds(d->side[i].context, 2, &n, err) : FAB_OK);
         d->out->is_large = d->out->is_large || (d->design[i] != NULL && n == 1);
-        d->n_seeds = d->n_seeds == 0 || n < d->n_seeds ? n : d->n_seeds;
+        d->n_seeds = n > 0 && (d->n_seeds == 0 || n < d->n_seeds) ? n : d->n_seeds; /* 0: nothing is drawn */
     }
     d->n_seeds = d->n_seeds > 0 ? d->n_seeds : 1;
     return FAB_OK;

@@ -172,6 +172,9 @@ static fab_status find_floor(token_search *t, const ranked *r, size_t *out, fab_
     FAB_PASS(FAB_GROW(t->floors, t->floor_capacity, t->n_floors + 1, err));
     FAB_PASS(measure_floor(t, r, &t->floors[*out], err));
     t->n_floors++;
+    if (t->s->request->progress != NULL) {
+        tell_plan(t, 0, 1);
+    }
     return FAB_OK;
 }
 
@@ -186,6 +189,7 @@ static int by_token_price(const void *a, const void *b) {
 
 /* All that keep the limits, with their bounds. */
 static fab_status list_candidates(token_search *t, fab_error *err) {
+    t->most = (size_t)t->s->request->most_replays;
     for (size_t i = 0; i < t->s->n_structures; i++) {
         structure *x = &t->s->structures[i];
         for (size_t k = 0; k < x->n_candidates; k++) {

@@ -44,7 +44,7 @@ typedef struct search {
     uint32_t *list, *best, *worst, *scratch;
     uint64_t *seen; /* shape [budget]: digests */
     double *seen_s;
-    uint64_t n_seen;
+    uint64_t n_seen, n_wanted; /* placements: evaluated, and at most */
     fab_rng rng;
 } search;
 
@@ -148,6 +148,9 @@ static fab_status try_list(search *s, const uint32_t *list, double *out_s, bool 
     *out_new = true;
     s->seen[s->n_seen] = digest;
     s->seen_s[s->n_seen++] = *out_s;
+    if (s->p->request->progress != NULL) {
+        s->p->request->progress(s->p->request->progress_context, (double)s->n_seen, s->n_wanted);
+    }
     if (s->n_seen == 1 || *out_s < s->out->best.time_s * (1 - SAME)) {
         s->out->best.time_s = *out_s;
         memcpy(s->best, list, s->p->n_job * sizeof *list);
@@ -304,7 +307,8 @@ static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64
                                 fab_error *err) {
     fab_status status = FAB_OK;
     uint64_t n = 0;
-    search s = {.p = p, .engine = engine, .out = out, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
+    search s = {
+        .p = p, .engine = engine, .out = out, .n_wanted = budget, .rng = fab_rng_make(p->request->seed, 0x706c6163)};
     FAB_TRY(place_groups_init(p->fabric, p->usable, sees_links_only(p, engine), &s.groups, err));
     FAB_TRY(FAB_NEW(s.list, p->n_all, err));
     FAB_TRY(FAB_NEW(s.best, p->n_all, err));
@@ -320,6 +324,7 @@ static fab_status search_engine(placer *p, const fab_engine_spec *engine, uint64
     FAB_TRY(place_enumerate(&s.groups, p->start, p->n_all, p->n_job, budget, NULL, NULL, &n, err));
     out->is_proven = n <= budget;
     out->n_distinct = out->is_proven ? n : 0;
+    s.n_wanted = out->is_proven ? n : budget;
     if (out->is_proven) {
         FAB_TRY(place_enumerate(&s.groups, p->start, p->n_all, p->n_job, budget, visit_list, &s, &n, err));
     } else {

@@ -66,6 +66,13 @@ fab_status plan_evaluate(plan_network *network, const fab_job_plan *plan, uint64
                          size_t size, fab_error *err) FAB_MUST_USE;
 
 /**
+ * Searches the five other orders of the dimensions that have tp innermost for plans that are faster than the first by
+ * more than FAB_VERDICT_LITTLE. `usual` counts their plans.
+ * @param[out] out  All that the request wants under the fastest order; NULL: none is faster, or somebody said an order.
+ */
+fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) FAB_MUST_USE;
+
+/**
  * Where the engine draws paths: evaluates the first of the plans that are listed, and those that its draws do not tell
  * from it, over FAB_VERDICT_SEEDS, and puts the one with the least mean first.
  */

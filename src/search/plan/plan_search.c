@@ -556,9 +556,11 @@ fab_status fab_plan_search(const fab_plan_request *request, fab_plans **out, fab
     FAB_TRY(s.found->n_plans_listed == 0 && !(request->below_s > 0) ? fail_memory(&s, err) : FAB_OK);
     FAB_TRY(request->draws_leaders ? order_by_draws(&s, request->n_best, err) : FAB_OK);
     s.found->n_networks = s.network.n_routed;
-    FAB_TRY(request->wants_front ? find_front(&s, err) : FAB_OK);
-    *out = s.found;
-    s.found = NULL;
+    fab_plans *faster = NULL;
+    FAB_TRY(request->wants_orders ? plan_orders(request, s.found, &faster, err) : FAB_OK);
+    FAB_TRY(request->wants_front && faster == NULL ? find_front(&s, err) : FAB_OK);
+    *out = faster != NULL ? faster : s.found;
+    s.found = faster != NULL ? s.found : NULL;
 done:
     close_search(&s);
     return status;

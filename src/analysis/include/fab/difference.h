@@ -94,6 +94,7 @@ typedef struct fab_difference {
     const char *kind;     /**< "designs", "imports", "results", "mixed" */
     double tolerance;     /**< largest ratio that passes; 0: none was asked for */
     bool is_beyond;
+    bool is_open;  /**< some figure is above the tolerance, by no more than chance */
     bool is_large; /**< several seeds were too many, so that what is drawn is drawn once */
     char *stopped; /**< why the job does not run in the second state; NULL: it does */
     fab_change *changes;

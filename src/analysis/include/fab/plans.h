@@ -46,6 +46,10 @@ typedef struct fab_plans {
         fewer_servers;   /**< where few sizes divide the GPUs: on so many of the servers the job is faster; 0: none */
     uint64_t fewer_gpus; /**< of these */
     double fewer_gain;   /**< tokens per second there, over those on all */
+    char order[FAB_NAME_SIZE]; /**< of the dimensions, where another than the usual one is faster; else empty */
+    double other_order_s;      /**< of `order` under the first seed, where it is only named; else 0 */
+    double usual_order_s;      /**< time of the best plan in the usual order; meaningful with n_orders */
+    uint64_t n_orders;         /**< searched besides that of the list: all are in the counts below */
     uint64_t n_sizes, n_plans, n_evaluated, n_unfit, n_bounded, n_untimed;
     uint64_t n_networks;    /**< plans whose phases were routed, for a bound or for their time; again for each draw */
     char untimed_note[256]; /**< why a plan could not be timed; empty: all could */

@@ -33,8 +33,9 @@ typedef struct fab_sweep_phase {
     char name[FAB_NAME_SIZE], collective[FAB_NAME_SIZE];
     uint64_t flows, fabric_flows, bytes;
     uint64_t crossing_flows[FAB_MAX_TIERS + 1]; /**< [t], t >= 2: as in fab_phase_result */
-    double max_taper_factor;
-    fab_sweep_time *times; /**< shape [n_engines] */
+    uint64_t leaf_cables;                       /**< as in fab_phase_result, as are these: */
+    double max_taper_factor, leaf_excess_ratio; /**< of them */
+    fab_sweep_time *times;                      /**< shape [n_engines] */
 } fab_sweep_phase;
 
 /** One algorithm of a collective that is replayed by all of them. */

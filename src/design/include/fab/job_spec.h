@@ -121,6 +121,7 @@ typedef struct fab_job_spec {
     fab_plan_rule plan;     /**< auto: whatever is not given */
     bool plan_chosen;       /**< by a search: nobody gave its sizes */
     bool is_default;        /**< of a design without a job */
+    bool order_given;       /**< somebody said an order of the dimensions */
     unsigned plan_asked;    /**< bit fab_plan_key: somebody said auto */
     unsigned plan_given;    /**< bit fab_plan_key: somebody said a value */
     uint64_t routed_chunks; /**< whose transfers the phases have while interleave is auto; 0: 1 */

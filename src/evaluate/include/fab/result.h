@@ -329,7 +329,9 @@ typedef struct fab_phase_result {
                                                 a leaf, or a pod, over all its links */
     double cut_by_tier[FAB_MAX_TIERS + 1];   /**< [t], t >= 2: the same by boundary; as taper_by_tier where all links of
                                                 a leaf or pod carry alike */
-    float *taper_ratio;  /**< shape [n_links]: utilisation under ideal spray, first seed; NULL unless asked for */
+    uint64_t leaf_cables;                    /**< of trees: cables to NICs of the leaves that have the most */
+    double leaf_excess_ratio; /**< what the fullest of these sends up, over their mean; 0: none leaves a leaf */
+    float *taper_ratio;       /**< shape [n_links]: utilisation under ideal spray, first seed; NULL unless asked for */
     double *block_bytes; /**< shape [n_blocks][n_blocks]: from block to block of servers, first seed; NULL unless asked
                             for */
     uint32_t n_blocks, servers_per_block; /**< the last block may have fewer */

@@ -13,6 +13,7 @@ typedef struct fab_plan_request {
     uint64_t seed;
     size_t n_threads;
     size_t n_best;        /**< plans of different sizes that are listed; 0 counts as 1 */
+    bool wants_orders;    /**< where nobody said an order of the dimensions, also the five others with tp innermost */
     bool wants_front;     /**< time against memory, by the first seed */
     bool draws_leaders;   /**< where paths are drawn, the first of the list goes by means over FAB_VERDICT_SEEDS */
     uint64_t most_routed; /**< GPUs times plans that are routed; then the search ends without a proof; 0: no limit */

@@ -1,0 +1,103 @@
+/* Text report: what a sweep over tapers changes besides: how many servers share a leaf, and whether their groups
+ * straddle leaves. */
+#include "fab/str.h"
+#include "text/text_sections.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define STRADDLES 1.005 /* what a leaf sends over the mean, above which leaves are unlike */
+#define MOST_TEXT 360
+#define MOST_ONE  (FAB_NAME_SIZE + 16)
+
+/* The phase that leaves send the least alike in; NULL: nothing leaves a leaf. */
+static const fab_sweep_phase *leaf_phase(const fab_sweep_point *p) {
+    const fab_sweep_phase *most = NULL;
+    for (size_t i = 0; p->is_built && i < p->n_phases; i++) {
+        const fab_sweep_phase *phase = &p->phases[i];
+        const double least = most != NULL ? most->leaf_excess_ratio : 0;
+        most = phase->leaf_excess_ratio > least ? phase : most;
+    }
+    return most;
+}
+
+/* What is said of a point's leaves, or nothing: more cables than `least`; 0: groups of servers that straddle them. */
+static const char *leaf_text(const fab_sweep_point *p, uint64_t least, char out[MOST_ONE]) {
+    const fab_sweep_phase *phase = leaf_phase(p);
+    out[0] = '\0';
+    if (phase != NULL && least > 0 && phase->leaf_cables > least) {
+        fab_append(out, MOST_ONE, "%" PRIu64, phase->leaf_cables);
+    } else if (phase != NULL && least == 0 && phase->leaf_excess_ratio > STRADDLES) {
+        fab_append(out, MOST_ONE, "x%.2f in %s", phase->leaf_excess_ratio, phase->name);
+    }
+    return out;
+}
+
+/* "20 at 2, 3; 24 at 7": points of which the same is said stand together. */
+static void leaf_list(fab_page *page, const fab_sweep *s, uint64_t least, char out[MOST_TEXT]) {
+    char mine[MOST_ONE];
+    char its[MOST_ONE];
+    out[0] = '\0';
+    for (size_t i = 0; i < s->n_points; i++) {
+        bool is_said = leaf_text(&s->points[i], least, mine)[0] == '\0';
+        for (size_t k = 0; k < i && !is_said; k++) {
+            is_said = strcmp(leaf_text(&s->points[k], least, its), mine) == 0;
+        }
+        const char *before = is_said ? "" : fab_show(page, "%s%s at ", out[0] != '\0' ? "; " : "", mine);
+        for (size_t k = i; k < s->n_points && !is_said; k++) {
+            if (strcmp(leaf_text(&s->points[k], least, its), mine) == 0) {
+                fab_append(out, MOST_TEXT, "%s%s", before, fab_text_sweep_point(page, s, &s->points[k]));
+                before = ", ";
+            }
+        }
+    }
+}
+
+static bool varies(const fab_sweep *s, const char *key) {
+    for (size_t k = 0; k < s->n_paths; k++) {
+        const char *path = fab_text_short_path(s->path[k]);
+        size_t n = strlen(key);
+        if (strncmp(path, key, n) == 0 && (path[n] == '\0' || path[n] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether compared designs of one family differ in a taper. */
+static bool differ_in_taper(const fab_sweep *s) {
+    bool differ = false;
+    for (size_t i = 0; s->compares_designs && i < s->n_points; i++) {
+        const char *settings = s->points[i].settings;
+        differ = differ || (settings != NULL && strstr(settings, "taper") != NULL);
+    }
+    return differ;
+}
+
+/* A taper changes how many servers share a leaf as well, unless `down` holds them: which points show more than it. */
+void fab_text_leaves_of_points(fab_page *page, const fab_sweep *s) {
+    uint64_t least = UINT64_MAX;
+    char wider[MOST_TEXT];
+    char uneven[MOST_TEXT];
+    if (!varies(s, "taper") && !varies(s, "tier.1.taper") && !differ_in_taper(s)) {
+        return;
+    }
+    for (size_t i = 0; i < s->n_points; i++) {
+        const fab_sweep_phase *phase = leaf_phase(&s->points[i]);
+        least = phase != NULL && phase->leaf_cables < least ? phase->leaf_cables : least;
+    }
+    leaf_list(page, s, least, wider);
+    leaf_list(page, s, 0, uneven);
+    if (wider[0] != '\0') {
+        fab_page_say(page,
+                     "Not the taper alone: a leaf fills its ports and has more cables to NICs than %" PRIu64
+                     " (%s), which changes the flows that leave it",
+                     least, wider);
+        if (uneven[0] != '\0') {
+            fab_page_say(page, "; where groups of servers straddle leaves the fullest sends more than the mean (%s)",
+                         uneven);
+        }
+        fab_page_say(page, ". --set down.1=%" PRIu64 " shows the taper alone.", least);
+        fab_page_paragraph(page, FAB_INK_BOLD, 2, 2);
+    }
+}

@@ -1,0 +1,102 @@
+/* The order of the dimensions on the ranks: whether another one runs the job faster. */
+#include "fab/analysis.h"
+#include "fab/memory.h"
+#include "fab/verdict.h"
+
+#include "plan_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tensor exchanges are the most, and stay in scale-up domains where tp is innermost: the first is the default. */
+static const char *const ORDERS[] = {"tp-cp-pp-dp", "tp-cp-dp-pp", "tp-dp-cp-pp",
+                                     "tp-dp-pp-cp", "tp-pp-cp-dp", "tp-pp-dp-cp"};
+#define MOST_DRAWN 4096 /* GPUs: where more paths are drawn, the second order alone is searched, and only named */
+#define N_ORDERS   (sizeof ORDERS / sizeof ORDERS[0])
+
+/* What a search left out is left out of the space of all orders. */
+static void add_space(const fab_plans *found, fab_plans *plans) {
+    plans->n_plans += found->n_plans;
+    plans->n_evaluated += found->n_evaluated;
+    plans->n_unfit += found->n_unfit;
+    plans->n_bounded += found->n_bounded;
+    plans->n_untimed += found->n_untimed;
+    plans->n_networks += found->n_networks;
+    plans->is_proven = plans->is_proven && found->is_proven;
+    plans->lower_bound_s = fmin(plans->lower_bound_s, found->lower_bound_s);
+    plans->n_orders++;
+}
+
+/* Looks for plans under `order` that are faster than `best` under the first seed. NULL: it is refused. */
+static fab_status try_order(const fab_plan_request *request, const char *order, const fab_planned *best,
+                            fab_design *design, fab_plans **out, fab_error *err) {
+    fab_error why = {.code = FAB_OK};
+    fab_plan_request within = *request;
+    within.design = design;
+    within.n_best = 0;
+    within.wants_front = within.wants_orders = within.draws_leaders = false;
+    within.progress = NULL; /* most of it is over */
+    within.below_s = best->iteration.time_s * (1 - FAB_VERDICT_LITTLE);
+    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", order);
+    fab_status status = fab_plan_search(&within, out, &why);
+    return status == FAB_OK || fab_is_refusal(status) ? FAB_OK : fab_fail(err, status, why.where, "%s", why.text);
+}
+
+/* Again, with all that a report lists; `usual` is what the first search found. */
+static fab_status list_order(const fab_plan_request *request, const char *order, const fab_plans *usual,
+                             fab_design *design, fab_plans **out, fab_error *err) {
+    fab_plan_request within = *request;
+    within.design = design;
+    within.wants_orders = false;
+    (void)snprintf(design->jobs[0].order, sizeof design->jobs[0].order, "%s", order);
+    FAB_PASS(fab_plan_search(&within, out, err));
+    add_space(usual, *out);
+    (*out)->usual_order_s = usual->usual_order_s;
+    (*out)->n_orders = usual->n_orders;
+    (void)snprintf((*out)->order, sizeof(*out)->order, "%s", order);
+    return FAB_OK;
+}
+
+fab_status plan_orders(const fab_plan_request *request, fab_plans *usual, fab_plans **out, fab_error *err) {
+    fab_status status = FAB_OK;
+    fab_design *design = NULL;
+    fab_planned best = usual->plans[0]; /* under the first seed */
+    size_t fastest = 0;
+    *out = NULL;
+    if (request->design->n_jobs == 0 || request->design->jobs[0].order_given) {
+        return FAB_OK;
+    }
+    FAB_TRY(FAB_NEW(design, 1, err));
+    *design = *request->design;
+    usual->usual_order_s = fab_planned_s(&best);
+    for (size_t i = 1; i < usual->n_plans_listed; i++) {
+        best = usual->plans[i].iteration.time_s < best.iteration.time_s ? usual->plans[i] : best;
+    }
+    const bool is_large = usual->is_drawn && usual->gpus > MOST_DRAWN;
+    for (size_t i = 1; i < (is_large ? 2 : N_ORDERS); i++) {
+        fab_plans *found = NULL;
+        FAB_TRY(try_order(request, ORDERS[i], &best, design, &found, err));
+        const bool is_faster = found != NULL && found->n_plans_listed > 0;
+        best = is_faster ? found->plans[0] : best;
+        fastest = is_faster ? i : fastest;
+        if (found != NULL) {
+            add_space(found, usual);
+        }
+        fab_plans_free(found);
+    }
+    if (fastest > 0 && is_large) {
+        (void)snprintf(usual->order, sizeof usual->order, "%s", ORDERS[fastest]);
+        usual->other_order_s = best.iteration.time_s;
+        goto done;
+    }
+    FAB_TRY(fastest > 0 ? list_order(request, ORDERS[fastest], usual, design, out, err) : FAB_OK);
+    if (*out != NULL && fab_planned_s(&(*out)->plans[0]) >= usual->usual_order_s) { /* the first seed's luck */
+        fab_plans_free(*out);
+        *out = NULL;
+    }
+done:
+    free(design);
+    return status;
+}
