@@ -2,6 +2,7 @@
 #include "engines.h"
 #include "fab/choices.h"
 #include "fab/memory.h"
+#include "fab/multiversion.h"
 #include "fab/units.h"
 #include "split/split_rule.h"
 #include "tables/tables_read.h"
@@ -316,6 +317,8 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
     FAB_PASS(FAB_NEW(router->step, n, err));
     FAB_PASS(FAB_NEW(router->step_switch, t->n_switches, err));
     FAB_PASS(FAB_NEW(router->step_group, n_groups, err));
+    FAB_PASS(FAB_NEW(router->step_slot, t->n_slots, err));
+    router->gathers = fab_cpu_gathers();
     for (uint32_t v = 0; v < t->n_switches; v++) {
         uint8_t tier = router->switch_tier[v];
         uint32_t slot = router->modulo_slot[tier];
@@ -325,7 +328,12 @@ static fab_status pack_steps(fab_router *router, fab_error *err) {
         router->n_values = slot >= router->n_values ? slot + 1 : router->n_values;
     }
     for (uint32_t i = 0; i < n_groups; i++) {
-        router->step_group[i] = t->group[i].first << FAB_STEP_COUNT_BITS | t->group[i].count;
+        uint32_t count = t->group[i].count;
+        router->step_group[i] = t->group[i].first << FAB_STEP_COUNT_BITS | count;
+        router->divides = router->divides || (count & (count - 1)) != 0;
+    }
+    for (size_t i = 0; i < t->n_slots; i++) {
+        router->step_slot[i] = t->slot[i];
     }
     for (uint32_t i = 0; i < n; i++) { /* those to a NIC are never taken */
         fab_link_id link = f->out_link[first + i];
@@ -472,7 +480,7 @@ void fab_router_release(fab_router *router) {
         router->engine->release(router);
     }
     FAB_FREE_ALL(router->text, router->state, router->switch_tier, router->end, router->step_switch, router->step_group,
-                 router->step);
+                 router->step_slot, router->step);
     fab_read_groups_release(&router->groups);
     fab_ports_release(&router->ports);
     *router = (fab_router){0};

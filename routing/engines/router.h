@@ -101,11 +101,14 @@ struct fab_router {
      * that many paths are walked at once without asking the engine. */
     bool is_modulo;
     bool is_modulo_healthy; /**< the same, where no member of the group is dead: also with resilient hashing */
+    bool divides;           /**< some group has no power of two of next hops */
+    bool gathers;           /**< paths are walked by vectors, with the same outcome: see fab_cpu_gathers() */
     uint8_t modulo_slot[FAB_FABRIC_TIERS + 1], modulo_shift[FAB_FABRIC_TIERS + 1]; /**< [tier] */
     uint8_t *switch_tier;                                                          /**< shape [n_switches] */
     struct fab_step_switch *step_switch; /**< shape [n_switches]; modulo engines */
     uint32_t n_values;                   /**< modulo_slots of all tiers are below */
     uint32_t *step_group;                /**< next_hops->group: first << FAB_STEP_COUNT_BITS | count */
+    uint32_t *step_slot;                 /**< next_hops->slot, as words */
     struct fab_step *step; /**< shape [links of switches], as fabric->out_link from its first switch; modulo engines */
     struct fab_port_end *end; /**< shape [n_gpus]: where GPUs are plugged in; NULL unless each has one NIC in one plane
                                  and none relays for another */

@@ -2,6 +2,7 @@
 #include "walk.h"
 #include "engines/router.h"
 #include "engines/engines.h"
+#include "fab/multiversion.h"
 
 #include <string.h>
 
@@ -97,7 +98,7 @@ static uint32_t step_modulo(fab_walk *walk, const fab_router *router, uint32_t h
         fab_step_switch at = router->step_switch[walk->at[i]];
         uint32_t count = *group[k] & STEP_COUNT;
         uint32_t chosen = modulo(value_at(walk, at.groups, i), count);
-        step[k] = router->step + at.first_step + t->slot[(*group[k] >> FAB_STEP_COUNT_BITS) + chosen];
+        step[k] = router->step + at.first_step + router->step_slot[(*group[k] >> FAB_STEP_COUNT_BITS) + chosen];
         __builtin_prefetch(step[k]);
     }
     uint32_t left = 0;
@@ -110,6 +111,86 @@ static uint32_t step_modulo(fab_walk *walk, const fab_router *router, uint32_t h
     }
     return left;
 }
+
+#ifdef FAB_GATHERS
+static uint32_t first_lost(const fab_walk *walk, const fab_next_hops *t) {
+    uint32_t i = 0;
+    while (walk->at[i] == walk->target[i] || fab_next_hops_group(t, walk->at[i], walk->leaf[i]) != 0) {
+        i++;
+    }
+    return i;
+}
+
+/* The same by vectors. They gather from signed places only, and only where nothing is stored that might be the table:
+ * hence the arrays. Paths that have ended are looked up as well, at places that exist. */
+FAB_GATHERING static uint32_t step_vectors(fab_walk *walk, const fab_router *router, uint32_t hop) {
+    const fab_next_hops *t = router->next_hops;
+    const int32_t n = (int32_t)walk->n;
+    const int32_t n_switches = (int32_t)t->n_switches;
+    const int32_t *at = (const int32_t *)walk->at;
+    const int32_t *leaf = (const int32_t *)walk->leaf;
+    const int32_t *chunk_of = (const int32_t *)t->chunk_of;
+    const int32_t *slot = (const int32_t *)router->step_slot;
+    uint32_t number[FAB_WALK_PATHS]; /* of the group within the switch, from 1; 0: none */
+    int32_t first[FAB_WALK_PATHS];   /* of the group */
+    int32_t count[FAB_WALK_PATHS];
+    int32_t first_step[FAB_WALK_PATHS];
+    uint32_t value[FAB_WALK_PATHS];
+    uint32_t link[FAB_WALK_PATHS];
+    uint32_t head[FAB_WALK_PATHS];
+    uint32_t n_lost = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t v = at[i];
+        int32_t chunk = chunk_of[leaf[i] / FAB_CHUNK_LEAVES * n_switches + v];
+        uint32_t pair = t->chunk[chunk * FAB_CHUNK_WORDS + leaf[i] % FAB_CHUNK_LEAVES / 2];
+        uint32_t own = pair >> (leaf[i] % 2 * 16) & UINT16_MAX;
+        int32_t mask = own == 0 ? 0 : -1;
+        int32_t groups = (int32_t)router->step_switch[v].groups;
+        uint32_t group = router->step_group[(((groups >> 8 & 0xffffff) + (int32_t)own - 1) & mask)];
+        n_lost += own == 0 && at[i] != (int32_t)walk->target[i];
+        number[i] = own;
+        first[i] = (int32_t)(group >> FAB_STEP_COUNT_BITS);
+        count[i] = (int32_t)(group & STEP_COUNT);
+        first_step[i] = (int32_t)router->step_switch[v].first_step & mask;
+        value[i] = walk->value[(groups >> 5 & 7) * FAB_WALK_PATHS + i] >> (groups & 31);
+    }
+    if (n_lost > 0) {
+        walk->lost = first_lost(walk, t);
+        return FAB_NONE;
+    }
+    if (router->divides) { /* the quotient of doubles differs from the next integer by 1 / count or more: exact */
+        for (int32_t i = 0; i < n; i++) {
+            value[i] -= (uint32_t)((double)value[i] / count[i]) * (uint32_t)count[i];
+        }
+    } else {
+        for (int32_t i = 0; i < n; i++) {
+            value[i] &= (uint32_t)count[i] - 1;
+        }
+    }
+    int32_t place[FAB_WALK_PATHS];
+    for (int32_t i = 0; i < n; i++) {
+        place[i] = first_step[i] + slot[first[i] + (int32_t)value[i]];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        __builtin_prefetch(&router->step[place[i]]);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        int32_t step = place[i];
+        link[i] = router->step[step].link;
+        head[i] = router->step[step].head;
+    }
+    uint32_t left = 0;
+    for (int32_t i = 0; i < n; i++) {
+        uint32_t goes_on = walk->at[i] != walk->target[i];
+        walk->hop[hop][i] = link[i];
+        walk->group[hop][i] = number[i];
+        walk->n_hops[i] += goes_on;
+        walk->at[i] = goes_on ? head[i] : walk->at[i];
+        left += walk->at[i] != walk->target[i];
+    }
+    return left;
+}
+#endif
 
 static uint32_t step_any(fab_walk *walk, const fab_router *router, uint64_t seed, uint32_t hop) {
     const fab_fabric *f = router->fabric;
@@ -148,7 +229,11 @@ static uint32_t walk_step(fab_walk *walk, const fab_router *router, uint64_t see
     if (walk->wants_groups) {
         memcpy(at, walk->at, sizeof at);
     }
+#ifdef FAB_GATHERS
+    left = router->gathers ? step_vectors(walk, router, hop) : step_modulo(walk, router, hop);
+#else
     left = step_modulo(walk, router, hop);
+#endif
     for (uint32_t i = 0; walk->wants_groups && left != FAB_NONE && i < walk->n;
          i++) { /* numbers among those of all switches */
         walk->group[hop][i] += router->next_hops->group_first[at[i]] - 1;
