@@ -8,7 +8,7 @@
 #include "fab/replay.h"
 #include "fab/replay_memory.h"
 #include "context/context_parts.h"
-#include "measure/measure.h"
+#include "measure/measure_rates.h"
 #include "replay_items.h"
 
 #include <math.h>
@@ -353,9 +353,13 @@ static void gather_times(const run *c, size_t phase, const fab_figures *s, doubl
     r->blocks_elsewhere = !sends_packets(c) && !facts->splits && !facts->reorders && r->collided_flows.max > 0;
     r->host_s = r->paths.n_flows > 0 ? fab_phase_host_s(c->what->fabric, p) : 0;
     r->copy_s = r->paths.n_flows > 0 ? fab_phase_copy_s(c->what->fabric, p) : 0;
-    r->shortest_s = s[0].longest_s > 0 ? s[0].shortest_s + r->latency_s : 0;
-    r->longest_s = s[0].longest_s > 0 ? s[0].longest_s + r->latency_s : 0;
-    r->seeded = r->seeded && (c->traffic->depends_on_seed || !(r->longest_s > 0)); /* an estimate is no draw */
+    r->shortest_s = r->longest_s = 0;
+    for (size_t i = 0; i < r->n_seeds && s[i].longest_s > 0; i++) {
+        r->shortest_s = i > 0 ? fmin(r->shortest_s, s[i].shortest_s + r->latency_s) : s[i].shortest_s + r->latency_s;
+        r->longest_s = fmax(r->longest_s, s[i].longest_s + r->latency_s);
+    }
+    const bool is_drawn = c->traffic->depends_on_seed || !fab_is_estimated(c->routers[r - c->phases[phase].engines], p);
+    r->seeded = r->seeded && is_drawn;
     replay_gather(s, r->n_seeds, offsetof(fab_figures, transfer_s), values, &r->transfer_s);
     replay_gather(s, r->n_seeds, offsetof(fab_figures, fluid_s), values, &r->fluid_s);
     for (size_t i = 0; i < r->n_seeds; i++) {

@@ -67,16 +67,6 @@ double fab_path_links(const fab_design *design, const fab_fabric *f) {
     return f->wiring == FAB_WIRING_DRAGONFLY || f->wiring == FAB_WIRING_GRAPH ? n + 3 : n;
 }
 
-/* With unequal bytes rates change while flows end. */
-static bool is_even(const fab_phase *phase) {
-    for (uint64_t i = 1; phase->all.n == 0 && i < phase->n_flows; i++) {
-        if (phase->bytes[i] != phase->bytes[0]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Flows that stay in a scale-up domain have one path of two links. */
 static double count_in_domain(const fab_fabric *f, const fab_phase *phase) {
     uint64_t n = 0;
@@ -104,7 +94,9 @@ static double rates_bytes(const fab_replay *replay, const fab_phase *phase, uint
     double sent = fab_packets_bytes(&fab_context_what(replay->context)->design->fabric.transport, size->n_flows,
                                     n_senders, size->n_links, size->n_entries);
     bytes += size->n_flows > FAB_MANY_PATHS ? fmax(solved, sent) : solved + sent;
-    return !replay->rates ? 0 : is_even(phase) ? bytes : bytes + fab_fluid_bytes(size);
+    bool is_even = true; /* else rates change while flows end */
+    (void)fab_phase_largest(phase, &is_even);
+    return !replay->rates ? 0 : is_even ? bytes : bytes + fab_fluid_bytes(size);
 }
 
 /* Next hops that were used, and dependencies; of the first draw alone. */

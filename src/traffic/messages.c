@@ -9,11 +9,9 @@
 
 /* The first message inside the scale-up domain and the first outside are part of the step. */
 static uint64_t further_of(const fab_fabric *f, const fab_all_to_all *all, uint32_t gpu) {
-    uint32_t size = f->gpus_per_domain;
-    uint32_t first = gpu / size * size;
-    uint32_t end = first + size < all->first + all->n ? first + size : all->first + all->n;
-    uint32_t inside = end - (first > all->first ? first : all->first);
-    return (uint64_t)all->n - 1 - (inside > 1) - (inside < all->n);
+    const uint32_t size = fab_all_group(all);
+    const uint32_t inside = fab_all_in_domain(f, all, gpu).n;
+    return (uint64_t)size - 1 - (inside > 1) - (inside < size);
 }
 
 static double message_bytes(const fab_phase *p, uint64_t bytes) {
@@ -25,8 +23,11 @@ static void count_in_all(const fab_fabric *f, fab_phase *p) {
         uint64_t further = further_of(f, &p->all, gpu);
         p->further_messages = further > p->further_messages ? further : p->further_messages;
     }
-    bool leaves = fab_domain_of(f, p->all.first) != fab_domain_of(f, p->all.first + p->all.n - 1);
-    p->message_bytes = leaves ? message_bytes(p, p->all.bytes) : 0;
+    bool leaves = false;
+    for (uint32_t gpu = p->all.first; gpu < p->all.first + p->all.n && !leaves; gpu++) {
+        leaves = fab_all_in_domain(f, &p->all, gpu).n < fab_all_group(&p->all);
+    }
+    p->message_bytes = leaves ? message_bytes(p, fab_phase_largest(p, NULL)) : 0;
 }
 
 fab_status fab_phase_count_messages(const fab_fabric *f, fab_phase *p, fab_error *err) {
