@@ -156,11 +156,12 @@ static void add_one_way(const counter *c, const end *gpu, const ends *to, const 
         rate -= own.n < c->size ? over(all[i].weight * scale, gpu->most, all[i].most) : 0;
     }
     const double bytes = gpu->weight * (to->weight - inside) / c->d->n_parts;
+    rate = bytes > 0 ? rate / c->d->n_parts : 0;
     for (uint32_t i = 0; i < c->d->n_parts; i++) {
         fab_link_id pcie =
             ports->gpu_nic[(size_t)(c->all->first + gpu->gpu) * ports->nics_per_gpu + i % ports->nics_per_gpu];
-        add_segment(c, access_of(c, gpu->gpu, i) ^ reverse, rate / c->d->n_parts, bytes);
-        add_segment(c, pcie ^ reverse, rate / c->d->n_parts, bytes);
+        add_segment(c, access_of(c, gpu->gpu, i) ^ reverse, rate, bytes);
+        add_segment(c, pcie ^ reverse, rate, bytes);
     }
     if (own.n > 1) {
         add_segment(c, ports->gpu_scaleup[c->all->first + gpu->gpu] ^ reverse, 0,
@@ -265,7 +266,8 @@ static fab_status all_to_all_add_pairs(const counter *c, fab_error *err) {
         for (uint32_t src = 0; any && src < d->n_leaves; src++) {
             if (c->parts[src] > 0 && src != dst) {
                 d->squares[d->n_pairs] = fmax(c->squares[src], 0) / d->n_parts;
-                fab_demand_add(d, src, c->parts[src], c->rates[src] / d->n_parts, c->bytes[src] / d->n_parts);
+                const double rate = c->bytes[src] > 0 ? c->rates[src] / d->n_parts : 0; /* bytes are exact */
+                fab_demand_add(d, src, c->parts[src], rate, c->bytes[src] / d->n_parts);
             }
             c->parts[src] = 0;
             c->rates[src] = c->bytes[src] = c->squares[src] = 0;
