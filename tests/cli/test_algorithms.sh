@@ -91,7 +91,7 @@ END
  done
 done
 "$program" route rail-spine:gpus=65536,radix=128 --job kind=ranking --traffic job --quiet >many || fail "an all-to-all of 65,536 GPUs by a hash"
-grep -q "how sure    an estimate" many && grep -q "Draws of the hash lie between" many || fail "an estimate that does not say so: $(head -8 many)"
+grep -q "how sure    an estimate" many && tr -s " \n" "  " <many | grep -q "Between .* and .*, but for one draw of a hash in a thousand" || fail "an estimate that does not say so: $(head -8 many)"
 "$program" route clos:gpus=256,radix=16 --traffic pattern:all-to-all --engine ecmp,offset=0,flows=estimated --json --quiet | grep -q shortest_time_s && fail "a hash that polarizes is estimated"
 # Whoever compares times says that some are estimates, and how far they may be off.
 estimated=(--engine ecmp,flows=estimated --quiet)
@@ -118,7 +118,7 @@ marked() { # marked TEXT ARGUMENTS...
 marked 'by an estimate, taper=1 is fastest' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
 marked 'no phase takes more than 30 % longer' sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all
 marked 'estimate, [' compare "${small[@]}" "${mesh[@]}"
-marked 'An estimate: hashes' plan "${small[0]}" "${mesh[@]}"
+marked 'An estimate: so many flows' plan "${small[0]}" "${mesh[@]}"
 marked 'estimate, [' mix "${small[@]}" "${mesh[@]}" --ranking batch=65536
 "$program" sweep clos:gpus=64,radix=16 --vary taper=1,3 --traffic pattern:all-to-all "${estimated[@]}" --format csv | python3 -c '
 import csv, sys
