@@ -79,14 +79,14 @@ static void put_dips(fab_page *page, const fab_busbw *b, const char *engine) {
                                                fab_nccl_protocols[row[-1].protocol],
                                                fab_nccl_algorithms[row->algorithm], fab_nccl_protocols[row->protocol]);
         const bool is_best = row->best_busbw <= row->busbw * (1 + 1e-9);
-        const char *better = is_best ? "nothing is faster"
-                                     : fab_show(page, "--algorithm best takes %s %s, %s GB/s",
-                                                fab_nccl_algorithms[row->best_algorithm],
-                                                fab_nccl_protocols[row->best_protocol],
-                                                show_bandwidth(page, row->best_busbw));
-        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s falls %.0f %% below %s: %s %s there; %s.", show_size(page, row->bytes),
-                       100 * (1 - row->busbw / row[-1].busbw), show_size(page, row[-1].bytes),
-                       strcmp(b->choice, "nccl") == 0 ? "NCCL's model" : "the choice", cause, better);
+        const char *better =
+            is_best ? "nothing is faster"
+                    : fab_show(page, "--algorithm best takes %s %s, %s GB/s", fab_nccl_algorithms[row->best_algorithm],
+                               fab_nccl_protocols[row->best_protocol], show_bandwidth(page, row->best_busbw));
+        fab_page_wrapf(page, FAB_INK_BOLD, 2, 4, "%s falls %.0f %% below %s: %s %s there; %s.",
+                       show_size(page, row->bytes), 100 * (1 - row->busbw / row[-1].busbw),
+                       show_size(page, row[-1].bytes), strcmp(b->choice, "nccl") == 0 ? "NCCL's model" : "the choice",
+                       cause, better);
     }
 }
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 void fab_demand_release(fab_demand *demand) {
-    FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->squares, demand->parts, demand->pair_of,
-                 demand->segment_rate, demand->segment_bytes, demand->n_left, demand->is_lost);
+    FAB_FREE_ALL(demand->first, demand->src, demand->rate, demand->bytes, demand->squares, demand->parts,
+                 demand->pair_of, demand->segment_rate, demand->segment_bytes, demand->n_left, demand->is_lost);
     *demand = (fab_demand){0};
 }
 

@@ -1,10 +1,10 @@
 /* Demands of an all-to-all, counted.
  *
- * Flow i -> j of a group carries out[i] * in[j] bytes, and asks for that times the rate of a NIC over the larger of S[i],
- * what the fullest NIC of i sends, and R[j], what that of j receives. What j gets from GPUs that are sorted by S is
- * in[j] (sum of out over those with S <= R[j], over R[j], and the sum of out/S of the others): sums that are found once
- * for those of a group on a leaf, in every combination of a NIC of a GPU and a plane, less those of j's own scale-up
- * domain. GPUs on one leaf with the same R are looked at together. */
+ * Flow i -> j of a group carries out[i] * in[j] bytes, and asks for that times the rate of a NIC over the larger of
+ * S[i], what the fullest NIC of i sends, and R[j], what that of j receives. What j gets from GPUs that are sorted by S
+ * is in[j] (sum of out over those with S <= R[j], over R[j], and the sum of out/S of the others): sums that are found
+ * once for those of a group on a leaf, in every combination of a NIC of a GPU and a plane, less those of j's own
+ * scale-up domain. GPUs on one leaf with the same R are looked at together. */
 #include "demand.h"
 #include "next_hops/next_hop_rows.h"
 #include "fab/memory.h"
@@ -42,7 +42,7 @@ typedef struct counter {
     fab_demand *d;
     const fab_all_to_all *all;
     uint32_t n, size, n_groups;
-    end *source, *target; /* [gpu] */
+    end *source, *target;      /* [gpu] */
     combination *combinations; /* [n_parts] */
     uint64_t *parts;           /* [leaf], of the destination at hand; the next three alike */
     double *rates, *bytes, *squares;
@@ -113,7 +113,8 @@ static void add_up(end *of, uint32_t n, ends *runs, uint32_t *n_runs) {
     }
     for (uint32_t i = n; i > 0; i--) {
         const end *next = i < n && of[i].major == of[i - 1].major && of[i].minor == of[i - 1].minor ? &of[i] : NULL;
-        of[i - 1].above = (of[i - 1].most > 0 ? of[i - 1].weight / of[i - 1].most : 0) + (next != NULL ? next->above : 0);
+        of[i - 1].above =
+            (of[i - 1].most > 0 ? of[i - 1].weight / of[i - 1].most : 0) + (next != NULL ? next->above : 0);
     }
 }
 

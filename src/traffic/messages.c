@@ -61,7 +61,8 @@ done:
     return status;
 }
 
-/* --- copies of relays ---------------------------------------------------------------------------------------------- */
+/* --- copies of relays ----------------------------------------------------------------------------------------------
+ */
 
 /* Who has which rail, and what goes through whom, of one NIC of every GPU. */
 typedef struct relays {
@@ -146,9 +147,8 @@ static void copy_of_group(const relays *r, const fab_all_to_all *all, fab_gpu_ra
 fab_status fab_phase_count_copies(const fab_fabric *f, fab_phase *p, fab_error *err) {
     fab_status status = FAB_OK;
     relays r = {.f = f};
-    const uint32_t n_nics = f->gpus_per_server > 0 && f->nics_per_server > f->gpus_per_server
-                                ? f->nics_per_server / f->gpus_per_server
-                                : 1;
+    const uint32_t n_nics =
+        f->gpus_per_server > 0 && f->nics_per_server > f->gpus_per_server ? f->nics_per_server / f->gpus_per_server : 1;
     double most = 0;
     if (!f->forwards_in_domain || p->copied_bytes > 0) {
         return FAB_OK;

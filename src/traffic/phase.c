@@ -176,7 +176,7 @@ static bool are_equal(const void *a, const void *b, size_t bytes) {
 
 uint64_t fab_phase_largest(const fab_phase *phase, bool *out_even) {
     const uint64_t n = phase->all.n == 0 ? phase->n_flows : phase->all.share != NULL ? fab_all_group(&phase->all) : 1;
-    const uint64_t *bytes = phase->all.n == 0        ? phase->bytes
+    const uint64_t *bytes = phase->all.n == 0          ? phase->bytes
                             : phase->all.share != NULL ? phase->all.share
                                                        : &phase->all.bytes;
     uint64_t most = 0;

@@ -46,6 +46,7 @@ bool fab_is_estimated(const fab_router *router, const fab_phase *phase) {
 
 typedef struct spread {
     double largest, rare; /* of L links: g; ln (L / RARE) */
+    double latest;        /* fab_latest_end() */
 } spread;
 
 static spread spread_of(double links) {
@@ -79,14 +80,13 @@ static void take_link(const fab_engine_run *run, const spread *s, uint32_t link,
     const double factor = fmax(most_expected(s, on->paths), on->largest);
     const double full_s = on->bytes * BYTE_BITS / fab_prepared_capacity(run->prepared, link);
     const double before_s = run->prepared->relay_s;
-    const double later = fab_latest_end(run->prepared->phase);
     out->max_collision = fmax(out->max_collision, on->use * factor);
     out->max_hash = fmax(out->max_hash, fab_hash_factor(on->use * factor, run->prepared->spray[link]));
     out->busiest_link_s = fmax(out->busiest_link_s, full_s * factor);
     if (run->rates) {
         const double most = fmax(most_possible(s, on->paths, on->largest), factor);
         out->transfer_s = fmax(out->transfer_s, before_s + full_s * factor);
-        out->longest_s = fmax(out->longest_s, before_s + full_s * most * later);
+        out->longest_s = fmax(out->longest_s, before_s + full_s * most * s->latest);
     }
 }
 
@@ -171,9 +171,10 @@ fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, cons
     for (uint32_t l = 0; l < f->n_links; l++) {
         links += fab_class_of(f, l)->kind == FAB_LINK_FABRIC && bytes[l] > 0;
     }
-    const spread s = spread_of(links);
+    spread s = spread_of(links);
+    s.latest = fab_latest_end(p->phase);
     out->shortest_s = out->transfer_s;
-    out->longest_s = p->relay_s + (out->transfer_s - p->relay_s) * fab_latest_end(p->phase);
+    out->longest_s = p->relay_s + (out->transfer_s - p->relay_s) * s.latest;
     out->collided_links = 0;
     for (uint32_t l = 0; l < f->n_links; l++) {
         const fab_link_class *k = fab_class_of(f, l);

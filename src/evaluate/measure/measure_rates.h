@@ -33,7 +33,8 @@ bool fab_is_estimated(const fab_router *router, const fab_phase *phase);
 fab_status fab_estimate_hash(const fab_engine_run *run, const fab_dag *dag, const double *use, const double *bytes,
                              fab_figures *out, fab_error *err) FAB_MUST_USE;
 
-/** By what a phase of more flows than have their rates found may end after its fullest link: 1 where flows are equal. */
+/** By what a phase of more flows than have their rates found may end after its fullest link: 1 where flows are equal.
+ */
 double fab_latest_end(const fab_phase *phase);
 
 /** Of a collision factor what the design does not cause. */

@@ -414,7 +414,8 @@ static fab_status add_unlisted(fab_path_tally *t, const pair_paths *pairs, const
                                               pairs->expected_s[i],
                                               pairs->longest_s[i] + both_ends(from->far, to->far, 1)},
                                 .spread_s = pairs->longest_s[i] - pairs->shortest_s[i]};
-            const double rate_bps = phase->all.share != NULL ? segments.largest_rate : demand->rate[i] / parts * n_parts;
+            const double rate_bps =
+                phase->all.share != NULL ? segments.largest_rate : demand->rate[i] / parts * n_parts;
             add_all(t, &segments, paths, rate_bps, parts / n_parts);
             own_leaf -= parts;
         }

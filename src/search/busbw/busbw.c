@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIP 0.05 /* of the bandwidth of the size before */
+#define DIP            0.05 /* of the bandwidth of the size before */
 #define GIB            1073741824.0
 #define MIB            1048576.0
 #define SAME_RATIO     0.03 /* of busbw over algbw: what was printed is rounded */

@@ -26,7 +26,7 @@ typedef struct fab_busbw_row {
                           else 0 */
     fab_nccl_algorithm best_algorithm;
     fab_nccl_protocol best_protocol;
-    bool is_drawn;          /**< the next two are known: several draws */
+    bool is_drawn;                  /**< the next two are known: several draws */
     double least_busbw, most_busbw; /**< of the slowest and the fastest draw */
     bool is_measured;               /**< the next three are known */
     double measured_time_s;         /**< as printed; 0: it was not */
