@@ -198,7 +198,7 @@ static const fab_field ENGINE_FIELDS[] = {
         .only = is_estimated, .formula = "time under an even split", .source = ESTIMATED, .labels = "estimated"),
     FIGURE_OF(longest_time_s, longest_s, "s",
               "One draw in a thousand takes more, at most: Bernstein's inequality; of unequal flows, which may end "
-              "after the fullest link, 5 % longer.",
+              "after the fullest link, a quarter more.",
               .only = is_estimated,
               .formula = "(B + x) / B of the time of the B bytes of a link, links * P(more than B + x) <= 0.001",
               .source = ESTIMATED),

@@ -145,7 +145,8 @@ static fab_status classes_one_by_one(const fab_prepared_phase *s, fab_flow_class
     fab_flow_classes c = {.n_parts = n_parts};
     if (s->phase->n_flows > MAX_RELAYED) {
         FAB_FAIL(err, FAB_EUNSUPPORTED, NULL,
-                 "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64,
+                 "an all-to-all of %" PRIu64 " flows over GPUs that relay between rails; the limit is %" PRIu64
+                 "; choose fewer GPUs or, of a ranking job, a smaller table-group",
                  s->phase->n_flows, MAX_RELAYED);
     }
     FAB_TRY(FAB_NEW(c.own_pair, s->phase->n_flows * n_parts, err));
