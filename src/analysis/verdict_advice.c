@@ -523,7 +523,7 @@ static void add_draws(const fab_result *r, const fab_run_verdict *v, size_t engi
     const double part = fab_estimated_ratio(r, engine);
     if (part > 0) {
         fab_append(out, FAB_VERDICT_TEXT,
-                   "an estimate: the hash of so many flows is not walked; in all but one draw in a thousand at most "
+                   "an estimate: so many flows are not followed one by one; in all but one draw in a thousand at most "
                    "%.2g %% longer%s",
                    100 * part, is_drawn ? "; the rest " : "");
     }
