@@ -368,8 +368,9 @@ static const fab_field SWEEP_ENGINES[] = {
     FIGURE(
         compared_s, "s",
         "What points are compared by: time_s; where iterations have different numbers of tokens, the time for as many "
-        "as the first point has. Missing in a mix.",
-        FILLED, .formula = "time_s x tokens of the first point / tokens"),
+        "as the first point has; of compared designs whose jobs have unlike numbers of GPUs, on as many as the first. "
+        "Missing in a mix.",
+        FILLED, .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
              .formula = "compared_s / least compared_s"),
     FIELD_OF(pareto, is_on_front,
