@@ -67,7 +67,8 @@ static const fab_field SEARCHED[] = {
     FIELD_OF(space, n_plans, "Plans of the space.", .formula = "evaluated + unfit + bounded + untimed"),
     FIELD_OF(evaluated, n_evaluated, "Plans that were evaluated."),
     FIELD_OF(unfit, n_unfit,
-             "Plans that were found not to fit the memory of the GPU; what a bound rules out is not looked at."),
+             "Plans that were found to need more of the GPU's memory than memory-headroom leaves; what a bound rules "
+             "out is not looked at."),
     FIELD_OF(bounded, n_bounded, "Plans whose lower bound is not below what was found."),
     FIELD_OF(untimed, n_untimed, "Plans that have no time."),
     FIELD(untimed_note, "Why these have none.", FILLED),
@@ -75,6 +76,8 @@ static const fab_field SEARCHED[] = {
          "The fastest plan of its sizes each, fastest first; before all others those with means."),
     LIST(front, "plan", front, n_front, &PLAN,
          "The fastest plans within less and less memory; each has at most seven tenths of the one before.", FILLED),
+    LIST(tight, "plan", tight, n_tight, &PLAN,
+         "A plan that is faster, in memory that memory-headroom keeps free; slower_ratio is below 0.", FILLED),
 };
 const fab_fields fab_plan_fields =
     TABLE("plan", SEARCHED, PLANS,
