@@ -227,7 +227,7 @@ static const fab_field BEST[] = {
     FIELD(command, "The whole command line."),
     GROUP(figures, &FIGURES),
     GROUP(gain, &GAIN),
-    FIGURE(base_iteration_s, "s", "Mean time of the job's iteration as it is.", FILLED),
+    FIGURE(base_iteration_s, "s", "Mean iteration of the job as it is.", FILLED),
     FIGURE(iteration_s, "s", "The same with the changes.", FILLED),
     NAMED(check_verdict, check.verdict, VERDICTS, VERDICT_TEXT " On seeds that chose nothing, as the next three."),
     FIGURE_OF(check_gain_s, check.gain_s, "s", "The gain on seeds that chose nothing: what can be expected.", SIGNED,
@@ -367,12 +367,8 @@ static double exposed(const fab_at *at) {
 static const fab_field SWEEP_ENGINES[] = {
     FIELD(label, "The engine with its options."),
     FIGURE(time_s, "s", "Of the iteration, or of a batch that is served, else phases_s.", IF(has_time)),
-    FIGURE(
-        compared_s, "s",
-        "What points are compared by: time_s; where iterations have different numbers of tokens, the time for as many "
-        "as the first point has; of compared designs whose jobs have unlike numbers of GPUs, on as many as the first. "
-        "Missing in a mix.",
-        FILLED, .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
+    FIGURE(compared_s, "s", "time_s for as many tokens as the first point has, and of designs, on as many GPUs.",
+           FILLED, .formula = "time_s x tokens of the first point / tokens (x GPUs / GPUs of the first point)"),
     FIELD_OF(slowdown_ratio, slowdown, "Time over the least of this engine in the sweep; missing in a mix.", FILLED,
              .formula = "compared_s / least compared_s"),
     FIELD_OF(pareto, is_on_front,

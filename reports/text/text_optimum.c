@@ -188,7 +188,7 @@ static void put_token_proof(fab_page *page, const fab_optimum *o) {
     } else {
         fab_page_wrapf(page, FAB_INK_BAD, 2, 4,
                        "Not proven: %s others might have cheaper tokens, by at most %.2f %%: none costs less than %s. "
-                       "%s; %s were replayed to the end, and the rest of those looked at left out.",
+                       "%s. %s were replayed to the end.",
                        fab_show_count(page, t->n_open), 100 * (1 - 1 / (1 + t->gap_ratio)),
                        fab_show_money(page, t->lower_bound_usd_per_1e9_tokens),
                        t->is_late ? "The time limit struck, also for other plans of these: more time tells"

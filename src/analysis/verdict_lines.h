@@ -16,8 +16,9 @@
 #define VERDICT_FULL   (1 + 1e-9) /* above it links collide */
 #define VERDICT_SAME   1e-9
 #define VERDICT_MARGIN 0.0005 /* by which engines differ */
-#define VERDICT_PAIRS  0.0125 /* of its time that more queue pairs must save to be advised: they cost NICs their state \
-                               */
+#define VERDICT_PAIRS                                                                                                  \
+    0.0125 /* of its time that more queue pairs must save to be advised: they cost NICs their state                    \
+            */
 #define VERDICT_NAME (FAB_ENGINE_SHORT_SIZE + 24)
 
 static inline const char *verdict_seconds(char room[32], double seconds) {

@@ -196,9 +196,14 @@ static int by_token_price(const void *a, const void *b) {
 static ranked *find_equal(const token_search *t, const structure *x, const candidate *c) {
     for (size_t i = t->n; i > 0 && t->all[i - 1].structure == x; i--) {
         const candidate *other = t->all[i - 1].candidate;
-        if (memcmp(other->built, c->built, sizeof c->built) == 0 &&
-            memcmp(other->value, c->value, sizeof c->value) == 0 && other->n_switches == c->n_switches &&
-            other->n_cables == c->n_cables) {
+        bool is_equal = other->n_switches == c->n_switches && other->n_cables == c->n_cables;
+        for (size_t k = 0; k < FAB_MAX_TIERS; k++) {
+            is_equal = is_equal && other->built[k] == c->built[k];
+        }
+        for (goal g = 0; g < N_GOALS; g++) {
+            is_equal = is_equal && other->value[g] == c->value[g];
+        }
+        if (is_equal) {
             return &t->all[i - 1];
         }
     }

@@ -7,6 +7,7 @@
 #include "fab/verdict.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
