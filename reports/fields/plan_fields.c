@@ -31,7 +31,7 @@ static const fab_field PLANNED[] = {
     FIELD_OF(estimated_ratio, iteration.estimated_ratio,
              "Phases whose hash is estimated take at most this part longer, but in one draw in a thousand.", FILLED),
     FIGURE(memory_bytes, "byte", "What the job keeps on its fullest GPU."),
-    FIELD(slower_ratio, "By how much it is slower than the best.",
+    FIELD(slower_ratio, "By how much it is slower than the best.", SIGNED,
           .formula = "mean_s, else time_s, / the same of the best - 1"),
     FIGURE_OF(compute_s, iteration.compute_s, "s", "Computation alone on the busiest pipeline stage."),
     FIGURE_OF(bubble_s, iteration.bubble_s, "s", "That stage idle though transfers cost nothing."),
