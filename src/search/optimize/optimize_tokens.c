@@ -323,7 +323,9 @@ static bool has_same_leaves(const ranked *a, const ranked *b) {
     const tier_option *y = &b->structure->tier[0];
     return a->floor == b->floor && a->structure->n_tiers == b->structure->n_tiers && x->model == y->model &&
            x->breakout == y->breakout && x->breakout_up == y->breakout_up &&
-           a->candidate->asked[0] == b->candidate->asked[0] && a->candidate->built[0] == b->candidate->built[0];
+           a->candidate->asked[0] == b->candidate->asked[0] && a->candidate->built[0] == b->candidate->built[0] &&
+           a->candidate->n_leaves == b->candidate->n_leaves &&
+           a->candidate->n_leaf_cables == b->candidate->n_leaf_cables;
 }
 
 /* After a search in which no plan was cheap enough. */
