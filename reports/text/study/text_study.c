@@ -113,6 +113,11 @@ static void study_say_sets(fab_page *page, const fab_study_summary *s, const fab
         study_say_running(page, s, spread);
         fab_page_say(page, ", in parts of its rate (%.3g where nothing failed)", v->healthy_ratio);
     }
+    const double mean = spread->n > 0 && s->has_times ? v->time_s.mean / v->healthy_time_s : 1;
+    if (s->n_seeds > 1 && fabs(mean - spread->mean) > FASTER) {
+        fab_page_say(page, " (%s with what %s do not tell from chance)", study_show_factor(page, mean),
+                     fab_show_counted(page, s->n_seeds, "seed", "seeds"));
+    }
     fab_page_say(page, ".");
     if (spread->n > 0 && s->has_times && spread->mean < 1 - FASTER) {
         fab_page_say(
@@ -148,6 +153,9 @@ static void study_put_answer(fab_page *page, const fab_study_summary *s) {
     if (best != worst) {
         const char *name = study_show_name(page, s, s->shown);
         fab_page_say(page, best == s->shown ? "%s does best of %zu. " : "%s of %zu. ", name, s->n_variants);
+    }
+    if (s->n_seeds == 1) {
+        fab_page_say(page, "By one draw of the paths%s. ", s->n_looked_at > 0 ? "" : " (--seeds 8 for more)");
     }
     if (s->span_s > 0) {
         study_say_goodput(page, s, v);
@@ -227,6 +235,12 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
                      s->traffic);
     } else {
         fab_page_say(page, "Engine %s, policy %s, traffic %s.", v->engine, v->policy, s->traffic);
+    }
+    if (s->n_seeds > 1 && s->span_s > 0) {
+        fab_page_say(page, " Histories are dealt to %s of paths.", fab_show_counted(page, s->n_seeds, "seed", "seeds"));
+    } else if (s->n_seeds > 1) {
+        fab_page_say(page, " Over %s of paths; what they do not tell from chance counts as none.",
+                     fab_show_counted(page, s->n_seeds, "seed", "seeds"));
     }
     if (s->untried[0] != '\0' && (s->span_s > 0 || v->n_stopped > 0 || v->n_moved > 0)) {
         fab_page_say(page, " Not tried (--policy): %s.", s->untried);

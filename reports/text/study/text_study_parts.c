@@ -58,7 +58,9 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
     const fab_critical_class *first = worst_class(shown(s), INFINITY);
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_impact) : NULL;
     if (first == NULL) {
-        fab_page_wrap(page, FAB_INK_GOOD, 2, 2, "No impact: no loss that was looked at costs anything.");
+        fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
+                      s->n_seeds > 1 ? "Not told apart: no loss that was looked at costs more than chance does."
+                                     : "No impact: no loss that was looked at costs anything.");
         return;
     }
     if (first->worst_impact < LITTLE) {
@@ -154,11 +156,18 @@ static void study_put_cause_highest(fab_page *page, const fab_study_summary *s) 
     if (v->n_causes == 0) {
         return;
     }
-    fab_page_say(
-        page, "Highest impact: %s; %.3g of them fail, which costs %s of the span each and makes %s of all that is lost",
-        first->name, first->failures, study_show_percent(page, first->impact), study_show_percent(page, first->share));
-    if (v->n_causes > 1 && v->causes[1].share > 0) {
-        fab_page_say(page, "; then %s (%s)", v->causes[1].name, study_show_percent(page, v->causes[1].share));
+    if (v->n_first_causes == 0) {
+        fab_page_say(page, "So many histories tell no class of failures from costing nothing");
+    } else {
+        fab_page_say(page,
+                     "Highest impact: %s; %.3g of them fail, which costs %s of the span each and makes %s of what "
+                     "failures cost",
+                     first->name, first->failures, study_show_percent(page, first->impact),
+                     study_show_percent(page, first->share));
+    }
+    for (size_t i = 1; i < v->n_first_causes; i++) {
+        fab_page_say(page, "%s %s (%s)", i == 1 ? "; not told apart from" : " and", v->causes[i].name,
+                     study_show_percent(page, v->causes[i].share));
     }
     fab_page_say(page, ".");
     fab_page_paragraph(page, FAB_INK_PLAIN, 2, 2);
@@ -179,7 +188,7 @@ void study_put_highest(fab_page *page, const fab_study_summary *s) {
 void study_put_causes(fab_page *page, const fab_study_summary *s) {
     static const fab_column COLUMNS[] = {COLUMN("class", text), COLUMN("failures", about),
                                          SHOWN("cost of one", study_show_percent), SHOWN("+-", study_show_percent),
-                                         MARKED("of all that is lost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
+                                         MARKED("of what failures cost", study_show_percent, FAB_INK_BOLD, -INFINITY)};
     const fab_study_variant *v = shown(s);
     fab_table table;
     if (v->n_causes == 0) {
@@ -193,8 +202,8 @@ void study_put_causes(fab_page *page, const fab_study_summary *s) {
         fab_table_row(&table, FAB_INK_PLAIN, c->name, figures);
     }
     fab_table_end(&table, 2, NULL, NULL);
-    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories; +-: half "
-                        "of its 95 % interval");
+    fab_text_note(page, "failures: in a span, mean; cost: of the span, by least squares over the histories, written "
+                        "checkpoints left out; +-: half of its 95 % interval; below 0 it counts as none");
 }
 
 static void study_put_single_classes(fab_page *page, const fab_study_summary *s, const fab_study_variant *v) {

@@ -316,7 +316,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
         v->squares += (double)n * (impact * impact);
         v->n_impacts += n;
         if (s->request.span_s > 0) {
-            summary_add_causes(s, impact, &v->causes);
+            summary_add_causes(s, impact - part_written(row), &v->causes);
         }
         if (!stands) {
             count_bin(&v->out, impact, n);

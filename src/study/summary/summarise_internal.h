@@ -48,7 +48,7 @@ typedef struct candidate {
 
 /** For least squares of impact over failures by class. */
 typedef struct cause_sums {
-    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy, y;
+    double xx[FAB_FAILURE_N][FAB_FAILURE_N], xy[FAB_FAILURE_N], x[FAB_FAILURE_N], yy;
     uint64_t n;
 } cause_sums;
 
