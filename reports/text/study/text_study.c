@@ -113,11 +113,6 @@ static void study_say_sets(fab_page *page, const fab_study_summary *s, const fab
         study_say_running(page, s, spread);
         fab_page_say(page, ", in parts of its rate (%.3g where nothing failed)", v->healthy_ratio);
     }
-    const double mean = spread->n > 0 && s->has_times ? v->time_s.mean / v->healthy_time_s : 1;
-    if (s->n_seeds > 1 && fabs(mean - spread->mean) > FASTER) {
-        fab_page_say(page, " (%s with what %s do not tell from chance)", study_show_factor(page, mean),
-                     fab_show_counted(page, s->n_seeds, "seed", "seeds"));
-    }
     fab_page_say(page, ".");
     if (spread->n > 0 && s->has_times && spread->mean < 1 - FASTER) {
         fab_page_say(
@@ -239,7 +234,7 @@ static void study_put_state(fab_page *page, const fab_study_summary *s) {
     if (s->n_seeds > 1 && s->span_s > 0) {
         fab_page_say(page, " Histories are dealt to %s of paths.", fab_show_counted(page, s->n_seeds, "seed", "seeds"));
     } else if (s->n_seeds > 1) {
-        fab_page_say(page, " Over %s of paths; what they do not tell from chance counts as none.",
+        fab_page_say(page, " Means over %s of paths; what these do not tell from chance is no part's impact.",
                      fab_show_counted(page, s->n_seeds, "seed", "seeds"));
     }
     if (s->untried[0] != '\0' && (s->span_s > 0 || v->n_stopped > 0 || v->n_moved > 0)) {

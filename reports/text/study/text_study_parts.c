@@ -8,6 +8,7 @@
 #define MOST_NAMED 8    /* components behind the name of a scenario */
 #define MOST_TIED  3    /* of parts that have the same impact */
 #define LITTLE     1e-3 /* impact that nobody notices */
+#define NO_IMPACT  "Not told apart: the draw of the paths decides which loss costs most."
 
 static const fab_study_variant *shown(const fab_study_summary *s) {
     return &s->variants[s->shown];
@@ -59,7 +60,7 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_impact) : NULL;
     if (first == NULL) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
-                      s->n_seeds > 1 ? "Not told apart: no loss that was looked at costs more than chance does."
+                      s->n_seeds > 1 ? NO_IMPACT
                                      : "No impact: no loss that was looked at costs anything.");
         return;
     }
@@ -121,6 +122,10 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
     const fab_critical_class *c = clear_class(v);
     const char *parts = fab_show_counted(page, s->n_parts, "part", "parts");
     const fab_study_case *worst = v->n_stopped_shown > 0 ? v->stopped : v->n_worst > 0 ? v->worst : NULL;
+    if (worst != NULL && worst->name[0] != '\0' && s->n_seeds > 1 && !worst->is_stopped && worst->impact <= 0) {
+        fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, NO_IMPACT);
+        return;
+    }
     if (worst != NULL && worst->name[0] != '\0') { /* scenarios of a list are what is asked about */
         fab_page_say(page, "Worst: %s (%s).", worst->name,
                      worst->is_stopped ? "the job stops"

@@ -13,6 +13,7 @@
 #define MOST_OF_POINT (1U << 22)
 #define MOST_OF_ALL   (1U << 24)
 #define MOST_OF_SETS  (UINT64_C(1) << 28) /* sets follow from the healthy fabric, and look at what is near alone */
+#define MOST_OF_STUDY (1U << 19)          /* beyond it half as many: each takes the memory of an assessment */
 
 /* Most paths of a flow under an engine that draws; 0: none does. One that is refused says so when it replays. */
 static uint64_t most_paths(const fab_context *context) {
@@ -27,26 +28,28 @@ static uint64_t most_paths(const fab_context *context) {
     return most;
 }
 
-static fab_status draws_find(const fab_context *context, uint64_t most, uint64_t *out, fab_error *err) {
+static fab_status count_paths(const fab_context *context, uint64_t *out, fab_error *err) {
     const fab_traffic *traffic = NULL;
     const uint64_t paths = most_paths(context);
-    uint64_t flows = 0;
+    *out = 0;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     for (size_t p = 0; p < traffic->n_phases; p++) {
-        flows += traffic->phases[p].n_flows;
+        *out += traffic->phases[p].n_flows * (paths > 0 ? paths : 1);
     }
-    *out = flows * (paths > 0 ? paths : 1) <= most / FAB_VERDICT_SEEDS ? FAB_VERDICT_SEEDS : 1;
     return FAB_OK;
 }
 
 fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) {
-    return draws_find(context, MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT, out,
-                      err);
+    const uint64_t most = MOST_OF_ALL / n_points < MOST_OF_POINT ? MOST_OF_ALL / n_points : MOST_OF_POINT;
+    FAB_PASS(count_paths(context, out, err));
+    *out = *out <= most / FAB_VERDICT_SEEDS ? FAB_VERDICT_SEEDS : 1;
+    return FAB_OK;
 }
 
 fab_status fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t n_scenarios, bool histories,
                             uint64_t *out, bool *out_is_drawn, fab_error *err) {
     const fab_traffic *traffic = NULL;
+    uint64_t paths = 0;
     FAB_PASS(fab_context_traffic(context, &traffic, err));
     *out = asked;
     *out_is_drawn = most_paths(context) > 0 || traffic->depends_on_seed;
@@ -55,8 +58,10 @@ fab_status fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t
         return FAB_OK;
     }
     if (asked == 0) {
-        FAB_PASS(draws_find(context, !histories && MOST_OF_SETS / n_scenarios < MOST_OF_POINT ?
-                            MOST_OF_SETS / n_scenarios : MOST_OF_POINT, out, err));
+        FAB_PASS(fab_unasked_seeds(context, 1, out, err));
+        FAB_PASS(count_paths(context, &paths, err));
+        *out = paths * *out > MOST_OF_STUDY ? (*out + 1) / 2 : *out;
+        *out = !histories && paths * *out > MOST_OF_SETS / n_scenarios ? 1 : *out;
     }
     const uint64_t most = histories ? n_scenarios / 2 : FAB_ASSESS_DRAWS; /* each draw has two histories at least */
     *out = *out < most ? *out : most;
@@ -136,9 +141,9 @@ static fab_outcome drawn_mean(fab_assessment *const *draw, const fab_outcome *of
     out.n_disconnected = (uint32_t)count[0];
     out.n_moved = (uint32_t)count[1];
     out.n_collisions = (uint32_t)count[2];
-    out.worst_ratio = (drawn_is_told(&ratio, n_sets) ? ratio.sum : ratio.healthy) * each;
-    out.time_s = time.sum * each;
-    out.slowdown = isnan(out.time_s) ? (double)NAN : drawn_is_told(&time, n_sets) ? time.sum / time.healthy : 1;
+    out.worst_ratio = (!isnan(time.sum) || drawn_is_told(&ratio, n_sets) ? ratio.sum : ratio.healthy) * each;
+    out.slowdown = isnan(time.sum) ? (double)NAN : time.healthy > 0 ? time.sum / time.healthy : 1;
+    out.time_s = (isnan(time.sum) || drawn_is_told(&time, n_sets) ? time.sum : time.healthy) * each;
     return out;
 }
 

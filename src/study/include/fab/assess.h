@@ -69,8 +69,8 @@ const char *fab_assessment_engine(const fab_assessment *assessment, size_t engin
 fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint64_t *out, fab_error *err) FAB_MUST_USE;
 
 /**
- * Seeds of a study: `asked` (0: FAB_VERDICT_SEEDS, or one where paths, seeds and sets are too many), and no more than
- * half of its histories. One where nothing is drawn, and for sets where each seed places ranks elsewhere.
+ * Seeds of a study: `asked` (0: FAB_VERDICT_SEEDS, half as many of a large design, or one where paths, seeds and sets
+ * are too many), and no more than half of its histories. One where nothing is drawn, and for sets where each seed places ranks elsewhere.
  * @param[out] out_is_drawn  Figures depend on the seed.
  */
 fab_status fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t n_scenarios, bool histories,
@@ -85,7 +85,7 @@ fab_status fab_assessment_pool(fab_assessment *const *draw, size_t n, fab_error 
 
 /**
  * A set under n seeds, also nothing at all: means. Where what the failure adds, seed by seed, is within its 95 %
- * interval, slowdown is 1 and worst_ratio that of the healthy fabric; time_s stays the mean. Of many sets chance takes
+ * interval, time_s is that of the healthy fabric, which tells so; without times worst_ratio is. Of many sets chance takes
  * some out of their intervals, which are wider by half for every tenfold, to FAB_CLEAR_ERRORS standard errors. A set that stops the job
  * under a seed is the outcome of that seed. worst_link: where all agree.
  * @param[in]  of_draw  Shape [n][variants].
