@@ -276,8 +276,8 @@ void study_scene_release(study_scene *scene) {
 }
 
 fab_status study_scene_settle(study_scene *scene, fab_error *err) {
-    FAB_PASS(fab_assessment_settle(scene->assessment, fab_scenarios_span_s(scene->scenarios), &scene->request.rates,
-                                   err));
+    FAB_PASS(
+        fab_assessment_settle(scene->assessment, fab_scenarios_span_s(scene->scenarios), &scene->request.rates, err));
     return fab_assessment_pool(scene->assessments, scene->n_draws, err);
 }
 
@@ -442,8 +442,8 @@ static fab_status assess_drawn(study_worker *w, uint64_t number, fab_outcome *ou
     const bool all = !(span_s > 0) && scene->n_draws > 1;
     for (size_t k = all ? 0 : number % scene->n_draws, i = 0; i < (all ? scene->n_draws : 1); i++, k++) {
         FAB_PASS(w->assessors[k] == NULL ? fab_assessor_new(scene->assessments[k], &w->assessors[k], err) : FAB_OK);
-        FAB_PASS(fab_assess(w->assessors[k], number, &w->scenario, span_s, all ? w->of_draw + k * n_variants : out,
-                            err));
+        FAB_PASS(
+            fab_assess(w->assessors[k], number, &w->scenario, span_s, all ? w->of_draw + k * n_variants : out, err));
     }
     if (all) {
         fab_assessment_mean(scene->assessments, w->of_draw, scene->n_draws, fab_scenarios_count(scene->scenarios), out);

@@ -34,8 +34,8 @@ typedef struct study_scene {
     fab_assessment_request request; /* policies, times, rates: borrowed */
     fab_fabric_spec spec;           /* as built */
     fab_fabric *fabric;
-    fab_context *context;       /* the first of those of draws, as assessment is */
-    fab_context **contexts;     /* shape [n_draws]: the paths under each seed */
+    fab_context *context;         /* the first of those of draws, as assessment is */
+    fab_context **contexts;       /* shape [n_draws]: the paths under each seed */
     fab_assessment **assessments; /* likewise */
     uint64_t n_draws;
     bool is_drawn;    /* figures depend on the seed */

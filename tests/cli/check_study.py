@@ -259,8 +259,8 @@ def student(degrees):
 
 def check_cases(store, variant, rows, top):
     stands = [row for row in rows if row["state"] == 1 and not store.history]
-    others = [row for row in rows if not (row["state"] == 1 and not store.history) and store.blame(row) is not None]
-    others.sort(key=lambda row: (-store.blame(row), row["scenario"]))
+    others = [row for row in rows if not (row["state"] == 1 and not store.history) and store.damage(row) is not None]
+    others.sort(key=lambda row: (-store.damage(row), row["scenario"]))
     need([c["scenario"] for c in variant["worst"]] == [row["scenario"] for row in others[:top]], "worst scenarios")
     need([c["scenario"] for c in variant["stopping"]] == sorted(row["scenario"] for row in stands)[:top], "stopping")
     for case in variant["worst"] + variant["stopping"]:

@@ -60,8 +60,7 @@ static void study_put_single_highest(fab_page *page, const fab_study_summary *s)
     const fab_critical_class *second = first != NULL ? worst_class(shown(s), first->worst_impact) : NULL;
     if (first == NULL) {
         fab_page_wrap(page, FAB_INK_GOOD, 2, 2,
-                      s->n_seeds > 1 ? NO_IMPACT
-                                     : "No impact: no loss that was looked at costs anything.");
+                      s->n_seeds > 1 ? NO_IMPACT : "No impact: no loss that was looked at costs anything.");
         return;
     }
     if (first->worst_impact < LITTLE) {
@@ -122,7 +121,8 @@ static void study_put_clear_highest(fab_page *page, const fab_study_summary *s) 
     const fab_critical_class *c = clear_class(v);
     const char *parts = fab_show_counted(page, s->n_parts, "part", "parts");
     const fab_study_case *worst = v->n_stopped_shown > 0 ? v->stopped : v->n_worst > 0 ? v->worst : NULL;
-    if (worst != NULL && worst->name[0] != '\0' && s->n_seeds > 1 && !worst->is_stopped && worst->impact <= 0) {
+    if (worst != NULL && worst->name[0] != '\0' && s->n_seeds > 1 && !worst->is_stopped &&
+        worst->time_s == v->healthy_time_s) {
         fab_page_wrap(page, FAB_INK_PLAIN, 2, 2, NO_IMPACT);
         return;
     }

@@ -319,10 +319,18 @@ static const char *const RUN_EXAMPLES[] = {"fabriscope study run --store every-l
 static const char *const GATHER_EXAMPLES[] = {"fabriscope study gather --store every-link",
                                               "fabriscope study gather --store every-link --partial", NULL};
 
-static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,     &cli_option_store,   &cli_option_policy,
-                                                 &OPTION_FIGURES,       &cli_option_set,     &cli_option_job,
-                                                 &cli_option_transport, &cli_option_traffic, &cli_option_engine,
-                                                 &OPTION_SEEDS,         &cli_option_seed,    &cli_option_quiet,
+static const cli_option *const PLAN_OPTIONS[] = {&OPTION_SCENARIOS,
+                                                 &cli_option_store,
+                                                 &cli_option_policy,
+                                                 &OPTION_FIGURES,
+                                                 &cli_option_set,
+                                                 &cli_option_job,
+                                                 &cli_option_transport,
+                                                 &cli_option_traffic,
+                                                 &cli_option_engine,
+                                                 &OPTION_SEEDS,
+                                                 &cli_option_seed,
+                                                 &cli_option_quiet,
                                                  NULL};
 static const cli_option *const RUN_OPTIONS[] = {&cli_option_store, &OPTION_SHARD, &cli_option_threads,
                                                 &cli_option_quiet, NULL};
@@ -382,14 +390,35 @@ static const char *const EXAMPLES[] = {
     NULL};
 
 /* Those of all subcommands. */
-static const cli_option *const OPTIONS[] = {
-    &cli_option_store,     &OPTION_SCENARIOS,       &cli_option_policy,      &OPTION_FIGURES,
-    &OPTION_SHARD,         &OPTION_PARTIAL,         &cli_option_set,         &cli_option_job,
-    &cli_option_transport, &cli_option_traffic,     &cli_option_engine,      &OPTION_SEEDS, &cli_option_seed,
-    &cli_option_threads,   &cli_option_top,         &cli_option_variant,     &cli_option_format,
-    &cli_option_table,     &cli_option_json,        &cli_option_out,         &cli_option_export,
-    &cli_option_view,      &cli_option_picture,     &cli_option_certificate, &cli_option_force,
-    &cli_option_color,     &cli_option_conventions, &cli_option_quiet,       NULL};
+static const cli_option *const OPTIONS[] = {&cli_option_store,
+                                            &OPTION_SCENARIOS,
+                                            &cli_option_policy,
+                                            &OPTION_FIGURES,
+                                            &OPTION_SHARD,
+                                            &OPTION_PARTIAL,
+                                            &cli_option_set,
+                                            &cli_option_job,
+                                            &cli_option_transport,
+                                            &cli_option_traffic,
+                                            &cli_option_engine,
+                                            &OPTION_SEEDS,
+                                            &cli_option_seed,
+                                            &cli_option_threads,
+                                            &cli_option_top,
+                                            &cli_option_variant,
+                                            &cli_option_format,
+                                            &cli_option_table,
+                                            &cli_option_json,
+                                            &cli_option_out,
+                                            &cli_option_export,
+                                            &cli_option_view,
+                                            &cli_option_picture,
+                                            &cli_option_certificate,
+                                            &cli_option_force,
+                                            &cli_option_color,
+                                            &cli_option_conventions,
+                                            &cli_option_quiet,
+                                            NULL};
 
 const cli_command cli_command_study = {
     .name = "study",

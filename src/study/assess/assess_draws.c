@@ -1,4 +1,5 @@
-/* Several draws of the paths: how many, and what is said of all of them. A study that goes by one says what its luck is. */
+/* Several draws of the paths: how many, and what is said of all of them. A study that goes by one says what its luck
+ * is. */
 #include "assess_internal.h"
 
 #include "fab/memory.h"

@@ -42,7 +42,7 @@ struct fab_assessment {
     double offered_bps;     /* all that is offered in all phases */
     fab_outcome *healthy;   /* [variant] */
     bool has_healthy;
-    double *pace;           /* [variant]: its healthy speed, in that of all draws; NULL: there is one draw */
+    double *pace;        /* [variant]: its healthy speed, in that of all draws; NULL: there is one draw */
     assess_memo *states; /* of histories, under every engine; threads share it, and the next */
     assess_memo *times;  /* iterations by the times of their phases */
 };

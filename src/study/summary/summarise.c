@@ -317,7 +317,7 @@ static fab_status summarise_add_row(fab_summariser *s, const fab_outcome *row, b
         v->out.stops += row->n_stops;
     }
     if (!isnan(impact)) {
-        candidate new = {is_told(s, row) ? impact : 0, *row};
+        candidate new = {impact, *row};
         v->out.impact += (double)n * impact;
         v->squares += (double)n * (impact * impact);
         v->n_impacts += n;

@@ -127,7 +127,7 @@ struct fab_summariser {
     variant_sums *variants;    /* shape [n_variants] */
     fab_study_choice *choices; /* shape [n_engines]: sums */
     bool *differ;              /* shape [n_variants * n_policies]: from a policy of the engine in some scenario */
-    double *impact;            /* shape [n_variants]: of the scenario; for parts 0 where seeds do not tell it from none */
+    double *impact; /* shape [n_variants]: of the scenario; for parts 0 where seeds do not tell it from none */
 };
 
 /** Impact of an outcome, NAN where nothing is known of it. */

@@ -70,7 +70,8 @@ fab_status fab_unasked_seeds(const fab_context *context, uint64_t n_points, uint
 
 /**
  * Seeds of a study: `asked` (0: FAB_VERDICT_SEEDS, half as many of a large design, or one where paths, seeds and sets
- * are too many), and no more than half of its histories. One where nothing is drawn, and for sets where each seed places ranks elsewhere.
+ * are too many), and no more than half of its histories. One where nothing is drawn, and for sets where each seed
+ * places ranks elsewhere.
  * @param[out] out_is_drawn  Figures depend on the seed.
  */
 fab_status fab_assess_draws(const fab_context *context, uint64_t asked, uint64_t n_scenarios, bool histories,
@@ -85,9 +86,9 @@ fab_status fab_assessment_pool(fab_assessment *const *draw, size_t n, fab_error 
 
 /**
  * A set under n seeds, also nothing at all: means. Where what the failure adds, seed by seed, is within its 95 %
- * interval, time_s is that of the healthy fabric, which tells so; without times worst_ratio is. Of many sets chance takes
- * some out of their intervals, which are wider by half for every tenfold, to FAB_CLEAR_ERRORS standard errors. A set that stops the job
- * under a seed is the outcome of that seed. worst_link: where all agree.
+ * interval, time_s is that of the healthy fabric, which tells so; without times worst_ratio is. Of many sets chance
+ * takes some out of their intervals, which are wider by half for every tenfold, to FAB_CLEAR_ERRORS standard errors. A
+ * set that stops the job under a seed is the outcome of that seed. worst_link: where all agree.
  * @param[in]  of_draw  Shape [n][variants].
  * @param[in]  n_sets   Of the study.
  * @param[out] out      Shape [variants].
