@@ -200,6 +200,11 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
         fab_certificate_omit(c->out, "loads after failures under %s, which splits flows", v->engine);
         return FAB_OK;
     }
+    if (scene->n_draws > 1) {
+        fab_certificate_omit(c->out, "loads after failures, whose figures are means over %zu seeds",
+                             (size_t)scene->n_draws);
+        return FAB_OK;
+    }
     FAB_TRY(study_worker_init(scene, &worker, err));
     for (size_t i = 0; i < n; i++) {
         FAB_TRY(fab_scenarios_get(scene->scenarios, c->named[i], &worker.scenario, err));
