@@ -101,14 +101,14 @@ static fab_status find_part(const certifier *c, const char *name, size_t *out, f
 }
 
 static fab_status put_critical(certifier *c, const fab_study_variant *v, bool is_shown, fab_error *err) {
-    for (size_t i = 0; i < v->critical.n && c->plan->span_s <= 0; i++) {
+    for (size_t i = 0; i < v->critical.n && c->plan->span_s <= 0 && c->summary->n_seeds <= 1; i++) {
         const fab_critical *part = &v->critical.list[i];
         size_t number = 0;
         FAB_PASS(find_part(c, part->name, &number, err));
         (void)fprintf(c->out, "critical %zu\n", number);
         FAB_PASS(is_shown ? name_scenario(c, part->worst_scenario, err) : FAB_OK);
     }
-    for (size_t i = 0; i < v->critical.n && c->plan->span_s <= 0; i++) {
+    for (size_t i = 0; i < v->critical.n && c->plan->span_s <= 0 && c->summary->n_seeds <= 1; i++) {
         const fab_critical *part = &v->critical.list[i];
         (void)fprintf(c->out,
                       "claim scenarios_%zu %" PRIu64 "\nclaim stopped_%zu %" PRIu64 "\nclaim impact_%zu %.17g\n", i,
@@ -201,7 +201,7 @@ static fab_status put_states(const certifier *c, const study_scene *scene, fab_e
         return FAB_OK;
     }
     if (scene->n_draws > 1) {
-        fab_certificate_omit(c->out, "loads after failures, whose figures are means over %zu seeds",
+        fab_certificate_omit(c->out, "impact of parts, and loads after failures, which are means over %zu seeds",
                              (size_t)scene->n_draws);
         return FAB_OK;
     }
