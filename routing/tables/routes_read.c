@@ -434,12 +434,8 @@ fab_status fab_routes_read(const fab_router *router, const char *path, fab_weigh
     FAB_TRY(FAB_NEW(r.first, (size_t)n_switches + 1, err));
     FAB_TRY(FAB_NEW_ALL(most + 1, err, r.links, r.weight));
     FAB_TRY(read_all_files(&r, path, err));
-    if (r.n_routes > 0) {
-        qsort(r.route, r.n_routes, sizeof *r.route, routes_by_prefix);
-    }
-    if (r.n_owned > 0) {
-        qsort(r.owned, r.n_owned, sizeof *r.owned, owned_by_leaf);
-    }
+    FAB_SORT(r.route, r.n_routes, routes_by_prefix);
+    FAB_SORT(r.owned, r.n_owned, owned_by_leaf);
     for (size_t i = 0; i < r.n_routes; i++) {
         r.first[r.route[i].v + 1]++;
     }

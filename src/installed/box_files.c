@@ -47,9 +47,7 @@ fab_status fab_folder_list(const char *path, char ***out, size_t *out_n, fab_err
         FAB_TRY(paths[n] != NULL ? FAB_OK : FAB_ENOMEM);
         n++;
     }
-    if (n > 0) {
-        qsort((void *)paths, n, sizeof *paths, fab_order_text);
-    }
+    FAB_SORT(paths, n, fab_order_text);
     *out = paths;
     *out_n = n;
     paths = NULL;

@@ -55,9 +55,7 @@ static fab_status list_loads(observation *o, fab_error *err) {
         const fab_observed_link *load = &out->loads[i];
         out->unpredicted_links += load->predicted_bytes <= 0 && load->measured_bytes > UNPREDICTED * usual;
     }
-    if (out->n_loads > 0) {
-        qsort(out->loads, out->n_loads, sizeof *out->loads, load_order);
-    }
+    FAB_SORT(out->loads, out->n_loads, load_order);
     free(numbers);
     return FAB_OK;
 }

@@ -57,17 +57,16 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
     fab_token more = fab_text_token(r->in);
     uint64_t value = 0;
     if (t.length == 0) {
-        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "has no value; a whole number was expected");
+        return fab_text_refuse(r->in, key, err, "has no value; a whole number was expected");
     }
     if (!fab_token_number(t, &value) || value < least || value > most) {
-        return fab_text_refuse(r->in, t, FAB_EINPUT, err, "is no whole number from %" PRIu64 " to %" PRIu64, least,
-                               most);
+        return fab_text_refuse(r->in, t, err, "is no whole number from %" PRIu64 " to %" PRIu64, least, most);
     }
     if (more.length > 0) {
-        return fab_text_refuse(r->in, more, FAB_EINPUT, err, "stands where the end of the line was expected");
+        return fab_text_refuse(r->in, more, err, "stands where the end of the line was expected");
     }
     if (out->line > 0) {
-        return fab_text_refuse(r->in, key, FAB_EINPUT, err, "is given twice; line %zu has it already", out->line);
+        return fab_text_refuse(r->in, key, err, "is given twice; line %zu has it already", out->line);
     }
     *out = (figure){value, r->in->line, t.column};
     return FAB_OK;
@@ -87,12 +86,12 @@ static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *e
     }
     for (size_t i = 0; i < N_HEADER; i++) {
         if (htsim_is_word(key, HEADER_KEYS[i])) {
-            return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands behind the first Tier; it belongs before");
+            return fab_text_refuse(r->in, key, err, "stands behind the first Tier; it belongs before");
         }
     }
     for (size_t i = 0; i < N_KEYS && tier == TIERS; i++) {
         if (htsim_is_word(key, TIER_KEYS[i])) {
-            return fab_text_refuse(r->in, key, FAB_EINPUT, err, "stands before the first Tier; it belongs to one");
+            return fab_text_refuse(r->in, key, err, "stands before the first Tier; it belongs to one");
         }
     }
     /* Queue sizes and the like, which htsim itself passes over where it does not know them. */
@@ -112,7 +111,7 @@ static fab_status read_lines(reader *r, fab_error *err) {
         FAB_PASS(read_figure(r, key, 0, TIERS - 1, &number, err));
         tier = number.value;
         if (r->section[tier].line > 0) {
-            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, FAB_EINPUT, err,
+            FAB_PASS(fab_text_refuse(r->in, (fab_token){.column = key.column}, err,
                                      "Tier %" PRIu64 " is given twice; line %zu begins it already", tier,
                                      r->section[tier].line));
         }
@@ -139,7 +138,7 @@ static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, con
 static fab_status check_given(reader *r, fab_error *err) {
     for (size_t i = 0; i < N_HEADER; i++) {
         if (r->header[i].line == 0) {
-            return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends without %s", HEADER_KEYS[i]);
+            return fab_text_fail(r->in, err, "the file ends without %s", HEADER_KEYS[i]);
         }
     }
     uint64_t n = r->header[N_TIERS].value;
@@ -155,8 +154,7 @@ static fab_status check_given(reader *r, fab_error *err) {
             figure *f = &r->tier[t][key];
             bool needed = key == SPEED || key == DOWN || key == LINK_LATENCY || (key == UP && !is_top);
             if (needed && f->line == 0) {
-                return fab_text_refuse(r->in, (fab_token){0}, FAB_EINPUT, err, "the file ends without %s of Tier %zu",
-                                       TIER_KEYS[key], t);
+                return fab_text_fail(r->in, err, "the file ends without %s of Tier %zu", TIER_KEYS[key], t);
             }
             if (f->line == 0 && (key == BUNDLE || key == OVERSUBSCRIBED)) {
                 f->value = 1;

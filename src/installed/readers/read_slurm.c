@@ -101,7 +101,7 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
     FAB_PASS(fab_network_add_node(r->net, name.text, name.length, r->in->line, &r->node, err));
     fab_network_node *node = &r->net->nodes[r->node];
     if (node->kind == FAB_NETWORK_HOST || (node->kind == FAB_NETWORK_SWITCH && node->n_ports > 0)) {
-        return fab_text_refuse(r->in, name, FAB_EINPUT, err, "%s",
+        return fab_text_refuse(r->in, name, err, "%s",
                                node->kind == FAB_NETWORK_HOST ? "is a node elsewhere" : "has a line already");
     }
     node->kind = FAB_NETWORK_SWITCH;
@@ -114,12 +114,11 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
             switches = value;
         } else if (take_key(t, "level", &value)) {
             if (!fab_token_number(value, &number) || number > 63) {
-                return fab_text_refuse(r->in, value, FAB_EINPUT, err, "is no level, 0 to 63");
+                return fab_text_refuse(r->in, value, err, "is no level, 0 to 63");
             }
             node->tier = (uint32_t)number + 1;
         } else if (!take_key(t, "linkspeed", &value)) {
-            return fab_text_refuse(r->in, t, FAB_EINPUT, err,
-                                   "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected");
+            return fab_text_refuse(r->in, t, err, "stands where Nodes=, Switches=, Level= or LinkSpeed= was expected");
         }
     }
     /* scontrol repeats the nodes below at every level: those of a switch with switches are not its own. */
@@ -130,7 +129,7 @@ static fab_status read_switch(reader *r, fab_token name, fab_error *err) {
         r->below = FAB_NETWORK_HOST;
         FAB_PASS(read_names(r, nodes, visit_below, err));
     } else {
-        return fab_text_refuse(r->in, name, FAB_EINPUT, err, "has neither Nodes= nor Switches=");
+        return fab_text_refuse(r->in, name, err, "has neither Nodes= nor Switches=");
     }
     return FAB_OK;
 }
@@ -142,7 +141,7 @@ static fab_status read_block(reader *r, fab_token name, fab_error *err) {
         if (take_key(t, "nodes", &value)) {
             FAB_PASS(read_names(r, value, visit_member, err));
         } else if (!take_key(t, "blocksize", &value) && !take_key(t, "blockindex", &value)) {
-            return fab_text_refuse(r->in, t, FAB_EINPUT, err, "stands where Nodes= was expected");
+            return fab_text_refuse(r->in, t, err, "stands where Nodes= was expected");
         }
     }
     return fab_network_add_group(r->net, name.text, name.length, r->members, (uint32_t)r->n_members, err);
@@ -160,8 +159,7 @@ static fab_status slurm_read_line(reader *r, fab_error *err) {
     if (take_key(t, "blocksizes", &value) || take_key(t, "blocklevels", &value)) {
         return FAB_OK;
     }
-    return fab_text_refuse(r->in, t, FAB_EINPUT, err,
-                           "stands where SwitchName=, BlockName= or BlockSizes= was expected");
+    return fab_text_refuse(r->in, t, err, "stands where SwitchName=, BlockName= or BlockSizes= was expected");
 }
 
 static fab_status read_slurm(fab_text *in, fab_network *net, fab_error *err) {

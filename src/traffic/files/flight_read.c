@@ -333,7 +333,5 @@ static int entry_order(const void *x, const void *y) {
 }
 
 void fab_flight_sort(fab_flight *flight) {
-    if (flight->n_entries > 0) {
-        qsort(flight->entries, flight->n_entries, sizeof *flight->entries, entry_order);
-    }
+    FAB_SORT(flight->entries, flight->n_entries, entry_order);
 }
