@@ -122,19 +122,6 @@ static fab_status read_lines(reader *r, fab_error *err) {
 
 /* --- do the figures fit? ------------------------------------------------------------------------------------------ */
 
-static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
-
-static fab_status wrong_at(const reader *r, const figure *f, fab_error *err, const char *fmt, ...) {
-    char text[256];
-    char where[WHERE];
-    va_list arguments;
-    va_start(arguments, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, arguments);
-    va_end(arguments);
-    (void)snprintf(where, sizeof where, "%.150s:%zu:%zu", r->in->path, f->line, f->column);
-    return fab_fail(err, FAB_EINPUT, where, "%s", text);
-}
-
 static fab_status check_given(reader *r, fab_error *err) {
     for (size_t i = 0; i < N_HEADER; i++) {
         if (r->header[i].line == 0) {
@@ -143,12 +130,14 @@ static fab_status check_given(reader *r, fab_error *err) {
     }
     uint64_t n = r->header[N_TIERS].value;
     if (n < 2 || n > TIERS) {
-        return wrong_at(r, &r->header[N_TIERS], err, "Tiers is %" PRIu64 "; htsim has 2 or 3", n);
+        return fab_fail_in_file(err, r->in->path, r->header[N_TIERS].line, r->header[N_TIERS].column,
+                                "Tiers is %" PRIu64 "; htsim has 2 or 3", n);
     }
     for (size_t t = 0; t < TIERS; t++) {
         bool is_top = t + 1 == n;
         if (t >= n && r->section[t].line > 0) {
-            return wrong_at(r, &r->section[t], err, "Tier %zu; there are %" PRIu64, t, n);
+            return fab_fail_in_file(err, r->in->path, r->section[t].line, r->section[t].column,
+                                    "Tier %zu; there are %" PRIu64, t, n);
         }
         for (size_t key = 0; key < N_KEYS && t < n; key++) {
             figure *f = &r->tier[t][key];
@@ -170,10 +159,10 @@ static fab_status check_taper(const reader *r, size_t tier, fab_error *err) {
     uint64_t down = f[DOWN].value * f[SPEED].value;
     uint64_t up = f[UP].value * r->tier[tier + 1][SPEED].value;
     if (down != f[OVERSUBSCRIBED].value * up) {
-        return wrong_at(r, &f[UP], err,
-                        "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
-                        ":1, as Oversubscribed says",
-                        f[UP].value, down, up, f[OVERSUBSCRIBED].value);
+        return fab_fail_in_file(err, r->in->path, f[UP].line, f[UP].column,
+                                "Radix_Up %" PRIu64 ": %" PRIu64 " Gb/s down and %" PRIu64 " up are not %" PRIu64
+                                ":1, as Oversubscribed says",
+                                f[UP].value, down, up, f[OVERSUBSCRIBED].value);
     }
     return FAB_OK;
 }
@@ -189,10 +178,10 @@ static fab_status plan_spines(const reader *r, plan *p, fab_error *err) {
     uint64_t bundle = divisor(&agg[BUNDLE]);
     p->spines = up / bundle;
     if (up % bundle != 0 || p->leaves * bundle != agg[DOWN].value) {
-        return wrong_at(r, &agg[DOWN], err,
-                        "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
-                        " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
-                        agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle);
+        return fab_fail_in_file(err, r->in->path, agg[DOWN].line, agg[DOWN].column,
+                                "Radix_Down %" PRIu64 ": the %" PRIu64 " leaves of a pod, %" PRIu64
+                                " uplinks each, in bundles of %" PRIu64 ", need %" PRIu64,
+                                agg[DOWN].value, p->leaves, up, bundle, p->leaves * bundle);
     }
     return check_taper(r, 0, err);
 }
@@ -202,10 +191,10 @@ static fab_status plan_cores(const reader *r, plan *p, fab_error *err) {
     uint64_t up = r->tier[1][UP].value;
     uint64_t bundle = divisor(&core[BUNDLE]);
     if (up % bundle != 0 || p->pods * bundle != core[DOWN].value) {
-        return wrong_at(r, &core[DOWN], err,
-                        "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
-                        " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
-                        core[DOWN].value, p->pods, up, bundle, p->pods * bundle);
+        return fab_fail_in_file(err, r->in->path, core[DOWN].line, core[DOWN].column,
+                                "Radix_Down %" PRIu64 ": %" PRIu64 " pods, %" PRIu64
+                                " uplinks of a spine, in bundles of %" PRIu64 ", need %" PRIu64,
+                                core[DOWN].value, p->pods, up, bundle, p->pods * bundle);
     }
     p->cores = p->spines * (up / bundle);
     return check_taper(r, 1, err);
@@ -218,20 +207,21 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
     uint64_t pod = divisor(&r->header[PODSIZE]);
     plan p = {.tiers = r->header[N_TIERS].value, .hosts = r->header[NODES].value};
     if (p.hosts % pod != 0) {
-        return wrong_at(r, &r->header[PODSIZE], err, "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod,
-                        p.hosts);
+        return fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
+                                "Podsize %" PRIu64 " does not divide %" PRIu64 " nodes", pod, p.hosts);
     }
     p.pods = p.hosts / pod;
     if (p.tiers == 2 && p.pods != 1) {
-        return wrong_at(r, &r->header[PODSIZE], err,
-                        "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod, p.hosts);
+        return fab_fail_in_file(err, r->in->path, r->header[PODSIZE].line, r->header[PODSIZE].column,
+                                "Podsize %" PRIu64 "; with 2 tiers all %" PRIu64 " nodes are one pod", pod, p.hosts);
     }
     if (pod % divisor(&tor[DOWN]) != 0) {
-        return wrong_at(r, &tor[DOWN], err, "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value,
-                        pod);
+        return fab_fail_in_file(err, r->in->path, tor[DOWN].line, tor[DOWN].column,
+                                "Radix_Down %" PRIu64 " does not divide a pod of %" PRIu64, tor[DOWN].value, pod);
     }
     if (tor[BUNDLE].value != 1) {
-        return wrong_at(r, &tor[BUNDLE], err, "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
+        return fab_fail_in_file(err, r->in->path, tor[BUNDLE].line, tor[BUNDLE].column,
+                                "Bundle %" PRIu64 " in tier 0; hosts have one cable", tor[BUNDLE].value);
     }
     p.leaves = pod / divisor(&tor[DOWN]);
     FAB_PASS(plan_spines(r, &p, err));
