@@ -146,8 +146,7 @@ static fab_status read_hops(routes_reader *r, const fab_json *json, uint32_t ent
     uint32_t n = 0;
     char name[FAB_NODE_NAME_SIZE];
     FAB_TRY(FAB_NEW(hops, (size_t)most + 1, err));
-    for (uint32_t i = list != FAB_JSON_NONE ? json->values[list].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, list) {
         const char *interface = fab_json_text_of(json, i, "interfaceName", NULL);
         bool is_used = fab_json_number_of(json, i, "fib", 0) > 0;
         if (!is_used || interface == NULL) {
@@ -234,9 +233,7 @@ static fab_status add_route(routes_reader *r, const fab_json *json, uint32_t ent
     }
     if (strcmp(fab_json_text_of(json, entry, "protocol", ""), "connected") == 0) {
         uint32_t list = fab_json_member(json, entry, "nexthops");
-        const char *interface = list != FAB_JSON_NONE && json->values[list].first != FAB_JSON_NONE
-                                    ? fab_json_text_of(json, json->values[list].first, "interfaceName", "")
-                                    : "";
+        const char *interface = fab_json_text_of(json, fab_json_first(json, list), "interfaceName", "");
         fab_link_id link = link_of(r->f, v, interface);
         bool is_hosts = link != FAB_NONE ? leads_to_nic(r, link) : is_subnet(interface);
         return is_hosts && leaf != FAB_NONE && !is_link_local(&made.to) ? add_owned(r, leaf, &made.to, err) : FAB_OK;

@@ -315,3 +315,9 @@ fab_status fab_network_add_note(fab_network *net, size_t line, fab_error *err, c
     net->n_notes++;
     return FAB_OK;
 }
+
+fab_status fab_network_leave_out(fab_network *net, uint64_t n, const char *what) {
+    net->n_left_out += n;
+    net->left_out = n > 0 ? what : net->left_out;
+    return FAB_OK;
+}

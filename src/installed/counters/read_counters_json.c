@@ -121,9 +121,6 @@ static fab_status read_update(const counters_json *r, uint32_t update, counted_k
     const fab_json *j = r->json;
     const char *path = fab_json_text_of(j, update, "Path", fab_json_text_of(j, update, "path", NULL));
     uint32_t values = fab_json_member(j, update, "values");
-    if (values == FAB_JSON_NONE) {
-        return FAB_OK;
-    }
     FAB_JSON_EACH(j, i, values) {
         const fab_json_value *v = &j->values[i];
         key.port = interface_of(v->key);

@@ -10,7 +10,6 @@
 #include "fab/text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
@@ -18,7 +17,6 @@
 #define MOST_CABLES (UINT64_C(1) << 24)
 #define MOST_NODES  (UINT64_C(1) << 24)
 #define MOST        (UINT64_C(1) << 20) /* of any other figure: three of them multiplied fit 64 bits */
-#define WHERE       192
 
 enum { NODES, N_TIERS, PODSIZE, N_HEADER };
 enum { SPEED, UP, DOWN, OVERSUBSCRIBED, BUNDLE, SWITCH_LATENCY, LINK_LATENCY, N_KEYS };
@@ -230,10 +228,9 @@ static fab_status make_plan(const reader *r, plan *out, fab_error *err) {
     }
     p.cables = p.hosts + p.pods * p.leaves * tor[UP].value + (p.tiers == 3 ? p.pods * p.spines * agg[UP].value : 0);
     if (p.cables > MOST_CABLES) {
-        char where[WHERE];
-        (void)snprintf(where, sizeof where, "%.150s:%zu:1", r->in->path, r->header[NODES].line);
-        return fab_fail(err, FAB_EUNSUPPORTED, where, "%" PRIu64 " cables; the limit is %" PRIu64, p.cables,
-                        MOST_CABLES);
+        r->in->line = r->header[NODES].line;
+        return fab_text_unable(r->in, (fab_token){.column = 1}, err, "%" PRIu64 " cables; the limit is %" PRIu64,
+                               p.cables, MOST_CABLES);
     }
     *out = p;
     return FAB_OK;

@@ -271,27 +271,13 @@ static fab_status lldp_read(fab_text *in, fab_network *net, fab_error *err) {
     }
     FAB_PASS(fab_text_end(in, err));
     FAB_PASS(end_neighbor(&r, err));
-    if (r.n_management > 0) {
-        net->n_left_out += r.n_management;
-        net->left_out = "neighbors on management ports";
-    }
+    (void)fab_network_leave_out(net, r.n_management, "neighbors on management ports");
     return net->n_cables > 0 ? FAB_OK : fab_text_fail(in, err, "holds no neighbor with its port");
-}
-
-static bool is_lldp(const char *head) {
-    static const char *const WORDS_OF[] = {
-        "Neighbor Device ID", "Local Intf      Hold-time", "Local Interface    Parent", " detected ", "Local Port id:",
-        "RemoteHost"};
-    for (size_t i = 0; i < sizeof WORDS_OF / sizeof WORDS_OF[0]; i++) {
-        if (strstr(head, WORDS_OF[i]) != NULL && (i != 3 || strstr(head, "LLDP neighbors") != NULL)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 const fab_network_format fab_network_lldp = {
     .name = "lldp",
     .summary = "show lldp neighbors, or detail, of EOS, NX-OS, Junos, Cumulus: captures with their prompts",
-    .recognise = is_lldp,
+    .begins = ".*(Neighbor Device ID|Local Intf      Hold-time|Local Interface    Parent|Local Port id:|RemoteHost|"
+              " detected .*LLDP neighbors|LLDP neighbors.* detected )",
     .text = lldp_read};

@@ -70,21 +70,13 @@ static fab_status yaml_topologies(const fab_network_json *r, fab_error *err) {
                                 fab_json_text_of(json, one, "topology", ""));
     }
     FAB_TRY(tree != FAB_JSON_NONE ? yaml_tree(&b, json, tree, err) : yaml_blocks(&b, json, block, err));
-    if (fab_json_count(json, 0) > 1) {
-        r->net->n_left_out += fab_json_count(json, 0) - 1;
-        r->net->left_out = "topologies beside the default";
-    }
+    (void)fab_network_leave_out(r->net, fab_json_count(json, 0) - 1, "topologies beside the default");
 done:
     fab_names_below_release(&b);
     return status;
 }
 
-static bool is_slurm_yaml(const char *head) {
-    const char *at = strstr(head, "- topology:");
-    return at != NULL && (at == head || at[-1] == '\n');
-}
-
 const fab_network_format fab_network_slurm_yaml = {.name = "slurm-yaml",
                                                    .summary = "Slurm's topology.yaml (tree, block)",
-                                                   .recognise = is_slurm_yaml,
+                                                   .begins = "(.*\n)?- topology:",
                                                    .yaml = yaml_topologies};

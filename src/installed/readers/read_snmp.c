@@ -190,9 +190,7 @@ static fab_status snmp_neighbor(snmp_reader *r, const snmp_row *row, fab_error *
         ends[0].port = told != NULL && told[0] != '\0' ? told : ends[0].port;
     }
     if (ends[1].box == NULL || ends[1].box[0] == '\0' || ends[1].port == NULL || ends[1].port[0] == '\0') {
-        r->net->n_left_out++;
-        r->net->left_out = "neighbors without a name or a port";
-        return FAB_OK;
+        return fab_network_leave_out(r->net, 1, "neighbors without a name or a port");
     }
     const char *dot = strchr(ends[1].box, '.');
     ends[1].n_box = dot != NULL && isalpha((unsigned char)ends[1].box[0]) ? (size_t)(dot - ends[1].box) : 0;
@@ -225,19 +223,8 @@ done:
     return status;
 }
 
-static bool is_snmp(const char *head) {
-    static const char *const WORDS[] = {"lldpRem", "lldpLoc", ".0.8802.1.1.2.1."};
-    for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
-        const char *at = strstr(head, WORDS[i]);
-        if (at != NULL && strchr(at, '=') != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const fab_network_format fab_network_snmp = {
     .name = "snmp",
     .summary = "neighbors by SNMP, snmpwalk of lldpRemTable: a file or a folder of switches",
-    .recognise = is_snmp,
+    .begins = ".*(lldpRem|lldpLoc|\\.0\\.8802\\.1\\.1\\.2\\.1\\.).*=",
     .text = snmp_read};

@@ -22,8 +22,7 @@ static const char *domain_of(const fab_json *json, uint32_t block) {
     static const char END[] = "/sub-domain";
     uint32_t notes = fab_json_member(json, block, "annotations");
     const char *found = fab_json_text_of(json, block, "nvl", NULL);
-    for (uint32_t i = notes != FAB_JSON_NONE ? json->values[notes].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, notes) {
         const fab_json_value *v = &json->values[i];
         size_t n = v->key != NULL ? strlen(v->key) : 0;
         bool is_smaller = n >= sizeof END - 1 && strcmp(v->key + n - (sizeof END - 1), END) == 0;
@@ -45,8 +44,7 @@ static fab_status model_read(const fab_network_json *r, fab_error *err) {
     if (blocks == FAB_JSON_NONE || json->values[blocks].kind != FAB_JSON_ARRAY) {
         return fab_fail_in_file(err, r->path, 1, 1, "has no list of blocks");
     }
-    for (uint32_t i = switches != FAB_JSON_NONE ? json->values[switches].first : FAB_JSON_NONE; i != FAB_JSON_NONE;
-         i = json->values[i].next) {
+    FAB_JSON_EACH(json, i, switches) {
         uint32_t below = fab_json_member(json, i, "switches");
         if (below != FAB_JSON_NONE && json->values[i].key != NULL) {
             FAB_TRY(fab_names_below_join(&b, json, json->values[i].key, FAB_NETWORK_SWITCH, below, err));
@@ -65,14 +63,8 @@ done:
     return status;
 }
 
-static bool begins_line(const char *head, const char *word) {
-    const char *at = strstr(head, word);
-    return at != NULL && (at == head || at[-1] == '\n');
-}
-
-static bool is_model(const char *head) {
-    return begins_line(head, "switches:") && (strstr(head, "    switches:") != NULL || begins_line(head, "blocks:"));
-}
-
 const fab_network_format fab_network_topograph = {
-    .name = "topograph", .summary = "model of topograph, YAML", .recognise = is_model, .yaml = model_read};
+    .name = "topograph",
+    .summary = "model of topograph, YAML",
+    .begins = "(.*\n)?(switches:.*(    switches:|\nblocks:)|blocks:.*\nswitches:)",
+    .yaml = model_read};

@@ -68,9 +68,7 @@ static fab_status count_bytes(ring_reader *r, fab_error *err) {
         callers[i] = (caller){&m->by, m->pointer, m->comm, m->rank};
     }
     qsort(callers, log->n_members, sizeof *callers, compare_callers);
-    for (size_t c = 0; c < log->n_comms; c++) {
-        teller[c] = FAB_NONE;
-    }
+    memset(teller, 0xff, log->n_comms * sizeof *teller); /* FAB_NONE */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < log->n_calls; i++) {
             const fab_nccl_call *call = &log->calls[i];

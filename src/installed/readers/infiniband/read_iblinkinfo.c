@@ -244,11 +244,7 @@ done:
     return status;
 }
 
-static bool is_iblinkinfo(const char *head) {
-    return strstr(head, " ==(") != NULL && strstr(head, ")==>") != NULL;
-}
-
 const fab_network_format fab_network_iblinkinfo = {.name = "iblinkinfo",
                                                    .summary = "links of an InfiniBand subnet, iblinkinfo, also --line",
-                                                   .recognise = is_iblinkinfo,
+                                                   .begins = ".* ==\\(.*\\)==>",
                                                    .text = iblinkinfo_read};

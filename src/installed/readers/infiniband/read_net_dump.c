@@ -182,11 +182,7 @@ done:
     return status;
 }
 
-static bool is_net_dump(const char *head) {
-    return strstr(head, "Neighbor Guid") != NULL && strstr(head, "NLID") != NULL && strstr(head, "IB#") != NULL;
-}
-
 const fab_network_format fab_network_net_dump = {.name = "ibdiagnet",
                                                  .summary = "ports of all InfiniBand switches, ibdiagnet2.net_dump",
-                                                 .recognise = is_net_dump,
+                                                 .begins = ".*IB#.*Neighbor Guid.*NLID",
                                                  .text = net_dump_read};
