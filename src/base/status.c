@@ -1,7 +1,5 @@
 #include "fab/status.h"
 
-#include "fab/str.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -24,9 +22,9 @@ fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    (void)snprintf(where, sizeof where, "%.160s:%zu", path, line);
-    if (column > 0) {
-        fab_append(where, sizeof where, ":%zu", column);
+    int n = snprintf(where, sizeof where, "%.160s:%zu", path, line);
+    if (column > 0 && n > 0) {
+        (void)snprintf(where + n, sizeof where - (size_t)n, ":%zu", column);
     }
     return fab_fail(err, FAB_EINPUT, where, "%s", text);
 }

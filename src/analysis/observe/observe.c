@@ -76,7 +76,9 @@ static fab_status observe_begin(observation *o, const fab_observe_request *reque
 
 /* Of a snapshot that has been read. */
 static double snapshot_bytes(const fab_counters *c) {
-    return c == NULL ? 0 : (double)(c->capacity * sizeof *c->ports + c->text_capacity + c->table.size * sizeof *c->table.slot);
+    return c == NULL
+               ? 0
+               : (double)(c->capacity * sizeof *c->ports + c->text_capacity + c->table.size * sizeof *c->table.slot);
 }
 
 /* Before anything more is allocated: snapshots, tables, paths of the phases, and what is kept of every link and draw.

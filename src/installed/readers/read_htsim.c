@@ -72,24 +72,17 @@ static fab_status read_figure(const reader *r, fab_token key, uint64_t least, ui
 
 /* The line that begins with `key`; `tier` is that of the section, or TIERS in the header. */
 static fab_status read_key(reader *r, fab_token key, uint64_t tier, fab_error *err) {
-    for (size_t i = 0; i < N_HEADER && tier == TIERS; i++) {
-        if (htsim_is_word(key, HEADER_KEYS[i])) {
-            return read_figure(r, key, 1, MOST_NODES, &r->header[i], err);
-        }
-    }
-    for (size_t i = 0; i < N_KEYS && tier < TIERS; i++) {
-        if (htsim_is_word(key, TIER_KEYS[i])) {
-            return read_figure(r, key, i == SWITCH_LATENCY ? 0 : 1, MOST, &r->tier[tier][i], err);
-        }
-    }
+    bool in_header = tier == TIERS;
     for (size_t i = 0; i < N_HEADER; i++) {
         if (htsim_is_word(key, HEADER_KEYS[i])) {
-            return fab_text_refuse(r->in, key, err, "stands behind the first Tier; it belongs before");
+            return in_header ? read_figure(r, key, 1, MOST_NODES, &r->header[i], err)
+                             : fab_text_refuse(r->in, key, err, "stands behind the first Tier; it belongs before");
         }
     }
-    for (size_t i = 0; i < N_KEYS && tier == TIERS; i++) {
+    for (size_t i = 0; i < N_KEYS; i++) {
         if (htsim_is_word(key, TIER_KEYS[i])) {
-            return fab_text_refuse(r->in, key, err, "stands before the first Tier; it belongs to one");
+            return in_header ? fab_text_refuse(r->in, key, err, "stands before the first Tier; it belongs to one")
+                             : read_figure(r, key, i == SWITCH_LATENCY ? 0 : 1, MOST, &r->tier[tier][i], err);
         }
     }
     /* Queue sizes and the like, which htsim itself passes over where it does not know them. */

@@ -81,44 +81,35 @@ static const struct {
 #define N_POLICIES (sizeof POLICIES / sizeof POLICIES[0])
 
 static fab_status read_key(reader *r, fab_token key, fab_error *err) {
+    static const char COMM[] =
+        "is above 0, but the file does not say how often stages send that; write 0 to leave it out";
+    static const char AGAIN[] = "repeats forward passes, which is not supported; list their collectives instead";
+    uint64_t value = 0;
     const struct {
-        const char *name;
+        const char *name, *what;
         uint64_t *value;
         uint64_t least;
-    } KEYS[] = {{"model_parallel_NPU_group:", &r->tp, 0},
-                {"ep:", &r->ep, 1},
-                {"pp:", &r->pp, 1},
-                {"all_gpus:", &r->n_gpus, 1},
-                {"ga:", &r->ga, 0}};
-    uint64_t value = 0;
+        const char *refusal; /* where it is above 0 */
+    } KEYS[] = {{"model_parallel_NPU_group:", "model_parallel_NPU_group:", &r->tp, 0, NULL},
+                {"ep:", "ep:", &r->ep, 1, NULL},
+                {"pp:", "pp:", &r->pp, 1, NULL},
+                {"all_gpus:", "all_gpus:", &r->n_gpus, 1, NULL},
+                {"ga:", "ga:", &r->ga, 0, NULL},
+                {"vpp:", "vpp:", &value, 0, NULL}, /* of SimAI's bubbles: sends nothing */
+                {"pp_comm", "pp_comm", &value, 0, COMM},
+                {"pp_comm:", "pp_comm", &value, 0, COMM},
+                {"checkpoints:", "checkpoints", &value, 0, AGAIN},
+                {"checkpoint_initiates:", "checkpoints", &value, 0, AGAIN}};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         if (fab_token_is(key, KEYS[i].name)) {
-            FAB_PASS(traffic_simai_read_number(r, KEYS[i].name, KEYS[i].least, KEYS[i].value, err));
-            return FAB_OK;
+            FAB_PASS(traffic_simai_read_number(r, KEYS[i].what, KEYS[i].least, KEYS[i].value, err));
+            return KEYS[i].refusal == NULL || value == 0 ? FAB_OK
+                                                         : fab_text_unable(r->in, key, err, "%s", KEYS[i].refusal);
         }
     }
-    if (fab_token_is(key, "vpp:")) { /* of SimAI's bubbles: sends nothing */
-        FAB_PASS(traffic_simai_read_number(r, "vpp:", 0, &value, err));
-    } else if (fab_token_is(key, "pp_comm") || fab_token_is(key, "pp_comm:")) {
-        FAB_PASS(traffic_simai_read_number(r, "pp_comm", 0, &value, err));
-        if (value > 0) {
-            FAB_PASS(fab_text_unable(
-                r->in, key, err,
-                "is above 0, but the file does not say how often stages send that; write 0 to leave it out"));
-        }
-    } else if (fab_token_is(key, "checkpoints:") || fab_token_is(key, "checkpoint_initiates:")) {
-        FAB_PASS(traffic_simai_read_number(r, "checkpoints", 0, &value, err));
-        if (value > 0) {
-            FAB_PASS(fab_text_unable(r->in, key, err,
-                                     "repeats forward passes, which is not supported; list their collectives instead"));
-        }
-    } else {
-        return fab_text_refuse(
-            r->in, key, err,
-            "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, checkpoints: or "
-            "checkpoint_initiates: was expected");
-    }
-    return FAB_OK;
+    return fab_text_refuse(r->in, key, err,
+                           "stands where model_parallel_NPU_group:, ep:, pp:, vpp:, ga:, all_gpus:, pp_comm:, "
+                           "checkpoints: or checkpoint_initiates: was expected");
 }
 
 static fab_status check_sizes(reader *r, fab_token first, fab_error *err) {

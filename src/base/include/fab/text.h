@@ -104,7 +104,8 @@ fab_status fab_text_expected(const fab_text *text, const char *what, fab_error *
 /** FAB_EINPUT where the line has another word. */
 fab_status fab_text_expect_end(fab_text *text, fab_error *err) FAB_MUST_USE;
 
-/** FAB_EINPUT: "'TOKEN' ", where it is not empty, and what printf makes of the rest; at the column of the token, or 1. */
+/** FAB_EINPUT: "'TOKEN' ", where it is not empty, and what printf makes of the rest; at the column of the token, or 1.
+ */
 fab_status fab_text_refuse(const fab_text *text, fab_token t, fab_error *err, const char *fmt, ...) FAB_PRINTF(4, 5);
 
 /** The same with FAB_EUNSUPPORTED. */
