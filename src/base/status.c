@@ -17,7 +17,7 @@ fab_status fab_fail(fab_error *err, fab_status code, const char *where, const ch
 
 fab_status fab_fail_in_file(fab_error *err, const char *path, size_t line, size_t column, const char *fmt, ...) {
     char where[192];
-    char text[320];
+    char text[sizeof err->text];
     va_list args;
     va_start(args, fmt);
     (void)vsnprintf(text, sizeof text, fmt, args);

@@ -166,7 +166,7 @@ static fab_status taken(fab_network *net, const fab_network_cable *cable, uint32
     const fab_network_node *node = &net->nodes[end->node];
     size_t old = end_of(net, by)->line != 0 ? end_of(net, by)->line : there->line;
     size_t line = end->line != 0 ? end->line : cable->end[i ^ 1].line;
-    char text[320];
+    char text[sizeof err->text];
     (void)snprintf(text, sizeof text, "port %s of '%.60s' has two cables; line %zu joins it to '%.60s'", end->port,
                    node->label, old, net->nodes[there->node].label);
     return net->keeps_contradictions ? fab_network_add_note(net, line, err, "%s", text)
